@@ -1,0 +1,36 @@
+/** Sub commands of `sessarc`: data, with the code behind them loaded when called. */
+import type { ParseArgsConfig } from "node:util";
+import type { ResolvedConfig } from "./config.ts";
+import type { Kernel, MaybePromise } from "./types.ts";
+
+export interface Command {
+  name: string;
+  summary: string;
+  /** Usage lines after `sessarc <name>`. */
+  usage: string;
+  /** As `util.parseArgs` takes them; `help` and `json` are added. */
+  options: NonNullable<ParseArgsConfig["options"]>;
+  /** One line per option, for --help. */
+  help: Readonly<Record<string, string>>;
+  load(): Promise<{ run: (ctx: CommandContext) => MaybePromise<number | undefined> }>;
+}
+
+/** What a command is handed. It writes results with `out`, notices with `err`; its return value is the exit code (default 0). */
+export interface CommandContext {
+  args: readonly string[];
+  flags: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+  json: boolean;
+  config: ResolvedConfig;
+  out(text: string): void;
+  err(text: string): void;
+  /** True when `err` is a terminal and colour is wanted. */
+  colour: boolean;
+  tty: boolean;
+  /**
+   * Calls the API: the running service when there is one, else this process opens the archive itself.
+   * `path` is relative to /api.
+   */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** The kernel over the archive in this process; throws ARCHIVE_LOCKED when a service has it open. */
+  kernel(): Promise<Kernel>;
+}

@@ -1,0 +1,113 @@
+/** Wire types of sessions and messages: what adapters yield and what the HTTP API answers. Types and tiny constants only. */
+
+/** The six kinds of a normalised message, in the order their index is stored. */
+export const EVENT_KINDS = ["user", "assistant", "thinking", "tool_use", "tool_result", "note"] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** One normalised message. `seq` counts 0…n−1 inside its session. Field names with `_` mirror the assistants' own protocol. */
+export interface SessionEvent {
+  seq: number;
+  kind: EventKind;
+  text: string;
+  /** The tool's own id of the record, where it has one. */
+  id?: string | undefined;
+  /** ISO 8601 UTC. */
+  at?: string | undefined;
+  model?: string | undefined;
+  tool_name?: string | undefined;
+  tool_use_id?: string | undefined;
+  /** Parsed arguments of a tool call; a string when the tool takes raw text. */
+  tool_input?: Json | undefined;
+  is_error?: boolean | undefined;
+  /** True when `text` was cut at the storage cap. */
+  truncated?: boolean | undefined;
+}
+
+/** Token counts, disjoint: `input` excludes cached and written tokens, `output` includes reasoning. Integers, never negative. */
+export interface TokenUsage {
+  input: number;
+  output: number;
+  cacheWrite5m: number;
+  cacheWrite1h: number;
+  cacheRead: number;
+}
+export type SessionUsage = Record<string, TokenUsage>;
+
+/** One paid reply as a log shows it: the unit that is counted once across files. */
+export interface UsageEntry {
+  /** Identity of the reply across files of this tool (message id + request id, response id …); absent when the log has none. */
+  key?: string | undefined;
+  at?: string | undefined;
+  model: string;
+  usage: TokenUsage;
+  /** Copied from a parent by a fork or resume: shown, never added to totals. */
+  inherited?: boolean | undefined;
+}
+
+/** Pointer to one session in a tool's logs, made by `scan` from directory entries and stat alone. */
+export interface SessionRef {
+  tool: string;
+  /** Stable id of the session within the tool. The session's id is `<tool>:<key>`. */
+  key: string;
+  /** The log itself; for a shared store (a database) the store's file. */
+  path: string;
+  /** Bytes of the log, where one file is one session; of this session's share otherwise, when known. */
+  size?: number | undefined;
+  /** Modification time in ms since the epoch. */
+  mtime?: number | undefined;
+  /** Opaque change token: equal means nothing to import. Default: size and mtime. */
+  version?: string | undefined;
+  cwd?: string | undefined;
+  title?: string | undefined;
+  /** Key of the session that started this one as a sub-agent. */
+  parent?: string | undefined;
+  /** One file (with `companions`) is one session: the source may be deleted. */
+  exclusive?: boolean | undefined;
+  /** Further files and folders that belong to this session alone (sub-agent folder, sidecars). */
+  companions?: string[] | undefined;
+}
+
+/** What `read` returns when a session is at its end. */
+export interface SessionSummary {
+  title?: string | undefined;
+  cwd?: string | undefined;
+  gitBranch?: string | undefined;
+  /** Remote URL of the repository, where the log names it (never with credentials). */
+  gitRemote?: string | undefined;
+  /** Key of the session that spawned this one (sub-agent). */
+  parent?: string | undefined;
+  /** Key of the session this one was forked from. */
+  forkedFrom?: string | undefined;
+  startedAt?: string | undefined;
+  endedAt?: string | undefined;
+  /** This session's own tokens. */
+  usage: SessionUsage;
+  /** Tokens copied from a parent: shown, never added. */
+  inheritedUsage?: SessionUsage | undefined;
+  /** Own tokens by UTC quarter-hour (`2026-11-20T20:15`), so that days of any time zone add up. */
+  slots?: Record<string, SessionUsage> | undefined;
+  /** Every counted reply; lets the archive count copies across files once. Made by `createLedger`. */
+  replies?: UsageEntry[] | undefined;
+  evidence?: UsageEvidence | undefined;
+  /** What could not be read: bad lines, a half-written last line, record types nobody knows. */
+  skipped?: { lines: number; pending?: number | undefined; unknown: Record<string, number> } | undefined;
+}
+
+/** How a session's figures came about. */
+export interface UsageEvidence {
+  /** Usage records seen in the log. */
+  records: number;
+  /** Replies counted. */
+  requests: number;
+  /** Records folded into a reply already counted. */
+  duplicatesFolded: number;
+  /** Replies that belong to another session. */
+  inheritedExcluded: number;
+}
+
+/** Server-sent frames of `GET /sessions/:id/live`. */
+export type LiveFrame =
+  | { type: "status"; status: "live" | "stopped"; sessionId: string; reason?: string }
+  | { type: "messages"; events: SessionEvent[] };

@@ -1,0 +1,33 @@
+/** Storage as plugins see it. Shapes here; the makers stand beside. */
+import type { Storage as FileStorage } from "unstorage";
+import type { Transcripts } from "./transcripts.ts";
+
+export type SqlValue = string | number | null | Uint8Array;
+export type Statement = readonly [sql: string, params?: readonly SqlValue[]];
+
+/**
+ * The catalogue: SQLite in memory, durable through a journal and snapshots. Asynchronous on purpose, it may move to a worker.
+ * A `batch` or `run` resolves when its effect is on disk (journal, fsync); concurrent ones share one fsync.
+ */
+export interface Database {
+  all<T>(sql: string, params?: readonly SqlValue[]): Promise<T[]>;
+  get<T>(sql: string, params?: readonly SqlValue[]): Promise<T | undefined>;
+  run(sql: string, params?: readonly SqlValue[]): Promise<{ changes: number }>;
+  /** All or nothing. */
+  batch(statements: readonly Statement[]): Promise<void>;
+  /** Counts committed batches; equal numbers mean equal answers. */
+  readonly generation: number;
+  /** Writes a snapshot now. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+  readonly stats: { snapshotBytes: number; journalBytes: number };
+}
+
+export interface Storage {
+  db: Database;
+  /** Message bodies. */
+  transcripts: Transcripts;
+  /** Backups, frozen shares, feedback log: unstorage over the durable-fs driver (or the configured one). */
+  files: FileStorage;
+  dataDir: string;
+}

@@ -1,0 +1,58 @@
+/** The kernel's surface and its three augmentable registries. */
+import type { H3 } from "h3";
+import type { Hookable } from "hookable";
+import type { AdapterEnv } from "./adapter.ts";
+import type { ResolvedConfig } from "./config.ts";
+import type { Registry } from "./registry.ts";
+import type { Storage } from "./storage/types.ts";
+import type { Pool } from "./workers/pool.ts";
+
+export type MaybePromise<T> = T | Promise<T>;
+
+/** `"GET /sessions/:id"` -> its params, query, body and response. Each plugin's index.ts adds its own. */
+// biome-ignore lint/suspicious/noEmptyInterface: filled by augmentation
+export interface ApiRoutes {}
+/** Objects one plugin provides and another injects, by name. */
+// biome-ignore lint/suspicious/noEmptyInterface: filled by augmentation
+export interface Services {}
+
+/**
+ * Hooks, `noun:verb`. Present tense runs before, may change its payload, and aborts when it throws (`hooks.callHook`);
+ * past tense only tells, and a listener that throws is reported while the rest still run (`kernel.notify`).
+ */
+export interface KernelHooks {
+  "kernel:ready": (kernel: Kernel) => MaybePromise<void>;
+  "kernel:close": (kernel: Kernel) => MaybePromise<void>;
+  "plugin:loaded": (info: { name: string; ms: number }) => MaybePromise<void>;
+  "request:done": (info: { method: string; path: string; status: number; ms: number }) => MaybePromise<void>;
+  "request:error": (error: unknown, info: { method: string; path: string; errorId: string }) => MaybePromise<void>;
+  "listener:failed": (error: unknown, info: { hook: string }) => MaybePromise<void>;
+  "storage:flushed": (info: { bytes: number; ms: number }) => MaybePromise<void>;
+}
+
+export interface FileChange { type: "create" | "update" | "delete"; path: string }
+
+export interface Kernel {
+  readonly app: H3;
+  readonly hooks: Hookable<KernelHooks>;
+  readonly registry: Registry;
+  readonly storage: Storage;
+  readonly config: ResolvedConfig;
+  readonly env: AdapterEnv;
+  readonly pool: Pool;
+  readonly startedAt: number;
+  /** The address being served, once `serve` listens. */
+  address?: { host: string; port: number; url: string } | undefined;
+  provide<K extends keyof Services>(name: K, service: Services[K]): void;
+  /** Throws SERVICE_MISSING naming the service and the plugin that could provide it. */
+  inject<K extends keyof Services>(name: K): Services[K];
+  /** Runs the listeners of a past-tense hook one by one; one that throws is reported on `listener:failed`. */
+  notify<K extends keyof KernelHooks>(name: K, ...args: Parameters<KernelHooks[K]>): Promise<void>;
+  /** Calls back with settled changes below `root`; returns a function that stops it. */
+  watch(root: string, onChange: (changes: FileChange[]) => MaybePromise<void>): Promise<() => Promise<void>>;
+  /** Runs at close, last registered first. */
+  onClose(fn: () => MaybePromise<void>): void;
+  /** In-process client: the same app, the same filter, no socket. `path` starts with `/`. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  close(): Promise<void>;
+}
