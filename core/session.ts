@@ -57,6 +57,8 @@ export interface SessionRef {
   size?: number | undefined;
   /** Modification time in ms since the epoch. */
   mtime?: number | undefined;
+  /** Birth time in ms since the epoch, where the file system knows it. */
+  born?: number | undefined;
   /** Opaque change token: equal means nothing to import. Default: size and mtime. */
   version?: string | undefined;
   cwd?: string | undefined;
@@ -76,6 +78,8 @@ export interface SessionSummary {
   gitBranch?: string | undefined;
   /** Remote URL of the repository, where the log names it (never with credentials). */
   gitRemote?: string | undefined;
+  /** The group of a session without a folder (a one-way hash, a window without a workspace); its key is unique within the tool. */
+  virtualProject?: { key: string; name: string } | undefined;
   /** Key of the session that spawned this one (sub-agent). */
   parent?: string | undefined;
   /** Key of the session this one was forked from. */

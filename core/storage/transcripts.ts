@@ -1,0 +1,300 @@
+/**
+ * Transcripts: message bodies, compressed, in files of chunks. A session's transcript is a list of parts; each part is one immutable
+ * file, written once and whole, and the catalogue says which parts count. An appended log adds a part.
+ *
+ * File: chunk bodies (deflateRaw) | sidecars (bytes a plugin keeps per chunk) | directory JSON | footer of 32 bytes.
+ */
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
+import { SessarcError } from "../error.ts";
+import type { SessionEvent } from "../session.ts";
+import { Chunk, ChunkBuilder } from "./chunk.ts";
+
+/** One part as the catalogue records it. */
+export interface TranscriptPart {
+  generation: number;
+  bytes: number;
+  /** Bytes of sidecars, directory and footer: one read from the end fetches them all. */
+  tail: number;
+  firstSeq: number;
+  count: number;
+}
+
+/** Directory entry of a chunk. Offsets count from the start of the file. */
+export interface ChunkEntry {
+  offset: number;
+  bytes: number;
+  crc: number;
+  firstSeq: number;
+  count: number;
+  firstAt: number | null;
+  lastAt: number | null;
+  /** Start and length of this chunk's sidecar inside `PartIndex.sidecars`. */
+  sidecar: [start: number, length: number];
+}
+
+export interface PartIndex {
+  part: TranscriptPart;
+  chunks: ChunkEntry[];
+  sidecars: Uint8Array;
+}
+
+/** What transcripts need of an unstorage driver. `readRange` is optional: others are read whole. */
+export interface TranscriptDriver {
+  setItemRaw?(key: string, value: Uint8Array, options: object): unknown;
+  getItemRaw?(key: string, options: object): unknown;
+  readRange?(key: string, offset: number, length: number): Promise<Uint8Array | null>;
+  removeItem?(key: string, options: object): unknown;
+  getKeys(base: string, options: object): string[] | Promise<string[]>;
+}
+
+export interface Transcripts {
+  /** Starts a part. Nothing is stored before `finish`. */
+  writer(sessionId: string, generation: number, options?: WriterOptions): TranscriptWriter;
+  /** Directory and sidecars of a part: one read. */
+  index(sessionId: string, part: TranscriptPart): Promise<PartIndex>;
+  /** One chunk, inflated and checked. */
+  chunk(sessionId: string, part: TranscriptPart, entry: ChunkEntry): Promise<Chunk>;
+  /** Messages from `from` (a seq) on, chunk by chunk; reads only the chunks asked for. */
+  events(sessionId: string, parts: readonly TranscriptPart[], from?: number): AsyncGenerator<SessionEvent[]>;
+  remove(sessionId: string, generations: readonly number[]): Promise<void>;
+  /** Keys of all stored parts, for sweeping orphans. */
+  keys(): Promise<string[]>;
+  removeKey(key: string): Promise<void>;
+  keyOf(sessionId: string, generation: number): string;
+  /** Counters for tests and status: how many chunks were inflated since the start. */
+  readonly stats: { inflated: number; bytesRead: number };
+}
+
+export interface TranscriptWriter {
+  add(event: SessionEvent): void;
+  readonly count: number;
+  /** Stores the part durably. Undefined when nothing was added. */
+  finish(): Promise<TranscriptPart | undefined>;
+}
+
+const MAGIC = "SESSARC1";
+const FOOTER = 32;
+/** Characters of text after which a chunk is closed. */
+const CHUNK_CHARS = 65_536;
+/** Messages after which a chunk is closed: a page of short ones must not inflate thousands. */
+const CHUNK_MESSAGES = 512;
+
+export interface WriterOptions {
+  /** seq of the first event; 0 unless the part continues another one. */
+  firstSeq?: number;
+  /** Bytes to keep beside each chunk, made from its text. */
+  sidecar?: (text: string) => Uint8Array;
+}
+
+/** A driver of unstorage by name (`unstorage/drivers/<name>`) with its options. JSON-plain, so that workers open the same one. */
+export interface DriverConfig {
+  name: string;
+  options?: Record<string, unknown>;
+}
+
+export interface TranscriptOptions {
+  /** The data directory. */
+  dir: string;
+  /** Default: the durable-fs driver below `dir`. */
+  driver?: DriverConfig | undefined;
+}
+
+/** Transcripts below `dir`. The driver is loaded on first use. */
+export function createTranscripts(options: TranscriptOptions): Transcripts {
+  let opening: Promise<TranscriptDriver> | undefined;
+  const open = () => (opening ??= openDriver(options));
+  const stats = { inflated: 0, bytesRead: 0 };
+  const damaged = (key: string, reason: string) => new SessarcError("TRANSCRIPT_DAMAGED", { key, reason });
+
+  async function read(key: string, offset: number, length: number): Promise<Buffer> {
+    let bytes: Uint8Array | null;
+    const driver = await open();
+    if (driver.readRange) bytes = await driver.readRange(key, offset, length);
+    else {
+      const whole = (await driver.getItemRaw?.(key, {})) as Uint8Array | null | undefined;
+      bytes = whole ? whole.subarray(offset, offset + length) : null;
+    }
+    if (!bytes) throw damaged(key, "the file is missing");
+    if (bytes.length !== length) throw damaged(key, `the file ends early: ${bytes.length} of ${length} bytes at ${offset}`);
+    stats.bytesRead += length;
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  const self: Transcripts = {
+    stats,
+    keyOf: partKey,
+    writer: (sessionId, generation, options = {}) => createWriter(open, partKey(sessionId, generation), generation, options),
+
+    async index(sessionId, part) {
+      const key = partKey(sessionId, part.generation);
+      const tail = await read(key, part.bytes - part.tail, part.tail);
+      return parseTail(tail, part, (reason) => damaged(key, reason));
+    },
+
+    async chunk(sessionId, part, entry) {
+      const key = partKey(sessionId, part.generation);
+      const packed = await read(key, entry.offset, entry.bytes);
+      if (crc32(packed) !== entry.crc) throw damaged(key, `checksum of the chunk at ${entry.offset} is wrong`);
+      const raw = inflateRawSync(packed);
+      stats.inflated++;
+      const split = 4 + raw.readUInt32LE(0);
+      return new Chunk(raw.toString("utf8", 4, split), raw.toString("utf8", split));
+    },
+
+    async *events(sessionId, parts, from = 0) {
+      for (const part of parts) {
+        if (part.firstSeq + part.count <= from) continue;
+        const { chunks } = await self.index(sessionId, part);
+        for (const entry of chunks) {
+          if (entry.firstSeq + entry.count <= from) continue;
+          const chunk = await self.chunk(sessionId, part, entry);
+          const events: SessionEvent[] = [];
+          for (let i = Math.max(0, from - entry.firstSeq); i < chunk.count; i++) events.push(chunk.event(i));
+          yield events;
+        }
+      }
+    },
+
+    async remove(sessionId, generations) {
+      const driver = await open();
+      for (const generation of generations) await driver.removeItem?.(partKey(sessionId, generation), {});
+    },
+    keys: async () => (await open()).getKeys("", {}),
+    removeKey: async (key) => void (await (await open()).removeItem?.(key, {})),
+  };
+  return self;
+}
+
+/** `<2 hex>:<digest>.<generation>`: unstorage's separator is `:`, which the durable-fs driver maps to a folder. */
+export function partKey(sessionId: string, generation: number): string {
+  const digest = createHash("sha256").update(sessionId).digest("hex");
+  return `${digest.slice(0, 2)}:${digest.slice(0, 32)}.${generation}`;
+}
+
+async function openDriver({ dir, driver }: TranscriptOptions): Promise<TranscriptDriver> {
+  if (!driver) {
+    const { durableFs } = await import("./durable-fs.ts");
+    return durableFs({ base: join(dir, "transcripts") });
+  }
+  const { default: factory } = (await import(`unstorage/drivers/${driver.name}`)) as {
+    default: (options?: Record<string, unknown>) => TranscriptDriver;
+  };
+  return factory(driver.options);
+}
+
+function createWriter(
+  open: () => Promise<TranscriptDriver>,
+  key: string,
+  generation: number,
+  { firstSeq = 0, sidecar }: WriterOptions,
+): TranscriptWriter {
+  const builder = new ChunkBuilder();
+  const bodies: Uint8Array[] = [];
+  const sides: Uint8Array[] = [];
+  const entries: ChunkEntry[] = [];
+  let offset = 0;
+  let sideOffset = 0;
+  let count = 0;
+  let firstAt: number | null = null;
+  let lastAt: number | null = null;
+
+  function close(): void {
+    const messages = builder.count;
+    if (messages === 0) return;
+    const { envelope, text } = builder.take();
+    const head = Buffer.byteLength(envelope);
+    const raw = Buffer.allocUnsafe(4 + head + Buffer.byteLength(text));
+    raw.writeUInt32LE(head, 0);
+    raw.write(envelope, 4, "utf8");
+    raw.write(text, 4 + head, "utf8");
+    const body = deflateRawSync(raw, { level: 1, memLevel: 9 });
+    const side = sidecar?.(text) ?? new Uint8Array(0);
+    entries.push({
+      offset,
+      bytes: body.length,
+      crc: crc32(body),
+      firstSeq: firstSeq + count - messages,
+      count: messages,
+      firstAt,
+      lastAt,
+      sidecar: [sideOffset, side.length],
+    });
+    bodies.push(body);
+    sides.push(side);
+    offset += body.length;
+    sideOffset += side.length;
+    firstAt = lastAt = null;
+  }
+
+  return {
+    get count() {
+      return count;
+    },
+    add(event) {
+      builder.add(event);
+      count++;
+      const at = event.at === undefined ? Number.NaN : Date.parse(event.at);
+      if (!Number.isNaN(at)) {
+        firstAt = firstAt === null ? at : Math.min(firstAt, at);
+        lastAt = lastAt === null ? at : Math.max(lastAt, at);
+      }
+      if (builder.size >= CHUNK_CHARS || builder.count >= CHUNK_MESSAGES) close();
+    },
+    async finish() {
+      close();
+      if (count === 0) return undefined;
+      const directory = Buffer.from(JSON.stringify({ v: 1, chunks: entries.map(packEntry) }));
+      const sidecars = Buffer.concat(sides);
+      const footer = Buffer.alloc(FOOTER);
+      footer.writeUInt32LE(directory.length, 0);
+      footer.writeUInt32LE(sidecars.length, 4);
+      footer.writeUInt32LE(crc32(directory, crc32(sidecars)), 8);
+      footer.write(MAGIC, FOOTER - 8, "latin1");
+      const file = Buffer.concat([...bodies, sidecars, directory, footer]);
+      await (await open()).setItemRaw?.(key, file, {});
+      return { generation, bytes: file.length, tail: file.length - offset, firstSeq, count };
+    },
+  };
+}
+
+type PackedEntry = [number, number, number, number, number, number | null, number | null, number, number];
+
+const packEntry = (e: ChunkEntry): PackedEntry => [
+  e.offset,
+  e.bytes,
+  e.crc,
+  e.firstSeq,
+  e.count,
+  e.firstAt,
+  e.lastAt,
+  e.sidecar[0],
+  e.sidecar[1],
+];
+
+function parseTail(tail: Buffer, part: TranscriptPart, damaged: (reason: string) => Error): PartIndex {
+  const footer = tail.subarray(tail.length - FOOTER);
+  if (footer.length < FOOTER || footer.toString("latin1", FOOTER - 8) !== MAGIC) throw damaged("the file has no footer");
+  const directoryBytes = footer.readUInt32LE(0);
+  const sidecarBytes = footer.readUInt32LE(4);
+  if (directoryBytes + sidecarBytes + FOOTER !== tail.length) throw damaged("the footer does not fit the file");
+  const sidecars = tail.subarray(0, sidecarBytes);
+  const directory = tail.subarray(sidecarBytes, sidecarBytes + directoryBytes);
+  if (crc32(directory, crc32(sidecars)) !== footer.readUInt32LE(8)) throw damaged("checksum of the directory is wrong");
+  const { chunks } = JSON.parse(directory.toString("utf8")) as { chunks: PackedEntry[] };
+  return {
+    part,
+    sidecars,
+    chunks: chunks.map((c) => ({
+      offset: c[0],
+      bytes: c[1],
+      crc: c[2],
+      firstSeq: c[3],
+      count: c[4],
+      firstAt: c[5],
+      lastAt: c[6],
+      sidecar: [c[7], c[8]],
+    })),
+  };
+}

@@ -1,0 +1,16 @@
+/** The pool's worker: imports the task's module once and calls its function. */
+interface Call {
+  specifier: string;
+  export: string;
+  args: unknown[];
+}
+
+const modules = new Map<string, Promise<Record<string, unknown>>>();
+
+export default async function run(call: Call): Promise<unknown> {
+  let module = modules.get(call.specifier);
+  if (!module) modules.set(call.specifier, (module = import(call.specifier)));
+  const fn = (await module)[call.export];
+  if (typeof fn !== "function") throw new TypeError(`${call.specifier} exports no function ${call.export}`);
+  return fn(...call.args);
+}

@@ -1,0 +1,126 @@
+/** Aggregates of a session, counted while its events go by. Constant work per event. */
+import { pathsIn, type SessionEvent, type SessionUsage, slotOf, type ToolRole } from "sessarc";
+import type { SessionFacts, SlotFacts } from "../types.ts";
+
+/** Gaps longer than this are not active time. */
+export const IDLE_GAP_MS = 600_000;
+const MAX_FILES = 2_000;
+const MAX_OPEN = 64;
+const PROMPT_CHARS = 400;
+
+export interface FactsCollector {
+  add(event: SessionEvent): void;
+  /** The facts so far, with the tokens of `slots` put in. */
+  finish(slots: Record<string, SessionUsage> | undefined): SessionFacts;
+  readonly firstPrompt: string | null;
+  /** Of the events added to this collector, not of `past`. */
+  readonly activeMs: number;
+  readonly errorCount: number;
+  readonly firstAt: string | null;
+  readonly lastAt: string | null;
+}
+
+/** `roles`: what the assistant's tools do, for the files touched. `past`: facts of the part already imported. */
+export function collectFacts(roles: Readonly<Record<string, ToolRole>> = {}, past?: SessionFacts): FactsCollector {
+  const facts: SessionFacts = past ? structuredClone(past) : { kinds: {}, tools: {}, files: {}, slots: {}, last: null };
+  const open = new Map<string, string>(Object.entries(facts.open ?? {}));
+  let fileCount = Object.keys(facts.files).length;
+  let firstPrompt: string | null = null;
+  let firstAt: string | null = null;
+  let lastAt: string | null = null;
+  let slot: SlotFacts | undefined;
+  let slotName = "";
+
+  const touch = (event: SessionEvent, role: ToolRole) => {
+    const place = role === "read" ? 0 : role === "edit" || role === "write" || role === "patch" || role === "delete" || role === "move" ? 1 : -1;
+    if (place < 0) return;
+    for (const path of pathsIn(event.tool_input, role)) {
+      let counts = own(facts.files, path);
+      if (!counts) {
+        if (fileCount >= MAX_FILES) continue;
+        fileCount++;
+        counts = put(facts.files, path, [0, 0]);
+      }
+      counts[place] = (counts[place] ?? 0) + 1;
+    }
+  };
+
+  const onTool = (event: SessionEvent) => {
+    if (event.kind === "tool_use") {
+      const name = event.tool_name ?? "unknown";
+      const counts = own(facts.tools, name) ?? put(facts.tools, name, [0, 0]);
+      counts[0]++;
+      if (event.tool_use_id !== undefined) {
+        open.set(event.tool_use_id, name);
+        if (open.size > MAX_OPEN) open.delete(open.keys().next().value as string);
+      }
+      const role = Object.hasOwn(roles, name) ? roles[name] : undefined;
+      if (role) touch(event, role);
+      return false;
+    }
+    const name = event.tool_name ?? (event.tool_use_id === undefined ? undefined : open.get(event.tool_use_id));
+    if (event.tool_use_id !== undefined) open.delete(event.tool_use_id);
+    if (!event.is_error) return false;
+    if (name !== undefined) {
+      const counts = own(facts.tools, name) ?? put(facts.tools, name, [0, 0]);
+      counts[1]++;
+    }
+    return true;
+  };
+
+  const collector = {
+    firstPrompt,
+    activeMs: 0,
+    errorCount: 0,
+    firstAt,
+    lastAt,
+    add(event: SessionEvent) {
+      facts.kinds[event.kind] = (facts.kinds[event.kind] ?? 0) + 1;
+      if (firstPrompt === null && event.kind === "user" && event.text.trim() !== "") {
+        collector.firstPrompt = firstPrompt = event.text.trim().slice(0, PROMPT_CHARS);
+      }
+      const failed = event.kind === "tool_use" || event.kind === "tool_result" ? onTool(event) : false;
+      if (failed) collector.errorCount++;
+      if (event.at === undefined) return;
+      const ms = Date.parse(event.at);
+      if (Number.isNaN(ms)) return;
+      if (firstAt === null || event.at < firstAt) collector.firstAt = firstAt = event.at;
+      if (lastAt === null || event.at > lastAt) collector.lastAt = lastAt = event.at;
+      const name = slotOf(event.at);
+      if (name !== slotName) {
+        slotName = name;
+        slot = own(facts.slots, name) ?? put(facts.slots, name, { m: 0, a: 0, e: 0 });
+      }
+      if (!slot) return;
+      slot.m++;
+      if (failed) slot.e++;
+      if (facts.last !== null) {
+        const gap = ms - facts.last;
+        if (gap > 0 && gap <= IDLE_GAP_MS) {
+          slot.a += gap;
+          collector.activeMs += gap;
+        }
+      }
+      facts.last = facts.last === null ? ms : Math.max(facts.last, ms);
+    },
+    finish(slots: Record<string, SessionUsage> | undefined) {
+      for (const one of Object.values(facts.slots)) delete one.u;
+      for (const [name, usage] of Object.entries(slots ?? {})) {
+        const one = own(facts.slots, name) ?? put(facts.slots, name, { m: 0, a: 0, e: 0 });
+        one.u = usage;
+      }
+      if (open.size > 0) facts.open = Object.fromEntries(open);
+      else delete facts.open;
+      return facts;
+    },
+  };
+  return collector;
+}
+
+const own = <T>(map: Record<string, T>, key: string): T | undefined => (Object.hasOwn(map, key) ? map[key] : undefined);
+
+/** Names come from logs: `__proto__` must become a plain key. */
+function put<T>(map: Record<string, T>, key: string, value: T): T {
+  Object.defineProperty(map, key, { value, enumerable: true, writable: true, configurable: true });
+  return value;
+}

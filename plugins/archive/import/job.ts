@@ -1,0 +1,189 @@
+/**
+ * The part of an import that runs in the pool: read sessions, count what happens in them, write their transcripts.
+ * Everything that crosses the thread is plain data.
+ */
+import {
+  type Adapter,
+  type AdapterEnv,
+  type AdapterPlugin,
+  createTranscripts,
+  isSessarcError,
+  type SessionEvent,
+  type SessionRef,
+  type SessionSummary,
+  type TranscriptOptions,
+  type TranscriptPart,
+  type Transcripts,
+} from "sessarc";
+import { signatureOf } from "../search/signature.ts";
+import type { SessionFacts } from "../types.ts";
+import { collectFacts } from "./facts.ts";
+import { type PackedReplies, packReplies } from "./replies.ts";
+
+export interface ImportJob {
+  /** Module of the adapter's factory and its options; unused when the adapter is handed over directly. */
+  adapter: { specifier: string; options?: unknown } | null;
+  env: AdapterEnv;
+  store: TranscriptOptions;
+  sessions: { id: string; ref: SessionRef; generation: number }[];
+}
+
+export interface ImportedSession {
+  id: string;
+  summary: Omit<SessionSummary, "replies" | "slots">;
+  facts: SessionFacts;
+  firstPrompt: string | null;
+  activeMs: number;
+  errorCount: number;
+  messageCount: number;
+  startedAt: string | null;
+  endedAt: string | null;
+  part: TranscriptPart | null;
+  replies: PackedReplies | null;
+  /** Birth time of the log in ms: the older of two copies owns what both hold. */
+  born: number;
+}
+
+export type JobResult = { ok: true; session: ImportedSession } | { ok: false; id: string; code: string; message: string };
+
+/** Longest text kept of one message, in UTF-16 units; the rest is cut and marked. */
+export const TEXT_CAP = 16 * 1024 * 1024;
+
+/** Entry of the pool task: loads the adapter (once per worker) and imports the job's sessions. One bad session fails alone. */
+export async function importSessions(job: ImportJob): Promise<JobResult[]> {
+  if (!job.adapter) throw new TypeError("an import job in the pool needs its adapter's module");
+  return runJob(job, await loadAdapter(job.adapter), openStore(job.store));
+}
+
+/** The same with the adapter and transcripts at hand. */
+export async function runJob(job: ImportJob, adapter: Adapter, transcripts: Transcripts): Promise<JobResult[]> {
+  const byPath = new Map<string, ImportJob["sessions"]>();
+  for (const session of job.sessions) {
+    const list = byPath.get(session.ref.path);
+    if (list) list.push(session);
+    else byPath.set(session.ref.path, [session]);
+  }
+  const results: JobResult[] = [];
+  for (const sessions of byPath.values()) {
+    if (adapter.readMany && sessions.length > 1) results.push(...(await readShared(job, adapter, transcripts, sessions)));
+    else {
+      for (const session of sessions) {
+        results.push(await guarded(session.id, () => importOne(session, adapter, readerOf(adapter, session.ref, job.env), transcripts)));
+      }
+    }
+  }
+  return results;
+}
+
+async function readShared(job: ImportJob, adapter: Adapter, transcripts: Transcripts, sessions: ImportJob["sessions"]): Promise<JobResult[]> {
+  const byKey = new Map(sessions.map((session) => [session.ref.key, session]));
+  const results: JobResult[] = [];
+  try {
+    for await (const [ref, events] of adapter.readMany?.(sessions.map((session) => session.ref), job.env) ?? []) {
+      const session = byKey.get(ref.key);
+      if (!session) continue;
+      byKey.delete(ref.key);
+      results.push(await guarded(session.id, () => importOne(session, adapter, inBatches(events), transcripts)));
+    }
+  } catch (error) {
+    for (const session of byKey.values()) results.push(failure(session.id, error));
+    return results;
+  }
+  for (const session of byKey.values()) {
+    results.push({ ok: false, id: session.id, code: "SOURCE_MISSING", message: `${session.id} is no longer in ${session.ref.path}` });
+  }
+  return results;
+}
+
+type Batches = AsyncGenerator<SessionEvent[], SessionSummary>;
+
+function readerOf(adapter: Adapter, ref: SessionRef, env: AdapterEnv): Batches {
+  return adapter.readBatches ? adapter.readBatches(ref, env) : inBatches(adapter.read(ref, env));
+}
+
+async function* inBatches(events: AsyncGenerator<SessionEvent, SessionSummary>): Batches {
+  for (;;) {
+    const step = await events.next();
+    if (step.done) return step.value;
+    yield [step.value];
+  }
+}
+
+async function importOne(
+  session: ImportJob["sessions"][number],
+  adapter: Adapter,
+  batches: Batches,
+  transcripts: Transcripts,
+): Promise<ImportedSession> {
+  const facts = collectFacts(adapter.tools);
+  const writer = transcripts.writer(session.id, session.generation, { sidecar: signatureOf });
+  let step = await batches.next();
+  for (; !step.done; step = await batches.next()) {
+    for (const event of step.value) {
+      if (event.text.length > TEXT_CAP) {
+        event.text = event.text.slice(0, TEXT_CAP);
+        event.truncated = true;
+      }
+      facts.add(event);
+      writer.add(event);
+    }
+  }
+  const { replies, slots, ...summary } = step.value;
+  const part = await writer.finish();
+  return {
+    id: session.id,
+    summary,
+    facts: facts.finish(slots),
+    firstPrompt: facts.firstPrompt,
+    activeMs: facts.activeMs,
+    errorCount: facts.errorCount,
+    messageCount: writer.count,
+    startedAt: summary.startedAt ?? facts.firstAt,
+    endedAt: summary.endedAt ?? facts.lastAt,
+    part: part ?? null,
+    replies: packReplies(session.ref.tool, replies ?? []),
+    born: session.ref.born ?? session.ref.mtime ?? 0,
+  };
+}
+
+async function guarded(id: string, work: () => Promise<ImportedSession>): Promise<JobResult> {
+  try {
+    return { ok: true, session: await work() };
+  } catch (error) {
+    return failure(id, error);
+  }
+}
+
+/** The reason in words for the user. A full or read-only disk is not the session's fault and ends the run: it is thrown on. */
+function failure(id: string, error: unknown): JobResult {
+  if (isSessarcError(error)) {
+    if (error.code === "STORAGE_FULL" || error.code === "STORAGE_READ_ONLY") throw error;
+    return { ok: false, id, code: error.code, message: error.message };
+  }
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  if (code === "ENOENT") return { ok: false, id, code: "SOURCE_MISSING", message: "The log is gone" };
+  if (code === "EACCES" || code === "EPERM") return { ok: false, id, code: "SOURCE_UNREADABLE", message: "The log may not be read" };
+  return { ok: false, id, code: "SOURCE_DAMAGED", message: error instanceof Error ? error.message : String(error) };
+}
+
+const adapters = new Map<string, Promise<Adapter>>();
+const stores = new Map<string, Transcripts>();
+
+function loadAdapter(source: { specifier: string; options?: unknown }): Promise<Adapter> {
+  const name = JSON.stringify(source);
+  let adapter = adapters.get(name);
+  if (!adapter) {
+    adapter = import(source.specifier).then(
+      (module: { default: (options?: unknown) => AdapterPlugin }) => module.default(source.options).adapter,
+    );
+    adapters.set(name, adapter);
+  }
+  return adapter;
+}
+
+function openStore(store: TranscriptOptions): Transcripts {
+  const name = JSON.stringify(store);
+  let opened = stores.get(name);
+  if (!opened) stores.set(name, (opened = createTranscripts(store)));
+  return opened;
+}

@@ -1,0 +1,136 @@
+/** Which project a session belongs to: one repository or folder across all tools, worktrees and subfolders folded in. */
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { basename, dirname, isAbsolute, sep } from "node:path";
+import type { Database, SessionSummary, Statement } from "sessarc";
+import type { ProjectRow } from "./types.ts";
+
+/** What the git plugin tells about a folder; without it every folder stands for itself. */
+export interface FolderIdentity {
+  kind: "repository" | "folder" | "missing";
+  /** Root of the main work tree. */
+  root?: string | undefined;
+  rootCommits?: readonly string[] | undefined;
+}
+export type Identify = (path: string) => Promise<FolderIdentity>;
+
+export interface Identity {
+  kind: ProjectRow["kind"];
+  key: string;
+  path: string | null;
+  rootCommit: string | null;
+  name: string;
+}
+
+/** Folders that tools put work trees in: what stands before is the repository. Also where the folder is gone. */
+const WORKTREE = /^(.+?)[\\/]\.(?:claude[\\/])?worktrees[\\/][^\\/]+/;
+
+export interface ProjectResolver {
+  /** The project of a session; asks the file system once per folder. */
+  identify(tool: { name: string; label: string }, summary: Pick<SessionSummary, "cwd" | "virtualProject">): Promise<Identity>;
+  /** Id of the project for `identity`, and what must be written when it is new or has moved. */
+  resolve(identity: Identity): Promise<{ id: string; write: Statement[] }>;
+  /** Forgets what was looked up: folders come and go. */
+  reset(): void;
+}
+
+export function createResolver(db: Database, identify: Identify | undefined): ProjectResolver {
+  const folders = new Map<string, Promise<Identity>>();
+  let known: Map<string, string> | undefined;
+
+  async function load(): Promise<Map<string, string>> {
+    if (known) return known;
+    const map = new Map<string, string>();
+    for (const row of await db.all<{ key: string; id: string }>("select key, id from project")) map.set(row.key, row.id);
+    for (const row of await db.all<{ path: string; project_id: string }>("select path, project_id from project_alias")) {
+      if (!map.has(`path:${row.path}`)) map.set(`path:${row.path}`, row.project_id);
+    }
+    known = map;
+    return map;
+  }
+
+  async function identifyFolder(cwd: string): Promise<Identity> {
+    const found = await identify?.(cwd);
+    if (found?.kind === "repository" && found.root) {
+      return { kind: "repository", key: `path:${found.root}`, path: found.root, rootCommit: found.rootCommits?.[0] ?? null, name: nameOf(found.root) };
+    }
+    const folded = WORKTREE.exec(cwd)?.[1];
+    if (folded) return identifyFolder(folded);
+    const map = await load();
+    const parent = found?.kind === "folder" ? undefined : knownParent(cwd, map);
+    const path = parent ?? cwd;
+    return { kind: "folder", key: `path:${path}`, path, rootCommit: null, name: nameOf(path) };
+  }
+
+  return {
+    identify(tool, { cwd, virtualProject }) {
+      if (cwd === undefined || cwd === "" || !(isAbsolute(cwd) || /^[A-Za-z]:[\\/]/.test(cwd))) {
+        const key = virtualProject ? `virtual:${tool.name}:${virtualProject.key}` : `virtual:${tool.name}`;
+        return Promise.resolve({ kind: "virtual", key, path: null, rootCommit: null, name: virtualProject?.name ?? `${tool.label} (no folder)` });
+      }
+      const path = trimSlash(cwd);
+      let identity = folders.get(path);
+      if (!identity) folders.set(path, (identity = identifyFolder(path)));
+      return identity;
+    },
+
+    async resolve(identity) {
+      const map = await load();
+      const id = map.get(identity.key);
+      if (id) return { id, write: [] };
+      const moved = identity.rootCommit ? await findMoved(db, identity) : undefined;
+      if (moved) {
+        map.set(identity.key, moved.id);
+        return {
+          id: moved.id,
+          write: [
+            ["insert or replace into project_alias (path, project_id) values (?, ?)", [identity.path, moved.id]],
+            ["insert or replace into project_alias (path, project_id) values (?, ?)", [moved.path, moved.id]],
+            ["update project set path = ?, derived_name = ? where id = ?", [identity.path, identity.name, moved.id]],
+          ],
+        };
+      }
+      const fresh = projectId(identity.key);
+      map.set(identity.key, fresh);
+      return {
+        id: fresh,
+        write: [
+          [
+            "insert or ignore into project (id, kind, key, path, root_commit, derived_name, created_at) values (?, ?, ?, ?, ?, ?, ?)",
+            [fresh, identity.kind, identity.key, identity.path, identity.rootCommit, identity.name, new Date().toISOString()],
+          ],
+        ],
+      };
+    },
+
+    reset() {
+      folders.clear();
+      known = undefined;
+    },
+  };
+}
+
+/** Stable over imports and machines with the same paths. */
+export function projectId(key: string): string {
+  return createHash("sha256").update(key).digest("hex").slice(0, 12);
+}
+
+/** The same repository at a path that is gone: it was moved. Two clones that both exist are two projects. */
+async function findMoved(db: Database, identity: Identity): Promise<{ id: string; path: string } | undefined> {
+  const rows = await db.all<{ id: string; path: string }>(
+    "select id, path from project where kind = 'repository' and root_commit = ? and path is not null",
+    [identity.rootCommit],
+  );
+  const gone = rows.filter((row) => !existsSync(row.path));
+  return gone.length === 1 ? gone[0] : undefined;
+}
+
+/** A folder that is gone belongs to the nearest project above it. */
+function knownParent(cwd: string, known: ReadonlyMap<string, string>): string | undefined {
+  if (existsSync(cwd)) return undefined;
+  for (let path = dirname(cwd); path !== dirname(path); path = dirname(path)) if (known.has(`path:${path}`)) return path;
+  return undefined;
+}
+
+const trimSlash = (path: string) => (path.length > 1 && path.endsWith(sep) ? path.slice(0, -1) : path);
+const nameOf = (path: string) => basename(path.replaceAll("\\", "/")) || path;

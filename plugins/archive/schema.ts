@@ -1,0 +1,58 @@
+/** The catalogue's tables. Append migrations, never edit one that was released. */
+export const migrations: readonly string[] = [
+  `create table project (
+     id text primary key,
+     kind text not null,
+     key text not null unique,
+     path text,
+     root_commit text,
+     derived_name text not null,
+     name text,
+     created_at text not null
+   );
+   create table project_alias (path text primary key, project_id text not null);
+   create table association (virtual_id text primary key, project_id text not null, at text not null);
+   create table session (
+     id text primary key,
+     tool text not null,
+     key text not null,
+     origin_id text not null,
+     project_id text not null,
+     parent_id text,
+     forked_from text,
+     name text,
+     title text,
+     first_prompt text,
+     cwd text,
+     git_branch text,
+     started_at text,
+     ended_at text,
+     sort_at integer not null,
+     active_ms integer not null,
+     message_count integer not null,
+     error_count integer not null,
+     usage text not null,
+     inherited text,
+     evidence text,
+     facts text not null,
+     skipped text,
+     source_path text not null,
+     source_version text not null,
+     source_bytes integer not null,
+     source_mtime integer not null,
+     source_born real not null,
+     exclusive integer not null,
+     companions text,
+     missing integer not null default 0,
+     generation integer not null,
+     parts text not null,
+     has_cursor integer not null default 0,
+     imported_at text not null
+   );
+   create index session_project on session (project_id, sort_at desc);
+   create index session_origin on session (origin_id);
+   create index session_parent on session (parent_id);
+   create index session_sort on session (sort_at desc, id);
+   create table session_replies (session_id text primary key, tool text not null, born real not null, hashes blob not null);
+   create table tombstone (session_id text primary key, at text not null);`,
+];

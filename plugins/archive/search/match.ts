@@ -1,0 +1,163 @@
+/** Looks for a query's words in one chunk. A hit counts when all words stand in one message. */
+import { type Chunk, type EventKind, pathsIn } from "sessarc";
+import { type Query, hasMessageFilter } from "./query.ts";
+import { trigramsOf } from "./signature.ts";
+
+export interface Match {
+  seq: number;
+  kind: EventKind;
+  at: string | null;
+  field: "text" | "tool_input";
+  snippet: string;
+  /** Stretches of `snippet` to mark, as [start, end) in UTF-16 units. */
+  ranges: [number, number][];
+}
+
+export interface CompiledQuery {
+  query: Query;
+  /** Trigrams of all words that must be there. */
+  hashes: Uint32Array;
+  /** Longest first: the rarest is looked for across the whole chunk at once. */
+  words: RegExp[];
+  without: RegExp[];
+  filtered: boolean;
+}
+
+const BEFORE = 60;
+const AFTER = 140;
+
+export function compile(query: Query): CompiledQuery {
+  const wanted = query.terms.filter((term) => !term.negated).sort((a, b) => b.text.length - a.text.length);
+  const unwanted = query.terms.filter((term) => term.negated);
+  const hashes = new Set<number>();
+  for (const term of wanted) for (const h of trigramsOf(term.text)) hashes.add(h);
+  return {
+    query,
+    hashes: Uint32Array.from(hashes),
+    words: wanted.map((term) => toRegExp(term.text, "giu")),
+    without: unwanted.map((term) => toRegExp(term.text, "iu")),
+    filtered: hasMessageFilter(query),
+  };
+}
+
+/** `%`, `_`, `.` and all others are plain characters; case is folded in every script. */
+function toRegExp(text: string, flags: string): RegExp {
+  return new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), flags);
+}
+
+/** Calls `onMatch` with the index of each message that matches, in order. About 30 µs a chunk and word, plus the hits. */
+export function matchChunk(chunk: Chunk, compiled: CompiledQuery, onMatch: (index: number) => void): void {
+  const [first, ...others] = compiled.words;
+  const { spans, text } = chunk;
+  const accept = (index: number) => {
+    if (others.length > 0 && !others.every((word) => fieldOf(chunk, index, word) !== undefined)) return;
+    if (compiled.without.some((word) => fieldOf(chunk, index, word) !== undefined)) return;
+    if (compiled.filtered && !passes(chunk, index, compiled.query)) return;
+    onMatch(index);
+  };
+  if (!first) {
+    for (let index = 0; index < spans.length; index++) accept(index);
+    return;
+  }
+  let index = 0;
+  first.lastIndex = 0;
+  for (let hit = first.exec(text); hit; hit = first.exec(text)) {
+    const end = hit.index + hit[0].length;
+    index = findSpan(spans, hit.index, index);
+    const span = spans[index];
+    if (!span) return;
+    if (end <= span.input || (hit.index >= span.input && end <= span.end)) {
+      accept(index);
+      first.lastIndex = span.end;
+    } else first.lastIndex = hit.index + 1; // across two fields: no hit
+  }
+}
+
+/** Where a message shows the query: a stretch around the first hit, with all words marked. */
+export function toMatch(chunk: Chunk, index: number, compiled: CompiledQuery): Match {
+  const span = chunk.spans[index] ?? { text: 0, input: 0, end: 0 };
+  let field: Match["field"] = "text";
+  let at = 0;
+  const [first] = compiled.words;
+  if (first) {
+    const found = fieldOf(chunk, index, first);
+    if (found) ({ field, at } = found);
+  } else if (span.input === span.text && span.end > span.input) field = "tool_input";
+  const body = field === "text" ? chunk.text.slice(span.text, span.input) : chunk.text.slice(span.input, span.end);
+  const start = wordStart(body, Math.max(0, at - BEFORE));
+  const snippet = body.slice(start, Math.min(body.length, at + AFTER));
+  const ranges: [number, number][] = [];
+  for (const word of compiled.words) for (const hit of snippet.matchAll(word)) ranges.push([hit.index, hit.index + hit[0].length]);
+  ranges.sort((a, b) => a[0] - b[0]);
+  return {
+    seq: chunk.firstSeq + index,
+    kind: chunk.kind(index),
+    at: chunk.at(index) ?? null,
+    field,
+    snippet,
+    ranges: merge(ranges),
+  };
+}
+
+function fieldOf(chunk: Chunk, index: number, word: RegExp): { field: Match["field"]; at: number } | undefined {
+  const span = chunk.spans[index];
+  if (!span) return undefined;
+  word.lastIndex = 0;
+  const inText = word.exec(chunk.text.slice(span.text, span.input));
+  if (inText) return { field: "text", at: inText.index };
+  if (span.end === span.input) return undefined;
+  word.lastIndex = 0;
+  const inInput = word.exec(chunk.text.slice(span.input, span.end));
+  return inInput ? { field: "tool_input", at: inInput.index } : undefined;
+}
+
+function passes(chunk: Chunk, index: number, query: Query): boolean {
+  const kind = chunk.kind(index);
+  if (query.kind.length > 0 && !query.kind.includes(kind)) return false;
+  if (query.notKind.includes(kind)) return false;
+  if (query.error !== null && chunk.isError(index) !== query.error) return false;
+  if (query.after !== null || query.before !== null) {
+    const at = Date.parse(chunk.at(index) ?? "");
+    if (Number.isNaN(at) || (query.after !== null && at < query.after) || (query.before !== null && at >= query.before)) return false;
+  }
+  if (query.model.length > 0 || query.notModel.length > 0) {
+    const model = chunk.model(index)?.toLowerCase() ?? "";
+    if (query.model.length > 0 && !query.model.some((wanted) => model.includes(wanted))) return false;
+    if (query.notModel.some((unwanted) => model.includes(unwanted))) return false;
+  }
+  if (query.path.length > 0 || query.notPath.length > 0) {
+    const paths = pathsIn(chunk.event(index).tool_input).map((path) => path.toLowerCase());
+    if (query.path.length > 0 && !query.path.some((wanted) => paths.some((path) => path.includes(wanted)))) return false;
+    if (query.notPath.some((unwanted) => paths.some((path) => path.includes(unwanted)))) return false;
+  }
+  return true;
+}
+
+/** Index of the span that holds `offset`; `from` is a lower bound. */
+function findSpan(spans: Chunk["spans"], offset: number, from: number): number {
+  let low = from;
+  let high = spans.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((spans[middle]?.end ?? 0) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function wordStart(body: string, at: number): number {
+  if (at === 0) return 0;
+  const space = body.slice(at, at + 24).search(/\s/);
+  const start = space < 0 ? at : at + space + 1;
+  return (body.charCodeAt(start) & 0xfc00) === 0xdc00 ? start + 1 : start; // never half a character
+}
+
+function merge(ranges: [number, number][]): [number, number][] {
+  const out: [number, number][] = [];
+  for (const range of ranges) {
+    const last = out.at(-1);
+    if (last && range[0] <= last[1]) last[1] = Math.max(last[1], range[1]);
+    else out.push(range);
+  }
+  return out;
+}

@@ -1,0 +1,121 @@
+/** The query language: words, "quoted words", and filters, the same over HTTP, on the command line and in the dashboard. */
+import { EVENT_KINDS, type EventKind, SessarcError } from "sessarc";
+
+export interface Term {
+  text: string;
+  negated: boolean;
+}
+
+/** What a message must be. Lists hold alternatives; an empty list asks nothing. */
+export interface Query {
+  terms: Term[];
+  tool: string[];
+  notTool: string[];
+  project: string[];
+  notProject: string[];
+  kind: EventKind[];
+  notKind: EventKind[];
+  model: string[];
+  notModel: string[];
+  path: string[];
+  notPath: string[];
+  /** ms since the epoch; a message at `after` counts, one at `before` does not. */
+  after: number | null;
+  before: number | null;
+  error: boolean | null;
+}
+
+const FILTERS = ["tool", "project", "kind", "model", "path", "after", "before", "is"] as const;
+type Filter = (typeof FILTERS)[number];
+const TOKEN = /(-?)(?:([a-z]+):)?(?:"([^"]*)"?|(\S+))/g;
+
+/** Reads `q`. Unknown filter names are plain words (`http://x`); a filter's bad value is INVALID_INPUT. Linear. */
+export function parseQuery(q: string): Query {
+  const query: Query = {
+    terms: [],
+    tool: [],
+    notTool: [],
+    project: [],
+    notProject: [],
+    kind: [],
+    notKind: [],
+    model: [],
+    notModel: [],
+    path: [],
+    notPath: [],
+    after: null,
+    before: null,
+    error: null,
+  };
+  for (const match of q.matchAll(TOKEN)) {
+    const [whole, minus, name, quoted, bare] = match;
+    const value = quoted ?? bare ?? "";
+    if (name !== undefined && isFilter(name) && value !== "") addFilter(query, name, value, minus === "-");
+    else if (name !== undefined) addTerm(query, quoted === undefined ? whole.slice(minus?.length ?? 0) : `${name}:${value}`, minus === "-");
+    else addTerm(query, value, minus === "-");
+  }
+  return query;
+}
+
+/** True when nothing is asked for: the answer is the recent sessions. */
+export function isEmpty(query: Query): boolean {
+  return query.terms.length === 0 && !hasMessageFilter(query) && query.tool.length + query.notTool.length + query.project.length + query.notProject.length === 0;
+}
+
+/** True when single messages (and not only sessions) must be looked at. */
+export function hasMessageFilter(query: Query): boolean {
+  const { kind, notKind, model, notModel, path, notPath, after, before, error } = query;
+  return [kind, notKind, model, notModel, path, notPath].some((list) => list.length > 0) || after !== null || before !== null || error !== null;
+}
+
+function isFilter(name: string): name is Filter {
+  return (FILTERS as readonly string[]).includes(name);
+}
+
+function addTerm(query: Query, text: string, negated: boolean): void {
+  if (text !== "") query.terms.push({ text, negated });
+}
+
+function addFilter(query: Query, name: Filter, value: string, negated: boolean): void {
+  switch (name) {
+    case "tool":
+      (negated ? query.notTool : query.tool).push(value.toLowerCase());
+      return;
+    case "project":
+      (negated ? query.notProject : query.project).push(value.toLowerCase());
+      return;
+    case "model":
+      (negated ? query.notModel : query.model).push(value.toLowerCase());
+      return;
+    case "path":
+      (negated ? query.notPath : query.path).push(value.toLowerCase());
+      return;
+    case "kind":
+      (negated ? query.notKind : query.kind).push(toKind(value));
+      return;
+    case "is":
+      if (value !== "error") throw invalid("is", `"${value}" is not known; is:error is`);
+      query.error = !negated;
+      return;
+    default:
+      if (negated) throw invalid(name, "a time cannot be negated");
+      query[name] = toTime(value, name);
+  }
+}
+
+function toKind(value: string): EventKind {
+  const kind = EVENT_KINDS.find((known) => known === value.toLowerCase());
+  if (!kind) throw invalid("kind", `"${value}" is none of ${EVENT_KINDS.join(", ")}`);
+  return kind;
+}
+
+/** A day (`2026-11-20`, local time) or any ISO time, as ms. */
+export function toTime(value: string, name: string): number {
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(value) ? new Date(`${value}T00:00:00`).getTime() : Date.parse(value);
+  if (Number.isNaN(at)) throw invalid(name, `"${value}" is no date; use 2026-11-20 or an ISO 8601 time`);
+  return at;
+}
+
+function invalid(path: string, message: string): SessarcError<"INVALID_INPUT"> {
+  return new SessarcError("INVALID_INPUT", { what: "query" }, { issues: [{ path, message }] });
+}

@@ -1,0 +1,155 @@
+/** Shapes of the archive: rows of the catalogue and the wire resources made of them. */
+import type { SessionUsage, TranscriptPart, UsageEvidence } from "sessarc";
+
+/** What happened in one UTC quarter-hour of a session. */
+export interface SlotFacts {
+  /** Messages. */
+  m: number;
+  /** Active time in ms: gaps between messages, those over ten minutes left out. */
+  a: number;
+  /** Failed tool calls. */
+  e: number;
+  /** Own tokens by model. */
+  u?: SessionUsage;
+}
+
+/** Aggregates of a session, kept at import so that no view reads transcripts for them. */
+export interface SessionFacts {
+  kinds: Record<string, number>;
+  /** Calls and failures by tool name. */
+  tools: Record<string, [calls: number, errors: number]>;
+  /** Reads and edits by path, as the calls named it. At most 2,000 paths. */
+  files: Record<string, [reads: number, edits: number]>;
+  /** By UTC quarter-hour `2026-11-20T20:15`. */
+  slots: Record<string, SlotFacts>;
+  /** ms of the last message with a time, to go on from when the log grows. */
+  last: number | null;
+  /** Names of calls whose result is still out, by call id; only while a log is being appended to. */
+  open?: Record<string, string>;
+}
+
+export interface SessionRow {
+  id: string;
+  tool: string;
+  key: string;
+  origin_id: string;
+  project_id: string;
+  parent_id: string | null;
+  forked_from: string | null;
+  name: string | null;
+  title: string | null;
+  first_prompt: string | null;
+  cwd: string | null;
+  git_branch: string | null;
+  started_at: string | null;
+  ended_at: string | null;
+  /** ms: end, else start, else the file's time. Sessions are listed by it. */
+  sort_at: number;
+  active_ms: number;
+  message_count: number;
+  error_count: number;
+  usage: string;
+  inherited: string | null;
+  evidence: string | null;
+  facts: string;
+  skipped: string | null;
+  source_path: string;
+  source_version: string;
+  source_bytes: number;
+  source_mtime: number;
+  source_born: number;
+  exclusive: number;
+  companions: string | null;
+  missing: number;
+  generation: number;
+  parts: string;
+  has_cursor: number;
+  imported_at: string;
+}
+
+export interface ProjectRow {
+  id: string;
+  kind: "repository" | "folder" | "virtual";
+  key: string;
+  path: string | null;
+  root_commit: string | null;
+  derived_name: string;
+  name: string | null;
+  created_at: string;
+}
+
+/** Cost in millionths of a US dollar; null where no price service runs. */
+export interface Cost {
+  microdollars: number;
+  pricedAt: string;
+  unpriced: string[];
+}
+
+export interface Session {
+  id: string;
+  tool: string;
+  projectId: string;
+  parentId: string | null;
+  forkedFrom: string | null;
+  name: string | null;
+  title: string | null;
+  firstPrompt: string | null;
+  cwd: string | null;
+  gitBranch: string | null;
+  models: string[];
+  startedAt: string | null;
+  endedAt: string | null;
+  activeMs: number;
+  messageCount: number;
+  subagentCount: number;
+  errorCount: number;
+  usage: SessionUsage;
+  inheritedUsage: SessionUsage | null;
+  evidence: UsageEvidence | null;
+  cost: Cost | null;
+  source: { path: string; exclusive: boolean; missing: boolean; bytes: number };
+  live: boolean;
+  partial: { skippedLines: number; pending: number; unknownTypes: Record<string, number> };
+  importedAt: string;
+}
+
+export interface GitState {
+  branch: string | null;
+  detached: boolean;
+  head: string | null;
+  commitCount: number;
+  dirty: boolean;
+  ahead: number | null;
+  behind: number | null;
+  remote: string | null;
+}
+
+export interface Project {
+  id: string;
+  name: string;
+  path: string | null;
+  virtual: boolean;
+  identity: { kind: "repository" | "folder" | "virtual"; key: string };
+  aliases: string[];
+  tools: string[];
+  sessionCount: number;
+  messageCount: number;
+  subagentCount: number;
+  createdAt: string;
+  lastActiveAt: string | null;
+  /** Ids of the virtual projects associated to this path. */
+  associatedFrom: string[] | null;
+  git: GitState | { timedOut: true } | null;
+}
+
+export const partsOf = (row: Pick<SessionRow, "parts">): TranscriptPart[] =>
+  (JSON.parse(row.parts) as [number, number, number, number, number][]).map(([generation, bytes, tail, firstSeq, count]) => ({
+    generation,
+    bytes,
+    tail,
+    firstSeq,
+    count,
+  }));
+
+export const packParts = (parts: readonly TranscriptPart[]): string =>
+  JSON.stringify(parts.map((p) => [p.generation, p.bytes, p.tail, p.firstSeq, p.count]));
