@@ -3,6 +3,19 @@ export * from "./adapter.ts";
 export { type LineParser, readEventBatches, readLines, readParsed, tailParsed } from "./lines.ts";
 export * from "./plugin.ts";
 export * from "./session.ts";
+export { Chunk } from "./storage/chunk.ts";
+export { openSqliteFile, type SqliteFile, type SqliteFileOptions, sqliteVersion } from "./storage/sqlite-file.ts";
+export {
+  type ChunkEntry,
+  createTranscripts,
+  type DriverConfig,
+  type PartIndex,
+  type TranscriptOptions,
+  type TranscriptPart,
+  type Transcripts,
+} from "./storage/transcripts.ts";
+export type { Database, SqlValue, Statement, Storage } from "./storage/types.ts";
+export { pathsIn } from "./tool-input.ts";
 export {
   addUsage,
   createLedger,
@@ -16,3 +29,4 @@ export {
   toCount,
 } from "./usage.ts";
 export { toIso } from "./utils/time.ts";
+export type { Pool, PoolTask } from "./workers/pool.ts";
