@@ -8,6 +8,7 @@ export default defineConfig({
     alias: [
       { find: /^sessarc$/, replacement: here("core/index.ts") },
       { find: /^sessarc\/test$/, replacement: here("test/published.ts") },
+      { find: /^sessarc\/plugins$/, replacement: here("plugins/index.ts") },
       { find: /^sessarc\/plugins\/(.+)$/, replacement: `${here("plugins")}/$1/index.ts` },
     ],
   },

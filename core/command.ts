@@ -23,9 +23,16 @@ export interface CommandContext {
   config: ResolvedConfig;
   out(text: string): void;
   err(text: string): void;
-  /** True when `err` is a terminal and colour is wanted. */
+  /** True when `out` may hold colour. */
   colour: boolean;
+  /** True when `err` is a terminal: progress may be shown. */
   tty: boolean;
+  /** Columns of the terminal `out` is; undefined when it is none. */
+  columns: number | undefined;
+  /** Aborts on Ctrl-C. */
+  signal: AbortSignal;
+  /** Raw text to stderr, no newline added: for lines that are rewritten. */
+  errRaw(text: string): void;
   /**
    * Calls the API: the running service when there is one, else this process opens the archive itself.
    * `path` is relative to /api.
@@ -33,4 +40,6 @@ export interface CommandContext {
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** The kernel over the archive in this process; throws ARCHIVE_LOCKED when a service has it open. */
   kernel(): Promise<Kernel>;
+  /** A kernel over an empty archive in a folder that is gone when the command ends. */
+  scratch(): Promise<Kernel>;
 }

@@ -1,5 +1,11 @@
 /** Public entry of `sessarc`: re-exports only. Nothing here may load a heavy package. */
 export * from "./adapter.ts";
+export { UsageError } from "./cli/args.ts";
+export { formatBytes, formatCount, formatDuration, formatMoney, formatShort } from "./cli/format.ts";
+export { createProgress, type Progress, type ProgressState } from "./cli/progress.ts";
+export { createStyle, fitColumns, printable, type Style, widthOf } from "./cli/style.ts";
+export { type Column, formatTable } from "./cli/table.ts";
+export * from "./command.ts";
 export { type LineParser, readEventBatches, readLines, readParsed, tailParsed } from "./lines.ts";
 export * from "./plugin.ts";
 export * from "./session.ts";
@@ -28,5 +34,6 @@ export {
   slotOf,
   toCount,
 } from "./usage.ts";
-export { toIso } from "./utils/time.ts";
+export { isJson, isRecord, type JsonRecord, toText, toToolInput } from "./utils/json.ts";
+export { type Span, toIso, widen } from "./utils/time.ts";
 export type { Pool, PoolTask } from "./workers/pool.ts";

@@ -34,6 +34,8 @@ export interface PluginEntry {
   load?: () => Promise<{ default: (options?: never) => Plugin }>;
   /** JSON-plain, handed to the factory. */
   options?: unknown;
+  /** Names of the sub commands it adds: lets the command line find one without loading every plugin. */
+  commands?: readonly string[];
 }
 
 /** Names a plugin or a factory of one; returns a factory. The default export of a plugin is a factory, never an instance. */

@@ -1,0 +1,107 @@
+/** From argv to a command, its flags and its operands; what nobody knows is an error that names the nearest known word. */
+import { parseArgs } from "node:util";
+import type { Command, CommandContext } from "../command.ts";
+import { nearest } from "../utils/text.ts";
+
+/** Wrong usage: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+export type Flags = CommandContext["flags"];
+type Options = Command["options"];
+
+/** Flags every command takes. */
+export const COMMON_OPTIONS = {
+  help: { type: "boolean", short: "h" },
+  json: { type: "boolean" },
+  config: { type: "string" },
+  "data-dir": { type: "string" },
+  plugin: { type: "string", multiple: true },
+} as const satisfies Options;
+
+export const COMMON_HELP: Readonly<Record<string, string>> = {
+  help: "This text",
+  json: "Print the objects of the HTTP API",
+  config: "Configuration file to use",
+  "data-dir": "Folder of the archive",
+  plugin: "Add a plugin for this run (package or path; may repeat)",
+};
+
+/**
+ * Which word of argv names the command. Flags that take a value in another word are only known per command,
+ * so before the command only flags of `defaults` (those of `serve`) and the common ones may stand.
+ */
+export function splitCommand(argv: readonly string[], defaults: Options): { name: string | undefined; rest: string[] } {
+  const options: Options = { ...defaults, ...COMMON_OPTIONS };
+  for (let i = 0; i < argv.length; i++) {
+    const word = argv[i] ?? "";
+    if (word === "--") break;
+    if (!word.startsWith("-") || word === "-") {
+      return { name: word, rest: [...argv.slice(0, i), ...argv.slice(i + 1)] };
+    }
+    const option = options[word.replace(/^--?/, "")];
+    if (option?.type === "string" && word.startsWith("--")) i++;
+  }
+  return { name: undefined, rest: [...argv] };
+}
+
+/** Throws UsageError for flags nobody knows, missing values and values where none belongs. */
+export function parseFlags(
+  command: Pick<Command, "name" | "options">,
+  argv: readonly string[],
+): { flags: Flags; args: string[] } {
+  const options: Options = { ...COMMON_OPTIONS, ...command.options };
+  const { tokens } = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true });
+  for (const token of tokens) {
+    if (token.kind === "option") checkOption(command.name, token, options);
+  }
+  const { values, positionals } = parseArgs({
+    args: [...argv],
+    options,
+    strict: true,
+    allowPositionals: true,
+    allowNegative: true,
+  });
+  return { flags: values, args: positionals };
+}
+
+function checkOption(
+  command: string,
+  token: { name: string; rawName: string; value?: string | undefined; inlineValue?: boolean | undefined },
+  options: Options,
+): void {
+  const positive = token.name.startsWith("no-") ? token.name.slice(3) : token.name;
+  const option = options[token.name] ?? (options[positive]?.type === "boolean" ? options[positive] : undefined);
+  if (!option) {
+    const known = Object.keys(options);
+    const near = nearest(token.name, known) ?? nearest(positive, known);
+    throw new UsageError(
+      `Unknown flag ${token.rawName} for \`sessarc ${command}\`${near ? `; did you mean --${near}?` : ""}`,
+    );
+  }
+  if (
+    option.type === "string" &&
+    (token.value === undefined || (!token.inlineValue && /^--?[a-z]/i.test(token.value)))
+  ) {
+    throw new UsageError(`${token.rawName} needs a value`);
+  }
+  if (option.type === "boolean" && token.inlineValue) throw new UsageError(`${token.rawName} takes no value`);
+}
+
+/** A flag that holds one text. */
+export function textFlag(flags: Flags, name: string): string | undefined {
+  const value = flags[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** A whole number from `min` to `max`; throws UsageError otherwise. */
+export function numberFlag(flags: Flags, name: string, min: number, max: number): number | undefined {
+  const text = textFlag(flags, name);
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < min || value > max) {
+    throw new UsageError(`--${name} takes a whole number from ${min} to ${max}, not ${JSON.stringify(text)}`);
+  }
+  return value;
+}

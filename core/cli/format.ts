@@ -1,0 +1,42 @@
+/** Numbers, sizes and times as people read them. */
+
+export const formatCount = (n: number) => n.toLocaleString("en-US");
+
+/** 1,234 → 1.2K, 2,400,000 → 2.4M. */
+export function formatShort(n: number): string {
+  for (const [unit, size] of [
+    ["B", 1e9],
+    ["M", 1e6],
+    ["K", 1e3],
+  ] as const) {
+    if (n >= size) return `${(n / size).toFixed(n / size < 10 ? 1 : 0)}${unit}`;
+  }
+  return String(n);
+}
+
+export function formatBytes(n: number): string {
+  if (n < 1024) return `${n} B`;
+  const units = ["KiB", "MiB", "GiB", "TiB"];
+  let value = n / 1024;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`;
+}
+
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Cost from micro-dollars. */
+export function formatMoney(microdollars: number): string {
+  const dollars = microdollars / 1e6;
+  return `$${dollars.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+}

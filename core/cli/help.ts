@@ -1,0 +1,43 @@
+/** The texts of --help: each fits one screen of 80 × 24. */
+import type { Command } from "../command.ts";
+import { COMMON_HELP, COMMON_OPTIONS } from "./args.ts";
+
+export function generalHelp(version: string, commands: readonly Pick<Command, "name" | "summary">[]): string {
+  const width = Math.max(...commands.map((command) => command.name.length));
+  return [
+    `sessarc ${version}: one local archive for the sessions of every coding assistant`,
+    "",
+    "Usage: sessarc [command] [flags]      no command is `serve`",
+    "",
+    ...commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`),
+    "",
+    "`sessarc <command> --help` tells more. --version prints the version.",
+    "Exit codes: 0 ok, 1 failed, 2 usage, 3 nothing found, 4 service not reachable.",
+  ].join("\n");
+}
+
+export function commandHelp(command: Command): string {
+  const rows = [
+    ...Object.entries(command.options).map(([name, option]) => row(name, option, command.help[name] ?? "")),
+    ...Object.entries(COMMON_OPTIONS).map(([name, option]) => row(name, option, COMMON_HELP[name] ?? "")),
+  ];
+  const width = Math.max(...rows.map(([flag]) => flag.length));
+  const usage = command.usage.split("\n").map((line) => `  sessarc ${command.name} ${line}`.trimEnd());
+  return [
+    command.summary,
+    "",
+    "Usage:",
+    ...usage,
+    "",
+    ...rows.map(([flag, text]) => `  ${flag.padEnd(width)}  ${text}`),
+  ].join("\n");
+}
+
+function row(
+  name: string,
+  option: { type: "string" | "boolean"; short?: string },
+  text: string,
+): [flag: string, text: string] {
+  const short = option.short ? `-${option.short}, ` : "";
+  return [`${short}--${name}${option.type === "string" ? " <…>" : ""}`, text];
+}

@@ -1,0 +1,23 @@
+/** The built-in plugins, in one place. Order is the order of boot where `dependsOn` says nothing. */
+import type { PluginEntry } from "sessarc";
+
+const entry = (name: string, load: NonNullable<PluginEntry["load"]>, commands?: readonly string[]): PluginEntry => ({
+  specifier: `sessarc/plugins/${name}`,
+  load,
+  ...(commands && { commands }),
+});
+
+/** New entries on each call: who gets them may set `options`. Nothing is loaded. */
+export function defaultPlugins(): PluginEntry[] {
+  return [
+    entry("claude-code", () => import("./claude-code/index.ts")),
+    entry("codex", () => import("./codex/index.ts")),
+    entry("cursor", () => import("./cursor/index.ts")),
+    entry("opencode", () => import("./opencode/index.ts")),
+    entry("gemini-cli", () => import("./gemini-cli/index.ts")),
+    entry("copilot", () => import("./copilot/index.ts")),
+    entry("archive", () => import("./archive/index.ts"), ["import", "search", "show", "usage"]),
+    entry("git", () => import("./git/index.ts")),
+    entry("demo", () => import("./demo/index.ts"), ["demo"]),
+  ];
+}

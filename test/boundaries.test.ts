@@ -1,0 +1,102 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+interface Import {
+  file: string;
+  /** Relative to the root when it is one of our files, else as written. */
+  target: string;
+  typeOnly: boolean;
+}
+
+describe("who may import what", () => {
+  it("core imports core and packages, never plugins, ui or test", () => {
+    // The command line puts the product together: it may load the list of built-in plugins, by its public name.
+    const allowed = (i: Import) => i.target.startsWith("core/") || (isPackage(i) && !i.target.startsWith("sessarc"));
+    const composes = (i: Import) => i.file.startsWith("core/cli") && i.target === "sessarc/plugins";
+    expect(importsBelow("core").filter((i) => !allowed(i) && !composes(i))).toEqual([]);
+  });
+
+  it("session.ts and utils need nothing of ours but each other and the error catalogue", () => {
+    const basic = importsBelow("core").filter((i) => i.file === "core/session.ts" || i.file.startsWith("core/utils/"));
+    const own = (i: Import) => /^core\/(utils\/|session\.ts|error\.ts)/.test(i.target) || isPackage(i);
+    expect(basic.filter((i) => !own(i) && !i.typeOnly)).toEqual([]);
+  });
+
+  it("a plugin imports the public entry, its own folder and packages", () => {
+    const allowed = (i: Import) => {
+      const own = i.file.split("/").slice(0, 2).join("/");
+      return (
+        i.target.startsWith(`${own}/`) || i.target === "sessarc" || (isPackage(i) && !i.target.startsWith("sessarc/"))
+      );
+    };
+    const inPlugins = importsBelow("plugins").filter((i) => i.file !== "plugins/index.ts");
+    expect(inPlugins.filter((i) => !allowed(i))).toEqual([]);
+  });
+
+  it("the list of plugins imports plugins' entries and nothing deeper", () => {
+    const list = importsBelow("plugins").filter((i) => i.file === "plugins/index.ts");
+    expect(list.filter((i) => i.target !== "sessarc" && !/^plugins\/[^/]+\/index\.ts$/.test(i.target))).toEqual([]);
+  });
+
+  it("the dashboard takes only types from the server", () => {
+    const server = importsBelow("ui").filter(
+      (i) => i.target.startsWith("sessarc") || /^(core|plugins)\//.test(i.target),
+    );
+    expect(server.filter((i) => !i.typeOnly || /^core\//.test(i.target))).toEqual([]);
+  });
+
+  it("the playground uses public entries", () => {
+    const allowed = (i: Import) => i.target.startsWith("playground/") || isPackage(i);
+    expect(importsBelow("playground").filter((i) => !allowed(i))).toEqual([]);
+  });
+
+  it("nothing imports test", () => {
+    const product = ["core", "plugins", "ui", "playground"].flatMap(importsBelow);
+    expect(product.filter((i) => i.target.startsWith("test/"))).toEqual([]);
+  });
+
+  it("the public entry loads no heavy package when it is imported", () => {
+    const heavy =
+      /^(h3|listhen|sql\.js|unstorage|tinypool|@parcel\/watcher|jiti|yaml|re2js|@modelcontextprotocol)($|\/)/;
+    const reached = reach("core/index.ts");
+    expect(reached.filter((i) => heavy.test(i.target)).map((i) => `${i.file} -> ${i.target}`)).toEqual([]);
+  });
+});
+
+const isPackage = (i: Import) => !/^(core|plugins|ui|test|playground)\//.test(i.target);
+
+/** Every import of every source file below a folder. */
+function importsBelow(folder: string): Import[] {
+  const path = join(root, folder);
+  if (!existsSync(path)) return [];
+  return readdirSync(path, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.(ts|vue|mts)$/.test(name) && !/(^|\/)(node_modules|dist|data)\//.test(name))
+    .flatMap((name) => importsOf(`${folder}/${name.replaceAll("\\", "/")}`));
+}
+
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\s+(type\s+)?(?:[^"';]*?\sfrom\s+)?["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)(\s*\.\s*[A-Z])?/g;
+
+function importsOf(file: string): (Import & { dynamic: boolean })[] {
+  const text = readFileSync(join(root, file), "utf8")
+    .replace(/\/\*[\s\S]*?\*\//g, "")
+    .replace(/(^|\s)\/\/.*$/gm, "");
+  return [...text.matchAll(IMPORT)].map(([, type, fixed, lazy, member]) => {
+    const written = fixed ?? lazy ?? "";
+    const target = written.startsWith(".") ? relative(root, resolve(root, dirname(file), written)) : written;
+    // `import("x").Name` is a type.
+    return { file, target, typeOnly: type !== undefined || member !== undefined, dynamic: lazy !== undefined };
+  });
+}
+
+/** Imports that run when `entry` is loaded. */
+function reach(entry: string, seen = new Set<string>()): Import[] {
+  if (seen.has(entry)) return [];
+  seen.add(entry);
+  const now = importsOf(entry).filter((i) => !i.typeOnly && !i.dynamic);
+  return [...now, ...now.flatMap((i) => (i.target.endsWith(".ts") ? reach(i.target, seen) : []))];
+}
