@@ -1,19 +1,33 @@
 /** Times as logs have them → ISO 8601 UTC. */
 
-const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
-/** Numbers below this are seconds: as milliseconds they would lie in the first days of 1970. */
+const ISO = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?Z$/;
+/** Numbers below this are seconds: as milliseconds they would lie in the first years after 1970. */
 const SECONDS_BELOW = 100_000_000_000;
 
 /** A UTC time is kept as written; others (offsets, seconds, milliseconds) are converted; undefined for what is no time. */
 export function toIso(value: unknown): string | undefined {
-  if (typeof value === "string") {
-    if (ISO.test(value) && !Number.isNaN(Date.parse(value))) return value;
-    return fromMs(Date.parse(value));
-  }
+  if (typeof value === "string") return ISO.test(value) ? value : fromMs(Date.parse(value));
   if (typeof value !== "number") return undefined;
   return fromMs(value < SECONDS_BELOW ? value * 1000 : value);
 }
 
 function fromMs(ms: number): string | undefined {
-  return Number.isFinite(ms) && ms > 0 && ms < 8.64e15 ? new Date(ms).toISOString() : undefined;
+  return Number.isFinite(ms) && ms > 0 && ms < 253_402_300_800_000 ? new Date(ms).toISOString() : undefined;
+}
+
+/** First and last time seen. */
+export interface Span {
+  startedAt?: string | undefined;
+  endedAt?: string | undefined;
+}
+
+/** Makes `span` include `at` (ISO UTC). */
+export function widen(span: Span, at: string | undefined): void {
+  if (at === undefined) return;
+  if (span.startedAt === undefined || isBefore(at, span.startedAt)) span.startedAt = at;
+  if (span.endedAt === undefined || isBefore(span.endedAt, at)) span.endedAt = at;
+}
+
+function isBefore(a: string, b: string): boolean {
+  return a.length === b.length ? a < b : Date.parse(a) < Date.parse(b);
 }
