@@ -1,0 +1,171 @@
+/**
+ * unstorage driver over a folder. Each value is a file, written whole (temp file, fsync, rename), files 0600, folders 0700.
+ * `a:b:c` is the file `a/b/c`; no key leads out of the folder, not even through a symbolic link inside it.
+ */
+import { constants } from "node:fs";
+import * as disk from "node:fs/promises";
+import { dirname, join, resolve, sep } from "node:path";
+import { SessarcError } from "../error.ts";
+import { type DiskCalls, isTempName, syncFolder, writeFileAtomic } from "../utils/atomic.ts";
+import { toStorageError } from "./storage-error.ts";
+
+export interface DurableFsOptions {
+  /** The folder; made when first written to. */
+  base: string;
+  readOnly?: boolean;
+  calls?: DiskCalls;
+}
+
+/** Fits unstorage's `Driver`; the last two members are ours. Absent values are null. */
+export interface DurableFs {
+  name: "durable-fs";
+  options: DurableFsOptions;
+  hasItem(key: string): Promise<boolean>;
+  getItem(key: string): Promise<string | null>;
+  getItemRaw(key: string): Promise<Buffer | null>;
+  getMeta(key: string): Promise<{ size: number; mtime: Date } | null>;
+  /** Resolves when the value is on disk. Errors: STORAGE_FULL, STORAGE_READ_ONLY, PATH_OUTSIDE. */
+  setItem(key: string, value: string): Promise<void>;
+  setItemRaw(key: string, value: string | Uint8Array): Promise<void>;
+  removeItem(key: string): Promise<void>;
+  getKeys(base?: string): Promise<string[]>;
+  clear(base?: string): Promise<void>;
+  /** `length` bytes from `offset`, fewer at the end of the file; null when there is none. Reads nothing else. */
+  readRange(key: string, offset: number, length: number): Promise<Uint8Array | null>;
+  /** Removes what an interrupted write left. Only for the owner of the folder, before it writes. Answers how many. */
+  sweep(): Promise<number>;
+}
+
+export function durableFs(options: DurableFsOptions): DurableFs {
+  const base = resolve(options.base);
+
+  /** The file of `key`, when each folder on the way to it is a real one below the base. */
+  async function locate(key: string): Promise<string> {
+    const parts = toParts(key);
+    let folder = base;
+    for (const part of parts.slice(0, -1)) {
+      folder = join(folder, part);
+      const stat = await absent(disk.lstat(folder));
+      if (!stat) break;
+      if (!stat.isDirectory()) throw new SessarcError("PATH_OUTSIDE", { path: key });
+    }
+    return join(base, ...parts);
+  }
+
+  async function read<T>(key: string, use: (handle: disk.FileHandle) => Promise<T>): Promise<T | null> {
+    const path = await locate(key);
+    const handle = await absent(disk.open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))).catch((error) => {
+      if (error.code === "ELOOP") throw new SessarcError("PATH_OUTSIDE", { path: key }, { cause: error });
+      throw error;
+    });
+    if (!handle) return null;
+    try {
+      return await use(handle);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EISDIR") return null;
+      throw error;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async function write(key: string, value: string | Uint8Array): Promise<void> {
+    const path = await writable(key);
+    try {
+      await makeFolders(dirname(path));
+      await writeFileAtomic(path, value, options.calls && { calls: options.calls });
+    } catch (error) {
+      throw toStorageError(error, path);
+    }
+  }
+
+  async function writable(key: string): Promise<string> {
+    const path = await locate(key);
+    if (options.readOnly) throw new SessarcError("STORAGE_READ_ONLY", { path });
+    return path;
+  }
+
+  async function remove(key: string): Promise<void> {
+    const path = await writable(key);
+    try {
+      await disk.unlink(path);
+      await syncFolder(dirname(path));
+    } catch (error) {
+      if (!isAbsent(error)) throw toStorageError(error, path);
+    }
+  }
+
+  const keys = async (prefix = "") => (await walk(base)).map(toKey).filter((key) => key.startsWith(prefix));
+  const toKey = (path: string) => path.slice(base.length + 1).replaceAll(sep, ":");
+
+  return {
+    name: "durable-fs",
+    options,
+    hasItem: async (key) => (await read(key, async (handle) => (await handle.stat()).isFile())) ?? false,
+    getItem: (key) => read(key, (handle) => handle.readFile("utf8")),
+    getItemRaw: (key) => read(key, (handle) => handle.readFile()),
+    getMeta: (key) =>
+      read(key, async (handle) => {
+        const { size, mtime } = await handle.stat();
+        return { size, mtime };
+      }),
+    setItem: write,
+    setItemRaw: write,
+    removeItem: remove,
+    getKeys: keys,
+    async clear(prefix) {
+      for (const key of await keys(prefix)) await remove(key);
+    },
+    readRange: (key, offset, length) =>
+      read(key, async (handle) => {
+        const bytes = Buffer.allocUnsafe(length);
+        let filled = 0;
+        while (filled < length) {
+          const { bytesRead } = await handle.read(bytes, filled, length - filled, offset + filled);
+          if (bytesRead === 0) break;
+          filled += bytesRead;
+        }
+        return bytes.subarray(0, filled);
+      }),
+    async sweep() {
+      const leftovers = await walk(base, isTempName);
+      for (const path of leftovers) await disk.rm(path, { force: true });
+      return leftovers.length;
+    },
+  };
+}
+
+/** Folder and file names of a key. Refuses what could lead elsewhere or means something else on another system. */
+function toParts(key: string): string[] {
+  const parts = key.split(":");
+  const bad = (part: string) =>
+    part === "" || part === "." || part === ".." || /[\0/\\]/.test(part) || isTempName(part);
+  if (parts.some(bad)) throw new SessarcError("PATH_OUTSIDE", { path: key });
+  return parts;
+}
+
+/** Makes `folder` and what is missing above it, each 0700 and on disk before its content is. */
+async function makeFolders(folder: string): Promise<void> {
+  const first = await disk.mkdir(folder, { recursive: true, mode: 0o700 });
+  if (!first) return;
+  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+}
+
+/** Paths of all regular files below `folder` for which `pick` answers true; links are not followed. */
+async function walk(folder: string, pick = (name: string) => !isTempName(name)): Promise<string[]> {
+  const found: string[] = [];
+  for (const entry of (await absent(disk.readdir(folder, { withFileTypes: true }))) ?? []) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) found.push(...(await walk(path, pick)));
+    else if (entry.isFile() && pick(entry.name)) found.push(path);
+  }
+  return found;
+}
+
+const isAbsent = (error: unknown) => ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
+
+const absent = <T>(promise: Promise<T>): Promise<T | undefined> =>
+  promise.catch((error) => {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  });

@@ -1,0 +1,13 @@
+/** What the operating system says about writing, as the errors a user can act on. */
+import { SessarcError } from "../error.ts";
+
+const FULL = new Set(["ENOSPC", "EDQUOT"]);
+const READ_ONLY = new Set(["EROFS", "EACCES", "EPERM"]);
+
+/** STORAGE_FULL or STORAGE_READ_ONLY naming `path`, with the cause; any other error as it is. */
+export function toStorageError(error: unknown, path: string): unknown {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (FULL.has(code)) return new SessarcError("STORAGE_FULL", {}, { cause: error });
+  if (READ_ONLY.has(code)) return new SessarcError("STORAGE_READ_ONLY", { path }, { cause: error });
+  return error;
+}
