@@ -1,0 +1,231 @@
+/** OpenCode's messages and parts -> events and usage. Pure: rows come in, from wherever they were stored. */
+import { createLedger, type SessionSummary } from "sessarc";
+import {
+  type Draft,
+  type Fields,
+  fieldsOf,
+  numberOf,
+  type Row,
+  type SessionRow,
+  textOf,
+  toJson,
+  toTime,
+} from "./types.ts";
+
+export interface Parser {
+  /** `last`: no message follows, so an unfinished reply may still be growing. */
+  message(row: Row, parts: Iterable<Row>, last: boolean): Iterable<Draft>;
+  /** Counts a row that could not even be addressed. */
+  bad(): void;
+  finish(): SessionSummary;
+}
+
+/** Parts that carry nothing to read: bookkeeping, and tokens that the message repeats. */
+const SILENT = new Set(["step-start", "step-finish", "snapshot", "patch"]);
+
+/** Content never makes it throw. */
+export function createParser(session: SessionRow): Parser {
+  const ledger = createLedger();
+  const unknown: Record<string, number> = Object.create(null);
+  let lines = 0;
+  let first = Number.POSITIVE_INFINITY;
+  let latest = 0;
+  let cwd = textOf(session.directory);
+  let reverted = false;
+
+  const saw = (ms: unknown) => {
+    const at = toTime(ms);
+    if (at === undefined) return undefined;
+    first = Math.min(first, ms as number);
+    latest = Math.max(latest, ms as number);
+    return at;
+  };
+  const count = (type: string) => {
+    const name = type.slice(0, 60);
+    unknown[name] = (unknown[name] ?? 0) + 1;
+  };
+
+  function pay(row: Row, data: Fields, at: string | undefined, created: number | undefined, model: string): void {
+    const usage = toUsage(fieldsOf(data.tokens));
+    if (usage.input + usage.output + usage.cacheRead + usage.cacheWrite5m === 0) return;
+    // A fork copies messages under new ids and with their old times: what is older than the session was paid for elsewhere.
+    const inherited = created !== undefined && session.createdAt !== undefined && created < session.createdAt;
+    ledger.add({ key: row.id, at, model, usage, inherited });
+  }
+
+  function* part(row: Row, context: Context): Generator<Draft> {
+    const data = row.data;
+    if (!data) {
+      lines++;
+      return;
+    }
+    const type = textOf(data.type);
+    const time = fieldsOf(data.time);
+    const at = saw(time.start) ?? saw(row.createdAt) ?? context.at;
+    const note = (text: string | undefined): Draft[] => (text ? [{ kind: "note", id: row.id, at, text }] : []);
+    const text = textOf(data.text);
+    switch (type) {
+      case "text": {
+        if (!text) return;
+        const injected = data.synthetic === true || data.ignored === true || context.summary;
+        const open = context.growing && time.start !== undefined && time.end === undefined;
+        const kind = injected ? "note" : context.role;
+        const event: Draft = { kind, id: row.id, at, model: kind === "assistant" ? context.model : undefined, text };
+        yield open ? { ...event, open } : event;
+        return;
+      }
+      case "reasoning": {
+        if (!text) return;
+        const event: Draft = { kind: "thinking", id: row.id, at, model: context.model, text };
+        yield context.growing && time.end === undefined ? { ...event, open: true } : event;
+        return;
+      }
+      case "tool":
+        yield* tool(row, data, at, context);
+        return;
+      case "file": {
+        const source = fieldsOf(data.source);
+        yield* note(`[file] ${textOf(data.filename) ?? textOf(source.path) ?? textOf(data.mime) ?? "attachment"}`);
+        return;
+      }
+      case "compaction":
+        yield* note(data.auto === true ? "Conversation compacted automatically" : "Conversation compacted");
+        return;
+      case "subtask":
+        yield* note([data.description, data.prompt].map(textOf).filter(Boolean).join("\n\n"));
+        return;
+      case "agent":
+        yield* note(`@${textOf(data.name) ?? "agent"}`);
+        return;
+      case "retry":
+        yield* note(`Retry ${numberOf(data.attempt) ?? ""}: ${errorText(data.error)}`);
+        return;
+      default:
+        if (!type || !SILENT.has(type)) count(type ? `part:${type}` : "part");
+    }
+  }
+
+  function* tool(row: Row, data: Fields, at: string | undefined, context: Context): Generator<Draft> {
+    const name = textOf(data.tool) ?? "unknown";
+    const state = fieldsOf(data.state);
+    const time = fieldsOf(state.time);
+    const call = { id: row.id, tool_name: name, tool_use_id: textOf(data.callID) ?? row.id };
+    const input = toJson(state.input);
+    const started = saw(time.start) ?? at;
+    const ended = saw(time.end);
+    const done = state.status === "completed" || state.status === "error" || state.output !== undefined;
+    const use: Draft = {
+      kind: "tool_use",
+      ...call,
+      at: started,
+      model: context.model,
+      text: textOf(state.title) ?? "",
+      tool_input: input,
+    };
+    yield !done && context.growing ? { ...use, open: true } : use;
+    if (!done) return;
+    const failed = state.status === "error";
+    const text = failed ? errorText(state.error) : outputText(state.output);
+    const exit = numberOf(fieldsOf(state.metadata).exit);
+    const is_error = failed || name === "invalid" || (exit !== undefined && exit !== 0);
+    yield { kind: "tool_result", ...call, at: ended ?? started, text, is_error };
+  }
+
+  return {
+    bad() {
+      lines++;
+    },
+    *message(row, parts, last) {
+      const data = row.data;
+      if (!data) lines++;
+      const role = data?.role;
+      if (data && role !== "user" && role !== "assistant") count(`message:${textOf(role) ?? "no role"}`);
+      const time = fieldsOf(data?.time);
+      const created = numberOf(time.created) ?? row.createdAt;
+      const at = saw(created);
+      const completed = saw(time.completed);
+      const model = role === "assistant" ? (textOf(data?.modelID) ?? textOf(fieldsOf(data?.model).modelID)) : undefined;
+      if (role === "assistant") {
+        cwd ??= textOf(fieldsOf(data?.path).cwd);
+        if (data) pay(row, data, at, created, model ?? "unknown");
+      }
+      if (session.revertedFrom !== undefined && !reverted && row.id >= session.revertedFrom) {
+        reverted = true;
+        yield { kind: "note", at, text: "Reverted: OpenCode hides what follows" };
+      }
+      const context: Context = {
+        at,
+        model,
+        role: role === "assistant" ? "assistant" : role === "user" ? "user" : "note",
+        summary: role === "assistant" && data?.summary === true,
+        growing: last && role === "assistant" && completed === undefined && data?.error === undefined,
+      };
+      for (const each of parts) yield* part(each, context);
+      const error = data?.error;
+      if (error !== undefined && error !== null) {
+        yield { kind: "note", id: row.id, at: completed ?? at, text: errorText(error), is_error: true };
+      }
+    },
+    finish() {
+      const { usage, inheritedUsage, slots, replies, evidence } = ledger.summary();
+      const started = toTime(session.createdAt) ?? toTime(first);
+      const ended = Math.max(latest, session.createdAt ?? 0) || session.updatedAt;
+      return {
+        title: textOf(session.title),
+        cwd: cwd ?? (session.worktree === "/" ? undefined : textOf(session.worktree)),
+        parent: session.parent,
+        forkedFrom: session.forkedFrom,
+        startedAt: started,
+        endedAt: toTime(ended),
+        usage,
+        ...(inheritedUsage ? { inheritedUsage } : {}),
+        slots,
+        replies,
+        evidence,
+        skipped: { lines, unknown: { ...unknown } },
+      };
+    },
+  };
+}
+
+interface Context {
+  at: string | undefined;
+  model: string | undefined;
+  role: "user" | "assistant" | "note";
+  /** The reply is the summary a compaction made, not an answer. */
+  summary: boolean;
+  growing: boolean;
+}
+
+/**
+ * OpenCode 1.1 counts reasoning inside `output`, 1.18 outside. `total` tells: equal to the sum without reasoning means inside.
+ * Without a total it is taken to be inside.
+ */
+export function toUsage(tokens: Fields) {
+  const cache = fieldsOf(tokens.cache);
+  const read = (value: unknown) => {
+    const number = Number(typeof value === "string" && value !== "" ? value : (numberOf(value) ?? 0));
+    return Number.isFinite(number) && number > 0 ? Math.trunc(number) : 0;
+  };
+  const input = read(tokens.input);
+  const output = read(tokens.output);
+  const reasoning = read(tokens.reasoning);
+  const cacheRead = read(cache.read);
+  const cacheWrite5m = read(cache.write);
+  const sum = input + output + cacheRead + cacheWrite5m;
+  const outside = reasoning > 0 && read(tokens.total) === sum + reasoning;
+  return { input, output: outside ? output + reasoning : output, cacheRead, cacheWrite5m, cacheWrite1h: 0 };
+}
+
+function outputText(output: unknown): string {
+  if (typeof output === "string") return output;
+  return output === undefined || output === null ? "" : JSON.stringify(output);
+}
+
+function errorText(error: unknown): string {
+  if (typeof error === "string") return error;
+  const fields = fieldsOf(error);
+  const message = textOf(fieldsOf(fields.data).message) ?? textOf(fields.message);
+  const name = textOf(fields.name);
+  return [name, message].filter(Boolean).join(": ") || "Error";
+}

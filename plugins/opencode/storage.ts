@@ -1,0 +1,196 @@
+/** OpenCode's older store: one JSON file per session, message and part below `storage/`. Links are never followed. */
+import type { Dirent, Stats } from "node:fs";
+import { lstat, readdir, readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { SessionRef, SessionSummary } from "sessarc";
+import { createParser } from "./parse.ts";
+import {
+  type Draft,
+  type Fields,
+  fieldsOf,
+  numberOf,
+  parseFields,
+  type Row,
+  type SessionRow,
+  textOf,
+} from "./types.ts";
+
+/** Stats that run at once. */
+const BATCH = 32;
+/** Parsed session files kept for the next scan. */
+const KEEP = 20_000;
+
+export interface JsonStore {
+  scan(root: string): AsyncGenerator<SessionRef>;
+  version(root: string, ref: SessionRef): Promise<string | undefined>;
+  read(
+    root: string,
+    ref: SessionRef,
+    onBytes?: (bytes: number) => void,
+  ): AsyncGenerator<Draft, SessionSummary | undefined>;
+}
+
+/** Remembers the session files it parsed, so that an unchanged one costs a stat. */
+export function createJsonStore(): JsonStore {
+  const seen = new Map<string, { stamp: string; session: SessionRow }>();
+
+  async function sessionOf(path: string, stats: Stats): Promise<SessionRow> {
+    const stamp = stampOf(stats);
+    const known = seen.get(path);
+    if (known?.stamp === stamp) return known.session;
+    const session = toSession(stem(path), (await readFields(path)).fields ?? {});
+    if (seen.size >= KEEP) seen.clear();
+    seen.set(path, { stamp, session });
+    return session;
+  }
+
+  return {
+    async *scan(root) {
+      for (const project of await list(join(root, "session"), "folder")) {
+        for (const name of await list(join(root, "session", project), "json")) {
+          const path = join(root, "session", project, name);
+          const stats = await statOf(path);
+          if (!stats) continue;
+          const session = await sessionOf(path, stats);
+          const state = await stateOf(root, session.id, stats);
+          yield {
+            tool: "opencode",
+            key: session.id,
+            path,
+            title: session.title,
+            cwd: session.directory,
+            parent: session.parent,
+            mtime: state.mtime,
+            version: state.version,
+            exclusive: false,
+          };
+        }
+      }
+    },
+    async version(root, ref) {
+      const stats = await statOf(ref.path);
+      return stats && (await stateOf(root, ref.key, stats)).version;
+    },
+    async *read(root, ref, onBytes = () => {}) {
+      const source = await readFields(ref.path);
+      if (!source.exists) return undefined;
+      onBytes(source.bytes);
+      const session = toSession(ref.key, source.fields ?? {});
+      const parser = createParser(session);
+      if (!source.fields) parser.bad();
+      const messages: Row[] = [];
+      for (const name of await list(join(root, "message", ref.key), "json")) {
+        const { fields, bytes } = await readFields(join(root, "message", ref.key, name));
+        onBytes(bytes);
+        messages.push({
+          id: stem(name),
+          createdAt: numberOf(fieldsOf(fields?.time).created),
+          data: fields && withoutDiffs(fields),
+        });
+      }
+      messages.sort((a, b) => (a.createdAt ?? 0) - (b.createdAt ?? 0) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+      for (const [index, message] of messages.entries()) {
+        const parts: Row[] = [];
+        for (const name of await list(join(root, "part", message.id), "json")) {
+          const { fields, bytes } = await readFields(join(root, "part", message.id, name));
+          onBytes(bytes);
+          parts.push({ id: stem(name), data: fields });
+        }
+        yield* parser.message(message, parts, index === messages.length - 1);
+      }
+      return parser.finish();
+    },
+  };
+}
+
+/**
+ * Change token from stats alone: the session's file, every message's file and every part folder; of the newest message, which may
+ * be growing, the part files too.
+ */
+async function stateOf(root: string, id: string, session: Stats): Promise<{ version: string; mtime: number }> {
+  const folder = join(root, "message", id);
+  const names = await list(folder, "json");
+  const paths = [folder];
+  for (const name of names) paths.push(join(folder, name), join(root, "part", stem(name)));
+  const newest = names.at(-1);
+  if (newest) {
+    const parts = join(root, "part", stem(newest));
+    for (const name of await list(parts, "json")) paths.push(join(parts, name));
+  }
+  let [mtime, sum, size] = [session.mtimeMs, session.mtimeMs, session.size];
+  for (let start = 0; start < paths.length; start += BATCH) {
+    for (const stats of await Promise.all(paths.slice(start, start + BATCH).map(statOf))) {
+      if (!stats) continue;
+      mtime = Math.max(mtime, stats.mtimeMs);
+      sum += stats.mtimeMs;
+      if (stats.isFile()) size += stats.size;
+    }
+  }
+  return { mtime, version: ["json", names.length, paths.length, size, mtime, sum].join("-") };
+}
+
+function toSession(id: string, fields: Fields): SessionRow {
+  const time = fieldsOf(fields.time);
+  return {
+    id,
+    parent: textOf(fields.parentID),
+    title: textOf(fields.title),
+    directory: textOf(fields.directory),
+    createdAt: numberOf(time.created),
+    updatedAt: numberOf(time.updated),
+    revertedFrom: textOf(fieldsOf(fields.revert).messageID),
+  };
+}
+
+/** A prompt's `summary` holds whole files before and after; only the flag of a compaction summary is read. */
+function withoutDiffs(fields: Fields): Fields {
+  return fields.summary === true ? fields : { ...fields, summary: undefined };
+}
+
+const stem = (path: string) => basename(path, ".json");
+const stampOf = (stats: Stats) => `${stats.size}.${stats.mtimeMs}.${stats.ino}`;
+
+/** Names of real folders or `.json` files, sorted; OpenCode's ids ascend in time. A missing folder is empty. */
+async function list(path: string, what: "folder" | "json"): Promise<string[]> {
+  let entries: Dirent[];
+  try {
+    entries = await readdir(path, { withFileTypes: true });
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
+  const wanted = entries.filter((entry) =>
+    what === "folder" ? entry.isDirectory() : entry.isFile() && entry.name.endsWith(".json"),
+  );
+  return wanted.map((entry) => entry.name).sort();
+}
+
+async function statOf(path: string): Promise<Stats | undefined> {
+  try {
+    const stats = await lstat(path);
+    return stats.isSymbolicLink() ? undefined : stats;
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
+}
+
+/** A file that vanished while reading is not there; one that holds no object has no fields. */
+async function readFields(path: string): Promise<{ exists: boolean; fields?: Fields | undefined; bytes: number }> {
+  try {
+    const text = await readFile(path, "utf8");
+    return {
+      exists: true,
+      fields: parseFields(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text),
+      bytes: text.length,
+    };
+  } catch (error) {
+    if (isGone(error)) return { exists: false, bytes: 0 };
+    throw error;
+  }
+}
+
+function isGone(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ENOENT" || code === "ENOTDIR";
+}
