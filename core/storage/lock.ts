@@ -1,0 +1,176 @@
+/** One process owns a data directory: `lock.json` says which, and where it listens. */
+import { randomBytes } from "node:crypto";
+import { link, mkdir, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { SessarcError } from "../error.ts";
+import { tempName, writeFileAtomic } from "../utils/atomic.ts";
+import { type Identity, isRunning, ownIdentity } from "./process-identity.ts";
+import { toStorageError } from "./storage-error.ts";
+
+/** Where the owner can be reached; absent for a command that has the archive open for a moment. */
+export interface LockAddress {
+  port?: number | undefined;
+  url?: string | undefined;
+}
+
+/** Content of `lock.json`. */
+export interface LockInfo extends LockAddress, Identity {
+  /** ISO 8601 UTC. */
+  startedAt: string;
+  /** Unique per acquisition. */
+  token: string;
+}
+
+export interface Lock {
+  readonly info: LockInfo;
+  /** Says where the service listens, once it does. */
+  update(address: LockAddress): Promise<void>;
+  /** Gives the directory free. May be called twice. */
+  release(): Promise<void>;
+}
+
+const FILE = "lock.json";
+/** A lock file without content for this long was left by a crash between making and filling it. */
+const EMPTY_MS = 2_000;
+/** The owner touches its lock this often, for those who cannot see its process; they take it for dead after three misses and some. */
+const BEAT_MS = 20_000;
+const SILENT_MS = 70_000;
+
+/** Locks held by this process: where the system does not tell when a process started, a reused pid may be our own. */
+const held = new Set<string>();
+
+/**
+ * Takes the data directory, making it when absent. A lock left by a process that is gone is taken over; when several starts find
+ * it at once, exactly one gets it. Throws ARCHIVE_LOCKED with the owner's pid and url, STORAGE_READ_ONLY, STORAGE_FULL.
+ */
+export async function acquireLock(dataDir: string, address: LockAddress = {}): Promise<Lock> {
+  const path = join(dataDir, FILE);
+  const token = randomBytes(12).toString("hex");
+  let info: LockInfo = { ...(await ownIdentity()), ...address, startedAt: new Date().toISOString(), token };
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await take(path, info);
+  } catch (error) {
+    throw toStorageError(error, path);
+  }
+  held.add(token);
+  const beat = setInterval(() => {
+    const now = new Date();
+    utimes(path, now, now).catch(() => {
+      // The folder may be gone for a moment (a network disk); the next beat tries again.
+    });
+  }, BEAT_MS).unref();
+  const owned = async () => (await readInfo(path))?.token === token;
+  return {
+    get info() {
+      return info;
+    },
+    async update(next) {
+      if (!(await owned())) return;
+      info = { ...info, ...next };
+      await writeFileAtomic(path, encode(info));
+    },
+    async release() {
+      clearInterval(beat);
+      held.delete(token);
+      if (await owned()) await rm(path, { force: true });
+    },
+  };
+}
+
+/** The live owner of the data directory; undefined when nobody has it open. */
+export async function readLock(dataDir: string): Promise<LockInfo | undefined> {
+  const path = join(dataDir, FILE);
+  const info = await readInfo(path);
+  return info && (await isAlive(path, info)) ? info : undefined;
+}
+
+/**
+ * Makes `path` ours. A stale file is replaced under a lock of its own, named after the stale one's token: tokens are unique, so only
+ * one process at a time may replace this very file, and it looks again before it does. That lock may be stale in turn: same procedure.
+ */
+async function take(path: string, info: LockInfo): Promise<void> {
+  for (;;) {
+    if (await create(path, encode(info))) return;
+    const found = await readInfo(path);
+    if (!found) {
+      await clearEmpty(path);
+      continue;
+    }
+    if (await isAlive(path, found)) throw new SessarcError("ARCHIVE_LOCKED", { pid: found.pid, url: found.url });
+
+    const claim = `${path}.${found.token}`;
+    await take(claim, info);
+    try {
+      if ((await readInfo(path))?.token === found.token) {
+        await writeFileAtomic(path, encode(info));
+        return;
+      }
+    } finally {
+      await rm(claim, { force: true });
+    }
+  }
+}
+
+async function isAlive(path: string, info: LockInfo): Promise<boolean> {
+  if (info.pid === process.pid && info.ticks === undefined && info.boot === undefined) return held.has(info.token);
+  const running = await isRunning(info);
+  if (running !== undefined) return running;
+  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: 0 }));
+  return Date.now() - mtimeMs < SILENT_MS;
+}
+
+/** Creates the file with its content in one step; false when it exists. */
+async function create(path: string, text: string): Promise<boolean> {
+  const temp = join(path, "..", tempName());
+  await writeFileAtomic(temp, text);
+  try {
+    await link(temp, path);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return false;
+    // File systems without hard links (exFAT, some network shares): created empty, then replaced by the full file.
+    if (code === "EPERM" || code === "ENOTSUP" || code === "EOPNOTSUPP" || code === "ENOSYS")
+      return createEmpty(path, temp);
+    throw error;
+  } finally {
+    await rm(temp, { force: true });
+  }
+}
+
+async function createEmpty(path: string, temp: string): Promise<boolean> {
+  try {
+    await (await open(path, "wx", 0o600)).close();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+  await rename(temp, path);
+  return true;
+}
+
+/** An empty or unreadable file is being filled right now, or was left by a crash. */
+async function clearEmpty(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found) return;
+  if (Date.now() - found.mtimeMs < EMPTY_MS) await delay(50);
+  else await rename(path, join(path, "..", tempName()));
+}
+
+/** Undefined when there is no file or it holds no lock. */
+async function readInfo(path: string): Promise<LockInfo | undefined> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
+  try {
+    const info = JSON.parse(text) as Partial<LockInfo> | null;
+    return typeof info?.pid === "number" && typeof info.token === "string" ? (info as LockInfo) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const encode = (info: LockInfo) => `${JSON.stringify(info, null, 2)}\n`;
