@@ -1,4 +1,5 @@
 /** Public entry of `sessarc`: re-exports only. Nothing here may load a heavy package. */
+export { type Access, type Discovery, readDiscovery, type Scope } from "./access.ts";
 export * from "./adapter.ts";
 export { UsageError } from "./cli/args.ts";
 export { formatBytes, formatCount, formatDuration, formatMoney, formatShort } from "./cli/format.ts";
@@ -6,8 +7,16 @@ export { createProgress, type Progress, type ProgressState } from "./cli/progres
 export { createStyle, fitColumns, printable, type Style, widthOf } from "./cli/style.ts";
 export { type Column, formatTable } from "./cli/table.ts";
 export * from "./command.ts";
+export { type ConfigFlags, defineConfig, isLoopback, type ResolvedConfig, type UserConfig } from "./config.ts";
+export { loadConfig, type LoadConfigOptions } from "./config-file.ts";
+export { machineEnv } from "./env.ts";
+export * from "./error.ts";
+export { createKernel, type KernelOptions } from "./kernel.ts";
 export { type LineParser, readEventBatches, readLines, readParsed, tailParsed } from "./lines.ts";
 export * from "./plugin.ts";
+export type { PluginInfo, RegisteredRoute, Registry } from "./registry.ts";
+export * from "./route.ts";
+export { type ServeOptions, type Served, serve } from "./serve.ts";
 export * from "./session.ts";
 export { Chunk } from "./storage/chunk.ts";
 export { openSqliteFile, type SqliteFile, type SqliteFileOptions, sqliteVersion } from "./storage/sqlite-file.ts";
@@ -20,6 +29,7 @@ export {
   type TranscriptPart,
   type Transcripts,
 } from "./storage/transcripts.ts";
+export type { StatusReport } from "./status.ts";
 export type { Database, SqlValue, Statement, Storage } from "./storage/types.ts";
 export { pathsIn } from "./tool-input.ts";
 export {
@@ -34,6 +44,27 @@ export {
   slotOf,
   toCount,
 } from "./usage.ts";
+export * from "./types.ts";
+export { type ExecOptions, type ExecResult, exec } from "./utils/exec.ts";
 export { isJson, isRecord, type JsonRecord, toText, toToolInput } from "./utils/json.ts";
+export { isInside, resolveInside } from "./utils/path.ts";
+export { createRing, type Ring } from "./utils/ring.ts";
+export { nearest } from "./utils/text.ts";
 export { type Span, toIso, widen } from "./utils/time.ts";
+export { VERSION } from "./version.ts";
 export type { Pool, PoolTask } from "./workers/pool.ts";
+export {
+  defineErrors,
+  ERRORS,
+  type ErrorBody,
+  type ErrorCode,
+  type ErrorIssue,
+  type ErrorParams,
+  type ErrorSpec,
+  isSessarcError,
+  type Nothing,
+  SessarcError,
+  toErrorBody,
+} from "./error.ts";
+export * from "./route.ts";
+export type { ApiRoutes, FileChange, Kernel, KernelHooks, MaybePromise, Services } from "./types.ts";

@@ -18,7 +18,8 @@ const PATH_KEYS = [
   "new_path",
 ] as const;
 const PATH_LIST_KEYS = ["paths", "files", "filePaths", "file_paths"] as const;
-const PATCH_HEADER = /^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$|^(?:---|\+\+\+) (?:[ab]\/)?([^\t\n]+)/gm;
+const PATCH_HEADER =
+  /^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$|^(?:---|\+\+\+) (?:[ab]\/)?([^\t\n]+)/gm;
 /** A patch names its files early and often; a longer text is not looked through to its end. */
 const PATCH_LIMIT = 1 << 20;
 
@@ -49,7 +50,8 @@ function collect(input: Json | undefined, role: ToolRole | undefined, found: Set
   }
   for (const key of ["patch", "input", "patchText", "diff"]) {
     const value = input[key];
-    if (typeof value === "string" && (role === "patch" || value.startsWith("*** Begin Patch"))) patchPaths(value, found);
+    if (typeof value === "string" && (role === "patch" || value.startsWith("*** Begin Patch")))
+      patchPaths(value, found);
   }
 }
 

@@ -100,7 +100,12 @@ export class ChunkBuilder {
     const shape: { [key: string]: Json } = {};
     for (const [key, item] of Object.entries(value)) {
       this.#push(`${key}\n`);
-      Object.defineProperty(shape, key, { value: this.#take(item, lengths), enumerable: true, writable: true, configurable: true });
+      Object.defineProperty(shape, key, {
+        value: this.#take(item, lengths),
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      });
     }
     return shape;
   }
@@ -140,7 +145,8 @@ export class Chunk {
       const text = at;
       const input = text + row[2];
       at = input;
-      if (((row[7] as number | undefined) ?? 0) & FLAG_INPUT) at += inputLength(row[8] ?? null, (row[9] as number[] | undefined) ?? []);
+      if (((row[7] as number | undefined) ?? 0) & FLAG_INPUT)
+        at += inputLength(row[8] ?? null, (row[9] as number[] | undefined) ?? []);
       spans.push({ text, input, end: at });
     }
     this.#spans = spans;
@@ -217,7 +223,12 @@ export class Chunk {
       const object: { [key: string]: Json } = {};
       for (const key of Object.keys(shape)) {
         at += key.length + 1;
-        Object.defineProperty(object, key, { value: build(shape[key] as Json), enumerable: true, writable: true, configurable: true });
+        Object.defineProperty(object, key, {
+          value: build(shape[key] as Json),
+          enumerable: true,
+          writable: true,
+          configurable: true,
+        });
       }
       return object;
     };

@@ -117,7 +117,8 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
       bytes = whole ? whole.subarray(offset, offset + length) : null;
     }
     if (!bytes) throw damaged(key, "the file is missing");
-    if (bytes.length !== length) throw damaged(key, `the file ends early: ${bytes.length} of ${length} bytes at ${offset}`);
+    if (bytes.length !== length)
+      throw damaged(key, `the file ends early: ${bytes.length} of ${length} bytes at ${offset}`);
     stats.bytesRead += length;
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
@@ -125,7 +126,8 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
   const self: Transcripts = {
     stats,
     keyOf: partKey,
-    writer: (sessionId, generation, options = {}) => createWriter(open, partKey(sessionId, generation), generation, options),
+    writer: (sessionId, generation, options = {}) =>
+      createWriter(open, partKey(sessionId, generation), generation, options),
 
     async index(sessionId, part) {
       const key = partKey(sessionId, part.generation);
@@ -275,7 +277,8 @@ const packEntry = (e: ChunkEntry): PackedEntry => [
 
 function parseTail(tail: Buffer, part: TranscriptPart, damaged: (reason: string) => Error): PartIndex {
   const footer = tail.subarray(tail.length - FOOTER);
-  if (footer.length < FOOTER || footer.toString("latin1", FOOTER - 8) !== MAGIC) throw damaged("the file has no footer");
+  if (footer.length < FOOTER || footer.toString("latin1", FOOTER - 8) !== MAGIC)
+    throw damaged("the file has no footer");
   const directoryBytes = footer.readUInt32LE(0);
   const sidecarBytes = footer.readUInt32LE(4);
   if (directoryBytes + sidecarBytes + FOOTER !== tail.length) throw damaged("the footer does not fit the file");

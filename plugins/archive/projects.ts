@@ -27,7 +27,10 @@ const WORKTREE = /^(.+?)[\\/]\.(?:claude[\\/])?worktrees[\\/][^\\/]+/;
 
 export interface ProjectResolver {
   /** The project of a session; asks the file system once per folder. */
-  identify(tool: { name: string; label: string }, summary: Pick<SessionSummary, "cwd" | "virtualProject">): Promise<Identity>;
+  identify(
+    tool: { name: string; label: string },
+    summary: Pick<SessionSummary, "cwd" | "virtualProject">,
+  ): Promise<Identity>;
   /** Id of the project for `identity`, and what must be written when it is new or has moved. */
   resolve(identity: Identity): Promise<{ id: string; write: Statement[] }>;
   /** Forgets what was looked up: folders come and go. */
@@ -36,13 +39,20 @@ export interface ProjectResolver {
 
 export function createResolver(db: Database, identify: Identify | undefined): ProjectResolver {
   const folders = new Map<string, Promise<Identity>>();
+  const repositories = new Set<string>();
   let known: Map<string, string> | undefined;
 
   async function load(): Promise<Map<string, string>> {
     if (known) return known;
     const map = new Map<string, string>();
-    for (const row of await db.all<{ key: string; id: string }>("select key, id from project")) map.set(row.key, row.id);
-    for (const row of await db.all<{ path: string; project_id: string }>("select path, project_id from project_alias")) {
+    repositories.clear();
+    for (const row of await db.all<{ key: string; id: string; kind: string }>("select key, id, kind from project")) {
+      map.set(row.key, row.id);
+      if (row.kind === "repository") repositories.add(row.key);
+    }
+    for (const row of await db.all<{ path: string; project_id: string }>(
+      "select path, project_id from project_alias",
+    )) {
       if (!map.has(`path:${row.path}`)) map.set(`path:${row.path}`, row.project_id);
     }
     known = map;
@@ -52,13 +62,18 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
   async function identifyFolder(cwd: string): Promise<Identity> {
     const found = await identify?.(cwd);
     if (found?.kind === "repository" && found.root) {
-      return { kind: "repository", key: `path:${found.root}`, path: found.root, rootCommit: found.rootCommits?.[0] ?? null, name: nameOf(found.root) };
+      return {
+        kind: "repository",
+        key: `path:${found.root}`,
+        path: found.root,
+        rootCommit: found.rootCommits?.[0] ?? null,
+        name: nameOf(found.root),
+      };
     }
     const folded = WORKTREE.exec(cwd)?.[1];
     if (folded) return identifyFolder(folded);
-    const map = await load();
-    const parent = found?.kind === "folder" ? undefined : knownParent(cwd, map);
-    const path = parent ?? cwd;
+    await load();
+    const path = knownParent(cwd, repositories) ?? cwd;
     return { kind: "folder", key: `path:${path}`, path, rootCommit: null, name: nameOf(path) };
   }
 
@@ -66,7 +81,13 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
     identify(tool, { cwd, virtualProject }) {
       if (cwd === undefined || cwd === "" || !(isAbsolute(cwd) || /^[A-Za-z]:[\\/]/.test(cwd))) {
         const key = virtualProject ? `virtual:${tool.name}:${virtualProject.key}` : `virtual:${tool.name}`;
-        return Promise.resolve({ kind: "virtual", key, path: null, rootCommit: null, name: virtualProject?.name ?? `${tool.label} (no folder)` });
+        return Promise.resolve({
+          kind: "virtual",
+          key,
+          path: null,
+          rootCommit: null,
+          name: virtualProject?.name ?? `${tool.label} (no folder)`,
+        });
       }
       const path = trimSlash(cwd);
       let identity = folders.get(path);
@@ -92,12 +113,21 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
       }
       const fresh = projectId(identity.key);
       map.set(identity.key, fresh);
+      if (identity.kind === "repository") repositories.add(identity.key);
       return {
         id: fresh,
         write: [
           [
             "insert or ignore into project (id, kind, key, path, root_commit, derived_name, created_at) values (?, ?, ?, ?, ?, ?, ?)",
-            [fresh, identity.kind, identity.key, identity.path, identity.rootCommit, identity.name, new Date().toISOString()],
+            [
+              fresh,
+              identity.kind,
+              identity.key,
+              identity.path,
+              identity.rootCommit,
+              identity.name,
+              new Date().toISOString(),
+            ],
           ],
         ],
       };
@@ -125,10 +155,11 @@ async function findMoved(db: Database, identity: Identity): Promise<{ id: string
   return gone.length === 1 ? gone[0] : undefined;
 }
 
-/** A folder that is gone belongs to the nearest project above it. */
-function knownParent(cwd: string, known: ReadonlyMap<string, string>): string | undefined {
+/** A folder that is gone belongs to the repository it was in. */
+function knownParent(cwd: string, known: ReadonlySet<string>): string | undefined {
   if (existsSync(cwd)) return undefined;
-  for (let path = dirname(cwd); path !== dirname(path); path = dirname(path)) if (known.has(`path:${path}`)) return path;
+  for (let path = dirname(cwd); path !== dirname(path); path = dirname(path))
+    if (known.has(`path:${path}`)) return path;
   return undefined;
 }
 

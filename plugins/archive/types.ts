@@ -143,13 +143,15 @@ export interface Project {
 }
 
 export const partsOf = (row: Pick<SessionRow, "parts">): TranscriptPart[] =>
-  (JSON.parse(row.parts) as [number, number, number, number, number][]).map(([generation, bytes, tail, firstSeq, count]) => ({
-    generation,
-    bytes,
-    tail,
-    firstSeq,
-    count,
-  }));
+  (JSON.parse(row.parts) as [number, number, number, number, number][]).map(
+    ([generation, bytes, tail, firstSeq, count]) => ({
+      generation,
+      bytes,
+      tail,
+      firstSeq,
+      count,
+    }),
+  );
 
 export const packParts = (parts: readonly TranscriptPart[]): string =>
   JSON.stringify(parts.map((p) => [p.generation, p.bytes, p.tail, p.firstSeq, p.count]));

@@ -7,6 +7,7 @@ export const IDLE_GAP_MS = 600_000;
 const MAX_FILES = 2_000;
 const MAX_OPEN = 64;
 const PROMPT_CHARS = 400;
+const CHANGES: ReadonlySet<ToolRole> = new Set(["edit", "write", "patch", "delete", "move"]);
 
 export interface FactsCollector {
   add(event: SessionEvent): void;
@@ -25,15 +26,12 @@ export function collectFacts(roles: Readonly<Record<string, ToolRole>> = {}, pas
   const facts: SessionFacts = past ? structuredClone(past) : { kinds: {}, tools: {}, files: {}, slots: {}, last: null };
   const open = new Map<string, string>(Object.entries(facts.open ?? {}));
   let fileCount = Object.keys(facts.files).length;
-  let firstPrompt: string | null = null;
-  let firstAt: string | null = null;
-  let lastAt: string | null = null;
   let slot: SlotFacts | undefined;
   let slotName = "";
 
   const touch = (event: SessionEvent, role: ToolRole) => {
-    const place = role === "read" ? 0 : role === "edit" || role === "write" || role === "patch" || role === "delete" || role === "move" ? 1 : -1;
-    if (place < 0) return;
+    const place = role === "read" ? 0 : CHANGES.has(role) ? 1 : undefined;
+    if (place === undefined) return;
     for (const path of pathsIn(event.tool_input, role)) {
       let counts = own(facts.files, path);
       if (!counts) {
@@ -41,7 +39,7 @@ export function collectFacts(roles: Readonly<Record<string, ToolRole>> = {}, pas
         fileCount++;
         counts = put(facts.files, path, [0, 0]);
       }
-      counts[place] = (counts[place] ?? 0) + 1;
+      counts[place]++;
     }
   };
 
@@ -68,24 +66,24 @@ export function collectFacts(roles: Readonly<Record<string, ToolRole>> = {}, pas
     return true;
   };
 
-  const collector = {
-    firstPrompt,
+  const collector: { -readonly [K in keyof FactsCollector]: FactsCollector[K] } = {
+    firstPrompt: null,
     activeMs: 0,
     errorCount: 0,
-    firstAt,
-    lastAt,
+    firstAt: null,
+    lastAt: null,
     add(event: SessionEvent) {
       facts.kinds[event.kind] = (facts.kinds[event.kind] ?? 0) + 1;
-      if (firstPrompt === null && event.kind === "user" && event.text.trim() !== "") {
-        collector.firstPrompt = firstPrompt = event.text.trim().slice(0, PROMPT_CHARS);
+      if (collector.firstPrompt === null && event.kind === "user" && event.text.trim() !== "") {
+        collector.firstPrompt = event.text.trim().slice(0, PROMPT_CHARS);
       }
       const failed = event.kind === "tool_use" || event.kind === "tool_result" ? onTool(event) : false;
       if (failed) collector.errorCount++;
       if (event.at === undefined) return;
       const ms = Date.parse(event.at);
       if (Number.isNaN(ms)) return;
-      if (firstAt === null || event.at < firstAt) collector.firstAt = firstAt = event.at;
-      if (lastAt === null || event.at > lastAt) collector.lastAt = lastAt = event.at;
+      if (collector.firstAt === null || event.at < collector.firstAt) collector.firstAt = event.at;
+      if (collector.lastAt === null || event.at > collector.lastAt) collector.lastAt = event.at;
       const name = slotOf(event.at);
       if (name !== slotName) {
         slotName = name;

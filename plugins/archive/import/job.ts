@@ -44,7 +44,9 @@ export interface ImportedSession {
   born: number;
 }
 
-export type JobResult = { ok: true; session: ImportedSession } | { ok: false; id: string; code: string; message: string };
+export type JobResult =
+  | { ok: true; session: ImportedSession }
+  | { ok: false; id: string; code: string; message: string };
 
 /** Longest text kept of one message, in UTF-16 units; the rest is cut and marked. */
 export const TEXT_CAP = 16 * 1024 * 1024;
@@ -65,21 +67,34 @@ export async function runJob(job: ImportJob, adapter: Adapter, transcripts: Tran
   }
   const results: JobResult[] = [];
   for (const sessions of byPath.values()) {
-    if (adapter.readMany && sessions.length > 1) results.push(...(await readShared(job, adapter, transcripts, sessions)));
+    if (adapter.readMany && sessions.length > 1)
+      results.push(...(await readShared(job, adapter, transcripts, sessions)));
     else {
       for (const session of sessions) {
-        results.push(await guarded(session.id, () => importOne(session, adapter, readerOf(adapter, session.ref, job.env), transcripts)));
+        results.push(
+          await guarded(session.id, () =>
+            importOne(session, adapter, readerOf(adapter, session.ref, job.env), transcripts),
+          ),
+        );
       }
     }
   }
   return results;
 }
 
-async function readShared(job: ImportJob, adapter: Adapter, transcripts: Transcripts, sessions: ImportJob["sessions"]): Promise<JobResult[]> {
+async function readShared(
+  job: ImportJob,
+  adapter: Adapter,
+  transcripts: Transcripts,
+  sessions: ImportJob["sessions"],
+): Promise<JobResult[]> {
   const byKey = new Map(sessions.map((session) => [session.ref.key, session]));
   const results: JobResult[] = [];
   try {
-    for await (const [ref, events] of adapter.readMany?.(sessions.map((session) => session.ref), job.env) ?? []) {
+    for await (const [ref, events] of adapter.readMany?.(
+      sessions.map((session) => session.ref),
+      job.env,
+    ) ?? []) {
       const session = byKey.get(ref.key);
       if (!session) continue;
       byKey.delete(ref.key);
@@ -90,7 +105,12 @@ async function readShared(job: ImportJob, adapter: Adapter, transcripts: Transcr
     return results;
   }
   for (const session of byKey.values()) {
-    results.push({ ok: false, id: session.id, code: "SOURCE_MISSING", message: `${session.id} is no longer in ${session.ref.path}` });
+    results.push({
+      ok: false,
+      id: session.id,
+      code: "SOURCE_MISSING",
+      message: `${session.id} is no longer in ${session.ref.path}`,
+    });
   }
   return results;
 }
@@ -162,7 +182,8 @@ function failure(id: string, error: unknown): JobResult {
   }
   const code = (error as NodeJS.ErrnoException | null)?.code;
   if (code === "ENOENT") return { ok: false, id, code: "SOURCE_MISSING", message: "The log is gone" };
-  if (code === "EACCES" || code === "EPERM") return { ok: false, id, code: "SOURCE_UNREADABLE", message: "The log may not be read" };
+  if (code === "EACCES" || code === "EPERM")
+    return { ok: false, id, code: "SOURCE_UNREADABLE", message: "The log may not be read" };
   return { ok: false, id, code: "SOURCE_DAMAGED", message: error instanceof Error ? error.message : String(error) };
 }
 

@@ -27,7 +27,15 @@ export function packReplies(tool: string, replies: readonly UsageEntry[]): Packe
     if (model < 0) model = models.push(reply.model) - 1;
     const { input, output, cacheWrite5m, cacheWrite1h, cacheRead } = reply.usage;
     values.set(
-      [Number.isNaN(at) ? -1 : Math.floor(at / QUARTER_MS), model, input, output, cacheWrite5m, cacheWrite1h, cacheRead],
+      [
+        Number.isNaN(at) ? -1 : Math.floor(at / QUARTER_MS),
+        model,
+        input,
+        output,
+        cacheWrite5m,
+        cacheWrite1h,
+        cacheRead,
+      ],
       i * WIDTH,
     );
   });

@@ -43,7 +43,8 @@ async function scanTool(adapter: Adapter, env: AdapterEnv, found: Map<string, Fo
         const id = `${ref.tool}:${ref.key}`;
         const other = found.get(id);
         if (other && (other.ref.size ?? 0) >= (ref.size ?? 0)) {
-          if (other.ref.path !== ref.path) scan.problems.push({ path: ref.path, reason: `the same session as ${other.ref.path}` });
+          if (other.ref.path !== ref.path)
+            scan.problems.push({ path: ref.path, reason: `the same session as ${other.ref.path}` });
           continue;
         }
         if (other) scan.problems.push({ path: other.ref.path, reason: `the same session as ${ref.path}` });

@@ -1,6 +1,6 @@
 /** Looks for a query's words in one chunk. A hit counts when all words stand in one message. */
 import { type Chunk, type EventKind, pathsIn } from "sessarc";
-import { type Query, hasMessageFilter } from "./query.ts";
+import { hasMessageFilter, type Query } from "./query.ts";
 import { trigramsOf } from "./signature.ts";
 
 export interface Match {
@@ -85,9 +85,10 @@ export function toMatch(chunk: Chunk, index: number, compiled: CompiledQuery): M
   } else if (span.input === span.text && span.end > span.input) field = "tool_input";
   const body = field === "text" ? chunk.text.slice(span.text, span.input) : chunk.text.slice(span.input, span.end);
   const start = wordStart(body, Math.max(0, at - BEFORE));
-  const snippet = body.slice(start, Math.min(body.length, at + AFTER));
+  const snippet = body.slice(start, wholeEnd(body, at + AFTER));
   const ranges: [number, number][] = [];
-  for (const word of compiled.words) for (const hit of snippet.matchAll(word)) ranges.push([hit.index, hit.index + hit[0].length]);
+  for (const word of compiled.words)
+    for (const hit of snippet.matchAll(word)) ranges.push([hit.index, hit.index + hit[0].length]);
   ranges.sort((a, b) => a[0] - b[0]);
   return {
     seq: chunk.firstSeq + index,
@@ -118,7 +119,8 @@ function passes(chunk: Chunk, index: number, query: Query): boolean {
   if (query.error !== null && chunk.isError(index) !== query.error) return false;
   if (query.after !== null || query.before !== null) {
     const at = Date.parse(chunk.at(index) ?? "");
-    if (Number.isNaN(at) || (query.after !== null && at < query.after) || (query.before !== null && at >= query.before)) return false;
+    if (Number.isNaN(at) || (query.after !== null && at < query.after) || (query.before !== null && at >= query.before))
+      return false;
   }
   if (query.model.length > 0 || query.notModel.length > 0) {
     const model = chunk.model(index)?.toLowerCase() ?? "";
@@ -127,7 +129,8 @@ function passes(chunk: Chunk, index: number, query: Query): boolean {
   }
   if (query.path.length > 0 || query.notPath.length > 0) {
     const paths = pathsIn(chunk.event(index).tool_input).map((path) => path.toLowerCase());
-    if (query.path.length > 0 && !query.path.some((wanted) => paths.some((path) => path.includes(wanted)))) return false;
+    if (query.path.length > 0 && !query.path.some((wanted) => paths.some((path) => path.includes(wanted))))
+      return false;
     if (query.notPath.some((unwanted) => paths.some((path) => path.includes(unwanted)))) return false;
   }
   return true;
@@ -150,6 +153,11 @@ function wordStart(body: string, at: number): number {
   const space = body.slice(at, at + 24).search(/\s/);
   const start = space < 0 ? at : at + space + 1;
   return (body.charCodeAt(start) & 0xfc00) === 0xdc00 ? start + 1 : start; // never half a character
+}
+
+function wholeEnd(body: string, at: number): number {
+  if (at >= body.length) return body.length;
+  return (body.charCodeAt(at - 1) & 0xfc00) === 0xd800 ? at - 1 : at;
 }
 
 function merge(ranges: [number, number][]): [number, number][] {

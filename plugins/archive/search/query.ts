@@ -51,7 +51,8 @@ export function parseQuery(q: string): Query {
     const [whole, minus, name, quoted, bare] = match;
     const value = quoted ?? bare ?? "";
     if (name !== undefined && isFilter(name) && value !== "") addFilter(query, name, value, minus === "-");
-    else if (name !== undefined) addTerm(query, quoted === undefined ? whole.slice(minus?.length ?? 0) : `${name}:${value}`, minus === "-");
+    else if (name !== undefined)
+      addTerm(query, quoted === undefined ? whole.slice(minus?.length ?? 0) : `${name}:${value}`, minus === "-");
     else addTerm(query, value, minus === "-");
   }
   return query;
@@ -59,13 +60,22 @@ export function parseQuery(q: string): Query {
 
 /** True when nothing is asked for: the answer is the recent sessions. */
 export function isEmpty(query: Query): boolean {
-  return query.terms.length === 0 && !hasMessageFilter(query) && query.tool.length + query.notTool.length + query.project.length + query.notProject.length === 0;
+  return (
+    query.terms.length === 0 &&
+    !hasMessageFilter(query) &&
+    query.tool.length + query.notTool.length + query.project.length + query.notProject.length === 0
+  );
 }
 
 /** True when single messages (and not only sessions) must be looked at. */
 export function hasMessageFilter(query: Query): boolean {
   const { kind, notKind, model, notModel, path, notPath, after, before, error } = query;
-  return [kind, notKind, model, notModel, path, notPath].some((list) => list.length > 0) || after !== null || before !== null || error !== null;
+  return (
+    [kind, notKind, model, notModel, path, notPath].some((list) => list.length > 0) ||
+    after !== null ||
+    before !== null ||
+    error !== null
+  );
 }
 
 function isFilter(name: string): name is Filter {
@@ -117,5 +127,5 @@ export function toTime(value: string, name: string): number {
 }
 
 function invalid(path: string, message: string): SessarcError<"INVALID_INPUT"> {
-  return new SessarcError("INVALID_INPUT", { what: "query" }, { issues: [{ path, message }] });
+  return new SessarcError("INVALID_INPUT", { reason: `${path}: ${message}` }, { issues: [{ path, message }] });
 }

@@ -1,0 +1,143 @@
+/** The archive as other plugins see it: service "archive". */
+import {
+  type Adapter,
+  type Json,
+  type Kernel,
+  SessarcError,
+  type SessionEvent,
+  type SessionRef,
+  type SessionUsage,
+  type TranscriptPart,
+} from "sessarc";
+import { Importer } from "./import/importer.ts";
+import { createResolver, type FolderIdentity, type ProjectResolver } from "./projects.ts";
+import { SearchIndex } from "./search/search.ts";
+import { createStore, type Store } from "./store.ts";
+import { type Cost, type Project, partsOf, type Session, type SessionRow } from "./types.ts";
+
+/** What the archive takes from other plugins when they are there. */
+interface Neighbours {
+  git?: {
+    identity(path: string): Promise<FolderIdentity>;
+    statusMany?(paths: readonly string[]): Promise<Map<string, Project["git"]>>;
+  };
+  pricing?: { cost(usage: SessionUsage): Cost };
+}
+
+export interface Archive {
+  readonly store: Store;
+  readonly importer: Importer;
+  readonly resolver: ProjectResolver;
+  readonly index: SearchIndex;
+  /** Grows with every change of sessions or projects: equal numbers mean equal answers. */
+  readonly generation: number;
+  /** Call after changing sessions or projects. */
+  changed(): void;
+  /** The row of a session; throws SESSION_NOT_FOUND. */
+  row(id: string): Promise<SessionRow>;
+  /** The session as the API answers it; throws SESSION_NOT_FOUND. */
+  session(id: string): Promise<Session>;
+  /** The project with its counts, without git; throws PROJECT_NOT_FOUND. */
+  project(id: string): Promise<Project>;
+  /** Folder of a project, null for a virtual one; throws PROJECT_NOT_FOUND. */
+  projectPath(id: string): Promise<string | null>;
+  /** Messages of a session from seq `from` on, chunk by chunk. */
+  events(row: Pick<SessionRow, "id" | "parts">, from?: number): AsyncGenerator<SessionEvent[]>;
+  /** The adapter of a session's tool; undefined when its plugin is not loaded. */
+  adapter(tool: string): Adapter | undefined;
+  /** Pointer to the log a session came from. */
+  ref(row: SessionRow): SessionRef;
+  /** Live git of projects, by project id. */
+  gitOf(projects: readonly Project[]): Promise<Map<string, Project["git"]>>;
+  costOf(usage: SessionUsage): Cost | null;
+}
+
+export function createArchive(kernel: Kernel): Archive {
+  const { db, transcripts } = kernel.storage;
+  const neighbours = (): Neighbours => Object.fromEntries(kernel.registry.services) as Neighbours;
+  const costOf = (usage: SessionUsage) => neighbours().pricing?.cost(usage) ?? null;
+  const store = createStore(db, costOf);
+  const resolver = createResolver(db, async (path) => (await neighbours().git?.identity(path)) ?? { kind: "folder" });
+  const index = new SearchIndex(db, transcripts);
+  let generation = 0;
+  const changed = () => {
+    generation++;
+    index.invalidate();
+  };
+
+  const archive: Archive = {
+    store,
+    resolver,
+    index,
+    importer: new Importer(kernel, resolver, changed),
+    get generation() {
+      return generation;
+    },
+    changed,
+    costOf,
+    async row(id) {
+      const row = await store.row(id);
+      if (!row) throw new SessarcError("SESSION_NOT_FOUND", { id });
+      return row;
+    },
+    async session(id) {
+      const session = await store.session(id);
+      if (!session) throw new SessarcError("SESSION_NOT_FOUND", { id });
+      return session;
+    },
+    async project(id) {
+      const [project] = await store.projects(id);
+      if (!project) throw new SessarcError("PROJECT_NOT_FOUND", { id });
+      return project;
+    },
+    async projectPath(id) {
+      const row = await store.projectRow(id);
+      if (!row) throw new SessarcError("PROJECT_NOT_FOUND", { id });
+      return row.path;
+    },
+    events: (row, from) => transcripts.events(row.id, partsOf(row), from),
+    adapter: (tool) => kernel.registry.adapters.get(tool),
+    ref: (row) => {
+      const found = archive.importer.lastScan?.found.get(row.id);
+      if (found && found.ref.path === row.source_path) return found.ref;
+      const ref: SessionRef = {
+        tool: row.tool,
+        key: row.key,
+        path: row.source_path,
+        size: row.source_bytes,
+        mtime: row.source_mtime,
+      };
+      if (row.exclusive === 1) ref.exclusive = true;
+      if (row.companions !== null) ref.companions = JSON.parse(row.companions) as string[];
+      return ref;
+    },
+    async gitOf(projects) {
+      const paths = projects.flatMap((project) => (project.path === null ? [] : [project.path]));
+      const states = await neighbours().git?.statusMany?.(paths);
+      return new Map(
+        projects.map((project) => [project.id, (project.path !== null && states?.get(project.path)) || null]),
+      );
+    },
+  };
+  return archive;
+}
+
+/** Removes transcript files that no session points at: what a crash between writing and committing leaves. */
+export async function sweepOrphans(kernel: Kernel): Promise<number> {
+  const { db, transcripts } = kernel.storage;
+  const keys = await transcripts.keys();
+  if (keys.length === 0) return 0;
+  const wanted = new Set<string>();
+  for (const row of await db.all<{ id: string; parts: string }>("select id, parts from session")) {
+    for (const part of partsOf(row) as TranscriptPart[]) wanted.add(transcripts.keyOf(row.id, part.generation));
+  }
+  let swept = 0;
+  for (const key of keys) {
+    if (wanted.has(key)) continue;
+    await transcripts.removeKey(key);
+    swept++;
+  }
+  return swept;
+}
+
+export type { Json };

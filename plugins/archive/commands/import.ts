@@ -1,0 +1,193 @@
+import {
+  type CommandContext,
+  createProgress,
+  createStyle,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatTable,
+  type ProgressState,
+  printable,
+  UsageError,
+} from "sessarc";
+import { accepted, call, readFrames } from "./_call.ts";
+
+interface ScanAnswer {
+  tools: { tool: string; label: string; sessions: number; problems: { path: string; reason: string }[] }[];
+  projects: { key: string; name: string; path: string | null; sessions: ScannedSession[] }[];
+}
+interface ScannedSession {
+  id: string;
+  tool: string;
+  bytes: number;
+  state: "new" | "changed" | "imported" | "deleted";
+}
+interface Outcome {
+  imported: number;
+  unchanged: number;
+  skipped: number;
+  failed: { id: string; code: string; message: string }[];
+  messages: number;
+  bytes: number;
+  ms: number;
+}
+type Frame =
+  | ({ type: "progress" } & ProgressState)
+  | { type: "session"; id: string; outcome: string }
+  | ({ type: "done" } & Outcome)
+  | { type: "error"; message: string };
+
+interface Selection {
+  tools?: string[];
+  projects?: string[];
+  sessions?: string[];
+  all?: true;
+}
+
+export async function run(ctx: CommandContext): Promise<number> {
+  if (ctx.args.length > 0) throw new UsageError(`\`sessarc import\` takes no ${JSON.stringify(ctx.args[0])}`);
+  const scan = await call<ScanAnswer>(ctx, "/scan");
+  const tools = list(ctx.flags.tool);
+  const wanted = list(ctx.flags.project);
+  checkTools(tools, scan);
+  const projects = scan.projects.filter(
+    (project) => wanted.length === 0 || wanted.some((text) => isProject(project, text)),
+  );
+  const sessions = projects
+    .flatMap((project) => project.sessions)
+    .filter((session) => tools.length === 0 || tools.includes(session.tool));
+  for (const { problems } of scan.tools) {
+    for (const problem of problems) ctx.err(printable(`not read: ${problem.path}: ${problem.reason}`));
+  }
+  if (sessions.length === 0) {
+    ctx.err(
+      wanted.length > 0
+        ? "No such project in the logs"
+        : "No sessions found. Where each tool keeps its logs: `sessarc doctor`",
+    );
+    return 3;
+  }
+  if (ctx.flags["dry-run"] === true) return dryRun(ctx, scan, sessions);
+  return await runImport(ctx, select(tools, wanted, projects, sessions));
+}
+
+/** Tool and project together can only be said by naming sessions: those deleted by the user stay deleted. */
+function select(
+  tools: string[],
+  wanted: string[],
+  projects: ScanAnswer["projects"],
+  sessions: ScannedSession[],
+): Selection {
+  if (tools.length > 0 && wanted.length > 0) {
+    return { sessions: sessions.filter((session) => session.state !== "deleted").map((session) => session.id) };
+  }
+  if (tools.length > 0) return { tools };
+  return wanted.length > 0 ? { projects: projects.map((project) => project.key) } : { all: true };
+}
+
+async function runImport(ctx: CommandContext, selection: Selection): Promise<number> {
+  const progress = createProgress({ tty: ctx.tty, columns: process.stderr.columns, write: ctx.errRaw });
+  const byTool = new Map<string, Record<string, number>>();
+  let done: Outcome | undefined;
+  try {
+    const response = await ctx.fetch("/import", {
+      method: "POST",
+      headers: { accept: "text/event-stream", "content-type": "application/json" },
+      body: JSON.stringify(selection),
+      signal: ctx.signal,
+    });
+    for await (const frame of readFrames<Frame>(await accepted(response))) {
+      if (frame.type === "progress") progress.update(frame);
+      else if (frame.type === "session") count(byTool, frame);
+      else if (frame.type === "done") done = frame;
+      else if (frame.type === "error") throw new Error(frame.message);
+    }
+  } finally {
+    progress.clear();
+  }
+  if (!done) throw new Error("The import ended without a result; what was imported so far stays");
+  report(ctx, done, byTool);
+  return done.failed.length > 0 ? 1 : 0;
+}
+
+function count(byTool: Map<string, Record<string, number>>, frame: { id: string; outcome: string }): void {
+  const tool = frame.id.slice(0, frame.id.indexOf(":"));
+  const row = byTool.get(tool) ?? {};
+  row[frame.outcome] = (row[frame.outcome] ?? 0) + 1;
+  byTool.set(tool, row);
+}
+
+function report(ctx: CommandContext, done: Outcome, byTool: ReadonlyMap<string, Record<string, number>>): void {
+  if (ctx.json) {
+    const { imported, unchanged, skipped, failed, messages, bytes, ms, ...rest } = done;
+    const { type: _, ...others } = rest as typeof rest & { type?: string };
+    ctx.out(JSON.stringify({ imported, unchanged, skipped, failed, messages, bytes, ms, ...others }));
+    return;
+  }
+  const style = createStyle(ctx.colour);
+  const names = ["imported", "unchanged", "skipped", "failed"];
+  const rows = [...byTool].sort(([a], [b]) => a.localeCompare(b));
+  if (rows.length > 0) {
+    const number = (name: string) => ({
+      title: name,
+      align: "right" as const,
+      value: ([, counts]: [string, Record<string, number>]) => formatCount(counts[name] ?? 0),
+    });
+    ctx.out(formatTable([{ title: "tool", value: ([tool]) => tool }, ...names.map(number)], rows, { head: style.dim }));
+  }
+  ctx.out(
+    `${formatCount(done.imported)} imported, ${formatCount(done.unchanged)} unchanged, ${formatCount(done.failed.length)} failed: ` +
+      `${formatCount(done.messages)} messages, ${formatBytes(done.bytes)} in ${formatDuration(done.ms)}`,
+  );
+  for (const { id, code, message } of done.failed)
+    ctx.err(`${style.red("failed")} ${id}: ${printable(message)} (${code})`);
+}
+
+function dryRun(ctx: CommandContext, scan: ScanAnswer, sessions: readonly ScannedSession[]): number {
+  if (ctx.json) {
+    ctx.out(JSON.stringify(scan));
+    return 0;
+  }
+  const rows = scan.tools
+    .map((tool) => ({ label: tool.label, own: sessions.filter((session) => session.tool === tool.tool) }))
+    .filter((row) => row.own.length > 0);
+  const states = ["new", "changed", "imported", "deleted"] as const;
+  const table = formatTable<(typeof rows)[number]>(
+    [
+      { title: "tool", value: (row) => row.label },
+      ...states.map((state) => ({
+        title: state,
+        align: "right" as const,
+        value: (row: (typeof rows)[number]) => formatCount(row.own.filter((session) => session.state === state).length),
+      })),
+      {
+        title: "to read",
+        align: "right",
+        value: (row) => formatBytes(row.own.filter(isPending).reduce((sum, session) => sum + session.bytes, 0)),
+      },
+    ],
+    rows,
+    { head: createStyle(ctx.colour).dim },
+  );
+  ctx.out(table);
+  ctx.out(
+    `${formatCount(sessions.filter(isPending).length)} of ${formatCount(sessions.length)} sessions would be imported`,
+  );
+  return 0;
+}
+
+const isPending = (session: ScannedSession) => session.state === "new" || session.state === "changed";
+
+function isProject(project: { key: string; name: string; path: string | null }, text: string): boolean {
+  return project.key === text || project.name === text || project.path === text.replace(/(.)[/\\]$/, "$1");
+}
+
+function checkTools(tools: readonly string[], scan: ScanAnswer): void {
+  const known = scan.tools.map((tool) => tool.tool);
+  const unknown = tools.find((tool) => !known.includes(tool));
+  if (unknown) throw new UsageError(`Unknown tool ${JSON.stringify(unknown)}; there are ${known.join(", ")}`);
+}
+
+function list(flag: CommandContext["flags"][string]): string[] {
+  return (Array.isArray(flag) ? flag : flag === undefined ? [] : [flag]).map(String);
+}

@@ -1,0 +1,69 @@
+import { type CommandContext, createStyle, formatCount, printable, type Style, UsageError } from "sessarc";
+import type { Session } from "../types.ts";
+import { call } from "./_call.ts";
+
+interface SearchAnswer {
+  query: string;
+  recent: boolean;
+  total: { sessions: number; relation: "eq" | "gte" };
+  tookMs: number;
+  results: { session: Session; project: { name: string } | null; matchCount: number; matches: Match[] }[];
+  nextCursor?: string | null;
+}
+interface Match {
+  seq: number;
+  kind: string;
+  at: string | null;
+  snippet: string;
+  ranges: [start: number, end: number][];
+}
+
+export async function run(ctx: CommandContext): Promise<number> {
+  const query = ctx.args.join(" ").trim();
+  if (query === "") throw new UsageError("Give words to look for: `sessarc search <query…>`");
+  const limit = typeof ctx.flags.limit === "string" ? ctx.flags.limit : "20";
+  if (!/^\d+$/.test(limit) || Number(limit) < 1 || Number(limit) > 1000)
+    throw new UsageError("--limit takes a number from 1 to 1000");
+  const answer = await call<SearchAnswer>(ctx, "/search", { q: query, limit });
+  if (ctx.json) ctx.out(JSON.stringify(answer));
+  else print(ctx, answer);
+  return answer.results.length > 0 ? 0 : 3;
+}
+
+function print(ctx: CommandContext, answer: SearchAnswer): void {
+  const style = createStyle(ctx.colour);
+  for (const { session, project, matchCount, matches } of answer.results) {
+    const title = printable(oneLine(session.name ?? session.title ?? session.firstPrompt ?? session.id));
+    ctx.out(style.bold(title));
+    const day = (session.endedAt ?? session.startedAt ?? "").slice(0, 10);
+    const facts = [
+      session.id,
+      project?.name,
+      day,
+      `${formatCount(matchCount)} ${matchCount === 1 ? "match" : "matches"}`,
+    ];
+    ctx.out(style.dim(facts.filter(Boolean).join("  ")));
+    for (const match of matches) ctx.out(`  ${style.dim(`#${match.seq} ${match.kind}`)}  ${highlight(match, style)}`);
+    ctx.out("");
+  }
+  const { sessions, relation } = answer.total;
+  const shown = answer.results.length;
+  const more = sessions > shown ? `, ${formatCount(shown)} shown` : "";
+  ctx.err(
+    `${relation === "gte" ? "at least " : ""}${formatCount(sessions)} ${sessions === 1 ? "session" : "sessions"}${more}, ${Math.round(answer.tookMs)} ms`,
+  );
+}
+
+/** The snippet on one line with its matches marked; nothing in it can steer the terminal. */
+function highlight({ snippet, ranges }: Match, style: Style): string {
+  let text = "";
+  let at = 0;
+  for (const [start, end] of ranges) {
+    text += oneLine(printable(snippet.slice(at, start)));
+    text += style.mark(oneLine(printable(snippet.slice(start, end))));
+    at = end;
+  }
+  return text + oneLine(printable(snippet.slice(at)));
+}
+
+const oneLine = (text: string) => text.replace(/\s+/g, " ");

@@ -1,0 +1,145 @@
+import {
+  type CommandContext,
+  createStyle,
+  EVENT_KINDS,
+  printable,
+  type SessionEvent,
+  type Style,
+  UsageError,
+} from "sessarc";
+import type { Session } from "../types.ts";
+import { CallError, call } from "./_call.ts";
+
+interface Page {
+  session: Session;
+  project: { name: string } | null;
+  messages: SessionEvent[];
+  total: number;
+  nextCursor?: string | null;
+}
+
+const PAGE = 500;
+
+export async function run(ctx: CommandContext): Promise<number> {
+  const [wanted, ...rest] = ctx.args;
+  if (wanted === undefined || rest.length > 0) throw new UsageError("Name one session: `sessarc show <session>`");
+  const kinds = readKinds(ctx.flags.kinds);
+  const after = readNumber(ctx.flags.after, "after");
+  const limit = readNumber(ctx.flags.limit, "limit");
+  const id = await findSession(ctx, wanted);
+  if (id === undefined) return 3;
+  return ctx.json ? printJson(ctx, id, kinds, after, limit) : printText(ctx, id, kinds, after, limit);
+}
+
+async function printJson(
+  ctx: CommandContext,
+  id: string,
+  kinds?: string,
+  after?: number,
+  limit?: number,
+): Promise<number> {
+  ctx.out(JSON.stringify(await call(ctx, messages(id), { kinds, after: text(after), limit: text(limit) })));
+  return 0;
+}
+
+async function printText(
+  ctx: CommandContext,
+  id: string,
+  kinds?: string,
+  after?: number,
+  limit?: number,
+): Promise<number> {
+  const style = createStyle(ctx.colour);
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  let from = after;
+  let first = true;
+  while (left > 0) {
+    const size = Math.min(PAGE, left);
+    const page = await call<Page>(ctx, messages(id), { kinds, after: text(from), limit: String(size) });
+    if (first) ctx.out(heading(page, style));
+    first = false;
+    for (const message of page.messages) ctx.out(toText(message, style));
+    left -= page.messages.length;
+    const last = page.messages.at(-1);
+    if (!last || !page.nextCursor) break;
+    from = last.seq;
+  }
+  return 0;
+}
+
+const messages = (id: string) => `/sessions/${encodeURIComponent(id)}/messages`;
+const text = (n: number | undefined) => (n === undefined ? undefined : String(n));
+
+function heading({ session, project, total }: Page, style: Style): string {
+  const title = session.name ?? session.title ?? session.firstPrompt ?? session.id;
+  const facts = [
+    session.id,
+    project?.name,
+    session.startedAt?.slice(0, 16).replace("T", " "),
+    session.models.join(", "),
+    `${total} messages`,
+  ];
+  return `${style.bold(printable(title).replace(/\s+/g, " "))}\n${style.dim(printable(facts.filter(Boolean).join("  ")))}\n`;
+}
+
+function toText(message: SessionEvent, style: Style): string {
+  const time = message.at ? ` ${message.at.slice(11, 19)}` : "";
+  const paint = { user: style.green, assistant: style.blue, tool_use: style.yellow } as Partial<
+    Record<string, (t: string) => string>
+  >;
+  const name = message.tool_name ? ` ${printable(message.tool_name)}` : "";
+  const failed = message.is_error ? ` ${style.red("failed")}` : "";
+  const head = `${(paint[message.kind] ?? style.dim)(`${message.kind}${name}`)}${failed}${style.dim(`${time} #${message.seq}`)}`;
+  const body = bodyOf(message);
+  const shown = message.kind === "thinking" || message.kind === "note" ? style.dim(body) : body;
+  return `${head}\n${shown}${message.truncated ? `\n${style.dim("(cut at the storage limit)")}` : ""}\n`;
+}
+
+function bodyOf(message: SessionEvent): string {
+  const input = message.tool_input;
+  const shown = input === undefined ? "" : typeof input === "string" ? input : JSON.stringify(input, null, 2);
+  return printable([message.text, shown].filter(Boolean).join("\n"));
+}
+
+/** The id as given, or the one session whose id holds the text. Says on stderr why there is none. */
+async function findSession(ctx: CommandContext, wanted: string): Promise<string | undefined> {
+  try {
+    await call(ctx, messages(wanted), { limit: "1" });
+    return wanted;
+  } catch (error) {
+    if (!(error instanceof CallError) || error.status !== 404) throw error;
+  }
+  const found: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page: { sessions: Session[]; nextCursor?: string | null } = await call(ctx, "/sessions", {
+      limit: "1000",
+      cursor,
+    });
+    found.push(...page.sessions.map((session) => session.id).filter((id) => id.includes(wanted)));
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  if (found.length === 1) return found[0];
+  if (found.length === 0) {
+    ctx.err(`No session ${printable(wanted)}`);
+    return undefined;
+  }
+  throw new UsageError(
+    `${JSON.stringify(wanted)} fits ${found.length} sessions:\n  ${found.slice(0, 10).join("\n  ")}`,
+  );
+}
+
+function readKinds(flag: unknown): string | undefined {
+  if (typeof flag !== "string") return undefined;
+  const known: readonly string[] = EVENT_KINDS;
+  const unknown = flag.split(",").find((kind) => !known.includes(kind));
+  if (unknown !== undefined)
+    throw new UsageError(`Unknown kind ${JSON.stringify(unknown)}; there are ${known.join(", ")}`);
+  return flag;
+}
+
+function readNumber(flag: unknown, name: string): number | undefined {
+  if (flag === undefined) return undefined;
+  if (typeof flag !== "string" || !/^\d+$/.test(flag)) throw new UsageError(`--${name} takes a whole number`);
+  return Number(flag);
+}

@@ -1,0 +1,34 @@
+/** Error codes of the archive. */
+import { defineErrors } from "sessarc";
+
+declare module "sessarc" {
+  interface ErrorParams {
+    NOT_VIRTUAL: { id: string };
+    NOT_ASSOCIATED: { id: string };
+    NO_SUCH_FOLDER: { path: string };
+    SOURCE_SHARED: { id: string; reason: string };
+    SOURCE_CHANGED: { id: string; reason: string };
+    ADAPTER_MISSING: { tool: string };
+  }
+}
+
+export const errors = defineErrors({
+  NOT_VIRTUAL: {
+    status: 409,
+    why: ({ id }) => `Project ${id} is a folder or repository already`,
+    fix: () => "Only projects without a folder can be associated.",
+  },
+  NOT_ASSOCIATED: { status: 409, why: ({ id }) => `Nothing is associated with project ${id}` },
+  NO_SUCH_FOLDER: {
+    status: 422,
+    why: ({ path }) => `${path} is no existing folder`,
+    fix: () => "Give the absolute path of a folder on this machine.",
+  },
+  SOURCE_SHARED: { status: 422, why: ({ id, reason }) => `The log of ${id} cannot be deleted: ${reason}` },
+  SOURCE_CHANGED: { status: 409, why: ({ id, reason }) => `The log of ${id} was left alone: ${reason}` },
+  ADAPTER_MISSING: {
+    status: 422,
+    why: ({ tool }) => `No plugin reads the logs of ${tool}`,
+    fix: ({ tool }) => `Load the adapter for ${tool} again.`,
+  },
+});

@@ -1,0 +1,151 @@
+/** Scans and imports, one run at a time; remembers the last scan and tells what is going on. */
+import { type AdapterEnv, type Kernel, SessarcError } from "sessarc";
+import type { Identity, ProjectResolver } from "../projects.ts";
+import { type ImportFrame, type ImportReport, type Progress, runImport } from "./run.ts";
+import { type Found, type Scan, scanLogs, versionOf } from "./scan.ts";
+
+export interface Selection {
+  sessions?: readonly string[] | undefined;
+  tools?: readonly string[] | undefined;
+  /** Keys of the scan's projects. */
+  projects?: readonly string[] | undefined;
+  all?: boolean | undefined;
+}
+
+export interface Peeked {
+  title: string | null;
+  cwd: string | null;
+  startedAt: string | null;
+}
+
+/** Heads of logs kept in memory; the oldest go first. */
+const PEEK_LIMIT = 20_000;
+
+export class Importer {
+  readonly #kernel: Kernel;
+  readonly #resolver: ProjectResolver;
+  readonly #onCommit: (ids: readonly string[]) => void;
+  #scan: Scan | undefined;
+  #scanning: Promise<Scan> | undefined;
+  #tail: Promise<unknown> = Promise.resolve();
+  #progress: Progress | undefined;
+  readonly #peeked = new Map<string, Peeked>();
+  /** End of the last run that looked at all tools. */
+  lastSyncAt: string | null = null;
+
+  constructor(kernel: Kernel, resolver: ProjectResolver, onCommit: (ids: readonly string[]) => void) {
+    this.#kernel = kernel;
+    this.#resolver = resolver;
+    this.#onCommit = onCommit;
+  }
+
+  get env(): AdapterEnv {
+    return this.#kernel.env;
+  }
+  get progress(): Progress | { type: "idle" } {
+    return this.#progress ?? { type: "idle" };
+  }
+  get lastScan(): Scan | undefined {
+    return this.#scan;
+  }
+
+  /** Lists all logs anew; concurrent calls share one. */
+  async scan(): Promise<Scan> {
+    this.#scanning ??= scanLogs([...this.#kernel.registry.adapters.values()], this.env).finally(() => {
+      this.#scanning = undefined;
+    });
+    this.#scan = await this.#scanning;
+    this.#resolver.reset();
+    return this.#scan;
+  }
+
+  /** Title, folder and start of a log that is not imported yet; cached by path and version. */
+  async peek(found: Found): Promise<Peeked> {
+    const key = `${found.ref.path}\0${versionOf(found.ref)}\0${found.ref.key}`;
+    const known = this.#peeked.get(key);
+    if (known) return known;
+    const head = await found.adapter.peek?.(found.ref, this.env).catch(() => undefined);
+    const peeked: Peeked = {
+      title: head?.title ?? found.ref.title ?? null,
+      cwd: head?.cwd ?? found.ref.cwd ?? null,
+      startedAt: head?.startedAt ?? null,
+    };
+    this.#peeked.set(key, peeked);
+    if (this.#peeked.size > PEEK_LIMIT) this.#peeked.delete(this.#peeked.keys().next().value as string);
+    return peeked;
+  }
+
+  /** The project a log that is not imported yet would go to. */
+  async identify(found: Found): Promise<Identity> {
+    const { cwd } = await this.peek(found);
+    return this.#resolver.identify(found.adapter, { cwd: cwd ?? undefined });
+  }
+
+  /** Imports what `choose` picks of a fresh scan. Runs wait for each other. */
+  run(
+    choose: (scan: Scan) => Promise<readonly Found[]> | readonly Found[],
+    named: ReadonlySet<string>,
+    onFrame: (frame: ImportFrame) => void = () => {},
+  ): Promise<ImportReport> {
+    const next = this.#tail.then(async () => {
+      const found = await choose(await this.scan());
+      try {
+        return await runImport({
+          kernel: this.#kernel,
+          resolver: this.#resolver,
+          found,
+          named,
+          onCommit: this.#onCommit,
+          onFrame: (frame) => {
+            if (frame.type === "progress") this.#progress = frame;
+            onFrame(frame);
+          },
+        });
+      } finally {
+        this.#progress = undefined;
+      }
+    });
+    this.#tail = next.catch(() => {});
+    return next;
+  }
+
+  /** A selection against the last scan: ids it did not list are refused by name. */
+  async select(selection: Selection): Promise<{ choose: (scan: Scan) => Promise<Found[]>; named: Set<string> }> {
+    const last = this.#scan ?? (await this.scan());
+    const unknown = selection.sessions?.filter((id) => !last.found.has(id)) ?? [];
+    if (unknown.length > 0) throw new SessarcError("SESSION_NOT_FOUND", { id: unknown.join(", ") });
+    const tools = new Set(selection.tools);
+    for (const tool of tools) {
+      if (!this.#kernel.registry.adapters.has(tool)) {
+        const known = [...this.#kernel.registry.adapters.keys()].join(", ");
+        throw new SessarcError("INVALID_INPUT", { reason: `No adapter is named ${tool}; there are ${known}` });
+      }
+    }
+    const ids = new Set(selection.sessions);
+    const projects = new Set(selection.projects);
+    const choose = async (scan: Scan) => {
+      const chosen: Found[] = [];
+      for (const found of scan.found.values()) {
+        const direct = selection.all || ids.has(found.id) || tools.has(found.ref.tool);
+        if (direct || (projects.size > 0 && projects.has(await this.projectOf(found)))) chosen.push(found);
+      }
+      return chosen;
+    };
+    return { choose, named: ids };
+  }
+
+  /** Id of the project a log belongs to or would belong to. */
+  async projectOf(found: Found): Promise<string> {
+    const row = await this.#kernel.storage.db.get<{ project_id: string }>(
+      "select project_id from session where id = ?",
+      [found.id],
+    );
+    if (row) return row.project_id;
+    return (await this.#resolver.resolve(await this.identify(found))).id;
+  }
+
+  /** Resolves when no run is under way. */
+  async idle(): Promise<void> {
+    await this.#tail;
+  }
+}

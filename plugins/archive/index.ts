@@ -1,0 +1,50 @@
+/** The archive: import, projects, sessions and search. */
+import { definePlugin, type RoutesOf } from "sessarc";
+import "./errors.ts";
+import { type Archive, createArchive, sweepOrphans } from "./archive.ts";
+import { importRoutes } from "./routes/import.ts";
+import { projectRoutes } from "./routes/projects.ts";
+import { searchRoutes } from "./routes/search.ts";
+import { sessionRoutes } from "./routes/sessions.ts";
+import { migrations } from "./schema.ts";
+
+export type { Archive } from "./archive.ts";
+export type { ImportFrame, ImportReport } from "./import/run.ts";
+export type { ScannedProject, ScannedSession } from "./routes/import.ts";
+export type { SearchResult } from "./routes/search.ts";
+export type { Message } from "./routes/sessions.ts";
+export type { Match } from "./search/match.ts";
+export type { Cost, Project, Session, SessionFacts, SessionRow, SlotFacts } from "./types.ts";
+
+export const routes = [...importRoutes, ...projectRoutes, ...sessionRoutes, ...searchRoutes] as const;
+
+export default definePlugin({
+  name: "archive",
+  routes,
+  migrations,
+  async setup(kernel) {
+    const archive = createArchive(kernel);
+    kernel.provide("archive", archive);
+    kernel.onClose(async () => {
+      await archive.importer.idle();
+      archive.index.close();
+    });
+    kernel.hooks.hook("kernel:ready", async () => {
+      await sweepOrphans(kernel);
+    });
+    kernel.hooks.hook("status:collect", async (status) => {
+      const totals = await archive.store.totals();
+      status.storage.sessions = totals?.sessions ?? 0;
+      status.storage.messages = totals?.messages ?? 0;
+      status.storage.transcriptBytes = totals?.bytes ?? 0;
+      status.sync = { lastAt: archive.importer.lastSyncAt, import: { ...archive.importer.progress } };
+    });
+  },
+});
+
+declare module "sessarc" {
+  interface ApiRoutes extends RoutesOf<typeof routes> {}
+  interface Services {
+    archive: Archive;
+  }
+}

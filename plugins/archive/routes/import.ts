@@ -1,0 +1,203 @@
+/** GET /scan, POST /import, GET /import/status, POST /sync. */
+import { defineRoute, type Kernel, type SessionRef } from "sessarc";
+import * as v from "valibot";
+import type { ImportFrame, ImportReport } from "../import/run.ts";
+import { type Found, type Scan, versionOf } from "../import/scan.ts";
+
+const NONE: ReadonlySet<string> = new Set();
+
+export type SessionState = "new" | "changed" | "imported" | "deleted";
+export interface ScannedSession {
+  id: string;
+  tool: string;
+  title: string | null;
+  path: string;
+  bytes: number;
+  modifiedAt: string | null;
+  /** Messages: exact once imported, before that reckoned from the log's size. */
+  messageEstimate: number;
+  state: SessionState;
+}
+export interface ScannedProject {
+  key: string;
+  name: string;
+  path: string | null;
+  virtual: boolean;
+  tools: string[];
+  sessions: ScannedSession[];
+}
+
+/** Bytes of log per message, for estimates; measured on coding logs. */
+const BYTES_PER_MESSAGE = 2_000;
+
+const scan = defineRoute({
+  method: "GET",
+  path: "/scan",
+  summary: "What can be imported, by project",
+  query: v.object({ tool: v.optional(v.string()) }),
+  handler: async ({ kernel, query }) => {
+    const { importer } = kernel.inject("archive");
+    const result = await importer.scan();
+    const tools = result.tools.filter((tool) => query.tool === undefined || tool.tool === query.tool);
+    const found = [...result.found.values()].filter((one) => query.tool === undefined || one.ref.tool === query.tool);
+    return { tools, projects: await groupByProject(kernel, found) };
+  },
+});
+
+const importRoute = defineRoute({
+  method: "POST",
+  path: "/import",
+  summary: "Import sessions; with `Accept: text/event-stream` progress comes as events",
+  body: v.pipe(
+    v.object({
+      sessions: v.optional(v.array(v.string())),
+      tools: v.optional(v.array(v.string())),
+      projects: v.optional(v.array(v.string())),
+      all: v.optional(v.boolean()),
+    }),
+    v.check(
+      (body) => Boolean(body.sessions ?? body.tools ?? body.projects ?? body.all),
+      "Name sessions, tools or projects, or say all: true",
+    ),
+  ),
+  handler: async ({ kernel, body, event }) => {
+    const { importer } = kernel.inject("archive");
+    const { choose, named } = await importer.select(body);
+    return answer(event.req, (onFrame) => importer.run(choose, named, onFrame));
+  },
+});
+
+const status = defineRoute({
+  method: "GET",
+  path: "/import/status",
+  summary: "The running import's progress, or idle",
+  handler: ({ kernel }) => kernel.inject("archive").importer.progress,
+});
+
+const sync = defineRoute({
+  method: "POST",
+  path: "/sync",
+  summary: "Import what changed since the last run; `wait=1` answers when done",
+  query: v.object({ wait: v.optional(v.picklist(["0", "1"])) }),
+  handler: async ({ kernel, query }): Promise<ImportReport | { started: true }> => {
+    const { importer } = kernel.inject("archive");
+    const run = importer
+      .run((result: Scan) => [...result.found.values()], NONE)
+      .then((report) => {
+        importer.lastSyncAt = new Date().toISOString();
+        return report;
+      });
+    if (query.wait === "1") return run;
+    run.catch((error: unknown) =>
+      kernel.notify("request:error", error, { method: "POST", path: "/api/sync", errorId: "sync" }),
+    );
+    return { started: true };
+  },
+});
+
+export const importRoutes = [scan, importRoute, status, sync] as const;
+
+/** The run's report as JSON, or its frames and then the report as events. */
+export async function answer(
+  request: Request,
+  run: (onFrame: (frame: ImportFrame) => void) => Promise<ImportReport>,
+): Promise<ImportReport | Response> {
+  if (!request.headers.get("accept")?.includes("text/event-stream")) return run(() => {});
+  const encoder = new TextEncoder();
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      let open = true;
+      const send = (frame: unknown) => {
+        if (!open) return;
+        try {
+          controller.enqueue(encoder.encode(`data: ${JSON.stringify(frame)}\n\n`));
+        } catch {
+          open = false; // the reader went away; the import goes on
+        }
+      };
+      send({ type: "progress", done: 0, total: 0, bytes: 0, bytesTotal: 0, rate: 0, etaMs: null, current: null });
+      run(send)
+        .then(
+          (report) => send({ type: "done", ...report }),
+          (error: { code?: string; message?: string }) =>
+            send({
+              type: "error",
+              code: error.code ?? "INTERNAL",
+              message: error.code ? error.message : "The import failed",
+            }),
+        )
+        .finally(() => {
+          if (open) controller.close();
+        });
+    },
+  });
+  return new Response(stream, {
+    headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" },
+  });
+}
+
+async function groupByProject(kernel: Kernel, found: readonly Found[]): Promise<ScannedProject[]> {
+  const archive = kernel.inject("archive");
+  const { db } = kernel.storage;
+  const rows = new Map(
+    (
+      await db.all<{
+        id: string;
+        title: string | null;
+        project_id: string;
+        project: string;
+        path: string | null;
+        kind: string;
+        messages: number;
+        version: string;
+      }>(
+        `select s.id, coalesce(s.name, s.title, s.first_prompt) as title, s.project_id, coalesce(p.name, p.derived_name) as project, p.path, p.kind,
+           s.message_count as messages, s.source_version as version from session s join project p on p.id = s.project_id`,
+      )
+    ).map((row) => [row.id, row]),
+  );
+  const deleted = await archive.store.tombstones();
+  const projects = new Map<string, ScannedProject>();
+  const groupOf = (key: string, name: string, path: string | null, virtual: boolean) => {
+    let group = projects.get(key);
+    if (!group) projects.set(key, (group = { key, name, path, virtual, tools: [], sessions: [] }));
+    return group;
+  };
+  for (const one of found) {
+    const { ref } = one;
+    const row = rows.get(one.id);
+    let group: ScannedProject;
+    let title: string | null;
+    if (row) {
+      group = groupOf(row.project_id, row.project, row.path, row.kind === "virtual");
+      title = row.title;
+    } else {
+      const identity = await archive.importer.identify(one);
+      const { id } = await archive.resolver.resolve(identity);
+      group = groupOf(id, identity.name, identity.path, identity.kind === "virtual");
+      title = (await archive.importer.peek(one)).title;
+    }
+    if (!group.tools.includes(ref.tool)) group.tools.push(ref.tool);
+    group.sessions.push({
+      id: one.id,
+      tool: ref.tool,
+      title,
+      path: ref.path,
+      bytes: ref.size ?? 0,
+      modifiedAt: ref.mtime === undefined ? null : new Date(ref.mtime).toISOString(),
+      messageEstimate: row?.messages ?? Math.ceil((ref.size ?? 0) / BYTES_PER_MESSAGE),
+      state: stateOf(ref, row?.version, deleted.has(one.id)),
+    });
+  }
+  const list = [...projects.values()];
+  for (const project of list) {
+    project.tools.sort();
+    project.sessions.sort((a, b) => (b.modifiedAt ?? "").localeCompare(a.modifiedAt ?? ""));
+  }
+  return list.sort((a, b) => (b.sessions[0]?.modifiedAt ?? "").localeCompare(a.sessions[0]?.modifiedAt ?? ""));
+}
+
+function stateOf(ref: SessionRef, version: string | undefined, deleted: boolean): SessionState {
+  if (version === undefined) return deleted ? "deleted" : "new";
+  return version === versionOf(ref) ? "imported" : "changed";
+}

@@ -1,0 +1,149 @@
+/** Projects: list, rename, delete, associate, unlink, sync. GET /projects/:id is the insights plugin's. */
+import { stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import { defineRoute, type Kernel, SessarcError, type Statement } from "sessarc";
+import * as v from "valibot";
+import type { Project } from "../types.ts";
+import { answer } from "./import.ts";
+
+const name = v.pipe(v.string(), v.trim(), v.maxLength(300));
+
+const list = defineRoute({
+  method: "GET",
+  path: "/projects",
+  summary: "All projects, newest first, with live git information",
+  handler: async ({ kernel }): Promise<Project[]> => {
+    const archive = kernel.inject("archive");
+    const projects = await archive.store.projects();
+    const git = await archive.gitOf(projects);
+    return projects.map((project) => ({ ...project, git: git.get(project.id) ?? null }));
+  },
+});
+
+const rename = defineRoute({
+  method: "PATCH",
+  path: "/projects/:id",
+  summary: "Rename a project; an empty name goes back to the folder's",
+  body: v.object({ name: v.nullable(name) }),
+  handler: async ({ kernel, params, body }) => {
+    const archive = kernel.inject("archive");
+    if (!(await archive.store.renameProject(params.id, body.name || null)))
+      throw new SessarcError("PROJECT_NOT_FOUND", { id: params.id });
+    return changed(kernel, params.id, "renamed");
+  },
+});
+
+const remove = defineRoute({
+  method: "DELETE",
+  path: "/projects/:id",
+  summary: "Delete a project and its sessions from the archive; logs are not touched",
+  handler: async ({ kernel, params }) => {
+    const archive = kernel.inject("archive");
+    await archive.project(params.id);
+    await archive.importer.idle();
+    const { db, transcripts } = kernel.storage;
+    const rows = await db.all<{ id: string; parts: string; messages: number }>(
+      "select id, parts, message_count as messages from session where project_id = ?",
+      [params.id],
+    );
+    const ids = rows.map((row) => row.id);
+    await db.batch([
+      ...archive.store.removal(ids, new Date().toISOString()),
+      [
+        "delete from project where id = ? and not exists (select 1 from session where origin_id = ?)",
+        [params.id, params.id],
+      ],
+      ["delete from association where project_id = ?", [params.id]],
+      ["delete from project_alias where project_id = ?", [params.id]],
+    ]);
+    for (const row of rows) {
+      const generations = (JSON.parse(row.parts) as [number][]).map(([generation]) => generation);
+      await transcripts.remove(row.id, generations);
+      await kernel.notify("session:removed", { id: row.id });
+    }
+    archive.resolver.reset();
+    archive.changed();
+    await kernel.notify("project:changed", { id: params.id, what: "removed" });
+    return { deleted: { sessions: rows.length, messages: rows.reduce((sum, row) => sum + row.messages, 0) } };
+  },
+});
+
+const associate = defineRoute({
+  method: "POST",
+  path: "/projects/:id/associate",
+  summary: "Count a project without a folder to the one at `path`",
+  body: v.object({ path: v.pipe(v.string(), v.minLength(1)) }),
+  handler: async ({ kernel, params, body }) => {
+    const archive = kernel.inject("archive");
+    const project = await archive.project(params.id);
+    if (!project.virtual) throw new SessarcError("NOT_VIRTUAL", { id: params.id });
+    const folder = isAbsolute(body.path) && (await stat(body.path).catch(() => undefined));
+    if (!folder || !folder.isDirectory()) throw new SessarcError("NO_SUCH_FOLDER", { path: body.path });
+    const identity = await archive.resolver.identify({ name: "", label: "" }, { cwd: body.path });
+    const target = await archive.resolver.resolve(identity);
+    const statements: Statement[] = [
+      ...target.write,
+      [
+        "insert or replace into association (virtual_id, project_id, at) values (?, ?, ?)",
+        [params.id, target.id, new Date().toISOString()],
+      ],
+      ["update session set project_id = ? where origin_id = ?", [target.id, params.id]],
+    ];
+    await kernel.storage.db.batch(statements);
+    archive.changed();
+    return changed(kernel, target.id, "associated");
+  },
+});
+
+const unlink = defineRoute({
+  method: "POST",
+  path: "/projects/:id/unlink",
+  summary: "Undo an association; takes the virtual project's id or the id of the one it was counted to",
+  handler: async ({ kernel, params }) => {
+    const archive = kernel.inject("archive");
+    await archive.project(params.id);
+    const { db } = kernel.storage;
+    const links = await db.all<{ virtual_id: string }>(
+      "select virtual_id from association where virtual_id = ? or project_id = ? order by at",
+      [params.id, params.id],
+    );
+    const [first] = links;
+    if (!first) throw new SessarcError("NOT_ASSOCIATED", { id: params.id });
+    await db.batch(
+      links.flatMap(({ virtual_id }): Statement[] => [
+        ["delete from association where virtual_id = ?", [virtual_id]],
+        ["update session set project_id = origin_id where origin_id = ?", [virtual_id]],
+      ]),
+    );
+    archive.changed();
+    return changed(kernel, first.virtual_id, "unlinked");
+  },
+});
+
+const sync = defineRoute({
+  method: "POST",
+  path: "/projects/:id/sync",
+  summary: "Scan again and import what changed in this project, associated sessions included",
+  handler: async ({ kernel, params, event }) => {
+    const archive = kernel.inject("archive");
+    await archive.project(params.id);
+    const associated = await kernel.storage.db.all<{ virtual_id: string }>(
+      "select virtual_id from association where project_id = ?",
+      [params.id],
+    );
+    const { choose, named } = await archive.importer.select({
+      projects: [params.id, ...associated.map((row) => row.virtual_id)],
+    });
+    return answer(event.req, (onFrame) => archive.importer.run(choose, named, onFrame));
+  },
+});
+
+export const projectRoutes = [list, rename, remove, associate, unlink, sync] as const;
+
+async function changed(kernel: Kernel, id: string, what: "renamed" | "associated" | "unlinked"): Promise<Project> {
+  const archive = kernel.inject("archive");
+  const project = await archive.project(id);
+  archive.changed();
+  await kernel.notify("project:changed", { id, what });
+  return { ...project, git: (await archive.gitOf([project])).get(id) ?? null };
+}

@@ -1,0 +1,268 @@
+/** Sessions: list, get, messages, rename, delete, sync. */
+import { defineRoute, EVENT_KINDS, type EventKind, type Kernel, SessarcError, type SessionEvent } from "sessarc";
+import * as v from "valibot";
+import { removeSource } from "../source-file.ts";
+import { type Project, partsOf, type Session } from "../types.ts";
+
+const count = (max: number) =>
+  v.pipe(v.string(), v.regex(/^\d{1,9}$/, "must be a whole number"), v.transform(Number), v.maxValue(max));
+const seq = count(999_999_999);
+const limit = v.pipe(count(1000), v.minValue(1));
+
+const list = defineRoute({
+  method: "GET",
+  path: "/sessions",
+  summary: "Sessions, newest first",
+  query: v.object({
+    project: v.optional(v.string()),
+    tool: v.optional(v.string()),
+    days: v.optional(v.pipe(count(3650), v.minValue(1))),
+    q: v.optional(v.string()),
+    parent: v.optional(v.string()),
+    subagents: v.optional(v.picklist(["0", "1"])),
+    sort: v.optional(v.picklist(["recent", "oldest", "messages", "active"])),
+    limit: v.optional(limit),
+    cursor: v.optional(seq),
+  }),
+  handler: async ({ kernel, query }) => {
+    const { store } = kernel.inject("archive");
+    const filter = {
+      project: query.project,
+      tool: query.tool,
+      q: query.q,
+      parent: query.parent,
+      topLevel: query.subagents === "0",
+      since: query.days === undefined ? undefined : Date.now() - query.days * 86_400_000,
+      sort: query.sort,
+    };
+    const size = query.limit ?? 100;
+    const offset = query.cursor ?? 0;
+    const [sessions, total] = await Promise.all([store.list({ ...filter, limit: size, offset }), store.count(filter)]);
+    return { sessions, total, nextCursor: offset + sessions.length < total ? String(offset + sessions.length) : null };
+  },
+});
+
+const get = defineRoute({
+  method: "GET",
+  path: "/sessions/:id",
+  summary: "One session with its sub-agents and forks",
+  handler: async ({ kernel, params }) => {
+    const archive = kernel.inject("archive");
+    const session = await archive.session(params.id);
+    const [project, subagents, forks] = await Promise.all([
+      archive.project(session.projectId),
+      archive.store.list({ parent: params.id, sort: "oldest" }),
+      archive.store.list({ forkedFrom: params.id, sort: "oldest" }),
+    ]);
+    return { session, project, subagents, forks };
+  },
+});
+
+/** `Message` of the wire contract. */
+export interface Message extends Omit<SessionEvent, "id" | "at"> {
+  id: string | null;
+  at: string | null;
+  /** Length of the whole text in UTF-16 units, when the answer holds only its start. */
+  textLength?: number;
+}
+
+const messages = defineRoute({
+  method: "GET",
+  path: "/sessions/:id/messages",
+  summary: "Messages of a session: a page, or all of them",
+  query: v.object({
+    /** seq after which the page starts. */
+    after: v.optional(seq),
+    /** seq before which it ends. */
+    before: v.optional(seq),
+    limit: v.optional(limit),
+    kinds: v.optional(v.string()),
+    /** Cut longer texts to this many characters and say how long they are. */
+    cut: v.optional(count(10_000_000)),
+  }),
+  handler: async ({ kernel, params, query }) => {
+    const archive = kernel.inject("archive");
+    const [row, session] = await Promise.all([archive.row(params.id), archive.session(params.id)]);
+    const project = await archive.project(session.projectId);
+    const page: Page = {
+      from: query.after === undefined ? 0 : query.after + 1,
+      to: query.before ?? Number.POSITIVE_INFINITY,
+      limit: query.limit ?? Number.POSITIVE_INFINITY,
+      kinds: query.kinds === undefined ? null : parseKinds(query.kinds),
+      cut: query.cut ?? Number.POSITIVE_INFINITY,
+    };
+    if (query.before !== undefined && query.after === undefined && query.limit !== undefined && !page.kinds) {
+      page.from = Math.max(0, query.before - query.limit); // the page right before `before`
+    }
+    const head = { session, project, total: row.message_count };
+    if (query.limit === undefined && row.message_count > STREAM_OVER)
+      return streamAll(kernel, row.id, partsOf(row), head, page);
+    const found: Message[] = [];
+    let more = false;
+    for await (const batch of select(archive.events(row, page.from), page)) {
+      for (const message of batch) {
+        if (found.length === page.limit) {
+          more = true;
+          break;
+        }
+        found.push(message);
+      }
+      if (more) break;
+    }
+    const last = found.at(-1)?.seq;
+    return { ...head, messages: found, nextCursor: more && last !== undefined ? String(last) : null };
+  },
+});
+
+const rename = defineRoute({
+  method: "PATCH",
+  path: "/sessions/:id",
+  summary: "Rename a session; null or an empty name goes back to the tool's title",
+  body: v.object({ name: v.nullable(v.pipe(v.string(), v.trim(), v.maxLength(300))) }),
+  handler: async ({ kernel, params, body }): Promise<Session> => {
+    const archive = kernel.inject("archive");
+    if (!(await archive.store.renameSession(params.id, body.name || null)))
+      throw new SessarcError("SESSION_NOT_FOUND", { id: params.id });
+    archive.changed();
+    return archive.session(params.id);
+  },
+});
+
+const remove = defineRoute({
+  method: "DELETE",
+  path: "/sessions/:id",
+  summary: "Delete the archive's copy; it does not come back by sync",
+  handler: async ({ kernel, params }) => {
+    const archive = kernel.inject("archive");
+    await archive.row(params.id);
+    await archive.importer.idle();
+    const row = await archive.row(params.id);
+    await kernel.storage.db.batch(archive.store.removal([row.id], new Date().toISOString()));
+    await kernel.storage.transcripts.remove(
+      row.id,
+      partsOf(row).map((part) => part.generation),
+    );
+    archive.changed();
+    await kernel.notify("session:removed", { id: row.id });
+    return { deleted: true };
+  },
+});
+
+const removeSourceFile = defineRoute({
+  method: "DELETE",
+  path: "/sessions/:id/source-file",
+  summary: "Delete the log itself, where one file is one session; the archive's copy stays",
+  handler: async ({ kernel, params }) => ({ deleted: await removeSource(kernel, params.id) }),
+});
+
+const sync = defineRoute({
+  method: "POST",
+  path: "/sessions/:id/sync",
+  summary: "Import this session again when its log changed",
+  handler: async ({ kernel, params }) => {
+    const archive = kernel.inject("archive");
+    const row = await archive.row(params.id);
+    if (!archive.adapter(row.tool)) throw new SessarcError("ADAPTER_MISSING", { tool: row.tool });
+    const report = await archive.importer.run(
+      (scan) => {
+        const found = scan.found.get(params.id);
+        if (!found) throw new SessarcError("SOURCE_MISSING", { id: params.id });
+        return [found];
+      },
+      new Set([params.id]),
+    );
+    const [failed] = report.failed;
+    if (failed) throw new SessarcError("SOURCE_DAMAGED", { id: params.id, reason: failed.message });
+    return {
+      outcome: report.imported > 0 ? ("imported" as const) : ("unchanged" as const),
+      messages: (await archive.row(params.id)).message_count,
+    };
+  },
+});
+
+export const sessionRoutes = [list, get, messages, rename, remove, removeSourceFile, sync] as const;
+
+/** A longer session without `limit` is streamed, so that neither memory nor other requests feel it. */
+const STREAM_OVER = 1_000;
+
+interface Page {
+  from: number;
+  to: number;
+  limit: number;
+  kinds: ReadonlySet<EventKind> | null;
+  cut: number;
+}
+
+async function* select(batches: AsyncIterable<SessionEvent[]>, page: Page): AsyncGenerator<Message[]> {
+  for await (const batch of batches) {
+    const chosen: Message[] = [];
+    for (const event of batch) {
+      if (event.seq < page.from || (page.kinds && !page.kinds.has(event.kind))) continue;
+      if (event.seq >= page.to) {
+        yield chosen;
+        return;
+      }
+      chosen.push(toMessage(event, page.cut));
+    }
+    yield chosen;
+  }
+}
+
+export function toMessage(event: SessionEvent, cut = Number.POSITIVE_INFINITY): Message {
+  const { seq: number, id, at, ...rest } = event;
+  const message: Message = { seq: number, id: id ?? null, at: at ?? null, ...rest };
+  if (message.text.length > cut) {
+    message.textLength = message.text.length;
+    message.text = message.text.slice(0, cut);
+    message.truncated = true;
+  }
+  return message;
+}
+
+function streamAll(
+  kernel: Kernel,
+  id: string,
+  parts: ReturnType<typeof partsOf>,
+  head: { session: Session; project: Project; total: number },
+  page: Page,
+): Response {
+  const encoder = new TextEncoder();
+  const batches = select(kernel.storage.transcripts.events(id, parts, page.from), page);
+  const opening = JSON.stringify(head);
+  let first = true;
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(encoder.encode(`${opening.slice(0, -1)},"messages":[`));
+    },
+    async pull(controller) {
+      for (;;) {
+        const step = await batches.next();
+        if (step.done) {
+          controller.enqueue(encoder.encode('],"nextCursor":null}'));
+          controller.close();
+          return;
+        }
+        if (step.value.length === 0) continue;
+        const text = step.value.map((message) => JSON.stringify(message)).join(",");
+        controller.enqueue(encoder.encode(first ? text : `,${text}`));
+        first = false;
+        return;
+      }
+    },
+    cancel: () => void batches.return(undefined),
+  });
+  return new Response(stream, { headers: { "content-type": "application/json; charset=utf-8" } });
+}
+
+function parseKinds(text: string): ReadonlySet<EventKind> {
+  const kinds = text.split(",").map((kind) => kind.trim());
+  const wrong = kinds.find((kind) => !(EVENT_KINDS as readonly string[]).includes(kind));
+  if (wrong !== undefined) {
+    throw new SessarcError(
+      "INVALID_INPUT",
+      { reason: `"${wrong}" is no kind of message` },
+      { issues: [{ path: "kinds", message: `one or more of ${EVENT_KINDS.join(", ")}` }] },
+    );
+  }
+  return new Set(kinds as EventKind[]);
+}

@@ -1,0 +1,214 @@
+/** SQL of the archive: one function per question, wire resources made from rows. */
+import { existsSync } from "node:fs";
+import type { Database, SessionUsage, SqlValue, Statement } from "sessarc";
+import type { Cost, Project, ProjectRow, Session, SessionRow } from "./types.ts";
+
+/** Written less than this ago, a log counts as live. */
+const LIVE_MS = 120_000;
+
+/** Columns of a session in a listing: all but the facts, which are large. */
+const LISTED =
+  "id, tool, key, origin_id, project_id, parent_id, forked_from, name, title, first_prompt, cwd, git_branch, started_at, ended_at, sort_at, " +
+  "active_ms, message_count, error_count, usage, inherited, evidence, skipped, source_path, source_bytes, source_mtime, exclusive, missing, " +
+  "imported_at, (select count(*) from session c where c.parent_id = session.id) as subagents";
+
+export type ListedRow = Omit<
+  SessionRow,
+  "facts" | "source_version" | "source_born" | "companions" | "generation" | "parts" | "has_cursor"
+> & {
+  subagents: number;
+};
+
+export interface SessionFilter {
+  project?: string | undefined;
+  tool?: string | undefined;
+  /** ms: sessions that ended at or after. */
+  since?: number | undefined;
+  q?: string | undefined;
+  ids?: readonly string[] | undefined;
+  parent?: string | undefined;
+  forkedFrom?: string | undefined;
+  /** Without sub-agents. */
+  topLevel?: boolean | undefined;
+  sort?: "recent" | "oldest" | "messages" | "active" | undefined;
+  limit?: number | undefined;
+  offset?: number | undefined;
+}
+
+const ORDER = {
+  recent: "sort_at desc, id",
+  oldest: "sort_at, id",
+  messages: "message_count desc, id",
+  active: "active_ms desc, id",
+} as const;
+
+export type CostOf = (usage: SessionUsage) => Cost | null;
+
+export function createStore(db: Database, costOf: CostOf) {
+  const where = (filter: SessionFilter): { sql: string; params: SqlValue[] } => {
+    const conditions: string[] = [];
+    const params: SqlValue[] = [];
+    const add = (sql: string, ...values: SqlValue[]) => {
+      conditions.push(sql);
+      params.push(...values);
+    };
+    if (filter.project !== undefined) add("project_id = ?", filter.project);
+    if (filter.tool !== undefined) add("tool = ?", filter.tool);
+    if (filter.since !== undefined) add("sort_at >= ?", filter.since);
+    if (filter.parent !== undefined) add("parent_id = ?", filter.parent);
+    if (filter.forkedFrom !== undefined) add("forked_from = ?", filter.forkedFrom);
+    if (filter.topLevel) add("parent_id is null");
+    if (filter.ids) add(`id in (${filter.ids.map(() => "?").join(", ")})`, ...filter.ids);
+    if (filter.q) {
+      const like = `%${filter.q.replace(/[\\%_]/g, "\\$&")}%`;
+      add("(coalesce(name, title, first_prompt, '') like ? escape '\\' or id like ? escape '\\')", like, like);
+    }
+    return { sql: conditions.length > 0 ? `where ${conditions.join(" and ")}` : "", params };
+  };
+
+  const self = {
+    /** One row with everything; undefined for an unknown id. */
+    row: (id: string) => db.get<SessionRow>("select * from session where id = ?", [id]),
+
+    async list(filter: SessionFilter): Promise<Session[]> {
+      const { sql, params } = where(filter);
+      const order = ORDER[filter.sort ?? "recent"];
+      const rows = await db.all<ListedRow>(`select ${LISTED} from session ${sql} order by ${order} limit ? offset ?`, [
+        ...params,
+        filter.limit ?? -1,
+        filter.offset ?? 0,
+      ]);
+      return rows.map((row) => self.toSession(row));
+    },
+
+    async count(filter: SessionFilter): Promise<number> {
+      const { sql, params } = where(filter);
+      return (await db.get<{ n: number }>(`select count(*) as n from session ${sql}`, params))?.n ?? 0;
+    },
+
+    async session(id: string): Promise<Session | undefined> {
+      const row = await db.get<ListedRow>(`select ${LISTED} from session where id = ?`, [id]);
+      return row && self.toSession(row);
+    },
+
+    toSession(row: ListedRow): Session {
+      const usage = JSON.parse(row.usage) as SessionUsage;
+      const skipped = row.skipped === null ? null : (JSON.parse(row.skipped) as Skipped);
+      return {
+        id: row.id,
+        tool: row.tool,
+        projectId: row.project_id,
+        parentId: row.parent_id,
+        forkedFrom: row.forked_from,
+        name: row.name,
+        title: row.title,
+        firstPrompt: row.first_prompt,
+        cwd: row.cwd,
+        gitBranch: row.git_branch,
+        models: Object.keys(usage),
+        startedAt: row.started_at,
+        endedAt: row.ended_at,
+        activeMs: row.active_ms,
+        messageCount: row.message_count,
+        subagentCount: row.subagents,
+        errorCount: row.error_count,
+        usage,
+        inheritedUsage: row.inherited === null ? null : (JSON.parse(row.inherited) as SessionUsage),
+        evidence: row.evidence === null ? null : (JSON.parse(row.evidence) as Session["evidence"]),
+        cost: costOf(usage),
+        source: {
+          path: row.source_path,
+          exclusive: row.exclusive === 1,
+          missing: row.missing === 1,
+          bytes: row.source_bytes,
+        },
+        live: row.missing === 0 && Date.now() - row.source_mtime < LIVE_MS,
+        partial: {
+          skippedLines: skipped?.lines ?? 0,
+          pending: skipped?.pending ?? 0,
+          unknownTypes: skipped?.unknown ?? {},
+        },
+        importedAt: row.imported_at,
+      };
+    },
+
+    projectRow: (id: string) => db.get<ProjectRow>("select * from project where id = ?", [id]),
+
+    /** Projects with their counts, newest first, without git. Those that hold nothing (associated away) are left out unless named. */
+    async projects(id?: string): Promise<Project[]> {
+      const one = id === undefined ? "" : "where p.id = ?";
+      const rows = await db.all<
+        ProjectRow & {
+          sessions: number;
+          messages: number;
+          subagents: number;
+          last: string | null;
+          tools: string | null;
+        }
+      >(
+        `select p.*, count(s.id) - count(s.parent_id) as sessions, coalesce(sum(s.message_count), 0) as messages, count(s.parent_id) as subagents,
+           max(s.ended_at) as last, group_concat(distinct s.tool) as tools
+         from project p left join session s on s.project_id = p.id ${one} group by p.id order by max(s.sort_at) desc, p.id`,
+        id === undefined ? [] : [id],
+      );
+      const aliases = await db.all<{ path: string; project_id: string }>(
+        "select path, project_id from project_alias order by path",
+      );
+      const associated = await db.all<{ virtual_id: string; project_id: string }>(
+        "select virtual_id, project_id from association order by at",
+      );
+      return rows
+        .filter((row) => id !== undefined || row.sessions + row.subagents > 0)
+        .map((row) => {
+          const from = associated.filter((a) => a.project_id === row.id).map((a) => a.virtual_id);
+          return {
+            id: row.id,
+            name: row.name ?? row.derived_name,
+            path: row.path,
+            virtual: row.kind === "virtual",
+            identity: { kind: row.kind, key: row.key },
+            aliases: aliases.filter((a) => a.project_id === row.id && a.path !== row.path).map((a) => a.path),
+            tools: row.tools?.split(",").sort() ?? [],
+            sessionCount: row.sessions,
+            messageCount: row.messages,
+            subagentCount: row.subagents,
+            createdAt: row.created_at,
+            lastActiveAt: row.last,
+            associatedFrom: from.length > 0 ? from : null,
+            git: null,
+          };
+        });
+    },
+
+    async renameSession(id: string, name: string | null): Promise<boolean> {
+      return (await db.run("update session set name = ? where id = ?", [name, id])).changes > 0;
+    },
+    async renameProject(id: string, name: string | null): Promise<boolean> {
+      return (await db.run("update project set name = ? where id = ?", [name, id])).changes > 0;
+    },
+
+    /** Statements that take sessions out and keep them from coming back by sync. */
+    removal(ids: readonly string[], at: string): Statement[] {
+      return ids.flatMap((id): Statement[] => [
+        ["delete from session where id = ?", [id]],
+        ["insert or replace into tombstone (session_id, at) values (?, ?)", [id, at]],
+      ]);
+    },
+    tombstones: async () =>
+      new Set((await db.all<{ session_id: string }>("select session_id from tombstone")).map((row) => row.session_id)),
+
+    totals: () =>
+      db.get<{ sessions: number; messages: number; bytes: number }>(
+        "select count(*) as sessions, coalesce(sum(message_count), 0) as messages, coalesce(sum(json_extract(parts, '$[0][1]')), 0) as bytes from session",
+      ),
+    pathExists: (path: string | null) => path !== null && existsSync(path),
+  };
+  return self;
+}
+
+export type Store = ReturnType<typeof createStore>;
+interface Skipped {
+  lines: number;
+  pending?: number;
+  unknown: Record<string, number>;
+}
