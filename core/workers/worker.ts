@@ -9,7 +9,10 @@ const modules = new Map<string, Promise<Record<string, unknown>>>();
 
 export default async function run(call: Call): Promise<unknown> {
   let module = modules.get(call.specifier);
-  if (!module) modules.set(call.specifier, (module = import(call.specifier)));
+  if (!module) {
+    module = import(call.specifier);
+    modules.set(call.specifier, module);
+  }
   const fn = (await module)[call.export];
   if (typeof fn !== "function") throw new TypeError(`${call.specifier} exports no function ${call.export}`);
   return fn(...call.args);

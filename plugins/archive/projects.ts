@@ -91,7 +91,10 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
       }
       const path = trimSlash(cwd);
       let identity = folders.get(path);
-      if (!identity) folders.set(path, (identity = identifyFolder(path)));
+      if (!identity) {
+        identity = identifyFolder(path);
+        folders.set(path, identity);
+      }
       return identity;
     },
 

@@ -42,7 +42,10 @@ export class Claims {
     const taken = new Map<string, number[]>();
     replies.hashes.forEach((hash, i) => {
       const slot = this.#slot(hash);
-      if (this.#keys[slot] === EMPTY) return this.#insert(slot, hash, number);
+      if (this.#keys[slot] === EMPTY) {
+        this.#insert(slot, hash, number);
+        return;
+      }
       if (this.#owners[slot] === number) return;
       const owner = this.#ownerAt(slot);
       if (!isOlder(session, owner)) {

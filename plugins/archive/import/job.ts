@@ -205,6 +205,9 @@ function loadAdapter(source: { specifier: string; options?: unknown }): Promise<
 function openStore(store: TranscriptOptions): Transcripts {
   const name = JSON.stringify(store);
   let opened = stores.get(name);
-  if (!opened) stores.set(name, (opened = createTranscripts(store)));
+  if (!opened) {
+    opened = createTranscripts(store);
+    stores.set(name, opened);
+  }
   return opened;
 }

@@ -160,7 +160,10 @@ async function groupByProject(kernel: Kernel, found: readonly Found[]): Promise<
   const projects = new Map<string, ScannedProject>();
   const groupOf = (key: string, name: string, path: string | null, virtual: boolean) => {
     let group = projects.get(key);
-    if (!group) projects.set(key, (group = { key, name, path, virtual, tools: [], sessions: [] }));
+    if (!group) {
+      group = { key, name, path, virtual, tools: [], sessions: [] };
+      projects.set(key, group);
+    }
     return group;
   };
   for (const one of found) {

@@ -77,8 +77,8 @@ const associate = defineRoute({
     const archive = kernel.inject("archive");
     const project = await archive.project(params.id);
     if (!project.virtual) throw new SessarcError("NOT_VIRTUAL", { id: params.id });
-    const folder = isAbsolute(body.path) && (await stat(body.path).catch(() => undefined));
-    if (!folder || !folder.isDirectory()) throw new SessarcError("NO_SUCH_FOLDER", { path: body.path });
+    const folder = isAbsolute(body.path) ? await stat(body.path).catch(() => undefined) : undefined;
+    if (!folder?.isDirectory()) throw new SessarcError("NO_SUCH_FOLDER", { path: body.path });
     const identity = await archive.resolver.identify({ name: "", label: "" }, { cwd: body.path });
     const target = await archive.resolver.resolve(identity);
     const statements: Statement[] = [

@@ -1,0 +1,178 @@
+import fc from "fast-check";
+import { Chunk, type Json, type SessionEvent } from "sessarc";
+import { describe, expect, it } from "vitest";
+import { ChunkBuilder } from "../../core/storage/chunk.ts";
+import { compile, matchChunk, toMatch } from "../../plugins/archive/search/match.ts";
+import { parseQuery } from "../../plugins/archive/search/query.ts";
+import { mayHold, signatureOf, trigramsOf } from "../../plugins/archive/search/signature.ts";
+
+const event = (seq: number, over: Partial<SessionEvent> = {}): SessionEvent => ({ seq, kind: "user", text: "", ...over });
+
+function chunkOf(events: readonly SessionEvent[]): Chunk {
+  const builder = new ChunkBuilder();
+  for (const one of events) builder.add(one);
+  const { envelope, text } = builder.take();
+  return new Chunk(envelope, Buffer.from(text).toString("utf8"));
+}
+
+function find(events: readonly SessionEvent[], q: string): number[] {
+  const chunk = chunkOf(events);
+  const seqs: number[] = [];
+  matchChunk(chunk, compile(parseQuery(q)), (index) => seqs.push(chunk.firstSeq + index));
+  return seqs;
+}
+
+const json: fc.Arbitrary<Json> = fc.jsonValue({ depthSize: "small" }) as fc.Arbitrary<Json>;
+const anyEvent = fc.record({
+  kind: fc.constantFrom<SessionEvent["kind"]>("user", "assistant", "thinking", "tool_use", "tool_result", "note"),
+  text: fc.string({ unit: "grapheme", maxLength: 60 }),
+  id: fc.option(fc.string(), { nil: undefined }),
+  at: fc.option(fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) }).map((d) => d.toISOString()), { nil: undefined }),
+  model: fc.option(fc.constantFrom("m-1", "m-2", ""), { nil: undefined }),
+  tool_name: fc.option(fc.constantFrom("Bash", "Read"), { nil: undefined }),
+  tool_use_id: fc.option(fc.string(), { nil: undefined }),
+  tool_input: fc.option(json, { nil: undefined }),
+  is_error: fc.option(fc.boolean(), { nil: undefined }),
+});
+
+describe("chunks", () => {
+  it("give back what was put in, whatever it is", () => {
+    fc.assert(
+      fc.property(fc.array(anyEvent, { minLength: 1, maxLength: 12 }), (parts) => {
+        const events = parts.map((part, seq) => ({ seq, ...part }));
+        const chunk = chunkOf(events);
+        const plain = (value: unknown) => JSON.parse(JSON.stringify(value).replaceAll("-0", "0"));
+        events.forEach((original, i) => {
+          expect(plain(chunk.event(i))).toEqual(plain(original));
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("keeps an own __proto__ key of a tool input as a plain key", () => {
+    const input = JSON.parse('{"__proto__":{"x":"y"},"constructor":"z"}') as Json;
+    const back = chunkOf([event(0, { kind: "tool_use", tool_input: input })]).event(0).tool_input;
+    expect(JSON.stringify(back)).toBe(JSON.stringify(input));
+    expect(({} as { x?: string }).x).toBeUndefined();
+  });
+});
+
+describe("signatures", () => {
+  it("never rule out a chunk that holds the word, in any case and script", () => {
+    const text = fc.string({ unit: "grapheme", maxLength: 200 });
+    fc.assert(
+      fc.property(text, fc.nat(190), fc.integer({ min: 3, max: 12 }), fc.constantFrom("lower", "upper", "plain"), (body, at, length, fold) => {
+        const cut = body.slice(at, at + length);
+        const word = fold === "lower" ? cut.toLowerCase() : fold === "upper" ? cut.toUpperCase() : cut;
+        fc.pre(word.length >= 3 && new RegExp(word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu").test(body));
+        const signature = signatureOf(body);
+        expect(mayHold(signature, 0, signature.length, trigramsOf(word))).toBe(true);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it.each([
+    ["ΟΔΥΣΣΕΥΣ", "οδυσσευς"],
+    ["straẞe", "STRAßE"],
+    ["İstanbul", "STANBUL"],
+    ["файл", "ФАЙЛ"],
+    ["ＡＢＣ", "ａｂｃ"],
+    ["\u{10400}\u{10401}xy", "\u{10428}\u{10429}XY"],
+  ])("D11: finds %s by %s", (text, word) => {
+    const signature = signatureOf(text);
+    expect(mayHold(signature, 0, signature.length, trigramsOf(word))).toBe(true);
+    expect(find([event(0, { text })], word)).toEqual([0]);
+  });
+
+  it("rules out most chunks for a word they do not hold", () => {
+    const text = Array.from({ length: 6_000 }, (_, i) => `word${i % 700} `).join("");
+    const signature = signatureOf(text);
+    expect(mayHold(signature, 0, signature.length, trigramsOf("quixotrillium"))).toBe(false);
+  });
+});
+
+describe("matching", () => {
+  it("equals a plain scan for any words", () => {
+    const alphabet = fc.string({ unit: fc.constantFrom("a", "b", "A", " ", "%", "_", "é", "É", "ж", "Ж", "."), maxLength: 24 });
+    fc.assert(
+      fc.property(fc.array(alphabet, { minLength: 1, maxLength: 8 }), fc.array(fc.string({ unit: fc.constantFrom("a", "B", "%", "_", "é", "Ж", "."), minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }), (texts, words) => {
+        const events = texts.map((text, seq) => event(seq, { text }));
+        const plain = events.filter((one) => words.every((word) => one.text.toLowerCase().includes(word.toLowerCase()))).map((one) => one.seq);
+        expect(find(events, words.map((word) => `"${word}"`).join(" "))).toEqual(plain);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("D11: % and _ are plain characters", () => {
+    const events = [event(0, { text: "100% sure" }), event(1, { text: "1000 sure" }), event(2, { text: "snake_case" }), event(3, { text: "snakeXcase" })];
+    expect(find(events, "100%")).toEqual([0]);
+    expect(find(events, "snake_case")).toEqual([2]);
+  });
+
+  it("D11: finds text that JSON escapes, in tool inputs too", () => {
+    const events = [event(0, { kind: "tool_use", tool_input: { command: 'echo "hi" \\ there\nnext' } })];
+    expect(find(events, '"echo"')).toEqual([0]);
+    expect(find(events, "\\")).toEqual([0]);
+    expect(find(events, "hi")).toEqual([0]);
+    expect(find(events, "command")).toEqual([0]);
+  });
+
+  it("never joins the end of one message and the start of the next", () => {
+    const events = [event(0, { text: "foo" }), event(1, { text: "bar", kind: "tool_use", tool_input: "baz" }), event(2, { text: "qux" })];
+    expect(find(events, "foobar")).toEqual([]);
+    expect(find(events, "barbaz")).toEqual([]);
+    expect(find(events, "oba")).toEqual([]);
+    expect(find(events, "ba")).toEqual([1]);
+  });
+
+  it("asks for all words in one message, and for none that are negated", () => {
+    const events = [event(0, { text: "red green" }), event(1, { text: "red" }), event(2, { text: "green blue red" })];
+    expect(find(events, "red green")).toEqual([0, 2]);
+    expect(find(events, "red green -blue")).toEqual([0]);
+    expect(find(events, '"green blue"')).toEqual([2]);
+  });
+
+  it("filters by kind, model, path, time and failure", () => {
+    const events = [
+      event(0, { text: "x", at: "2026-01-01T00:00:00.000Z" }),
+      event(1, { kind: "tool_use", tool_name: "Edit", tool_input: { file_path: "/src/App.ts" }, text: "", model: "claude-opus" }),
+      event(2, { kind: "tool_result", text: "x boom", is_error: true, at: "2026-02-01T00:00:00.000Z" }),
+    ];
+    expect(find(events, "is:error")).toEqual([2]);
+    expect(find(events, "kind:tool_use")).toEqual([1]);
+    expect(find(events, "-kind:user x")).toEqual([2]);
+    expect(find(events, "model:opus")).toEqual([1]);
+    expect(find(events, "path:app.ts")).toEqual([1]);
+    expect(find(events, "x after:2026-01-15T00:00:00Z")).toEqual([2]);
+    expect(find(events, "x before:2026-01-15T00:00:00Z")).toEqual([0]);
+  });
+
+  it("marks what it found, and never half a character", () => {
+    const text = `${"😀".repeat(80)} needle ${"😀".repeat(120)}`;
+    const chunk = chunkOf([event(0, { text })]);
+    const match = toMatch(chunk, 0, compile(parseQuery("NEEDLE")));
+    const [range] = match.ranges;
+    expect(match.snippet.slice(range?.[0], range?.[1])).toBe("needle");
+    expect(match.snippet.isWellFormed()).toBe(true);
+  });
+});
+
+describe("the query language", () => {
+  it("reads words, phrases and filters", () => {
+    const query = parseQuery('fix "two words" tool:codex -project:old kind:user http://x.y -"not this" is:error');
+    expect(query.terms).toEqual([
+      { text: "fix", negated: false },
+      { text: "two words", negated: false },
+      { text: "http://x.y", negated: false },
+      { text: "not this", negated: true },
+    ]);
+    expect(query).toMatchObject({ tool: ["codex"], notProject: ["old"], kind: ["user"], error: true });
+  });
+
+  it.each(["kind:robot", "after:soon", "is:odd"])("says what is wrong with %s", (q) => {
+    expect(() => parseQuery(q)).toThrowError(expect.objectContaining({ code: "INVALID_INPUT" }));
+  });
+});
