@@ -8,16 +8,16 @@ export { createStyle, fitColumns, printable, type Style, widthOf } from "./cli/s
 export { type Column, formatTable } from "./cli/table.ts";
 export * from "./command.ts";
 export { type ConfigFlags, defineConfig, isLoopback, type ResolvedConfig, type UserConfig } from "./config.ts";
-export { loadConfig, type LoadConfigOptions } from "./config-file.ts";
+export { type LoadConfigOptions, loadConfig } from "./config-file.ts";
 export { machineEnv } from "./env.ts";
 export * from "./error.ts";
 export { createKernel, type KernelOptions } from "./kernel.ts";
 export { type LineParser, readEventBatches, readLines, readParsed, tailParsed } from "./lines.ts";
 export * from "./plugin.ts";
 export type { PluginInfo, RegisteredRoute, Registry } from "./registry.ts";
-export * from "./route.ts";
-export { type ServeOptions, type Served, serve } from "./serve.ts";
+export { type Served, type ServeOptions, serve } from "./serve.ts";
 export * from "./session.ts";
+export type { StatusReport } from "./status.ts";
 export { Chunk } from "./storage/chunk.ts";
 export { openSqliteFile, type SqliteFile, type SqliteFileOptions, sqliteVersion } from "./storage/sqlite-file.ts";
 export {
@@ -29,9 +29,9 @@ export {
   type TranscriptPart,
   type Transcripts,
 } from "./storage/transcripts.ts";
-export type { StatusReport } from "./status.ts";
 export type { Database, SqlValue, Statement, Storage } from "./storage/types.ts";
 export { pathsIn } from "./tool-input.ts";
+export * from "./types.ts";
 export {
   addUsage,
   createLedger,
@@ -44,27 +44,12 @@ export {
   slotOf,
   toCount,
 } from "./usage.ts";
-export * from "./types.ts";
 export { type ExecOptions, type ExecResult, exec } from "./utils/exec.ts";
 export { isJson, isRecord, type JsonRecord, toText, toToolInput } from "./utils/json.ts";
+export { bytesAt, isGone, isStartOf, readFolder } from "./utils/log-files.ts";
 export { isInside, resolveInside } from "./utils/path.ts";
 export { createRing, type Ring } from "./utils/ring.ts";
 export { nearest } from "./utils/text.ts";
 export { type Span, toIso, widen } from "./utils/time.ts";
 export { VERSION } from "./version.ts";
 export type { Pool, PoolTask } from "./workers/pool.ts";
-export {
-  defineErrors,
-  ERRORS,
-  type ErrorBody,
-  type ErrorCode,
-  type ErrorIssue,
-  type ErrorParams,
-  type ErrorSpec,
-  isSessarcError,
-  type Nothing,
-  SessarcError,
-  toErrorBody,
-} from "./error.ts";
-export * from "./route.ts";
-export type { ApiRoutes, FileChange, Kernel, KernelHooks, MaybePromise, Services } from "./types.ts";

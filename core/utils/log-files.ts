@@ -1,0 +1,44 @@
+/** Looking at other programs' log folders: read-only, bounded, and quiet about what is gone or closed to us. */
+import { closeSync, type Dirent, openSync, readdirSync, readSync } from "node:fs";
+
+const PROBE = 64 * 1024;
+const GONE = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP", "EISDIR"]);
+
+/** Entries sorted by name, so that two scans agree. A folder that is missing or closed to us holds nothing. */
+export function readFolder(dir: string): Dirent[] {
+  try {
+    return readdirSync(dir, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
+}
+
+/** Up to `length` bytes from `position`; fewer at the end, none when the file is gone. */
+export function bytesAt(path: string, position: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  try {
+    const fd = openSync(path, "r");
+    try {
+      return bytes.subarray(0, readSync(fd, bytes, 0, length, position));
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    if (isGone(error)) return bytes.subarray(0, 0);
+    throw error;
+  }
+}
+
+/** Is the shorter file a copy or the start of the longer one? Compares the first and last 64 KB of the shorter. */
+export function isStartOf(shorter: { path: string; size: number }, longer: { path: string; size: number }): boolean {
+  if (shorter.size > longer.size) return false;
+  const length = Math.min(shorter.size, PROBE);
+  const parts = length === 0 ? [] : [0, shorter.size - length];
+  return parts.every((at) => bytesAt(shorter.path, at, length).equals(bytesAt(longer.path, at, length)));
+}
+
+/** The file system's way to say that something is not there or not for us. */
+export function isGone(error: unknown): boolean {
+  return error instanceof Error && "code" in error && typeof error.code === "string" && GONE.has(error.code);
+}

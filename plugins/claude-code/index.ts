@@ -1,0 +1,114 @@
+/** Claude Code: one JSON-lines file per session below `projects`, sub-agents in files of their own. */
+import { readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { type AdapterEnv, defineAdapter, isRecord, type Retention, readLines, type ToolRole } from "sessarc";
+import { createParser } from "./parse.ts";
+import { scanProjects } from "./scan.ts";
+
+export interface ClaudeCodeOptions {
+  /** Stands for `~/.claude`; nothing outside it is looked at then. */
+  dir?: string;
+}
+
+/** Its own tools by what they do. */
+const TOOLS: Readonly<Record<string, ToolRole>> = {
+  Agent: "agent",
+  Bash: "shell",
+  BashOutput: "shell",
+  Edit: "edit",
+  Glob: "search",
+  Grep: "search",
+  KillShell: "shell",
+  LS: "search",
+  MultiEdit: "edit",
+  NotebookEdit: "edit",
+  NotebookRead: "read",
+  PowerShell: "shell",
+  Read: "read",
+  Task: "agent",
+  TaskCreate: "todo",
+  TaskUpdate: "todo",
+  TodoWrite: "todo",
+  WebFetch: "fetch",
+  WebSearch: "search",
+  Write: "write",
+};
+
+/** Bytes that `peek` reads at the head and at the tail. */
+const PEEK = 64 * 1024;
+
+export default defineAdapter((options: ClaudeCodeOptions | undefined) => ({
+  name: "claude-code",
+  label: "Claude Code",
+  roots: (env) => unique(homes(env, options).map((home) => join(home, "projects"))),
+  scan: scanProjects,
+  lines: (ref, _env, state) => createParser(ref, state),
+  tools: TOOLS,
+
+  async peek(ref) {
+    const parser = createParser(ref);
+    const size = ref.size ?? PEEK;
+    let first: string | undefined;
+    const take = async (start: number, end: number): Promise<void> => {
+      for await (const line of readLines(ref.path, { start, end })) {
+        const events = [parser.row(parse(line), { offset: start, length: line.length }) ?? []].flat();
+        first ??= events.find((event) => event.kind === "user")?.text;
+      }
+    };
+    await take(0, PEEK);
+    if (size > PEEK) await take(Math.max(PEEK, size - PEEK), size);
+    const { title, cwd, startedAt, gitBranch } = parser.finish();
+    return { title: title ?? first?.replace(/\s+/g, " ").trim().slice(0, 120), cwd, startedAt, gitBranch };
+  },
+
+  retention: (env) => readRetention(homes(env, options)[0] ?? ""),
+}));
+
+/** `CLAUDE_CONFIG_DIR` (a comma list) replaces the defaults, as it does for the tool itself. */
+function homes({ home, env }: AdapterEnv, options: ClaudeCodeOptions | undefined): string[] {
+  if (options?.dir) return [options.dir];
+  const set = (env.CLAUDE_CONFIG_DIR ?? "").split(",").flatMap((part) => part.trim() || []);
+  if (set.length > 0) return set;
+  return [join(home, ".claude"), join(env.XDG_CONFIG_HOME || join(home, ".config"), "claude")];
+}
+
+/** Two names of one folder are one root. */
+function unique(roots: readonly string[]): string[] {
+  const seen = new Set<string>();
+  return roots.filter((root) => {
+    const real = realPath(root);
+    if (seen.has(real)) return false;
+    seen.add(real);
+    return true;
+  });
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path; // not there (yet)
+  }
+}
+
+/** The tool deletes sessions that were not used for `cleanupPeriodDays`; without the setting, 30 days. */
+function readRetention(home: string): Retention {
+  const path = join(home, "settings.json");
+  let settings: unknown;
+  try {
+    settings = JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    settings = undefined; // no settings, or not ours to judge: the default applies
+  }
+  const days = isRecord(settings) ? Number(settings.cleanupPeriodDays) : Number.NaN;
+  return Number.isFinite(days) && days >= 0 ? { days, source: path } : { days: 30, source: "default" };
+}
+
+/** Lines at the edge of a bounded read may be cut. */
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,77 @@
+/** Codex CLI: one rollout file per thread, plain or compressed. */
+import { join } from "node:path";
+import { defineAdapter, readLines, type ToolRole } from "sessarc";
+import { createParser } from "./parse.ts";
+import { type HeadCache, scanRollouts } from "./scan.ts";
+import { createTitles } from "./titles.ts";
+
+export interface CodexOptions {
+  /** Stands for `~/.codex`; nothing outside it is looked at then. */
+  dir?: string;
+}
+
+/** Its own tools by what they do. */
+const TOOLS: Readonly<Record<string, ToolRole>> = {
+  apply_patch: "patch",
+  close_agent: "agent",
+  container_exec: "shell",
+  "container.exec": "shell",
+  exec_command: "shell",
+  grep_files: "search",
+  list_dir: "search",
+  local_shell: "shell",
+  read_file: "read",
+  send_input: "agent",
+  shell: "shell",
+  shell_command: "shell",
+  spawn_agent: "agent",
+  tool_search: "search",
+  unified_exec: "shell",
+  update_plan: "todo",
+  view_image: "read",
+  wait: "agent",
+  web_search: "search",
+  write_stdin: "shell",
+};
+
+/** Lines and bytes that `peek` looks at: the first prompt stands behind some 50 KB of instructions. */
+const PEEK_LINES = 40;
+const PEEK = 256 * 1024;
+
+export default defineAdapter((options: CodexOptions | undefined) => {
+  const heads: HeadCache = new Map();
+  const titles = createTitles();
+  return {
+    name: "codex",
+    label: "Codex CLI",
+    roots({ home, env }) {
+      const base = options?.dir ?? (env.CODEX_HOME || join(home, ".codex"));
+      return [join(base, "sessions"), join(base, "archived_sessions")];
+    },
+    scan: (root) => scanRollouts(root, heads),
+    lines: (ref, _env, state) => createParser(titles.of(ref.path, ref.key), state),
+    tools: TOOLS,
+
+    async peek(ref) {
+      const parser = createParser(titles.of(ref.path, ref.key));
+      let first: string | undefined;
+      let count = 0;
+      for await (const line of readLines(ref.path, { end: PEEK })) {
+        const events = [parser.row(parse(line), { offset: 0, length: line.length }) ?? []].flat();
+        first ??= events.find((event) => event.kind === "user")?.text;
+        if (first !== undefined || ++count >= PEEK_LINES) break;
+      }
+      const { title, cwd, startedAt, gitBranch } = parser.finish();
+      return { title: title ?? first?.replace(/\s+/g, " ").trim().slice(0, 120), cwd, startedAt, gitBranch };
+    },
+  };
+});
+
+/** The line at the end of a bounded read may be cut. */
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,323 @@
+/** Codex's rollout lines → events, tokens and the session's facts. */
+import {
+  isJson,
+  isRecord,
+  type Json,
+  type JsonRecord,
+  type LineParser,
+  type SessionEvent,
+  type SessionSummary,
+  type Span,
+  toIso,
+  toText,
+  toToolInput,
+  widen,
+} from "sessarc";
+import { type Copy, createCopy } from "./copy.ts";
+import {
+  cleanRemote,
+  contentText,
+  ITEMS,
+  KNOWN_EVENTS,
+  KNOWN_ITEMS,
+  KNOWN_LINES,
+  toOutput,
+  userParts,
+} from "./rows.ts";
+import { createCounter, type TokenPlace } from "./tokens.ts";
+
+const OPEN_CALLS = 512;
+const UNKNOWN_NAMES = 50;
+/** Texts taken from event twins that may come again as items. */
+const TWINS = 8;
+
+interface Facts extends Span {
+  /** This thread's own id: the first session_meta's. */
+  id?: string;
+  title?: string;
+  cwd?: string;
+  gitBranch?: string;
+  gitRemote?: string;
+  parent?: string;
+  forkedFrom?: string;
+  model?: string;
+  /** A message item was seen: event twins of messages say nothing new then. */
+  items?: boolean;
+}
+
+interface State {
+  facts: Facts;
+  copy: Copy;
+  tokens: Json;
+  calls: Record<string, string>;
+  exits: Record<string, number>;
+  twins: string[];
+  unknown: Record<string, number>;
+}
+
+/** `state` is a former `snapshot()`; `named` is the title that the tool's index has for this thread. */
+export function createParser(named: string | undefined, state?: Json): LineParser {
+  const past = isState(state) ? state : undefined;
+  const facts: Facts = { ...past?.facts };
+  const copy = createCopy(past?.copy);
+  const tokens = createCounter(past?.tokens);
+  const calls = new Map(Object.entries(past?.calls ?? {}));
+  const exits = new Map(Object.entries(past?.exits ?? {}));
+  const twins = [...(past?.twins ?? [])];
+  const unknown = new Map(Object.entries(past?.unknown ?? {}));
+
+  const meta = (payload: JsonRecord, at: string | undefined): void => {
+    const id = toText(payload.id);
+    if (facts.id !== undefined) {
+      if (id && id !== facts.id) copy.begin(id);
+      return;
+    }
+    facts.id = id ?? "";
+    facts.cwd = toText(payload.cwd) ?? facts.cwd;
+    if (isRecord(payload.git)) {
+      facts.gitBranch = toText(payload.git.branch);
+      const remote = toText(payload.git.repository_url);
+      if (remote) facts.gitRemote = cleanRemote(remote);
+    }
+    const spawned = isRecord(payload.source) && isRecord(payload.source.subagent) ? payload.source.subagent : {};
+    const spawn = isRecord(spawned.thread_spawn) ? spawned.thread_spawn : {};
+    facts.parent = toText(payload.parent_thread_id) ?? toText(spawn.parent_thread_id);
+    facts.forkedFrom = toText(payload.forked_from_id);
+    const began = toIso(payload.timestamp);
+    widen(facts, began);
+    copy.own(payload, began ?? at);
+  };
+
+  const place = (row: JsonRecord, line: { offset: number }, at: string | undefined, thread?: string): TokenPlace => {
+    const foreign = thread !== undefined && thread !== facts.id;
+    return {
+      at,
+      model: facts.model ?? "unknown",
+      thread: thread ?? (copy.state.active ? (copy.state.from ?? "parent") : (facts.id ?? "")),
+      position: typeof row.ordinal === "number" ? row.ordinal : line.offset,
+      inherited: foreign || (thread === undefined && copy.state.active),
+    };
+  };
+
+  const message = (item: JsonRecord, at: string | undefined): SessionEvent[] => {
+    if (twins.length === 0) facts.items = true;
+    const id = toText(item.id);
+    if (item.role === "assistant") {
+      const text = contentText(item.content);
+      return text === "" || twins.includes(text) ? [] : [said(text, at, id)];
+    }
+    if (item.role !== "user") {
+      const text = contentText(item.content);
+      return text === "" ? [] : [{ seq: 0, kind: "note", text, id, at }];
+    }
+    const passed = item.internal_chat_message_metadata_passthrough;
+    const parts = userParts(item.content, isRecord(passed) ? passed.content_item_kinds : undefined);
+    return parts.flatMap(({ kind, text }) =>
+      kind === "user" && twins.includes(text) ? [] : [{ seq: 0, kind, text, id, at }],
+    );
+  };
+
+  const said = (text: string, at: string | undefined, id?: string): SessionEvent => {
+    return { seq: 0, kind: "assistant", text, id, at, model: facts.model };
+  };
+
+  const thought = (text: string, at: string | undefined, id?: string): SessionEvent => {
+    return { seq: 0, kind: "thinking", text, id, at, model: facts.model };
+  };
+
+  const call = (item: JsonRecord, name: string, input: unknown, at: string | undefined): SessionEvent => {
+    const callId = toText(item.call_id) ?? toText(item.id);
+    if (callId) {
+      calls.set(callId, name);
+      if (calls.size > OPEN_CALLS) calls.delete(calls.keys().next().value ?? "");
+    }
+    return {
+      seq: 0,
+      kind: "tool_use",
+      text: "",
+      id: toText(item.id),
+      at,
+      model: facts.model,
+      tool_name: name,
+      tool_use_id: callId,
+      tool_input: toToolInput(input),
+    };
+  };
+
+  const result = (item: JsonRecord, at: string | undefined): SessionEvent => {
+    const callId = toText(item.call_id) ?? "";
+    const { text, failed } = toOutput(item.output ?? item.tools);
+    const exit = exits.get(callId);
+    const event: SessionEvent = { seq: 0, kind: "tool_result", text, id: toText(item.id), at };
+    if (callId) {
+      event.tool_use_id = callId;
+      event.tool_name = calls.get(callId);
+    }
+    const error = exit === undefined ? failed : exit !== 0;
+    if (error !== undefined) event.is_error = error;
+    calls.delete(callId);
+    exits.delete(callId);
+    return event;
+  };
+
+  const item = (value: JsonRecord, at: string | undefined): SessionEvent[] | SessionEvent | undefined => {
+    switch (value.type) {
+      case "message":
+        return message(value, at);
+      case "reasoning": {
+        const text = contentText(value.summary) || contentText(value.content);
+        return text === "" || twins.includes(text) ? undefined : thought(text, at, toText(value.id));
+      }
+      case "function_call":
+        return call(value, toText(value.name) ?? "function", value.arguments, at);
+      case "custom_tool_call": {
+        const event = call(value, toText(value.name) ?? "custom", undefined, at);
+        if (typeof value.input === "string") event.tool_input = value.input;
+        return event;
+      }
+      case "local_shell_call":
+        return call(value, "local_shell", value.action, at);
+      case "web_search_call":
+        return call(value, "web_search", value.action ?? null, at);
+      case "tool_search_call":
+        return call(value, "tool_search", value.arguments, at);
+      case "image_generation_call":
+        return call(value, "image_generation", { prompt: toText(value.revised_prompt) ?? "" }, at);
+      case "function_call_output":
+      case "custom_tool_call_output":
+      case "tool_search_output":
+        return result(value, at);
+      default:
+        if (typeof value.type !== "string" || !KNOWN_ITEMS.has(value.type)) unseen(`response_item/${value.type}`);
+        return undefined;
+    }
+  };
+
+  /** The same text as an item's; taken only where a file has no message items. */
+  const twin = (kind: "user" | "assistant" | "thinking", text: string, at: string | undefined): SessionEvent[] => {
+    if (facts.items || text === "") return [];
+    twins.push(text);
+    if (twins.length > TWINS) twins.shift();
+    if (kind === "assistant") return [said(text, at)];
+    if (kind === "thinking") return [thought(text, at)];
+    return userParts(text, undefined).map((part) => ({ seq: 0, ...part, at }));
+  };
+
+  const note = (text: string, at: string | undefined): SessionEvent => ({ seq: 0, kind: "note", text, at });
+
+  const event = (payload: JsonRecord, at: string | undefined): SessionEvent[] | SessionEvent | undefined => {
+    switch (payload.type) {
+      case "user_message":
+        return twin("user", toText(payload.message) ?? "", at);
+      case "agent_message":
+        return twin("assistant", toText(payload.message) ?? "", at);
+      case "agent_reasoning":
+        return twin("thinking", toText(payload.text) ?? "", at);
+      case "item_completed":
+        return isRecord(payload.item) ? completed(payload.item, at) : undefined;
+      case "exec_command_end":
+        keepExit(payload.call_id, payload.exit_code);
+        return undefined;
+      case "turn_aborted":
+        return note(`Turn aborted: ${toText(payload.reason) ?? "unknown reason"}`, at);
+      case "thread_rolled_back":
+        return note(`Rolled back ${Number(payload.num_turns) || 0} turns`, at);
+      case "thread_name_updated":
+        facts.title = toText(payload.thread_name) ?? facts.title;
+        return undefined;
+      case "error":
+        return note(toText(payload.message) ?? "Error", at);
+      default:
+        if (typeof payload.type !== "string" || !KNOWN_EVENTS.has(payload.type)) unseen(`event_msg/${payload.type}`);
+        return undefined;
+    }
+  };
+
+  const completed = (value: JsonRecord, at: string | undefined): SessionEvent[] | undefined => {
+    if (value.type === "UserMessage") return twin("user", contentText(value.content), at);
+    if (value.type === "AgentMessage") return twin("assistant", contentText(value.content), at);
+    if (value.type === "Reasoning") return twin("thinking", contentText(value.summary_text), at);
+    if (value.type === "CommandExecution") keepExit(value.id, value.exit_code);
+    return undefined;
+  };
+
+  const keepExit = (callId: unknown, code: unknown): void => {
+    if (typeof callId !== "string" || typeof code !== "number" || !calls.has(callId)) return;
+    exits.set(callId, code);
+    if (exits.size > OPEN_CALLS) exits.delete(exits.keys().next().value ?? "");
+  };
+
+  const unseen = (type: string): void => {
+    const name = type.slice(0, 64);
+    if (unknown.has(name) || unknown.size < UNKNOWN_NAMES) unknown.set(name, (unknown.get(name) ?? 0) + 1);
+  };
+
+  return {
+    row(row, line) {
+      if (!isRecord(row)) return;
+      const at = toIso(row.timestamp);
+      const payload = isRecord(row.payload) ? row.payload : {};
+      if (row.type === "session_meta") return meta(payload, at) ?? undefined;
+      copy.step(row, payload, at);
+      if (!copy.state.active) widen(facts, at);
+      if (row.type === "token_usage_record") {
+        tokens.record(payload, place(row, line, at, toText(payload.thread_id)));
+      } else if (row.type === "turn_context") {
+        facts.model = toText(payload.model) ?? facts.model;
+        facts.cwd ??= toText(payload.cwd);
+      } else if (row.type === "event_msg" && payload.type === "token_count") {
+        tokens.event(payload.info, place(row, line, at));
+      } else if (copy.state.active) {
+        return; // the parent's messages stand in the parent's file
+      } else if (row.type === "response_item") {
+        return item(payload, at);
+      } else if (row.type === "event_msg") {
+        return event(payload, at);
+      } else if (row.type === "compacted") {
+        return note(toText(payload.message) ?? "Context compacted", at);
+      } else if (typeof row.type === "string" && ITEMS.has(row.type)) {
+        return item(row, at);
+      } else if (row.type === undefined && typeof row.id === "string" && facts.id === undefined) {
+        meta(row, at);
+      } else if (row.record_type === undefined && !(typeof row.type === "string" && KNOWN_LINES.has(row.type))) {
+        unseen(String(row.type));
+      }
+    },
+    finish(): SessionSummary {
+      const { usage, inheritedUsage, slots, replies, evidence } = tokens.summary();
+      return {
+        title: named ?? facts.title,
+        cwd: facts.cwd,
+        gitBranch: facts.gitBranch,
+        gitRemote: facts.gitRemote,
+        parent: facts.parent,
+        forkedFrom: facts.forkedFrom,
+        startedAt: facts.startedAt,
+        endedAt: facts.endedAt,
+        usage,
+        inheritedUsage,
+        slots,
+        replies,
+        evidence,
+        skipped: { lines: 0, unknown: Object.fromEntries(unknown) },
+      };
+    },
+    snapshot() {
+      const state: State = {
+        facts,
+        copy: copy.state,
+        tokens: tokens.snapshot(),
+        calls: Object.fromEntries(calls),
+        exits: Object.fromEntries(exits),
+        twins,
+        unknown: Object.fromEntries(unknown),
+      };
+      const json: unknown = JSON.parse(JSON.stringify(state));
+      return isJson(json) ? json : null;
+    },
+  };
+}
+
+function isState(state: Json | undefined): state is Json & State {
+  return isRecord(state) && isRecord(state.facts) && isRecord(state.copy);
+}

@@ -1,0 +1,117 @@
+/** Finds rollouts below `sessions` (year/month/day) and `archived_sessions` (flat) from directory entries and stat alone. */
+import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { bytesAt, isRecord, isStartOf, readFolder, readLines, type SessionRef, toText } from "sessarc";
+
+/** Entries handled before other work gets its turn: about 5 ms. */
+const SLICE = 400;
+const DEPTH = 4;
+/** A first line holds the base instructions, some 20 KB; its id stands before them. */
+const HEAD = 64 * 1024;
+
+interface Found {
+  path: string;
+  size: number;
+  mtime: number;
+  companions: string[];
+}
+
+/** Ids that had to be read from a file: path → size, time and id. */
+export type HeadCache = Map<string, { size: number; mtime: number; id: string | undefined }>;
+const CACHED = 10_000;
+
+export async function* scanRollouts(root: string, heads: HeadCache): AsyncGenerator<SessionRef> {
+  const files: Found[] = [];
+  let entries = 0;
+  const walk = async (dir: string, depth: number): Promise<void> => {
+    const list = readFolder(dir);
+    const names = new Set(list.map((entry) => entry.name));
+    for (const entry of list) {
+      if (++entries % SLICE === 0) await nextTurn();
+      const path = join(dir, entry.name);
+      if (entry.isDirectory() && depth < DEPTH) await walk(path, depth + 1);
+      if (!entry.isFile() || !/\.jsonl(\.zst)?$/.test(entry.name)) continue;
+      if (entry.name.endsWith(".zst") && names.has(entry.name.slice(0, -4))) continue; // the plain file is preferred
+      const stat = statSync(path, { throwIfNoEntry: false });
+      if (!stat?.isFile()) continue;
+      const companions = names.has(`${entry.name}.zst`) ? [`${path}.zst`] : [];
+      files.push({ path, size: stat.size, mtime: stat.mtimeMs, companions });
+    }
+  };
+  await walk(root, 0);
+  const groups = new Map<string, Found[]>();
+  for (const found of files) {
+    const key = idInName(found.path) ?? (await idInHead(found, heads)) ?? keyOfPath(root, found.path);
+    const group = groups.get(key);
+    if (group) group.push(found);
+    else groups.set(key, [found]);
+  }
+  for (const [key, group] of groups) {
+    const [first, ...others] = group.length === 1 ? group : withoutCopies(group);
+    if (first) yield toRef(key, first);
+    for (const found of others) yield toRef(`${key}~${hashOf(found.path.slice(root.length))}`, found);
+  }
+}
+
+function toRef(key: string, { path, size, mtime, companions }: Found): SessionRef {
+  return { tool: "codex", key, path, size, mtime, exclusive: true, companions };
+}
+
+/** Copies and beginnings of a longer file are that file's session; what is left is sorted by name, which is by time. */
+function withoutCopies(group: readonly Found[]): Found[] {
+  const kept: Found[] = [];
+  for (const found of [...group].sort((a, b) => b.size - a.size || (a.path < b.path ? -1 : 1))) {
+    if (!kept.some((longer) => isStartOf(found, longer))) kept.push(found);
+  }
+  return kept.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function idInName(path: string): string | undefined {
+  return /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl(?:\.zst)?$/i.exec(basename(path))?.[1]?.toLowerCase();
+}
+
+async function idInHead(found: Found, heads: HeadCache): Promise<string | undefined> {
+  const known = heads.get(found.path);
+  if (known && known.size === found.size && known.mtime === found.mtime) return known.id;
+  const id = toId(await headOf(found.path));
+  if (heads.size >= CACHED) heads.clear();
+  heads.set(found.path, { size: found.size, mtime: found.mtime, id });
+  return id;
+}
+
+async function headOf(path: string): Promise<string> {
+  if (!path.endsWith(".zst")) return bytesAt(path, 0, HEAD).toString("utf8");
+  try {
+    for await (const line of readLines(path)) return line;
+  } catch {
+    // Damaged: the path names it then, and reading it counts the damage.
+  }
+  return "";
+}
+
+function toId(head: string): string | undefined {
+  const line = head.slice(0, head.indexOf("\n") < 0 ? undefined : head.indexOf("\n"));
+  const id = idOf(line) ?? /"id":\s*"([^"]+)"/.exec(line)?.[1];
+  return id && /^[\w.-]{1,100}$/.test(id) ? id : undefined;
+}
+
+function idOf(line: string): string | undefined {
+  try {
+    const row: unknown = JSON.parse(line.replace(/^\uFEFF/, ""));
+    if (!isRecord(row)) return undefined;
+    return toText(isRecord(row.payload) ? row.payload.id : row.id);
+  } catch {
+    return undefined; // longer than the head, or cut
+  }
+}
+
+function keyOfPath(root: string, path: string): string {
+  const stem = basename(path).replace(/\.jsonl(\.zst)?$/, "");
+  return `${stem.replace(/[^\w.-]/g, "-").slice(0, 60)}~${hashOf(path.slice(root.length))}`;
+}
+
+function hashOf(text: string): string {
+  return createHash("sha1").update(text.replaceAll("\\", "/")).digest("hex").slice(0, 10);
+}

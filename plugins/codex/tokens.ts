@@ -1,0 +1,84 @@
+/** Codex's tokens: one way of counting per file, each reply once, copies of a parent's replies apart. */
+import { createLedger, isRecord, type Json, type JsonRecord, type Ledger, toCount, toText } from "sessarc";
+
+export interface TokenPlace {
+  at: string | undefined;
+  model: string;
+  /** Thread that the row belongs to; its own unless the row was copied. */
+  thread: string;
+  /** Stable within the file: the line's ordinal or offset. */
+  position: number;
+  inherited: boolean;
+}
+
+export interface TokenCounter {
+  /** A `token_usage_record`: exact, one per reply. From the first one on, `token_count` events are ignored. */
+  record(payload: JsonRecord, place: TokenPlace): void;
+  /** A `token_count` event: cumulative, repeated at will, and with the parent's total after a fork. */
+  event(info: unknown, place: TokenPlace): void;
+  summary: Ledger["summary"];
+  snapshot(): Json;
+}
+
+interface State {
+  ledger: Json;
+  total: number[];
+  records: boolean;
+}
+
+const FIELDS = ["input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"] as const;
+
+export function createCounter(state?: Json): TokenCounter {
+  const past = isState(state) ? state : undefined;
+  const ledger = createLedger(past?.ledger);
+  let total = past?.total ?? [];
+  let records = past?.records ?? false;
+  const add = (counts: readonly number[], key: string, place: TokenPlace): void => {
+    const [input = 0, cached = 0, written = 0, output = 0] = counts;
+    if (input + cached + written + output === 0) return;
+    ledger.add({
+      key,
+      at: place.at,
+      model: place.model,
+      usage: {
+        input: Math.max(0, input - cached - written),
+        output,
+        cacheRead: cached,
+        cacheWrite5m: written,
+      },
+      inherited: place.inherited,
+    });
+  };
+  return {
+    record(payload, place) {
+      records = true;
+      if (!isRecord(payload.usage)) return;
+      const reply = toText(payload.response_id) ?? String(place.position);
+      add(countsOf(payload.usage), `${place.thread}:${reply}`, place);
+    },
+    event(info, place) {
+      if (records || !isRecord(info)) return;
+      const next = isRecord(info.total_token_usage) ? countsOf(info.total_token_usage) : undefined;
+      if (next && total.length > 0 && next.every((count, index) => count === total[index])) return;
+      const last = isRecord(info.last_token_usage) ? countsOf(info.last_token_usage) : undefined;
+      // Without the last reply's figures: what the total grew by; a total that fell began anew.
+      const grown = next?.map((count, index) => count - (total[index] ?? 0));
+      const counts = last ?? (grown?.some((count) => count < 0) ? next : grown);
+      if (next) total = next;
+      if (counts)
+        add(counts, `${place.thread}:${place.position}`, { ...place, model: toText(info.model) ?? place.model });
+    },
+    summary: ledger.summary,
+    snapshot: () => ({ ledger: ledger.snapshot(), total, records }),
+  };
+}
+
+function countsOf(usage: JsonRecord): number[] {
+  return FIELDS.map((field) =>
+    toCount(field === "cached_input_tokens" ? (usage[field] ?? usage.cache_read_input_tokens) : usage[field]),
+  );
+}
+
+function isState(state: Json | undefined): state is Json & State {
+  return isRecord(state) && "ledger" in state && Array.isArray(state.total);
+}
