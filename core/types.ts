@@ -1,9 +1,12 @@
 /** The kernel's surface and its three augmentable registries. */
 import type { H3 } from "h3";
 import type { Hookable } from "hookable";
+import type { Access } from "./access.ts";
 import type { AdapterEnv } from "./adapter.ts";
+import type { DoctorReport } from "./cli/doctor.ts";
 import type { ResolvedConfig } from "./config.ts";
 import type { Registry } from "./registry.ts";
+import type { StatusReport } from "./status.ts";
 import type { Storage } from "./storage/types.ts";
 import type { Pool } from "./workers/pool.ts";
 
@@ -24,25 +27,47 @@ export interface KernelHooks {
   "kernel:ready": (kernel: Kernel) => MaybePromise<void>;
   "kernel:close": (kernel: Kernel) => MaybePromise<void>;
   "plugin:loaded": (info: { name: string; ms: number }) => MaybePromise<void>;
+  /** GET /api/status: plugins add their section by setting a key of `report`. */
+  "status:collect": (report: StatusReport) => MaybePromise<void>;
+  /** `sessarc doctor`: plugins push checks of their own, and mend when `report.fix` is set. */
+  "doctor:check": (report: DoctorReport) => MaybePromise<void>;
   "request:done": (info: { method: string; path: string; status: number; ms: number }) => MaybePromise<void>;
   "request:error": (error: unknown, info: { method: string; path: string; errorId: string }) => MaybePromise<void>;
   "listener:failed": (error: unknown, info: { hook: string }) => MaybePromise<void>;
   "storage:flushed": (info: { bytes: number; ms: number }) => MaybePromise<void>;
 }
 
-export interface FileChange { type: "create" | "update" | "delete"; path: string }
+export interface FileChange {
+  type: "create" | "update" | "delete";
+  path: string;
+}
+
+export interface ServedAddress {
+  host: string;
+  port: number;
+  /** `http://127.0.0.1:41730/` */
+  url: string;
+}
 
 export interface Kernel {
-  readonly app: H3;
+  /** The h3 app over all routes, made (and h3 loaded) when first asked for: commands that never serve do not pay for it. */
+  app(): Promise<H3>;
   readonly hooks: Hookable<KernelHooks>;
   readonly registry: Registry;
   readonly storage: Storage;
   readonly config: ResolvedConfig;
   readonly env: AdapterEnv;
   readonly pool: Pool;
+  /** ms since the epoch. */
   readonly startedAt: number;
+  /** Aborts when the kernel begins to close; streams end on it. */
+  readonly closing: AbortSignal;
+  /** Token mode: who may call, and the scoped tokens that installed hooks and clients carry. */
+  readonly access: Access;
   /** The address being served, once `serve` listens. */
-  address?: { host: string; port: number; url: string } | undefined;
+  readonly address: ServedAddress | undefined;
+  /** Says where the service listens: requests are checked against it, the lock and (in token mode) the discovery file name it. */
+  announce(address: ServedAddress): Promise<void>;
   provide<K extends keyof Services>(name: K, service: Services[K]): void;
   /** Throws SERVICE_MISSING naming the service and the plugin that could provide it. */
   inject<K extends keyof Services>(name: K): Services[K];

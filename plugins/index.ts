@@ -1,10 +1,14 @@
 /** The built-in plugins, in one place. Order is the order of boot where `dependsOn` says nothing. */
 import type { PluginEntry } from "sessarc";
 
-const entry = (name: string, load: NonNullable<PluginEntry["load"]>, commands?: readonly string[]): PluginEntry => ({
+const entry = (
+  name: string,
+  load: NonNullable<PluginEntry["load"]>,
+  commands: readonly string[] = [],
+): PluginEntry => ({
   specifier: `sessarc/plugins/${name}`,
   load,
-  ...(commands && { commands }),
+  commands,
 });
 
 /** New entries on each call: who gets them may set `options`. Nothing is loaded. */

@@ -89,6 +89,17 @@ function checkOption(
   if (option.type === "boolean" && token.inlineValue) throw new UsageError(`${token.rawName} takes no value`);
 }
 
+/** The common flags among words whose command is not known yet. */
+export function commonFlags(argv: readonly string[]): Flags {
+  return parseArgs({ args: [...argv], options: COMMON_OPTIONS, strict: false, allowPositionals: true }).values as Flags;
+}
+
+/** A flag that may repeat; undefined when it was not given. */
+export function listFlag(flags: Flags, name: string): string[] | undefined {
+  const value = flags[name];
+  return Array.isArray(value) ? value.map(String) : undefined;
+}
+
 /** A flag that holds one text. */
 export function textFlag(flags: Flags, name: string): string | undefined {
   const value = flags[name];

@@ -2,7 +2,6 @@
 import { type CommandContext, SessarcError } from "sessarc";
 
 interface ErrorAnswer {
-  code?: string;
   message?: string;
   fix?: string;
 }
@@ -10,13 +9,11 @@ interface ErrorAnswer {
 /** What a route refused, with the service's own words. */
 export class CallError extends Error {
   override readonly name = "CallError";
-  constructor(
-    readonly status: number,
-    readonly code: string | undefined,
-    message: string,
-    readonly fix: string | undefined,
-  ) {
-    super(fix ? `${message}\n      ${fix}` : message);
+  readonly status: number;
+
+  constructor(status: number, { message, fix }: ErrorAnswer) {
+    super([message ?? `The service answered ${status}`, ...(fix ? [`      ${fix}`] : [])].join("\n"));
+    this.status = status;
   }
 }
 
@@ -39,7 +36,7 @@ export async function accepted(response: Response): Promise<Response> {
   if (response.ok) return response;
   const text = await response.text();
   const body = readError(text);
-  throw new CallError(response.status, body.code, body.message ?? `The service answered ${response.status}`, body.fix);
+  throw new CallError(response.status, body);
 }
 
 function readError(text: string): ErrorAnswer {

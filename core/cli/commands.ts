@@ -1,0 +1,96 @@
+/** Which commands there are: the core's own and those of plugins. Code behind a command is loaded when it runs. */
+import type { Command, CommandContext } from "../command.ts";
+import type { Plugin, PluginEntry } from "../plugin.ts";
+import { nearest } from "../utils/text.ts";
+import { UsageError } from "./args.ts";
+import type { CoreContext } from "./main.ts";
+
+/** Core commands get the context of `main` itself, which holds more than that of plugins. */
+const core = (load: () => Promise<{ run(ctx: CoreContext): Promise<number> }>) => async () => {
+  const { run } = await load();
+  return { run: (ctx: CommandContext) => run(ctx as CoreContext) };
+};
+
+export const serveCommand: Command = {
+  name: "serve",
+  summary: "Starts the service and opens the dashboard",
+  usage: "[--port n] [--host h] [--no-open] [--auth] [--demo] [--dev]",
+  options: {
+    port: { type: "string", short: "p" },
+    host: { type: "string" },
+    open: { type: "boolean" },
+    auth: { type: "boolean" },
+    demo: { type: "boolean" },
+    "or-demo": { type: "boolean" },
+    dev: { type: "boolean" },
+  },
+  help: {
+    port: "Port to listen on; 0 takes any free one (default 41730 or the next free one)",
+    host: "Address to listen on (default 127.0.0.1; others switch --auth on)",
+    open: "Open the browser, also when this is no terminal; --no-open never does",
+    auth: "Ask for a token: other users of this machine cannot read the archive",
+    demo: "Show sample data from a throw-away folder instead of your logs",
+    "or-demo": "Sample data when no logs are found on this machine and there is no archive",
+    dev: "Development mode: port 4173",
+  },
+  load: core(() => import("./serve.ts")),
+};
+
+const pluginsCommand: Command = {
+  name: "plugins",
+  summary: "Lists the plugins with what they add and how long they took to load",
+  usage: "",
+  options: {},
+  help: {},
+  load: core(() => import("./plugins.ts")),
+};
+
+const doctorCommand: Command = {
+  name: "doctor",
+  summary: "Checks the runtime, the archive and the tools' logs",
+  usage: "[--fix]",
+  options: { fix: { type: "boolean" } },
+  help: { fix: "Mend what can be mended safely" },
+  load: core(() => import("./doctor.ts")),
+};
+
+export const CORE_COMMANDS: readonly Command[] = [serveCommand, pluginsCommand, doctorCommand];
+
+export type PluginSource = Plugin | PluginEntry;
+
+/** A command of the core, or one that a source declares to have; loads nothing else. */
+export async function findKnown(name: string, sources: readonly PluginSource[]): Promise<Command | undefined> {
+  const core = CORE_COMMANDS.find((command) => command.name === name);
+  if (core) return core;
+  const declared = await commandsOf(sources.filter((source) => namesOf(source)?.includes(name)));
+  return declared.find((command) => command.name === name);
+}
+
+/** Finds a command, loading every plugin that does not declare its commands; throws UsageError naming the nearest known one. */
+export async function findCommand(name: string, sources: readonly PluginSource[]): Promise<Command> {
+  const known =
+    (await findKnown(name, sources)) ?? (await allCommands(sources)).find((command) => command.name === name);
+  if (known) return known;
+  const near = nearest(
+    name,
+    (await allCommands(sources)).map((command) => command.name),
+  );
+  throw new UsageError(`Unknown command ${JSON.stringify(name)}${near ? `; did you mean ${near}?` : ""}`);
+}
+
+export async function allCommands(sources: readonly PluginSource[]): Promise<Command[]> {
+  return [...CORE_COMMANDS, ...(await commandsOf(sources.filter((source) => namesOf(source)?.length !== 0)))];
+}
+
+/** Names a source says it adds; undefined when only loading it can tell. */
+function namesOf(source: PluginSource): readonly string[] | undefined {
+  if ("specifier" in source) return source.commands;
+  return (source.commands ?? []).map((command) => command.name);
+}
+
+async function commandsOf(sources: readonly PluginSource[]): Promise<Command[]> {
+  if (sources.length === 0) return [];
+  const { loadPlugins } = await import("../boot.ts");
+  const plugins = await loadPlugins(sources);
+  return plugins.flatMap(({ plugin }) => plugin.commands ?? []);
+}

@@ -1,0 +1,163 @@
+/** `sessarc …`: from argv to an exit code. */
+import type { Command, CommandContext } from "../command.ts";
+import type { ConfigFlags, ResolvedConfig } from "../config.ts";
+import { isSessarcError } from "../error.ts";
+import {
+  commonFlags,
+  type Flags,
+  listFlag,
+  numberFlag,
+  parseFlags,
+  splitCommand,
+  textFlag,
+  UsageError,
+} from "./args.ts";
+import { type Client, createClient, UnreachableError } from "./client.ts";
+import { allCommands, findCommand, findKnown, type PluginSource, serveCommand } from "./commands.ts";
+import type { CliIo } from "./io.ts";
+import { createStyle, printable, wantsColour } from "./style.ts";
+
+export const EXIT = { ok: 0, failed: 1, usage: 2, nothing: 3, unreachable: 4 } as const;
+
+/** Runs one command and answers its exit code; never throws. */
+export async function main(io: CliIo): Promise<number> {
+  try {
+    return await runCommand(io);
+  } catch (error) {
+    return reportError(error, io);
+  }
+}
+
+async function runCommand(io: CliIo): Promise<number> {
+  const { name, rest } = splitCommand(io.argv, serveCommand.options);
+  if (name === undefined && rest.some((word) => word === "--version" || word === "-v")) {
+    io.stdout.write(`${await packageVersion()}\n`);
+    return EXIT.ok;
+  }
+  const wantsHelp = rest.includes("--help") || rest.includes("-h");
+  if (name === "help" || (name === undefined && wantsHelp)) return await help(io, name && rest[0], rest);
+  const { command, plugins } = await chooseCommand(io, name, rest);
+  if (wantsHelp) return await help(io, command, rest);
+  const { flags, args } = parseFlags(command, rest);
+  if (command.name === "serve" && args.length > 0)
+    throw new UsageError(`\`sessarc serve\` takes no ${JSON.stringify(args[0])}`);
+  const config = await configure(io, flags);
+  const client = createClient({ config, env: io.env, plugins: [...plugins, ...config.plugins] });
+  try {
+    const { run } = await command.load();
+    const context = createContext(io, { flags, args, config, client, plugins: [...plugins, ...config.plugins] });
+    return (await run(context)) ?? EXIT.ok;
+  } finally {
+    await client.close();
+  }
+}
+
+/** Built-in commands need no configuration to be found; only for unknown names its plugins are asked. */
+async function chooseCommand(io: CliIo, name: string | undefined, rest: readonly string[]) {
+  if (name === undefined) {
+    // A flag nobody knows is told before anything is loaded.
+    parseFlags(serveCommand, rest);
+  }
+  const { defaultPlugins } = await import("sessarc/plugins");
+  const plugins: PluginSource[] = defaultPlugins();
+  if (name === undefined) return { command: serveCommand, plugins };
+  const known = await findKnown(name, plugins);
+  if (known) return { command: known, plugins };
+  const config = await configure(io, commonFlags(rest));
+  return { command: await findCommand(name, [...plugins, ...config.plugins]), plugins };
+}
+
+async function configure(io: CliIo, flags: Flags): Promise<ResolvedConfig & { plugins: readonly PluginSource[] }> {
+  const { loadConfig } = await import("../config-file.ts");
+  const config = await loadConfig({
+    flags: toConfigFlags(flags),
+    env: io.env,
+    cwd: io.cwd,
+    file: textFlag(flags, "config"),
+  });
+  return { ...config, plugins: config.plugins.filter((it) => typeof it !== "string") };
+}
+
+/** What a core command gets beside the context of every command. */
+export interface CoreContext extends CommandContext {
+  io: CliIo;
+  plugins: readonly PluginSource[];
+}
+
+function createContext(
+  io: CliIo,
+  parts: { flags: Flags; args: string[]; config: ResolvedConfig; client: Client; plugins: readonly PluginSource[] },
+): CoreContext {
+  const { flags, args, config, client, plugins } = parts;
+  return {
+    args,
+    flags,
+    json: flags.json === true,
+    config,
+    out: (text) => void io.stdout.write(`${text}\n`),
+    err: (text) => void io.stderr.write(`${text}\n`),
+    errRaw: (text) => void io.stderr.write(text),
+    colour: wantsColour(io.env.env, io.stdout.isTTY === true),
+    tty: io.stderr.isTTY === true,
+    columns: io.stdout.isTTY ? io.stdout.columns : undefined,
+    signal: io.signal,
+    fetch: client.fetch,
+    kernel: client.kernel,
+    scratch: client.scratch,
+    io,
+    plugins,
+  };
+}
+
+function toConfigFlags(flags: Flags): ConfigFlags {
+  const on = (name: string) => (typeof flags[name] === "boolean" ? flags[name] : undefined);
+  return {
+    port: numberFlag(flags, "port", 0, 65535),
+    host: textFlag(flags, "host"),
+    dataDir: textFlag(flags, "data-dir"),
+    plugins: listFlag(flags, "plugin"),
+    open: on("open"),
+    auth: on("auth"),
+    dev: on("dev"),
+  };
+}
+
+async function help(io: CliIo, topic: string | Command | undefined, rest: readonly string[]): Promise<number> {
+  const { commandHelp, generalHelp } = await import("./help.ts");
+  if (topic !== undefined && typeof topic !== "string") {
+    io.stdout.write(`${commandHelp(topic)}\n`);
+    return EXIT.ok;
+  }
+  const { defaultPlugins } = await import("sessarc/plugins");
+  const plugins = [...defaultPlugins(), ...(await configure(io, commonFlags(rest))).plugins];
+  if (topic === undefined) io.stdout.write(`${generalHelp(await packageVersion(), await allCommands(plugins))}\n`);
+  else io.stdout.write(`${commandHelp(await findCommand(topic, plugins))}\n`);
+  return EXIT.ok;
+}
+
+function reportError(error: unknown, io: CliIo): number {
+  const style = createStyle(wantsColour(io.env.env, io.stderr.isTTY === true));
+  const say = (text: string) => io.stderr.write(`${text}\n`);
+  const message = error instanceof Error ? error.message : String(error);
+  say(`${style.red("error")} ${printable(message)}`);
+  if (error instanceof UsageError) {
+    say(style.dim("`sessarc --help` lists the commands, `sessarc <command> --help` their flags."));
+    return EXIT.usage;
+  }
+  if (isSessarcError(error)) {
+    if (error.fix) say(`      ${printable(error.fix)}`);
+    return error.code === "ARCHIVE_LOCKED" ? EXIT.unreachable : EXIT.failed;
+  }
+  if (error instanceof UnreachableError) {
+    say("      Stop that process, or start it again with `sessarc`.");
+    return EXIT.unreachable;
+  }
+  // Our own fault, most likely: the place helps whoever reports it.
+  if (error instanceof Error && error.stack) say(style.dim(error.stack.split("\n").slice(1, 6).join("\n")));
+  return EXIT.failed;
+}
+
+async function packageVersion(): Promise<string> {
+  const { VERSION } = await import("../version.ts");
+  return VERSION;
+}

@@ -1,0 +1,29 @@
+import type { PluginInfo } from "../registry.ts";
+import type { CoreContext } from "./main.ts";
+import { createStyle } from "./style.ts";
+import { formatTable } from "./table.ts";
+
+export async function run(ctx: CoreContext): Promise<number> {
+  const response = await ctx.fetch("/plugins");
+  if (!response.ok) throw new Error(`The service answered ${response.status} to GET /api/plugins`);
+  const answer = (await response.json()) as { plugins: PluginInfo[] };
+  if (ctx.json) ctx.out(JSON.stringify(answer));
+  else ctx.out(table(answer.plugins, ctx));
+  return 0;
+}
+
+function table(plugins: readonly PluginInfo[], ctx: CoreContext): string {
+  const count = (n: number) => (n === 0 ? "" : String(n));
+  return formatTable<PluginInfo>(
+    [
+      { title: "plugin", value: (it) => it.name },
+      { title: "routes", align: "right", value: (it) => count(it.routes.length) },
+      { title: "hooks", align: "right", value: (it) => count(it.hooks.length) },
+      { title: "commands", value: (it) => it.commands.join(" ") },
+      { title: "services", value: (it) => it.services.join(" "), shrink: true },
+      { title: "ms", align: "right", value: (it) => (it.ms === null ? "" : it.ms.toFixed(1)) },
+    ],
+    plugins,
+    { head: createStyle(ctx.colour).dim, width: ctx.columns },
+  );
+}

@@ -1,0 +1,110 @@
+/** `sessarc serve`: one service per archive, a line when it answers, an orderly end. */
+import { join } from "node:path";
+import type { AdapterEnv } from "../adapter.ts";
+import type { ResolvedConfig } from "../config.ts";
+import { adapterOf } from "../registry.ts";
+import type { Served } from "../serve.ts";
+import type { Kernel } from "../types.ts";
+import { createDemoHome, type DemoHome, exists, hasLogs } from "./demo.ts";
+import { formatCount } from "./format.ts";
+import type { CoreContext } from "./main.ts";
+import { createStyle } from "./style.ts";
+
+export async function run(ctx: CoreContext): Promise<number> {
+  const demo = await chooseDemo(ctx);
+  try {
+    if (demo) return await start(ctx, { ...ctx.config, dataDir: demo.dataDir }, demo.env, demo);
+    return (await joinRunning(ctx)) ?? (await start(ctx, ctx.config, ctx.io.env, undefined));
+  } finally {
+    await demo?.remove();
+  }
+}
+
+async function chooseDemo(ctx: CoreContext): Promise<DemoHome | undefined> {
+  if (ctx.flags.demo === true) return createDemoHome(ctx.io.env);
+  if (ctx.flags["or-demo"] !== true || (await exists(join(ctx.config.dataDir, "catalog.db")))) return undefined;
+  const { loadPlugins } = await import("../boot.ts");
+  const adapters = (await loadPlugins(ctx.plugins)).flatMap(({ plugin }) => adapterOf(plugin) ?? []);
+  if (await hasLogs(adapters, ctx.io.env)) return undefined;
+  ctx.err("No logs of any assistant were found on this machine: showing sample data from a throw-away folder.");
+  return createDemoHome(ctx.io.env);
+}
+
+/** A service that has this archive open already: says where and opens it. Undefined when there is none. */
+async function joinRunning(ctx: CoreContext): Promise<number | undefined> {
+  const { readLock } = await import("../storage/lock.ts");
+  const lock = await readLock(ctx.config.dataDir);
+  if (lock?.url === undefined) return undefined;
+  ctx.out(`sessarc is already running at ${lock.url} (pid ${lock.pid})`);
+  const { readDiscovery } = await import("../access.ts");
+  const login = (await readDiscovery(ctx.config.dataDir))?.login;
+  await open(ctx, login ?? lock.url);
+  return 0;
+}
+
+async function start(
+  ctx: CoreContext,
+  config: ResolvedConfig,
+  env: AdapterEnv,
+  demo: DemoHome | undefined,
+): Promise<number> {
+  const { serve } = await import("../serve.ts");
+  const first = !(await exists(join(config.dataDir, "catalog.db")));
+  const served = await serve({ config, env, plugins: ctx.plugins });
+  try {
+    if (demo) ctx.err(await importDemo(served.kernel));
+    ctx.out(`sessarc ready at ${served.url}`);
+    if (served.loginUrl) ctx.err(`Log in with this link, once: ${served.loginUrl}`);
+    await open(ctx, served.loginUrl ?? served.url);
+    if (first && !demo) ctx.err(await describeScan(served.kernel, ctx));
+    await aborted(ctx.signal);
+  } finally {
+    await stop(ctx, served);
+  }
+  return 0;
+}
+
+async function stop(ctx: CoreContext, served: Served): Promise<void> {
+  if (ctx.tty) ctx.err("stopping…");
+  await served.close();
+}
+
+async function importDemo(kernel: Kernel): Promise<string> {
+  const answer = (await send(kernel, "POST", "/import", { all: true })) as { imported: number; failed: unknown[] };
+  const failed = answer.failed.length > 0 ? `, ${answer.failed.length} could not be read` : "";
+  return `${answer.imported} sample sessions imported${failed}; they are removed when the service stops`;
+}
+
+/** What a first start finds, so that an empty dashboard is no riddle. */
+async function describeScan(kernel: Kernel, ctx: CoreContext): Promise<string> {
+  const answer = (await send(kernel, "GET", "/scan")) as { tools: { label: string; sessions: number }[] };
+  const found = answer.tools.filter((tool) => tool.sessions > 0);
+  if (found.length === 0) return "No logs of any assistant were found. `sessarc --demo` shows sample data.";
+  const style = createStyle(ctx.tty && ctx.colour);
+  const list = found.map((tool) => `${tool.label} ${formatCount(tool.sessions)}`).join(", ");
+  return `Found ${style.bold(list)}. Import them in the dashboard or with \`sessarc import\`.`;
+}
+
+async function send(kernel: Kernel, method: string, path: string, body?: unknown): Promise<unknown> {
+  const response = await kernel.fetch(`/api${path}`, {
+    method,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const answer: unknown = await response.json();
+  if (response.ok) return answer;
+  throw new Error(`${method} ${path} answered ${response.status}: ${JSON.stringify(answer)}`);
+}
+
+async function open(ctx: CoreContext, url: string): Promise<void> {
+  const wanted = ctx.flags.open === true || (ctx.config.open && ctx.io.stdout.isTTY === true);
+  if (!wanted) return;
+  const { openBrowser } = await import("./open.ts");
+  if (!(await openBrowser(url, ctx.io.env))) ctx.err(`Open ${url} in your browser.`);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
