@@ -66,8 +66,8 @@ export interface Kernel {
   readonly access: Access;
   /** The address being served, once `serve` listens. */
   readonly address: ServedAddress | undefined;
-  /** Says where the service listens: requests are checked against it, the lock and (in token mode) the discovery file name it. */
-  announce(address: ServedAddress): Promise<void>;
+  /** Says where the service listens: requests are checked against it, the lock and (in token mode) the discovery file name it. Answers the one-time login link of token mode. */
+  announce(address: ServedAddress): Promise<string | undefined>;
   provide<K extends keyof Services>(name: K, service: Services[K]): void;
   /** Throws SERVICE_MISSING naming the service and the plugin that could provide it. */
   inject<K extends keyof Services>(name: K): Services[K];

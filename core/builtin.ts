@@ -1,0 +1,28 @@
+/** The kernel's own routes, added through the same door as everybody's. */
+import { toOpenApi } from "./openapi.ts";
+import { definePlugin } from "./plugin.ts";
+import { defineRoute } from "./route.ts";
+import { collectStatus } from "./status.ts";
+
+export const routes = [
+  defineRoute({
+    method: "GET",
+    path: "/openapi.json",
+    summary: "Every route, described by the schemas that validate it",
+    handler: ({ kernel }) => toOpenApi(kernel.registry.routes),
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/plugins",
+    summary: "Plugins with their routes, hooks, services and load time",
+    handler: ({ kernel }) => ({ plugins: kernel.registry.describe() }),
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/status",
+    summary: "Version, address, storage figures and the sections of plugins",
+    handler: ({ kernel }) => collectStatus(kernel),
+  }),
+] as const;
+
+export const builtin = definePlugin({ name: "kernel", routes });

@@ -1,0 +1,235 @@
+/** The catalogue of the kernel's own errors: one row per code. Plugins add theirs with `defineErrors`. */
+
+/** What a code needs to say its sentence. Augmented by plugins: `declare module "sessarc" { interface ErrorParams { … } }`. */
+export interface ErrorParams {
+  INVALID_INPUT: { reason: string };
+  INVALID_JSON: { reason: string };
+  UNAUTHORIZED: Nothing;
+  FOREIGN_HOST: { host: string };
+  FOREIGN_ORIGIN: { origin: string };
+  ROUTE_NOT_FOUND: { method: string; path: string };
+  METHOD_NOT_ALLOWED: { method: string; allow: readonly string[] };
+  BODY_TOO_LARGE: { limit: number };
+  HEAD_TOO_LARGE: Nothing;
+  REQUEST_TIMEOUT: Nothing;
+  NOT_JSON: { type: string };
+  SHUTTING_DOWN: Nothing;
+  INTERNAL: { errorId: string };
+  SERVICE_MISSING: { service: string; plugin?: string | undefined };
+  DUPLICATE_NAME: { what: string; name: string; plugin: string; other: string };
+  PLUGIN_INVALID: { specifier: string; reason: string };
+  PLUGIN_MISSING: { name: string; chain: readonly string[] };
+  PLUGIN_CYCLE: { chain: readonly string[] };
+  PLUGIN_TIMEOUT: { plugin: string; step: string; ms: number };
+  PLUGIN_FAILED: { plugin: string; step: string; reason: string };
+  CLOSE_FAILED: { count: number; reason: string };
+  CONFIG_UNKNOWN_KEY: { key: string; where: string; nearest?: string | undefined };
+  CONFIG_INVALID: { key: string; where: string; reason: string };
+  CONFIG_UNREADABLE: { file: string; reason: string };
+  PORT_TAKEN: { port: number; host: string };
+  WATCH_FAILED: { root: string; reason: string };
+  COMMAND_FAILED: { command: string; reason: string };
+  PATH_OUTSIDE: { path: string };
+  ARCHIVE_LOCKED: { pid: number; url?: string | undefined };
+  STORAGE_FULL: { needed?: number | undefined };
+  STORAGE_READ_ONLY: { path?: string | undefined };
+  CATALOG_DAMAGED: { reason: string };
+  TRANSCRIPT_DAMAGED: { key: string; reason: string };
+  SESSION_NOT_FOUND: { id: string };
+  PROJECT_NOT_FOUND: { id: string };
+  SOURCE_MISSING: { id: string };
+  SOURCE_BUSY: { id: string };
+  SOURCE_DAMAGED: { id: string; reason: string };
+  SOURCE_TOO_LARGE: { id: string; bytes: number; limit: number; remedy?: string | undefined };
+}
+
+/** Params of a code that needs none: `{}`. */
+export type Nothing = Record<never, never>;
+
+/** One row of the catalogue. `why` names the thing it happened to; `fix` says what to do about it. Neither may hold a secret. */
+export interface ErrorSpec<P> {
+  status: number;
+  why(params: P): string;
+  fix?(params: P): string | undefined;
+}
+
+export type ErrorCatalogue<C extends keyof ErrorParams = keyof ErrorParams> = { [K in C]: ErrorSpec<ErrorParams[K]> };
+
+const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
+
+export const CORE_ERRORS = {
+  INVALID_INPUT: { status: 400, why: (p) => p.reason },
+  INVALID_JSON: { status: 400, why: (p) => `The body is not acceptable JSON: ${p.reason}` },
+  UNAUTHORIZED: {
+    status: 401,
+    why: () => "This service asks for its token",
+    fix: () => "Open the link sessarc printed when it started, or send `Authorization: Bearer <token>`.",
+  },
+  FOREIGN_HOST: {
+    status: 403,
+    why: (p) => `The Host header ${JSON.stringify(p.host)} does not name this service`,
+    fix: () => "Use http://127.0.0.1:<port>/, or add the name to `security.hosts` in the configuration.",
+  },
+  FOREIGN_ORIGIN: {
+    status: 403,
+    why: (p) => `Requests from ${JSON.stringify(p.origin)} are refused`,
+    fix: () => "Only the service's own pages may call it from a browser.",
+  },
+  ROUTE_NOT_FOUND: {
+    status: 404,
+    why: (p) => `No route ${p.method} ${p.path}`,
+    fix: () => "GET /api/openapi.json lists every route.",
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    why: (p) => `${p.method} is not possible here`,
+    fix: (p) => `Use ${p.allow.join(", ")}.`,
+  },
+  BODY_TOO_LARGE: { status: 413, why: (p) => `The body is larger than ${mib(p.limit)}` },
+  HEAD_TOO_LARGE: { status: 431, why: () => "The request's headers are too large" },
+  REQUEST_TIMEOUT: { status: 408, why: () => "The request did not arrive in time" },
+  NOT_JSON: {
+    status: 415,
+    why: (p) => `The body is ${p.type || "untyped"}, not JSON`,
+    fix: () => "Send `Content-Type: application/json`, uncompressed UTF-8.",
+  },
+  SHUTTING_DOWN: { status: 503, why: () => "sessarc is shutting down" },
+  INTERNAL: {
+    status: 500,
+    why: (p) => `Something failed inside sessarc (error id ${p.errorId})`,
+    fix: (p) => `Look for ${p.errorId} in the log of the service.`,
+  },
+  SERVICE_MISSING: {
+    status: 500,
+    why: (p) => `No plugin provides the service "${p.service}"`,
+    fix: (p) =>
+      p.plugin
+        ? `Add the plugin "${p.plugin}" to the configuration.`
+        : `Add the plugin that provides it, and name that in \`dependsOn\`.`,
+  },
+  DUPLICATE_NAME: {
+    status: 500,
+    why: (p) => `Plugin "${p.plugin}" adds the ${p.what} "${p.name}", which "${p.other}" already has`,
+    fix: () => "Rename one of the two, or remove one plugin.",
+  },
+  PLUGIN_INVALID: {
+    status: 500,
+    why: (p) => `"${p.specifier}" is not a plugin: ${p.reason}`,
+    fix: () => "Its default export must be a factory made by definePlugin or defineAdapter.",
+  },
+  PLUGIN_MISSING: {
+    status: 500,
+    why: (p) => `Plugin "${p.name}" is missing (${p.chain.join(" → ")})`,
+    fix: (p) => `Add "${p.name}" to the plugins.`,
+  },
+  PLUGIN_CYCLE: { status: 500, why: (p) => `Plugins depend on each other in a circle: ${p.chain.join(" → ")}` },
+  PLUGIN_TIMEOUT: {
+    status: 500,
+    why: (p) => `Plugin "${p.plugin}" did not finish ${p.step} within ${p.ms} ms`,
+    fix: () => "Start long work in setup without awaiting it, and stop it in onClose.",
+  },
+  PLUGIN_FAILED: { status: 500, why: (p) => `Plugin "${p.plugin}" failed in ${p.step}: ${p.reason}` },
+  CLOSE_FAILED: { status: 500, why: (p) => `${p.count} part(s) failed while closing: ${p.reason}` },
+  CONFIG_UNKNOWN_KEY: {
+    status: 500,
+    why: (p) => `Unknown key "${p.key}" in ${p.where}`,
+    fix: (p) => (p.nearest ? `Did you mean "${p.nearest}"?` : undefined),
+  },
+  CONFIG_INVALID: { status: 500, why: (p) => `"${p.key}" in ${p.where}: ${p.reason}` },
+  CONFIG_UNREADABLE: { status: 500, why: (p) => `The configuration ${p.file} cannot be read: ${p.reason}` },
+  PORT_TAKEN: {
+    status: 500,
+    why: (p) => `Port ${p.port} on ${p.host} is taken`,
+    fix: () => "Choose another with --port, or leave it out to take the next free one.",
+  },
+  WATCH_FAILED: { status: 500, why: (p) => `A folder cannot be watched: ${p.reason}` },
+  COMMAND_FAILED: { status: 500, why: (p) => `${p.command} ${p.reason}` },
+  PATH_OUTSIDE: { status: 422, why: (p) => `${JSON.stringify(p.path)} is outside the folder it has to be in` },
+  ARCHIVE_LOCKED: {
+    status: 409,
+    why: (p) => `The archive is open in another process (pid ${p.pid}${p.url ? `, ${p.url}` : ""})`,
+    fix: (p) => (p.url ? `Use ${p.url}, or stop that process.` : "Stop that process, or use another data directory."),
+  },
+  STORAGE_FULL: {
+    status: 507,
+    why: (p) => `The disk is full${p.needed ? ` (${mib(p.needed)} more needed)` : ""}; nothing was changed`,
+    fix: () => "Make room in the file system that holds the data directory and try again.",
+  },
+  STORAGE_READ_ONLY: {
+    status: 409,
+    why: (p) => (p.path ? `${p.path} cannot be written` : "The archive is open for reading only"),
+    fix: (p) =>
+      p.path
+        ? "Check the permissions of the data directory and whether its file system is mounted read-only."
+        : "Close the other process, or check the permissions of the data directory.",
+  },
+  CATALOG_DAMAGED: {
+    status: 500,
+    why: (p) => `The catalogue is damaged: ${p.reason}`,
+    fix: () => "Run `sessarc doctor`; the damaged files were kept.",
+  },
+  TRANSCRIPT_DAMAGED: {
+    status: 500,
+    why: (p) => `The stored messages of ${p.key} are damaged: ${p.reason}`,
+    fix: () => "Import the session again, or run `sessarc doctor --fix`.",
+  },
+  SESSION_NOT_FOUND: { status: 404, why: (p) => `No session ${p.id}` },
+  PROJECT_NOT_FOUND: { status: 404, why: (p) => `No project ${p.id}` },
+  SOURCE_MISSING: {
+    status: 409,
+    why: (p) => `The log of ${p.id} is no longer there`,
+    fix: () => "The archived copy stays readable.",
+  },
+  SOURCE_BUSY: {
+    status: 409,
+    why: (p) => `The log of ${p.id} is being written right now`,
+    fix: () => "Try again when the assistant is idle.",
+  },
+  SOURCE_DAMAGED: { status: 422, why: (p) => `The log of ${p.id} cannot be read: ${p.reason}` },
+  SOURCE_TOO_LARGE: {
+    status: 422,
+    why: (p) => `The log of ${p.id} has ${mib(p.bytes)}, more than the limit of ${mib(p.limit)}`,
+    fix: (p) => p.remedy ?? "Node 22.5 and later read it without this limit.",
+  },
+} as const satisfies ErrorCatalogue<CoreCode>;
+
+type CoreCode =
+  | "INVALID_INPUT"
+  | "INVALID_JSON"
+  | "UNAUTHORIZED"
+  | "FOREIGN_HOST"
+  | "FOREIGN_ORIGIN"
+  | "ROUTE_NOT_FOUND"
+  | "METHOD_NOT_ALLOWED"
+  | "BODY_TOO_LARGE"
+  | "HEAD_TOO_LARGE"
+  | "REQUEST_TIMEOUT"
+  | "NOT_JSON"
+  | "SHUTTING_DOWN"
+  | "INTERNAL"
+  | "SERVICE_MISSING"
+  | "DUPLICATE_NAME"
+  | "PLUGIN_INVALID"
+  | "PLUGIN_MISSING"
+  | "PLUGIN_CYCLE"
+  | "PLUGIN_TIMEOUT"
+  | "PLUGIN_FAILED"
+  | "CLOSE_FAILED"
+  | "CONFIG_UNKNOWN_KEY"
+  | "CONFIG_INVALID"
+  | "CONFIG_UNREADABLE"
+  | "PORT_TAKEN"
+  | "WATCH_FAILED"
+  | "COMMAND_FAILED"
+  | "PATH_OUTSIDE"
+  | "ARCHIVE_LOCKED"
+  | "STORAGE_FULL"
+  | "STORAGE_READ_ONLY"
+  | "CATALOG_DAMAGED"
+  | "TRANSCRIPT_DAMAGED"
+  | "SESSION_NOT_FOUND"
+  | "PROJECT_NOT_FOUND"
+  | "SOURCE_MISSING"
+  | "SOURCE_BUSY"
+  | "SOURCE_DAMAGED"
+  | "SOURCE_TOO_LARGE";
