@@ -6,7 +6,12 @@ import { compile, matchChunk, toMatch } from "../../plugins/archive/search/match
 import { parseQuery } from "../../plugins/archive/search/query.ts";
 import { mayHold, signatureOf, trigramsOf } from "../../plugins/archive/search/signature.ts";
 
-const event = (seq: number, over: Partial<SessionEvent> = {}): SessionEvent => ({ seq, kind: "user", text: "", ...over });
+const event = (seq: number, over: Partial<SessionEvent> = {}): SessionEvent => ({
+  seq,
+  kind: "user",
+  text: "",
+  ...over,
+});
 
 function chunkOf(events: readonly SessionEvent[]): Chunk {
   const builder = new ChunkBuilder();
@@ -27,7 +32,10 @@ const anyEvent = fc.record({
   kind: fc.constantFrom<SessionEvent["kind"]>("user", "assistant", "thinking", "tool_use", "tool_result", "note"),
   text: fc.string({ unit: "grapheme", maxLength: 60 }),
   id: fc.option(fc.string(), { nil: undefined }),
-  at: fc.option(fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) }).map((d) => d.toISOString()), { nil: undefined }),
+  at: fc.option(
+    fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) }).map((d) => d.toISOString()),
+    { nil: undefined },
+  ),
   model: fc.option(fc.constantFrom("m-1", "m-2", ""), { nil: undefined }),
   tool_name: fc.option(fc.constantFrom("Bash", "Read"), { nil: undefined }),
   tool_use_id: fc.option(fc.string(), { nil: undefined }),
@@ -62,13 +70,19 @@ describe("signatures", () => {
   it("never rule out a chunk that holds the word, in any case and script", () => {
     const text = fc.string({ unit: "grapheme", maxLength: 200 });
     fc.assert(
-      fc.property(text, fc.nat(190), fc.integer({ min: 3, max: 12 }), fc.constantFrom("lower", "upper", "plain"), (body, at, length, fold) => {
-        const cut = body.slice(at, at + length);
-        const word = fold === "lower" ? cut.toLowerCase() : fold === "upper" ? cut.toUpperCase() : cut;
-        fc.pre(word.length >= 3 && new RegExp(word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu").test(body));
-        const signature = signatureOf(body);
-        expect(mayHold(signature, 0, signature.length, trigramsOf(word))).toBe(true);
-      }),
+      fc.property(
+        text,
+        fc.nat(190),
+        fc.integer({ min: 3, max: 12 }),
+        fc.constantFrom("lower", "upper", "plain"),
+        (body, at, length, fold) => {
+          const cut = body.slice(at, at + length);
+          const word = fold === "lower" ? cut.toLowerCase() : fold === "upper" ? cut.toUpperCase() : cut;
+          fc.pre(word.length >= 3 && new RegExp(word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu").test(body));
+          const signature = signatureOf(body);
+          expect(mayHold(signature, 0, signature.length, trigramsOf(word))).toBe(true);
+        },
+      ),
       { numRuns: 1000 },
     );
   });
@@ -95,19 +109,36 @@ describe("signatures", () => {
 
 describe("matching", () => {
   it("equals a plain scan for any words", () => {
-    const alphabet = fc.string({ unit: fc.constantFrom("a", "b", "A", " ", "%", "_", "é", "É", "ж", "Ж", "."), maxLength: 24 });
+    const alphabet = fc.string({
+      unit: fc.constantFrom("a", "b", "A", " ", "%", "_", "é", "É", "ж", "Ж", "."),
+      maxLength: 24,
+    });
     fc.assert(
-      fc.property(fc.array(alphabet, { minLength: 1, maxLength: 8 }), fc.array(fc.string({ unit: fc.constantFrom("a", "B", "%", "_", "é", "Ж", "."), minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }), (texts, words) => {
-        const events = texts.map((text, seq) => event(seq, { text }));
-        const plain = events.filter((one) => words.every((word) => one.text.toLowerCase().includes(word.toLowerCase()))).map((one) => one.seq);
-        expect(find(events, words.map((word) => `"${word}"`).join(" "))).toEqual(plain);
-      }),
+      fc.property(
+        fc.array(alphabet, { minLength: 1, maxLength: 8 }),
+        fc.array(fc.string({ unit: fc.constantFrom("a", "B", "%", "_", "é", "Ж", "."), minLength: 1, maxLength: 3 }), {
+          minLength: 1,
+          maxLength: 2,
+        }),
+        (texts, words) => {
+          const events = texts.map((text, seq) => event(seq, { text }));
+          const plain = events
+            .filter((one) => words.every((word) => one.text.toLowerCase().includes(word.toLowerCase())))
+            .map((one) => one.seq);
+          expect(find(events, words.map((word) => `"${word}"`).join(" "))).toEqual(plain);
+        },
+      ),
       { numRuns: 500 },
     );
   });
 
   it("D11: % and _ are plain characters", () => {
-    const events = [event(0, { text: "100% sure" }), event(1, { text: "1000 sure" }), event(2, { text: "snake_case" }), event(3, { text: "snakeXcase" })];
+    const events = [
+      event(0, { text: "100% sure" }),
+      event(1, { text: "1000 sure" }),
+      event(2, { text: "snake_case" }),
+      event(3, { text: "snakeXcase" }),
+    ];
     expect(find(events, "100%")).toEqual([0]);
     expect(find(events, "snake_case")).toEqual([2]);
   });
@@ -121,7 +152,11 @@ describe("matching", () => {
   });
 
   it("never joins the end of one message and the start of the next", () => {
-    const events = [event(0, { text: "foo" }), event(1, { text: "bar", kind: "tool_use", tool_input: "baz" }), event(2, { text: "qux" })];
+    const events = [
+      event(0, { text: "foo" }),
+      event(1, { text: "bar", kind: "tool_use", tool_input: "baz" }),
+      event(2, { text: "qux" }),
+    ];
     expect(find(events, "foobar")).toEqual([]);
     expect(find(events, "barbaz")).toEqual([]);
     expect(find(events, "oba")).toEqual([]);
@@ -138,7 +173,13 @@ describe("matching", () => {
   it("filters by kind, model, path, time and failure", () => {
     const events = [
       event(0, { text: "x", at: "2026-01-01T00:00:00.000Z" }),
-      event(1, { kind: "tool_use", tool_name: "Edit", tool_input: { file_path: "/src/App.ts" }, text: "", model: "claude-opus" }),
+      event(1, {
+        kind: "tool_use",
+        tool_name: "Edit",
+        tool_input: { file_path: "/src/App.ts" },
+        text: "",
+        model: "claude-opus",
+      }),
       event(2, { kind: "tool_result", text: "x boom", is_error: true, at: "2026-02-01T00:00:00.000Z" }),
     ];
     expect(find(events, "is:error")).toEqual([2]);

@@ -87,8 +87,10 @@ export function toMatch(chunk: Chunk, index: number, compiled: CompiledQuery): M
   const start = wordStart(body, Math.max(0, at - BEFORE));
   const snippet = body.slice(start, wholeEnd(body, at + AFTER));
   const ranges: [number, number][] = [];
-  for (const word of compiled.words)
+  for (const word of compiled.words) {
+    word.lastIndex = 0; // matchAll starts there
     for (const hit of snippet.matchAll(word)) ranges.push([hit.index, hit.index + hit[0].length]);
+  }
   ranges.sort((a, b) => a[0] - b[0]);
   return {
     seq: chunk.firstSeq + index,

@@ -25,8 +25,9 @@ function makeFold(): Uint16Array {
   ];
   for (const [first, last] of cased) {
     for (let unit = first; unit <= last; unit++) {
-      const upper = String.fromCharCode(unit).toUpperCase();
-      const lower = upper.length === 1 ? upper.toLowerCase() : "";
+      const char = String.fromCharCode(unit);
+      const upper = char.toUpperCase();
+      const lower = (upper.length === 1 ? upper : char).toLowerCase();
       if (lower.length === 1) table[unit] = lower.charCodeAt(0);
     }
   }
