@@ -6,6 +6,9 @@ import { type BuildContext, defineBuildConfig } from "unbuild";
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const plugins = readdirSync(here("plugins")).filter((name) => existsSync(here(`plugins/${name}/index.ts`)));
 
+/** Modules of plugins that pool workers import by name. */
+const tasks: Record<string, string> = { "archive/job": "archive/import/job" };
+
 export default defineBuildConfig({
   entries: [
     { input: "core/index", name: "index" },
@@ -14,6 +17,7 @@ export default defineBuildConfig({
     { input: "test/published", name: "test" },
     { input: "plugins/index", name: "plugins" },
     ...plugins.map((name) => ({ input: `plugins/${name}/index`, name: `plugins/${name}` })),
+    ...Object.entries(tasks).map(([name, input]) => ({ input: `plugins/${input}`, name: `plugins/${name}` })),
   ],
   declaration: "node16",
   clean: true,
