@@ -1,0 +1,225 @@
+/** `events.jsonl` of Copilot CLI, row by row. Append-only, so it can be tailed. */
+import { type Json, type LineParser, type SessionEvent, type SessionRef, type SessionSummary, toIso } from "sessarc";
+import {
+  count,
+  earliest,
+  type Fields,
+  fieldsOf,
+  isFields,
+  jsonOf,
+  latest,
+  listOf,
+  stringOf,
+  titleOf,
+} from "../_shape.ts";
+import { isKnown, noteOf, resultText } from "./notes.ts";
+import { createCliUsage } from "./usage.ts";
+
+/** Tool calls whose `tool_use` was given are remembered for this many calls. */
+const SEEN = 512;
+
+interface Call {
+  id: string;
+  name: string;
+  input: Json;
+  text: string;
+  event: string | undefined;
+  at: string | undefined;
+  model: string | undefined;
+}
+
+interface State {
+  sessionId?: string | undefined;
+  cwd?: string | undefined;
+  branch?: string | undefined;
+  remote?: string | undefined;
+  model?: string | undefined;
+  prompt?: string | undefined;
+  startedAt?: string | undefined;
+  endedAt?: string | undefined;
+  reasoning?: string | undefined;
+  /** Calls a reply asked for that did not start yet. */
+  waiting: Call[];
+  seen: string[];
+  unknown: Record<string, number>;
+  bad: number;
+}
+
+/** `workspace` holds the values of `workspace.yaml`, `past` a former snapshot. */
+export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, string>, past?: Json): LineParser {
+  const saved = isSnapshot(past) ? past : undefined;
+  const state: State = saved ? structuredClone(saved.state) : { waiting: [], seen: [], unknown: {}, bad: 0 };
+  const seen = new Set(state.seen);
+  const usage = createCliUsage(saved?.usage, () => state.sessionId ?? ref.key);
+
+  function use(call: Call): SessionEvent[] {
+    state.waiting = state.waiting.filter((one) => one.id !== call.id);
+    if (seen.has(call.id)) return [];
+    seen.add(call.id);
+    if (seen.size > SEEN) for (const id of [...seen].slice(0, SEEN / 2)) seen.delete(id);
+    const { id: tool_use_id, name: tool_name, input: tool_input, text, event: id, at, model } = call;
+    return [{ seq: 0, kind: "tool_use", text, id, at, model, tool_name, tool_use_id, tool_input }];
+  }
+  const flush = () => state.waiting.flatMap(use);
+
+  function context(data: Fields): void {
+    const place = isFields(data.context) ? data.context : data;
+    state.cwd = stringOf(place.cwd) ?? state.cwd;
+    state.branch = stringOf(place.branch) ?? state.branch;
+    const repository = stringOf(place.repository);
+    if (repository && /^[\w.-]+\/[\w.-]+$/.test(repository) && (place.hostType ?? "github") === "github") {
+      state.remote = `https://github.com/${repository}`;
+    }
+  }
+
+  function row(record: Fields): SessionEvent[] {
+    const type = stringOf(record.type);
+    if (type === undefined || (record.data !== undefined && !isFields(record.data))) {
+      state.bad++;
+      return [];
+    }
+    const data = fieldsOf(record.data);
+    const id = stringOf(record.id);
+    const at = toIso(record.timestamp);
+    state.startedAt = earliest([state.startedAt, at]);
+    state.endedAt = latest([state.endedAt, at]);
+    const model = stringOf(data.model) ?? state.model;
+    const base = { seq: 0, id, at };
+
+    switch (type) {
+      case "session.start":
+        state.sessionId ??= stringOf(data.sessionId);
+        state.startedAt = earliest([state.startedAt, toIso(data.startTime)]);
+        state.model = stringOf(data.selectedModel) ?? state.model;
+        context(data);
+        return [];
+      case "session.resume":
+        state.model = stringOf(data.selectedModel) ?? state.model;
+        context(data);
+        return flush();
+      case "session.context_changed":
+        context(data);
+        return [];
+      case "session.usage_record":
+        usage.record(data, id ?? "", at);
+        return [];
+      case "session.shutdown":
+        usage.shutdown(data, id ?? "", at);
+        return flush();
+      case "session.model_change":
+        state.model = stringOf(data.newModel) ?? state.model;
+        break;
+      case "session.compaction_complete":
+        usage.partial(model ?? "unknown", compactionOf(data), id ?? "", at);
+        break;
+      case "user.message": {
+        const text = stringOf(data.content) ?? "";
+        const typed = isTyped(record, data, text);
+        if (typed && text !== "") state.prompt ??= titleOf(text);
+        return text === "" ? flush() : [...flush(), { ...base, kind: typed ? "user" : "note", text }];
+      }
+      case "assistant.reasoning": {
+        const text = stringOf(data.content) ?? stringOf(data.reasoningText) ?? "";
+        state.reasoning = text;
+        return text === "" ? [] : [{ ...base, kind: "thinking", text, model }];
+      }
+      case "assistant.message":
+        return message(data, { ...base, model });
+      case "tool.execution_start":
+      case "tool.user_requested": {
+        const call = stringOf(data.toolCallId);
+        if (call === undefined) return [];
+        const asked = state.waiting.find((one) => one.id === call);
+        const name = stringOf(data.toolName) ?? asked?.name ?? "tool";
+        const input = jsonOf(data.arguments) ?? asked?.input ?? {};
+        return use({ id: call, name, input, text: asked?.text ?? "", event: id, at, model });
+      }
+      case "tool.execution_complete": {
+        const call = stringOf(data.toolCallId);
+        const asked = state.waiting.find((one) => one.id === call);
+        const code = fieldsOf(data.shellExecution).exitCode;
+        const is_error = data.success === false || (typeof code === "number" && code !== 0);
+        const result: SessionEvent = {
+          ...base,
+          kind: "tool_result",
+          text: resultText(data),
+          tool_use_id: call,
+          is_error,
+        };
+        return asked ? [...use(asked), result] : [result];
+      }
+    }
+    if (!isKnown(type)) count(state.unknown, type);
+    const text = noteOf(type, data);
+    const ends = type === "abort" || type === "assistant.turn_end" || type === "session.error";
+    const before = ends ? flush() : [];
+    if (text === undefined) return before;
+    return [...before, { ...base, kind: "note", text, ...(type === "session.error" && { is_error: true }) }];
+  }
+
+  function message(data: Fields, base: Pick<SessionEvent, "seq" | "id" | "at" | "model">): SessionEvent[] {
+    const events = flush();
+    const thought = stringOf(data.reasoningText);
+    // Some versions log the reasoning as a record of its own, too.
+    if (thought !== undefined && thought !== state.reasoning) events.push({ ...base, kind: "thinking", text: thought });
+    state.reasoning = undefined;
+    const text = stringOf(data.content);
+    if (text !== undefined) events.push({ ...base, kind: "assistant", text });
+    usage.partial(base.model ?? "unknown", { output: data.outputTokens }, base.id ?? "", base.at);
+    for (const request of listOf(data.toolRequests).filter(isFields)) {
+      const id = stringOf(request.toolCallId);
+      if (id === undefined || seen.has(id)) continue;
+      state.waiting.push({
+        id,
+        name: stringOf(request.name) ?? "tool",
+        input: jsonOf(request.arguments) ?? {},
+        text: stringOf(request.intentionSummary) ?? "",
+        event: base.id,
+        at: base.at,
+        model: base.model,
+      });
+    }
+    return events;
+  }
+
+  return {
+    row: (record) => {
+      if (isFields(record)) return row(record);
+      state.bad++;
+      return undefined;
+    },
+    finish(): SessionSummary {
+      return {
+        title: titleOf(workspace.get("name")) ?? state.prompt ?? ref.title,
+        cwd: state.cwd ?? workspace.get("cwd") ?? ref.cwd,
+        gitBranch: state.branch ?? workspace.get("branch"),
+        gitRemote: state.remote,
+        startedAt: state.startedAt,
+        endedAt: state.endedAt,
+        ...usage.summary(),
+        skipped: { lines: state.bad, unknown: { ...state.unknown } },
+      };
+    },
+    snapshot: () => JSON.parse(JSON.stringify({ state: { ...state, seen: [...seen] }, usage: usage.snapshot() })),
+  };
+}
+
+/** Prompts of skills, sub-agents, autopilot and the runtime come as user messages, too. */
+function isTyped(record: Fields, data: Fields, text: string): boolean {
+  const source = data.source ?? "user";
+  if (source !== "user" && source !== "") return false;
+  return stringOf(record.agentId) === undefined && !/^\s*<(system_notification|system_reminder)\b/.test(text);
+}
+
+function compactionOf(data: Fields): { input: unknown; output: unknown; cacheRead: unknown } {
+  const used = fieldsOf(data.compactionTokensUsed);
+  return {
+    input: used.input ?? used.inputTokens,
+    output: used.output ?? used.outputTokens,
+    cacheRead: used.cachedInput,
+  };
+}
+
+function isSnapshot(value: unknown): value is { state: State; usage: Json } {
+  return isFields(value) && isFields(value.state) && Array.isArray(value.state.waiting) && "usage" in value;
+}

@@ -1,0 +1,113 @@
+/** GitHub Copilot: the sessions of its CLI, and Copilot Chat in VS Code. */
+import { dirname, join } from "node:path";
+import {
+  type AdapterEnv,
+  defineAdapter,
+  readEventBatches,
+  readParsed,
+  type SessionRef,
+  type SessionSummary,
+  tailParsed,
+  toIso,
+} from "sessarc";
+import { titleOf } from "./_shape.ts";
+import { createCliParser } from "./cli/parse.ts";
+import { scanCli } from "./cli/scan.ts";
+import { readWorkspace } from "./cli/workspace.ts";
+import { parseServers } from "./servers.ts";
+import { tailRevised } from "./tail.ts";
+import { TOOLS } from "./tools.ts";
+import { chatRoots, userFolders, userFoldersBelow } from "./vscode/places.ts";
+import { peekChat, readChat } from "./vscode/read.ts";
+import { scanVscode } from "./vscode/scan.ts";
+
+export interface CopilotOptions {
+  /** Stands for the home folder; it may also be `.copilot`, `session-state`, or a `<User>` folder of VS Code. */
+  dir?: string;
+}
+
+const CLI_ROOT = /[\\/]session-state$/;
+
+export default defineAdapter((options: CopilotOptions | undefined) => {
+  const dir = options?.dir;
+  const cliHome = (env: AdapterEnv) =>
+    (dir === undefined ? env.env.COPILOT_HOME : "") || join(dir ?? env.home, ".copilot");
+
+  return {
+    name: "copilot",
+    label: "GitHub Copilot",
+    roots: (env) => (dir === undefined ? rootsOf(env, cliHome(env)) : rootsBelow(dir)),
+    scan: (root) => (CLI_ROOT.test(root) ? scanCli(root) : scanVscode(root)),
+    peek: (ref) => (isCli(ref) ? peekCli(ref) : peekChat(ref)),
+
+    async *read(ref) {
+      if (isCli(ref)) return yield* readParsed(ref, createCliParser(ref, await workspaceOf(ref)));
+      const { events, summary } = await readChat(ref);
+      yield* events;
+      return summary;
+    },
+    async *readBatches(ref) {
+      if (isCli(ref)) return yield* readEventBatches(ref, createCliParser(ref, await workspaceOf(ref)));
+      const { events, summary } = await readChat(ref);
+      if (events.length > 0) yield events;
+      return summary;
+    },
+    async tail(ref, cursor) {
+      if (!isCli(ref)) return tailRevised(ref.path, cursor, () => readChat(ref));
+      const workspace = await workspaceOf(ref);
+      return tailParsed(ref, cursor, (state) => createCliParser(ref, workspace, state));
+    },
+
+    tools: TOOLS,
+    skills: {
+      dirs: (env) => [
+        { path: join(".github", "skills"), scope: "project" },
+        { path: join(".agents", "skills"), scope: "project" },
+        { path: join(cliHome(env), "skills"), scope: "user" },
+      ],
+    },
+    mcp: {
+      files: (env) => [
+        join(cliHome(env), "mcp-config.json"),
+        ...(dir === undefined ? userFolders(env) : userFoldersBelow(dir)).map((user) => join(user, "mcp.json")),
+      ],
+      parse: parseServers,
+    },
+    // A command hook denies the call on any exit code but 0, and lets it run on a timeout; http hooks must be https.
+    guard: {
+      settings: (env) => join(cliHome(env), "hooks", "sessarc.json"),
+      format: "json",
+      transport: "command",
+      onFailure: "block",
+    },
+  };
+});
+
+function rootsOf(env: AdapterEnv, cli: string): string[] {
+  return [join(cli, "session-state"), ...userFolders(env).flatMap((user) => chatRoots(user, env.platform))];
+}
+
+function rootsBelow(dir: string): string[] {
+  const cli = [join(dir, ".copilot", "session-state"), join(dir, "session-state")];
+  const itself = /[\\/](session-state|workspaceStorage)$/.test(dir) ? [dir] : [];
+  return [...cli, ...userFoldersBelow(dir).flatMap((user) => chatRoots(user, "linux")), ...itself];
+}
+
+/** VS Code's chats lie in folders whose names end in `chatSessions`. */
+function isCli(ref: SessionRef): boolean {
+  return !/chatsessions$/i.test(dirname(ref.path));
+}
+
+async function workspaceOf(ref: SessionRef): Promise<ReadonlyMap<string, string>> {
+  return ref.path.endsWith("events.jsonl") ? readWorkspace(join(dirname(ref.path), "workspace.yaml")) : new Map();
+}
+
+async function peekCli(ref: SessionRef): Promise<Pick<SessionSummary, "title" | "cwd" | "startedAt" | "gitBranch">> {
+  const workspace = await workspaceOf(ref);
+  return {
+    title: titleOf(workspace.get("name")),
+    cwd: workspace.get("cwd") ?? ref.cwd,
+    startedAt: toIso(workspace.get("created_at")),
+    gitBranch: workspace.get("branch"),
+  };
+}

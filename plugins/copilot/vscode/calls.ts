@@ -1,0 +1,115 @@
+/** Tool calls of a chat request. Their arguments and results stand apart from the place where the view shows them. */
+import type { Json } from "sessarc";
+import { type Fields, fieldsOf, isFields, jsonOf, listOf, stringOf } from "../_shape.ts";
+import { contentText, detailsText, markdownOf } from "./text.ts";
+
+/** Calls of one request among which heads of ids are looked for; real requests have some dozens. */
+const MANY = 2000;
+
+/** A call as the model made it. */
+export interface ModelCall {
+  id: string;
+  name: string;
+  input: Json | undefined;
+}
+
+export interface Call {
+  id: string | undefined;
+  name: string;
+  text: string;
+  input: Json | undefined;
+  result?: { text: string; isError: boolean } | undefined;
+}
+
+/** Calls of all rounds, in order. */
+export function modelCalls(metadata: Fields): ModelCall[] {
+  return listOf(metadata.toolCallRounds).flatMap((round) =>
+    listOf(fieldsOf(round).toolCalls).flatMap((call) => {
+      const { id, name, arguments: input } = fieldsOf(call);
+      return isFields(call)
+        ? [{ id: stringOf(id) ?? "", name: stringOf(name) ?? "tool", input: argumentsOf(input) }]
+        : [];
+    }),
+  );
+}
+
+/**
+ * Which model call each shown call is: by id; by one id being the head of the other (VS Code adds a suffix); and by order
+ * when no id of the request fits at all.
+ */
+export function matchCalls(shown: readonly Fields[], calls: readonly ModelCall[]): (ModelCall | undefined)[] {
+  const free = new Set(calls);
+  const take = (call: ModelCall | undefined) => {
+    if (call) free.delete(call);
+    return call;
+  };
+  const ids = shown.map((item) => stringOf(item.toolCallId) ?? "");
+  const byId = new Map(calls.map((call) => [call.id, call]));
+  const matched = ids.map((id) => {
+    const same = id === "" ? undefined : byId.get(id);
+    return same && free.has(same) ? take(same) : undefined;
+  });
+  ids.forEach((id, n) => {
+    if (free.size > MANY) return;
+    matched[n] ??= take(id === "" ? undefined : [...free].find((call) => isHead(call.id, id) || isHead(id, call.id)));
+  });
+  return matched.some(Boolean) ? matched : shown.map((_, n) => calls[n]);
+}
+
+export function toCall(item: Fields, call: ModelCall | undefined, metadata: Fields): Call {
+  const id = stringOf(item.toolCallId) ?? call?.id;
+  const specific = fieldsOf(item.toolSpecificData);
+  const details = fieldsOf(item.resultDetails);
+  const exit = fieldsOf(specific.terminalCommandState).exitCode;
+  const text = resultOf([call?.id, id], metadata) || detailsText(item.resultDetails);
+  const isError = details.isError === true || (typeof exit === "number" && exit !== 0);
+  return {
+    id,
+    name: stringOf(item.toolId) ?? call?.name ?? "tool",
+    text: markdownOf(item.pastTenseMessage) || markdownOf(item.invocationMessage),
+    input: call?.input ?? specificInput(specific) ?? argumentsOf(details.input),
+    result: text !== "" || isError ? { text, isError } : undefined,
+  };
+}
+
+/** A call the view did not keep. */
+export function hiddenCall(call: ModelCall, metadata: Fields): Call {
+  const text = resultOf([call.id], metadata);
+  return { ...call, text: "", result: text === "" ? undefined : { text, isError: false } };
+}
+
+function resultOf(ids: readonly (string | undefined)[], metadata: Fields): string {
+  const results = fieldsOf(metadata.toolCallResults);
+  const keys = Object.keys(results).slice(0, MANY);
+  for (const id of ids) {
+    if (!id) continue;
+    const key = Object.hasOwn(results, id) ? id : keys.find((one) => isHead(one, id) || isHead(id, one));
+    const text = key === undefined ? "" : contentText(fieldsOf(results[key]).content);
+    if (text !== "") return text;
+  }
+  return "";
+}
+
+function specificInput(specific: Fields): Json | undefined {
+  const line = fieldsOf(specific.commandLine);
+  const command =
+    stringOf(line.userEdited) ?? stringOf(line.toolEdited) ?? stringOf(line.original) ?? stringOf(specific.command);
+  if (command !== undefined) return { command };
+  return argumentsOf(specific.rawInput);
+}
+
+/** Arguments come as JSON text; some tools take raw text. */
+function argumentsOf(value: unknown): Json | undefined {
+  if (typeof value !== "string") return jsonOf(value);
+  if (value === "") return undefined;
+  try {
+    return jsonOf(JSON.parse(value));
+  } catch {
+    return value;
+  }
+}
+
+/** Short ids would be the head of anything. */
+function isHead(short: string, long: string): boolean {
+  return short.length >= 4 && long.length > short.length && long.startsWith(short);
+}

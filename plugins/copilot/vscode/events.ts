@@ -1,0 +1,158 @@
+/** A chat document as events and summary. */
+import {
+  createLedger,
+  type EventKind,
+  type LedgerSummary,
+  type SessionEvent,
+  type SessionRef,
+  type SessionSummary,
+  toCount,
+  toIso,
+} from "sessarc";
+import { count, earliest, type Fields, fieldsOf, isFields, latest, listOf, stringOf, titleOf } from "../_shape.ts";
+import { type Call, hiddenCall, matchCalls, modelCalls, toCall } from "./calls.ts";
+import { markdownOf, referenceName } from "./text.ts";
+
+/** Parts of an answer that say nothing by themselves. */
+const SILENT = new Set(
+  `textEditGroup notebookEditGroup textEdit notebookEdit workspaceEdit codeblockUri undoStop progressTask progressTaskSerialized
+  progressMessage progressTaskResult mcpServersStarting mcpServersStartingSlow prepareToolInvocation confirmation elicitation elicitation2
+  elicitationSerialized command treeData references usedContext contentReference codeCitation extensions pullRequest
+  multiDiffData move clearToPreviousToolInvocation toolInvocation questionCarousel hook disabledClaudeHooks changes`.split(
+    /\s+/,
+  ),
+);
+/** Longest answer time that is believed. */
+const DAY = 86_400_000;
+
+export function toEvents(document: Fields, unknown: Record<string, number>): SessionEvent[] {
+  const events: SessionEvent[] = [];
+  for (const request of listOf(document.requests)) {
+    if (isFields(request)) events.push(...requestEvents(request, unknown));
+    else count(unknown, "request");
+  }
+  events.forEach((event, seq) => {
+    event.seq = seq;
+  });
+  return events;
+}
+
+export function toSummary(
+  ref: SessionRef,
+  document: Fields,
+  events: readonly SessionEvent[],
+  skipped: NonNullable<SessionSummary["skipped"]>,
+): SessionSummary {
+  const times = [toIso(document.creationDate), ...events.map((event) => event.at)];
+  const prompt = events.find((event) => event.kind === "user");
+  return {
+    title: titleOf(stringOf(document.customTitle)) ?? titleOf(prompt?.text) ?? ref.title,
+    cwd: ref.cwd,
+    virtualProject: ref.cwd === undefined ? { key: "no-folder", name: "VS Code (no folder)" } : undefined,
+    startedAt: earliest(times),
+    endedAt: latest(times),
+    ...usageOf(document, ref),
+    skipped,
+  };
+}
+
+/** The model that answered: as the service resolved it, else as chosen (`copilot/<id>`). */
+export function modelOf(request: Fields): string | undefined {
+  const resolved = stringOf(metadataOf(request).resolvedModel);
+  return resolved ?? stringOf(request.modelId)?.replace(/^copilot\//, "");
+}
+
+/** Prompt tokens are an upper bound: what was cached is not logged. */
+function usageOf(document: Fields, ref: SessionRef): LedgerSummary {
+  const ledger = createLedger();
+  const session = stringOf(document.sessionId) ?? ref.key;
+  listOf(document.requests).forEach((request, n) => {
+    if (!isFields(request)) return;
+    const { promptTokens, outputTokens } = metadataOf(request);
+    if (toCount(promptTokens) + toCount(outputTokens) === 0) return;
+    ledger.add({
+      key: `${session}/${stringOf(request.requestId) ?? n}`,
+      at: toIso(request.timestamp),
+      model: modelOf(request) ?? "unknown",
+      usage: { input: promptTokens, output: outputTokens },
+    });
+  });
+  return ledger.summary();
+}
+
+function* requestEvents(request: Fields, unknown: Record<string, number>): Generator<SessionEvent> {
+  const at = toIso(request.timestamp);
+  const id = stringOf(request.requestId);
+  const message = request.message;
+  const prompt = typeof message === "string" ? message : (stringOf(fieldsOf(message).text) ?? "");
+  if (prompt !== "") yield { seq: 0, kind: "user", text: prompt, id, at };
+
+  const model = modelOf(request);
+  const reply = { seq: 0, id: stringOf(request.responseId) ?? id, model };
+  const metadata = metadataOf(request);
+  const calls = modelCalls(metadata);
+  const parts = listOf(request.response);
+  const shown = parts.filter((part): part is Fields => isFields(part) && part.kind === "toolInvocationSerialized");
+  const matched = matchCalls(shown, calls);
+  const texts: string[] = [];
+  let callsShown = 0;
+
+  for (const part of parts) {
+    if (!isFields(part)) {
+      if (typeof part === "string") texts.push(part);
+      else count(unknown, "response");
+      continue;
+    }
+    const kind = part.kind === undefined ? "markdown" : String(part.kind);
+    if (kind === "markdown" || kind === "markdownContent" || kind === "markdownVuln") {
+      texts.push(markdownOf(part.content) || markdownOf(part));
+    } else if (kind === "inlineReference") texts.push(referenceName(part));
+    else if (kind === "thinking") {
+      const text = markdownOf(part.value).trim();
+      if (text !== "") yield { ...reply, kind: "thinking", text, at };
+    } else if (kind === "toolInvocationSerialized") {
+      yield* callEvents(toCall(part, matched[callsShown++], metadata), reply, at);
+    } else if (kind === "warning" || kind === "errorMessage" || kind === "systemNotification") {
+      const text = markdownOf(part.content) || markdownOf(part.message) || markdownOf(part);
+      if (text !== "") yield { ...reply, kind: "note", text, at };
+    } else if (!SILENT.has(kind)) count(unknown, kind);
+  }
+  if (shown.length === 0) for (const call of calls) yield* callEvents(hiddenCall(call, metadata), reply, at);
+
+  // The view joins what the model wrote between its calls; so does the archive.
+  const answer = texts.join("").trim() || (parts.length === 0 ? roundsText(metadata) : "");
+  const end = endOf(request) ?? at;
+  if (answer !== "") yield { ...reply, kind: "assistant", text: answer, at: end };
+  const error = stringOf(fieldsOf(fieldsOf(request.result).errorDetails).message);
+  if (error !== undefined) yield { seq: 0, kind: "note", text: error, id, at: end, is_error: true };
+  else if (request.isCanceled === true) yield { seq: 0, kind: "note", text: "Request cancelled", id, at: end };
+}
+
+type Reply = Pick<SessionEvent, "seq" | "id" | "model">;
+
+function* callEvents(call: Call, reply: Reply, at: string | undefined): Generator<SessionEvent> {
+  const common = { at, tool_name: call.name, tool_use_id: call.id };
+  const kind: EventKind = "tool_use";
+  yield { ...reply, ...common, kind, text: call.text, tool_input: call.input };
+  if (!call.result) return;
+  const { text, isError } = call.result;
+  yield { seq: 0, id: reply.id, ...common, kind: "tool_result", text, is_error: isError };
+}
+
+function roundsText(metadata: Fields): string {
+  return listOf(metadata.toolCallRounds)
+    .map((round) => markdownOf(fieldsOf(round).response))
+    .filter((text) => text !== "")
+    .join("\n\n");
+}
+
+function metadataOf(request: Fields): Fields {
+  return fieldsOf(fieldsOf(request.result).metadata);
+}
+
+function endOf(request: Fields): string | undefined {
+  const elapsed = fieldsOf(fieldsOf(request.result).timings).totalElapsed;
+  const start = request.timestamp;
+  if (typeof start !== "number" || typeof elapsed !== "number" || !(elapsed >= 0 && elapsed < DAY)) return undefined;
+  return toIso(start + elapsed);
+}

@@ -1,0 +1,84 @@
+/** One chat file, whole: operations reach back to any earlier part. */
+import { readFile, stat } from "node:fs/promises";
+import { readParsed, SessarcError, type SessionEvent, type SessionRef, type SessionSummary, toIso } from "sessarc";
+import { fieldsOf, stringOf, titleOf } from "../_shape.ts";
+import { parseDocument } from "../document.ts";
+import { toEvents, toSummary } from "./events.ts";
+import { createObjectLog } from "./oplog.ts";
+
+const MAX_DOCUMENT = 256 * 1024 * 1024;
+/** Larger chats are not looked into for a listing. */
+const PEEK = 512 * 1024;
+
+export interface Chat {
+  events: SessionEvent[];
+  summary: SessionSummary;
+}
+
+interface Loaded {
+  value: unknown;
+  lines: number;
+  pending?: number | undefined;
+}
+
+/**
+ * Reads `.json` documents and `.jsonl` operation logs. What cannot be read is counted in `summary.skipped`. Rejects with
+ * the file system's error, or SOURCE_TOO_LARGE for a document over 256 MB. Memory: the whole chat.
+ */
+export async function readChat(ref: SessionRef): Promise<Chat> {
+  const { value, lines, pending } = ref.path.endsWith(".json") ? await loadDocument(ref) : await loadLog(ref.path);
+  const document = fieldsOf(value);
+  const unknown: Record<string, number> = {};
+  const events = toEvents(document, unknown);
+  return { events, summary: toSummary(ref, document, events, { lines, pending, unknown }) };
+}
+
+/** Title and start of a chat up to 512 KB; only the folder of larger ones. */
+export async function peekChat(ref: SessionRef): Promise<Pick<SessionSummary, "title" | "cwd" | "startedAt">> {
+  const { size } = await stat(ref.path);
+  if (size > PEEK) return { title: ref.title, cwd: ref.cwd };
+  const { value } = ref.path.endsWith(".json") ? await loadDocument(ref) : await loadLog(ref.path);
+  const document = fieldsOf(value);
+  const first = Array.isArray(document.requests) ? fieldsOf(document.requests[0]) : {};
+  const prompt = typeof first.message === "string" ? first.message : stringOf(fieldsOf(first.message).text);
+  return {
+    title: titleOf(stringOf(document.customTitle)) ?? titleOf(prompt),
+    cwd: ref.cwd,
+    startedAt: toIso(document.creationDate) ?? toIso(first.timestamp),
+  };
+}
+
+async function loadLog(path: string): Promise<Loaded> {
+  const log = createObjectLog();
+  let bad = 0;
+  const rows = readParsed(
+    { path },
+    {
+      row(row) {
+        if (!log.apply(row)) bad++;
+        return undefined;
+      },
+      finish: () => ({ usage: {} }),
+      snapshot: () => null,
+    },
+  );
+  for (;;) {
+    const step = await rows.next();
+    if (!step.done) continue;
+    const skipped = step.value.skipped;
+    return { value: log.value(), lines: bad + (skipped?.lines ?? 0), pending: skipped?.pending };
+  }
+}
+
+async function loadDocument({ key, path }: SessionRef): Promise<Loaded> {
+  const { size } = await stat(path);
+  if (size > MAX_DOCUMENT) {
+    const remedy = "Open the chat in VS Code once: it moves it to the operation log, which has no limit.";
+    throw new SessarcError("SOURCE_TOO_LARGE", { id: `copilot:${key}`, bytes: size, limit: MAX_DOCUMENT, remedy });
+  }
+  const text = await readFile(path, "utf8");
+  if (text.trim() === "") return { value: undefined, lines: 0 };
+  const { value, whole } = parseDocument(text);
+  if (value === undefined) return { value, lines: 1 };
+  return { value, lines: 0, pending: whole ? undefined : 1 };
+}

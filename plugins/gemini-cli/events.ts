@@ -1,0 +1,128 @@
+/** A conversation as events and summary. */
+import {
+  createLedger,
+  type LooseUsage,
+  type SessionEvent,
+  type SessionRef,
+  type SessionSummary,
+  toCount,
+  toIso,
+} from "sessarc";
+import { count, earliest, fieldsOf, isFields, jsonOf, latest, listOf, stringOf, titleOf } from "./_shape.ts";
+import { replyText, resultOf, userText, workspaceOf } from "./content.ts";
+import { virtualProjectOf } from "./projects.ts";
+import type { Conversation, Fields, Reply } from "./types.ts";
+
+/** Events of the live messages, numbered from 0; kinds nobody knows are counted in `unknown`. */
+export function toEvents(conversation: Conversation, unknown: Record<string, number>): SessionEvent[] {
+  const events: SessionEvent[] = [];
+  for (const row of conversation.messages.values()) for (const event of messageEvents(row, unknown)) events.push(event);
+  events.forEach((event, seq) => {
+    event.seq = seq;
+  });
+  return events;
+}
+
+export function toSummary(
+  ref: SessionRef,
+  conversation: Conversation,
+  events: readonly SessionEvent[],
+  skipped: NonNullable<SessionSummary["skipped"]>,
+): SessionSummary {
+  const { meta, first, last } = conversation;
+  const ledger = createLedger();
+  // Ids are only unique within a session: old logs count them.
+  const scope = meta.sessionId ?? ref.key;
+  for (const reply of conversation.replies.values()) {
+    ledger.add({ key: `${scope}/${reply.id}`, at: reply.at, model: reply.model ?? "unknown", usage: usageOf(reply) });
+  }
+  const sums = ledger.summary();
+  const times = [toIso(meta.startTime), first, last, ...events.map((event) => event.at)];
+  const startedAt = earliest(times);
+  const endedAt = last === undefined ? latest([...times, toIso(meta.lastUpdated)]) : latest(times);
+  const cwd = ref.cwd ?? workspaceOf(conversation.context);
+  return {
+    title: titleOf(meta.summary) ?? titleOf(events.find((event) => event.kind === "user")?.text) ?? ref.title,
+    cwd,
+    virtualProject: cwd === undefined ? virtualProjectOf(ref.path, meta.projectHash) : undefined,
+    parent: ref.parent,
+    startedAt,
+    endedAt,
+    ...sums,
+    evidence: {
+      ...sums.evidence,
+      records: conversation.tokenRecords,
+      duplicatesFolded: conversation.tokenRecords - conversation.replies.size,
+    },
+    skipped,
+  };
+}
+
+/** `cached` is inside `input`, `thoughts` outside `output`, `tool` (tool-use prompt) outside `input`. */
+function usageOf({ tokens }: Reply): LooseUsage {
+  const cached = toCount(tokens.cached);
+  return {
+    input: toCount(tokens.input) - cached + toCount(tokens.tool),
+    output: toCount(tokens.output) + toCount(tokens.thoughts),
+    cacheRead: cached,
+  };
+}
+
+function* messageEvents(row: Fields, unknown: Record<string, number>): Generator<SessionEvent> {
+  const base = { seq: 0, id: stringOf(row.id), at: toIso(row.timestamp) };
+  if (row.type === "user") {
+    const { typed, injected } = userText(row);
+    if (injected !== "") yield { ...base, kind: "note", text: injected };
+    if (typed !== "") yield { ...base, kind: "user", text: typed };
+  } else if (row.type === "gemini") yield* replyEvents(row, base);
+  else if (row.type === "info" || row.type === "warning" || row.type === "error") {
+    const { answer } = replyText(row);
+    if (answer !== "") yield { ...base, kind: "note", text: answer, ...(row.type === "error" && { is_error: true }) };
+  } else count(unknown, stringOf(row.type) ?? "message");
+}
+
+type Base = Pick<SessionEvent, "seq" | "id" | "at">;
+
+function* replyEvents(row: Fields, base: Base): Generator<SessionEvent> {
+  const from = { ...base, model: stringOf(row.model) };
+  const { answer, thoughts } = replyText(row);
+  const listed = listOf(row.thoughts).filter(isFields);
+  for (const thought of listed) {
+    const text = [thought.subject, thought.description]
+      .filter((part) => typeof part === "string" && part !== "")
+      .join("\n");
+    if (text !== "") yield { ...from, kind: "thinking", text, at: toIso(thought.timestamp) ?? base.at };
+  }
+  if (listed.length === 0) for (const text of thoughts) yield { ...from, kind: "thinking", text };
+  if (answer !== "") yield { ...from, kind: "assistant", text: answer };
+  const calls = listOf(row.toolCalls).filter(isFields);
+  for (const call of calls.length > 0 ? calls : callParts(row)) yield* callEvents(call, from);
+}
+
+function* callEvents(call: Fields, from: Base & { model?: string | undefined }): Generator<SessionEvent> {
+  const name = stringOf(call.name) ?? "tool";
+  const tool_use_id = stringOf(call.id);
+  const text = stringOf(call.description) ?? "";
+  yield { ...from, kind: "tool_use", text, tool_name: name, tool_use_id, tool_input: jsonOf(call.args ?? {}) };
+  const result = resultOf(call);
+  if (!result) return;
+  const at = toIso(call.timestamp) ?? from.at;
+  yield {
+    seq: 0,
+    id: from.id,
+    at,
+    kind: "tool_result",
+    text: result.text,
+    tool_name: name,
+    tool_use_id,
+    is_error: result.isError,
+  };
+}
+
+/** Rewritten histories carry calls as parts of `content` only. */
+function callParts(row: Fields): Fields[] {
+  return listOf(row.content).flatMap((part) => {
+    const call = fieldsOf(part).functionCall;
+    return isFields(call) ? [call] : [];
+  });
+}

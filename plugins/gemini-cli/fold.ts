@@ -1,0 +1,83 @@
+/** Applies the records of one chat file: messages by id, `$set`, `$rewindTo`. Usage is kept for every id ever seen. */
+import { toIso } from "sessarc";
+import { count, earliest, fieldsOf, isFields, latest, stringOf } from "./_shape.ts";
+import { contextOf } from "./content.ts";
+import type { Conversation, Fields, Meta, Reply } from "./types.ts";
+
+const META = ["sessionId", "projectHash", "startTime", "lastUpdated", "summary", "kind"] as const;
+
+export interface Fold {
+  /** Applies one record. Never throws. */
+  row(row: unknown): void;
+  result(): Conversation;
+}
+
+export function createFold(): Fold {
+  const meta: Meta = {};
+  const messages = new Map<string, Fields>();
+  const replies = new Map<string, Reply>();
+  const unknown: Record<string, number> = {};
+  let tokenRecords = 0;
+  let bad = 0;
+  let nameless = 0;
+  let first: string | undefined;
+  let last: string | undefined;
+  let context: string | undefined;
+
+  function message(row: unknown): void {
+    if (!isFields(row)) {
+      bad++;
+      return;
+    }
+    const id = stringOf(row.id) ?? `#${nameless++}`;
+    messages.set(id, row); // a known id keeps its place
+    const at = toIso(row.timestamp);
+    if (at !== undefined) {
+      first = earliest([first, at]);
+      last = latest([last, at]);
+    }
+    if (row.type === "user") context ??= contextOf(row);
+    const known = replies.get(id);
+    const model = stringOf(row.model) ?? known?.model;
+    // Tokens often arrive with a second copy of the record; a later null does not take them back.
+    if (isFields(row.tokens)) {
+      tokenRecords++;
+      replies.set(id, { id, at: known?.at ?? at, model, tokens: row.tokens });
+    } else if (known) known.model = model;
+  }
+
+  function replaceAll(rows: unknown): void {
+    messages.clear();
+    if (Array.isArray(rows)) for (const row of rows) message(row);
+    else bad++;
+  }
+
+  function update(set: Fields): void {
+    for (const name of META) {
+      const value = stringOf(set[name]);
+      if (value !== undefined) meta[name] = value;
+    }
+    if (set.messages !== undefined) replaceAll(set.messages);
+  }
+
+  function rewind(id: string): void {
+    let found = false;
+    for (const known of messages.keys()) {
+      found ||= known === id;
+      if (found) messages.delete(known);
+    }
+    if (!found) messages.clear(); // as the tool itself does
+  }
+
+  return {
+    row(row) {
+      if (!isFields(row)) bad++;
+      else if (typeof row.$rewindTo === "string") rewind(row.$rewindTo);
+      else if ("$set" in row) update(fieldsOf(row.$set));
+      else if (typeof row.sessionId === "string" && typeof row.type !== "string") update(row);
+      else if (typeof row.id === "string" || typeof row.type === "string") message(row);
+      else count(unknown, Object.keys(row)[0] ?? "{}");
+    },
+    result: () => ({ meta, messages, replies, tokenRecords, first, last, context, unknown: { ...unknown }, bad }),
+  };
+}

@@ -1,0 +1,83 @@
+/** Who a chat file belongs to, from its first bytes; remembered until the file changes. */
+import { open } from "node:fs/promises";
+import { isFields, stringOf } from "./_shape.ts";
+import { parseDocument } from "./document.ts";
+
+const HEAD = 64 * 1024;
+const TAIL = 4 * 1024;
+const KEPT = 20_000;
+const SAFE_ID = /^[\w.-]{1,128}$/;
+
+export interface Head {
+  sessionId?: string | undefined;
+  projectHash?: string | undefined;
+}
+
+export interface FileStat {
+  path: string;
+  size: number;
+  mtimeMs: number;
+  birthtimeMs: number;
+}
+
+export interface Heads {
+  /** Reads at most 68 KB of a file it does not know yet; none of one it does. */
+  of(file: FileStat): Promise<Head>;
+}
+
+export function createHeads(): Heads {
+  const known = new Map<string, { size: number; mtimeMs: number; head: Head }>();
+  return {
+    async of(file) {
+      const before = known.get(file.path);
+      if (before && before.size === file.size && before.mtimeMs === file.mtimeMs) return before.head;
+      const head = await readHead(file);
+      if (known.size >= KEPT) known.clear();
+      known.set(file.path, { size: file.size, mtimeMs: file.mtimeMs, head });
+      return head;
+    },
+  };
+}
+
+async function readHead({ path, size }: FileStat): Promise<Head> {
+  const file = await open(path, "r");
+  try {
+    const bytes = Buffer.alloc(Math.min(size, HEAD));
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
+    const text = bytes.toString("utf8", 0, bytesRead);
+    if (path.endsWith(".jsonl")) return fromLines(text);
+    if (size <= HEAD) return fromFields(parseDocument(text).value);
+    // Real documents start with the id; sorted ones end with it.
+    const end = Buffer.alloc(TAIL);
+    await file.read(end, 0, TAIL, size - TAIL);
+    const tail = end.toString("utf8");
+    return {
+      sessionId: safe(find(text, "sessionId") ?? find(tail, "sessionId")),
+      projectHash: find(text, "projectHash") ?? find(tail, "projectHash"),
+    };
+  } finally {
+    await file.close();
+  }
+}
+
+function fromLines(text: string): Head {
+  for (const line of text.split("\n", 5)) {
+    const head = fromFields(parseDocument(line).value);
+    if (head.sessionId !== undefined) return head;
+  }
+  return {};
+}
+
+function fromFields(value: unknown): Head {
+  if (!isFields(value)) return {};
+  return { sessionId: safe(stringOf(value.sessionId)), projectHash: stringOf(value.projectHash) };
+}
+
+function safe(id: string | undefined): string | undefined {
+  return id !== undefined && SAFE_ID.test(id) ? id : undefined;
+}
+
+/** `"name": "value"` as written by a serialiser, not inside another string. */
+function find(text: string, name: "sessionId" | "projectHash"): string | undefined {
+  return text.match(new RegExp(`(?<!\\\\)"${name}"\\s*:\\s*"([^"\\\\]{1,128})"`))?.[1];
+}

@@ -1,0 +1,60 @@
+/** Gemini CLI: chats below `~/.gemini/tmp`. */
+import { join } from "node:path";
+import { type AdapterEnv, defineAdapter } from "sessarc";
+import { createHeads } from "./heads.ts";
+import { peekChat } from "./peek.ts";
+import { readChat } from "./read.ts";
+import { scanChats } from "./scan.ts";
+import { parseServers, readRetention } from "./settings.ts";
+import { tailRevised } from "./tail.ts";
+import { TOOLS } from "./tools.ts";
+
+export interface GeminiOptions {
+  /** Stands for the home folder; it may also be the tool's own folder, or a folder of chats. */
+  dir?: string;
+}
+
+export default defineAdapter((options: GeminiOptions | undefined) => {
+  const dir = options?.dir;
+  const homeOf = (env: AdapterEnv) => dir ?? (env.env.GEMINI_CLI_HOME || env.home);
+  const toolDir = (env: AdapterEnv) => join(homeOf(env), ".gemini");
+  const heads = createHeads();
+
+  return {
+    name: "gemini-cli",
+    label: "Gemini CLI",
+    roots: (env) =>
+      dir === undefined ? [join(toolDir(env), "tmp")] : [join(toolDir(env), "tmp"), join(dir, "tmp"), dir],
+    scan: (root) => scanChats(root, heads),
+    peek: (ref) => peekChat(ref),
+
+    async *read(ref) {
+      const { events, summary } = await readChat(ref);
+      yield* events;
+      return summary;
+    },
+    async *readBatches(ref) {
+      const { events, summary } = await readChat(ref);
+      if (events.length > 0) yield events;
+      return summary;
+    },
+    tail: (ref, cursor) => tailRevised(ref.path, cursor, () => readChat(ref)),
+
+    tools: TOOLS,
+    skills: {
+      dirs: (env) => [
+        { path: join(toolDir(env), "skills"), scope: "user" },
+        { path: join(homeOf(env), ".agents", "skills"), scope: "user" },
+      ],
+    },
+    mcp: { files: (env) => [join(toolDir(env), "settings.json")], parse: parseServers },
+    // The timeout is in ms; stdout must be JSON only; exit code 2 blocks, any other failure lets the call run.
+    guard: {
+      settings: (env) => join(toolDir(env), "settings.json"),
+      format: "jsonc",
+      transport: "command",
+      onFailure: "allow",
+    },
+    retention: (env) => readRetention(join(toolDir(env), "settings.json")),
+  };
+});

@@ -1,0 +1,43 @@
+/** A bounded look at a chat for the list of what can be imported. */
+import { open, stat } from "node:fs/promises";
+import { type SessionRef, type SessionSummary, toIso } from "sessarc";
+import { fieldsOf, titleOf } from "./_shape.ts";
+import { userText, workspaceOf } from "./content.ts";
+import { parseDocument } from "./document.ts";
+import { createFold } from "./fold.ts";
+
+const BOUND = 256 * 1024;
+
+/** Reads at most 256 KB: title, folder and start as far as the first records tell. */
+export async function peekChat(ref: SessionRef): Promise<Pick<SessionSummary, "title" | "cwd" | "startedAt">> {
+  const { size } = await stat(ref.path);
+  const bytes = Buffer.alloc(Math.min(size, BOUND));
+  const file = await open(ref.path, "r");
+  try {
+    await file.read(bytes, 0, bytes.length, 0);
+  } finally {
+    await file.close();
+  }
+  const text = bytes.toString("utf8");
+  const fold = createFold();
+  if (ref.path.endsWith(".json")) fold.row({ $set: fieldsOf(parseDocument(text).value) });
+  else {
+    const lines = text.split("\n");
+    if (size > BOUND) lines.pop();
+    for (const line of lines) {
+      const { value, whole } = parseDocument(line);
+      if (value !== undefined && whole) fold.row(value);
+    }
+  }
+  const { meta, messages, first, context } = fold.result();
+  let prompt: string | undefined;
+  for (const row of messages.values()) {
+    if (row.type === "user") prompt = userText(row).typed || undefined;
+    if (prompt !== undefined) break;
+  }
+  return {
+    title: titleOf(meta.summary) ?? titleOf(prompt),
+    cwd: ref.cwd ?? workspaceOf(context),
+    startedAt: toIso(meta.startTime) ?? first,
+  };
+}

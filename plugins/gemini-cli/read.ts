@@ -1,0 +1,66 @@
+/** One chat file, whole: records are edited in place, so nothing can be said before the last one is read. */
+import { readFile, stat } from "node:fs/promises";
+import { readParsed, SessarcError, type SessionEvent, type SessionRef, type SessionSummary } from "sessarc";
+import { fieldsOf } from "./_shape.ts";
+import { parseDocument } from "./document.ts";
+import { toEvents, toSummary } from "./events.ts";
+import { createFold, type Fold } from "./fold.ts";
+
+/** Old one-document files are parsed as one text. */
+const MAX_DOCUMENT = 256 * 1024 * 1024;
+
+export interface Chat {
+  events: SessionEvent[];
+  summary: SessionSummary;
+}
+
+/**
+ * Reads `.json` documents and `.jsonl` logs. Content that cannot be read is counted in `summary.skipped`.
+ * Rejects with the file system's error, or SOURCE_TOO_LARGE for a document over 256 MB. Memory: the whole conversation.
+ */
+export async function readChat(ref: SessionRef): Promise<Chat> {
+  const fold = createFold();
+  const read = ref.path.endsWith(".json") ? await foldDocument(ref, fold) : await foldLines(ref.path, fold);
+  const conversation = fold.result();
+  const unknown = conversation.unknown;
+  const events = toEvents(conversation, unknown);
+  const skipped = { ...read, lines: read.lines + conversation.bad, unknown };
+  return { events, summary: toSummary(ref, conversation, events, skipped) };
+}
+
+async function foldLines(path: string, fold: Fold): Promise<{ lines: number; pending?: number }> {
+  const rows = readParsed(
+    { path },
+    {
+      row(row) {
+        fold.row(row);
+        return undefined;
+      },
+      finish: () => ({ usage: {} }),
+      snapshot: () => null,
+    },
+  );
+  for (;;) {
+    const step = await rows.next();
+    if (!step.done) continue;
+    const { lines = 0, pending } = step.value.skipped ?? { unknown: {} };
+    return pending === undefined ? { lines } : { lines, pending };
+  }
+}
+
+async function foldDocument({ key, path }: SessionRef, fold: Fold): Promise<{ lines: number; pending?: number }> {
+  const { size } = await stat(path);
+  if (size > MAX_DOCUMENT)
+    throw new SessarcError("SOURCE_TOO_LARGE", {
+      id: `gemini-cli:${key}`,
+      bytes: size,
+      limit: MAX_DOCUMENT,
+      remedy: "Open the chat in Gemini CLI once: it moves it to the line format, which has no limit.",
+    });
+  const text = await readFile(path, "utf8");
+  if (text.trim() === "") return { lines: 0 };
+  const { value, whole } = parseDocument(text);
+  if (value === undefined) return { lines: 1 };
+  fold.row({ $set: fieldsOf(value) });
+  return whole ? { lines: 0 } : { lines: 0, pending: 1 };
+}

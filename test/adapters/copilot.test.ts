@@ -1,0 +1,550 @@
+import { existsSync } from "node:fs";
+import { appendFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { AdapterEnv, Cursor, SessionEvent, SessionRef, SessionSummary } from "sessarc";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parseFlatYaml } from "../../plugins/copilot/cli/workspace.ts";
+import copilot from "../../plugins/copilot/index.ts";
+import { matchCalls } from "../../plugins/copilot/vscode/calls.ts";
+import { createObjectLog } from "../../plugins/copilot/vscode/oplog.ts";
+import { folderOf, userFolders } from "../../plugins/copilot/vscode/places.ts";
+import { contentText } from "../../plugins/copilot/vscode/text.ts";
+
+const own = fileURLToPath(new URL("../fixtures/copilot", import.meta.url));
+const shared = process.env.SESSARC_FIXTURES ?? fileURLToPath(new URL("../../../shared/fixtures", import.meta.url));
+const SESSION = "c1100000-0000-4000-8000-000000000001";
+
+let home: string;
+let env: AdapterEnv;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "sessarc-copilot-"));
+  env = { home, platform: "linux", env: {} };
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const create = (dir?: string) => copilot(dir === undefined ? undefined : { dir }).adapter;
+type Adapter = ReturnType<typeof create>;
+
+async function scan(adapter: Adapter): Promise<SessionRef[]> {
+  const refs: SessionRef[] = [];
+  for (const root of adapter.roots(env)) for await (const ref of adapter.scan(root, env)) refs.push(ref);
+  return refs.sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+async function read(adapter: Adapter, ref: SessionRef): Promise<{ events: SessionEvent[]; summary: SessionSummary }> {
+  const events: SessionEvent[] = [];
+  const generator = adapter.read(ref, env);
+  for (;;) {
+    const step = await generator.next();
+    if (step.done) return { events, summary: step.value };
+    events.push(step.value);
+  }
+}
+
+async function find(adapter: Adapter, key: string): Promise<SessionRef> {
+  const ref = (await scan(adapter)).find((one) => one.key === key);
+  if (!ref) throw new Error(`no ${key}`);
+  return ref;
+}
+
+async function put(path: string, content: string | readonly unknown[]): Promise<string> {
+  const file = join(home, path);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(
+    file,
+    typeof content === "string" ? content : content.map((row) => `${JSON.stringify(row)}\n`).join(""),
+  );
+  return file;
+}
+
+let serial = 0;
+const row = (type: string, data: unknown, more = {}) => ({
+  type,
+  data,
+  id: `e${serial++}`,
+  timestamp: "2026-10-01T10:00:00.000Z",
+  ...more,
+});
+async function cli(rows: string | readonly unknown[]) {
+  await put(".copilot/session-state/s/events.jsonl", rows);
+  return read(create(), await find(create(), "s"));
+}
+const CHATS = ".config/Code/User/workspaceStorage/h1/chatSessions";
+async function chat(name: string, content: string | readonly unknown[]) {
+  await put(`${CHATS}/${name}`, content);
+  return read(create(), await find(create(), name.replace(/\.jsonl?$/, "")));
+}
+const kinds = (events: readonly SessionEvent[]) => events.map((event) => event.kind);
+const texts = (events: readonly SessionEvent[]) => events.map((event) => event.text);
+const tokens = (input: number, output: number, cacheRead = 0, cacheWrite5m = 0) => ({
+  input,
+  output,
+  cacheRead,
+  cacheWrite5m,
+  cacheWrite1h: 0,
+});
+
+describe("adapters: copilot", () => {
+  it("finds CLI sessions, flat ones, chats of folders and of empty windows", async () => {
+    const adapter = create(own);
+    const refs = await scan(adapter);
+    expect(refs.map(({ key, cwd }) => ({ key, cwd }))).toEqual([
+      { key: "c0de0000-0000-4000-8000-000000000003", cwd: "/home/dev/my app" },
+      { key: "c0de0000-0000-4000-8000-000000000004", cwd: undefined },
+      { key: SESSION, cwd: undefined },
+      { key: "c1100000-0000-4000-8000-000000000002", cwd: undefined },
+    ]);
+    expect(refs.every((ref) => ref.exclusive)).toBe(true);
+    expect(refs[2]?.companions?.map((path) => basename(path))).toEqual([SESSION]);
+    expect(await Promise.all(refs.map((ref) => adapter.peek?.(ref, env)))).toMatchObject([
+      { title: "list files", cwd: "/home/dev/my app", startedAt: "2026-10-06T10:00:00.000Z" },
+      { title: "From the log" },
+      { title: "Fix 'a' # once", cwd: "/home/dev/app", gitBranch: "main", startedAt: "2026-10-06T09:59:59.000Z" },
+      {},
+    ]);
+  });
+
+  it("keeps to the roots of one home, wherever that is", () => {
+    expect(
+      create().roots({ home: "/h", platform: "linux", env: { COPILOT_HOME: "/c", XDG_CONFIG_HOME: "/x" } }),
+    ).toEqual(
+      expect.arrayContaining([
+        "/c/session-state",
+        "/x/Code/User/workspaceStorage",
+        "/x/VSCodium/User/globalStorage/emptyWindowChatSessions",
+        "/x/Code - Insiders/User/globalStorage/transferredChatSessions",
+        "/h/.vscode-server/data/User/workspaceStorage",
+      ]),
+    );
+    expect(userFolders({ home: "/Users/a", platform: "darwin", env: {} })[0]).toBe(
+      "/Users/a/Library/Application Support/Code/User",
+    );
+    expect(userFolders({ home: "C:\\Users\\a", platform: "win32", env: { APPDATA: "D:\\R" } })[0]).toBe(
+      "D:\\R\\Code\\User",
+    );
+    expect(
+      create("/d")
+        .roots(env)
+        .every((root) => root.startsWith("/d/")),
+    ).toBe(true);
+  });
+});
+
+describe("Copilot CLI", () => {
+  it("reads a session: each call once, injected prompts as notes", async () => {
+    const adapter = create(own);
+    const { events, summary } = await read(adapter, await find(adapter, SESSION));
+    expect(events.map(({ kind, text }) => `${kind}: ${text}`)).toEqual([
+      "user: fix a.ts",
+      "note: Skill pdf",
+      "note: # pdf skill",
+      "thinking: Think.",
+      "assistant: Two steps.",
+      "tool_use: Look",
+      "tool_result: 1. const a = 1",
+      "tool_use: ",
+      "tool_result: patch does not apply",
+      "note: Sub-agent started: Explore",
+      "note: look at b.ts",
+      "assistant: Nothing in b.ts.",
+      "note: So far: a.ts.",
+      "note: Aborted: user initiated",
+    ]);
+    // The arguments it ran with, not those the reply asked for.
+    expect(events[5]?.tool_input).toEqual({ path: "/home/dev/app/a.ts", view_range: [1, 9] });
+    expect(events[7]).toMatchObject({
+      tool_name: "apply_patch",
+      tool_input: expect.stringContaining("*** Begin Patch"),
+    });
+    expect(events[8]).toMatchObject({ is_error: true, tool_use_id: "t2" });
+    expect(summary).toMatchObject({
+      title: "Fix 'a' # once",
+      cwd: "/home/dev/app",
+      gitBranch: "main",
+      gitRemote: "https://github.com/octo/app",
+      startedAt: "2026-10-06T09:59:59.000Z",
+      skipped: { lines: 0, unknown: {} },
+    });
+  });
+
+  it("D1: a call's usage counts once, cache reads and writes are not input, shutdowns are not added", async () => {
+    const adapter = create(own);
+    const { summary } = await read(adapter, await find(adapter, SESSION));
+    expect(summary.usage).toEqual({ "claude-sonnet-4.5": tokens(300, 40, 600, 100), "gpt-5-mini": tokens(500, 20) });
+    expect(summary.evidence).toEqual({ records: 3, requests: 2, duplicatesFolded: 1, inheritedExcluded: 0 });
+  });
+
+  it("D22: without call records the last shutdown counts, not the sum", async () => {
+    const adapter = create(own);
+    const { summary } = await read(adapter, await find(adapter, "c1100000-0000-4000-8000-000000000002"));
+    expect(summary.usage).toEqual({ "gpt-5": tokens(160, 11, 90) });
+    expect(summary.replies).toHaveLength(2);
+  });
+
+  const shutdown = (inputTokens: number, outputTokens: number) =>
+    row("session.shutdown", { modelMetrics: { m: { usage: { inputTokens, outputTokens } } } });
+  const record = (sequence: number, inputTokens: number) =>
+    row("session.usage_record", {
+      usage: { model: "m", inputTokens, outputTokens: 1, accounting: { sourceSessionId: "s", sequence } },
+    });
+
+  it("adds shutdowns that each count their own run", async () => {
+    const { summary } = await cli([shutdown(100, 10), shutdown(30, 5)]);
+    expect(summary.usage).toEqual({ m: tokens(130, 15) });
+  });
+
+  it("adds call records to runs of an older version", async () => {
+    const { summary } = await cli([shutdown(100, 10), record(1, 7), shutdown(107, 11)]);
+    expect(summary.usage).toEqual({ m: tokens(107, 11) });
+  });
+
+  it("a killed session of an older version has its messages' output at least", async () => {
+    const { summary } = await cli([
+      row("assistant.message", { content: "a", model: "m", outputTokens: 5 }),
+      shutdown(100, 5),
+      row("assistant.message", { content: "b", model: "m", outputTokens: "3" }),
+    ]);
+    expect(summary.usage).toEqual({ m: tokens(100, 8) });
+  });
+
+  it("gives calls that never started, before what follows them", async () => {
+    const ask = (toolCallId: string) => ({ toolCallId, name: "bash", arguments: { command: toolCallId } });
+    const { events } = await cli([
+      row("assistant.message", { content: "", toolRequests: [ask("a"), ask("b")] }),
+      row("tool.execution_start", { toolCallId: "b", toolName: "bash", arguments: { command: "b" } }),
+      row("user.message", { content: "stop" }),
+      row("tool.execution_start", { toolCallId: "a", toolName: "bash", arguments: { command: "a" } }),
+    ]);
+    expect(events.map((event) => event.tool_use_id ?? event.text)).toEqual(["b", "a", "stop"]);
+  });
+
+  it("a failing command is an error", async () => {
+    const { events } = await cli([
+      row("tool.execution_complete", {
+        toolCallId: "a",
+        success: true,
+        result: { content: "no" },
+        shellExecution: { exitCode: 2 },
+      }),
+    ]);
+    expect(events[0]).toMatchObject({ kind: "tool_result", is_error: true });
+  });
+
+  it("tails to the same events and figures at every cut", async () => {
+    const text = await readFile(join(own, ".copilot/session-state", SESSION, "events.jsonl"), "utf8");
+    const lines = text.split(/(?<=\n)/);
+    const adapter = create();
+    const path = await put(`.copilot/session-state/${SESSION}/events.jsonl`, "");
+    const ref = await find(adapter, SESSION);
+    let cursor: Cursor | undefined;
+    const events: SessionEvent[] = [];
+    let summary: SessionSummary | undefined;
+    for (const line of lines) {
+      const half = Math.floor(line.length / 2);
+      for (const part of [line.slice(0, half), line.slice(half)]) {
+        await appendFile(path, part);
+        const tail = await adapter.tail?.(ref, cursor, env);
+        expect(tail?.restarted).toBe(false);
+        events.push(...(tail?.events ?? []));
+        summary = tail?.summary;
+        cursor = JSON.parse(JSON.stringify(tail?.cursor));
+      }
+    }
+    const whole = await read(adapter, ref);
+    expect(events).toEqual(whole.events);
+    expect(summary?.usage).toEqual(whole.summary.usage);
+    expect(summary?.slots).toEqual(whole.summary.slots);
+  });
+
+  it("a folder replaces the flat log of the same id", async () => {
+    const flat = await put(".copilot/session-state/s.jsonl", [row("user.message", { content: "old" })]);
+    const { events } = await cli([row("user.message", { content: "new" })]);
+    expect(texts(events)).toEqual(["new"]);
+    expect((await scan(create())).map((ref) => ref.companions)).toEqual([
+      [dirname(join(home, ".copilot/session-state/s/x")), flat],
+    ]);
+  });
+
+  it("a new name in workspace.yaml changes the version of a session", async () => {
+    await cli([row("user.message", { content: "a" })]);
+    const before = await find(create(), "s");
+    await put(".copilot/session-state/s/workspace.yaml", "name: Better\n");
+    const after = await find(create(), "s");
+    expect(after.version).not.toBe(before.version);
+    expect((await read(create(), after)).summary.title).toBe("Better");
+  });
+
+  it("reads flat scalars of workspace.yaml and leaves the rest", () => {
+    const text = `a: plain # note\nb: "q \\" \\u00e9"\nc: 'it''s # fine'\nd:\ne: null\nf: |\n  block\ng: [1]\n  nested: x\n- item\nh: "open\r\ni: http://x/#y\r\n`;
+    expect(Object.fromEntries(parseFlatYaml(text))).toEqual({
+      a: "plain",
+      b: 'q " é',
+      c: "it's # fine",
+      i: "http://x/#y",
+    });
+  });
+
+  it("hostile rows are counted, never thrown", async () => {
+    const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+    const { events, summary } = await cli(
+      [
+        "{bad",
+        '{"type":5}',
+        '{"type":"user.message","data":"text"}',
+        '{"type":"from.the.future","data":{}}',
+        '{"type":"__proto__","data":{}}',
+        '{"type":"user.message","data":{"content":{"a":1}}}',
+        '{"type":"session.shutdown","data":{"modelMetrics":{"__proto__":{"usage":{"outputTokens":1}},"m":7}}}',
+        '{"type":"session.usage_record","data":{"usage":[1]}}',
+        `{"type":"tool.execution_start","data":{"toolCallId":"t","toolName":"x","arguments":${deep}}}`,
+        '{"type":"tool.execution_complete","data":{"toolCallId":["t"],"result":{"content":[{"text":"a"},{"b":1}]},"success":false}}',
+        '{"type":"assistant.message","data":{"content":7,"toolRequests":[null,{"toolCallId":3}]},"timestamp":"soon"}',
+        '{"type":"us',
+      ].join("\n"),
+    );
+    expect(kinds(events)).toEqual(["tool_use", "tool_result"]);
+    expect(events[1]).toMatchObject({ text: 'a\n{"b":1}', is_error: true });
+    expect(JSON.stringify(events[0])).toContain("nested too deep");
+    expect(summary.skipped).toEqual({ lines: 3, pending: 1, unknown: { "from.the.future": 1, "?": 1 } });
+    expect(Object.keys(summary.usage)).toEqual(["unknown"]);
+  });
+});
+
+describe("Copilot Chat in VS Code", () => {
+  it("reads a document: arguments from the rounds by the head of the id, results from prompt trees", async () => {
+    const adapter = create(own);
+    const { events, summary } = await read(adapter, await find(adapter, "c0de0000-0000-4000-8000-000000000003"));
+    expect(events.map(({ kind, text }) => `${kind}: ${text}`)).toEqual([
+      "user: list files",
+      "thinking: one two",
+      "tool_use: Ran ls",
+      "tool_result: a.ts\nb.ts",
+      "assistant: Looking. See b.ts",
+    ]);
+    expect(events[2]).toMatchObject({ tool_name: "run_in_terminal", tool_input: { command: "ls -la" } });
+    expect(events[3]?.is_error).toBe(true);
+    expect(summary).toMatchObject({
+      title: "list files",
+      cwd: "/home/dev/my app",
+      usage: { "gpt-5-2026-01-01": tokens(700, 30) },
+      startedAt: "2026-10-06T10:00:00.000Z",
+      endedAt: "2026-10-06T10:00:03.000Z",
+    });
+    expect(summary.virtualProject).toBeUndefined();
+  });
+
+  it("reads an operation log of an empty window", async () => {
+    const adapter = create(own);
+    const { events, summary } = await read(adapter, await find(adapter, "c0de0000-0000-4000-8000-000000000004"));
+    expect(texts(events)).toEqual(["first", "partly, then whole"]);
+    expect(summary).toMatchObject({
+      title: "From the log",
+      usage: { "gpt-5": tokens(120, 9) },
+      virtualProject: { key: "no-folder", name: "VS Code (no folder)" },
+      skipped: { lines: 0, unknown: {} },
+    });
+  });
+
+  it("the log wins over the document of the same id; of two copies the newest counts", async () => {
+    const old = await put(`${CHATS}/a.json`, JSON.stringify({ requests: [{ message: "old" }] }));
+    const { events } = await chat("a.jsonl", [{ kind: 0, v: { requests: [{ message: { text: "new" } }] } }]);
+    expect(texts(events)).toEqual(["new"]);
+    expect((await scan(create())).map((ref) => ref.companions)).toEqual([[old]]);
+  });
+
+  it("cuts an array at `i` before it appends", () => {
+    const log = createObjectLog();
+    for (const op of [
+      { kind: 0, v: { list: [1, 2, 3] } },
+      { kind: 2, k: ["list"], v: [9], i: 1 },
+      { kind: 2, k: ["list"], i: 1 },
+      { kind: 2, k: ["fresh"], v: [1] },
+      { kind: 1, k: ["list", 1], v: 5 },
+      { kind: 3, k: ["fresh"] },
+    ]) {
+      expect(log.apply(op)).toBe(true);
+    }
+    expect(log.value()).toEqual({ list: [1, 5] });
+  });
+
+  it("hostile operations lead nowhere and are counted", async () => {
+    const ops = [
+      { kind: 1, k: ["early"], v: 1 },
+      { kind: 0, v: { requests: [{ message: { text: "here" } }], list: [1] } },
+      { kind: 1, k: ["__proto__", "polluted"], v: 1 },
+      { kind: 1, k: ["constructor", "prototype", "polluted"], v: 1 },
+      { kind: 1, k: ["requests", "__proto__"], v: {} },
+      { kind: 1, k: ["list", 4_294_967_294], v: 1 },
+      { kind: 1, k: ["list", -1], v: 1 },
+      { kind: 1, k: ["list", 0.5], v: 1 },
+      { kind: 1, k: ["list", "length"], v: 1e9 },
+      { kind: 2, k: ["list"], v: "abc" },
+      { kind: 2, k: ["list"], v: [], i: -1 },
+      { kind: 2, k: ["toString"], v: 3 },
+      { kind: 1, k: ["no", "such", "path"], v: 1 },
+      { kind: 1, k: [], v: 1 },
+      { kind: 1, k: "list", v: 1 },
+      { kind: 9, k: ["list"] },
+      { kind: "1" },
+    ];
+    const { events, summary } = await chat(
+      "a.jsonl",
+      `${ops.map((op) => JSON.stringify(op)).join("\n")}\n{"kind":1,"k":["x`,
+    );
+    expect(texts(events)).toEqual(["here"]);
+    expect(summary.skipped).toEqual({ lines: 16, pending: 1, unknown: {} });
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
+
+  it("hostile documents are read as far as they make sense", async () => {
+    const deep = `${'{"children":['.repeat(5000)}1${"]}".repeat(5000)}`;
+    const request = `{"message":{"text":"q"},"timestamp":1e300,"modelId":"copilot/__proto__","response":[7,"plain ",null,{"kind":"martian"},{"kind":{}},{"value":["a",3]},{"kind":"toolInvocationSerialized","toolCallId":"tttt","toolSpecificData":{"kind":"terminal","commandLine":{"original":"ls"}}}],"result":{"timings":{"totalElapsed":"x"},"metadata":{"promptTokens":1e999,"outputTokens":"2","toolCallRounds":{"a":1},"toolCallResults":{"tttt":{"content":[{"value":{"node":${deep}}},{"value":"end"}]}}}}}`;
+    const { events, summary } = await chat(
+      "a.json",
+      `{"requests":[3,null,${request}],"customTitle":{"a":1},"creationDate":"never"}`,
+    );
+    expect(kinds(events)).toEqual(["user", "tool_use", "tool_result", "assistant"]);
+    expect(events[1]?.tool_input).toEqual({ command: "ls" });
+    expect(events[2]?.text).toBe("end");
+    expect(events[3]?.text).toBe("plain");
+    expect(summary.skipped).toEqual({
+      lines: 0,
+      unknown: { request: 2, response: 2, martian: 1, "[object Object]": 1 },
+    });
+    expect(summary.usage).toEqual({ unknown: tokens(0, 2) });
+    const broken = await chat("b.json", "not json");
+    expect([broken.events, broken.summary.skipped?.lines]).toEqual([[], 1]);
+    const cut = await chat("c.json", '{"requests":[{"message":{"text":"kept"}},{"message":{"te');
+    expect([texts(cut.events), cut.summary.skipped]).toEqual([["kept"], { lines: 0, pending: 1, unknown: {} }]);
+    expect((await chat("d.json", "")).events).toEqual([]);
+  });
+
+  it("tails by reading again: only new events while the earlier ones stay", async () => {
+    const first = { kind: 0, v: { requests: [{ message: { text: "one" }, response: [{ value: "r" }] }] } };
+    await chat("a.jsonl", [first]);
+    const adapter = create();
+    const ref = await find(adapter, "a");
+    const add = (op: unknown) => appendFile(ref.path, `${JSON.stringify(op)}\n`);
+    const start = await adapter.tail?.(ref, undefined, env);
+    expect(texts(start?.events ?? [])).toEqual(["one", "r"]);
+    await add({ kind: 2, k: ["requests"], v: [{ message: { text: "two" } }] });
+    const next = await adapter.tail?.(ref, start?.cursor, env);
+    expect([texts(next?.events ?? []), next?.events[0]?.seq, next?.restarted]).toEqual([["two"], 2, false]);
+    expect((await adapter.tail?.(ref, next?.cursor, env))?.bytesRead).toBe(0);
+    await add({ kind: 1, k: ["requests", 0, "response"], v: [{ value: "changed" }] });
+    const again = await adapter.tail?.(ref, next?.cursor, env);
+    expect([texts(again?.events ?? []), again?.restarted]).toEqual([["one", "changed", "two"], true]);
+    // The tool writes the log anew after 512 operations.
+    await writeFile(ref.path, `${JSON.stringify({ kind: 0, v: { requests: [{ message: { text: "one" } }] } })}\n`);
+    const anew = await adapter.tail?.(ref, again?.cursor, env);
+    expect([texts(anew?.events ?? []), anew?.restarted]).toEqual([["one"], true]);
+  });
+
+  it("matches calls by id, by the head of an id, else by order", () => {
+    const calls = ["call_a", "call_b"].map((id) => ({ id, name: id, input: {} }));
+    const match = (...ids: string[]) =>
+      matchCalls(
+        ids.map((toolCallId) => ({ toolCallId })),
+        calls,
+      ).map((call) => call?.id);
+    expect(match("call_b", "call_a")).toEqual(["call_b", "call_a"]);
+    expect(match("call_b__vscode-2", "other")).toEqual(["call_b", undefined]);
+    expect(match("x1", "x2", "x3")).toEqual(["call_a", "call_b", undefined]);
+  });
+
+  it("turns workspace URIs into folders", () => {
+    expect(folderOf("file:///home/dev/my%20app/")).toBe("/home/dev/my app");
+    expect(folderOf("file:///c%3A/Users/dev/app")).toBe("C:\\Users\\dev\\app");
+    expect(folderOf("file:///d:/x")).toBe("D:\\x");
+    expect(folderOf("file://server/share/x")).toBe("\\\\server\\share\\x");
+    expect(folderOf("vscode-remote://wsl%2Bubuntu/home/dev/app")).toBe("/home/dev/app");
+    expect(folderOf("file:///a/100%/b")).toBe("/a/100%/b");
+    expect(folderOf("file:///home/dev/all/x.code-workspace", true)).toBe("/home/dev/all");
+    expect(folderOf("file:///home/dev/.config/Code/Workspaces/1700/workspace.json", true)).toBeUndefined();
+    expect(folderOf("vscode-vfs://github/octo/app")).toBeUndefined();
+  });
+
+  it("joins the parts of a result", () => {
+    expect(
+      contentText([
+        { kind: "text", value: "a" },
+        "b",
+        { type: "text", text: "c" },
+        { mimeType: "image/png", data: [1] },
+      ]),
+    ).toBe("a\nb\nc\n[data]");
+  });
+
+  it("reads servers of both kinds of file", () => {
+    const parse = (config: unknown) => create().mcp?.parse(JSON.stringify(config));
+    expect(parse({ mcpServers: { a: { type: "local", command: "x", args: ["y"], tools: ["*"] } } })).toEqual([
+      { name: "a", transport: "stdio", command: "x", args: ["y"] },
+    ]);
+    expect(
+      parse({
+        inputs: [],
+        servers: { b: { type: "http", url: "https://b" }, c: { type: "sse", url: "https://c" }, d: 1 },
+      }),
+    ).toEqual([
+      { name: "b", transport: "http", url: "https://b" },
+      { name: "c", transport: "sse", url: "https://c" },
+    ]);
+    expect(() => create().mcp?.parse("{/* */}")).toThrow(SyntaxError);
+  });
+});
+
+describe.skipIf(!existsSync(join(shared, "copilot-cli")))("copilot: shared fixtures (SESSARC_FIXTURES)", () => {
+  const count = (events: readonly SessionEvent[]) => {
+    const kindsOf: Record<string, number> = {};
+    for (const event of events) kindsOf[event.kind] = (kindsOf[event.kind] ?? 0) + 1;
+    return kindsOf;
+  };
+  const load = async (name: string) => JSON.parse(await readFile(join(shared, name), "utf8"));
+
+  it("the CLI session is as expected", async () => {
+    const [path, expected] =
+      Object.entries<Record<string, unknown>>(await load("EXPECTED.json")).find(([key]) =>
+        key.startsWith("copilot-cli/"),
+      ) ?? [];
+    const adapter = create(join(shared, "copilot-cli/generated-copilot-1.0.102"));
+    const refs = await scan(adapter);
+    expect(refs.map((ref) => ref.path)).toEqual([join(shared, path ?? "")]);
+    const { events, summary } = await read(adapter, refs[0] as SessionRef);
+    expect({
+      id: refs[0]?.key,
+      cwd: summary.cwd,
+      branch: summary.gitBranch,
+      kinds: count(events),
+      usage: summary.usage,
+    }).toEqual({
+      id: expected?.id,
+      cwd: expected?.cwd,
+      branch: expected?.branch,
+      kinds: expected?.kinds,
+      usage: expected?.usage,
+    });
+  });
+
+  it("the VS Code chats are as expected", async () => {
+    const expected = await load("EXPECTED-selfmade.json");
+    await cp(join(shared, "copilot-vscode/self-made-1"), join(home, "copy"), { recursive: true });
+    const adapter = create(join(home, "copy"));
+    const refs = await scan(adapter);
+    expect(refs).toHaveLength(2);
+    const at = (name: string) => expected[Object.keys(expected).find((key) => key.endsWith(name)) ?? ""];
+
+    const document = await read(adapter, refs[0] as SessionRef);
+    const row = at("0001.json");
+    expect(document.summary).toMatchObject({ title: row.title, cwd: row.cwd, usage: row.usage });
+    expect(count(document.events)).toEqual(row.kinds);
+    expect(document.events.find((event) => event.kind === "tool_use")?.tool_input).toEqual(row.tool_input);
+
+    const log = await read(adapter, refs[1] as SessionRef);
+    const ops = at("00ff.jsonl");
+    expect([refs[1]?.key, log.summary.title]).toEqual([ops.id, ops.title]);
+    expect(texts(log.events.filter((event) => event.kind === "user"))).toEqual(ops.requests);
+    expect(log.events.find((event) => event.kind === "assistant")?.text).toBe(ops.first_reply);
+  });
+});
