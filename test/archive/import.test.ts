@@ -1,0 +1,245 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createKernel, type Kernel, resolveConfig } from "sessarc";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import archive from "../../plugins/archive/index.ts";
+import claude from "../../plugins/claude-code/index.ts";
+import codex from "../../plugins/codex/index.ts";
+
+let home: string;
+let kernel: Kernel;
+
+async function open(): Promise<Kernel> {
+  const env = { home, platform: process.platform, env: { HOME: home } } as const;
+  return createKernel({
+    plugins: [archive(), claude(), codex()],
+    env,
+    config: resolveConfig({ dataDir: join(home, "data") }, {}, env),
+  });
+}
+
+interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: answers of many routes
+  body: any;
+}
+async function call(method: string, path: string, body?: unknown): Promise<Answer> {
+  const init =
+    body === undefined
+      ? { method }
+      : { method, body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+  const response = await kernel.fetch(`/api${path}`, init);
+  return { status: response.status, body: await response.json() };
+}
+
+const line = (row: object) => `${JSON.stringify(row)}\n`;
+const reply = (n: number, extra: object = {}) =>
+  line({
+    type: "assistant",
+    uuid: `a${n}`,
+    timestamp: `2026-11-01T10:00:0${n}.000Z`,
+    cwd: "/w/app",
+    requestId: `r${n}`,
+    message: {
+      id: `m${n}`,
+      role: "assistant",
+      model: "claude-sonnet-4-5",
+      content: [{ type: "text", text: `answer ${n}` }],
+      usage: { input_tokens: 10, output_tokens: n, cache_read_input_tokens: 100 },
+    },
+    ...extra,
+  });
+const prompt = (n: number, text: string) =>
+  line({
+    type: "user",
+    uuid: `u${n}`,
+    timestamp: `2026-11-01T10:00:0${n}.000Z`,
+    cwd: "/w/app",
+    gitBranch: "main",
+    message: { role: "user", content: text },
+  });
+
+function write(path: string, text: string): string {
+  const file = join(home, path);
+  mkdirSync(join(file, ".."), { recursive: true });
+  writeFileSync(file, text);
+  return file;
+}
+const A = ".claude/projects/-w-app/aaaaaaaa-0000-4000-8000-000000000001.jsonl";
+const idA = "claude-code:aaaaaaaa-0000-4000-8000-000000000001";
+
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), "sessarc-archive-"));
+  write(A, prompt(1, "find the needle") + reply(2) + prompt(3, "again") + reply(4));
+  kernel = await open();
+});
+afterEach(async () => {
+  await kernel.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+describe("import", () => {
+  it("imports, answers the session and its messages, and does nothing for unchanged logs", async () => {
+    const { body } = await call("POST", "/import", { all: true });
+    expect(body).toMatchObject({ imported: 1, unchanged: 0, failed: [], messages: 4 });
+    expect(body.projects).toMatchObject([{ name: "app", sessions: 1 }]);
+    const { body: got } = await call("GET", `/sessions/${idA}`);
+    expect(got.session).toMatchObject({
+      id: idA,
+      firstPrompt: "find the needle",
+      cwd: "/w/app",
+      gitBranch: "main",
+      messageCount: 4,
+    });
+    expect(got.session.usage).toEqual({
+      "claude-sonnet-4-5": { input: 20, output: 6, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 200 },
+    });
+    const { body: messages } = await call("GET", `/sessions/${idA}/messages`);
+    expect(messages.messages.map((m: { kind: string }) => m.kind)).toEqual(["user", "assistant", "user", "assistant"]);
+    const bytes = kernel.storage.db.generation;
+    expect((await call("POST", "/import", { all: true })).body).toMatchObject({ imported: 0, unchanged: 1 });
+    expect(kernel.storage.db.generation).toBe(bytes);
+  });
+
+  it("survives a restart", async () => {
+    await call("POST", "/import", { all: true });
+    await call("PATCH", `/sessions/${idA}`, { name: "mine" });
+    await kernel.close();
+    kernel = await open();
+    expect((await call("GET", `/sessions/${idA}`)).body.session.name).toBe("mine");
+    expect((await call("GET", "/search?q=needle")).body.results[0].session.id).toBe(idA);
+  });
+
+  it("keeps a rename when the log grew, and leaves no old transcript behind", async () => {
+    await call("POST", "/import", { all: true });
+    await call("PATCH", `/sessions/${idA}`, { name: "mine" });
+    write(A, prompt(1, "find the needle") + reply(2) + prompt(3, "again") + reply(4) + prompt(5, "third"));
+    expect((await call("POST", "/import", { all: true })).body).toMatchObject({ imported: 1 });
+    const { body } = await call("GET", `/sessions/${idA}`);
+    expect(body.session).toMatchObject({ name: "mine", messageCount: 5 });
+    expect(await kernel.storage.transcripts.keys()).toHaveLength(
+      JSON.parse((await kernel.inject("archive").row(idA)).parts).length,
+    );
+  });
+
+  it("D4: a deleted session stays away from sync and comes back by name", async () => {
+    await call("POST", "/import", { all: true });
+    expect((await call("DELETE", `/sessions/${idA}`)).body).toEqual({ deleted: true });
+    expect((await call("POST", "/sync?wait=1")).body).toMatchObject({ imported: 0, skipped: 1 });
+    expect((await call("GET", `/sessions/${idA}`)).status).toBe(404);
+    expect((await call("GET", "/scan")).body.projects[0].sessions[0].state).toBe("deleted");
+    expect((await call("POST", "/import", { sessions: [idA] })).body).toMatchObject({ imported: 1 });
+    expect((await call("GET", `/sessions/${idA}`)).status).toBe(200);
+  });
+
+  it("names ids that no scan has seen", async () => {
+    const { status, body } = await call("POST", "/import", { sessions: ["claude-code:nope"] });
+    expect(status).toBe(404);
+    expect(body.message).toContain("claude-code:nope");
+  });
+
+  it("D3: two logs with one inner session id are two sessions", async () => {
+    write(
+      ".claude/projects/-w-app/bbbbbbbb-0000-4000-8000-000000000002.jsonl",
+      prompt(1, "other").replace('"type"', '"sessionId":"aaaaaaaa-0000-4000-8000-000000000001","type"'),
+    );
+    expect((await call("POST", "/import", { all: true })).body).toMatchObject({ imported: 2 });
+    expect((await call("GET", "/sessions")).body.total).toBe(2);
+  });
+
+  it("one bad file fails alone", async () => {
+    const dir = join(home, ".claude/projects/-w-app/cccccccc-0000-4000-8000-000000000003.jsonl");
+    mkdirSync(dir);
+    const { body } = await call("POST", "/import", { all: true });
+    expect(body.imported).toBe(1);
+  });
+
+  it("streams progress when asked", async () => {
+    const response = await kernel.fetch("/api/import", {
+      method: "POST",
+      body: '{"all":true}',
+      headers: { "content-type": "application/json", accept: "text/event-stream" },
+    });
+    const frames = (await response.text())
+      .split("\n\n")
+      .filter(Boolean)
+      .map((frame) => JSON.parse(frame.slice(6)));
+    expect(frames[0].type).toBe("progress");
+    expect(frames).toContainEqual({ type: "session", id: idA, outcome: "imported" });
+    expect(frames.at(-1)).toMatchObject({ type: "done", imported: 1 });
+  });
+});
+
+describe("copies", () => {
+  const fork = ".claude/projects/-w-app/ffffffff-0000-4000-8000-00000000000f.jsonl";
+
+  async function usages(): Promise<Record<string, { own: number; inherited: number }>> {
+    const { body } = await call("GET", "/sessions");
+    return Object.fromEntries(
+      body.sessions.map(
+        (s: {
+          id: string;
+          usage: Record<string, { cacheRead: number }>;
+          inheritedUsage: Record<string, { cacheRead: number }> | null;
+        }) => [
+          s.id.slice(12, 20),
+          {
+            own: s.usage["claude-sonnet-4-5"]?.cacheRead ?? 0,
+            inherited: s.inheritedUsage?.["claude-sonnet-4-5"]?.cacheRead ?? 0,
+          },
+        ],
+      ),
+    );
+  }
+
+  it("D21: a fork's copied replies are counted once, at the older log", async () => {
+    write(fork, prompt(1, "find the needle") + reply(2) + reply(5));
+    await call("POST", "/import", { all: true });
+    expect(await usages()).toEqual({ aaaaaaaa: { own: 200, inherited: 0 }, ffffffff: { own: 100, inherited: 100 } });
+  });
+
+  it("D21: also when the fork was imported before its parent", async () => {
+    write(fork, prompt(1, "find the needle") + reply(2) + reply(5));
+    await call("GET", "/scan");
+    await call("POST", "/import", { sessions: ["claude-code:ffffffff-0000-4000-8000-00000000000f"] });
+    expect(await usages()).toEqual({ ffffffff: { own: 200, inherited: 0 } });
+    await call("POST", "/import", { all: true });
+    expect(await usages()).toEqual({ aaaaaaaa: { own: 200, inherited: 0 }, ffffffff: { own: 100, inherited: 100 } });
+    await kernel.close();
+    kernel = await open();
+    write(fork, prompt(1, "find the needle") + reply(2) + reply(5) + reply(6));
+    await call("POST", "/import", { all: true });
+    expect(await usages()).toEqual({ aaaaaaaa: { own: 200, inherited: 0 }, ffffffff: { own: 200, inherited: 100 } });
+  });
+});
+
+describe("durability", () => {
+  it("sweeps transcripts that no session points at", async () => {
+    await call("POST", "/import", { all: true });
+    const writer = kernel.storage.transcripts.writer("claude-code:orphan", 1);
+    writer.add({ seq: 0, kind: "user", text: "left behind" });
+    await writer.finish();
+    expect(await kernel.storage.transcripts.keys()).toHaveLength(2);
+    await kernel.close();
+    kernel = await open();
+    expect(await kernel.storage.transcripts.keys()).toHaveLength(1);
+  });
+
+  it("says which transcript is damaged and where", async () => {
+    await call("POST", "/import", { all: true });
+    const dir = join(home, "data/transcripts");
+    const [folder] = readdirSync(dir);
+    const [file] = readdirSync(join(dir, folder as string));
+    const path = join(dir, folder as string, file as string);
+    const { readFileSync } = await import("node:fs");
+    const bytes = readFileSync(path);
+    bytes[10] = (bytes[10] ?? 0) ^ 0xff;
+    writeFileSync(path, bytes);
+    const { status, body } = await call("GET", `/sessions/${idA}/messages`);
+    expect(status).toBe(500);
+    expect(body.code).toBe("TRANSCRIPT_DAMAGED");
+  });
+});
+
+export { cpSync, utimesSync };

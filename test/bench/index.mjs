@@ -1,0 +1,186 @@
+/**
+ * `npm run bench -- --home DIR`: import, search, usage and start on a generated home (its `manifest.json` is the oracle).
+ * Prints a table with the limits; exits 1 when a figure is wrong, never for a slow one: read the load beside it.
+ */
+import { execFileSync, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { CLI, diskOf, environment, percentile, printTable, report, scratch, start, usageOf } from "./_service.mjs";
+
+const { values } = parseArgs({ options: { home: { type: "string" }, keep: { type: "string" } } });
+if (!values.home) {
+  process.stderr.write("usage: npm run bench -- --home DIR   (a home made by the corpus generator)\n");
+  process.exit(2);
+}
+const home = values.home;
+const manifest = JSON.parse(readFileSync(join(home, "manifest.json"), "utf8"));
+const wrong = [];
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function timed(url, init) {
+  const began = performance.now();
+  const response = await fetch(url, init);
+  const body = await response.json();
+  return { ms: performance.now() - began, body, status: response.status };
+}
+
+async function startUp() {
+  const empty = scratch("empty-home");
+  const times = [];
+  for (let i = 0; i < 5; i++) {
+    const service = await start(empty, scratch("empty-data"));
+    await fetch(`${service.url}/api/status`).then((response) => response.text());
+    times.push(performance.now() - service.started);
+    await service.stop();
+  }
+  report("start to first answer, empty home (median of 5)", percentile(times, 50), "ms", 300);
+}
+
+async function importing(dataDir) {
+  const service = await start(home, dataDir);
+  await fetch(`${service.url}/api/scan`).then((response) => response.text());
+  const before = usageOf(service.pid);
+  const latencies = [];
+  let running = true;
+  const probe = (async () => {
+    while (running) {
+      const next = performance.now() + 20;
+      latencies.push((await timed(`${service.url}/api/sessions?limit=1`)).ms);
+      await sleep(Math.max(0, next - performance.now()));
+    }
+  })();
+  const done = await timed(`${service.url}/api/import`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"all":true}',
+  });
+  running = false;
+  await probe;
+  const after = usageOf(service.pid);
+  report("import, wall", done.ms / 1000, "s", 3.5);
+  report("import, CPU of all threads", after.cpu - before.cpu, "s", 6);
+  report("import, peak memory", after.peak, "MiB", 220);
+  report("a request every 20 ms during it, p99", percentile(latencies, 99), "ms", 50);
+  const again = [];
+  for (let i = 0; i < 5; i++)
+    again.push(
+      (
+        await timed(`${service.url}/api/import`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: '{"all":true}',
+        })
+      ).ms / 1000,
+    );
+  report("unchanged re-import (median of 5)", percentile(again, 50), "s", 0.15);
+  if (done.body.failed.length > 0) wrong.push(`failed: ${JSON.stringify(done.body.failed.slice(0, 3))}`);
+  await totals(service.url);
+  await search(service.url);
+  await sleep(5000);
+  const idle = usageOf(service.pid);
+  await sleep(5000);
+  report("idle CPU after the import", ((usageOf(service.pid).cpu - idle.cpu) / 5) * 100, "%", 1);
+  await service.stop();
+  report("on disk", diskOf(dataDir) / 2 ** 20, "MiB", 60);
+}
+
+/** Sums every session's own tokens and compares them with the oracle. */
+async function totals(url) {
+  const sums = {};
+  for (let cursor; ; ) {
+    const { body } = await timed(`${url}/api/sessions?limit=1000${cursor ? `&cursor=${cursor}` : ""}`);
+    for (const session of body.sessions) {
+      for (const [model, tokens] of Object.entries(session.usage)) {
+        sums[model] ??= {};
+        for (const [field, n] of Object.entries(tokens)) sums[model][field] = (sums[model][field] ?? 0) + n;
+      }
+    }
+    cursor = body.nextCursor;
+    if (!cursor) break;
+  }
+  const expected = { ...manifest.claude.perModel };
+  for (const [model, u] of Object.entries(manifest.codex.perModel)) {
+    expected[model] = {
+      input: u.input - u.cachedInput,
+      output: u.output,
+      cacheWrite5m: 0,
+      cacheWrite1h: 0,
+      cacheRead: u.cachedInput,
+    };
+  }
+  for (const [model, tokens] of Object.entries(expected)) {
+    for (const [field, n] of Object.entries(tokens))
+      if (sums[model]?.[field] !== n) wrong.push(`${model}.${field}: ${sums[model]?.[field]} instead of ${n}`);
+  }
+  report("token totals against the oracle", wrong.length, "wrong", 0);
+}
+
+async function search(url) {
+  const words =
+    "error session plugin function return file config value the import test server message cache handler parse client user commit token".split(
+      " ",
+    );
+  const needles = Object.entries(manifest.needles);
+  for (const [needle, { sessions }] of needles) {
+    const { body } = await timed(`${url}/api/search?limit=1000&q=${encodeURIComponent(`"${needle}"`)}`);
+    const found = new Set(body.results.map((result) => result.session.id.replace(/^claude-code:/, "").split(":")[0]));
+    const missing = sessions.filter((id) => !found.has(id));
+    if (missing.length > 0 || body.total.relation !== "eq" || found.size !== new Set(sessions).size)
+      wrong.push(`search ${needle}: ${found.size} of ${sessions.length} sessions`);
+  }
+  const often = [];
+  for (let round = 0; round < 5; round++)
+    for (const word of [...words, ...needles.map(([needle]) => needle)])
+      often.push((await timed(`${url}/api/search?q=${encodeURIComponent(word)}`)).ms);
+  report("search, median", percentile(often, 50), "ms", 5);
+  report("search, p95", percentile(often, 95), "ms", 20);
+  const fresh = [];
+  for (let i = 0; i < 60; i++) {
+    const a = words[i % words.length];
+    const b = "abcdefghijklmnopqrstuvwxyz"[(i * 7) % 26];
+    fresh.push(
+      (
+        await timed(
+          `${url}/api/search?q=${encodeURIComponent(`${a.slice(0, 3 + (i % 4))}${i % 3 ? ` ${b}${"eraio"[i % 5]}` : b}`)}`,
+        )
+      ).ms,
+    );
+  }
+  report("60 queries never asked before, median", percentile(fresh, 50), "ms", 8);
+  report("60 queries never asked before, p95", percentile(fresh, 95), "ms", 25);
+}
+
+async function existing(dataDir) {
+  const times = [];
+  let memory = 0;
+  for (let i = 0; i < 3; i++) {
+    const service = await start(home, dataDir);
+    await fetch(`${service.url}/api/status`).then((response) => response.text());
+    times.push(performance.now() - service.started);
+    if (i === 2) {
+      await sleep(4000);
+      memory = usageOf(service.pid).rss;
+    }
+    await service.stop();
+  }
+  report("start to first answer on that archive (median of 3)", percentile(times, 50), "ms", 350);
+  report("idle memory", memory, "MiB", 110);
+  const usage = [];
+  for (let i = 0; i < 5; i++) {
+    const began = performance.now();
+    const run = spawnSync(process.execPath, [CLI, "usage"], { env: environment(home, dataDir), encoding: "utf8" });
+    usage.push(performance.now() - began);
+    if (run.status !== 0) wrong.push(`usage ended with ${run.status}: ${run.stderr}`);
+  }
+  report("sessarc usage, whole process (median of 5)", percentile(usage, 50), "ms", 250);
+}
+
+process.stdout.write(`node ${process.version}, ${execFileSync("uname", ["-sm"], { encoding: "utf8" })}`);
+const dataDir = values.keep ?? scratch("data");
+await startUp();
+await importing(dataDir);
+await existing(dataDir);
+printTable();
+for (const line of wrong) process.stdout.write(`WRONG: ${line}\n`);
+process.exit(wrong.length > 0 ? 1 : 0);
