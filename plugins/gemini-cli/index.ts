@@ -28,14 +28,10 @@ export default defineAdapter((options: GeminiOptions | undefined) => {
     scan: (root) => scanChats(root, heads),
     peek: (ref) => peekChat(ref),
 
+    // No readBatches: a chat is whole only after its last record, so nothing can be given before.
     async *read(ref) {
       const { events, summary } = await readChat(ref);
       yield* events;
-      return summary;
-    },
-    async *readBatches(ref) {
-      const { events, summary } = await readChat(ref);
-      if (events.length > 0) yield events;
       return summary;
     },
     tail: (ref, cursor) => tailRevised(ref.path, cursor, () => readChat(ref)),
@@ -43,6 +39,8 @@ export default defineAdapter((options: GeminiOptions | undefined) => {
     tools: TOOLS,
     skills: {
       dirs: (env) => [
+        { path: join(".gemini", "skills"), scope: "project" },
+        { path: join(".agents", "skills"), scope: "project" },
         { path: join(toolDir(env), "skills"), scope: "user" },
         { path: join(homeOf(env), ".agents", "skills"), scope: "user" },
       ],

@@ -1,6 +1,6 @@
 /** Finds chats: `<tmp>/<project>/chats/session-*.json[l]` and the sub-agents in `chats/<session id>/`. */
 import type { Dirent } from "node:fs";
-import { readdir, realpath, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { SessionRef } from "sessarc";
 import type { FileStat, Head, Heads } from "./heads.ts";
@@ -105,16 +105,9 @@ async function filesIn(
   return found;
 }
 
-/** Project folders, linked ones once. */
+/** Links are not followed: they could lead out of the root. */
 async function foldersIn(root: string): Promise<string[]> {
-  const folders = new Map<string, string>();
-  for (const entry of await entriesOf(root)) {
-    if (!entry.isDirectory() && !entry.isSymbolicLink()) continue;
-    const path = join(root, entry.name);
-    const real = await realpath(path).catch(() => undefined);
-    if (real !== undefined && !folders.has(real)) folders.set(real, path);
-  }
-  return [...folders.values()];
+  return (await entriesOf(root)).filter((entry) => entry.isDirectory()).map((entry) => join(root, entry.name));
 }
 
 async function entriesOf(dir: string): Promise<Dirent[]> {

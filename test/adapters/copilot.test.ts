@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AdapterEnv, Cursor, SessionEvent, SessionRef, SessionSummary } from "sessarc";
+import { testAdapter } from "sessarc/test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseFlatYaml } from "../../plugins/copilot/cli/workspace.ts";
 import copilot from "../../plugins/copilot/index.ts";
@@ -87,6 +88,12 @@ const tokens = (input: number, output: number, cacheRead = 0, cacheWrite5m = 0) 
 });
 
 describe("adapters: copilot", () => {
+  testAdapter({
+    plugin: (dir) => copilot({ dir }),
+    fixtures: own,
+    expect: { sessions: 4, kinds: ["user", "assistant", "thinking", "tool_use", "tool_result", "note"] },
+  });
+
   it("finds CLI sessions, flat ones, chats of folders and of empty windows", async () => {
     const adapter = create(own);
     const refs = await scan(adapter);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AdapterEnv, Cursor, SessionEvent, SessionRef, SessionSummary } from "sessarc";
+import { testAdapter } from "sessarc/test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseDocument } from "../../plugins/gemini-cli/document.ts";
 import { createFold } from "../../plugins/gemini-cli/fold.ts";
@@ -79,6 +80,12 @@ const texts = (events: readonly SessionEvent[]) => events.map((event) => event.t
 const kinds = (events: readonly SessionEvent[]) => events.map((event) => event.kind);
 
 describe("adapters: gemini-cli", () => {
+  testAdapter({
+    plugin: (dir) => gemini({ dir }),
+    fixtures: own,
+    expect: { sessions: 3, kinds: ["user", "assistant", "thinking", "tool_use", "tool_result", "note"] },
+  });
+
   it("finds documents, logs and sub-agents, each with its folder", async () => {
     const adapter = create(own);
     const refs = await scan(adapter);
