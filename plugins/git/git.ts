@@ -1,0 +1,165 @@
+/** The service `git`: what other plugins and the routes ask about repositories. Nothing starts before the first question. */
+import { SessarcError } from "sessarc";
+import { createBatchPool, type Objects } from "./batch.ts";
+import { type Change, type ChangeStatus, createChanges } from "./changes.ts";
+import { createExec, type GitExec } from "./exec.ts";
+import { type FileAt, readFileAt } from "./file.ts";
+import { createHistory } from "./history.ts";
+import { createIdentityReader, type IdentityReader } from "./identity.ts";
+import { type Commit, percentForm, readCommit, toText } from "./objects.ts";
+import { findRepository, type Repository, readShallow } from "./repository.ts";
+import { createStatusReader, type StatusReader } from "./status.ts";
+import { createExcludesReader } from "./user-config.ts";
+
+export interface GitOptions {
+  /** Program to start; default `git`, found on PATH. */
+  binary?: string | undefined;
+  /** `cat-file` processes alive at once. Default 8. */
+  maxProcesses?: number | undefined;
+  /** Idle time after which a `cat-file` process ends. Default 60,000. */
+  idleMs?: number | undefined;
+  /** Environment of git; default: this process's. Variables that steer git are taken out. */
+  env?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+export interface CommitAt {
+  /** Null when nothing was committed at that time. */
+  commit: Commit | null;
+  /** The time is before the first commit (or before what a shallow clone holds). */
+  beforeHistory: boolean;
+  /** Git keeps no record of uncommitted work: false only for the very second of the commit. */
+  dirtyUnknown: boolean;
+}
+
+export interface TreeFile {
+  path: string;
+  /** Percent-encoded bytes of a path that is no UTF-8; absent otherwise. `fileAt` takes either. */
+  pathBytes?: string;
+  /** Six octal digits. */
+  mode: string;
+  /** Bytes; null for a submodule. */
+  size: number | null;
+}
+
+export interface TreeChange {
+  path: string;
+  pathBytes?: string;
+  status: ChangeStatus;
+  /** Of a rename. */
+  previousPath?: string;
+}
+
+export interface TreeAt {
+  /** Full hash. */
+  commit: string;
+  files: TreeFile[];
+  /** Against the first parent; all files for a first commit. */
+  changed: TreeChange[];
+  /** A list was cut at 50,000 rows. */
+  truncated: boolean;
+}
+
+/**
+ * `path` is any folder of the repository. The three readers throw NO_REPOSITORY for a path without one, COMMIT_NOT_FOUND,
+ * FILE_NOT_FOUND, OBJECT_MISSING (shallow and partial clones), GIT_MISSING, GIT_TIMEOUT and GIT_FAILED.
+ */
+export interface Git extends StatusReader {
+  /** Without a process, unless root commits are asked for. Never throws for a path that is no repository. */
+  identity: IdentityReader;
+  /** Newest commit of HEAD's history committed at or before `time` (ISO 8601; fractions of a second are dropped). */
+  commitAt(path: string, time: string): Promise<CommitAt>;
+  /** `commit`: 7 to 64 hex digits. */
+  treeAt(path: string, commit: string): Promise<TreeAt>;
+  /** `file`: a path as `treeAt` answers it, its `pathBytes`, or its bytes. */
+  fileAt(path: string, commit: string, file: string | Uint8Array): Promise<FileAt>;
+  /** Ends every process; the service is not usable afterwards. */
+  close(): Promise<void>;
+}
+
+const HASH = /^[0-9a-f]{7,64}$/i;
+
+export function createGit(options: GitOptions = {}): Git {
+  const env = options.env ?? process.env;
+  const binary = options.binary ?? "git";
+  const exec = createExec({ binary, env });
+  const command = createCommandProbe(exec);
+  const pool = createBatchPool(exec, { max: options.maxProcesses, idleMs: options.idleMs, command });
+  const history = createHistory(exec);
+  const changes = createChanges(exec);
+
+  async function open<T>(path: string, task: (repo: Repository, objects: Objects) => Promise<T>): Promise<T> {
+    const repo = await findRepository(path);
+    if (!repo) throw new SessarcError("NO_REPOSITORY", { project: path });
+    return pool.use(repo, (objects) => task(repo, objects));
+  }
+
+  return {
+    ...createStatusReader(exec, createExcludesReader({ binary, env })),
+    identity: createIdentityReader(exec),
+    commitAt: (path, time) =>
+      open(path, async (repo, objects) => {
+        const seconds = Math.floor(Date.parse(time) / 1000);
+        if (!Number.isFinite(seconds)) throw new SessarcError("INVALID_INPUT", { reason: "Not an ISO 8601 time" });
+        const head = await objects.info("HEAD^{commit}");
+        const hash = head && (await history.commitAt(repo, head.hash, seconds));
+        if (!hash) return { commit: null, beforeHistory: true, dirtyUnknown: true };
+        const { tree: _, ...commit } = await readCommit(objects, hash, await readShallow(repo));
+        return { commit, beforeHistory: false, dirtyUnknown: Date.parse(commit.at) !== seconds * 1000 };
+      }),
+    treeAt: (path, name) =>
+      open(path, async (repo, objects) => {
+        const hash = await resolveCommit(objects, name);
+        const commit = await readCommit(objects, hash, await readShallow(repo));
+        const [files, changed] = await Promise.all([
+          changes.files(repo, hash),
+          changes.between(repo, commit.parents[0], hash),
+        ]);
+        return {
+          commit: hash,
+          files: files.items.map(({ path, mode, size }) => ({ ...shown(path), mode, size })),
+          changed: changed.items.map(toTreeChange),
+          truncated: files.cut || changed.cut,
+        };
+      }),
+    fileAt: (path, name, file) =>
+      open(path, async (repo, objects) => {
+        const shallow = await readShallow(repo);
+        const commit = await readCommit(objects, await resolveCommit(objects, name), shallow);
+        return readFileAt({ repo, objects, changes, shallow }, commit, file);
+      }),
+    close: () => pool.close(),
+  };
+}
+
+/** The full hash of an abbreviated one. A branch that is named like a hash does not count. */
+async function resolveCommit(objects: Objects, name: string): Promise<string> {
+  if (!HASH.test(name)) throw new SessarcError("INVALID_INPUT", { reason: "A commit is 7 to 64 hex digits" });
+  const prefix = name.toLowerCase();
+  const info = await objects.info(`${prefix}^{commit}`);
+  if (!info?.hash.startsWith(prefix)) throw new SessarcError("COMMIT_NOT_FOUND", { commit: name });
+  return info.hash;
+}
+
+/** `cat-file --batch-command` came with git 2.36. Asked once; a failure is asked again. */
+function createCommandProbe(exec: GitExec): () => Promise<boolean> {
+  let asked: Promise<boolean> | undefined;
+  return () => {
+    asked ??= exec.run(["version"], { timeoutMs: 5_000 }).then(({ stdout }) => {
+      const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(stdout.toString("latin1")) ?? []).map(Number);
+      return major > 2 || (major === 2 && minor >= 36);
+    });
+    asked.catch(() => {
+      asked = undefined;
+    });
+    return asked;
+  };
+}
+
+function shown(path: string): { path: string; pathBytes?: string } {
+  const pathBytes = percentForm(path);
+  return pathBytes === undefined ? { path: toText(path) } : { path: toText(path), pathBytes };
+}
+
+function toTreeChange({ path, status, previousPath }: Change): TreeChange {
+  return { ...shown(path), status, ...(previousPath === undefined ? {} : { previousPath: toText(previousPath) }) };
+}

@@ -1,0 +1,41 @@
+/** Repositories, read only: which project a folder is, its live state, and its files at any time. */
+import { definePlugin, type Nothing, type RoutesOf } from "sessarc";
+import { createGit, type Git, type GitOptions } from "./git.ts";
+import { routes } from "./routes.ts";
+
+export type { ChangeStatus } from "./changes.ts";
+export type { FileAt } from "./file.ts";
+export type { CommitAt, Git, GitOptions, TreeAt, TreeChange, TreeFile } from "./git.ts";
+export type { Identity, IdentityOptions } from "./identity.ts";
+export type { Commit } from "./objects.ts";
+export type { GitInfo, GitStatus, StatusOptions } from "./status.ts";
+export { routes };
+
+/** What the configuration may set. */
+export type GitPluginOptions = Pick<GitOptions, "binary" | "maxProcesses" | "idleMs"> | undefined;
+
+export default definePlugin((options: GitPluginOptions) => ({
+  name: "git",
+  routes,
+  setup(kernel) {
+    const git = createGit({ ...options, env: { ...process.env, HOME: kernel.env.home } });
+    kernel.provide("git", git);
+    kernel.onClose(() => git.close());
+  },
+}));
+
+declare module "sessarc" {
+  interface ApiRoutes extends RoutesOf<typeof routes> {}
+  interface Services {
+    git: Git;
+  }
+  interface ErrorParams {
+    NO_REPOSITORY: { project: string };
+    COMMIT_NOT_FOUND: { commit: string };
+    FILE_NOT_FOUND: { commit: string; path: string };
+    OBJECT_MISSING: { hash: string };
+    GIT_MISSING: Nothing;
+    GIT_FAILED: { command: string };
+    GIT_TIMEOUT: { command: string; ms: number };
+  }
+}

@@ -1,0 +1,156 @@
+/** Finds the repository of a folder by reading, as git would, without starting it. */
+import { promises as fs, type Stats } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { type ConfigEntry, configValue, parseConfig } from "./config.ts";
+
+export interface Repository {
+  /** Real path of the main work tree; of a bare repository, its own folder. Worktrees and subfolders share it. */
+  root: string;
+  /** The work tree that holds the folder: `root`, or a linked worktree; null in a bare repository. */
+  worktree: string | null;
+  /** HEAD and index of `worktree`. */
+  gitDir: string;
+  /** Objects, refs and configuration, shared by all worktrees. */
+  commonDir: string;
+  bare: boolean;
+  /** Text of the configuration files, `config` then `config.worktree`. */
+  configText: string;
+  config: readonly ConfigEntry[];
+}
+
+/** Files git keeps small. A larger one is not read: it is no repository of ours. */
+const SMALL = 1024 * 1024;
+
+/**
+ * The repository `path` is in; undefined for none; null when `path` does not exist or is not absolute.
+ * A file stands for its folder. Costs a few stats and reads per parent folder; nothing is cached.
+ */
+export async function findRepository(path: string): Promise<Repository | undefined | null> {
+  const stat = isAbsolute(path) ? await statOf(path) : undefined;
+  if (!stat) return null;
+  const real = await fs.realpath(path).catch(() => undefined);
+  if (real === undefined) return null;
+  let folder = stat.isDirectory() ? real : dirname(real);
+  for (;;) {
+    const found = await repositoryAt(folder);
+    if (found !== "none") return found;
+    const parent = dirname(folder);
+    if (parent === folder) return undefined;
+    folder = parent;
+  }
+}
+
+/** What HEAD says, without a process: undefined where refs are not plain files (reftable) or HEAD is unreadable. */
+export async function readHead(repo: Repository): Promise<{ branch: string | null; hash: string | null } | undefined> {
+  const text = (await readSmall(join(repo.gitDir, "HEAD")))?.trim() ?? "";
+  if (isHash(text)) return { branch: null, hash: text };
+  let ref = /^ref: (refs\/.+)$/.exec(text)?.[1];
+  if (!ref || !isPlainRef(ref) || ref === "refs/heads/.invalid") return undefined;
+  const branch = ref.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : ref;
+  for (let hops = 0; hops < 5; hops++) {
+    const value: string | undefined = (await readSmall(join(repo.commonDir, ref)))?.trim();
+    if (value && isHash(value)) return { branch, hash: value };
+    const next: string | undefined = /^ref: (refs\/.+)$/.exec(value ?? "")?.[1];
+    if (!next) break;
+    if (!isPlainRef(next)) return undefined;
+    ref = next;
+  }
+  const packed = await readSmall(join(repo.commonDir, "packed-refs"), 64 * SMALL);
+  const line = packed?.split("\n").find((row) => row.endsWith(` ${ref}`));
+  const hash = line?.split(" ")[0];
+  return { branch, hash: hash && isHash(hash) ? hash : null };
+}
+
+/** Commits whose parents are cut off in a shallow clone; empty in a full one. */
+export async function readShallow(repo: Repository): Promise<Set<string>> {
+  const text = await readSmall(join(repo.commonDir, "shallow"), 64 * SMALL);
+  return new Set(text ? text.split("\n").filter(isHash) : []);
+}
+
+/** Changes when the history is deepened. */
+export async function shallowStamp(repo: Repository): Promise<string> {
+  const stat = await statOf(join(repo.commonDir, "shallow"));
+  return stat ? `${stat.size}:${stat.mtimeMs}` : "";
+}
+
+async function repositoryAt(folder: string): Promise<Repository | undefined | "none"> {
+  const dotGit = join(folder, ".git");
+  const stat = await statOf(dotGit);
+  if (stat?.isFile()) {
+    const target = await readLink(dotGit);
+    const gitDir = target && (await fs.realpath(resolve(folder, target)).catch(() => undefined));
+    // git refuses to look further up past a broken link.
+    return gitDir ? openRepository(gitDir, folder) : undefined;
+  }
+  if (stat?.isDirectory()) {
+    const found = await openRepository(await fs.realpath(dotGit), folder);
+    if (found) return found;
+  }
+  // Bare, or the folder is (inside) a .git folder itself.
+  const bare = (await statOf(join(folder, "HEAD"))) ? await openRepository(folder, null) : undefined;
+  return bare ?? "none";
+}
+
+async function openRepository(gitDir: string, worktree: string | null): Promise<Repository | undefined> {
+  const common = (await readSmall(join(gitDir, "commondir")))?.trim();
+  const commonDir = common ? await fs.realpath(resolve(gitDir, common)).catch(() => undefined) : gitDir;
+  if (!commonDir || !(await isGitDir(gitDir, commonDir))) return undefined;
+  const configText = `${await readConfig(join(commonDir, "config"))}\n${await readConfig(join(gitDir, "config.worktree"))}`;
+  const config = parseConfig(configText);
+  const bare = /^(true|yes|on|1)$/i.test(configValue(config, "core.bare") ?? "false");
+  const place = { gitDir, commonDir, configText, config };
+  if (gitDir !== commonDir) {
+    return { ...place, root: await mainRoot(commonDir, config), worktree, bare: worktree === null };
+  }
+  const around = worktree ?? (basename(gitDir) === ".git" ? dirname(gitDir) : null);
+  // A bare repository kept in `project/.git` beside its worktrees has the project folder as its root, too.
+  const tree = bare ? null : around;
+  return { ...place, root: around ?? gitDir, worktree: tree, bare: tree === null };
+}
+
+/** The main work tree of a linked one: the folder around .git, or, of a submodule, the one that its configuration names. */
+async function mainRoot(commonDir: string, config: readonly ConfigEntry[]): Promise<string> {
+  if (basename(commonDir) === ".git") return dirname(commonDir);
+  const named = configValue(config, "core.worktree");
+  if (named === undefined) return commonDir;
+  const root = resolve(commonDir, named);
+  // A configuration may name any folder: believed only when that folder says the same.
+  const back = await readLink(join(root, ".git"));
+  return back && (await fs.realpath(resolve(root, back)).catch(() => undefined)) === commonDir ? root : commonDir;
+}
+
+/** Target of a `.git` file. */
+async function readLink(dotGit: string): Promise<string | undefined> {
+  return /^gitdir: (.+?)[\r\n]*$/.exec((await readSmall(dotGit)) ?? "")?.[1];
+}
+
+async function isGitDir(gitDir: string, commonDir: string): Promise<boolean> {
+  const [head, objects, refs] = await Promise.all([
+    readSmall(join(gitDir, "HEAD")),
+    statOf(join(commonDir, "objects")),
+    statOf(join(commonDir, "refs")),
+  ]);
+  const text = head?.trim() ?? "";
+  return (
+    (text.startsWith("ref: refs/") || isHash(text)) && objects?.isDirectory() === true && refs?.isDirectory() === true
+  );
+}
+
+/** A configuration that is there and cannot be read counts as one that may hold anything (see filters.ts). */
+async function readConfig(path: string): Promise<string> {
+  return (await readSmall(path)) ?? ((await statOf(path)) ? "# include filter" : "");
+}
+
+/** A missing or unreadable file is undefined; so are pipes and devices, which would block the reader for good. */
+async function readSmall(path: string, limit = SMALL): Promise<string | undefined> {
+  const stat = await statOf(path);
+  if (!stat?.isFile() || stat.size > limit) return undefined;
+  return fs.readFile(path, "utf8").catch(() => undefined);
+}
+
+async function statOf(path: string): Promise<Stats | undefined> {
+  return fs.stat(path).catch(() => undefined);
+}
+
+const isHash = (text: string) => /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
+const isPlainRef = (ref: string) => !ref.split("/").some((part) => part === ".." || part === "." || part === "");

@@ -1,0 +1,71 @@
+/** GET /git/at, /git/tree and /git/file. */
+import { defineRoute, type Kernel, SessarcError } from "sessarc";
+import * as v from "valibot";
+
+const project = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
+/** Nothing else: a name could be an option or a range. */
+const commit = v.pipe(v.string(), v.regex(/^[0-9a-fA-F]{7,64}$/, "7 to 64 hex digits"));
+const time = v.pipe(
+  v.string(),
+  v.regex(/^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/, "An ISO 8601 time"),
+  v.check((text) => Number.isFinite(Date.parse(text)), "No such time"),
+);
+
+const commitAt = defineRoute({
+  method: "GET",
+  path: "/git/at",
+  summary: "Nearest commit at or before a time",
+  query: v.object({ project, ts: time }),
+  handler: async ({ kernel, query }) =>
+    inRepository(kernel, query.project, (path) => kernel.inject("git").commitAt(path, query.ts)),
+});
+
+const treeAt = defineRoute({
+  method: "GET",
+  path: "/git/tree",
+  summary: "Files of a commit, and what it changed",
+  query: v.object({ project, commit }),
+  handler: async ({ kernel, query }) =>
+    inRepository(kernel, query.project, (path) => kernel.inject("git").treeAt(path, query.commit)),
+});
+
+const fileAt = defineRoute({
+  method: "GET",
+  path: "/git/file",
+  summary: "A file at a commit, and its previous version",
+  query: v.object({ project, commit, path: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)) }),
+  handler: async ({ kernel, query, event }) => {
+    const file = rawParam(event.url.search, "path") ?? query.path;
+    return inRepository(kernel, query.project, (path) => kernel.inject("git").fileAt(path, query.commit, file));
+  },
+});
+
+export const routes = [commitAt, treeAt, fileAt] as const;
+
+/** The project's folder; an error about the repository names the project, never the folder. */
+async function inRepository<T>(kernel: Kernel, id: string, task: (path: string) => Promise<T>): Promise<T> {
+  const path = await kernel.inject("archive").projectPath(id);
+  if (path === null) throw new SessarcError("NO_REPOSITORY", { project: id });
+  try {
+    return await task(path);
+  } catch (error) {
+    if (error instanceof SessarcError && error.code === "NO_REPOSITORY") {
+      throw new SessarcError("NO_REPOSITORY", { project: id }, { cause: error });
+    }
+    throw error;
+  }
+}
+
+/** The bytes of a parameter: `%E9` alone is no UTF-8, and a parsed query has lost it. */
+export function rawParam(search: string, name: string): Buffer | undefined {
+  const pair = search
+    .replace(/^\?/, "")
+    .split("&")
+    .find((part) => part.split("=", 1)[0] === name);
+  if (pair === undefined) return undefined;
+  const bytes = Buffer.from(pair.slice(name.length + 1).replaceAll("+", " "), "utf8").toString("latin1");
+  const decoded = bytes.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(decoded, "latin1");
+}

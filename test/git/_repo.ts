@@ -1,0 +1,115 @@
+/** Real repositories in temporary folders, made by the git of this machine. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, describe } from "vitest";
+import { createGit, type Git, type GitOptions } from "../../plugins/git/git.ts";
+
+const installed = spawnSync("git", ["--version"]).status === 0;
+
+/** Like `describe`; skipped, saying so, where git is not installed. */
+export function describeGit(name: string, run: () => void): void {
+  if (installed) describe(name, run);
+  else describe.skip(`${name} (git is not installed)`, run);
+}
+
+const open: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+/** A folder that is gone after the test. Real path, as git answers it. */
+export function tempFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "sessarc-git-")));
+  open.push(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The service, closed after the test. The home is empty. */
+export function openGit(options: GitOptions = {}): Git {
+  const git = createGit({ env: { ...process.env, HOME: tempFolder() }, ...options });
+  open.push(() => git.close());
+  return git;
+}
+
+export interface Repo {
+  root: string;
+  git(...args: string[]): string;
+  gitBytes(...args: string[]): Buffer;
+  write(path: string, content: string | Buffer): void;
+  /** Adds everything and commits at `seconds`; answers the hash. */
+  commit(message: string, seconds?: number, ...options: string[]): string;
+}
+
+export const T0 = 1_700_000_000;
+
+export const testEnv = (seconds = T0): NodeJS.ProcessEnv => ({
+  PATH: process.env.PATH,
+  HOME: "/nonexistent",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_AUTHOR_NAME: "Ada Author",
+  GIT_AUTHOR_EMAIL: "ada@example.org",
+  GIT_COMMITTER_NAME: "Carl Committer",
+  GIT_COMMITTER_EMAIL: "carl@example.org",
+  GIT_AUTHOR_DATE: `@${seconds} +0000`,
+  GIT_COMMITTER_DATE: `@${seconds} +0000`,
+});
+
+export function repoAt(root: string): Repo {
+  let now = T0;
+  const gitBytes = (...args: string[]) =>
+    execFileSync("git", args, { cwd: root, env: testEnv(now), stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28 });
+  const git = (...args: string[]) => gitBytes(...args).toString().trimEnd();
+  return {
+    root,
+    git,
+    gitBytes,
+    write(path, content) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), content);
+    },
+    commit(message, seconds = now + 60, ...options) {
+      now = seconds;
+      git("add", "-A");
+      git("commit", "-q", "--allow-empty", "-m", message, ...options);
+      return git("rev-parse", "HEAD");
+    },
+  };
+}
+
+export function makeRepo(root = tempFolder(), ...options: string[]): Repo {
+  mkdirSync(root, { recursive: true });
+  const repo = repoAt(root);
+  repo.git("init", "-q", "-b", "main", ...options);
+  return repo;
+}
+
+/** A program that writes each of its calls to a log and then is git: `calls()` are the sub commands so far. */
+export function countingGit(): { binary: string; calls(): string[] } {
+  const folder = tempFolder();
+  const log = join(folder, "calls");
+  const binary = join(folder, "git");
+  writeFileSync(log, "");
+  writeFileSync(binary, `#!/bin/sh\nprintf '%s\\0' "$*" >> '${log}'\nexec git "$@"\n`);
+  chmodSync(binary, 0o755);
+  const words = /\b(status|rev-list|rev-parse|cat-file|ls-tree|diff-tree|config|version)\b(?!\.)/;
+  return {
+    binary,
+    calls: () =>
+      readFileSync(log, "utf8")
+        .split("\0")
+        .filter(Boolean)
+        .map((line) => words.exec(line.replace(/.*--git-dir=\S+/, ""))?.[1] ?? line),
+  };
+}
+
+/** git as before 2.36: it says so, and refuses what came later. */
+export function oldGit(): string {
+  const binary = join(tempFolder(), "git");
+  const script = `case "$*" in *" version") echo "git version 2.30.2"; exit;; *batch-command*) exit 129;; esac`;
+  writeFileSync(binary, `#!/bin/sh\n${script}\nexec git "$@"\n`);
+  chmodSync(binary, 0o755);
+  return binary;
+}

@@ -1,0 +1,310 @@
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { Git } from "../../plugins/git/git.ts";
+import { history, importHistory, plainChanges, plainLastChange, plainTree } from "./_history.ts";
+import { describeGit, makeRepo, oldGit, openGit, type Repo, repoAt, T0, tempFolder } from "./_repo.ts";
+
+const show = (bytes: string) => Buffer.from(bytes, "latin1").toString("utf8");
+const iso = (seconds: number, ms = 0) => new Date(seconds * 1000 + ms).toISOString();
+
+describeGit("history equals plain git", () => {
+  it("in random histories with merges, renames, deletions, modes, odd names and skewed clocks", async () => {
+    let lookups = 0;
+    const git = openGit({ maxProcesses: 2 });
+    await fc.assert(
+      fc.asyncProperty(history, fc.infiniteStream(fc.nat()), async (commits, random) => {
+        const pick = <T>(items: readonly T[]): T | undefined => items[(random.next().value ?? 0) % items.length];
+        const repo = importHistory(commits, join(tempFolder(), "repo.git"));
+        const all = repo.git("rev-list", "--all").split("\n");
+        lookups += await compareTimes(git, repo, () => (random.next().value ?? 0) % 6000);
+        for (let i = 0; i < 3; i++) {
+          const commit = pick(all) ?? "";
+          lookups += await compareTree(git, repo, commit);
+          const paths = [...plainTree(repo, commit).keys()];
+          for (let n = 0; n < 4; n++) {
+            const path = pick(paths);
+            if (path !== undefined) lookups += await compareFile(git, repo, commit, path);
+          }
+        }
+      }),
+      { numRuns: 30, endOnFailure: true },
+    );
+    expect(lookups).toBeGreaterThanOrEqual(500);
+  }, 240_000);
+
+  it("in a repository with SHA-256 hashes", async () => {
+    const repo = makeRepo(tempFolder(), "--object-format=sha256");
+    repo.write("a", "one\n".repeat(20));
+    repo.write("d/b", "1");
+    const first = repo.commit("one");
+    repo.git("mv", "a", "c");
+    const second = repo.commit("two");
+    const git = openGit();
+    for (const commit of [first, second]) {
+      await compareTree(git, repo, commit);
+      for (const path of plainTree(repo, commit).keys()) await compareFile(git, repo, commit, path);
+    }
+  });
+});
+
+async function compareTimes(git: Git, repo: Repo, offset: () => number): Promise<number> {
+  for (let i = 0; i < 4; i++) {
+    const seconds = T0 - 200 + offset();
+    const plain = repo.git("rev-list", "-1", `--before=${iso(seconds)}`, "HEAD");
+    const answer = await git.commitAt(repo.root, iso(seconds, 900));
+    expect(answer.commit?.hash ?? "").toBe(plain);
+    expect(answer.beforeHistory).toBe(plain === "");
+    if (answer.commit === null) continue;
+    const [at, author, parents, subject] = repo.git("log", "-1", "--format=%cI%n%an%n%P%n%s", plain).split("\n");
+    expect(answer.commit).toEqual({
+      hash: plain,
+      parents: parents === "" ? [] : parents?.split(" "),
+      author,
+      at: new Date(at ?? "").toISOString(),
+      subject,
+    });
+  }
+  return 4;
+}
+
+async function compareTree(git: Git, repo: Repo, commit: string): Promise<number> {
+  const tree = await git.treeAt(repo.root, commit.slice(0, 12));
+  const plain = [...plainTree(repo, commit)];
+  expect(tree.commit).toBe(commit);
+  expect(tree.files.map(({ path, mode, size }) => ({ path, mode, size }))).toEqual(
+    plain.map(([path, { mode, size }]) => ({ path: show(path), mode, size })),
+  );
+  const changes = plainChanges(repo, parentOf(repo, commit), commit);
+  expect(tree.changed.map(({ pathBytes: _, ...change }) => change)).toEqual(
+    changes.map(({ path, status, from }) => ({ path: show(path), status, ...(from && { previousPath: show(from) }) })),
+  );
+  return 1;
+}
+
+async function compareFile(git: Git, repo: Repo, commit: string, path: string): Promise<number> {
+  const answer = await git.fileAt(repo.root, commit, Buffer.from(path, "latin1"));
+  const here = plainChanges(repo, parentOf(repo, commit), commit).find((change) => change.path === path);
+  const last = here ? commit : plainLastChange(repo, commit, path);
+  const origin = here ?? plainChanges(repo, parentOf(repo, last), last).find((change) => change.path === path);
+  const before = origin?.status === "added" ? undefined : parentOf(repo, last);
+  const previousPath = before && (origin?.from ?? path);
+  const now = content(repo, commit, path);
+  const then = before && previousPath ? content(repo, before, previousPath) : { text: null, binary: false };
+  const { pathBytes: _, ...rest } = answer;
+  expect(rest).toEqual({
+    path: show(path),
+    mode: plainTree(repo, commit).get(path)?.mode,
+    content: now.text,
+    binary: now.binary || then.binary,
+    tooLarge: false,
+    previous: then.text,
+    previousPath: previousPath ? show(previousPath) : null,
+    previousCommit: before ?? null,
+    lastCommit: last,
+    status: here?.status ?? "unchanged",
+  });
+  return 1;
+}
+
+function content(repo: Repo, commit: string, path: string): { text: string | null; binary: boolean } {
+  const file = plainTree(repo, commit).get(path);
+  if (!file || file.mode === "160000") return { text: null, binary: false };
+  const data = repo.gitBytes("cat-file", "blob", file.hash);
+  return data.includes(0) ? { text: null, binary: true } : { text: data.toString("utf8"), binary: false };
+}
+
+function parentOf(repo: Repo, commit: string): string | undefined {
+  return repo.git("rev-list", "--parents", "-1", commit).split(" ")[1];
+}
+
+describeGit("commitAt", () => {
+  it("answers beforeHistory before the first commit and on an unborn branch", async () => {
+    const repo = makeRepo();
+    const git = openGit();
+    expect(await git.commitAt(repo.root, iso(T0))).toEqual({ commit: null, beforeHistory: true, dirtyUnknown: true });
+    const first = repo.commit("one", T0 + 100);
+    expect(await git.commitAt(repo.root, iso(T0 + 99))).toMatchObject({ commit: null, beforeHistory: true });
+    expect(await git.commitAt(repo.root, iso(T0 + 100))).toMatchObject({
+      commit: { hash: first },
+      beforeHistory: false,
+      dirtyUnknown: false,
+    });
+    expect(await git.commitAt(repo.root, iso(T0 + 101))).toMatchObject({ commit: { hash: first }, dirtyUnknown: true });
+  });
+
+  it("sees a new commit at once, though the list of commits is kept", async () => {
+    const repo = makeRepo();
+    const git = openGit();
+    repo.commit("one", T0 + 100);
+    await git.commitAt(repo.root, iso(T0 + 500));
+    const second = repo.commit("two", T0 + 200);
+    expect(await git.commitAt(repo.root, iso(T0 + 500))).toMatchObject({ commit: { hash: second, subject: "two" } });
+    repo.git("reset", "-q", "--hard", "HEAD~1");
+    expect(await git.commitAt(repo.root, iso(T0 + 500))).toMatchObject({ commit: { subject: "one" } });
+  });
+
+  it("reads messages in old encodings, empty ones and folded subjects", async () => {
+    const repo = makeRepo();
+    const git = openGit();
+    repo.git("config", "i18n.commitEncoding", "ISO-8859-1");
+    repo.write(".msg", Buffer.from("gr\xfc\xdfe\n", "latin1"));
+    repo.git("commit", "-q", "--allow-empty", "-F", ".msg");
+    expect(await git.commitAt(repo.root, iso(T0 + 9999))).toMatchObject({ commit: { subject: "grüße" } });
+    repo.git("config", "--unset", "i18n.commitEncoding");
+    repo.commit("first line\nsecond line\n\nbody");
+    expect(await git.commitAt(repo.root, iso(T0 + 9999))).toMatchObject({ commit: { subject: "first line second line" } });
+    repo.git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", "");
+    expect(await git.commitAt(repo.root, iso(T0 + 9999))).toMatchObject({ commit: { subject: "", author: "Ada Author" } });
+  });
+});
+
+describeGit("fileAt", () => {
+  it("takes the shown path, the percent form and the bytes of a name that is no UTF-8", async () => {
+    const repo = importHistory(
+      [
+        { branch: 0, merge: null, step: 1, edits: [edit("write", 17)] },
+        { branch: 0, merge: null, step: 1, edits: [edit("write", 18)] },
+      ],
+      join(tempFolder(), "repo.git"),
+    );
+    const head = repo.git("rev-parse", "HEAD");
+    const git = openGit();
+    const tree = await git.treeAt(repo.root, head);
+    expect(tree.files.map((file) => file.pathBytes)).toEqual(["caf%E8.txt", "caf%E9.txt"]);
+    for (const file of tree.files) {
+      const byForm = await git.fileAt(repo.root, head, file.pathBytes ?? "");
+      expect(byForm).toMatchObject({ path: "caf\uFFFD.txt", pathBytes: file.pathBytes });
+      expect(await git.fileAt(repo.root, head, file.path)).toMatchObject({ path: "caf\uFFFD.txt" });
+    }
+  });
+
+  it("cuts off binary and huge content on either side, without holding it", async () => {
+    const repo = makeRepo();
+    repo.write("big", Buffer.alloc(2 * 1024 * 1024 + 1, "x"));
+    repo.write("edge", Buffer.alloc(2 * 1024 * 1024, "x"));
+    repo.write("bin", Buffer.from([1, 0, 2]));
+    repo.write("late", `${"x".repeat(8000)}\0`);
+    const first = repo.commit("one");
+    repo.write("big", "small now");
+    repo.write("bin", "text now");
+    const second = repo.commit("two");
+    for (const git of [openGit(), openGit({ binary: oldGit() })]) {
+      expect(await git.fileAt(repo.root, first, "big")).toMatchObject({ content: null, tooLarge: true, binary: false });
+      expect((await git.fileAt(repo.root, first, "edge")).content).toHaveLength(2 * 1024 * 1024);
+      expect(await git.fileAt(repo.root, first, "bin")).toMatchObject({ content: null, tooLarge: false, binary: true });
+      expect((await git.fileAt(repo.root, first, "late")).content).toHaveLength(8001);
+      expect(await git.fileAt(repo.root, second, "big")).toMatchObject({
+        content: "small now",
+        previous: null,
+        tooLarge: true,
+        previousCommit: first,
+      });
+      expect(await git.fileAt(repo.root, second, "bin")).toMatchObject({ content: "text now", previous: null, binary: true });
+    }
+  });
+
+  it("shows what a commit deleted, and knows no path that was never there, no folder and no way out of the tree", async () => {
+    const repo = makeRepo();
+    repo.write("d/a", "old");
+    repo.write("b", "1");
+    const first = repo.commit("one");
+    repo.git("rm", "-q", "d/a");
+    const second = repo.commit("two");
+    const git = openGit();
+    expect(await git.fileAt(repo.root, second, "d/a")).toMatchObject({
+      content: null,
+      previous: "old",
+      previousCommit: first,
+      status: "deleted",
+    });
+    const third = repo.commit("three");
+    for (const path of ["d/a", "d", "", "/", "/b", "b/", "./b", "../b", "b/../b", "b\0", ".git/config", "HEAD"]) {
+      await expect(git.fileAt(repo.root, third, path), path).rejects.toMatchObject({ code: "FILE_NOT_FOUND", status: 404 });
+    }
+  });
+
+  it("follows a chain of renames, one version at a time", async () => {
+    const repo = makeRepo();
+    const text = Array.from({ length: 30 }, (_, i) => `line ${i}\n`).join("");
+    repo.write("a", text);
+    const first = repo.commit("one");
+    repo.git("mv", "a", "b");
+    repo.write("b", text.replace("line 3\n", "line three\n"));
+    const second = repo.commit("two");
+    repo.commit("unrelated");
+    repo.git("mv", "b", "c");
+    const fourth = repo.commit("four");
+    const git = openGit();
+    const last = await git.fileAt(repo.root, fourth, "c");
+    expect(last).toMatchObject({ status: "renamed", previousPath: "b" });
+    const middle = await git.fileAt(repo.root, last.previousCommit ?? "", last.previousPath ?? "");
+    expect(middle).toMatchObject({ status: "unchanged", lastCommit: second, previousPath: "a", previousCommit: first });
+    expect(middle.previous).toBe(text);
+  });
+});
+
+describeGit("unusual repositories", () => {
+  it("answers for shallow clones up to where they are cut", async () => {
+    const repo = makeRepo();
+    repo.write("a", "1");
+    repo.commit("one", T0 + 10);
+    repo.write("a", "2");
+    const second = repo.commit("two", T0 + 20);
+    repo.write("b", "1");
+    repo.commit("three", T0 + 30);
+    const root = join(tempFolder(), "shallow");
+    repo.git("clone", "-q", "--depth", "2", `file://${repo.root}`, root);
+    const git = openGit();
+    expect(await git.commitAt(root, iso(T0 + 15))).toMatchObject({ commit: null, beforeHistory: true });
+    expect(await git.commitAt(root, iso(T0 + 25))).toMatchObject({ commit: { hash: second, parents: [] } });
+    expect(await git.fileAt(root, second, "a")).toMatchObject({ content: "2", status: "added", previous: null });
+    expect((await git.treeAt(root, second)).changed).toEqual([{ path: "a", status: "added" }]);
+  });
+
+  it("says so when a partial clone lacks a content, and fetches nothing", async () => {
+    const repo = makeRepo();
+    repo.git("config", "uploadpack.allowFilter", "true");
+    repo.write("a", "1");
+    const first = repo.commit("one");
+    repo.write("a", "2");
+    const second = repo.commit("two");
+    const root = join(tempFolder(), "partial");
+    repo.git("clone", "-q", "--filter=blob:none", `file://${repo.root}`, root);
+    const git = openGit();
+    expect((await git.treeAt(root, first)).files).toEqual([{ path: "a", mode: "100644", size: null }]);
+    await expect(git.fileAt(root, first, "a")).rejects.toMatchObject({ code: "OBJECT_MISSING", status: 422 });
+    expect(await git.commitAt(root, iso(T0 + 9999))).toMatchObject({ commit: { hash: second } });
+    expect(repoAt(root).git("rev-list", "--objects", "--missing=print", "--all")).toContain("?");
+  });
+
+  it("reads worktrees, submodules and detached heads by their own HEAD", async () => {
+    const repo = makeRepo();
+    const first = repo.commit("one", T0 + 10);
+    repo.commit("two", T0 + 20);
+    const tree = join(tempFolder(), "tree");
+    repo.git("worktree", "add", "-q", "--detach", tree, first);
+    const git = openGit();
+    expect(await git.commitAt(tree, iso(T0 + 99))).toMatchObject({ commit: { subject: "one" } });
+    expect(await git.commitAt(repo.root, iso(T0 + 99))).toMatchObject({ commit: { subject: "two" } });
+  });
+
+  it("knows commits by hash alone: not by name, range, option or a branch that looks like a hash", async () => {
+    const repo = makeRepo();
+    const head = repo.commit("one");
+    repo.git("branch", "abcdef1");
+    const git = openGit();
+    expect((await git.treeAt(repo.root, head.slice(0, 7).toUpperCase())).commit).toBe(head);
+    for (const commit of ["HEAD", "main", `${head}^`, `${head}..`, "--output=x", "-1234567", head.slice(0, 6), `${head}\n`, ""]) {
+      await expect(git.treeAt(repo.root, commit), commit).rejects.toMatchObject({ code: "INVALID_INPUT", status: 400 });
+    }
+    for (const commit of ["abcdef1", "0".repeat(40), "f".repeat(64), repo.git("rev-parse", "HEAD^{tree}")]) {
+      await expect(git.treeAt(repo.root, commit), commit).rejects.toMatchObject({ code: "COMMIT_NOT_FOUND", status: 404 });
+    }
+    await expect(git.treeAt(tempFolder(), head)).rejects.toMatchObject({ code: "NO_REPOSITORY", status: 422 });
+  });
+});
+
+function edit(kind: "write", name: number) {
+  return { kind, name, to: 0, seed: 7 };
+}
