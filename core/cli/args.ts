@@ -40,10 +40,15 @@ export function splitCommand(argv: readonly string[], defaults: Options): { name
     if (!word.startsWith("-") || word === "-") {
       return { name: word, rest: [...argv.slice(0, i), ...argv.slice(i + 1)] };
     }
-    const option = options[word.replace(/^--?/, "")];
-    if (option?.type === "string" && word.startsWith("--")) i++;
+    if (findOption(word, options)?.type === "string") i++;
   }
   return { name: undefined, rest: [...argv] };
+}
+
+/** The option a word spells in full: `--port` or `-p`, without a value in the same word. */
+function findOption(word: string, options: Options) {
+  if (word.startsWith("--")) return options[word.slice(2)];
+  return Object.values(options).find((option) => option.short === word.slice(1));
 }
 
 /** Throws UsageError for flags nobody knows, missing values and values where none belongs. */

@@ -2,6 +2,7 @@
 import { definePlugin, type RoutesOf } from "sessarc";
 import "./errors.ts";
 import { type Archive, createArchive, sweepOrphans } from "./archive.ts";
+import { commands } from "./commands/index.ts";
 import { importRoutes } from "./routes/import.ts";
 import { projectRoutes } from "./routes/projects.ts";
 import { searchRoutes } from "./routes/search.ts";
@@ -22,6 +23,7 @@ export default definePlugin({
   name: "archive",
   routes,
   migrations,
+  commands,
   async setup(kernel) {
     const archive = createArchive(kernel);
     kernel.provide("archive", archive);

@@ -7,15 +7,18 @@ import type { Commit } from "./play.ts";
 /** Writes `commits` into a new repository at `path`. False, and only the last files, when git is missing. */
 export async function writeRepository(path: string, commits: readonly Commit[]): Promise<boolean> {
   await mkdir(path, { recursive: true });
-  const available = await git(path, ["init", "-q", "-b", "main"], {});
-  for (const commit of commits) {
-    await writeFiles(path, commit.files);
-    if (!available) continue;
-    const when = new Date(commit.at).toISOString();
-    await git(path, ["add", "-A"], {});
-    await git(path, ["commit", "-q", "-m", commit.message], { GIT_AUTHOR_DATE: when, GIT_COMMITTER_DATE: when });
-  }
-  return available;
+  if (!(await git(path, ["init", "-q", "-b", "main"]))) return false;
+  // One process for the whole history: starting git once per commit would be most of the time `--demo` takes.
+  await git(path, ["fast-import", "--quiet"], commits.map(toFastImport).join(""));
+  await git(path, ["reset", "-q", "--hard"]);
+  return true;
+}
+
+function toFastImport(commit: Commit): string {
+  const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`;
+  const files = Object.entries(commit.files).map(([name, text]) => `M 100644 inline ${name}\n${data(text)}`);
+  const author = `Sample Author <author@example.com> ${Math.floor(commit.at / 1000)} +0000`;
+  return `commit refs/heads/main\nauthor ${author}\ncommitter ${author}\n${data(commit.message)}${files.join("")}\n`;
 }
 
 export async function writeFiles(path: string, files: Readonly<Record<string, string>>): Promise<void> {
@@ -27,21 +30,11 @@ export async function writeFiles(path: string, files: Readonly<Record<string, st
 }
 
 /** False when there is no git; throws when git is there and refuses. */
-function git(cwd: string, args: readonly string[], extra: Record<string, string>): Promise<boolean> {
-  const author = { NAME: "Sample Author", EMAIL: "author@example.com" };
-  const env = {
-    PATH: process.env.PATH,
-    // Nothing of the user's own settings (signing, hooks, templates) takes part.
-    GIT_CONFIG_GLOBAL: "/dev/null",
-    GIT_CONFIG_NOSYSTEM: "1",
-    GIT_AUTHOR_NAME: author.NAME,
-    GIT_AUTHOR_EMAIL: author.EMAIL,
-    GIT_COMMITTER_NAME: author.NAME,
-    GIT_COMMITTER_EMAIL: author.EMAIL,
-    ...extra,
-  };
+function git(cwd: string, args: readonly string[], input = ""): Promise<boolean> {
+  // Nothing of the user's own settings (signing, hooks, templates) takes part.
+  const env = { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
   return new Promise((resolve, reject) => {
-    const child = spawn("git", args, { cwd, env, stdio: ["ignore", "ignore", "pipe"], timeout: 20_000 });
+    const child = spawn("git", args, { cwd, env, stdio: ["pipe", "ignore", "pipe"], timeout: 20_000 });
     let said = "";
     child.stderr.on("data", (chunk: Buffer) => {
       said += chunk.toString();
@@ -50,5 +43,7 @@ function git(cwd: string, args: readonly string[], extra: Record<string, string>
     child.on("close", (code) =>
       code === 0 ? resolve(true) : reject(new Error(`git ${args[0]} failed: ${said.trim()}`)),
     );
+    child.stdin.on("error", reject);
+    child.stdin.end(input);
   });
 }

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { commonFlags, numberFlag, parseFlags, splitCommand, UsageError } from "../../core/cli/args.ts";
+import { allCommands, CORE_COMMANDS, serveCommand } from "../../core/cli/commands.ts";
+import { commandHelp, generalHelp } from "../../core/cli/help.ts";
+import { defaultPlugins } from "../../plugins/index.ts";
+
+const split = (line: string) => splitCommand(line.split(" ").filter(Boolean), serveCommand.options);
+const parse = (line: string) => parseFlags(serveCommand, line.split(" ").filter(Boolean));
+
+describe("which word is the command", () => {
+  it("is the first that is no flag and no flag's value", () => {
+    expect(split("usage weekly --json")).toEqual({ name: "usage", rest: ["weekly", "--json"] });
+    expect(split("--data-dir x usage")).toEqual({ name: "usage", rest: ["--data-dir", "x"] });
+    expect(split("--data-dir=x usage")).toEqual({ name: "usage", rest: ["--data-dir=x"] });
+  });
+
+  it("is none when there are only flags", () => {
+    expect(split("--port 0 --no-open")).toEqual({ name: undefined, rest: ["--port", "0", "--no-open"] });
+    expect(split("-p 0")).toEqual({ name: undefined, rest: ["-p", "0"] });
+    expect(split("")).toEqual({ name: undefined, rest: [] });
+  });
+
+  it("finds common flags before the command is known", () => {
+    expect(commonFlags(["x", "--plugin", "a", "--plugin=b", "--other"])).toMatchObject({ plugin: ["a", "b"] });
+  });
+});
+
+describe("flags", () => {
+  it("reads values, negations and repeats", () => {
+    expect(parse("--port 0 --no-open --plugin a --plugin b").flags).toEqual({
+      port: "0",
+      open: false,
+      plugin: ["a", "b"],
+    });
+  });
+
+  it("names the nearest known flag for one nobody knows", () => {
+    expect(() => parse("--prot 1")).toThrow("Unknown flag --prot for `sessarc serve`; did you mean --port?");
+    expect(() => parse("--no-opne")).toThrow("did you mean --open?");
+    expect(() => parse("--zzzzzzzzz")).toThrow(/^Unknown flag --zzzzzzzzz for `sessarc serve`$/);
+  });
+
+  it("refuses a missing value, a value too many and a port that is none", () => {
+    expect(() => parse("--port")).toThrow("--port needs a value");
+    expect(() => parse("--host --auth")).toThrow("--host needs a value");
+    expect(() => parse("--auth=yes")).toThrow("--auth takes no value");
+    for (const port of ["70000", "x", "1.5"]) {
+      expect(() => numberFlag(parse(`--port=${port}`).flags, "port", 0, 65535)).toThrow(UsageError);
+    }
+  });
+});
+
+describe("help", () => {
+  it("fits one screen for every command, and explains every flag", async () => {
+    for (const command of await allCommands(defaultPlugins())) {
+      const lines = commandHelp(command).split("\n");
+      expect(lines.length, command.name).toBeLessThanOrEqual(24);
+      for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(100);
+      for (const name of Object.keys(command.options))
+        expect(command.help[name], `${command.name} --${name}`).toBeTruthy();
+    }
+  });
+
+  it("lists every command", () => {
+    const text = generalHelp("1.2.3", CORE_COMMANDS);
+    expect(text.split("\n").length).toBeLessThanOrEqual(24);
+    for (const { name, summary } of CORE_COMMANDS) expect(text).toMatch(new RegExp(`  ${name} +${summary}`));
+  });
+
+  it("finds commands where plugins/index.ts says they are", async () => {
+    for (const entry of defaultPlugins()) {
+      const factory = (await entry.load?.())?.default;
+      const names = (factory?.().commands ?? []).map((command) => command.name);
+      expect([...names].sort(), entry.specifier).toEqual([...(entry.commands ?? [])].sort());
+    }
+  });
+});
