@@ -45,22 +45,19 @@ export function count(unknown: Record<string, number>, name: string): void {
 
 /** First and last of some ISO times; gaps are left out. */
 export function earliest(times: readonly (string | undefined)[]): string | undefined {
-  return pick(times, (a, b) => a < b);
+  let best: string | undefined;
+  for (const at of times) if (at !== undefined && (best === undefined || isBefore(at, best))) best = at;
+  return best;
 }
 export function latest(times: readonly (string | undefined)[]): string | undefined {
-  return pick(times, (a, b) => a > b);
+  let best: string | undefined;
+  for (const at of times) if (at !== undefined && (best === undefined || isBefore(best, at))) best = at;
+  return best;
 }
 
-function pick(times: readonly (string | undefined)[], wins: (a: number, b: number) => boolean): string | undefined {
-  let best: string | undefined;
-  let bestTime = Number.NaN;
-  for (const at of times) {
-    const time = at === undefined ? Number.NaN : Date.parse(at);
-    if (Number.isNaN(time) || (best !== undefined && !wins(time, bestTime))) continue;
-    best = at;
-    bestTime = time;
-  }
-  return best;
+/** Both as `toIso` gives them; those of one length compare as text. */
+export function isBefore(a: string, b: string): boolean {
+  return a.length === b.length ? a < b : Date.parse(a) < Date.parse(b);
 }
 
 function isShallow(value: unknown, left: number): value is Json {

@@ -5,9 +5,9 @@ import {
   earliest,
   type Fields,
   fieldsOf,
+  isBefore,
   isFields,
   jsonOf,
-  latest,
   listOf,
   stringOf,
   titleOf,
@@ -81,8 +81,10 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
     const data = fieldsOf(record.data);
     const id = stringOf(record.id);
     const at = toIso(record.timestamp);
-    state.startedAt = earliest([state.startedAt, at]);
-    state.endedAt = latest([state.endedAt, at]);
+    if (at !== undefined) {
+      if (state.startedAt === undefined || isBefore(at, state.startedAt)) state.startedAt = at;
+      if (state.endedAt === undefined || isBefore(state.endedAt, at)) state.endedAt = at;
+    }
     const model = stringOf(data.model) ?? state.model;
     const base = { seq: 0, id, at };
 
