@@ -1,4 +1,5 @@
 /** JSON-lines logs: read once from start to end, or tailed from a cursor. Both number the same events the same way. */
+import { isAscii } from "node:buffer";
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -254,7 +255,8 @@ function toText(bytes: Buffer, from: number, to: number, offset: number): string
   if (offset === 0 && bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf) start += 3;
   while (end > start && bytes[end - 1] === 13) end--;
   if (start >= end) return "";
-  const text = bytes.toString("utf8", start, end);
+  // Most lines are ASCII; those decode several times faster as Latin-1, to the same text.
+  const text = bytes.toString(isAscii(bytes.subarray(start, end)) ? "latin1" : "utf8", start, end);
   return end - start < 64 && text.trim() === "" ? "" : text;
 }
 

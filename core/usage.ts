@@ -20,11 +20,19 @@ export function toCount(value: unknown): number {
 
 /** Adds `tokens` to `usage[model]`. */
 export function addUsage(usage: SessionUsage, model: string, tokens: LooseUsage): void {
+  addTokens(usage, model, toTokens(tokens));
+}
+
+function addTokens(usage: SessionUsage, model: string, tokens: TokenUsage): void {
   // A hostile log may name its model so; writing to it would change every object.
   const name = model === "__proto__" ? "unknown" : model;
   let sum = Object.hasOwn(usage, name) ? usage[name] : undefined;
   if (!sum) usage[name] = sum = emptyUsage();
-  for (const field of FIELDS) sum[field] += toCount(tokens[field]);
+  sum.input += tokens.input;
+  sum.output += tokens.output;
+  sum.cacheWrite5m += tokens.cacheWrite5m;
+  sum.cacheWrite1h += tokens.cacheWrite1h;
+  sum.cacheRead += tokens.cacheRead;
 }
 
 export function mergeUsage(into: SessionUsage, from: SessionUsage): void {
@@ -96,11 +104,11 @@ export function createLedger(state?: Json): Ledger {
       for (const [slot, part] of Object.entries(past.slots)) slots[slot] = structuredClone(part);
     }
     for (const entry of list) {
-      addUsage(entry.inherited ? inherited : usage, entry.model, entry.usage);
+      addTokens(entry.inherited ? inherited : usage, entry.model, entry.usage);
       const slot = entry.at && !entry.inherited ? slotOf(entry.at) : "";
       if (!slot) continue;
       slots[slot] ??= {};
-      addUsage(slots[slot], entry.model, entry.usage);
+      addTokens(slots[slot], entry.model, entry.usage);
     }
     return { usage, inherited, slots };
   };
