@@ -1,27 +1,24 @@
 /** The kernel: hooks, a registry, storage and an HTTP app that plugins fill. It has no feature of its own. */
 import type { H3 } from "h3";
-import { createAccess } from "./access.ts";
+import { type Access, createAccess } from "./access.ts";
 import type { AdapterEnv } from "./adapter.ts";
-import { loadPlugins, messageOf, runStep, sortPlugins } from "./boot.ts";
+import { type LoadedPlugin, loadPlugins, messageOf, runStep, sortPlugins } from "./boot.ts";
 import { builtin } from "./builtin.ts";
-import { createCloser } from "./close.ts";
+import { type Closer, createCloser } from "./close.ts";
 import { type ResolvedConfig, resolveConfig } from "./config.ts";
 import { machineEnv } from "./env.ts";
 import { SessarcError } from "./error.ts";
-import { createHooks } from "./hooks.ts";
+import { createHooks, type Hooks, type Notify } from "./hooks.ts";
+import { toRequest } from "./in-process.ts";
 import type { Plugin, PluginEntry } from "./plugin.ts";
-import { createRegistry } from "./registry.ts";
-import type { Lock } from "./storage/lock.ts";
+import { createRegistry, type WritableRegistry } from "./registry.ts";
 import type { Storage } from "./storage/types.ts";
 import { createTraffic } from "./traffic.ts";
 import type { Kernel, ServedAddress, Services } from "./types.ts";
 import { createPool } from "./workers/pool.ts";
 
-/** How long running requests get to finish when the kernel closes. */
-const DRAIN_MS = 2_000;
-
 export interface KernelOptions {
-  /** Plugins and plugin entries, in any order. The configuration's own are not added by themselves. */
+  /** Plugins and plugin entries, in any order. Those of the configuration are not added by themselves. */
   plugins?: readonly (Plugin | PluginEntry)[] | undefined;
   config?: ResolvedConfig | undefined;
   env?: AdapterEnv | undefined;
@@ -33,29 +30,79 @@ export interface KernelOptions {
   log?: ((line: string) => void) | undefined;
 }
 
+/** How long running requests get to finish when the kernel closes. */
+const DRAIN_MS = 2_000;
+
 /**
  * Loads the plugins, sorts them by `dependsOn`, opens storage, and starts each one: migrations, hooks, `setup`. A failure
- * closes what was started and throws an error that names the plugin. The HTTP app is built on the first request.
+ * closes what was opened and throws an error that names the plugin. The HTTP app is built when it is first needed.
  */
 export async function createKernel(options: KernelOptions = {}): Promise<Kernel> {
-  const env = options.env ?? machineEnv();
-  const config = options.config ?? resolveConfig({}, {}, env);
-  const timeoutMs = options.timeoutMs ?? 10_000;
-  const log = options.log ?? ((line) => process.stderr.write(`${line}\n`));
-  const [loaded, access] = await Promise.all([
-    loadPlugins([builtin(), ...(options.plugins ?? [])]).then(sortPlugins),
-    createAccess(config.auth, config.dataDir),
-  ]);
+  const { timeoutMs = 10_000, log = (line: string) => process.stderr.write(`${line}\n`) } = options;
+  const plugins = sortPlugins(await loadPlugins([builtin(), ...(options.plugins ?? [])]));
   const registry = createRegistry();
-  for (const { plugin, source } of loaded) registry.add(plugin, source);
+  for (const { plugin, source } of plugins) registry.add(plugin, source);
 
-  const { hooks, notify } = createHooks();
   const closer = createCloser(timeoutMs);
-  const traffic = createTraffic();
-  let starting = "kernel";
-  const lock = options.storage ? undefined : await takeLock(config.dataDir, closer.add);
+  try {
+    const parts = await openParts(options, closer, log);
+    const starting = { plugin: "kernel" };
+    const kernel = assemble(parts, registry, closer, starting, log);
+    await startAll(plugins, kernel, registry, starting, timeoutMs);
+    return kernel;
+  } catch (error) {
+    await closer.close(async () => {}).catch((failed) => log(`Closing after a failed start: ${messageOf(failed)}`));
+    throw error;
+  }
+}
+
+/** What the kernel stands on; each part is on the closer's list as soon as it is open. */
+interface Parts {
+  config: ResolvedConfig;
+  env: AdapterEnv;
+  access: Access;
+  storage: Storage;
+  hooks: Hooks;
+  notify: Notify;
+}
+
+async function openParts(options: KernelOptions, closer: Closer, log: (line: string) => void): Promise<Parts> {
+  const { env = machineEnv(), config = resolveConfig({}, {}, env) } = options;
+  const { hooks, notify } = createHooks();
+  const storage = options.storage ?? (await openStorage(config, closer, notify, log));
+  const access = await createAccess(config.auth, config.dataDir);
   if (access.required) closer.add("the discovery file", () => access.retract());
-  const storage = options.storage ?? (await openStorage(config, closer.add, notify));
+  // What is wrong with the catalogue is told as it is, not as the failure of whichever plugin asks first.
+  await storage.db.ready;
+  return { config, env, access, storage, hooks, notify };
+}
+
+/** Takes the archive's lock; closing the catalogue gives it back. */
+async function openStorage(
+  { dataDir, storage: { driver } }: ResolvedConfig,
+  closer: Closer,
+  notify: Notify,
+  log: (line: string) => void,
+): Promise<Storage> {
+  const { createStorage } = await import("./storage/index.ts");
+  const onFlushed = (info: { bytes: number; ms: number }) => void notify("storage:flushed", info);
+  const storage = await createStorage({ dataDir, driver, onFlushed, onNotice: log });
+  closer.add("the catalogue", () => storage.db.close());
+  return storage;
+}
+
+function assemble(
+  { config, env, access, storage, hooks, notify }: Parts,
+  registry: WritableRegistry,
+  closer: Closer,
+  starting: { readonly plugin: string },
+  log: (line: string) => void,
+): Kernel {
+  hooks.hook("request:error", (error, { method, path, errorId }) =>
+    log(`${errorId} ${method} ${path}: ${detailOf(error)}`),
+  );
+  hooks.hook("listener:failed", (error, { hook }) => log(`A listener of ${hook} failed: ${detailOf(error)}`));
+  const traffic = createTraffic();
   const pool = createPool();
   closer.add("the worker pool", () => pool.close());
   let address: ServedAddress | undefined;
@@ -77,91 +124,63 @@ export async function createKernel(options: KernelOptions = {}): Promise<Kernel>
     },
     async announce(served) {
       address = served;
-      await lock?.update({ port: served.port, url: served.url });
+      await storage.lock?.update({ port: served.port, url: served.url });
       return access.publish(served.url, served.port);
     },
     app() {
       app ??= import("./http.ts").then((http) => http.createApp(kernel, traffic));
       return app;
     },
-    provide(name, service) {
-      registry.addService(name, service, starting);
-    },
+    fetch: async (path, init) => (await kernel.app()).fetch(toRequest(kernel, path, init)),
+    provide: (name, service) => registry.addService(name, service, starting.plugin),
     inject: (name) => inject(registry.services, name),
     async watch(root, onChange) {
       const { watchRoot } = await import("./watch.ts");
-      const stop = await watchRoot(root, onChange, {
-        onError: (error) => notify("listener:failed", error, { hook: "watch" }),
-      });
+      const onError = (error: unknown) => notify("listener:failed", error, { hook: "watch" });
+      const stop = await watchRoot(root, onChange, { onError });
       const forget = closer.add(`the watch of ${root}`, stop);
-      return async () => {
+      return () => {
         forget();
-        await stop();
+        return stop();
       };
     },
-    onClose(fn) {
-      closer.add(`plugin "${starting}"`, fn);
-    },
-    fetch: async (path, init) => (await kernel.app()).fetch(toRequest(kernel, path, init)),
+    onClose: (fn) => void closer.add(`plugin "${starting.plugin}"`, fn),
     close: () =>
       closer.close(async () => {
         await traffic.settled(DRAIN_MS);
         await notify("kernel:close", kernel);
       }),
   };
-  hooks.hook("request:error", (error, { method, path, errorId }) =>
-    log(`${errorId} ${method} ${path}: ${detailOf(error)}`),
-  );
-  hooks.hook("listener:failed", (error, { hook }) => log(`A listener of ${hook} failed: ${detailOf(error)}`));
+  return kernel;
+}
 
-  try {
-    for (const { plugin } of loaded) {
-      starting = plugin.name;
-      const started = performance.now();
-      await start(plugin, kernel, timeoutMs);
-      const ms = Math.round((performance.now() - started) * 10) / 10;
-      registry.booted(plugin.name, ms);
-      await notify("plugin:loaded", { name: plugin.name, ms });
-    }
-    starting = "kernel";
-    await notify("kernel:ready", kernel);
-    return kernel;
-  } catch (error) {
-    await kernel.close().catch((closing) => log(`Closing after a failed start: ${messageOf(closing)}`));
-    throw error;
+async function startAll(
+  plugins: readonly LoadedPlugin[],
+  kernel: Kernel,
+  registry: WritableRegistry,
+  starting: { plugin: string },
+  timeoutMs: number,
+): Promise<void> {
+  for (const { plugin } of plugins) {
+    starting.plugin = plugin.name;
+    const started = performance.now();
+    await start(plugin, kernel, timeoutMs);
+    const ms = Math.round((performance.now() - started) * 10) / 10;
+    registry.booted(plugin.name, ms);
+    await kernel.notify("plugin:loaded", { name: plugin.name, ms });
   }
+  starting.plugin = "kernel";
+  await kernel.notify("kernel:ready", kernel);
 }
 
 async function start(plugin: Plugin, kernel: Kernel, ms: number): Promise<void> {
-  const { migrations, hooks, setup } = plugin;
+  const { name, migrations, hooks } = plugin;
   if (migrations?.length) {
     const { migrate } = await import("./storage/migrate.ts");
-    await runStep(plugin.name, "its migrations", ms, () => migrate(kernel.storage.db, plugin.name, migrations));
+    await runStep(name, "its migrations", ms, () => migrate(kernel.storage.db, name, migrations));
   }
   if (hooks) kernel.hooks.addHooks(hooks);
-  if (setup) await runStep(plugin.name, "setup", ms, () => setup.call(plugin, kernel));
-}
-
-type OnClose = (what: string, fn: () => unknown) => unknown;
-
-async function takeLock(dataDir: string, onClose: OnClose): Promise<Lock> {
-  const { acquireLock } = await import("./storage/lock.ts");
-  const lock = await acquireLock(dataDir);
-  onClose("the lock", () => lock.release());
-  return lock;
-}
-
-async function openStorage(config: ResolvedConfig, onClose: OnClose, notify: Kernel["notify"]): Promise<Storage> {
-  const { createStorage } = await import("./storage/index.ts");
-  const { dataDir } = config;
-  const { driver } = config.storage;
-  const storage = await createStorage({ dataDir, driver });
-  onClose("the catalogue", async () => {
-    const started = performance.now();
-    await storage.db.close();
-    await notify("storage:flushed", { bytes: storage.db.stats.snapshotBytes, ms: performance.now() - started });
-  });
-  return storage;
+  await runStep(name, "setup", ms, () => plugin.setup?.(kernel));
 }
 
 function inject<K extends keyof Services>(services: ReadonlyMap<string, unknown>, name: K): Services[K] {
@@ -178,16 +197,5 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   redactor: "security",
   scanner: "security",
 };
-
-/** A request of this process: our own Host, JSON when it carries text, and the token when one is asked for. */
-function toRequest(kernel: Kernel, path: string, init: RequestInit = {}): Request {
-  const { host, port } = kernel.address ?? kernel.config;
-  const headers = new Headers(init.headers);
-  const setDefault = (name: string, value: string) => headers.has(name) || headers.set(name, value);
-  setDefault("host", `${host.includes(":") ? `[${host}]` : host}:${port}`);
-  if (typeof init.body === "string") setDefault("content-type", "application/json");
-  if (kernel.access.token) setDefault("authorization", `Bearer ${kernel.access.token}`);
-  return new Request(new URL(path, `http://127.0.0.1:${port}`), { ...init, headers });
-}
 
 const detailOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));

@@ -8,8 +8,11 @@ import type { Kernel } from "./types.ts";
 
 /** The h3 handler of a route. It always answers a Response or throws; HEAD runs the handler of GET. */
 export function toHandler(route: AnyRoute, kernel: Kernel): (event: H3Event) => Promise<Response> {
+  const rest = /\/\*\*(?::(\w+))?$/.exec(route.path);
+  // The router leaves out an empty rest: `/**` at `/`.
+  const empty: Record<string, string> = rest ? { [rest[1] ?? "_"]: "" } : {};
   return async (event) => {
-    const params = decodeParams(event.context.params ?? {});
+    const params = decodeParams({ ...empty, ...event.context.params });
     const query = readQuery(event.url.searchParams);
     const ctx: RouteContext = {
       event,

@@ -32,13 +32,10 @@ export interface Served extends ServedAddress {
 export async function serve(options: ServeOptions): Promise<Served> {
   const { config, graceMs = 1_000 } = options;
   const booting = createKernel(options);
-  const ready = booting.then(toListener);
-  // Awaited below; until then a failed start must not count as unhandled.
-  ready.catch(() => {});
-
+  const gate = createGate();
   const { server, address, stop } = await listenOn(config, (req, res) => {
     linger(req, res);
-    ready.then(
+    gate.opened.then(
       (handle) => handle(req, res),
       () => refuse(res, "SHUTTING_DOWN", {}),
     );
@@ -48,7 +45,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     throw error;
   });
 
-  /** After the kernel: by now every stream has ended; whoever still holds a connection is cut off. */
+  /** Whoever still holds a connection after the grace time is cut off. */
   async function disconnect(stopped: Promise<void>): Promise<void> {
     const cut = setTimeout(() => server.closeAllConnections(), graceMs);
     await stopped;
@@ -57,9 +54,13 @@ export async function serve(options: ServeOptions): Promise<Served> {
 
   let loginUrl: string | undefined;
   try {
-    loginUrl = await (await booting).announce(address);
-    await ready;
+    const kernel = await booting;
+    const listener = await toListener(kernel);
+    // First the address, or requests that waited would be checked against another one.
+    loginUrl = await kernel.announce(address);
+    gate.open(listener);
   } catch (error) {
+    gate.fail(error);
     const kernel = await booting.catch(() => undefined);
     await kernel?.close();
     await disconnect(stop());
@@ -95,6 +96,19 @@ export async function serve(options: ServeOptions): Promise<Served> {
   if (options.signal?.aborted) abort();
   options.out?.(`sessarc ready at ${address.url}`);
   return served;
+}
+
+/** Where requests wait until there is somebody to answer them. */
+function createGate() {
+  let open: (listener: RequestListener) => void = () => {};
+  let fail: (error: unknown) => void = () => {};
+  const opened = new Promise<RequestListener>((resolve, reject) => {
+    open = resolve;
+    fail = reject;
+  });
+  // With nobody waiting, a failed start is told by `serve` alone.
+  opened.catch(() => {});
+  return { opened, open, fail };
 }
 
 async function toListener(kernel: Kernel): Promise<RequestListener> {
