@@ -9,7 +9,7 @@ export interface OpenSession {
   read(): AsyncGenerator<Draft, SessionSummary>;
   /** Bytes of log text read so far. */
   bytes(): number;
-  close(): void;
+  close(): void | Promise<void>;
 }
 
 export interface Rereader {
@@ -60,7 +60,7 @@ export function createRereadTail(): (source: Rereader, cursor: Cursor | undefine
         bytesRead: session.bytes(),
       };
     } finally {
-      session.close();
+      await session.close();
     }
   };
 }

@@ -8,7 +8,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import opencode from "../../plugins/opencode/index.ts";
 import { toUsage } from "../../plugins/opencode/parse.ts";
 import {
-  bash,
   type Extra,
   makeDatabase,
   PLAIN,

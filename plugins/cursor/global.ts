@@ -1,0 +1,282 @@
+/**
+ * The database of all windows (`globalStorage/state.vscdb`): which composers it holds, and one composer's bubbles. Keys are asked for
+ * one by one or by key range; the bulk (checkpoints, diffs, blobs) and ItemTable, which holds the account's tokens, are never touched.
+ */
+import type { SessionSummary, SqliteFile } from "sessarc";
+import { type Builder, createBuilder } from "./conversation.ts";
+import { folderOfIdentifier } from "./project.ts";
+import {
+  type Conversation,
+  type Draft,
+  type Fields,
+  fieldsOf,
+  isFields,
+  listOf,
+  numberOf,
+  parseFields,
+  textOf,
+  toMs,
+} from "./types.ts";
+
+/** A composer as the list knows it. */
+export interface Composer extends Conversation {
+  workspace?: string | undefined;
+  /** Has bubbles of its own inside the row. */
+  inline: boolean;
+  /** Bubbles the row puts in order. */
+  ordered: number;
+  /** What the row looked like when it was read. */
+  stamp: string;
+}
+
+export interface BubbleStats {
+  count: number;
+  bytes: number;
+}
+
+export interface GlobalIndex {
+  composers: Map<string, Composer>;
+  /** What the table composerHeaders says of conversations, those without a composer too. */
+  headers: Map<string, Conversation & { workspace?: string | undefined }>;
+  bubbles: Map<string, BubbleStats>;
+}
+
+type Raw = Record<string, unknown>;
+
+/** Composers looked at anew at every change, newest first: only those are still being written. */
+const RECENT = 20;
+/** Past this many changed composers one pass over all bubbles is cheaper. */
+const MANY = 200;
+
+/** `previous`: the index of an earlier state; composers whose row did not change since are taken over from it. */
+export function indexGlobal(db: SqliteFile, previous?: GlobalIndex): GlobalIndex {
+  const tables = new Set(db.tables());
+  const headers = tables.has("composerHeaders") ? readHeaders(db) : new Map();
+  const composers = new Map<string, Composer>();
+  if (!hasKeys(db, tables)) return { composers, headers, bubbles: new Map() };
+
+  const changed: string[] = [];
+  const lately = new Set(previous && newestOf(previous.composers));
+  const rows = db.all<Raw>(
+    "select key, octet_length(value) as bytes from cursorDiskKV where key >= 'composerData:' and key < 'composerData;' and value is not null",
+  );
+  for (const row of rows) {
+    const id = textOf(row.key)?.slice("composerData:".length);
+    if (!id) continue;
+    const stamp = `${numberOf(row.bytes) ?? 0}.${headers.get(id)?.updatedAt ?? 0}`;
+    const known = previous?.composers.get(id);
+    // Of those still being written an edit may keep the length.
+    if (known?.stamp === stamp && !lately.has(id)) composers.set(id, known);
+    else {
+      const composer = toComposer(id, composerData(db, id), stamp);
+      if (!composer) continue;
+      composers.set(id, composer);
+      changed.push(id);
+    }
+  }
+  if (!previous || changed.length > MANY + RECENT) return { composers, headers, bubbles: allBubbles(db) };
+  const bubbles = new Map(previous.bubbles);
+  for (const id of new Set([...changed, ...newestOf(composers)])) bubbles.set(id, bubblesOf(db, id));
+  return { composers, headers, bubbles };
+}
+
+const newestOf = (composers: ReadonlyMap<string, Composer>): string[] =>
+  [...composers.values()]
+    .sort((a, b) => (b.updatedAt ?? 0) - (a.updatedAt ?? 0))
+    .slice(0, RECENT)
+    .map((composer) => composer.key);
+
+/** Whether there is anything to read: drafts and rows whose bubbles are gone are no conversations. */
+export const hasContent = (index: GlobalIndex, id: string): boolean => {
+  const composer = index.composers.get(id);
+  return (
+    composer !== undefined && (composer.inline || (composer.ordered > 0 && (index.bubbles.get(id)?.count ?? 0) > 0))
+  );
+};
+
+/** Change token of a composer. */
+export function composerVersion(composer: Composer, bubbles: BubbleStats | undefined): string {
+  return ["composer", composer.stamp, composer.updatedAt ?? 0, bubbles?.count ?? 0, bubbles?.bytes ?? 0].join("-");
+}
+
+/** One composer as it stands now; undefined when there is none. */
+export function findComposer(
+  db: SqliteFile,
+  id: string,
+): { composer: Composer; data: Fields; bubbles: BubbleStats } | undefined {
+  const tables = new Set(db.tables());
+  if (!hasKeys(db, tables)) return undefined;
+  const [row] = db.all<Raw>("select octet_length(value) as bytes from cursorDiskKV where key = ?", [
+    `composerData:${id}`,
+  ]);
+  const header = tables.has("composerHeaders") ? readHeaders(db, id).get(id) : undefined;
+  const data = composerData(db, id);
+  const composer = row && toComposer(id, data, `${numberOf(row.bytes) ?? 0}.${header?.updatedAt ?? 0}`);
+  if (!composer || !data) return undefined;
+  return {
+    composer: {
+      ...composer,
+      title: composer.title ?? header?.title,
+      cwd: composer.cwd ?? header?.cwd,
+      parent: composer.parent ?? header?.parent,
+    },
+    data,
+    bubbles: bubblesOf(db, id),
+  };
+}
+
+/** Bubbles of one composer, by key range. */
+export function bubblesOf(db: SqliteFile, id: string): BubbleStats {
+  if (!hasKeys(db, new Set(db.tables()))) return { count: 0, bytes: 0 };
+  const [row] = db.all<Raw>(
+    "select count(*) as n, total(octet_length(value)) as bytes from cursorDiskKV where key >= ? and key < ? and value is not null",
+    [`bubbleId:${id}:`, `bubbleId:${id};`],
+  );
+  return { count: numberOf(row?.n) ?? 0, bytes: numberOf(row?.bytes) ?? 0 };
+}
+
+/**
+ * The drafts of a composer in the order of its headers (that order is the truth: bubbles without a header are leftovers), else of its
+ * inline conversation. `db` holds the bubbles; without it only inline ones are found.
+ */
+export function* composerDrafts(
+  data: Fields,
+  conversation: Conversation,
+  db: SqliteFile | undefined,
+  onBytes: (bytes: number) => void,
+): Generator<Draft, { summary: SessionSummary; builder: Builder }> {
+  const builder = createBuilder(conversation);
+  const inline = new Map<string, unknown>();
+  for (const bubble of listOf(data.conversation)) {
+    const id = isFields(bubble) ? textOf(bubble.bubbleId) : undefined;
+    if (id) inline.set(id, bubble);
+  }
+  for (const [id, bubble] of Object.entries(fieldsOf(data.conversationMap)))
+    if (!inline.has(id)) inline.set(id, bubble);
+  const aside = toolsAside(data);
+  const read = db && hasKeys(db, new Set(db.tables())) ? db : undefined;
+  const generating = data.status === "generating";
+  const headers = listOf(data.fullConversationHeadersOnly);
+
+  if (headers.length === 0) {
+    const bubbles = listOf(data.conversation);
+    for (const [i, bubble] of bubbles.entries()) {
+      const id = isFields(bubble) ? textOf(bubble.bubbleId) : undefined;
+      yield* builder.bubble(bubble, generating && i === bubbles.length - 1, id && aside.get(id));
+    }
+  }
+  const seen = new Set<string>();
+  for (const [i, header] of headers.entries()) {
+    const id = isFields(header) ? textOf(header.bubbleId) : undefined;
+    if (!id) {
+      builder.bad();
+      continue;
+    }
+    // A header that comes twice shows its bubble once.
+    if (seen.has(id)) continue;
+    seen.add(id);
+    const [row] = read
+      ? read.all<Raw>("select cast(value as text) as value from cursorDiskKV where key = ?", [
+          `bubbleId:${conversation.key}:${id}`,
+        ])
+      : [];
+    const text = textOf(row?.value);
+    if (text) onBytes(text.length);
+    const bubble = text === undefined ? inline.get(id) : parseFields(text);
+    if (bubble === undefined) {
+      if (text === undefined) builder.count("bubble:missing");
+      else builder.bad();
+      continue;
+    }
+    yield* builder.bubble(typeOf(bubble, header), generating && i === headers.length - 1, aside.get(id));
+  }
+  return { summary: builder.finish(), builder };
+}
+
+/** Some bubbles leave their type to their header. */
+const typeOf = (bubble: unknown, header: unknown): unknown =>
+  isFields(bubble) && isFields(header) && bubble.type === undefined ? { ...bubble, type: header.type } : bubble;
+
+/** Old composers keep tool calls beside the conversation, by bubble. */
+function toolsAside(data: Fields): Map<string, unknown> {
+  const found = new Map<string, unknown>();
+  for (const capability of listOf(data.capabilities)) {
+    if (!isFields(capability) || capability.type !== 15) continue;
+    const map = fieldsOf(capability.data).bubbleDataMap;
+    for (const [id, call] of Object.entries(isFields(map) ? map : (parseFields(map) ?? {}))) found.set(id, call);
+  }
+  return found;
+}
+
+export function toComposer(id: string, data: Fields | undefined, stamp: string): Composer | undefined {
+  if (!data) return undefined;
+  const workspace = fieldsOf(data.workspaceIdentifier);
+  return {
+    key: id,
+    title: textOf(data.name),
+    cwd: folderOfIdentifier(workspace),
+    workspace: textOf(workspace.id),
+    parent: parentOf(data),
+    createdAt: toMs(data.createdAt),
+    updatedAt: toMs(data.lastUpdatedAt),
+    model: textOf(fieldsOf(data.modelConfig).modelName),
+    inline: listOf(data.conversation).length > 0,
+    ordered: listOf(data.fullConversationHeadersOnly).length,
+    stamp,
+  };
+}
+
+const parentOf = (data: Fields) => textOf(fieldsOf(data.subagentInfo).parentComposerId);
+
+function composerData(db: SqliteFile, id: string): Fields | undefined {
+  const [row] = db.all<Raw>("select cast(value as text) as value from cursorDiskKV where key = ?", [
+    `composerData:${id}`,
+  ]);
+  return parseFields(row?.value);
+}
+
+function allBubbles(db: SqliteFile): Map<string, BubbleStats> {
+  const found = new Map<string, BubbleStats>();
+  const rows = db.iterate<Raw>(
+    "select substr(key, 10, instr(substr(key, 10), ':') - 1) as id, count(*) as n, total(octet_length(value)) as bytes " +
+      "from cursorDiskKV where key >= 'bubbleId:' and key < 'bubbleId;' and value is not null group by id",
+  );
+  for (const row of rows) {
+    const id = textOf(row.id);
+    if (id) found.set(id, { count: numberOf(row.n) ?? 0, bytes: numberOf(row.bytes) ?? 0 });
+  }
+  return found;
+}
+
+const HEADER_COLUMNS = ["composerId", "workspaceId", "createdAt", "lastUpdatedAt", "value"];
+
+function readHeaders(db: SqliteFile, id?: string): GlobalIndex["headers"] {
+  const present = new Set(db.columns("composerHeaders"));
+  const headers: GlobalIndex["headers"] = new Map();
+  if (!present.has("composerId")) return headers;
+  const columns = HEADER_COLUMNS.filter((name) => present.has(name)).map((name) =>
+    name === "value" ? "cast(value as text) as value" : name,
+  );
+  const sql = `select ${columns.join(", ")} from composerHeaders`;
+  for (const row of id === undefined ? db.iterate<Raw>(sql) : db.iterate<Raw>(`${sql} where composerId = ?`, [id])) {
+    const key = textOf(row.composerId);
+    if (!key) continue;
+    const value = parseFields(row.value) ?? {};
+    headers.set(key, {
+      key,
+      title: textOf(value.name),
+      cwd: folderOfIdentifier(value.workspaceIdentifier),
+      workspace: textOf(row.workspaceId) ?? textOf(fieldsOf(value.workspaceIdentifier).id),
+      parent: parentOf(value),
+      createdAt: toMs(row.createdAt) ?? toMs(value.createdAt),
+      updatedAt: toMs(row.lastUpdatedAt) ?? toMs(value.lastUpdatedAt),
+    });
+  }
+  return headers;
+}
+
+function hasKeys(db: SqliteFile, tables: ReadonlySet<string>): boolean {
+  if (!tables.has("cursorDiskKV")) return false;
+  const columns = new Set(db.columns("cursorDiskKV"));
+  return columns.has("key") && columns.has("value");
+}

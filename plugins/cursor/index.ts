@@ -1,0 +1,141 @@
+/** Cursor: conversations of the editor (three generations), its agent transcripts and its command line. */
+import {
+  type AdapterEnv,
+  defineAdapter,
+  readParsed,
+  type SessionEvent,
+  type SessionRef,
+  type SessionSummary,
+  tailParsed,
+} from "sessarc";
+import { guard, mcp, skills, tools } from "./capabilities.ts";
+import { createOpener, type Folders, folderByPaths, kindOf, type Opener, openSession, tokenOf } from "./open.ts";
+import { type CursorOptions, placesOf } from "./places.ts";
+import { scanRoot } from "./scan.ts";
+import { createStore } from "./store.ts";
+import { createRereadTail } from "./tail.ts";
+import { createTranscriptParser } from "./transcript.ts";
+import type { Conversation } from "./types.ts";
+
+export type { CursorOptions } from "./places.ts";
+
+type Reading = AsyncGenerator<SessionEvent, SessionSummary>;
+
+export default defineAdapter((options: CursorOptions | undefined) => {
+  const store = createStore();
+  const follow = createRereadTail();
+  const foldersIn =
+    (env: AdapterEnv): Folders =>
+    () =>
+      store.folders.of(placesOf(options, env).workspaces);
+
+  async function withFolder(
+    summary: SessionSummary,
+    paths: ReadonlySet<string>,
+    env: AdapterEnv,
+  ): Promise<SessionSummary> {
+    return { ...summary, cwd: summary.cwd ?? (await folderByPaths(paths, foldersIn(env))) };
+  }
+
+  async function* readTranscript(ref: SessionRef, env: AdapterEnv): Reading {
+    const parser = createTranscriptParser(conversationOf(ref));
+    const summary = yield* readParsed(ref, parser);
+    return withFolder(summary, parser.paths, env);
+  }
+
+  async function* readWith(opener: Opener, ref: SessionRef, env: AdapterEnv): Reading {
+    const session = await openSession(ref, opener, foldersIn(env));
+    const drafts = session.read();
+    try {
+      for (let seq = 0; ; seq++) {
+        const step = await drafts.next();
+        if (step.done) return step.value;
+        const { open: _, ...event } = step.value;
+        yield { seq, ...event };
+      }
+    } finally {
+      await drafts.return(undefined as never);
+    }
+  }
+
+  async function* readOne(ref: SessionRef, env: AdapterEnv): Reading {
+    if (kindOf(ref.path) === "jsonl") return yield* readTranscript(ref, env);
+    const opener = createOpener();
+    try {
+      return yield* readWith(opener, ref, env);
+    } finally {
+      await opener.close();
+    }
+  }
+
+  return {
+    name: "cursor",
+    label: "Cursor",
+    tools,
+    skills,
+    mcp,
+    guard,
+
+    roots(env) {
+      const { global, workspaces, projects, chats } = placesOf(options, env);
+      return [...global, ...workspaces, ...projects, ...chats];
+    },
+
+    scan: (root, env) => scanRoot(root, placesOf(options, env), store),
+
+    read: readOne,
+
+    async *readMany(refs, env) {
+      const groups = new Map<string, SessionRef[]>();
+      for (const ref of refs) {
+        const group = groups.get(ref.path);
+        if (group) group.push(ref);
+        else groups.set(ref.path, [ref]);
+      }
+      for (const [path, group] of groups) {
+        const opener = createOpener();
+        try {
+          for (const ref of group)
+            yield [ref, kindOf(path) === "jsonl" ? readTranscript(ref, env) : readWith(opener, ref, env)];
+        } finally {
+          await opener.close();
+        }
+      }
+    },
+
+    async tail(ref, cursor, env) {
+      if (kindOf(ref.path) === "jsonl") {
+        let paths: ReadonlySet<string> = new Set();
+        const tail = await tailParsed(ref, cursor, (state) => {
+          const parser = createTranscriptParser(conversationOf(ref), state);
+          paths = parser.paths;
+          return parser;
+        });
+        return { ...tail, summary: await withFolder(tail.summary, paths, env) };
+      }
+      const source = {
+        id: `${ref.path}\n${ref.key}`,
+        token: () => tokenOf(ref),
+        async open() {
+          const opener = createOpener();
+          try {
+            const session = await openSession(ref, opener, foldersIn(env));
+            return { ...session, close: () => opener.close() };
+          } catch (error) {
+            await opener.close();
+            throw error;
+          }
+        },
+      };
+      return follow(source, cursor);
+    },
+  };
+});
+
+const conversationOf = (ref: SessionRef): Conversation => ({
+  key: ref.key,
+  title: ref.title,
+  cwd: ref.cwd,
+  parent: ref.parent,
+  updatedAt: ref.mtime,
+});
