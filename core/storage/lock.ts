@@ -24,6 +24,8 @@ export interface LockInfo extends LockAddress, Identity {
 
 export interface Lock {
   readonly info: LockInfo;
+  /** True when the last owner did not give it back: it crashed, or the machine did. */
+  readonly tookOver: boolean;
   /** Says where the service listens, once it does. */
   update(address: LockAddress): Promise<void>;
   /** Gives the directory free. May be called twice. */
@@ -48,9 +50,10 @@ export async function acquireLock(dataDir: string, address: LockAddress = {}): P
   const path = join(dataDir, FILE);
   const token = randomBytes(12).toString("hex");
   let info: LockInfo = { ...(await ownIdentity()), ...address, startedAt: new Date().toISOString(), token };
+  let tookOver = false;
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
-    await take(path, info);
+    tookOver = await take(path, info);
   } catch (error) {
     throw toStorageError(error, path);
   }
@@ -66,6 +69,7 @@ export async function acquireLock(dataDir: string, address: LockAddress = {}): P
     get info() {
       return info;
     },
+    tookOver,
     async update(next) {
       if (!(await owned())) return;
       info = { ...info, ...next };
@@ -89,10 +93,11 @@ export async function readLock(dataDir: string): Promise<LockInfo | undefined> {
 /**
  * Makes `path` ours. A stale file is replaced under a lock of its own, named after the stale one's token: tokens are unique, so only
  * one process at a time may replace this very file, and it looks again before it does. That lock may be stale in turn: same procedure.
+ * Answers whether a stale lock was replaced.
  */
-async function take(path: string, info: LockInfo): Promise<void> {
+async function take(path: string, info: LockInfo): Promise<boolean> {
   for (;;) {
-    if (await create(path, encode(info))) return;
+    if (await create(path, encode(info))) return false;
     const found = await readInfo(path);
     if (!found) {
       await clearEmpty(path);
@@ -105,7 +110,7 @@ async function take(path: string, info: LockInfo): Promise<void> {
     try {
       if ((await readInfo(path))?.token === found.token) {
         await writeFileAtomic(path, encode(info));
-        return;
+        return true;
       }
     } finally {
       await rm(claim, { force: true });

@@ -1,8 +1,8 @@
 /** What the operating system says about writing, as the errors a user can act on. */
 import { SessarcError } from "../error.ts";
 
-const FULL = new Set(["ENOSPC", "EDQUOT"]);
-const READ_ONLY = new Set(["EROFS", "EACCES", "EPERM"]);
+const FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+const READ_ONLY = new Set(["EROFS", "EACCES", "EPERM", "EIO"]);
 
 /** STORAGE_FULL or STORAGE_READ_ONLY naming `path`, with the cause; any other error as it is. */
 export function toStorageError(error: unknown, path: string): unknown {

@@ -1,5 +1,6 @@
 /** Storage as plugins see it. Shapes here; the makers stand beside. */
 import type { Storage as FileStorage } from "unstorage";
+import type { Lock } from "./lock.ts";
 import type { Transcripts } from "./transcripts.ts";
 
 export type SqlValue = string | number | null | Uint8Array;
@@ -10,6 +11,8 @@ export type Statement = readonly [sql: string, params?: readonly SqlValue[]];
  * A `batch` or `run` resolves when its effect is on disk (journal, fsync); concurrent ones share one fsync.
  */
 export interface Database {
+  /** Resolves when the catalogue is open; rejects, as every call does, when it cannot be opened. */
+  readonly ready: Promise<void>;
   all<T>(sql: string, params?: readonly SqlValue[]): Promise<T[]>;
   get<T>(sql: string, params?: readonly SqlValue[]): Promise<T | undefined>;
   run(sql: string, params?: readonly SqlValue[]): Promise<{ changes: number }>;
@@ -30,4 +33,6 @@ export interface Storage {
   /** Backups, frozen shares, feedback log: unstorage over the durable-fs driver (or the configured one). */
   files: FileStorage;
   dataDir: string;
+  /** Held until the catalogue is closed; absent when reading only. */
+  lock?: Lock | undefined;
 }

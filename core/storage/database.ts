@@ -1,0 +1,277 @@
+/**
+ * The catalogue: SQLite in memory (`image.ts`), every batch in a journal before it is acknowledged (`journal.ts`), a snapshot now and
+ * then (`snapshot.ts`). One process owns the directory; it holds the lock.
+ */
+
+import * as disk from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { SessarcError } from "../error.ts";
+import { type DiskCalls, writeFileAtomic } from "../utils/atomic.ts";
+import { checkParams, type Image } from "./image.ts";
+import { createJournal, type Journal } from "./journal.ts";
+import { encodeBatch, encodeGroup } from "./journal-format.ts";
+import { JOURNAL_FILE, keepTorn, type Recovered, recover, SNAPSHOT_FILE } from "./recover.ts";
+import { sealSnapshot } from "./snapshot.ts";
+import { toStorageError } from "./storage-error.ts";
+import type { Database, SqlValue, Statement } from "./types.ts";
+
+export interface DatabaseOptions {
+  dir: string;
+  /** Reads what the owner has on disk, beside it, and never writes. */
+  readOnly?: boolean;
+  /** Journal bytes after which a snapshot is written, unless a quarter of the snapshot is more. Default 8 MB. */
+  journalLimit?: number;
+  /** A snapshot is on disk. */
+  onFlushed?: ((info: { bytes: number; ms: number }) => void) | undefined;
+  /** Something the user should know and no caller is told: a torn journal, a snapshot that could not be written. Default: stderr. */
+  onNotice?: ((message: string) => void) | undefined;
+  /** Runs last in `close`, however that went. */
+  onClosed?: (() => Promise<void> | undefined) | undefined;
+  calls?: DiskCalls;
+}
+
+const JOURNAL_LIMIT = 8 * 2 ** 20;
+
+/** A batch that is in the image and not yet on disk. */
+interface Pending {
+  text: string;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Opens the catalogue in `dir`, making it when there is none. Returns at once; `ready` and every call wait until it is open, and
+ * reject with what went wrong when it cannot be (CATALOG_DAMAGED, STORAGE_READ_ONLY, …).
+ *
+ * Cost: about 60 ms once per process for SQLite itself, then 1 ms per 3 MB of snapshot and 10 ms per 1,000 batches of journal.
+ */
+export function openDatabase(options: DatabaseOptions): Database {
+  const { dir, readOnly = false, journalLimit = JOURNAL_LIMIT, calls = disk } = options;
+  const notice = options.onNotice ?? ((message: string) => process.stderr.write(`sessarc: ${message}\n`));
+  const queue = createQueue();
+  const snapshots = createQueue();
+  const flights = new Set<Promise<unknown>>();
+  let journal: Journal;
+  let snapshot: Recovered["snapshot"];
+  /** Number of the last batch in the image, and of the last one on disk. */
+  let applied = 0;
+  let durable = 0;
+  let generation = 0;
+  let pending: Pending[] = [];
+  let committing: Promise<void> | undefined;
+  let flushing = false;
+  let closing: Promise<void> | undefined;
+  /** Held while the image must not change. */
+  let pause: Promise<void> | undefined;
+  let nextTry = 0;
+  let opened = open();
+  // Whoever calls is told; without a call nobody is, and Node would end the process.
+  const ready = opened.then(() => undefined);
+  ready.catch(() => undefined);
+
+  async function open(): Promise<Recovered> {
+    const recovered = await recover(dir);
+    if (!readOnly) await mkdir(dir, { recursive: true, mode: 0o700 }).catch(fail(dir));
+    if (!readOnly && recovered.tornBytes > 0) {
+      const kept = await keepTorn(dir, recovered).catch(fail(dir));
+      notice(
+        `${recovered.tornBytes} bytes at the end of ${JOURNAL_FILE} were cut short by a crash; put aside as ${kept}`,
+      );
+    }
+    adopt(recovered);
+    const { batch: base = 0, checksum = 0 } = snapshot ?? {};
+    journal = createJournal({
+      path: join(dir, JOURNAL_FILE),
+      calls,
+      bytes: recovered.journalBytes,
+      head: { base, checksum },
+    });
+    return recovered;
+  }
+
+  function adopt(recovered: Recovered): void {
+    snapshot = recovered.snapshot ?? snapshot;
+    applied = durable = recovered.batch;
+    generation++;
+  }
+
+  /** Runs `work` on the open catalogue at a moment when nothing holds it; an `await` in between would let go of that moment. */
+  async function settled<T>(work: (image: Image) => T): Promise<T> {
+    for (;;) {
+      const current = opened;
+      const { image } = await current;
+      if (pause) await pause;
+      else if (current === opened) return work(image);
+    }
+  }
+
+  function call<T>(work: () => Promise<T>): Promise<T> {
+    if (closing) return Promise.reject(new Error("The catalogue is closed"));
+    const flight = work();
+    flights.add(flight);
+    const done = () => flights.delete(flight);
+    flight.then(done, done);
+    return flight;
+  }
+
+  async function write(statements: readonly Statement[]): Promise<number> {
+    if (readOnly) throw new SessarcError("STORAGE_READ_ONLY", {});
+    let written: Promise<void> | undefined;
+    const changes = await settled((image) => {
+      if (journal.broken) throw toStorageError(journal.broken, join(dir, JOURNAL_FILE));
+      for (const [sql, params] of statements) checkParams(sql, params);
+      const text = encodeBatch(statements);
+      const changed = image.apply(statements);
+      applied++;
+      generation++;
+      written = new Promise<void>((resolve, reject) => pending.push({ text, resolve, reject }));
+      committing ??= commit();
+      return changed;
+    });
+    await written;
+    return changes;
+  }
+
+  /** Writes what is pending, again and again until nothing is; what comes in during an fsync shares the next. */
+  async function commit(): Promise<void> {
+    await Promise.resolve();
+    while (pending.length > 0) {
+      const group = pending;
+      pending = [];
+      const texts = group.map(({ text }) => text);
+      try {
+        await queue(() => journal.append(encodeGroup(durable + 1, texts)));
+      } catch (error) {
+        await undo(group, error);
+        continue;
+      }
+      durable += group.length;
+      for (const { resolve } of group) resolve();
+      if (journal.bytes > Math.max(journalLimit, nextTry, (snapshot?.bytes ?? 0) / 4)) flushInBackground();
+    }
+    // In the same step as the last look at `pending`: a batch that comes later starts its own.
+    committing = undefined;
+  }
+
+  /** The image goes back to what is on disk, and everyone whose batch is not there is told. */
+  async function undo(group: Pending[], error: unknown): Promise<void> {
+    const lost = [...group, ...pending];
+    pending = [];
+    const before = opened;
+    opened = queue(async () => {
+      const recovered = await recover(dir, durable);
+      (await before).image.close();
+      adopt(recovered);
+      return recovered;
+    });
+    await opened.catch(() => {
+      // Every later call is told.
+    });
+    for (const { reject } of lost) reject(toStorageError(error, join(dir, JOURNAL_FILE)));
+  }
+
+  const flush = () => snapshots(writeSnapshot);
+
+  function flushInBackground(): void {
+    if (flushing) return;
+    flushing = true;
+    const failed = (error: unknown) => {
+      // The journal has everything. Trying at every batch would not make room; the next try is after as much again.
+      nextTry = journal.bytes * 2;
+      notice(`the snapshot could not be written and is tried again later: ${messageOf(error)}`);
+    };
+    flush()
+      .catch(failed)
+      .finally(() => {
+        flushing = false;
+      });
+  }
+
+  /** Writers wait while the image is copied (3 ms for 10 MB), not while the copy is written. */
+  async function writeSnapshot(): Promise<void> {
+    const started = performance.now();
+    const copy = await exportImage();
+    if (!copy) return;
+    const { bytes, batch, from } = copy;
+    const head = sealSnapshot(bytes, batch);
+    const path = join(dir, SNAPSHOT_FILE);
+    try {
+      await writeFileAtomic(path, bytes, { calls });
+      await queue(() => journal.restart({ base: batch, checksum: head.checksum }, from));
+    } catch (error) {
+      throw toStorageError(error, path);
+    }
+    snapshot = { ...head, bytes: bytes.length };
+    nextTry = 0;
+    options.onFlushed?.({ bytes: bytes.length, ms: performance.now() - started });
+  }
+
+  /** The image as of its last batch, once that is on disk, and where the journal stood then. */
+  async function exportImage(): Promise<{ bytes: Uint8Array; batch: number; from: number } | undefined> {
+    await opened;
+    while (pause) await pause;
+    let resume = () => {};
+    pause = new Promise((resolve) => {
+      resume = resolve;
+    });
+    try {
+      await committing;
+      const { image } = await opened;
+      if (readOnly || (snapshot ? snapshot.batch === applied : applied === 0)) return undefined;
+      return { bytes: image.export(), batch: applied, from: journal.bytes };
+    } finally {
+      pause = undefined;
+      resume();
+    }
+  }
+
+  async function close(): Promise<void> {
+    await Promise.allSettled(flights);
+    const recovered = await opened.catch(() => undefined);
+    if (!recovered) return journal?.close();
+    await flush().catch((error: unknown) =>
+      notice(`the snapshot could not be written; the journal has everything: ${messageOf(error)}`),
+    );
+    await journal.close();
+    (await opened).image.close();
+  }
+
+  const read = <T>(sql: string, params: readonly SqlValue[] = []) =>
+    call(() => settled((image) => image.all<T>(sql, params)));
+
+  return {
+    ready,
+    all: read,
+    get: async <T>(sql: string, params?: readonly SqlValue[]) => (await read<T>(sql, params))[0],
+    run: (sql, params) => call(async () => ({ changes: await write([[sql, params]]) })),
+    batch: (statements) => call(async () => void (statements.length > 0 && (await write(statements)))),
+    flush: () => call(flush),
+    close() {
+      closing ??= close().finally(options.onClosed);
+      return closing;
+    },
+    get generation() {
+      return generation;
+    },
+    get stats() {
+      return { snapshotBytes: snapshot?.bytes ?? 0, journalBytes: journal?.bytes ?? 0 };
+    },
+  };
+}
+
+/** Runs what it is given one after the other. */
+function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const result = last.then(work, work);
+    last = result.catch(() => undefined);
+    return result;
+  };
+}
+
+const fail = (path: string) => (error: unknown) => {
+  throw toStorageError(error, path);
+};
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,179 @@
+/** The catalogue in memory: sql.js with its statements prepared once, reads kept from writing, writes all or nothing. */
+import { checkSql } from "./sql-check.ts";
+import type { SqlImage, SqlJsStatic, SqlStatement } from "./sqljs.ts";
+import type { SqlValue, Statement } from "./types.ts";
+
+export interface Image {
+  all<T>(sql: string, params: readonly SqlValue[]): T[];
+  /** Runs the statements (parameters checked) in one transaction and answers how many rows changed. Throws the statement's error, everything undone. */
+  apply(statements: readonly Statement[]): number;
+  /** Runs batches that were once applied, in one transaction. */
+  replay(batches: Iterable<readonly Statement[]>): void;
+  /** The database file. Statements stay usable. Cost: one copy. */
+  export(): Uint8Array;
+  close(): void;
+}
+
+interface Prepared {
+  run: SqlStatement;
+  writes: boolean;
+  counts: boolean;
+}
+
+/** Prepared statements kept; plugins together have a few hundred. */
+const KEEP = 400;
+
+// The file lives in memory and only this connection uses it: no journal file, no syncing, no looking for other writers.
+const SETTINGS =
+  "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384;";
+
+export function createImage(sql: SqlJsStatic, bytes?: Uint8Array): Image {
+  const db: SqlImage = new sql.Database(bytes);
+  db.exec(SETTINGS);
+  // Gives a new database its first page; an empty one would be exported as no bytes at all.
+  if (!bytes) db.exec("PRAGMA user_version=1");
+  const prepared = new Map<string, Prepared>();
+
+  function prepare(text: string): Prepared {
+    const known = prepared.get(text);
+    if (known) {
+      // Last used, last dropped.
+      prepared.delete(text);
+      prepared.set(text, known);
+      return known;
+    }
+    const verdict = checkSql(text);
+    if (verdict.kind === "refused") throw new TypeError(`SQL refused: ${verdict.reason} (in: ${shorten(text)})`);
+    if (verdict.many) throw new TypeError(`one statement at a time (in: ${shorten(text)})`);
+    const entry = {
+      run: db.prepare(text),
+      writes: verdict.kind === "write",
+      counts: verdict.kind === "write" && verdict.counts,
+    };
+    prepared.set(text, entry);
+    for (const [oldest, { run }] of prepared) {
+      if (prepared.size <= KEEP) break;
+      prepared.delete(oldest);
+      run.free();
+    }
+    return entry;
+  }
+
+  function runOne({ run, counts }: Prepared, params: readonly SqlValue[]): number {
+    try {
+      if (params.length > 0) run.bind([...params]);
+      while (run.step());
+      return counts ? db.getRowsModified() : 0;
+    } finally {
+      run.reset();
+    }
+  }
+
+  function runText(text: string, params: readonly SqlValue[] = []): number {
+    return explain(text, () => {
+      const verdict = checkSqlOnce(text);
+      if (verdict.kind === "read") throw new TypeError("a read cannot be part of a write; use all or get");
+      if (verdict.kind === "refused" || !verdict.many) return runOne(prepare(text), params);
+      if (params.length > 0) throw new TypeError("several statements in one text take no parameters");
+      return runMany(text);
+    });
+  }
+
+  /** Migrations bring several statements, and triggers with semicolons inside: SQLite itself finds where each one ends. */
+  function runMany(text: string): number {
+    let changes = 0;
+    for (const statement of db.iterateStatements(text)) {
+      const verdict = checkSql(statement.getSQL());
+      if (verdict.kind !== "write") throw new TypeError(verdict.kind === "read" ? "it reads" : verdict.reason);
+      while (statement.step());
+      if (verdict.counts) changes += db.getRowsModified();
+    }
+    return changes;
+  }
+
+  function checkSqlOnce(text: string) {
+    const known = prepared.get(text);
+    return known?.writes ? { kind: "write" as const, many: false, counts: known.counts } : checkSql(text);
+  }
+
+  function transact<T>(work: () => T): T {
+    db.exec("BEGIN");
+    try {
+      const result = work();
+      db.exec("COMMIT");
+      return result;
+    } catch (error) {
+      try {
+        db.exec("ROLLBACK");
+      } catch {
+        // A statement with ON CONFLICT ROLLBACK has ended the transaction itself.
+      }
+      throw error;
+    }
+  }
+
+  return {
+    all<T>(text: string, params: readonly SqlValue[]) {
+      checkParams(text, params);
+      return explain(text, () => {
+        const { run, writes } = prepare(text);
+        if (writes) throw new TypeError("a write goes through run or batch");
+        try {
+          if (params.length > 0) run.bind([...params]);
+          return readRows<T>(run);
+        } finally {
+          run.reset();
+        }
+      });
+    },
+    apply: (statements) => transact(() => statements.reduce((sum, [text, params]) => sum + runText(text, params), 0)),
+    replay(batches) {
+      transact(() => {
+        for (const batch of batches) for (const [text, params] of batch) runText(text, params);
+      });
+    },
+    export: () => db.export(),
+    close: () => db.close(),
+  };
+}
+
+function readRows<T>(run: SqlStatement): T[] {
+  const rows: T[] = [];
+  let columns: string[] | undefined;
+  while (run.step()) {
+    columns ??= run.getColumnNames();
+    const values = run.get();
+    const row: Record<string, SqlValue> = {};
+    for (let i = 0; i < columns.length; i++) row[columns[i] as string] = values[i] as SqlValue;
+    rows.push(row as T);
+  }
+  return rows;
+}
+
+/** Throws a TypeError that names the first parameter SQLite has no type for. */
+export function checkParams(text: string, params: readonly unknown[] = []): void {
+  for (const [i, value] of params.entries()) {
+    if (value === null || typeof value === "string" || typeof value === "number" || value instanceof Uint8Array)
+      continue;
+    throw new TypeError(
+      `Parameter ${i + 1} is ${value === undefined ? "undefined" : `a ${typeof value}`} (in: ${shorten(text)})`,
+    );
+  }
+}
+
+/** sql.js throws errors, and in places plain text, that do not say which statement it was. */
+function explain<T>(text: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    if (message.includes("(in: ")) throw cause;
+    const Kind = cause instanceof TypeError ? TypeError : Error;
+    throw new Kind(`${message} (in: ${shorten(text)})`, { cause });
+  }
+}
+
+const shorten = (text: string) => {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > 160 ? `${line.slice(0, 160)}…` : line;
+};

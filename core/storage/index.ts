@@ -1,0 +1,60 @@
+/** Opens a data directory: catalogue, transcripts and files, under one lock. */
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { isTempName } from "../utils/atomic.ts";
+import { openDatabase } from "./database.ts";
+import { durableFs } from "./durable-fs.ts";
+import { acquireLock } from "./lock.ts";
+import { createTranscripts, type DriverConfig } from "./transcripts.ts";
+import type { Storage } from "./types.ts";
+
+export { acquireLock, type Lock, type LockInfo, readLock } from "./lock.ts";
+export type { Database, SqlValue, Statement, Storage } from "./types.ts";
+
+export interface StorageOptions {
+  dataDir: string;
+  /** Where transcripts and files live when not in `dataDir`: a driver of unstorage by name. */
+  driver?: DriverConfig | undefined;
+  /** Reads beside a running owner: no lock, no write. */
+  readOnly?: boolean | undefined;
+  onFlushed?: ((info: { bytes: number; ms: number }) => void) | undefined;
+  onNotice?: ((message: string) => void) | undefined;
+}
+
+/**
+ * Takes the lock and opens storage below `dataDir`; closing `db` gives the lock back. Throws ARCHIVE_LOCKED when another process has
+ * it. The catalogue opens meanwhile: what is wrong with it shows in `db.ready` and in every call.
+ */
+export async function createStorage(options: StorageOptions): Promise<Storage> {
+  const { dataDir, driver, readOnly = false, onFlushed, onNotice } = options;
+  const lock = readOnly ? undefined : await acquireLock(dataDir);
+  try {
+    if (lock?.tookOver) await sweepLeftovers(dataDir);
+    const db = openDatabase({ dir: dataDir, readOnly, onFlushed, onNotice, onClosed: () => lock?.release() });
+    const files = await openFiles(dataDir, driver, readOnly);
+    return { db, transcripts: createTranscripts({ dir: dataDir, driver }), files, dataDir, lock };
+  } catch (error) {
+    await lock?.release();
+    throw error;
+  }
+}
+
+async function openFiles(
+  dataDir: string,
+  driver: DriverConfig | undefined,
+  readOnly: boolean,
+): Promise<Storage["files"]> {
+  const { createStorage: create, prefixStorage } = await import("unstorage");
+  if (!driver) {
+    return create({ driver: durableFs({ base: join(dataDir, "files"), readOnly }) });
+  }
+  const { default: factory } = await import(`unstorage/drivers/${driver.name}`);
+  // Transcripts lie in the same place under keys of two hex digits.
+  return prefixStorage(create({ driver: factory(driver.options) }), "files");
+}
+
+/** What writes of an owner that died left half done. */
+async function sweepLeftovers(dataDir: string): Promise<void> {
+  for (const folder of ["files", "transcripts"]) await durableFs({ base: join(dataDir, folder) }).sweep();
+  for (const name of await readdir(dataDir)) if (isTempName(name)) await rm(join(dataDir, name), { force: true });
+}

@@ -1,0 +1,42 @@
+/** Schema steps: each plugin's SQL, in order, once; recorded by plugin and number. */
+import { createHash } from "node:crypto";
+import type { Database } from "./types.ts";
+
+const TABLE =
+  "create table if not exists migration (plugin text, number integer, digest text, at text, primary key (plugin, number))";
+
+/**
+ * Brings the tables of `plugin` up to date. Each step is one batch with its record, so a crash leaves it done or undone. Throws when
+ * a step that was applied no longer reads the same: released steps are never edited, new ones are appended.
+ *
+ * Cost when there is nothing to do: two small queries.
+ */
+export async function migrate(db: Database, plugin: string, migrations: readonly string[]): Promise<void> {
+  const applied = await appliedSteps(db, plugin);
+  for (const [i, sql] of migrations.entries()) {
+    const number = i + 1;
+    const digest = createHash("sha256").update(normalize(sql)).digest("hex").slice(0, 32);
+    const known = applied.get(number);
+    if (known === digest) continue;
+    if (known !== undefined) {
+      throw new Error(
+        `Migration ${number} of "${plugin}" was applied with another text; append a new one instead of editing it`,
+      );
+    }
+    const record = "insert into migration (plugin, number, digest, at) values (?, ?, ?, ?)";
+    await db.batch([[TABLE], [sql], [record, [plugin, number, digest, new Date().toISOString()]]]);
+  }
+}
+
+async function appliedSteps(db: Database, plugin: string): Promise<Map<number, string>> {
+  const exists = await db.get("select 1 from sqlite_master where type = 'table' and name = 'migration'");
+  if (!exists) return new Map();
+  const rows = await db.all<{ number: number; digest: string }>(
+    "select number, digest from migration where plugin = ?",
+    [plugin],
+  );
+  return new Map(rows.map(({ number, digest }) => [number, digest]));
+}
+
+/** White space may be laid out anew. */
+const normalize = (sql: string) => sql.replace(/\s+/g, " ").trim();

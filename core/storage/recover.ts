@@ -1,0 +1,108 @@
+/** Opening: snapshot plus journal makes the catalogue as it was last acknowledged. */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { SessarcError } from "../error.ts";
+import { createImage, type Image } from "./image.ts";
+import { type JournalContent, JournalDamage, readJournal } from "./journal-format.ts";
+import { readSnapshotHead, type SnapshotHead } from "./snapshot.ts";
+import { loadSqlJs } from "./sqljs.ts";
+
+export const SNAPSHOT_FILE = "catalog.db";
+export const JOURNAL_FILE = "catalog.journal";
+/** Where the torn end of a journal is put aside. */
+export const TORN_FILE = "catalog.journal.torn";
+
+export interface Recovered {
+  image: Image;
+  /** Number of the last batch in the image. */
+  batch: number;
+  snapshot: (SnapshotHead & { bytes: number }) | undefined;
+  /** Whole bytes of the journal; 0 when there is none. */
+  journalBytes: number;
+  /** Bytes after them: a write that a crash cut short. */
+  tornBytes: number;
+}
+
+/**
+ * Reads the catalogue in `dir`, up to batch `last`. Writes nothing. Throws CATALOG_DAMAGED naming the file and what is wrong with it.
+ *
+ * The journal is read before the snapshot: when a running owner replaces both meanwhile, the newer snapshot holds what the older
+ * journal begins with, so a reader without the lock sees some committed state, never a gap.
+ */
+export async function recover(dir: string, last = Number.POSITIVE_INFINITY): Promise<Recovered> {
+  const loading = loadSqlJs();
+  const journalBytes = await readIfThere(join(dir, JOURNAL_FILE));
+  const bytes = await readIfThere(join(dir, SNAPSHOT_FILE));
+  const sql = await loading;
+
+  const head = bytes && readSnapshotHead(bytes);
+  if (bytes && !head)
+    throw damaged(dir, SNAPSHOT_FILE, "it does not fit its checksum, or another program has written to it");
+  const journal = journalBytes && parseJournal(dir, journalBytes);
+  if (journal) checkOrder(dir, head, journal);
+
+  const image = createImage(sql, bytes);
+  const have = head?.batch ?? 0;
+  const groups = journal?.groups ?? [];
+  const missed = groups.flatMap(({ first, batches }) =>
+    batches.filter((_, i) => first + i > have && first + i <= last),
+  );
+  try {
+    if (missed.length > 0) image.replay(missed);
+  } catch (error) {
+    image.close();
+    throw damaged(
+      dir,
+      JOURNAL_FILE,
+      `a record cannot be repeated: ${error instanceof Error ? error.message : error}`,
+      error,
+    );
+  }
+  return {
+    image,
+    batch: have + missed.length,
+    snapshot: head && { ...head, bytes: bytes?.length ?? 0 },
+    journalBytes: journal?.end ?? 0,
+    tornBytes: journalBytes && journal ? journalBytes.length - journal.end : 0,
+  };
+}
+
+/** Puts the torn end of the journal aside, so that nothing is thrown away unseen. Answers the file's path. */
+export async function keepTorn(dir: string, { journalBytes, tornBytes }: Recovered): Promise<string> {
+  const bytes = await readFile(join(dir, JOURNAL_FILE));
+  const path = join(dir, TORN_FILE);
+  await writeFile(path, bytes.subarray(journalBytes, journalBytes + tornBytes), { mode: 0o600 });
+  return path;
+}
+
+function parseJournal(dir: string, bytes: Buffer): JournalContent {
+  try {
+    return readJournal(bytes);
+  } catch (error) {
+    if (error instanceof JournalDamage || error instanceof SyntaxError)
+      throw damaged(dir, JOURNAL_FILE, error.message, error);
+    throw error;
+  }
+}
+
+/** The journal continues this very snapshot, or one from before it. */
+function checkOrder(dir: string, snapshot: SnapshotHead | undefined, journal: JournalContent): void {
+  const have = snapshot?.batch ?? 0;
+  if (journal.base > have) {
+    const state = snapshot ? `ends with batch ${have}` : "is missing";
+    throw damaged(dir, SNAPSHOT_FILE, `it ${state}, and ${JOURNAL_FILE} continues batch ${journal.base}`);
+  }
+  if (journal.base === have && journal.checksum !== (snapshot?.checksum ?? 0)) {
+    throw damaged(dir, SNAPSHOT_FILE, `${JOURNAL_FILE} belongs to another snapshot`);
+  }
+}
+
+const damaged = (dir: string, file: string, reason: string, cause?: unknown) =>
+  new SessarcError("CATALOG_DAMAGED", { reason: `${join(dir, file)}: ${reason}` }, { cause });
+
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  return readFile(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+}

@@ -1,0 +1,240 @@
+/** The contract of `Database`: what every implementation of the catalogue answers to. */
+import { describe, expect, it } from "vitest";
+import type { Database } from "../core/storage/types.ts";
+
+export interface DatabaseSuite {
+  /** Opens the catalogue in `dir`; called again for the same directory after `close`. */
+  open(dir: string): Database;
+  /** A fresh directory. */
+  dir(): Promise<string>;
+}
+
+export function testDatabase(name: string, { open, dir }: DatabaseSuite): void {
+  const fresh = async () => {
+    const db = open(await dir());
+    await db.batch([
+      ["create table t (id integer primary key, text text, data blob)"],
+      ["create unique index by_text on t (text)"],
+    ]);
+    return db;
+  };
+  const rows = (db: Database) => db.all<{ id: number; text: string }>("select id, text from t order by id");
+
+  describe(`database contract: ${name}`, () => {
+    it("keeps what was written over closing and opening", async () => {
+      const home = await dir();
+      const first = open(home);
+      await first.run("create table t (a, b, c, d, e)");
+      const values = [
+        "ünï\0code \ud83d\ude00",
+        2 ** 40 + 0.5,
+        null,
+        new Uint8Array([0, 255, 10]),
+        Number.NEGATIVE_INFINITY,
+      ];
+      await first.run("insert into t values (?, ?, ?, ?, ?)", values);
+      await first.close();
+      const second = open(home);
+      const row = await second.get<Record<string, unknown>>("select * from t");
+      expect(Object.values(row ?? {})).toEqual(values);
+      await second.close();
+    });
+
+    it("answers all, get and run", async () => {
+      const db = await fresh();
+      expect(await db.run("insert into t (id, text) values (1, 'a'), (2, 'b')")).toEqual({ changes: 2 });
+      expect(await db.run("update t set text = ? where id > ?", ["c", 5])).toEqual({ changes: 0 });
+      expect(await rows(db)).toEqual([
+        { id: 1, text: "a" },
+        { id: 2, text: "b" },
+      ]);
+      expect(await db.get("select text from t where id = ?", [2])).toEqual({ text: "b" });
+      expect(await db.get("select text from t where id = ?", [3])).toBeUndefined();
+      expect(await db.all("with n as (select 1 as x) select x from n")).toEqual([{ x: 1 }]);
+      await db.close();
+    });
+
+    it("does all of a batch or nothing, and tells the caller why", async () => {
+      const db = await fresh();
+      await db.run("insert into t values (1, 'a', null)");
+      const before = db.generation;
+      await expect(
+        db.batch([
+          ["insert into t values (2, 'b', null)"],
+          ["update t set text = 'x' where id = 1"],
+          ["insert into t values (3, ?, null)", ["b"]],
+        ]),
+      ).rejects.toThrow(/UNIQUE constraint failed: t\.text/);
+      expect(await rows(db)).toEqual([{ id: 1, text: "a" }]);
+      expect(db.generation).toBe(before);
+      await db.close();
+    });
+
+    it("a batch that failed is not there after opening again", async () => {
+      const home = await dir();
+      const db = open(home);
+      await db.run("create table t (id integer primary key)");
+      await Promise.allSettled([
+        db.batch([["insert into t values (1)"]]),
+        db.batch([["insert into t values (2)"], ["insert into t values (1)"]]),
+        db.batch([["insert into t values (3)"]]),
+      ]);
+      await db.close();
+      const again = open(home);
+      expect(await again.all("select id from t order by id")).toEqual([{ id: 1 }, { id: 3 }]);
+      await again.close();
+    });
+
+    it("runs batches in the order they were given", async () => {
+      const db = await fresh();
+      const all = Array.from({ length: 50 }, (_, i) => db.run("insert into t (text) values (?)", [`n${i}`]));
+      await Promise.all(all);
+      expect((await rows(db)).map((row) => row.text)).toEqual(Array.from({ length: 50 }, (_, i) => `n${i}`));
+      await db.close();
+    });
+
+    it("counts committed batches", async () => {
+      const db = await fresh();
+      const start = db.generation;
+      await db.run("insert into t values (1, 'a', null)");
+      await db.batch([["insert into t values (2, 'b', null)"], ["insert into t values (3, 'c', null)"]]);
+      await rows(db);
+      expect(db.generation).toBe(start + 2);
+      await db.close();
+    });
+
+    it("takes migrations: several statements, comments, triggers", async () => {
+      const db = await fresh();
+      await db.run(`-- first
+        create table log (what text); /* ; */
+        create trigger t_log after insert on t begin insert into log values ('in;' || new.id); delete from log where what = 'x'; end;
+        create index log_what on log (what);`);
+      await db.run("insert into t values (7, 'a', null)");
+      expect(await db.all("select what from log")).toEqual([{ what: "in;7" }]);
+      await db.close();
+    });
+
+    it("refuses in a write what another run would answer differently", async () => {
+      const db = await fresh();
+      for (const sql of [
+        "insert into t (id) values (random())",
+        "insert into t (id) values (RANDOM ( ))",
+        'insert into t (id) values ("random"())',
+        "insert into t (text) select datetime('now')",
+        "update t set text = strftime('%Y', text)",
+        "insert into t (text) values (current_timestamp)",
+        "create table d (at text default CURRENT_TIMESTAMP)",
+        "create table d (at text default (datetime('now')))",
+        "insert into t (id) values (last_insert_rowid() + 1)",
+        "insert into t (text) values (hex(randomblob(4)))",
+        "update t set id = changes()",
+        "with x as (select julianday() as j) insert into t (id) select j from x",
+        "create trigger r after insert on t begin update t set text = random(); end",
+        "create temp table x (a)",
+        "begin",
+        "commit",
+        "rollback",
+        "savepoint a",
+        "attach 'x' as y",
+        "vacuum",
+        "pragma user_version = 5",
+        "",
+        "-- nothing",
+      ]) {
+        await expect(db.run(sql), sql).rejects.toThrow(TypeError);
+      }
+      for (const sql of [
+        "create table date (time text, random integer, current text)",
+        "insert into date (time, random) values ('now', 1)",
+        "create index on_date on date (time)",
+        "update date set time = 'datetime(''now'')', random = random + 1 -- random()",
+        'update date set "current" = [time] where random > 0',
+        "replace into date (time) values (replace('CURRENT_TIME', 'a', 'b'))",
+      ]) {
+        await db.run(sql);
+      }
+      expect(await db.all("select time, random from date order by rowid")).toEqual([
+        { time: "datetime('now')", random: 2 },
+        { time: "CURRENT_TIME", random: null },
+      ]);
+      expect(await db.get("select abs(random()) >= 0 as ok, datetime('now') > '2020' as now")).toEqual({
+        ok: 1,
+        now: 1,
+      });
+      await db.close();
+    });
+
+    it("does not write through a read, nor run half of what it is given", async () => {
+      const db = await fresh();
+      for (const sql of [
+        "insert into t (text) values ('a') returning id",
+        "with x as (select 'a' as a) insert into t (text) select a from x",
+        "select 1; drop table t",
+        "pragma user_version = 3",
+        "delete from t",
+      ]) {
+        await expect(db.all(sql), sql).rejects.toThrow(TypeError);
+      }
+      await expect(db.run("select 1")).rejects.toThrow(TypeError);
+      expect(await rows(db)).toEqual([]);
+      expect(await db.all("select 1 as one;")).toEqual([{ one: 1 }]);
+      expect(await db.all("pragma integrity_check")).toEqual([{ integrity_check: "ok" }]);
+      await db.close();
+    });
+
+    it("names the parameter that is not a value", async () => {
+      const db = await fresh();
+      const wrong = [undefined, true, {}, 5n, new Date(0), []] as unknown as string[];
+      for (const value of wrong) {
+        await expect(db.run("insert into t (id, text) values (?, ?)", [1, value])).rejects.toThrow(/Parameter 2 is/);
+      }
+      expect(await rows(db)).toEqual([]);
+      await db.close();
+    });
+
+    it("does not mind what the caller does with its parameters afterwards", async () => {
+      const home = await dir();
+      const db = open(home);
+      await db.run("create table t (data blob)");
+      const data = new Uint8Array([1, 2, 3]);
+      const written = db.run("insert into t values (?)", [data]);
+      await db.get("select 1");
+      data.fill(9);
+      await written;
+      await db.close();
+      const again = open(home);
+      expect(await again.get("select data from t")).toEqual({ data: new Uint8Array([1, 2, 3]) });
+      await again.close();
+    });
+
+    it("refuses calls after close, and finishes those before", async () => {
+      const db = await fresh();
+      const last = db.run("insert into t (text) values ('last')");
+      await db.close();
+      await last;
+      await db.close();
+      await expect(db.all("select 1")).rejects.toThrow(/closed/);
+      await expect(db.run("delete from t")).rejects.toThrow(/closed/);
+    });
+
+    it("reads on while a snapshot is written, and keeps what is written meanwhile", async () => {
+      const home = await dir();
+      const db = open(home);
+      await db.run("create table t (id integer primary key)");
+      for (let i = 1; i <= 20; i++) {
+        const work = [
+          db.flush(),
+          db.run("insert into t values (?)", [i]),
+          db.flush(),
+          db.get("select count(*) from t"),
+        ];
+        await Promise.all(work);
+      }
+      expect(db.stats.snapshotBytes).toBeGreaterThan(0);
+      await db.close();
+      const again = open(home);
+      expect(await again.get("select count(*) as n from t")).toEqual({ n: 20 });
+      await again.close();
+    });
+  });
+}
