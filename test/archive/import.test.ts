@@ -214,6 +214,26 @@ describe("copies", () => {
   });
 });
 
+describe("a copy made while a reply was being written", () => {
+  it("counts the larger output, whichever log is older", async () => {
+    const whole = reply(5, { uuid: "whole" });
+    const partial = whole.replace('"output_tokens":5', '"output_tokens":1');
+    write(".claude/projects/-w-app/11111111-0000-4000-8000-000000000001.jsonl", prompt(1, "x") + partial);
+    write(".claude/projects/-w-app/22222222-0000-4000-8000-000000000002.jsonl", prompt(1, "x") + whole);
+    await call("POST", "/import", { all: true });
+    const { body } = await call("GET", "/sessions");
+    const sum = (field: "usage" | "inheritedUsage") =>
+      body.sessions
+        .filter((s: { id: string }) => /:[12]{8}/.test(s.id))
+        .reduce(
+          (n: number, s: Record<string, Record<string, { output: number }> | null>) =>
+            n + (s[field]?.["claude-sonnet-4-5"]?.output ?? 0),
+          0,
+        );
+    expect([sum("usage"), sum("inheritedUsage")]).toEqual([5, 1]);
+  });
+});
+
 describe("durability", () => {
   it("sweeps transcripts that no session points at", async () => {
     await call("POST", "/import", { all: true });

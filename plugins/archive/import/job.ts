@@ -2,6 +2,7 @@
  * The part of an import that runs in the pool: read sessions, count what happens in them, write their transcripts.
  * Everything that crosses the thread is plain data.
  */
+import { statSync } from "node:fs";
 import {
   type Adapter,
   type AdapterEnv,
@@ -162,8 +163,13 @@ async function importOne(
     endedAt: summary.endedAt ?? facts.lastAt,
     part: part ?? null,
     replies: packReplies(session.ref.tool, replies ?? []),
-    born: session.ref.born ?? session.ref.mtime ?? 0,
+    born: session.ref.born ?? birthOf(session.ref),
   };
+}
+
+function birthOf(ref: SessionRef): number {
+  const stat = statSync(ref.path, { throwIfNoEntry: false });
+  return stat?.birthtimeMs || ref.mtime || 0;
 }
 
 async function guarded(id: string, work: () => Promise<ImportedSession>): Promise<JobResult> {

@@ -42,16 +42,36 @@ export function packReplies(tool: string, replies: readonly UsageEntry[]): Packe
   return { hashes, values, models };
 }
 
-/** Moves the replies at `indexes` from `own` (and its slots) to `inherited`. */
+/** Output tokens of one reply. */
+export const outputOf = (replies: PackedReplies, index: number): number => replies.values[index * WIDTH + 3] as number;
+
+/** Pairs of hash and output tokens, as the catalogue keeps them. */
+export function toPairs(replies: PackedReplies): Float64Array {
+  const pairs = new Float64Array(replies.hashes.length * 2);
+  replies.hashes.forEach((hash, i) => {
+    pairs[i * 2] = hash;
+    pairs[i * 2 + 1] = outputOf(replies, i);
+  });
+  return pairs;
+}
+
+/** One reply to move; `output` where the session counted another output than `replies` says. */
+export interface Move {
+  index: number;
+  output?: number;
+}
+
+/** Moves replies from `own` (and its slots) to `inherited`. */
 export function moveReplies(
   replies: PackedReplies,
-  indexes: readonly number[],
+  moves: readonly Move[],
   own: SessionUsage,
   inherited: SessionUsage,
   slots: Record<string, { u?: SessionUsage }>,
 ): void {
-  for (const i of indexes) {
-    const v = replies.values.subarray(i * WIDTH, i * WIDTH + WIDTH);
+  for (const { index, output } of moves) {
+    const v = replies.values.slice(index * WIDTH, index * WIDTH + WIDTH);
+    if (output !== undefined) v[3] = output;
     const model = replies.models[v[1] as number] ?? "unknown";
     add(own, model, v, -1);
     add(inherited, model, v, 1);

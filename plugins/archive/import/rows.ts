@@ -3,7 +3,7 @@ import type { Database, SessionUsage, SqlValue, Statement } from "sessarc";
 import type { SessionFacts, SessionRow } from "../types.ts";
 import { packParts } from "../types.ts";
 import type { ImportedSession } from "./job.ts";
-import { moveReplies, type PackedReplies } from "./replies.ts";
+import { type Move, moveReplies, type PackedReplies, toPairs } from "./replies.ts";
 import { type Found, versionOf } from "./scan.ts";
 
 const COLUMNS = [
@@ -105,17 +105,17 @@ export function upsert(
 const UPSERT_REPLIES =
   "insert into session_replies (session_id, tool, born, hashes) values (?, ?, ?, ?) on conflict (session_id) do update set born = excluded.born, hashes = excluded.hashes";
 
-export function upsertReplies(id: string, tool: string, born: number, hashes: Float64Array): Statement {
-  return [UPSERT_REPLIES, [id, tool, born, new Uint8Array(hashes.buffer, hashes.byteOffset, hashes.byteLength)]];
+export function upsertReplies(id: string, tool: string, born: number, replies: PackedReplies): Statement {
+  return [UPSERT_REPLIES, [id, tool, born, new Uint8Array(toPairs(replies).buffer)]];
 }
 
 /** Takes replies that belong to an older session out of a session that was just read. */
-export function disown(session: ImportedSession, replies: PackedReplies, indexes: readonly number[]): void {
-  if (indexes.length === 0) return;
+export function disown(session: ImportedSession, replies: PackedReplies, moves: readonly Move[]): void {
+  if (moves.length === 0) return;
   const inherited = session.summary.inheritedUsage ?? {};
-  moveReplies(replies, indexes, session.summary.usage, inherited, session.facts.slots);
+  moveReplies(replies, moves, session.summary.usage, inherited, session.facts.slots);
   session.summary.inheritedUsage = inherited;
-  shift(session.summary.evidence, indexes.length);
+  shift(session.summary.evidence, moves.length);
 }
 
 /** The same for a session that is already stored, when its parent arrives after it. */
@@ -123,7 +123,7 @@ export async function disownStored(
   db: Database,
   id: string,
   replies: PackedReplies,
-  indexes: readonly number[],
+  moves: readonly Move[],
 ): Promise<Statement[]> {
   const row = await db.get<Pick<SessionRow, "usage" | "inherited" | "evidence" | "facts">>(
     "select usage, inherited, evidence, facts from session where id = ?",
@@ -134,8 +134,8 @@ export async function disownStored(
   const inherited = JSON.parse(row.inherited ?? "{}") as SessionUsage;
   const facts = JSON.parse(row.facts) as SessionFacts;
   const evidence = row.evidence === null ? undefined : JSON.parse(row.evidence);
-  moveReplies(replies, indexes, usage, inherited, facts.slots);
-  shift(evidence, indexes.length);
+  moveReplies(replies, moves, usage, inherited, facts.slots);
+  shift(evidence, moves.length);
   return [
     [
       "update session set usage = ?, inherited = ?, evidence = ?, facts = ? where id = ?",

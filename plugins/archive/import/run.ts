@@ -226,12 +226,16 @@ class Run {
   async #settle(session: ImportedSession, ref: SessionRef): Promise<void> {
     if (!session.replies || !this.#claims) return;
     const { inherited, taken } = this.#claims.claim({ id: session.id, born: session.born }, session.replies);
-    disown(session, session.replies, inherited);
-    this.#statements.push(upsertReplies(session.id, ref.tool, session.born, session.replies.hashes));
+    disown(
+      session,
+      session.replies,
+      inherited.map((index) => ({ index })),
+    );
+    this.#statements.push(upsertReplies(session.id, ref.tool, session.born, session.replies));
     if (taken.size === 0) return;
-    await this.#commit(); // the younger one may be among what is staged
-    for (const [id, indexes] of taken) {
-      this.#statements.push(...(await disownStored(this.#options.kernel.storage.db, id, session.replies, indexes)));
+    await this.#commit(); // the other one may be among what is staged
+    for (const [id, moves] of taken) {
+      this.#statements.push(...(await disownStored(this.#options.kernel.storage.db, id, session.replies, moves)));
     }
   }
 
