@@ -35,7 +35,18 @@ export const history = fc.array(
     step: fc.integer({ min: -90, max: 600 }),
     edits: fc.array(
       fc.record({
-        kind: fc.constantFrom("write", "edit", "edit", "delete", "rename", "rename", "mode", "link", "module", "binary"),
+        kind: fc.constantFrom(
+          "write",
+          "edit",
+          "edit",
+          "delete",
+          "rename",
+          "rename",
+          "mode",
+          "link",
+          "module",
+          "binary",
+        ),
         name: fc.nat(NAMES.length - 1),
         to: fc.nat(NAMES.length - 1),
         seed: fc.nat(1000),
@@ -65,11 +76,14 @@ export function importHistory(commits: Commits, root: string): Repo {
     const base = tips[commit.branch] ?? tips.find(Boolean);
     const other = commit.merge === null ? undefined : tips[commit.merge];
     const tree: Tree = new Map(base?.tree);
-    if (other && other !== base) for (const [name, entry] of other.tree) if ((mark + name.length) % 2) put1(tree, name, entry);
+    if (other && other !== base)
+      for (const [name, entry] of other.tree) if ((mark + name.length) % 2) put1(tree, name, entry);
     for (const edit of commit.edits) apply(tree, edit);
     time += commit.step;
     put(`commit refs/heads/b${commit.branch}\nmark :${mark}\n`);
-    put(`author Ada <a@x> ${time} +0100\ncommitter Carl <c@x> ${time} +0000\ndata <<END\ncommit ${mark}\n\nbody\nEND\n`);
+    put(
+      `author Ada <a@x> ${time} +0100\ncommitter Carl <c@x> ${time} +0000\ndata <<END\ncommit ${mark}\n\nbody\nEND\n`,
+    );
     if (base) put(`from :${base.mark}\n`);
     if (base && other && other !== base) put(`merge :${other.mark}\n`);
     put("deleteall\n");
@@ -84,7 +98,11 @@ export function importHistory(commits: Commits, root: string): Repo {
     tips[commit.branch] = { mark, tree };
   });
   put(`reset refs/heads/main\nfrom :${commits.length}\n`);
-  execFileSync("git", ["fast-import", "--quiet", "--force"], { cwd: root, env: testEnv(), input: Buffer.concat(stream) });
+  execFileSync("git", ["fast-import", "--quiet", "--force"], {
+    cwd: root,
+    env: testEnv(),
+    input: Buffer.concat(stream),
+  });
   return repoAt(root);
 }
 
@@ -117,7 +135,8 @@ function apply(tree: Tree, edit: Commits[number]["edits"][number]): void {
 
 /** A file takes the place of a folder, and the other way round. */
 function put1(tree: Tree, name: string, entry: Entry): void {
-  for (const other of [...tree.keys()]) if (other.startsWith(`${name}/`) || name.startsWith(`${other}/`)) tree.delete(other);
+  for (const other of [...tree.keys()])
+    if (other.startsWith(`${name}/`) || name.startsWith(`${other}/`)) tree.delete(other);
   tree.set(name, entry);
 }
 
@@ -175,5 +194,7 @@ export function plainLastChange(repo: Repo, commit: string, path: string): strin
   const byInput = !path.includes("\n");
   const args = ["--literal-pathspecs", "rev-list", "-1", ...(byInput ? ["--stdin"] : [commit, "--", path])];
   const input = byInput ? Buffer.from(`${commit}\n--\n${path}\n`, "latin1") : undefined;
-  return execFileSync("git", args, { cwd: repo.root, env: testEnv(), ...(input && { input }) }).toString().trim();
+  return execFileSync("git", args, { cwd: repo.root, env: testEnv(), ...(input && { input }) })
+    .toString()
+    .trim();
 }

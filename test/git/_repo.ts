@@ -61,7 +61,10 @@ export function repoAt(root: string): Repo {
   let now = T0;
   const gitBytes = (...args: string[]) =>
     execFileSync("git", args, { cwd: root, env: testEnv(now), stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28 });
-  const git = (...args: string[]) => gitBytes(...args).toString().trimEnd();
+  const git = (...args: string[]) =>
+    gitBytes(...args)
+      .toString()
+      .trimEnd();
   return {
     root,
     git,

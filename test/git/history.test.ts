@@ -153,9 +153,13 @@ describeGit("commitAt", () => {
     expect(await git.commitAt(repo.root, iso(T0 + 9999))).toMatchObject({ commit: { subject: "grüße" } });
     repo.git("config", "--unset", "i18n.commitEncoding");
     repo.commit("first line\nsecond line\n\nbody");
-    expect(await git.commitAt(repo.root, iso(T0 + 9999))).toMatchObject({ commit: { subject: "first line second line" } });
+    expect(await git.commitAt(repo.root, iso(T0 + 9999))).toMatchObject({
+      commit: { subject: "first line second line" },
+    });
     repo.git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", "");
-    expect(await git.commitAt(repo.root, iso(T0 + 9999))).toMatchObject({ commit: { subject: "", author: "Ada Author" } });
+    expect(await git.commitAt(repo.root, iso(T0 + 9999))).toMatchObject({
+      commit: { subject: "", author: "Ada Author" },
+    });
   });
 });
 
@@ -200,7 +204,11 @@ describeGit("fileAt", () => {
         tooLarge: true,
         previousCommit: first,
       });
-      expect(await git.fileAt(repo.root, second, "bin")).toMatchObject({ content: "text now", previous: null, binary: true });
+      expect(await git.fileAt(repo.root, second, "bin")).toMatchObject({
+        content: "text now",
+        previous: null,
+        binary: true,
+      });
     }
   });
 
@@ -220,7 +228,10 @@ describeGit("fileAt", () => {
     });
     const third = repo.commit("three");
     for (const path of ["d/a", "d", "", "/", "/b", "b/", "./b", "../b", "b/../b", "b\0", ".git/config", "HEAD"]) {
-      await expect(git.fileAt(repo.root, third, path), path).rejects.toMatchObject({ code: "FILE_NOT_FOUND", status: 404 });
+      await expect(git.fileAt(repo.root, third, path), path).rejects.toMatchObject({
+        code: "FILE_NOT_FOUND",
+        status: 404,
+      });
     }
   });
 
@@ -295,11 +306,24 @@ describeGit("unusual repositories", () => {
     repo.git("branch", "abcdef1");
     const git = openGit();
     expect((await git.treeAt(repo.root, head.slice(0, 7).toUpperCase())).commit).toBe(head);
-    for (const commit of ["HEAD", "main", `${head}^`, `${head}..`, "--output=x", "-1234567", head.slice(0, 6), `${head}\n`, ""]) {
+    for (const commit of [
+      "HEAD",
+      "main",
+      `${head}^`,
+      `${head}..`,
+      "--output=x",
+      "-1234567",
+      head.slice(0, 6),
+      `${head}\n`,
+      "",
+    ]) {
       await expect(git.treeAt(repo.root, commit), commit).rejects.toMatchObject({ code: "INVALID_INPUT", status: 400 });
     }
     for (const commit of ["abcdef1", "0".repeat(40), "f".repeat(64), repo.git("rev-parse", "HEAD^{tree}")]) {
-      await expect(git.treeAt(repo.root, commit), commit).rejects.toMatchObject({ code: "COMMIT_NOT_FOUND", status: 404 });
+      await expect(git.treeAt(repo.root, commit), commit).rejects.toMatchObject({
+        code: "COMMIT_NOT_FOUND",
+        status: 404,
+      });
     }
     await expect(git.treeAt(tempFolder(), head)).rejects.toMatchObject({ code: "NO_REPOSITORY", status: 422 });
   });

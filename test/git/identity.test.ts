@@ -59,7 +59,11 @@ describeGit("identity", () => {
     repo.git("clone", "-q", "--bare", repo.root, join(folder, "app.git"));
     repo.git("clone", "-q", "--bare", repo.root, join(folder, "app/.git"));
     const git = openGit();
-    expect(await git.identity(join(folder, "app.git"))).toMatchObject({ root: join(folder, "app.git"), bare: true, worktree: null });
+    expect(await git.identity(join(folder, "app.git"))).toMatchObject({
+      root: join(folder, "app.git"),
+      bare: true,
+      worktree: null,
+    });
     expect(await git.identity(join(folder, "app.git/objects"))).toMatchObject({ root: join(folder, "app.git") });
     expect(await git.identity(join(folder, "app"))).toMatchObject({ root: join(folder, "app"), bare: true });
     repoAt(join(folder, "app/.git")).git("worktree", "add", "-q", "-b", "topic", join(folder, "app/topic"));
@@ -151,7 +155,7 @@ describe("configuration", () => {
       "[flags]\r",
       "\tON",
       '\ttext = "  kept " \\t',
-      "[remote \"origin\"] url = first",
+      '[remote "origin"] url = first',
       '[remote "origin"]',
       "url=ssh://git:pw@h:22/x",
     ].join("\n");

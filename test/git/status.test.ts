@@ -158,7 +158,10 @@ describeGit("status", () => {
   it("respects the user's global ignore list and nothing else of the user's configuration", async () => {
     const home = tempFolder();
     writeFileSync(join(home, "ignored"), "*.swp\n");
-    writeFileSync(join(home, ".gitconfig"), `[core]\n\texcludesFile = ${join(home, "ignored")}\n[status]\n\tshowUntrackedFiles = no\n`);
+    writeFileSync(
+      join(home, ".gitconfig"),
+      `[core]\n\texcludesFile = ${join(home, "ignored")}\n[status]\n\tshowUntrackedFiles = no\n`,
+    );
     const repo = makeRepo();
     repo.commit("one");
     repo.write("x.swp", "");
