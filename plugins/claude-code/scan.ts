@@ -28,7 +28,8 @@ interface Found {
 
 /** Directories of one root, each read once; links are followed for project folders only, by real path. */
 export async function* scanProjects(root: string): AsyncGenerator<SessionRef> {
-  const sessions: Found[] = [];
+  /** Plain key → the files that have it. */
+  const sessions = new Map<string, Found[]>();
   const agents: Found[] = [];
   let entries = 0;
   const walk = async (dir: string, folders: string[], linked: boolean): Promise<void> => {
@@ -48,7 +49,8 @@ export async function* scanProjects(root: string): AsyncGenerator<SessionRef> {
         const side = inside ? `${stem}.meta.json` : stem;
         const companions = names.has(side) ? [join(dir, side)] : [];
         const found = { path, folders, stem, size: stat.size, mtime: stat.mtimeMs, linked, companions };
-        (inside ? agents : sessions).push(found);
+        if (inside) agents.push(found);
+        else addTo(sessions, plainKey(folders, stem), found);
       } else if (
         entry.isDirectory() &&
         folders.length <= DEPTH &&
@@ -75,15 +77,19 @@ export async function* scanProjects(root: string): AsyncGenerator<SessionRef> {
     seen.add(real);
     await walk(real, [entry.name], true);
   }
-  const kept = distinct(sessions);
   /** `project/session` → key, for the parents of sub-agents. */
   const keys = new Map<string, string>();
-  for (const [key, found] of kept) {
-    keys.set(`${found.folders.join("/")}/${found.stem}`, key);
-    yield toRef(key, found);
+  const taken = new Set<string>();
+  for (const [plain, group] of sessions) {
+    for (const [key, found] of distinct(plain, group)) {
+      if (++entries % SLICE === 0) await nextTurn();
+      keys.set(`${found.folders.join("/")}/${found.stem}`, key);
+      taken.add(key);
+      yield toRef(key, found);
+    }
   }
-  const taken = new Set(kept.keys());
   for (const found of agents) {
+    if (++entries % SLICE === 0) await nextTurn();
     const above = found.folders.slice(0, found.folders.indexOf("subagents"));
     const parent = keys.get(above.join("/")) ?? plainKey(above.slice(0, -1), above.at(-1) ?? "");
     let key = `${parent}:${found.stem}`;
@@ -106,24 +112,18 @@ function plainKey(folders: readonly string[], stem: string): string {
 }
 
 /**
- * Keys of all files. Where several have one key: a copy or the start of another is that session (the longest stays);
- * of different contents the one that began first keeps the plain key and the others get their folder into it.
+ * Keys of files that would share one: a copy or the start of another is that session (the longest stays); of different
+ * contents the one that began first keeps the plain key and the others get their folder into it.
  */
-function distinct(files: readonly Found[]): Map<string, Found> {
-  const groups = new Map<string, Found[]>();
-  for (const found of files) {
-    const key = plainKey(found.folders, found.stem);
-    const group = groups.get(key);
-    if (group) group.push(found);
-    else groups.set(key, [found]);
-  }
-  const kept = new Map<string, Found>();
-  for (const [key, group] of groups) {
-    const [first, ...others] = group.length === 1 ? group : withoutCopies(group).sort(byBeginning);
-    if (first) kept.set(key, first);
-    for (const found of others) kept.set(`${key}~${hashOf(found.folders.join("/"))}`, found);
-  }
-  return kept;
+function distinct(plain: string, group: readonly Found[]): [key: string, found: Found][] {
+  const files = group.length === 1 ? group : withoutCopies(group).sort(byBeginning);
+  return files.map((found, index) => [index === 0 ? plain : `${plain}~${hashOf(found.folders.join("/"))}`, found]);
+}
+
+function addTo(groups: Map<string, Found[]>, key: string, found: Found): void {
+  const group = groups.get(key);
+  if (group) group.push(found);
+  else groups.set(key, [found]);
 }
 
 function withoutCopies(group: readonly Found[]): Found[] {

@@ -49,6 +49,7 @@ export async function* scanRollouts(root: string, heads: HeadCache): AsyncGenera
     else groups.set(key, [found]);
   }
   for (const [key, group] of groups) {
+    if (++entries % SLICE === 0) await nextTurn();
     const [first, ...others] = group.length === 1 ? group : withoutCopies(group);
     if (first) yield toRef(key, first);
     for (const found of others) yield toRef(`${key}~${hashOf(found.path.slice(root.length))}`, found);
