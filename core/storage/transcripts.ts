@@ -2,11 +2,11 @@
  * Transcripts: message bodies, compressed, in files of chunks. A session's transcript is a list of parts; each part is one immutable
  * file, written once and whole, and the catalogue says which parts count. An appended log adds a part.
  *
- * File: chunk bodies (deflateRaw) | sidecars (bytes a plugin keeps per chunk) | directory JSON | footer of 32 bytes.
+ * File: chunk bodies (brotli, quality 1: as small as deflate's fastest in half its time) | sidecars (bytes a plugin keeps per chunk) | directory JSON | footer of 32 bytes.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
+import { brotliCompressSync, brotliDecompressSync, constants, crc32 } from "node:zlib";
 import { SessarcError } from "../error.ts";
 import type { SessionEvent } from "../session.ts";
 import { Chunk, ChunkBuilder } from "./chunk.ts";
@@ -45,6 +45,9 @@ export interface TranscriptDriver {
   setItemRaw?(key: string, value: Uint8Array, options: object): unknown;
   getItemRaw?(key: string, options: object): unknown;
   readRange?(key: string, offset: number, length: number): Promise<Uint8Array | null>;
+  /** Writes a key nobody reads yet; durable after `settle`. Without it `setItemRaw` is used. */
+  create?(key: string, value: Uint8Array): Promise<void>;
+  settle?(): Promise<void>;
   removeItem?(key: string, options: object): unknown;
   getKeys(base: string, options: object): string[] | Promise<string[]>;
 }
@@ -58,6 +61,8 @@ export interface Transcripts {
   chunk(sessionId: string, part: TranscriptPart, entry: ChunkEntry): Promise<Chunk>;
   /** Messages from `from` (a seq) on, chunk by chunk; reads only the chunks asked for. */
   events(sessionId: string, parts: readonly TranscriptPart[], from?: number): AsyncGenerator<SessionEvent[]>;
+  /** Resolves when all finished parts are on disk; only then may the catalogue name them. */
+  settle(): Promise<void>;
   remove(sessionId: string, generations: readonly number[]): Promise<void>;
   /** Keys of all stored parts, for sweeping orphans. */
   keys(): Promise<string[]>;
@@ -70,7 +75,7 @@ export interface Transcripts {
 export interface TranscriptWriter {
   add(event: SessionEvent): void;
   readonly count: number;
-  /** Stores the part durably. Undefined when nothing was added. */
+  /** Stores the part; `settle` makes it durable. Undefined when nothing was added. */
   finish(): Promise<TranscriptPart | undefined>;
 }
 
@@ -139,7 +144,7 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
       const key = partKey(sessionId, part.generation);
       const packed = await read(key, entry.offset, entry.bytes);
       if (crc32(packed) !== entry.crc) throw damaged(key, `checksum of the chunk at ${entry.offset} is wrong`);
-      const raw = inflateRawSync(packed);
+      const raw = brotliDecompressSync(packed);
       stats.inflated++;
       const split = 4 + raw.readUInt32LE(0);
       return new Chunk(raw.toString("utf8", 4, split), raw.toString("utf8", split));
@@ -163,6 +168,7 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
       const driver = await open();
       for (const generation of generations) await driver.removeItem?.(partKey(sessionId, generation), {});
     },
+    settle: async () => (await open()).settle?.(),
     keys: async () => (await open()).getKeys("", {}),
     removeKey: async (key) => void (await (await open()).removeItem?.(key, {})),
   };
@@ -211,7 +217,13 @@ function createWriter(
     raw.writeUInt32LE(head, 0);
     raw.write(envelope, 4, "utf8");
     raw.write(text, 4 + head, "utf8");
-    const body = deflateRawSync(raw, { level: 1, memLevel: 9 });
+    const body = brotliCompressSync(raw, {
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: 1,
+        [constants.BROTLI_PARAM_LGWIN]: 17,
+        [constants.BROTLI_PARAM_SIZE_HINT]: raw.length,
+      },
+    });
     const side = sidecar?.(text) ?? new Uint8Array(0);
     entries.push({
       offset,
@@ -255,7 +267,9 @@ function createWriter(
       footer.writeUInt32LE(crc32(directory, crc32(sidecars)), 8);
       footer.write(MAGIC, FOOTER - 8, "latin1");
       const file = Buffer.concat([...bodies, sidecars, directory, footer]);
-      await (await open()).setItemRaw?.(key, file, {});
+      const driver = await open();
+      if (driver.create) await driver.create(key, file);
+      else await driver.setItemRaw?.(key, file, {});
       return { generation, bytes: file.length, tail: file.length - offset, firstSeq, count };
     },
   };

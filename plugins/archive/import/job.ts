@@ -58,29 +58,34 @@ export async function importSessions(job: ImportJob): Promise<JobResult[]> {
   return runJob(job, await loadAdapter(job.adapter), openStore(job.store));
 }
 
-/** The same with the adapter and transcripts at hand. */
+/** The same with the adapter and transcripts at hand. Resolves when all that was written is on disk. */
 export async function runJob(job: ImportJob, adapter: Adapter, transcripts: Transcripts): Promise<JobResult[]> {
-  const byPath = new Map<string, ImportJob["sessions"]>();
-  for (const session of job.sessions) {
-    const list = byPath.get(session.ref.path);
-    if (list) list.push(session);
-    else byPath.set(session.ref.path, [session]);
-  }
-  const results: JobResult[] = [];
-  for (const sessions of byPath.values()) {
-    if (adapter.readMany && sessions.length > 1)
-      results.push(...(await readShared(job, adapter, transcripts, sessions)));
+  const results: Pending[] = [];
+  for (const sessions of groupByPath(job.sessions)) {
+    if (adapter.readMany && sessions.length > 1) await readShared(job, adapter, transcripts, sessions, results);
     else {
       for (const session of sessions) {
         results.push(
-          await guarded(session.id, () =>
+          await begin(session.id, () =>
             importOne(session, adapter, readerOf(adapter, session.ref, job.env), transcripts),
           ),
         );
       }
     }
   }
-  return results;
+  const finished = await Promise.all(results.map((pending) => pending.result));
+  await transcripts.settle();
+  return finished;
+}
+
+function groupByPath(sessions: ImportJob["sessions"]): Iterable<ImportJob["sessions"]> {
+  const groups = new Map<string, ImportJob["sessions"]>();
+  for (const session of sessions) {
+    const group = groups.get(session.ref.path);
+    if (group) group.push(session);
+    else groups.set(session.ref.path, [session]);
+  }
+  return groups.values();
 }
 
 async function readShared(
@@ -88,32 +93,30 @@ async function readShared(
   adapter: Adapter,
   transcripts: Transcripts,
   sessions: ImportJob["sessions"],
-): Promise<JobResult[]> {
+  results: Pending[],
+): Promise<void> {
   const byKey = new Map(sessions.map((session) => [session.ref.key, session]));
-  const results: JobResult[] = [];
+  const refs = sessions.map((session) => session.ref);
   try {
-    for await (const [ref, events] of adapter.readMany?.(
-      sessions.map((session) => session.ref),
-      job.env,
-    ) ?? []) {
+    for await (const [ref, events] of adapter.readMany?.(refs, job.env) ?? []) {
       const session = byKey.get(ref.key);
       if (!session) continue;
       byKey.delete(ref.key);
-      results.push(await guarded(session.id, () => importOne(session, adapter, inBatches(events), transcripts)));
+      results.push(await begin(session.id, () => importOne(session, adapter, inBatches(events), transcripts)));
     }
   } catch (error) {
-    for (const session of byKey.values()) results.push(failure(session.id, error));
-    return results;
+    for (const { id } of byKey.values()) results.push({ result: Promise.resolve(failure(id, error)) });
+    return;
   }
-  for (const session of byKey.values()) {
-    results.push({
-      ok: false,
-      id: session.id,
-      code: "SOURCE_MISSING",
-      message: `${session.id} is no longer in ${session.ref.path}`,
-    });
+  for (const { id, ref } of byKey.values()) {
+    const message = `${id} is no longer in ${ref.path}`;
+    results.push({ result: Promise.resolve({ ok: false, id, code: "SOURCE_MISSING", message }) });
   }
-  return results;
+}
+
+/** A session that was read; its transcript may still be on its way to the disk while the next one is read. */
+interface Pending {
+  result: Promise<JobResult>;
 }
 
 type Batches = AsyncGenerator<SessionEvent[], SessionSummary>;
@@ -135,7 +138,7 @@ async function importOne(
   adapter: Adapter,
   batches: Batches,
   transcripts: Transcripts,
-): Promise<ImportedSession> {
+): Promise<{ written: Promise<ImportedSession> }> {
   const facts = collectFacts(adapter.tools);
   const writer = transcripts.writer(session.id, session.generation, { sidecar: signatureOf });
   let step = await batches.next();
@@ -150,8 +153,7 @@ async function importOne(
     }
   }
   const { replies, slots, ...summary } = step.value;
-  const part = await writer.finish();
-  return {
+  const imported: Omit<ImportedSession, "part"> = {
     id: session.id,
     summary,
     facts: facts.finish(slots),
@@ -161,10 +163,10 @@ async function importOne(
     messageCount: writer.count,
     startedAt: summary.startedAt ?? facts.firstAt,
     endedAt: summary.endedAt ?? facts.lastAt,
-    part: part ?? null,
     replies: packReplies(session.ref.tool, replies ?? []),
     born: session.ref.born ?? birthOf(session.ref),
   };
+  return { written: writer.finish().then((part) => ({ ...imported, part: part ?? null })) };
 }
 
 function birthOf(ref: SessionRef): number {
@@ -172,11 +174,17 @@ function birthOf(ref: SessionRef): number {
   return stat?.birthtimeMs || ref.mtime || 0;
 }
 
-async function guarded(id: string, work: () => Promise<ImportedSession>): Promise<JobResult> {
+async function begin(id: string, read: () => Promise<{ written: Promise<ImportedSession> }>): Promise<Pending> {
   try {
-    return { ok: true, session: await work() };
+    const { written } = await read();
+    const result = written.then(
+      (session): JobResult => ({ ok: true, session }),
+      (error) => failure(id, error),
+    );
+    result.catch(() => {}); // awaited with the others at the end of the job
+    return { result };
   } catch (error) {
-    return failure(id, error);
+    return { result: Promise.resolve(failure(id, error)) };
   }
 }
 
