@@ -166,8 +166,10 @@ export function* composerDrafts(
     }
   }
   const seen = new Set<string>();
+  let stored = new Map<string, string>();
   for (const [i, header] of headers.entries()) {
-    const id = isFields(header) ? textOf(header.bubbleId) : undefined;
+    if (read && i % AT_ONCE === 0) stored = bubbleTexts(read, conversation.key, headers.slice(i, i + AT_ONCE));
+    const id = idOf(header);
     if (!id) {
       builder.bad();
       continue;
@@ -175,12 +177,7 @@ export function* composerDrafts(
     // A header that comes twice shows its bubble once.
     if (seen.has(id)) continue;
     seen.add(id);
-    const [row] = read
-      ? read.all<Raw>("select cast(value as text) as value from cursorDiskKV where key = ?", [
-          `bubbleId:${conversation.key}:${id}`,
-        ])
-      : [];
-    const text = textOf(row?.value);
+    const text = stored.get(id);
     if (text) onBytes(text.length);
     const bubble = text === undefined ? inline.get(id) : parseFields(text);
     if (bubble === undefined) {
@@ -191,6 +188,24 @@ export function* composerDrafts(
     yield* builder.bubble(typeOf(bubble, header), generating && i === headers.length - 1, aside.get(id));
   }
   return { summary: builder.finish(), builder };
+}
+
+/** Bubbles fetched with one query: memory holds these, not the conversation. */
+const AT_ONCE = 64;
+
+const idOf = (header: unknown) => (isFields(header) ? textOf(header.bubbleId) : undefined);
+
+function bubbleTexts(db: SqliteFile, id: string, headers: readonly unknown[]): Map<string, string> {
+  const prefix = `bubbleId:${id}:`;
+  const keys = headers.map((header) => prefix + (idOf(header) ?? ""));
+  const marks = keys.map(() => "?").join(",");
+  const rows = db.all<Raw>(`select key, cast(value as text) as value from cursorDiskKV where key in (${marks})`, keys);
+  const found = new Map<string, string>();
+  for (const { key, value } of rows) {
+    const text = textOf(value);
+    if (text && typeof key === "string") found.set(key.slice(prefix.length), text);
+  }
+  return found;
 }
 
 /** Some bubbles leave their type to their header. */

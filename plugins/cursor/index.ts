@@ -1,4 +1,5 @@
 /** Cursor: conversations of the editor (three generations), its agent transcripts and its command line. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type AdapterEnv,
   defineAdapter,
@@ -20,6 +21,9 @@ import type { Conversation } from "./types.ts";
 export type { CursorOptions } from "./places.ts";
 
 type Reading = AsyncGenerator<SessionEvent, SessionSummary>;
+
+/** Rows come without waiting: after this many events others get their turn. */
+const BREATH = 256;
 
 export default defineAdapter((options: CursorOptions | undefined) => {
   const store = createStore();
@@ -50,6 +54,7 @@ export default defineAdapter((options: CursorOptions | undefined) => {
       for (let seq = 0; ; seq++) {
         const step = await drafts.next();
         if (step.done) return step.value;
+        if (seq % BREATH === BREATH - 1) await nextTurn();
         const { open: _, ...event } = step.value;
         yield { seq, ...event };
       }

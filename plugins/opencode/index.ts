@@ -1,6 +1,7 @@
 /** OpenCode: sessions from its SQLite database and from the JSON store that came before. */
 import { lstat } from "node:fs/promises";
 import { sep } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type AdapterEnv,
   defineAdapter,
@@ -183,11 +184,15 @@ function storageOf(ref: SessionRef, options: OpenCodeOptions | undefined, env: A
   return storage.find((root) => ref.path.startsWith(root + marker)) ?? fallback;
 }
 
+/** Rows come without waiting: after this many events others get their turn. */
+const BREATH = 256;
+
 async function* numbered(drafts: AsyncGenerator<Draft, SessionSummary>): Reading {
   try {
     for (let seq = 0; ; seq++) {
       const step = await drafts.next();
       if (step.done) return step.value;
+      if (seq % BREATH === BREATH - 1) await nextTurn();
       const { open: _, ...event } = step.value;
       yield { seq, ...event };
     }

@@ -1,7 +1,11 @@
-/** OpenCode's older store: one JSON file per session, message and part below `storage/`. Links are never followed. */
-import type { Dirent, Stats } from "node:fs";
-import { lstat, readdir, readFile } from "node:fs/promises";
+/**
+ * OpenCode's older store: one JSON file per session, message and part below `storage/`. Links are never followed.
+ * The files are small and many: they are read synchronously, a message (or a batch of stats) between two turns of the event loop,
+ * which is ten times as fast as a promise for each.
+ */
+import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SessionRef, SessionSummary } from "sessarc";
 import { createParser } from "./parse.ts";
 import {
@@ -15,8 +19,8 @@ import {
   textOf,
 } from "./types.ts";
 
-/** Stats that run at once. */
-const BATCH = 32;
+/** Stats between two turns of the event loop: about a millisecond. */
+const BATCH = 256;
 /** Parsed session files kept for the next scan. */
 const KEEP = 20_000;
 
@@ -34,11 +38,11 @@ export interface JsonStore {
 export function createJsonStore(): JsonStore {
   const seen = new Map<string, { stamp: string; session: SessionRow }>();
 
-  async function sessionOf(path: string, stats: Stats): Promise<SessionRow> {
+  function sessionOf(path: string, stats: Stats): SessionRow {
     const stamp = stampOf(stats);
     const known = seen.get(path);
     if (known?.stamp === stamp) return known.session;
-    const session = toSession(stem(path), (await readFields(path)).fields ?? {});
+    const session = toSession(stem(path), readFields(path).fields ?? {});
     if (seen.size >= KEEP) seen.clear();
     seen.set(path, { stamp, session });
     return session;
@@ -46,12 +50,12 @@ export function createJsonStore(): JsonStore {
 
   return {
     async *scan(root) {
-      for (const project of await list(join(root, "session"), "folder")) {
-        for (const name of await list(join(root, "session", project), "json")) {
+      for (const project of list(join(root, "session"), "folder")) {
+        for (const name of list(join(root, "session", project), "json")) {
           const path = join(root, "session", project, name);
-          const stats = await statOf(path);
+          const stats = statOf(path);
           if (!stats) continue;
-          const session = await sessionOf(path, stats);
+          const session = sessionOf(path, stats);
           const state = await stateOf(root, session.id, stats);
           yield {
             tool: "opencode",
@@ -68,19 +72,19 @@ export function createJsonStore(): JsonStore {
       }
     },
     async version(root, ref) {
-      const stats = await statOf(ref.path);
+      const stats = statOf(ref.path);
       return stats && (await stateOf(root, ref.key, stats)).version;
     },
     async *read(root, ref, onBytes = () => {}) {
-      const source = await readFields(ref.path);
+      const source = readFields(ref.path);
       if (!source.exists) return undefined;
       onBytes(source.bytes);
       const session = toSession(ref.key, source.fields ?? {});
       const parser = createParser(session);
       if (!source.fields) parser.bad();
       const messages: Row[] = [];
-      for (const name of await list(join(root, "message", ref.key), "json")) {
-        const { fields, bytes } = await readFields(join(root, "message", ref.key, name));
+      for (const name of list(join(root, "message", ref.key), "json")) {
+        const { fields, bytes } = readFields(join(root, "message", ref.key, name));
         onBytes(bytes);
         messages.push({
           id: stem(name),
@@ -90,9 +94,10 @@ export function createJsonStore(): JsonStore {
       }
       messages.sort((a, b) => (a.createdAt ?? 0) - (b.createdAt ?? 0) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
       for (const [index, message] of messages.entries()) {
+        await nextTurn();
         const parts: Row[] = [];
-        for (const name of await list(join(root, "part", message.id), "json")) {
-          const { fields, bytes } = await readFields(join(root, "part", message.id, name));
+        for (const name of list(join(root, "part", message.id), "json")) {
+          const { fields, bytes } = readFields(join(root, "part", message.id, name));
           onBytes(bytes);
           parts.push({ id: stem(name), data: fields });
         }
@@ -109,17 +114,19 @@ export function createJsonStore(): JsonStore {
  */
 async function stateOf(root: string, id: string, session: Stats): Promise<{ version: string; mtime: number }> {
   const folder = join(root, "message", id);
-  const names = await list(folder, "json");
+  const names = list(folder, "json");
   const paths = [folder];
   for (const name of names) paths.push(join(folder, name), join(root, "part", stem(name)));
   const newest = names.at(-1);
   if (newest) {
     const parts = join(root, "part", stem(newest));
-    for (const name of await list(parts, "json")) paths.push(join(parts, name));
+    for (const name of list(parts, "json")) paths.push(join(parts, name));
   }
   let [mtime, sum, size] = [session.mtimeMs, session.mtimeMs, session.size];
   for (let start = 0; start < paths.length; start += BATCH) {
-    for (const stats of await Promise.all(paths.slice(start, start + BATCH).map(statOf))) {
+    await nextTurn();
+    for (const path of paths.slice(start, start + BATCH)) {
+      const stats = statOf(path);
       if (!stats) continue;
       mtime = Math.max(mtime, stats.mtimeMs);
       sum += stats.mtimeMs;
@@ -151,10 +158,10 @@ const stem = (path: string) => basename(path, ".json");
 const stampOf = (stats: Stats) => `${stats.size}.${stats.mtimeMs}.${stats.ino}`;
 
 /** Names of real folders or `.json` files, sorted; OpenCode's ids ascend in time. A missing folder is empty. */
-async function list(path: string, what: "folder" | "json"): Promise<string[]> {
+function list(path: string, what: "folder" | "json"): string[] {
   let entries: Dirent[];
   try {
-    entries = await readdir(path, { withFileTypes: true });
+    entries = readdirSync(path, { withFileTypes: true });
   } catch (error) {
     if (isGone(error)) return [];
     throw error;
@@ -165,9 +172,9 @@ async function list(path: string, what: "folder" | "json"): Promise<string[]> {
   return wanted.map((entry) => entry.name).sort();
 }
 
-async function statOf(path: string): Promise<Stats | undefined> {
+function statOf(path: string): Stats | undefined {
   try {
-    const stats = await lstat(path);
+    const stats = lstatSync(path);
     return stats.isSymbolicLink() ? undefined : stats;
   } catch (error) {
     if (isGone(error)) return undefined;
@@ -176,9 +183,9 @@ async function statOf(path: string): Promise<Stats | undefined> {
 }
 
 /** A file that vanished while reading is not there; one that holds no object has no fields. */
-async function readFields(path: string): Promise<{ exists: boolean; fields?: Fields | undefined; bytes: number }> {
+function readFields(path: string): { exists: boolean; fields?: Fields | undefined; bytes: number } {
   try {
-    const text = await readFile(path, "utf8");
+    const text = readFileSync(path, "utf8");
     return {
       exists: true,
       fields: parseFields(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text),

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
-import { appendFile, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readFile, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AdapterEnv, Cursor, SessionEvent, SessionRef, SessionSummary } from "sessarc";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { testAdapter } from "sessarc/test";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import cursor from "../../plugins/cursor/index.ts";
 import { pathOfUri } from "../../plugins/cursor/project.ts";
 import { toPrompt } from "../../plugins/cursor/text.ts";
@@ -63,6 +64,48 @@ async function readAll(adapter: Adapter, on: AdapterEnv = env) {
 const shape = (events: readonly SessionEvent[]) => events.map((event) => [event.kind, event.text]);
 const iso = (ms: number) => new Date(ms).toISOString();
 const globalDb = () => join(user, "globalStorage", "state.vscdb");
+
+const fixtures = await mkdtemp(join(tmpdir(), "sessarc-cursor-fixtures-"));
+const fixtureUser = join(fixtures, ".config", "Cursor", "User");
+const fixtureDot = join(fixtures, ".cursor");
+await writeGlobal(
+  fixtureUser,
+  composer("c1", [
+    ask("Rename the helper"),
+    say("", T0 + 200, { thinking: { text: "look first" } }),
+    call("read_file", { target_file: "src/a.ts" }, { contents: "export const a = 1" }),
+    say("Renamed it.", T0 + 9000, { tokenCount: { inputTokens: 1200, outputTokens: 80 } }),
+  ]),
+);
+await writeWorkspace(fixtureUser, "w1", { folder: "file:///home/dev/my%20app" }, [
+  [
+    "workbench.panel.aichat.view.aichat.chatdata",
+    { tabs: [{ tabId: "tab1", chatTitle: "Login", lastSendTime: T0, bubbles: [{ type: "user", text: "Why?" }] }] },
+  ],
+]);
+await writeTranscript(fixtureDot, "home-dev-my-app", "t1/t1.jsonl", TRANSCRIPT);
+await writeTranscript(fixtureDot, "home-dev-my-app", "t1/subagents/t2.jsonl", TRANSCRIPT.slice(0, 2));
+await writeTranscript(fixtureDot, "home-dev-my-app", "t3.txt", [
+  "user:",
+  "hello",
+  "assistant:",
+  "[Thinking] hm",
+  "",
+  "hi",
+]);
+await writeChat(join(fixtureDot, "chats", md5(FOLDER), "cli1", "store.db"), { messages: CHAT });
+afterAll(() => rm(fixtures, { recursive: true, force: true }));
+
+describe("adapters: cursor", () =>
+  testAdapter({
+    plugin: (dir) => cursor({ dir }),
+    fixtures,
+    expect: {
+      sessions: 6,
+      kinds: ["user", "assistant", "thinking", "tool_use", "tool_result", "note"],
+      usage: { "model-x": { input: 1200, output: 80, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 } },
+    },
+  }));
 
 describe("Cursor: generations", () => {
   it("(c) composers with bubbles in the order of their headers", async () => {
@@ -631,6 +674,23 @@ describe("Cursor: damage", () => {
       [["t1"], undefined],
       [[], undefined],
     ]);
+  });
+
+  it("P7: a global database past the limit is reported, not copied, and the rest goes on", async () => {
+    await mkdir(join(user, "globalStorage"), { recursive: true });
+    await writeFile(globalDb(), "");
+    await truncate(globalDb(), 600 * 2 ** 20); // a hole, no bytes on the disk
+    await writeTranscript(dot, "p", "t1.jsonl", TRANSCRIPT);
+    const adapter = create();
+    const [global, ...others] = adapter.roots(env);
+    const first = adapter
+      .scan(global ?? "", env)
+      [Symbol.asyncIterator]()
+      .next();
+    await expect(first).rejects.toMatchObject({ code: "SOURCE_TOO_LARGE", status: 422 });
+    const keys: string[] = [];
+    for (const root of others) for await (const ref of adapter.scan(root, env)) keys.push(ref.key);
+    expect(keys).toEqual(["t1"]);
   });
 
   it("never lets a secret of another key or table out", async () => {

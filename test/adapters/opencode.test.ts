@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AdapterEnv, Cursor, SessionEvent, SessionRef, SessionSummary } from "sessarc";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { testAdapter } from "sessarc/test";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import opencode from "../../plugins/opencode/index.ts";
 import { toUsage } from "../../plugins/opencode/parse.ts";
 import {
@@ -61,6 +62,28 @@ const kindsOf = (events: readonly SessionEvent[]) => {
 const db = () => join(data, "opencode.db");
 const USAGE = { input: 100, output: 15, cacheRead: 12, cacheWrite5m: 4, cacheWrite1h: 0 };
 const twice = (usage: typeof USAGE) => Object.fromEntries(Object.entries(usage).map(([name, n]) => [name, n * 2]));
+
+const fixtures = await mkdtemp(join(tmpdir(), "sessarc-opencode-fixtures-"));
+const fixtureData = join(fixtures, ".local", "share", "opencode");
+await writeDatabase(join(fixtureData, "opencode.db"), [PLAIN]);
+await writeWithWal(
+  join(fixtureData, "opencode-next.db"),
+  await makeDatabase([]),
+  await makeDatabase([{ ...PLAIN, id: "ses_wal" }]),
+);
+await writeStorage(join(fixtureData, "storage"), [PLAIN, { ...PLAIN, id: "ses_json" }]);
+afterAll(() => rm(fixtures, { recursive: true, force: true }));
+
+describe("adapters: opencode", () =>
+  testAdapter({
+    plugin: (dir) => opencode({ dir }),
+    fixtures,
+    expect: {
+      sessions: 3,
+      kinds: ["user", "assistant", "thinking", "tool_use", "tool_result", "note"],
+      usage: { m1: { input: 600, output: 90, cacheRead: 72, cacheWrite5m: 24, cacheWrite1h: 0 } },
+    },
+  }));
 
 describe("OpenCode: both stores", () => {
   it("maps every ordinary part, from the database and from the JSON files alike", async () => {
