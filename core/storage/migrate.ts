@@ -7,12 +7,18 @@ const TABLE =
 
 /**
  * Brings the tables of `plugin` up to date. Each step is one batch with its record, so a crash leaves it done or undone. Throws when
- * a step that was applied no longer reads the same: released steps are never edited, new ones are appended.
+ * a step that was applied no longer reads the same (released steps are never edited, new ones are appended), and when the archive has
+ * seen steps of a newer version.
  *
  * Cost when there is nothing to do: two small queries.
  */
 export async function migrate(db: Database, plugin: string, migrations: readonly string[]): Promise<void> {
   const applied = await appliedSteps(db, plugin);
+  if (applied.size > migrations.length) {
+    throw new Error(
+      `The archive has ${applied.size} migrations of "${plugin}", this version knows ${migrations.length}; use a newer one`,
+    );
+  }
   for (const [i, sql] of migrations.entries()) {
     const number = i + 1;
     const digest = createHash("sha256").update(normalize(sql)).digest("hex").slice(0, 32);
