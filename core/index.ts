@@ -2,6 +2,7 @@
 export { type Access, type Discovery, readDiscovery, type Scope } from "./access.ts";
 export * from "./adapter.ts";
 export { UsageError } from "./cli/args.ts";
+export { ApiError } from "./cli/client.ts";
 export { formatBytes, formatCount, formatDuration, formatMoney, formatShort } from "./cli/format.ts";
 export { createProgress, type Progress, type ProgressState } from "./cli/progress.ts";
 export { createStyle, fitColumns, printable, type Style, widthOf } from "./cli/style.ts";

@@ -4,11 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { AdapterEnv } from "../adapter.ts";
+import type { CommandContext } from "../command.ts";
 import type { ResolvedConfig } from "../config.ts";
+import { type ErrorBody, isSessarcError, toErrorBody } from "../error.ts";
 import type { Kernel } from "../types.ts";
 import type { PluginSource } from "./commands.ts";
 
 export interface Client {
+  get: CommandContext["get"];
   fetch(path: string, init?: RequestInit): Promise<Response>;
   kernel(): Promise<Kernel>;
   scratch(): Promise<Kernel>;
@@ -24,6 +27,21 @@ export interface ClientOptions {
 /** The service could not be reached though its lock says it runs: exit code 4. */
 export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
+}
+
+/** What the API refused, with its own words. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly status: number;
+  readonly code: string;
+  readonly fix: string | undefined;
+
+  constructor(body: ErrorBody) {
+    super(body.message);
+    this.status = body.status;
+    this.code = body.code;
+    this.fix = body.fix;
+  }
 }
 
 /** How long a command waits for a service that is starting, or for another command, to give its address or the archive. */
@@ -49,11 +67,30 @@ export function createClient({ config, env, plugins }: ClientOptions): Client {
     return own;
   };
 
+  const locate = () => {
+    service ??= own ? Promise.resolve(undefined) : findService(config.dataDir);
+    return service;
+  };
+
   return {
     kernel,
+    async get<T>(path: string, query: Record<string, string | undefined> = {}, signal?: AbortSignal) {
+      const set = Object.fromEntries(
+        Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined),
+      );
+      const found = await locate();
+      if (found) return (await getJson(found, `/api${path}?${new URLSearchParams(set)}`, signal)) as T;
+      try {
+        const { callRoute } = await import("./call.ts");
+        return (await callRoute(await kernel(), path, set)) as T;
+      } catch (error) {
+        throw isSessarcError(error) && error.status < 500 && error.code !== "ARCHIVE_LOCKED"
+          ? new ApiError(toErrorBody(error))
+          : error;
+      }
+    },
     async fetch(path, init) {
-      service ??= own ? Promise.resolve(undefined) : findService(config.dataDir);
-      const found = await service;
+      const found = await locate();
       if (!found) return (await kernel()).fetch(`/api${path}`, init);
       const headers = new Headers(init?.headers);
       if (found.token) headers.set("authorization", `Bearer ${found.token}`);
@@ -67,7 +104,9 @@ export function createClient({ config, env, plugins }: ClientOptions): Client {
     async scratch() {
       const dir = await mkdtemp(join(tmpdir(), "sessarc-"));
       closers.push(() => rm(dir, { recursive: true, force: true }));
-      return boot(dir);
+      service = Promise.resolve(undefined);
+      own = boot(dir);
+      return own;
     },
     async close() {
       // Last opened first: a kernel closes before its folder goes.
@@ -94,4 +133,27 @@ async function findService(dataDir: string): Promise<Service | undefined> {
   const { readDiscovery } = await import("../access.ts");
   const discovery = await readDiscovery(dataDir);
   return { url: lock.url, token: discovery?.url === lock.url ? discovery.token : undefined };
+}
+
+/** node:http and not `fetch`: that takes twice as long to load as the answer to come. */
+async function getJson({ url, token }: Service, path: string, signal: AbortSignal | undefined): Promise<unknown> {
+  const { get } = await import("node:http");
+  const headers = token ? { authorization: `Bearer ${token}` } : {};
+  const { status, text } = await new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const request = get(new URL(path, url), { headers, ...(signal && { signal }) }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8") }),
+      );
+    });
+    request.on("error", reject);
+  }).catch((cause: unknown) => {
+    if (signal?.aborted) throw cause;
+    throw new UnreachableError(`The service at ${url} does not answer`, { cause });
+  });
+  const body: unknown = JSON.parse(text);
+  if (status >= 200 && status < 300) return body;
+  throw new ApiError(body as ErrorBody);
 }

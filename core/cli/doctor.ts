@@ -1,8 +1,10 @@
 /** `sessarc doctor`: what could be wrong on this machine, and what to do about it. */
 import { chmod, mkdir, stat, statfs } from "node:fs/promises";
+import { join } from "node:path";
 import type { Adapter, AdapterEnv } from "../adapter.ts";
 import { isSessarcError } from "../error.ts";
 import type { Kernel } from "../types.ts";
+import { exists } from "./demo.ts";
 import { formatBytes, formatCount } from "./format.ts";
 import type { CoreContext } from "./main.ts";
 import { createStyle, printable } from "./style.ts";
@@ -25,11 +27,11 @@ export interface DoctorReport {
 export async function run(ctx: CoreContext): Promise<number> {
   const report: DoctorReport = { checks: [checkRuntime()], fix: ctx.flags.fix === true };
   report.checks.push(...(await checkDataDir(ctx.config.dataDir, report.fix)));
-  const { kernel, served } = await openKernel(ctx, report);
+  const { kernel, archived } = await openKernel(ctx, report);
   if (kernel) {
-    if (!served) report.checks.push(await checkCatalogue(kernel));
+    if (archived) report.checks.push(await checkCatalogue(kernel));
     for (const adapter of kernel.registry.adapters.values()) report.checks.push(await checkTool(adapter, kernel.env));
-    if (!served) await kernel.hooks.callHook("doctor:check", report);
+    if (archived) await kernel.hooks.callHook("doctor:check", report);
   }
   if (ctx.json) ctx.out(JSON.stringify(report));
   else print(ctx, report);
@@ -37,9 +39,12 @@ export async function run(ctx: CoreContext): Promise<number> {
 }
 
 /** The archive itself where nobody has it open, else an empty one: the tools can be looked at all the same. */
-async function openKernel(ctx: CoreContext, report: DoctorReport): Promise<{ kernel?: Kernel; served: boolean }> {
+async function openKernel(ctx: CoreContext, report: DoctorReport): Promise<{ kernel?: Kernel; archived: boolean }> {
+  const empty = !(await exists(join(ctx.config.dataDir, "catalog.db")));
+  // Looking must not make an archive where there is none.
+  if (empty && !report.fix) return { kernel: await ctx.scratch(), archived: false };
   try {
-    return { kernel: await ctx.kernel(), served: false };
+    return { kernel: await ctx.kernel(), archived: true };
   } catch (error) {
     if (!isSessarcError(error)) throw error;
     const served = error.code === "ARCHIVE_LOCKED";
@@ -50,20 +55,12 @@ async function openKernel(ctx: CoreContext, report: DoctorReport): Promise<{ ker
       ...(served ? {} : { fix: error.fix }),
     });
     if (served) report.checks.push(await checkService(ctx));
-    return { kernel: await ctx.scratch(), served: true };
+    return { kernel: await ctx.scratch(), archived: false };
   }
 }
 
 async function checkService(ctx: CoreContext): Promise<DoctorCheck> {
-  const response = await ctx.fetch("/status");
-  if (!response.ok)
-    return {
-      name: "service",
-      status: "fail",
-      detail: `answers ${response.status}`,
-      fix: "Stop it and start it again.",
-    };
-  const status = (await response.json()) as { version: string; storage: { sessions: number; messages: number } };
+  const status = await ctx.get<{ version: string; storage: { sessions: number; messages: number } }>("/status");
   const { sessions, messages } = status.storage;
   const detail = `version ${status.version}, ${formatCount(sessions)} sessions, ${formatCount(messages)} messages; stop it to have the archive itself checked`;
   return { name: "service", status: "ok", detail };

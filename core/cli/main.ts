@@ -12,7 +12,7 @@ import {
   textFlag,
   UsageError,
 } from "./args.ts";
-import { type Client, createClient, UnreachableError } from "./client.ts";
+import { ApiError, type Client, createClient, UnreachableError } from "./client.ts";
 import { allCommands, findCommand, findKnown, type PluginSource, serveCommand } from "./commands.ts";
 import type { CliIo } from "./io.ts";
 import { createStyle, printable, wantsColour } from "./style.ts";
@@ -101,6 +101,7 @@ function createContext(
     tty: io.stderr.isTTY === true,
     columns: io.stdout.isTTY ? io.stdout.columns : undefined,
     signal: io.signal,
+    get: client.get,
     fetch: client.fetch,
     kernel: client.kernel,
     scratch: client.scratch,
@@ -144,7 +145,7 @@ function reportError(error: unknown, io: CliIo): number {
     say(style.dim("`sessarc --help` lists the commands, `sessarc <command> --help` their flags."));
     return EXIT.usage;
   }
-  if (isSessarcError(error)) {
+  if (error instanceof ApiError || isSessarcError(error)) {
     if (error.fix) say(`      ${printable(error.fix)}`);
     return error.code === "ARCHIVE_LOCKED" ? EXIT.unreachable : EXIT.failed;
   }

@@ -4,9 +4,7 @@ import { createStyle } from "./style.ts";
 import { formatTable } from "./table.ts";
 
 export async function run(ctx: CoreContext): Promise<number> {
-  const response = await ctx.fetch("/plugins");
-  if (!response.ok) throw new Error(`The service answered ${response.status} to GET /api/plugins`);
-  const answer = (await response.json()) as { plugins: PluginInfo[] };
+  const answer = await ctx.get<{ plugins: PluginInfo[] }>("/plugins");
   if (ctx.json) ctx.out(JSON.stringify(answer));
   else ctx.out(table(answer.plugins, ctx));
   return 0;

@@ -10,7 +10,7 @@ import {
   printable,
   UsageError,
 } from "sessarc";
-import { accepted, call, readFrames } from "./_call.ts";
+import { accepted, readFrames } from "./_call.ts";
 
 interface ScanAnswer {
   tools: { tool: string; label: string; sessions: number; problems: { path: string; reason: string }[] }[];
@@ -46,7 +46,7 @@ interface Selection {
 
 export async function run(ctx: CommandContext): Promise<number> {
   if (ctx.args.length > 0) throw new UsageError(`\`sessarc import\` takes no ${JSON.stringify(ctx.args[0])}`);
-  const scan = await call<ScanAnswer>(ctx, "/scan");
+  const scan = await ctx.get<ScanAnswer>("/scan");
   const tools = list(ctx.flags.tool);
   const wanted = list(ctx.flags.project);
   checkTools(tools, scan);

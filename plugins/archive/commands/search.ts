@@ -1,6 +1,5 @@
 import { type CommandContext, createStyle, formatCount, printable, type Style, UsageError } from "sessarc";
 import type { Session } from "../types.ts";
-import { call } from "./_call.ts";
 
 interface SearchAnswer {
   query: string;
@@ -24,7 +23,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   const limit = typeof ctx.flags.limit === "string" ? ctx.flags.limit : "20";
   if (!/^\d+$/.test(limit) || Number(limit) < 1 || Number(limit) > 1000)
     throw new UsageError("--limit takes a number from 1 to 1000");
-  const answer = await call<SearchAnswer>(ctx, "/search", { q: query, limit });
+  const answer = await ctx.get<SearchAnswer>("/search", { q: query, limit }, ctx.signal);
   if (ctx.json) ctx.out(JSON.stringify(answer));
   else print(ctx, answer);
   return answer.results.length > 0 ? 0 : 3;

@@ -1,4 +1,5 @@
 import {
+  ApiError,
   type CommandContext,
   createStyle,
   EVENT_KINDS,
@@ -8,7 +9,6 @@ import {
   UsageError,
 } from "sessarc";
 import type { Session } from "../types.ts";
-import { CallError, call } from "./_call.ts";
 
 interface Page {
   session: Session;
@@ -38,7 +38,7 @@ async function printJson(
   after?: number,
   limit?: number,
 ): Promise<number> {
-  ctx.out(JSON.stringify(await call(ctx, messages(id), { kinds, after: text(after), limit: text(limit) })));
+  ctx.out(JSON.stringify(await ctx.get(messages(id), { kinds, after: text(after), limit: text(limit) })));
   return 0;
 }
 
@@ -55,7 +55,7 @@ async function printText(
   let first = true;
   while (left > 0) {
     const size = Math.min(PAGE, left);
-    const page = await call<Page>(ctx, messages(id), { kinds, after: text(from), limit: String(size) });
+    const page = await ctx.get<Page>(messages(id), { kinds, after: text(from), limit: String(size) });
     if (first) ctx.out(heading(page, style));
     first = false;
     for (const message of page.messages) ctx.out(toText(message, style));
@@ -104,29 +104,32 @@ function bodyOf(message: SessionEvent): string {
 /** The id as given, or the one session whose id holds the text. Says on stderr why there is none. */
 async function findSession(ctx: CommandContext, wanted: string): Promise<string | undefined> {
   try {
-    await call(ctx, messages(wanted), { limit: "1" });
+    await ctx.get(messages(wanted), { limit: "1" });
     return wanted;
   } catch (error) {
-    if (!(error instanceof CallError) || error.status !== 404) throw error;
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
   }
-  const found: string[] = [];
+  const found: Session[] = [];
   let cursor: string | undefined;
   do {
-    const page: { sessions: Session[]; nextCursor?: string | null } = await call(ctx, "/sessions", {
+    const page: { sessions: Session[]; nextCursor?: string | null } = await ctx.get("/sessions", {
       limit: "1000",
       cursor,
     });
-    found.push(...page.sessions.map((session) => session.id).filter((id) => id.includes(wanted)));
+    found.push(...page.sessions.filter((session) => session.id.includes(wanted)));
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
-  if (found.length === 1) return found[0];
-  if (found.length === 0) {
+  // The ids of sub-agents hold that of their session.
+  const [only, ...others] = found.some((session) => session.parentId === null)
+    ? found.filter((session) => session.parentId === null)
+    : found;
+  if (!only) {
     ctx.err(`No session ${printable(wanted)}`);
     return undefined;
   }
-  throw new UsageError(
-    `${JSON.stringify(wanted)} fits ${found.length} sessions:\n  ${found.slice(0, 10).join("\n  ")}`,
-  );
+  if (others.length === 0) return only.id;
+  const ids = [only, ...others].map((session) => session.id);
+  throw new UsageError(`${JSON.stringify(wanted)} fits ${ids.length} sessions:\n  ${ids.slice(0, 10).join("\n  ")}`);
 }
 
 function readKinds(flag: unknown): string | undefined {

@@ -13,7 +13,6 @@ import {
   UsageError,
 } from "sessarc";
 import type { Cost } from "../types.ts";
-import { accepted, CallError, withQuery } from "./_call.ts";
 
 /** What GET /usage answers. */
 export interface UsageAnswer {
@@ -44,7 +43,7 @@ const PERIODS = {
 
 export async function run(ctx: CommandContext): Promise<number> {
   const query = readQuery(ctx);
-  const answer = await ask(ctx, withQuery("/usage", query));
+  const answer = await ask(ctx, query);
   if (ctx.json) ctx.out(JSON.stringify(answer));
   else print(ctx, answer);
   return answer.rows.length > 0 ? 0 : 3;
@@ -96,8 +95,13 @@ function readZone(value: string | undefined): string {
   }
 }
 
-async function ask(ctx: CommandContext, path: string): Promise<UsageAnswer> {
-  if (ctx.flags.stateless !== true) return (await (await accepted(await ctx.fetch(path))).json()) as UsageAnswer;
+async function ask(ctx: CommandContext, query: Record<string, string | undefined>): Promise<UsageAnswer> {
+  if (ctx.flags.stateless === true) await importIntoScratch(ctx);
+  return ctx.get<UsageAnswer>("/usage", query, ctx.signal);
+}
+
+/** After it, `ctx.get` asks an archive of this command's own that holds everything there is. */
+async function importIntoScratch(ctx: CommandContext): Promise<void> {
   const kernel = await ctx.scratch();
   const progress = createProgress({ tty: ctx.tty, columns: process.stderr.columns, write: ctx.errRaw });
   try {
@@ -111,9 +115,6 @@ async function ask(ctx: CommandContext, path: string): Promise<UsageAnswer> {
   } finally {
     progress.clear();
   }
-  const response = await kernel.fetch(`/api${path}`);
-  if (!response.ok) throw new CallError(response.status, (await response.json()) as { message?: string });
-  return (await response.json()) as UsageAnswer;
 }
 
 interface Line {
