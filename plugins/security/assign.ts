@@ -42,7 +42,7 @@ export function valueStart(text: string, at: number): number {
   for (let n = 0; n < 4 && kind(text, i) & CLOSE; n++) i++;
   for (let n = 0; n < 8 && kind(text, i) & BLANK; n++) i++;
   const operator = i;
-  while (i < operator + 4 && kind(text, i) & OPERATOR) i++;
+  while (i < operator + 4 && kind(text, i) & OPERATOR && (i === operator || text.charCodeAt(i) !== 43)) i++;
   if (i === operator || (text.charCodeAt(operator) === 43 && text.charCodeAt(i - 1) !== 61)) return -1;
   if (i === operator + 1 && text.charCodeAt(operator) === 58) i = afterType(text, i);
   return opened(text, i);
@@ -85,7 +85,7 @@ export function lineStart(text: string, at: number): number {
   while (i < at + 8 && text.charCodeAt(i) === 32) i++;
   const digits = i;
   while (i < digits + 7 && isDigit(text.charCodeAt(i))) i++;
-  if (i > digits) return "\t→:|".includes(text.charAt(i) || "x") ? i + 1 : at;
+  if (i > digits) return "\t→|".includes(text.charAt(i) || "x") || (i <= digits + 4 && text[i] === ":") ? i + 1 : at;
   const sign = text.charAt(at);
   return sign === "+" || sign === "-" ? at + 1 : at;
 }

@@ -61,15 +61,28 @@ export function compileCustom(rule: Rule): CustomMatcher {
   };
 }
 
+/** Matches of one piece. What touches a border of the piece is tried again with the text around it. */
 function collect(expression: RE2JS, text: string, from: number, to: number, spans: Span[]): void {
   const matcher = expression.matcher(text.slice(from, to));
   while (matcher.find()) {
-    const start = from + matcher.start();
-    const end = from + matcher.end();
+    const found = { start: from + matcher.start(), end: from + matcher.end() };
+    const cut = (found.start === from && from > 0) || (found.end === to && to < text.length);
+    const span = cut ? confirm(expression, text, found.start) : found;
+    if (!span || span.end <= span.start) continue;
     const last = spans.at(-1);
-    if (end > start && (!last || start >= last.end)) spans.push({ start, end });
-    else if (last && end > last.end && start >= last.start) last.end = end;
+    if (!last || span.start >= last.end) spans.push(span);
+    else last.end = Math.max(last.end, span.end);
   }
+}
+
+/** The match at exactly this place, with its surroundings in sight; undefined when it was made by the cut alone. */
+function confirm(expression: RE2JS, text: string, start: number): Span | undefined {
+  const from = Math.max(0, start - 1);
+  const to = Math.min(text.length, start + 4 * CHUNK);
+  const matcher = expression.matcher(text.slice(from, to));
+  if (!matcher.find(start - from) || matcher.start() !== start - from) return undefined;
+  const end = from + matcher.end();
+  return end === to && to < text.length ? undefined : { start, end };
 }
 
 /** The whole text, or the surroundings of the keywords. */
