@@ -1,5 +1,5 @@
 /** The adapter contract: how one assistant tool's logs become sessions. An adapter is a plugin made by `defineAdapter`. */
-import { type LineParser, readEventBatches, readParsed, tailParsed } from "./lines.ts";
+import { type LineParser, readEventBatches, readParsed, tailBatches, tailParsed } from "./lines.ts";
 import type { Plugin, PluginFactory } from "./plugin.ts";
 import type { Json, SessionEvent, SessionRef, SessionSummary } from "./session.ts";
 import type { MaybePromise } from "./types.ts";
@@ -12,7 +12,18 @@ export interface AdapterEnv {
 }
 
 /** What part a tool's own tool plays, so that features work for every assistant. */
-export type ToolRole = "read" | "edit" | "write" | "patch" | "delete" | "move" | "shell" | "search" | "fetch" | "todo" | "agent";
+export type ToolRole =
+  | "read"
+  | "edit"
+  | "write"
+  | "patch"
+  | "delete"
+  | "move"
+  | "shell"
+  | "search"
+  | "fetch"
+  | "todo"
+  | "agent";
 
 /** Where a tail stands. JSON, so that it can be stored. */
 export interface Cursor {
@@ -36,13 +47,23 @@ export interface Tail {
   bytesRead: number;
 }
 
-export interface SkillDir { path: string; scope: "user" | "project" | "system" }
+/** A tail whose events were handed over in batches. */
+export type TailEnd = Omit<Tail, "events">;
+
+export interface SkillDir {
+  path: string;
+  scope: "user" | "project" | "system";
+}
 /** A tool-protocol server as a tool's configuration names it. */
 export interface McpServerEntry {
   name: string;
   transport: "stdio" | "http" | "sse";
-  command?: string; args?: string[]; env?: Record<string, string>; cwd?: string;
-  url?: string; headers?: Record<string, string>;
+  command?: string;
+  args?: string[];
+  env?: Record<string, string>;
+  cwd?: string;
+  url?: string;
+  headers?: Record<string, string>;
   disabled?: boolean;
 }
 /** How a tool lets another program look at a tool call before it runs. */
@@ -55,7 +76,10 @@ export interface GuardContract {
   onFailure: "allow" | "block" | "configurable";
 }
 /** A tool that deletes its own logs after a time. */
-export interface Retention { days: number; source: string }
+export interface Retention {
+  days: number;
+  source: string;
+}
 
 export interface Adapter {
   /** kebab-case, unique; the first part of every session id. */
@@ -66,15 +90,23 @@ export interface Adapter {
   /** Cheap: directory entries and stat only; a missing root yields nothing. */
   scan(root: string, env: AdapterEnv): AsyncIterable<SessionRef>;
   /** Head-and-tail look for a listing of what can be imported (title, cwd, start); bounded reads. */
-  peek?(ref: SessionRef, env: AdapterEnv): Promise<Partial<Pick<SessionSummary, "title" | "cwd" | "startedAt" | "gitBranch">>>;
+  peek?(
+    ref: SessionRef,
+    env: AdapterEnv,
+  ): Promise<Partial<Pick<SessionSummary, "title" | "cwd" | "startedAt" | "gitBranch">>>;
   /** Yields events and returns the summary: memory stays flat. */
   read(ref: SessionRef, env: AdapterEnv): AsyncGenerator<SessionEvent, SessionSummary>;
   /** The same events in batches, without a promise for each; made for `lines` adapters. Importers prefer it. */
   readBatches?(ref: SessionRef, env: AdapterEnv): AsyncGenerator<SessionEvent[], SessionSummary>;
   /** Shared stores: one open for all sessions of one `path`. */
-  readMany?(refs: SessionRef[], env: AdapterEnv): AsyncIterable<[SessionRef, AsyncGenerator<SessionEvent, SessionSummary>]>;
+  readMany?(
+    refs: SessionRef[],
+    env: AdapterEnv,
+  ): AsyncIterable<[SessionRef, AsyncGenerator<SessionEvent, SessionSummary>]>;
   /** What was added since `cursor` (none: everything). */
   tail?(ref: SessionRef, cursor: Cursor | undefined, env: AdapterEnv): Promise<Tail>;
+  /** The same in batches; made for `lines` adapters. `restarted` is known at the end only: the caller compares the first seq. */
+  tailBatches?(ref: SessionRef, cursor: Cursor | undefined, env: AdapterEnv): AsyncGenerator<SessionEvent[], TailEnd>;
   /** This tool's tool names by what they do. */
   tools?: Readonly<Record<string, ToolRole>>;
   skills?: { dirs(env: AdapterEnv): SkillDir[] };
@@ -90,16 +122,16 @@ export interface Adapter {
 export type AdapterDefinition = Omit<Adapter, "read"> &
   ({ read: Adapter["read"] } | { lines: (ref: SessionRef, env: AdapterEnv, state?: Json) => LineParser });
 
-export interface AdapterPlugin extends Plugin { adapter: Adapter }
+export interface AdapterPlugin extends Plugin {
+  adapter: Adapter;
+}
 
 /**
  * Makes an adapter plugin. `def` gets the options the user gave; the plugin is named `adapter:<name>`.
  *
  * Cost: none at import time; nothing runs before the kernel asks.
  */
-export function defineAdapter<O = void>(
-  def: (options: O) => AdapterDefinition,
-): PluginFactory<O, AdapterPlugin> {
+export function defineAdapter<O = void>(def: (options: O) => AdapterDefinition): PluginFactory<O, AdapterPlugin> {
   return ((options: O): AdapterPlugin => {
     const adapter = toAdapter(def(options));
     return { name: `adapter:${adapter.name}`, adapter };
@@ -114,5 +146,6 @@ function toAdapter(def: AdapterDefinition): Adapter {
     read: (ref, env) => readParsed(ref, lines(ref, env)),
     readBatches: (ref, env) => readEventBatches(ref, lines(ref, env)),
     tail: (ref, cursor, env) => tailParsed(ref, cursor, (state) => lines(ref, env, state)),
+    tailBatches: (ref, cursor, env) => tailBatches(ref, cursor, (state) => lines(ref, env, state)),
   };
 }

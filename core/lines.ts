@@ -3,7 +3,7 @@ import { isAscii } from "node:buffer";
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Cursor, Tail } from "./adapter.ts";
+import type { Cursor, Tail, TailEnd } from "./adapter.ts";
 import type { Json, SessionEvent, SessionSummary } from "./session.ts";
 import { type ByteSource, createCutter, fileSource, type LineCutter, zstdSource } from "./utils/jsonl.ts";
 
@@ -101,7 +101,26 @@ export async function tailParsed(
   cursor: Cursor | undefined,
   makeParser: (state?: Json) => LineParser,
 ): Promise<Tail> {
-  if (ref.path.endsWith(".zst")) return tailPacked(ref, cursor, makeParser);
+  const batches = tailBatches(ref, cursor, makeParser);
+  const events: SessionEvent[] = [];
+  for (;;) {
+    const step = await batches.next();
+    if (step.done) return { ...step.value, events };
+    for (const event of step.value) events.push(event);
+  }
+}
+
+/** The same in batches of about 1 MiB of log: memory stays flat when there is much to read. */
+export async function* tailBatches(
+  ref: LogFile,
+  cursor: Cursor | undefined,
+  makeParser: (state?: Json) => LineParser,
+): AsyncGenerator<SessionEvent[], TailEnd> {
+  if (ref.path.endsWith(".zst")) {
+    const { events, ...end } = await tailPacked(ref, cursor, makeParser);
+    if (events.length > 0) yield events;
+    return end;
+  }
   const fd = openSync(ref.path, "r");
   const before = cursor ? markOf(fd, cursor.offset) : { mark: "", bytes: 0 };
   const valid = cursor && before.mark === cursor.head && isTailState(cursor.state) ? cursor : undefined;
@@ -109,15 +128,21 @@ export async function tailParsed(
   const start = valid?.offset ?? 0;
   const cutter = createCutter(fileSource(fd, start), start);
   try {
-    while (advance(cutter, reader)) await nextTurn();
+    while (advance(cutter, reader)) {
+      if (reader.events.length > 0) {
+        yield reader.events;
+        reader.events = [];
+      }
+      await nextTurn();
+    }
     reader.last(cutter);
+    if (reader.events.length > 0) yield reader.events;
     reader.bad += cutter.tooLong;
     const rest = cutter.rest();
     // An unfinished line is read again next time; a finished one that only lacks its newline is not.
     const offset = start + cutter.bytesRead - (rest && reader.pending ? rest.to - rest.from : 0);
     const after = valid?.offset === offset ? { ...before, bytes: 0 } : markOf(fd, offset);
     return {
-      events: reader.events,
       cursor: { offset, head: after.mark, seq: reader.seq, state: { parser: parser.snapshot(), bad: reader.bad } },
       summary: reader.summary(0),
       restarted: cursor !== undefined && valid === undefined,

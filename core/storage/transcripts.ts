@@ -7,6 +7,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, constants, crc32 } from "node:zlib";
+import type { Cursor } from "../adapter.ts";
 import { SessarcError } from "../error.ts";
 import type { SessionEvent } from "../session.ts";
 import { Chunk, ChunkBuilder } from "./chunk.ts";
@@ -61,6 +62,11 @@ export interface Transcripts {
   chunk(sessionId: string, part: TranscriptPart, entry: ChunkEntry): Promise<Chunk>;
   /** Messages from `from` (a seq) on, chunk by chunk; reads only the chunks asked for. */
   events(sessionId: string, parts: readonly TranscriptPart[], from?: number): AsyncGenerator<SessionEvent[]>;
+  /** Keeps where a log's tail stands, beside the part it belongs to. Small, read only when the log grew. */
+  writeCursor(sessionId: string, generation: number, cursor: Cursor): Promise<void>;
+  /** Undefined when there is none or it is damaged: then the log is read from its start. */
+  readCursor(sessionId: string, generation: number): Promise<Cursor | undefined>;
+  cursorKeyOf(sessionId: string, generation: number): string;
   /** Resolves when all finished parts are on disk; only then may the catalogue name them. */
   settle(): Promise<void>;
   remove(sessionId: string, generations: readonly number[]): Promise<void>;
@@ -164,9 +170,29 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
       }
     },
 
+    cursorKeyOf: cursorKey,
+    async writeCursor(sessionId, generation, cursor) {
+      const driver = await open();
+      const packed = compress(Buffer.from(JSON.stringify(cursor)));
+      const sealed = Buffer.concat([Buffer.alloc(4), packed]);
+      sealed.writeUInt32LE(crc32(packed), 0);
+      const key = cursorKey(sessionId, generation);
+      if (driver.create) await driver.create(key, sealed);
+      else await driver.setItemRaw?.(key, sealed, {});
+    },
+    async readCursor(sessionId, generation) {
+      const driver = await open();
+      const sealed = (await driver.getItemRaw?.(cursorKey(sessionId, generation), {})) as Buffer | null | undefined;
+      if (!sealed || sealed.length < 5 || crc32(sealed.subarray(4)) !== sealed.readUInt32LE(0)) return undefined;
+      return JSON.parse(brotliDecompressSync(sealed.subarray(4)).toString("utf8")) as Cursor;
+    },
+
     async remove(sessionId, generations) {
       const driver = await open();
-      for (const generation of generations) await driver.removeItem?.(partKey(sessionId, generation), {});
+      for (const generation of generations) {
+        await driver.removeItem?.(partKey(sessionId, generation), {});
+        await driver.removeItem?.(cursorKey(sessionId, generation), {});
+      }
     },
     settle: async () => (await open()).settle?.(),
     keys: async () => (await open()).getKeys("", {}),
@@ -179,6 +205,18 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
 export function partKey(sessionId: string, generation: number): string {
   const digest = createHash("sha256").update(sessionId).digest("hex");
   return `${digest.slice(0, 2)}:${digest.slice(0, 32)}.${generation}`;
+}
+
+const cursorKey = (sessionId: string, generation: number) => `${partKey(sessionId, generation)}.cursor`;
+
+function compress(bytes: Uint8Array): Buffer {
+  return brotliCompressSync(bytes, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: 1,
+      [constants.BROTLI_PARAM_LGWIN]: 17,
+      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+    },
+  });
 }
 
 async function openDriver({ dir, driver }: TranscriptOptions): Promise<TranscriptDriver> {
@@ -217,13 +255,7 @@ function createWriter(
     raw.writeUInt32LE(head, 0);
     raw.write(envelope, 4, "utf8");
     raw.write(text, 4 + head, "utf8");
-    const body = brotliCompressSync(raw, {
-      params: {
-        [constants.BROTLI_PARAM_QUALITY]: 1,
-        [constants.BROTLI_PARAM_LGWIN]: 17,
-        [constants.BROTLI_PARAM_SIZE_HINT]: raw.length,
-      },
-    });
+    const body = compress(raw);
     const side = sidecar?.(text) ?? new Uint8Array(0);
     entries.push({
       offset,

@@ -7,7 +7,6 @@ import {
   type SessionEvent,
   type SessionRef,
   type SessionUsage,
-  type TranscriptPart,
 } from "sessarc";
 import { Importer } from "./import/importer.ts";
 import { createResolver, type FolderIdentity, type ProjectResolver } from "./projects.ts";
@@ -128,8 +127,12 @@ export async function sweepOrphans(kernel: Kernel): Promise<number> {
   const keys = await transcripts.keys();
   if (keys.length === 0) return 0;
   const wanted = new Set<string>();
-  for (const row of await db.all<{ id: string; parts: string }>("select id, parts from session")) {
-    for (const part of partsOf(row) as TranscriptPart[]) wanted.add(transcripts.keyOf(row.id, part.generation));
+  const rows = await db.all<{ id: string; parts: string; has_cursor: number }>(
+    "select id, parts, has_cursor from session",
+  );
+  for (const row of rows) {
+    for (const part of partsOf(row)) wanted.add(transcripts.keyOf(row.id, part.generation));
+    if (row.has_cursor > 0) wanted.add(transcripts.cursorKeyOf(row.id, row.has_cursor));
   }
   let swept = 0;
   for (const key of keys) {

@@ -24,6 +24,8 @@ export interface SessionFacts {
   slots: Record<string, SlotFacts>;
   /** ms of the last message with a time, to go on from when the log grows. */
   last: number | null;
+  /** Tokens of replies that another session's log owns, taken out of this one's own figures. */
+  moved?: { usage: SessionUsage; slots: Record<string, SessionUsage>; count: number };
   /** Names of calls whose result is still out, by call id; only while a log is being appended to. */
   open?: Record<string, string>;
 }
@@ -63,6 +65,7 @@ export interface SessionRow {
   missing: number;
   generation: number;
   parts: string;
+  /** Generation whose cursor tells where the log's tail stands; 0: none. */
   has_cursor: number;
   imported_at: string;
 }

@@ -1,6 +1,7 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import fc from "fast-check";
 import { createKernel, type Kernel, resolveConfig } from "sessarc";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
@@ -10,12 +11,12 @@ import codex from "../../plugins/codex/index.ts";
 let home: string;
 let kernel: Kernel;
 
-async function open(): Promise<Kernel> {
+async function open(dataDir = join(home, "data")): Promise<Kernel> {
   const env = { home, platform: process.platform, env: { HOME: home } } as const;
   return createKernel({
     plugins: [archive(), claude(), codex()],
     env,
-    config: resolveConfig({ dataDir: join(home, "data") }, {}, env),
+    config: resolveConfig({ dataDir }, {}, env),
   });
 }
 
@@ -32,6 +33,8 @@ async function call(method: string, path: string, body?: unknown): Promise<Answe
   const response = await kernel.fetch(`/api${path}`, init);
   return { status: response.status, body: await response.json() };
 }
+
+const transcripts = async () => (await kernel.storage.transcripts.keys()).filter((key) => !key.endsWith(".cursor"));
 
 const line = (row: object) => `${JSON.stringify(row)}\n`;
 const reply = (n: number, extra: object = {}) =>
@@ -118,9 +121,7 @@ describe("import", () => {
     expect((await call("POST", "/import", { all: true })).body).toMatchObject({ imported: 1 });
     const { body } = await call("GET", `/sessions/${idA}`);
     expect(body.session).toMatchObject({ name: "mine", messageCount: 5 });
-    expect(await kernel.storage.transcripts.keys()).toHaveLength(
-      JSON.parse((await kernel.inject("archive").row(idA)).parts).length,
-    );
+    expect(await transcripts()).toHaveLength(JSON.parse((await kernel.inject("archive").row(idA)).parts).length);
   });
 
   it("D4: a deleted session stays away from sync and comes back by name", async () => {
@@ -234,16 +235,80 @@ describe("a copy made while a reply was being written", () => {
   });
 });
 
+describe("logs that grow", () => {
+  async function picture(): Promise<unknown> {
+    const { body } = await call("GET", `/sessions/${idA}`);
+    const { body: all } = await call("GET", `/sessions/${idA}/messages`);
+    const { source, importedAt, live, ...session } = body.session;
+    const facts = JSON.parse((await kernel.inject("archive").row(idA)).facts);
+    return { session, messages: all.messages, facts: { ...facts, open: undefined } };
+  }
+
+  async function pictureOfFullImport(): Promise<unknown> {
+    const grown = kernel;
+    const away = join(home, "data");
+    kernel = await open(join(home, `fresh-${Math.random()}`));
+    await call("POST", "/import", { all: true });
+    const full = await picture();
+    await kernel.close();
+    kernel = grown;
+    expect(kernel.storage.dataDir).toBe(away);
+    return full;
+  }
+
+  it("P3: reads only what was added", async () => {
+    const rows = Array.from({ length: 400 }, (_, i) => prompt(i % 10, `line ${i} ${"x".repeat(500)}`)).join("");
+    write(A, rows);
+    await call("POST", "/import", { all: true });
+    write(A, rows + prompt(9, "one more"));
+    const { body } = await call("POST", "/import", { all: true });
+    expect(body).toMatchObject({ imported: 1, messages: 1 });
+    expect(body.bytes).toBeLessThan(10_000);
+    expect(await picture()).toEqual(await pictureOfFullImport());
+  });
+
+  it("ends with the same session whatever way the log came to be", async () => {
+    const step = fc.oneof(
+      {
+        weight: 5,
+        arbitrary: fc.record({ add: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 3 }) }),
+      },
+      { weight: 1, arbitrary: fc.constant({ halfLine: true }) },
+      { weight: 1, arbitrary: fc.record({ cutTo: fc.double({ min: 0, max: 1, noNaN: true }) }) },
+      { weight: 1, arbitrary: fc.constant({ replace: true }) },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
+        let log = prompt(1, "start") + reply(2);
+        write(A, log);
+        await call("POST", "/import", { sessions: [idA] });
+        for (const one of steps) {
+          if ("add" in one) log += one.add.map((n) => (n % 2 ? prompt(n, `more ${n}`) : reply(n))).join("");
+          else if ("halfLine" in one) log += prompt(3, "half").slice(0, 30);
+          else if ("cutTo" in one) {
+            // A whole row that only lacks its newline counts; no tool then goes on in the same line.
+            log = log.slice(0, Math.floor(log.length * one.cutTo)).replace(/\}$/, "}\n");
+          } else log = prompt(7, "another conversation") + reply(8);
+          write(A, log);
+          await call("POST", "/import", { all: true });
+        }
+        expect(await picture()).toEqual(await pictureOfFullImport());
+      }),
+      { numRuns: 25 },
+    );
+  }, 60_000);
+});
+
 describe("durability", () => {
   it("sweeps transcripts that no session points at", async () => {
     await call("POST", "/import", { all: true });
     const writer = kernel.storage.transcripts.writer("claude-code:orphan", 1);
     writer.add({ seq: 0, kind: "user", text: "left behind" });
     await writer.finish();
-    expect(await kernel.storage.transcripts.keys()).toHaveLength(2);
+    expect(await transcripts()).toHaveLength(2);
     await kernel.close();
     kernel = await open();
-    expect(await kernel.storage.transcripts.keys()).toHaveLength(1);
+    expect(await transcripts()).toHaveLength(1);
   });
 
   it("says which transcript is damaged and where", async () => {
@@ -261,5 +326,3 @@ describe("durability", () => {
     expect(body.code).toBe("TRANSCRIPT_DAMAGED");
   });
 });
-
-export { cpSync, utimesSync };

@@ -12,6 +12,7 @@ import {
   type SessionEvent,
   type SessionRef,
   type SessionSummary,
+  type TailEnd,
   type TranscriptOptions,
   type TranscriptPart,
   type Transcripts,
@@ -26,7 +27,18 @@ export interface ImportJob {
   adapter: { specifier: string; options?: unknown } | null;
   env: AdapterEnv;
   store: TranscriptOptions;
-  sessions: { id: string; ref: SessionRef; generation: number }[];
+  sessions: JobSession[];
+}
+
+export interface JobSession {
+  id: string;
+  ref: SessionRef;
+  /** Of the part to write. */
+  generation: number;
+  /** Keep a cursor, so that only what is appended is read next time: for logs that are still in use. */
+  keepCursor: boolean;
+  /** What is stored already, when the log may have grown. */
+  past: { cursorGeneration: number; messageCount: number; facts: SessionFacts } | null;
 }
 
 export interface ImportedSession {
@@ -41,6 +53,12 @@ export interface ImportedSession {
   endedAt: string | null;
   part: TranscriptPart | null;
   replies: PackedReplies | null;
+  /** True when this is what was added to the stored session, and not all of it. */
+  appended: boolean;
+  /** A cursor was stored under the part's generation. */
+  hasCursor: boolean;
+  /** Bytes of the log that were read. */
+  bytesRead: number;
   /** Birth time of the log in ms: the older of two copies owns what both hold. */
   born: number;
 }
@@ -66,8 +84,8 @@ export async function runJob(job: ImportJob, adapter: Adapter, transcripts: Tran
     else {
       for (const session of sessions) {
         results.push(
-          await begin(session.id, () =>
-            importOne(session, adapter, readerOf(adapter, session.ref, job.env), transcripts),
+          await begin(session.id, async () =>
+            importOne(session, adapter, await open(session, adapter, job.env, transcripts), transcripts),
           ),
         );
       }
@@ -102,7 +120,11 @@ async function readShared(
       const session = byKey.get(ref.key);
       if (!session) continue;
       byKey.delete(ref.key);
-      results.push(await begin(session.id, () => importOne(session, adapter, inBatches(events), transcripts)));
+      results.push(
+        await begin(session.id, () =>
+          importOne(session, adapter, { batches: inBatches(events), past: null }, transcripts),
+        ),
+      );
     }
   } catch (error) {
     for (const { id } of byKey.values()) results.push({ result: Promise.resolve(failure(id, error)) });
@@ -119,10 +141,22 @@ interface Pending {
   result: Promise<JobResult>;
 }
 
-type Batches = AsyncGenerator<SessionEvent[], SessionSummary>;
+type Batches = AsyncGenerator<SessionEvent[], SessionSummary | TailEnd>;
+interface Source {
+  batches: Batches;
+  /** The stored session that `batches` goes on from. */
+  past: JobSession["past"];
+}
 
-function readerOf(adapter: Adapter, ref: SessionRef, env: AdapterEnv): Batches {
-  return adapter.readBatches ? adapter.readBatches(ref, env) : inBatches(adapter.read(ref, env));
+/** The cheapest way to what is new: from the stored cursor, else the whole log in batches, else event by event. */
+async function open(session: JobSession, adapter: Adapter, env: AdapterEnv, transcripts: Transcripts): Promise<Source> {
+  const { past, ref } = session;
+  if (adapter.tailBatches && (past || session.keepCursor)) {
+    const cursor = past ? await transcripts.readCursor(session.id, past.cursorGeneration) : undefined;
+    const usable = past !== null && cursor?.seq === past.messageCount;
+    return { batches: adapter.tailBatches(ref, usable ? cursor : undefined, env), past: usable ? past : null };
+  }
+  return { batches: adapter.readBatches?.(ref, env) ?? inBatches(adapter.read(ref, env)), past: null };
 }
 
 async function* inBatches(events: AsyncGenerator<SessionEvent, SessionSummary>): Batches {
@@ -134,15 +168,23 @@ async function* inBatches(events: AsyncGenerator<SessionEvent, SessionSummary>):
 }
 
 async function importOne(
-  session: ImportJob["sessions"][number],
+  session: JobSession,
   adapter: Adapter,
-  batches: Batches,
+  { batches, past }: Source,
   transcripts: Transcripts,
 ): Promise<{ written: Promise<ImportedSession> }> {
-  const facts = collectFacts(adapter.tools);
-  const writer = transcripts.writer(session.id, session.generation, { sidecar: signatureOf });
+  const begin = (firstSeq: number, facts?: SessionFacts) => ({
+    facts: collectFacts(adapter.tools, facts),
+    writer: transcripts.writer(session.id, session.generation, { firstSeq, sidecar: signatureOf }),
+  });
+  let appended = past !== null;
+  let { facts, writer } = begin(past?.messageCount ?? 0, past?.facts);
   let step = await batches.next();
   for (; !step.done; step = await batches.next()) {
+    if (appended && writer.count === 0 && step.value[0]?.seq === 0) {
+      appended = false; // the log was replaced: this is all of it
+      ({ facts, writer } = begin(0));
+    }
     for (const event of step.value) {
       if (event.text.length > TEXT_CAP) {
         event.text = event.text.slice(0, TEXT_CAP);
@@ -152,7 +194,12 @@ async function importOne(
       writer.add(event);
     }
   }
-  const { replies, slots, ...summary } = step.value;
+  const end = "cursor" in step.value ? step.value : undefined;
+  if (end?.restarted && appended) {
+    appended = false;
+    ({ facts, writer } = begin(0));
+  }
+  const { replies, slots, ...summary } = end ? end.summary : (step.value as SessionSummary);
   const imported: Omit<ImportedSession, "part"> = {
     id: session.id,
     summary,
@@ -164,9 +211,14 @@ async function importOne(
     startedAt: summary.startedAt ?? facts.firstAt,
     endedAt: summary.endedAt ?? facts.lastAt,
     replies: packReplies(session.ref.tool, replies ?? []),
+    appended,
+    hasCursor: end !== undefined,
+    bytesRead: end?.bytesRead ?? session.ref.size ?? 0,
     born: session.ref.born ?? birthOf(session.ref),
   };
-  return { written: writer.finish().then((part) => ({ ...imported, part: part ?? null })) };
+  const kept = end ? transcripts.writeCursor(session.id, session.generation, end.cursor) : undefined;
+  const part = writer.finish();
+  return { written: Promise.all([part, kept]).then(([written]) => ({ ...imported, part: written ?? null })) };
 }
 
 function birthOf(ref: SessionRef): number {

@@ -1,5 +1,6 @@
 /** Replies packed into numbers, so that thousands cross a thread and fit a catalogue row. */
-import type { SessionUsage, UsageEntry } from "sessarc";
+import { addUsage, mergeUsage, type SessionUsage, type TokenUsage, type UsageEntry, type UsageEvidence } from "sessarc";
+import type { SessionFacts } from "../types.ts";
 
 /** Replies of one session that may be claimed by another one. All arrays go by reply. */
 export interface PackedReplies {
@@ -55,46 +56,93 @@ export function toPairs(replies: PackedReplies): Float64Array {
   return pairs;
 }
 
+/** The replies whose hash is in none of `pairs`. */
+export function withoutKnown(replies: PackedReplies, pairs: Float64Array): PackedReplies {
+  const known = new Set<number>();
+  for (let i = 0; i < pairs.length; i += 2) known.add(pairs[i] as number);
+  const fresh = [...replies.hashes.keys()].filter((i) => !known.has(replies.hashes[i] as number));
+  const values = new Float64Array(fresh.length * WIDTH);
+  fresh.forEach((from, to) => {
+    values.set(replies.values.subarray(from * WIDTH, from * WIDTH + WIDTH), to * WIDTH);
+  });
+  return { hashes: Float64Array.from(fresh, (i) => replies.hashes[i] as number), values, models: replies.models };
+}
+
 /** One reply to move; `output` where the session counted another output than `replies` says. */
 export interface Move {
   index: number;
   output?: number;
 }
 
-/** Moves replies from `own` (and its slots) to `inherited`. */
-export function moveReplies(
-  replies: PackedReplies,
-  moves: readonly Move[],
-  own: SessionUsage,
-  inherited: SessionUsage,
-  slots: Record<string, { u?: SessionUsage }>,
-): void {
-  for (const { index, output } of moves) {
-    const v = replies.values.slice(index * WIDTH, index * WIDTH + WIDTH);
-    if (output !== undefined) v[3] = output;
-    const model = replies.models[v[1] as number] ?? "unknown";
-    add(own, model, v, -1);
-    add(inherited, model, v, 1);
-    const quarter = v[0] as number;
-    const slot = quarter < 0 ? undefined : slots[new Date(quarter * QUARTER_MS).toISOString().slice(0, 16)];
-    if (slot?.u) {
-      add(slot.u, model, v, -1);
-      if (Object.keys(slot.u).length === 0) delete slot.u;
-    }
-  }
+/** The figures of a session that a move changes. */
+export interface Figures {
+  usage: SessionUsage;
+  inherited: SessionUsage;
+  evidence: UsageEvidence | undefined;
+  facts: Pick<SessionFacts, "slots" | "moved">;
 }
 
-function add(usage: SessionUsage, model: string, v: Float64Array, sign: 1 | -1): void {
-  const sum = Object.hasOwn(usage, model)
-    ? (usage[model] as SessionUsage[string])
-    : { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 };
-  usage[model] = sum;
-  sum.input = Math.max(0, sum.input + sign * (v[2] as number));
-  sum.output = Math.max(0, sum.output + sign * (v[3] as number));
-  sum.cacheWrite5m = Math.max(0, sum.cacheWrite5m + sign * (v[4] as number));
-  sum.cacheWrite1h = Math.max(0, sum.cacheWrite1h + sign * (v[5] as number));
-  sum.cacheRead = Math.max(0, sum.cacheRead + sign * (v[6] as number));
-  if (sum.input + sum.output + sum.cacheWrite5m + sum.cacheWrite1h + sum.cacheRead === 0) delete usage[model];
+/** Moves replies from the session's own figures to the inherited ones, and remembers what was moved. */
+export function moveReplies(replies: PackedReplies, moves: readonly Move[], figures: Figures): void {
+  if (moves.length === 0) return;
+  const { facts } = figures;
+  facts.moved ??= { usage: {}, slots: {}, count: 0 };
+  const fresh: NonNullable<SessionFacts["moved"]> = { usage: {}, slots: {}, count: moves.length };
+  for (const { index, output } of moves) {
+    const v = replies.values.subarray(index * WIDTH, index * WIDTH + WIDTH);
+    const model = replies.models[v[1] as number] ?? "unknown";
+    const tokens = {
+      input: v[2] as number,
+      output: output ?? (v[3] as number),
+      cacheWrite5m: v[4] as number,
+      cacheWrite1h: v[5] as number,
+      cacheRead: v[6] as number,
+    };
+    addUsage(fresh.usage, model, tokens);
+    const quarter = v[0] as number;
+    if (quarter < 0) continue;
+    const slot = new Date(quarter * QUARTER_MS).toISOString().slice(0, 16);
+    fresh.slots[slot] ??= {};
+    addUsage(fresh.slots[slot], model, tokens);
+  }
+  applyMoved(fresh, figures);
+  mergeUsage(facts.moved.usage, fresh.usage);
+  for (const [slot, usage] of Object.entries(fresh.slots)) {
+    facts.moved.slots[slot] ??= {};
+    mergeUsage(facts.moved.slots[slot], usage);
+  }
+  facts.moved.count += fresh.count;
+}
+
+/** Takes what was moved before out of figures that were counted anew from the log. */
+export function applyMoved(
+  moved: NonNullable<SessionFacts["moved"]>,
+  { usage, inherited, evidence, facts }: Figures,
+): void {
+  subtract(usage, moved.usage);
+  mergeUsage(inherited, moved.usage);
+  for (const [name, tokens] of Object.entries(moved.slots)) {
+    const slot = facts.slots[name];
+    if (!slot?.u) continue;
+    subtract(slot.u, tokens);
+    if (Object.keys(slot.u).length === 0) delete slot.u;
+  }
+  if (!evidence) return;
+  evidence.requests -= moved.count;
+  evidence.inheritedExcluded += moved.count;
+}
+
+function subtract(from: SessionUsage, usage: SessionUsage): void {
+  for (const [model, tokens] of Object.entries(usage)) {
+    const sum = Object.hasOwn(from, model) ? from[model] : undefined;
+    if (!sum) continue;
+    let left = 0;
+    for (const field of Object.keys(sum) as (keyof TokenUsage)[]) {
+      sum[field] = Math.max(0, sum[field] - tokens[field]);
+      left += sum[field];
+    }
+    if (left === 0) delete from[model];
+  }
 }
 
 /** cyrb53: at a million replies the chance that any two meet is about 1 in 18,000. */

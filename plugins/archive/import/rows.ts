@@ -1,9 +1,8 @@
 /** From an imported session to statements: whole replacement, keeping what the user set. */
-import type { Database, SessionUsage, SqlValue, Statement } from "sessarc";
-import type { SessionFacts, SessionRow } from "../types.ts";
-import { packParts } from "../types.ts";
+import type { Database, SessionUsage, SqlValue, Statement, UsageEvidence } from "sessarc";
+import { packParts, partsOf, type SessionFacts, type SessionRow } from "../types.ts";
 import type { ImportedSession } from "./job.ts";
-import { type Move, moveReplies, type PackedReplies, toPairs } from "./replies.ts";
+import { applyMoved, type Move, moveReplies, type PackedReplies, toPairs } from "./replies.ts";
 import { type Found, versionOf } from "./scan.ts";
 
 const COLUMNS = [
@@ -49,16 +48,22 @@ const UPSERT = `insert into session (${COLUMNS.join(", ")}) values (${COLUMNS.ma
     .map((c) => `${c} = excluded.${c}`)
     .join(", ")}`;
 
-export function upsert(
-  session: ImportedSession,
-  found: Found,
-  generation: number,
-  originId: string,
-  projectId: string,
-): Statement {
+/** Where the session goes and what is there already. */
+export interface Place {
+  found: Found;
+  originId: string;
+  projectId: string;
+  generation: number;
+  /** The stored session, when this one was appended to it. */
+  past: SessionRow | null;
+}
+
+export function upsert(session: ImportedSession, { found, originId, projectId, generation, past }: Place): Statement {
   const { ref } = found;
   const { summary } = session;
-  const sortAt = Date.parse(session.endedAt ?? session.startedAt ?? "");
+  const endedAt = latest(past?.ended_at, session.endedAt);
+  const startedAt = earliest(past?.started_at, session.startedAt);
+  const sortAt = Date.parse(endedAt ?? startedAt ?? "");
   const row: Record<(typeof COLUMNS)[number], SqlValue> = {
     id: session.id,
     tool: ref.tool,
@@ -68,24 +73,20 @@ export function upsert(
     parent_id: idOf(ref.tool, summary.parent ?? ref.parent),
     forked_from: idOf(ref.tool, summary.forkedFrom),
     title: summary.title ?? null,
-    first_prompt: session.firstPrompt,
+    first_prompt: past?.first_prompt ?? session.firstPrompt,
     cwd: summary.cwd ?? null,
     git_branch: summary.gitBranch ?? null,
-    started_at: session.startedAt,
-    ended_at: session.endedAt,
+    started_at: startedAt,
+    ended_at: endedAt,
     sort_at: Math.round(Number.isNaN(sortAt) ? (ref.mtime ?? 0) : sortAt),
-    active_ms: session.activeMs,
-    message_count: session.messageCount,
-    error_count: session.errorCount,
+    active_ms: (past?.active_ms ?? 0) + session.activeMs,
+    message_count: (past?.message_count ?? 0) + session.messageCount,
+    error_count: (past?.error_count ?? 0) + session.errorCount,
     usage: JSON.stringify(summary.usage),
     inherited: jsonOrNull(summary.inheritedUsage),
     evidence: jsonOrNull(summary.evidence),
     facts: JSON.stringify(session.facts),
-    skipped:
-      summary.skipped &&
-      (summary.skipped.lines || summary.skipped.pending || Object.keys(summary.skipped.unknown).length)
-        ? JSON.stringify(summary.skipped)
-        : null,
+    skipped: skippedOf(session),
     source_path: ref.path,
     source_version: versionOf(ref),
     source_bytes: ref.size ?? 0,
@@ -95,27 +96,62 @@ export function upsert(
     companions: ref.companions?.length ? JSON.stringify(ref.companions) : null,
     missing: 0,
     generation,
-    parts: packParts(session.part ? [session.part] : []),
-    has_cursor: 0,
+    parts: packParts([...(past ? partsOf(past) : []), ...(session.part ? [session.part] : [])]),
+    has_cursor: session.hasCursor ? generation : 0,
     imported_at: new Date().toISOString(),
   };
   return [UPSERT, COLUMNS.map((column) => row[column])];
 }
 
+function skippedOf({ summary: { skipped } }: ImportedSession): string | null {
+  if (!skipped) return null;
+  const clean = skipped.lines === 0 && !skipped.pending && Object.keys(skipped.unknown).length === 0;
+  return clean ? null : JSON.stringify(skipped);
+}
+
+const earliest = (a: string | null | undefined, b: string | null) => (a && b ? (a < b ? a : b) : (a ?? b));
+const latest = (a: string | null | undefined, b: string | null) => (a && b ? (a > b ? a : b) : (a ?? b));
+
 const UPSERT_REPLIES =
   "insert into session_replies (session_id, tool, born, hashes) values (?, ?, ?, ?) on conflict (session_id) do update set born = excluded.born, hashes = excluded.hashes";
 
-export function upsertReplies(id: string, tool: string, born: number, replies: PackedReplies): Statement {
-  return [UPSERT_REPLIES, [id, tool, born, new Uint8Array(toPairs(replies).buffer)]];
+/** `past`: pairs stored before, kept in front of those of an appended part. */
+export function upsertReplies(
+  id: string,
+  tool: string,
+  born: number,
+  replies: PackedReplies,
+  past?: Float64Array,
+): Statement {
+  const pairs = toPairs(replies);
+  const all = new Float64Array((past?.length ?? 0) + pairs.length);
+  if (past) all.set(past);
+  all.set(pairs, past?.length ?? 0);
+  return [UPSERT_REPLIES, [id, tool, born, new Uint8Array(all.buffer)]];
 }
 
-/** Takes replies that belong to an older session out of a session that was just read. */
+/** Takes replies that belong to another session out of a session that was just read. */
 export function disown(session: ImportedSession, replies: PackedReplies, moves: readonly Move[]): void {
-  if (moves.length === 0) return;
-  const inherited = session.summary.inheritedUsage ?? {};
-  moveReplies(replies, moves, session.summary.usage, inherited, session.facts.slots);
-  session.summary.inheritedUsage = inherited;
-  shift(session.summary.evidence, moves.length);
+  const { summary, facts } = session;
+  summary.inheritedUsage ??= {};
+  moveReplies(replies, moves, {
+    usage: summary.usage,
+    inherited: summary.inheritedUsage,
+    evidence: summary.evidence,
+    facts,
+  });
+}
+
+/** What was moved out of an appended session before: its log's sums, counted anew, hold it again. */
+export function disownAgain({ summary, facts }: ImportedSession): void {
+  if (!facts.moved) return;
+  summary.inheritedUsage ??= {};
+  applyMoved(facts.moved, {
+    usage: summary.usage,
+    inherited: summary.inheritedUsage,
+    evidence: summary.evidence,
+    facts,
+  });
 }
 
 /** The same for a session that is already stored, when its parent arrives after it. */
@@ -133,27 +169,14 @@ export async function disownStored(
   const usage = JSON.parse(row.usage) as SessionUsage;
   const inherited = JSON.parse(row.inherited ?? "{}") as SessionUsage;
   const facts = JSON.parse(row.facts) as SessionFacts;
-  const evidence = row.evidence === null ? undefined : JSON.parse(row.evidence);
-  moveReplies(replies, moves, usage, inherited, facts.slots);
-  shift(evidence, moves.length);
+  const evidence = row.evidence === null ? undefined : (JSON.parse(row.evidence) as UsageEvidence);
+  moveReplies(replies, moves, { usage, inherited, evidence, facts });
   return [
     [
       "update session set usage = ?, inherited = ?, evidence = ?, facts = ? where id = ?",
-      [
-        JSON.stringify(usage),
-        JSON.stringify(inherited),
-        evidence ? JSON.stringify(evidence) : null,
-        JSON.stringify(facts),
-        id,
-      ],
+      [JSON.stringify(usage), JSON.stringify(inherited), jsonOrNull(evidence), JSON.stringify(facts), id],
     ],
   ];
-}
-
-function shift(evidence: { requests: number; inheritedExcluded: number } | undefined, count: number): void {
-  if (!evidence) return;
-  evidence.requests -= count;
-  evidence.inheritedExcluded += count;
 }
 
 const idOf = (tool: string, key: string | undefined) => (key === undefined ? null : `${tool}:${key}`);

@@ -1,10 +1,18 @@
 /** One import run: what changed is read in the pool, committed in groups, and told as it goes. */
-import type { Kernel, PoolTask, SessionRef, Statement } from "sessarc";
+import type { Database, Kernel, PoolTask, SessionRef, Statement } from "sessarc";
 import type { ProjectResolver } from "../projects.ts";
-import { partsOf } from "../types.ts";
+import { partsOf, type SessionRow } from "../types.ts";
 import { Claims } from "./claims.ts";
-import { type ImportedSession, type ImportJob, importSessions, type JobResult, runJob } from "./job.ts";
-import { disown, disownStored, upsert, upsertReplies } from "./rows.ts";
+import {
+  type ImportedSession,
+  type ImportJob,
+  importSessions,
+  type JobResult,
+  type JobSession,
+  runJob,
+} from "./job.ts";
+import { withoutKnown } from "./replies.ts";
+import { disown, disownAgain, disownStored, upsert, upsertReplies } from "./rows.ts";
 import { type Found, versionOf } from "./scan.ts";
 
 export type Outcome = "imported" | "unchanged" | "skipped" | "failed";
@@ -51,6 +59,7 @@ interface Known {
   generation: number;
   parts: string;
   missing: number;
+  has_cursor: number;
 }
 
 /** Logs handed to a worker at once: enough that messages between threads do not count. */
@@ -59,6 +68,10 @@ const JOB_SESSIONS = 24;
 /** Sessions committed together: one fsync, and a batch small enough that no request waits. */
 const GROUP = 48;
 const PROGRESS_MS = 100;
+/** A log written in the last week may grow: its cursor is kept, so that only the new part is read then. */
+const IN_USE_MS = 7 * 86_400_000;
+/** A transcript of this many parts is written whole again at its next change. */
+const MAX_PARTS = 12;
 
 const IMPORT_TASK: PoolTask<[ImportJob], JobResult[]> = {
   specifier: "sessarc/plugins/archive/job",
@@ -75,9 +88,9 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
   const started = performance.now();
   const { db } = kernel.storage;
   const known = new Map(
-    (await db.all<Known>("select id, source_path, source_version, generation, parts, missing from session")).map(
-      (row) => [row.id, row],
-    ),
+    (
+      await db.all<Known>("select id, source_path, source_version, generation, parts, missing, has_cursor from session")
+    ).map((row) => [row.id, row]),
   );
   const deleted = new Set(
     (await db.all<{ session_id: string }>("select session_id from tombstone")).map((row) => row.session_id),
@@ -128,7 +141,8 @@ class Run {
   readonly #touched = new Map<string, number>();
   #claims: Claims | undefined;
   #statements: Statement[] = [];
-  #staged: { id: string; old: number[] }[] = [];
+  readonly #past = new Map<string, SessionRow>();
+  #staged: { id: string; old: number[]; oldCursor: number }[] = [];
   #done = 0;
   #total = 0;
   #bytesDone = 0;
@@ -173,10 +187,24 @@ class Run {
       adapter: source ? { specifier: source.specifier, options: source.options } : null,
       env: kernel.env,
       store: { dir: kernel.storage.dataDir },
-      sessions: found.map(({ id, ref }) => ({ id, ref, generation: (this.#known.get(id)?.generation ?? 0) + 1 })),
+      sessions: await Promise.all(found.map((one) => this.#toJobSession(one))),
     };
     const inPool = kernel.pool.threaded && source !== undefined && kernel.config.storage.driver === undefined;
     return inPool ? kernel.pool.run(IMPORT_TASK, job) : runJob(job, adapter, kernel.storage.transcripts);
+  }
+
+  /** What is stored of a log that may only have grown goes along, so that the rest is not read again. */
+  async #toJobSession({ id, ref, adapter }: Found): Promise<JobSession> {
+    const known = this.#known.get(id);
+    const generation = (known?.generation ?? 0) + 1;
+    const keepCursor = adapter.tailBatches !== undefined && Date.now() - (ref.mtime ?? 0) < IN_USE_MS;
+    const session: JobSession = { id, ref, generation, keepCursor, past: null };
+    if (!known?.has_cursor || partsOf(known).length >= MAX_PARTS) return session;
+    const row = await this.#options.kernel.storage.db.get<SessionRow>("select * from session where id = ?", [id]);
+    if (!row) return session;
+    this.#past.set(id, row);
+    session.past = { cursorGeneration: row.has_cursor, messageCount: row.message_count, facts: JSON.parse(row.facts) };
+    return session;
   }
 
   async #store(found: readonly Found[], results: readonly JobResult[]): Promise<void> {
@@ -211,32 +239,36 @@ class Run {
         : undefined;
     const projectId = association?.project_id ?? originId;
     this.#statements.push(...write);
-    if (session.replies) await this.#settle(session, ref);
-    const row = this.#known.get(session.id);
-    this.#statements.push(upsert(session, found, (row?.generation ?? 0) + 1, originId, projectId));
+    const known = this.#known.get(session.id);
+    const past = session.appended ? (this.#past.get(session.id) ?? null) : null;
+    this.#past.delete(session.id);
+    if (past) disownAgain(session);
+    if (session.replies) await this.#settle(session, ref, past !== null);
+    const generation = (known?.generation ?? 0) + 1;
+    this.#statements.push(upsert(session, { found, originId, projectId, generation, past }));
     this.#statements.push(["delete from tombstone where session_id = ?", [session.id]]);
-    this.#staged.push({ id: session.id, old: row ? partsOf(row).map((part) => part.generation) : [] });
+    const old = known && !past ? partsOf(known).map((part) => part.generation) : [];
+    this.#staged.push({ id: session.id, old, oldCursor: known?.has_cursor ?? 0 });
     this.#touched.set(projectId, (this.#touched.get(projectId) ?? 0) + 1);
     this.#report.imported++;
     this.#report.messages += session.messageCount;
-    this.#report.bytes += ref.size ?? 0;
+    this.#report.bytes += session.bytesRead;
   }
 
-  /** Counts replies that another log holds too at the older one. */
-  async #settle(session: ImportedSession, ref: SessionRef): Promise<void> {
+  /** Counts replies that another log holds too at the one that owns them. */
+  async #settle(session: ImportedSession, ref: SessionRef, appended: boolean): Promise<void> {
     if (!session.replies || !this.#claims) return;
-    const { inherited, taken } = this.#claims.claim({ id: session.id, born: session.born }, session.replies);
-    disown(
-      session,
-      session.replies,
-      inherited.map((index) => ({ index })),
-    );
-    this.#statements.push(upsertReplies(session.id, ref.tool, session.born, session.replies));
+    const { db } = this.#options.kernel.storage;
+    const stored = appended ? await loadPairs(db, session.id) : undefined;
+    const replies = stored ? withoutKnown(session.replies, stored) : session.replies;
+    if (replies.hashes.length === 0) return;
+    const { inherited, taken } = this.#claims.claim({ id: session.id, born: session.born }, replies);
+    const moves = inherited.map((index) => ({ index }));
+    if (moves.length > 0) disown(session, replies, moves);
+    this.#statements.push(upsertReplies(session.id, ref.tool, session.born, replies, stored));
     if (taken.size === 0) return;
     await this.#commit(); // the other one may be among what is staged
-    for (const [id, moves] of taken) {
-      this.#statements.push(...(await disownStored(this.#options.kernel.storage.db, id, session.replies, moves)));
-    }
+    for (const [id, lost] of taken) this.#statements.push(...(await disownStored(db, id, replies, lost)));
   }
 
   async #commit(): Promise<void> {
@@ -247,7 +279,11 @@ class Run {
     if (statements.length === 0) return;
     const { kernel, onCommit } = this.#options;
     await kernel.storage.db.batch(statements);
-    for (const { id, old } of staged) if (old.length > 0) await kernel.storage.transcripts.remove(id, old);
+    for (const { id, old, oldCursor } of staged) {
+      if (old.length > 0) await kernel.storage.transcripts.remove(id, old);
+      if (oldCursor > 0)
+        await kernel.storage.transcripts.removeKey(kernel.storage.transcripts.cursorKeyOf(id, oldCursor));
+    }
     const ids = staged.map((one) => one.id);
     onCommit(ids);
     for (const id of ids) await kernel.notify("session:replaced", { id });
@@ -312,12 +348,16 @@ async function loadClaims(kernel: Kernel): Promise<Claims> {
   const rows = await kernel.storage.db.all<{ session_id: string; born: number; hashes: Uint8Array }>(
     "select session_id, born, hashes from session_replies",
   );
-  for (const row of rows) {
-    const bytes = Uint8Array.from(row.hashes); // aligned
-    claims.load({ id: row.session_id, born: row.born }, new Float64Array(bytes.buffer));
-  }
+  for (const row of rows) claims.load({ id: row.session_id, born: row.born }, toFloats(row.hashes));
   return claims;
 }
+
+async function loadPairs(db: Database, id: string): Promise<Float64Array> {
+  const row = await db.get<{ hashes: Uint8Array }>("select hashes from session_replies where session_id = ?", [id]);
+  return row ? toFloats(row.hashes) : new Float64Array(0);
+}
+
+const toFloats = (bytes: Uint8Array) => new Float64Array(Uint8Array.from(bytes).buffer);
 
 declare module "sessarc" {
   interface KernelHooks {
