@@ -18,103 +18,8 @@ export interface Objects {
   contents(name: string, limit: number): Promise<(ObjectInfo & { data: Buffer | undefined }) | undefined>;
 }
 
-export interface BatchPool {
-  /** Runs `task` with the repository's process, started when there is none. Do not nest. */
-  use<T>(repo: Repository, task: (objects: Objects) => Promise<T>): Promise<T>;
-  /** Ends all processes and waits until they are gone. */
-  close(): Promise<void>;
-}
-
-export interface BatchOptions {
-  /** Processes alive at most; a further repository takes the place of the one idle longest. */
-  max?: number;
-  idleMs?: number;
-  timeoutMs?: number;
-  /** `--batch-command` (git 2.36 and later); false: `--batch`. */
-  command: () => Promise<boolean>;
-}
-
-interface Lease {
-  batch: Batch;
-  users: number;
-  idle: NodeJS.Timeout | undefined;
-}
-
-export function createBatchPool(exec: GitExec, options: BatchOptions): BatchPool {
-  const { max = 8, idleMs = 60_000, timeoutMs = 10_000 } = options;
-  const leases = new Map<string, Lease>(); // the one idle longest first
-  const ending = new Set<Promise<void>>();
-  const waiting: (() => void)[] = [];
-  let closed = false;
-
-  function end(key: string, lease: Lease) {
-    clearTimeout(lease.idle);
-    if (leases.get(key) === lease) leases.delete(key);
-    const gone = lease.batch.end();
-    ending.add(gone);
-    gone.finally(() => ending.delete(gone));
-  }
-
-  function hold(lease: Lease): Lease {
-    clearTimeout(lease.idle);
-    lease.users++;
-    return lease;
-  }
-
-  async function take(repo: Repository, command: boolean): Promise<Lease> {
-    for (;;) {
-      if (closed) throw new SessarcError("GIT_FAILED", { command: "cat-file" });
-      const lease = leases.get(repo.gitDir);
-      if (lease?.batch.alive) {
-        leases.delete(repo.gitDir);
-        leases.set(repo.gitDir, lease);
-        return hold(lease);
-      }
-      if (lease) end(repo.gitDir, lease);
-      if (leases.size >= max) {
-        const spare = [...leases].find(([, other]) => other.users === 0);
-        if (!spare) {
-          await new Promise<void>((resolve) => waiting.push(resolve));
-          continue;
-        }
-        end(...spare);
-      }
-      const made: Lease = { batch: new Batch(exec, repo, command, timeoutMs), users: 0, idle: undefined };
-      leases.set(repo.gitDir, made);
-      return hold(made);
-    }
-  }
-
-  return {
-    async use(repo, task) {
-      for (let attempt = 1; ; attempt++) {
-        const lease = await take(repo, await options.command());
-        try {
-          return await task(lease.batch);
-        } catch (error) {
-          // Another request ended the process, or it was ended from outside: reading again is harmless.
-          if (!(error instanceof ProcessLost)) throw error;
-          if (attempt === ATTEMPTS) throw new SessarcError("GIT_FAILED", { command: "cat-file" }, { cause: error });
-        } finally {
-          lease.users--;
-          if (lease.users === 0) {
-            lease.idle = setTimeout(() => end(repo.gitDir, lease), idleMs).unref();
-            waiting.shift()?.();
-          }
-        }
-      }
-    },
-    async close() {
-      closed = true;
-      for (const [key, lease] of leases) end(key, lease);
-      for (const wake of waiting.splice(0)) wake();
-      await Promise.all(ending);
-    },
-  };
-}
-
-const ATTEMPTS = 3;
-class ProcessLost extends Error {}
+/** The process is gone for no fault of this request: ask a new one. */
+export class ProcessLost extends Error {}
 
 interface Request {
   name: string;
@@ -125,10 +30,9 @@ interface Request {
 }
 
 /** Answers come in the order of the requests: a header line and, for contents, that many bytes and a newline. */
-class Batch implements Objects {
+export class Batch implements Objects {
   alive = true;
   readonly #child: ChildProcess;
-  readonly #gone: Promise<void>;
   readonly #command: boolean;
   readonly #timeoutMs: number;
   readonly #queue: Request[] = [];
@@ -141,10 +45,6 @@ class Batch implements Objects {
     this.#command = command;
     this.#timeoutMs = timeoutMs;
     this.#child = exec.start([...at(repo), "cat-file", command ? "--batch-command" : "--batch"]);
-    this.#gone = new Promise((resolve) => {
-      this.#child.once("close", () => resolve());
-      this.#child.once("error", () => resolve());
-    });
     this.#child.once("error", (error) => this.#fail(toSpawnError(error, "cat-file")));
     this.#child.once("close", () => this.#died());
     // The end of the process follows and says why.
@@ -163,9 +63,8 @@ class Batch implements Objects {
     return this.#ask(name, true, limit);
   }
 
-  end(): Promise<void> {
+  end(): void {
     this.#fail(new ProcessLost("ended"));
-    return this.#gone;
   }
 
   #ask(name: string, body: boolean, limit: number): Promise<(ObjectInfo & { data: Buffer | undefined }) | undefined> {

@@ -87,7 +87,7 @@ export function createChanges(exec: GitExec): Changes {
 
 async function listFiles(exec: GitExec, repo: Repository, commit: string, options: string[]) {
   const items: ListedFile[] = [];
-  const args = ["ls-tree", "-r", "-z", "--full-tree", ...options, commit];
+  const args = ["ls-tree", "-r", "-z", "--full-tree", ...options, "--end-of-options", commit];
   const { result, cut } = await records(exec, repo, args, (record) => {
     // <mode> <type> <hash> [<size>]TAB<path>
     const tab = record.indexOf("\t");

@@ -6,6 +6,9 @@ export interface ConfigEntry {
   value: string;
 }
 
+/** Addresses are cut here: nobody shows a longer one. */
+const URL_CHARS = 2_048;
+
 /** All entries in file order; a line that is no configuration ends the reading, as git would refuse the file. */
 export function parseConfig(text: string): ConfigEntry[] {
   const entries: ConfigEntry[] = [];
@@ -18,14 +21,14 @@ export function parseConfig(text: string): ConfigEntry[] {
     .split("\n");
   for (const line of lines) {
     let rest = line.trim();
-    const header = /^\[\s*([\w.-]+)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\]/.exec(rest);
+    const header = /^\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/.exec(rest);
     if (header) {
       const [all, name = "", sub] = header;
       section = name.toLowerCase() + (sub === undefined ? "" : `.${sub.replace(/\\(.)/g, "$1")}`);
       rest = rest.slice(all.length).trim();
     }
     if (rest === "" || rest.startsWith("#") || rest.startsWith(";")) continue;
-    const pair = /^([A-Za-z][\w-]*)\s*(?:=\s*(.*))?$/.exec(rest);
+    const pair = /^([A-Za-z][\w-]*)\s*(?:=\s*(.*))?$/s.exec(rest);
     if (!pair) break;
     entries.push({ key: `${section}.${(pair[1] ?? "").toLowerCase()}`, value: toValue(pair[2] ?? "true") });
   }
@@ -41,13 +44,16 @@ export function configValue(entries: readonly ConfigEntry[], key: string): strin
 export function remoteOf(entries: readonly ConfigEntry[]): string | null {
   const remotes = entries.filter((entry) => /^remote\..+\.url$/.test(entry.key));
   const url = remotes.find((entry) => entry.key === "remote.origin.url") ?? remotes[0];
-  return url ? withoutUserinfo(url.value) : null;
+  return url ? withoutUserinfo(url.value.slice(0, URL_CHARS)) : null;
 }
 
 /** `https://user:token@host/x?y` → `https://host/x`, `git@host:a/b` → `host:a/b`; local paths stay. */
 export function withoutUserinfo(url: string): string {
-  const helper = /^([A-Za-z0-9]+::)(.*)$/s.exec(url);
-  if (helper) return helper[1] + withoutUserinfo(helper[2] ?? "");
+  const helper = /^(?:[A-Za-z0-9]+::)*/.exec(url)?.[0] ?? "";
+  return helper + withoutUser(url.slice(helper.length));
+}
+
+function withoutUser(url: string): string {
   const scheme = /^([A-Za-z][\w+.-]*:\/\/)([^/?#]*)(.*)$/s.exec(url);
   if (scheme) {
     const [, head = "", authority = "", tail = ""] = scheme;

@@ -29,6 +29,8 @@ export interface GitExec {
   run(args: readonly string[], options?: GitRunOptions): Promise<GitResult>;
   /** Starts a process that stays; the caller ends it. */
   start(args: readonly string[]): ChildProcess;
+  /** Ends what still runs, waits until it is gone, and starts nothing more. */
+  close(): Promise<void>;
 }
 
 /** Where one repository's files are, said outright: git searches nothing and trusts no `core.worktree`. */
@@ -95,11 +97,24 @@ export function createExec(options: {
   const env = gitEnvironment(options.env ?? process.env);
   // Never the repository as working directory: Windows looks for programs there first.
   const base: SpawnOptions = { env, cwd: parse(process.cwd()).root, windowsHide: true, shell: false };
-  const begin = (args: readonly string[], stdin: "pipe" | "ignore") =>
-    spawn(binary, [...FIXED, ...args], { ...base, stdio: [stdin, "pipe", "pipe"] });
+  const running = new Map<ChildProcess, Promise<void>>();
+  let closed = false;
+  const begin = (args: readonly string[], stdin: "pipe" | "ignore") => {
+    if (closed) throw new SessarcError("GIT_FAILED", { command: commandOf(args) });
+    const child = spawn(binary, [...FIXED, ...args], { ...base, stdio: [stdin, "pipe", "pipe"] });
+    const gone = new Promise<void>((resolve) => child.once("close", resolve).once("error", () => resolve()));
+    running.set(child, gone);
+    gone.finally(() => running.delete(child));
+    return child;
+  };
   return {
-    run: (args, run = {}) => collect(begin(args, run.input === undefined ? "ignore" : "pipe"), args, run),
+    run: async (args, run = {}) => collect(begin(args, run.input === undefined ? "ignore" : "pipe"), args, run),
     start: (args) => begin(args, "pipe"),
+    async close() {
+      closed = true;
+      for (const child of running.keys()) child.kill("SIGKILL");
+      await Promise.all(running.values());
+    },
   };
 }
 

@@ -1,13 +1,14 @@
 /** The service `git`: what other plugins and the routes ask about repositories. Nothing starts before the first question. */
 import { SessarcError } from "sessarc";
-import { createBatchPool, type Objects } from "./batch.ts";
+import type { Objects } from "./batch.ts";
 import { type Change, type ChangeStatus, createChanges } from "./changes.ts";
 import { createExec, type GitExec } from "./exec.ts";
 import { type FileAt, readFileAt } from "./file.ts";
 import { createHistory } from "./history.ts";
 import { createIdentityReader, type IdentityReader } from "./identity.ts";
 import { type Commit, percentForm, readCommit, toText } from "./objects.ts";
-import { findRepository, type Repository, readShallow } from "./repository.ts";
+import { createBatchPool } from "./pool.ts";
+import { createFinder, type Repository, readShallow } from "./repository.ts";
 import { createStatusReader, type StatusReader } from "./status.ts";
 import { createExcludesReader } from "./user-config.ts";
 
@@ -82,19 +83,20 @@ export function createGit(options: GitOptions = {}): Git {
   const env = options.env ?? process.env;
   const binary = options.binary ?? "git";
   const exec = createExec({ binary, env });
+  const find = createFinder();
   const command = createCommandProbe(exec);
   const pool = createBatchPool(exec, { max: options.maxProcesses, idleMs: options.idleMs, command });
   const history = createHistory(exec);
   const changes = createChanges(exec);
 
   async function open<T>(path: string, task: (repo: Repository, objects: Objects) => Promise<T>): Promise<T> {
-    const repo = await findRepository(path);
+    const repo = await find(path);
     if (!repo) throw new SessarcError("NO_REPOSITORY", { project: path });
     return pool.use(repo, (objects) => task(repo, objects));
   }
 
   return {
-    ...createStatusReader(exec, createExcludesReader({ binary, env })),
+    ...createStatusReader(exec, find, createExcludesReader({ binary, env })),
     identity: createIdentityReader(exec),
     commitAt: (path, time) =>
       open(path, async (repo, objects) => {
@@ -127,7 +129,10 @@ export function createGit(options: GitOptions = {}): Git {
         const commit = await readCommit(objects, await resolveCommit(objects, name), shallow);
         return readFileAt({ repo, objects, changes, shallow }, commit, file);
       }),
-    close: () => pool.close(),
+    async close() {
+      pool.close();
+      await exec.close();
+    },
   };
 }
 

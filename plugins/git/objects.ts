@@ -25,25 +25,34 @@ export interface TreeEntry {
   hash: string;
 }
 
+const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
+
 const FOLDER = "040000";
-/** Commits and trees past this are not read. */
-const META_BYTES = 32 * 1024 * 1024;
+/** Commits and folders past this (some 200,000 entries in one folder) are not read. */
+const META_BYTES = 8 * 1024 * 1024;
+/** A commit's headers and subject stand before this; the rest of a long message is not looked at. */
+const HEAD_BYTES = 256 * 1024;
 
 export const toBytes = (text: string) => Buffer.from(text, "utf8").toString("latin1");
-export const toText = (bytes: string) => Buffer.from(bytes, "latin1").toString("utf8");
+export const toText = (bytes: string) => (isAscii(bytes) ? bytes : Buffer.from(bytes, "latin1").toString("utf8"));
 
 export async function readCommit(objects: Objects, hash: string, shallow: ReadonlySet<string>): Promise<CommitObject> {
   const commit = parseCommit(hash, await readMeta(objects, hash, "commit"));
   return shallow.has(hash) ? { ...commit, parents: [] } : commit;
 }
 
-export async function readTree(objects: Objects, hash: string): Promise<TreeEntry[]> {
-  return parseTree(await readMeta(objects, hash, "tree"), hash.length / 2);
-}
-
 /** The entry at exactly these bytes, folders included. */
 export async function entryAt(objects: Objects, tree: string, path: string): Promise<TreeEntry | undefined> {
-  return (await search(objects, tree, path.split("/"), 0, (name, part) => name === part))?.entry;
+  const parts = path.split("/");
+  let hash = tree;
+  for (const [index, part] of parts.entries()) {
+    if (part === "") return undefined;
+    const wanted = Buffer.from(part, "latin1");
+    const [entry] = entriesOf(await readMeta(objects, hash, "tree"), hash.length / 2, wanted);
+    if (index === parts.length - 1 || entry?.mode !== FOLDER) return index === parts.length - 1 ? entry : undefined;
+    hash = entry.hash;
+  }
+  return undefined;
 }
 
 /**
@@ -56,28 +65,26 @@ export async function findEntry(
   path: string | Uint8Array,
 ): Promise<{ path: string; entry: TreeEntry } | undefined> {
   const bytes = typeof path === "string" ? toBytes(path) : Buffer.from(path).toString("latin1");
-  const exact = await search(objects, tree, bytes.split("/"), 0, (name, part) => name === part);
-  if (exact) return exact;
+  const exact = await entryAt(objects, tree, bytes);
+  if (exact) return { path: bytes, entry: exact };
   const shown = toText(bytes);
-  if (shown.includes("\uFFFD")) {
-    const found = await search(objects, tree, shown.split("/"), 0, (name, part) => toText(name) === part);
-    if (found) return found;
-  }
+  const found = shown.includes("\uFFFD") ? await searchShown(objects, tree, shown.split("/"), 0, new Set()) : undefined;
+  if (found) return found;
   const decoded = bytes.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
-  if (decoded === bytes) return undefined;
-  return search(objects, tree, decoded.split("/"), 0, (name, part) => name === part);
+  const named = decoded === bytes ? undefined : await entryAt(objects, tree, decoded);
+  return named && { path: decoded, entry: named };
 }
 
 /** Percent-encoded bytes of a name that is no UTF-8; undefined for all others. */
 export function percentForm(path: string): string | undefined {
-  if (toBytes(toText(path)) === path) return undefined;
+  if (isAscii(path) || toBytes(toText(path)) === path) return undefined;
   return path.replace(/[^\w./~ -]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
 }
 
 export function parseCommit(hash: string, data: Buffer): CommitObject {
-  const text = data.toString("latin1");
+  const text = data.toString("latin1", 0, HEAD_BYTES);
   const gap = text.indexOf("\n\n");
   const commit = { hash, tree: "", parents: [] as string[], author: "", at: toIso(0), subject: "" };
   let encoding = "utf-8";
@@ -93,7 +100,7 @@ export function parseCommit(hash: string, data: Buffer): CommitObject {
   }
   const message = gap < 0 ? "" : text.slice(gap + 2).replace(/^(?:[ \t\r]*\n)+/, "");
   const first = message.split(/\n[ \t\r]*(?:\n|$)/, 1)[0] ?? "";
-  commit.author = decode(author.replace(/ ?<[^>]*>.*$/s, ""), encoding);
+  commit.author = decode(author.slice(0, Math.max(0, author.indexOf("<"))).trimEnd(), encoding);
   commit.subject = decode(first, encoding)
     .split("\n")
     .map((line) => line.trimEnd())
@@ -102,41 +109,43 @@ export function parseCommit(hash: string, data: Buffer): CommitObject {
   return commit;
 }
 
-export function parseTree(data: Buffer, hashBytes: number): TreeEntry[] {
+/** Entries of a tree object: `<mode> <name> NUL <hash>`, one after the other. With `wanted` only the one of that name. */
+export function entriesOf(data: Buffer, hashBytes: number, wanted?: Buffer): TreeEntry[] {
   const entries: TreeEntry[] = [];
   for (let i = 0; i < data.length; ) {
     const zero = data.indexOf(0, i);
-    if (zero < 0 || zero + hashBytes >= data.length) break;
+    if (zero < 0) break;
     const space = data.indexOf(32, i);
-    entries.push({
-      mode: data.toString("latin1", i, space).padStart(6, "0"),
-      name: data.toString("latin1", space + 1, zero),
-      hash: data.toString("hex", zero + 1, zero + 1 + hashBytes),
-    });
-    i = zero + 1 + hashBytes;
+    const next = zero + 1 + hashBytes;
+    if (!wanted || data.compare(wanted, 0, wanted.length, space + 1, zero) === 0) {
+      entries.push({
+        mode: data.toString("latin1", i, space).padStart(6, "0"),
+        name: data.toString("latin1", space + 1, zero),
+        hash: data.toString("hex", zero + 1, next),
+      });
+      if (wanted) break;
+    }
+    i = next;
   }
   return entries;
 }
 
-type SameName = (name: string, part: string) => boolean;
-
 /** Depth first, since several shown names can be alike; `seen` keeps folders that repeat themselves linear. */
-async function search(
+async function searchShown(
   objects: Objects,
   tree: string,
   parts: readonly string[],
   index: number,
-  same: SameName,
-  seen = new Set<string>(),
+  seen: Set<string>,
 ): Promise<{ path: string; entry: TreeEntry } | undefined> {
   const part = parts[index];
   if (!part || seen.has(`${index} ${tree}`)) return undefined;
   seen.add(`${index} ${tree}`);
-  for (const entry of await readTree(objects, tree)) {
-    if (!same(entry.name, part)) continue;
+  for (const entry of entriesOf(await readMeta(objects, tree, "tree"), tree.length / 2)) {
+    if (toText(entry.name) !== part) continue;
     if (index === parts.length - 1) return { path: entry.name, entry };
     if (entry.mode !== FOLDER) continue;
-    const found = await search(objects, entry.hash, parts, index + 1, same, seen);
+    const found = await searchShown(objects, entry.hash, parts, index + 1, seen);
     if (found) return { path: `${entry.name}/${found.path}`, entry: found.entry };
   }
   return undefined;

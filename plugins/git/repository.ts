@@ -19,7 +19,9 @@ export interface Repository {
 }
 
 /** Files git keeps small. A larger one is not read: it is no repository of ours. */
-const SMALL = 1024 * 1024;
+const SMALL = 512 * 1024;
+/** packed-refs and shallow grow with the number of branches. */
+const LISTS = 8 * 1024 * 1024;
 
 /**
  * The repository `path` is in; undefined for none; null when `path` does not exist or is not absolute.
@@ -40,6 +42,29 @@ export async function findRepository(path: string): Promise<Repository | undefin
   }
 }
 
+/**
+ * findRepository that remembers: a main work tree asked for by its own real path is looked at once, then costs one
+ * stat of its configuration, which is read again when it changed. All other places are looked at each time.
+ */
+export function createFinder(): typeof findRepository {
+  const known = new Map<string, { stamp: string; repo: Repository }>();
+  return async (path) => {
+    const kept = known.get(path);
+    const before = await stampOf(join(path, ".git", "config"));
+    if (kept !== undefined && kept.stamp === before) return kept.repo;
+    known.delete(path);
+    const repo = await findRepository(path);
+    const plain =
+      repo && repo.worktree === path && repo.gitDir === join(path, ".git") && repo.commonDir === repo.gitDir;
+    // With `worktreeConfig` there is a second file to watch: not worth it.
+    if (plain && before !== undefined && !/worktreeConfig/i.test(repo.configText)) {
+      if (known.size >= 1000) known.clear();
+      known.set(path, { stamp: before, repo });
+    }
+    return repo;
+  };
+}
+
 /** What HEAD says, without a process: undefined where refs are not plain files (reftable) or HEAD is unreadable. */
 export async function readHead(repo: Repository): Promise<{ branch: string | null; hash: string | null } | undefined> {
   const text = (await readSmall(join(repo.gitDir, "HEAD")))?.trim() ?? "";
@@ -55,15 +80,16 @@ export async function readHead(repo: Repository): Promise<{ branch: string | nul
     if (!isPlainRef(next)) return undefined;
     ref = next;
   }
-  const packed = await readSmall(join(repo.commonDir, "packed-refs"), 64 * SMALL);
-  const line = packed?.split("\n").find((row) => row.endsWith(` ${ref}`));
-  const hash = line?.split(" ")[0];
-  return { branch, hash: hash && isHash(hash) ? hash : null };
+  const packed = await readSmall(join(repo.commonDir, "packed-refs"), LISTS);
+  if (packed === undefined) return { branch, hash: null };
+  const end = packed.indexOf(` ${ref}\n`);
+  const hash = end < 0 ? "" : packed.slice(packed.lastIndexOf("\n", end) + 1, end);
+  return { branch, hash: isHash(hash) ? hash : null };
 }
 
 /** Commits whose parents are cut off in a shallow clone; empty in a full one. */
 export async function readShallow(repo: Repository): Promise<Set<string>> {
-  const text = await readSmall(join(repo.commonDir, "shallow"), 64 * SMALL);
+  const text = await readSmall(join(repo.commonDir, "shallow"), LISTS);
   return new Set(text ? text.split("\n").filter(isHash) : []);
 }
 
@@ -146,6 +172,12 @@ async function readSmall(path: string, limit = SMALL): Promise<string | undefine
   const stat = await statOf(path);
   if (!stat?.isFile() || stat.size > limit) return undefined;
   return fs.readFile(path, "utf8").catch(() => undefined);
+}
+
+/** Equal for an unchanged file. The change time cannot be set back. */
+async function stampOf(path: string): Promise<string | undefined> {
+  const stat = await statOf(path);
+  return stat && `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
 }
 
 async function statOf(path: string): Promise<Stats | undefined> {

@@ -2,10 +2,11 @@
 import { availableParallelism } from "node:os";
 import { SessarcError } from "sessarc";
 import { configValue, remoteOf } from "./config.ts";
-import { at, type GitExec, toGitError } from "./exec.ts";
+import { createCounter } from "./count.ts";
+import { at, type GitExec } from "./exec.ts";
 import { createFilterGuard } from "./filters.ts";
 import { createGate } from "./gate.ts";
-import { findRepository, type Repository, readHead, shallowStamp } from "./repository.ts";
+import { type findRepository, type Repository, readHead } from "./repository.ts";
 
 /** `Project.git` of the wire contract. */
 export interface GitInfo {
@@ -42,12 +43,15 @@ export interface StatusReader {
 
 /** A listing of untracked files may be endless; the head comes first and one entry is enough. */
 const STATUS_BYTES = 256 * 1024;
-const COUNT_MS = 30_000;
 /** Past this a process waits for something else than a core. */
 const SLOW_MS = 250;
 
-export function createStatusReader(exec: GitExec, excludesFile: () => Promise<string | null>): StatusReader {
-  const gate = createGate(availableParallelism() + 1, SLOW_MS);
+export function createStatusReader(
+  exec: GitExec,
+  find: typeof findRepository,
+  excludesFile: () => Promise<string | null>,
+): StatusReader {
+  const gate = createGate(2 * availableParallelism(), SLOW_MS);
   const filtersOff = createFilterGuard(exec);
   const count = createCounter(exec);
 
@@ -55,7 +59,7 @@ export function createStatusReader(exec: GitExec, excludesFile: () => Promise<st
     const started = performance.now();
     const { deadlineMs = 2_000, signal } = options;
     const left = () => Math.max(1, deadlineMs - (performance.now() - started));
-    const repo = await within(findRepository(path), left());
+    const repo = await within(find(path), left());
     if (repo === "late") return { timedOut: true };
     if (!repo) return null;
     const line = repo.bare ? await readBare(exec, repo, left(), signal) : await readLine(repo, left, signal);
@@ -137,7 +141,7 @@ async function readBare(
 ): Promise<Line> {
   const [head, result] = await Promise.all([
     readHead(repo),
-    exec.run([...at(repo), "rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD^{commit}"], {
+    exec.run([...at(repo), "rev-parse", "--verify", "--quiet", "HEAD^{commit}"], {
       timeoutMs,
       signal,
     }),
@@ -145,38 +149,6 @@ async function readBare(
   const hash = result.stdout.toString("latin1").trim();
   const branch = head?.branch ?? null;
   return { branch, detached: branch === null, head: hash || null, dirty: false, ahead: null, behind: null };
-}
-
-/** Kept per HEAD; when HEAD moves, only the commits on either side of the old and the new one are counted. */
-function createCounter(exec: GitExec): (repo: Repository, head: string) => Promise<number> {
-  const kept = new Map<string, { head: string; shallow: string; count: Promise<number> }>();
-  const run = async (repo: Repository, args: string[]) => {
-    const result = await exec.run([...at(repo), "rev-list", "--count", ...args], { timeoutMs: COUNT_MS });
-    if (result.code !== 0) throw toGitError(result, "rev-list");
-    return result.stdout.toString("latin1").trim();
-  };
-  const full = async (repo: Repository, head: string) => Number(await run(repo, ["--end-of-options", head, "--"]));
-  const moved = async (repo: Repository, from: string, to: string, before: number) => {
-    const sides = await run(repo, ["--left-right", "--end-of-options", `${from}...${to}`, "--"]);
-    const [left = 0, right = 0] = sides.split("\t").map(Number);
-    return before - left + right;
-  };
-  return async (repo, head) => {
-    const shallow = await shallowStamp(repo);
-    const last = kept.get(repo.gitDir);
-    if (last?.head === head && last.shallow === shallow) return last.count;
-    const count = (async () => {
-      const before = last?.shallow === shallow ? await last.count.catch(() => undefined) : undefined;
-      if (last === undefined || before === undefined) return full(repo, head);
-      // The old HEAD may be gone (history rewritten and pruned).
-      return moved(repo, last.head, head, before).catch(() => full(repo, head));
-    })();
-    kept.set(repo.gitDir, { head, shallow, count });
-    count.catch(() => {
-      if (kept.get(repo.gitDir)?.count === count) kept.delete(repo.gitDir);
-    });
-    return count;
-  };
 }
 
 async function within<T>(promise: Promise<T>, ms: number): Promise<T | "late"> {

@@ -3,6 +3,7 @@ import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseConfig, remoteOf, withoutUserinfo } from "../../plugins/git/config.ts";
+import { parseCommit } from "../../plugins/git/objects.ts";
 import { countingGit, describeGit, makeRepo, openGit, repoAt, tempFolder, testEnv } from "./_repo.ts";
 
 describeGit("identity", () => {
@@ -169,6 +170,17 @@ describe("configuration", () => {
       "remote.origin.url": "ssh://git:pw@h:22/x",
     });
     expect(remoteOf(parseConfig(text))).toBe("first");
+  });
+
+  it("takes hostile text in linear time and constant depth", () => {
+    const long = 400_000;
+    for (const text of [`[a${" ".repeat(long)}x`, `[a "${"\\\\".repeat(long)}`, `[a]\n${"b ".repeat(long)}`])
+      parseConfig(text);
+    const url = `${"a::".repeat(long)}https://u:p@h/x`;
+    expect(withoutUserinfo(url)).toHaveLength(url.length - "u:p@".length);
+    expect(remoteOf([{ key: "remote.origin.url", value: url }])).toHaveLength(2048);
+    const author = Buffer.from(`tree x\nauthor ${"<".repeat(long)}\n\n${" \n".repeat(long)}`);
+    expect(parseCommit("0", author)).toMatchObject({ author: "", subject: "" });
   });
 
   it.each([

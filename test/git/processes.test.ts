@@ -4,12 +4,14 @@ import { expect, it } from "vitest";
 import { createGit } from "../../plugins/git/git.ts";
 import { countingGit, describeGit, makeRepo, oldGit, openGit, repoAt, T0, tempFolder } from "./_repo.ts";
 
-/** Process ids of our children that are `git cat-file`. */
-function catFiles(): number[] {
+const catFiles = () => children(/ cat-file --batch/);
+
+/** Process ids of our children. */
+function children(pattern: RegExp): number[] {
   const rows = execFileSync("ps", ["-o", "pid=,ppid=,args=", "-A"]).toString().split("\n");
   return rows.flatMap((row) => {
     const [, pid, parent, args = ""] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(row) ?? [];
-    return Number(parent) === process.pid && / cat-file --batch/.test(args) ? [Number(pid)] : [];
+    return Number(parent) === process.pid && pattern.test(args) ? [Number(pid)] : [];
   });
 }
 
@@ -38,6 +40,19 @@ describeGit("processes", () => {
     await expect(git.fileAt(repos[0]?.repo.root ?? "", repos[0]?.head ?? "", "f0")).rejects.toMatchObject({
       code: "GIT_FAILED",
     });
+  });
+
+  it("ends on close what is still running", async () => {
+    const { repo } = repoWithFiles();
+    execFileSync("mkfifo", [join(repo.root, ".git", "pipe")]);
+    repo.git("config", "core.excludesFile", join(repo.root, ".git", "pipe"));
+    repo.write("untracked", "1");
+    const git = createGit();
+    const waiting = git.status(repo.root, { deadlineMs: 20_000 });
+    await expect.poll(() => children(/ status /)).toHaveLength(1);
+    await git.close();
+    expect(await waiting).toBeNull();
+    expect(children(/ status /)).toEqual([]);
   });
 
   it("ends a process that is idle, and starts another when it is needed", async () => {

@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { defineAdapter } from "sessarc";
-import { createTestKernel, readError, type TestKernel } from "sessarc/test";
-import { expect, it } from "vitest";
+import { createTestKernel, readError, type TestKernel, testPlugin } from "sessarc/test";
+import { describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import type { CommitAt, TreeAt } from "../../plugins/git/git.ts";
 import git, { type FileAt } from "../../plugins/git/index.ts";
@@ -131,4 +131,8 @@ describeGit("git routes", () => {
     const text = await (await it.fetch(url("tree", { project: folder, commit: head }))).text();
     expect(text).not.toContain("/tmp");
   });
+});
+
+describe("git keeps the plugin contract", () => {
+  testPlugin({ plugin: () => git(), with: () => [archive()] });
 });

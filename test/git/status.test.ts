@@ -171,6 +171,19 @@ describeGit("status", () => {
     expect(await git.status(repo.root)).toMatchObject({ dirty: true });
   });
 
+  it("sees at once that a repository is gone, replaced or made bare, though its place is remembered", async () => {
+    const repo = makeRepo();
+    repo.commit("one");
+    const git = openGit();
+    expect(await git.status(repo.root)).toMatchObject({ commitCount: 1 });
+    repo.git("config", "core.bare", "true");
+    expect(await git.status(repo.root)).toMatchObject({ commitCount: 1, dirty: false });
+    rmSync(join(repo.root, ".git"), { recursive: true });
+    expect(await git.status(repo.root)).toBeNull();
+    expect(makeRepo(repo.root).root).toBe(repo.root);
+    expect(await git.status(repo.root)).toMatchObject({ head: null, commitCount: 0 });
+  });
+
   it("reads through a symbolic link and below a subfolder", async () => {
     const repo = makeRepo();
     repo.write("deep/down/a", "1");
