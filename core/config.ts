@@ -111,7 +111,8 @@ const schema = v.strictObject({
 
 /** Throws CONFIG_UNKNOWN_KEY (with the nearest known key) or CONFIG_INVALID; `where` is the file's name in the message. */
 export function checkConfig(value: unknown, where: string): UserConfig {
-  const result = v.safeParse(schema, value);
+  // For valibot a list is an object too.
+  const result = v.safeParse(schema, Array.isArray(value) ? "a list" : value);
   if (result.success) return value as UserConfig;
   const issue = result.issues[0];
   const path = (issue.path ?? []).map((step) => String(step.key));

@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { loadConfig, type Served, type ServeOptions, serve } from "sessarc";
 import { onTestFinished } from "vitest";
 import { testEnv } from "./kernel.ts";
@@ -96,4 +97,15 @@ export function deferred<T = void>() {
     reject = bad;
   });
   return { promise, resolve, reject };
+}
+
+/** Bundles a script of `test/` into a folder below node_modules, where it finds this checkout's packages. */
+export async function bundleScript(name: string): Promise<{ script: string; remove(): Promise<void> }> {
+  const { build } = await import("vite");
+  const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+  const folder = here(`../node_modules/.cache/sessarc-test/${basename(name, ".ts")}-${process.pid}`);
+  const output = { entryFileNames: "main.mjs", chunkFileNames: "[name]-[hash].mjs" };
+  const options = { outDir: folder, ssr: here(name), target: "node20", minify: false, rollupOptions: { output } };
+  await build({ configFile: false, logLevel: "error", build: options });
+  return { script: join(folder, "main.mjs"), remove: () => rm(folder, { recursive: true, force: true }) };
 }

@@ -1,0 +1,109 @@
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createRing, exec, isInside, nearest, resolveInside } from "sessarc";
+import { describe, expect, it } from "vitest";
+import { makeTempDir } from "../_setup.ts";
+
+describe("isInside", () => {
+  it.each([
+    ["/x/demo", "/x/demo", true],
+    ["/x/demo", "/x/demo/a", true],
+    ["/x/demo", "/x/demo/..a", true],
+    ["/x/demo", "/x/demo-evil", false],
+    ["/x/demo", "/x/demo/../other", false],
+    ["/x/demo", "/x", false],
+    ["/", "/x", true],
+  ])("D8: %s, %s: %s", (root, path, expected) => {
+    expect(isInside(root, path)).toBe(expected);
+  });
+});
+
+describe("resolveInside", () => {
+  it("S4: follows every link, also of parents of what does not exist yet", async () => {
+    const dir = await makeTempDir();
+    const root = join(dir, "root");
+    await mkdir(join(root, "sub"), { recursive: true });
+    await mkdir(join(dir, "out"));
+    await writeFile(join(root, "sub", "file"), "");
+    await symlink(join(dir, "out"), join(root, "escape"));
+    await symlink(join(root, "sub"), join(root, "inner"));
+    expect(await resolveInside(root, "sub/file")).toMatch(/root\/sub\/file$/);
+    expect(await resolveInside(root, "inner/new/deeper")).toMatch(/root\/sub\/new\/deeper$/);
+    expect(await resolveInside(root, "escape/new")).toBeUndefined();
+    expect(await resolveInside(root, "../out")).toBeUndefined();
+    expect(await resolveInside(root, "/etc/passwd")).toBeUndefined();
+  });
+});
+
+describe("exec", () => {
+  const env = { PATH: process.env.PATH };
+  const node = (script: string, options = {}) => exec(process.execPath, ["-e", script], { env, ...options });
+
+  it("S2: hands arguments over as they are, without a shell and without our environment", async () => {
+    const args = ["-e", "console.log(process.argv[1], process.env.HOME)", "$(touch x); `id` && *"];
+    const { stdout } = await exec(process.execPath, args, { env });
+    expect(stdout.toString()).toBe("$(touch x); `id` && * undefined\n");
+  });
+
+  it("answers exit code and both outputs, and passes input", async () => {
+    const result = await node("process.stdin.pipe(process.stderr).on('close', () => 0); process.exitCode = 3", {
+      input: "hello",
+    });
+    expect(result).toMatchObject({ code: 3, timedOut: false, truncated: false });
+    expect(result.stderr.toString()).toBe("hello");
+  });
+
+  it("kills what takes too long", async () => {
+    expect(await node("setInterval(() => {}, 1000)", { timeoutMs: 50 })).toMatchObject({ code: null, timedOut: true });
+  });
+
+  it("kills what writes too much and keeps the beginning", async () => {
+    const result = await node("for (;;) process.stdout.write('x'.repeat(65536))", { maxBytes: 1000 });
+    expect(result.truncated).toBe(true);
+    expect(result.stdout.length).toBe(1000);
+  });
+
+  it("ends with its signal", async () => {
+    const stop = new AbortController();
+    const running = node("setInterval(() => {}, 1000)", { signal: stop.signal });
+    stop.abort();
+    await expect(running).rejects.toMatchObject({ name: "AbortError" });
+  });
+
+  it("D6: a program that does not exist is an error that names it", async () => {
+    await expect(exec("no-such-program-here", [], { env })).rejects.toMatchObject({
+      code: "COMMAND_FAILED",
+      message: expect.stringContaining("no-such-program-here"),
+    });
+  });
+});
+
+describe("createRing", () => {
+  it("keeps the newest and answers them newest first", () => {
+    const ring = createRing<number>(3);
+    expect(ring.newest()).toEqual([]);
+    for (const n of [1, 2, 3, 4, 5]) ring.push(n);
+    expect(ring.newest()).toEqual([5, 4, 3]);
+    expect(ring.newest(2)).toEqual([5, 4]);
+    expect(ring.size).toBe(3);
+    ring.clear();
+    ring.push(9);
+    expect(ring.newest()).toEqual([9]);
+  });
+
+  it("refuses to hold nothing", () => {
+    expect(() => createRing(0)).toThrow(RangeError);
+  });
+});
+
+describe("nearest", () => {
+  it.each([
+    ["pluginz", "plugins"],
+    ["prot", "port"],
+    ["datadir", "dataDir"],
+    ["hos", "host"],
+    ["xyzxyz", undefined],
+  ])("%s → %s", (word, expected) => {
+    expect(nearest(word, ["port", "host", "dataDir", "plugins"])).toBe(expected);
+  });
+});

@@ -1,0 +1,135 @@
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { FileChange } from "sessarc";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type WatchOptions, watchRoot } from "../../core/watch.ts";
+import { deferred, makeTempDir } from "../_setup.ts";
+import { createTestKernel } from "../kernel.ts";
+
+/** Watches and answers a function that waits until `enough` of the changes seen so far says so. */
+async function watch(root: string, options: Partial<WatchOptions> = {}) {
+  const calls: FileChange[][] = [];
+  const errors: unknown[] = [];
+  let check = () => {};
+  const stop = await watchRoot(
+    root,
+    (changes) => {
+      calls.push(changes);
+      check();
+    },
+    { settleMs: 20, pollMs: 20, onError: (error) => void errors.push(error), ...options },
+  );
+  onTestFinished(stop);
+  const until = (enough: (changes: FileChange[]) => boolean) => {
+    const done = deferred();
+    check = () => (enough(calls.flat()) ? done.resolve() : undefined);
+    check();
+    return done.promise;
+  };
+  return { calls, errors, stop, until };
+}
+
+const has = (type: FileChange["type"], path: string) => (changes: FileChange[]) =>
+  changes.some((it) => it.type === type && it.path === path);
+
+describe.each([
+  ["events", {}],
+  ["polling", { poll: true }],
+] as const)("watch by %s", (_, mode) => {
+  it("tells created, changed and deleted files, in folders that came later too", async () => {
+    const root = await makeTempDir();
+    const file = join(root, "sub", "a.jsonl");
+    const w = await watch(root, mode);
+    await mkdir(join(root, "sub"));
+    await writeFile(file, "1");
+    await w.until(has("create", file));
+    await writeFile(file, "1\n2");
+    await w.until(has("update", file));
+    await rm(file);
+    await w.until(has("delete", file));
+    expect(w.errors).toEqual([]);
+  });
+
+  it("hands over nothing after it was stopped", async () => {
+    const root = await makeTempDir();
+    const stopped = await watch(root, mode);
+    const other = await watch(root, mode);
+    await stopped.stop();
+    await writeFile(join(root, "late"), "1");
+    await other.until(has("create", join(root, "late")));
+    expect(stopped.calls).toEqual([]);
+  });
+});
+
+describe("settling", () => {
+  it("names each path once per call, and a file that never rests is not held back for ever", async () => {
+    const root = await makeTempDir();
+    const file = join(root, "busy");
+    const w = await watch(root, { settleMs: 60_000, maxWaitMs: 50 });
+    await writeFile(file, "1");
+    await writeFile(file, "12");
+    await w.until((changes) => changes.length > 0);
+    expect(w.calls[0]).toEqual([{ type: expect.stringMatching(/create|update/), path: file }]);
+  });
+
+  it("never runs two calls at once, and stopping waits for the one that runs", async () => {
+    const root = await makeTempDir();
+    const started = deferred();
+    const go = deferred();
+    let running = 0;
+    let finished = false;
+    const stop = await watchRoot(
+      root,
+      async () => {
+        expect(++running).toBe(1);
+        started.resolve();
+        await go.promise;
+        running--;
+        finished = true;
+      },
+      { settleMs: 1, onError: () => {} },
+    );
+    await writeFile(join(root, "a"), "1");
+    await started.promise;
+    const stopping = stop();
+    go.resolve();
+    await stopping;
+    expect(finished).toBe(true);
+  });
+
+  it("goes on after a listener threw, and tells", async () => {
+    const root = await makeTempDir();
+    const errors = deferred<unknown>();
+    const again = deferred();
+    let calls = 0;
+    const stop = await watchRoot(
+      root,
+      () => {
+        if (++calls === 1) throw new Error("first");
+        again.resolve();
+      },
+      { settleMs: 1, onError: (error) => errors.resolve(error) },
+    );
+    onTestFinished(stop);
+    await writeFile(join(root, "a"), "1");
+    expect(await errors.promise).toMatchObject({ message: "first" });
+    await writeFile(join(root, "b"), "1");
+    await again.promise;
+  });
+});
+
+describe("kernel.watch", () => {
+  it("stops with the kernel", async () => {
+    const t = await createTestKernel();
+    const seen = deferred<FileChange[]>();
+    await t.kernel.watch(t.home, (changes) => seen.resolve(changes));
+    await writeFile(join(t.home, "log"), "1");
+    expect(await seen.promise).toContainEqual({ type: "create", path: join(t.home, "log") });
+    await t.close();
+  });
+
+  it("refuses what is no folder", async () => {
+    const t = await createTestKernel();
+    await expect(t.kernel.watch(join(t.home, "none"), () => {})).rejects.toMatchObject({ code: "WATCH_FAILED" });
+  });
+});
