@@ -21,7 +21,15 @@ export function defaultPlugins(): PluginEntry[] {
     entry("gemini-cli", () => import("./gemini-cli/index.ts")),
     entry("copilot", () => import("./copilot/index.ts")),
     entry("archive", () => import("./archive/index.ts"), ["import", "search", "show", "usage"]),
+    entry("insights", () => import("./insights/index.ts")),
     entry("git", () => import("./git/index.ts")),
     entry("demo", () => import("./demo/index.ts"), ["demo"]),
+    // Last: it answers every address that nobody else took.
+    entry("dashboard", () => import("./dashboard/index.ts")),
   ];
 }
+
+// What the plugins answer, for clients; it also brings their routes and services into scope for whoever imports these types.
+export type { Archive, Cost, Message, Project, ScannedProject, SearchResult, Session } from "./archive/index.ts";
+export type { Demo } from "./demo/index.ts";
+export type { Commit, FileAt, Git, TreeAt } from "./git/index.ts";

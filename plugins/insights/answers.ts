@@ -1,0 +1,28 @@
+/** Answers already given, as long as the archive did not change. */
+const LIMIT = 64;
+
+export interface Answers {
+  /** The answer to `question` for this generation; concurrent callers share one computation. */
+  get<T>(question: string, generation: number, compute: () => Promise<T>): Promise<T>;
+}
+
+export function createAnswers(): Answers {
+  const kept = new Map<string, { generation: number; answer: Promise<unknown> }>();
+  return {
+    get<T>(question: string, generation: number, compute: () => Promise<T>): Promise<T> {
+      const known = kept.get(question);
+      kept.delete(question);
+      if (known?.generation === generation) {
+        kept.set(question, known); // the newest last
+        return known.answer as Promise<T>;
+      }
+      const answer = compute();
+      kept.set(question, { generation, answer });
+      if (kept.size > LIMIT) kept.delete(kept.keys().next().value as string);
+      answer.catch(() => {
+        if (kept.get(question)?.answer === answer) kept.delete(question);
+      });
+      return answer;
+    },
+  };
+}

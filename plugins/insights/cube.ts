@@ -1,0 +1,222 @@
+/**
+ * What every view is added up from: per session its quarter-hours as plain numbers. Filled from the catalogue, never from transcripts;
+ * when the archive changed, only the sessions that changed are read again.
+ */
+import type { Services, SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
+import { QUARTER_MS } from "./buckets.ts";
+
+type Archive = Services["archive"];
+
+/** One model's tokens of one quarter-hour. */
+export interface TokenSlot {
+  quarter: number;
+  model: string;
+  tokens: TokenUsage;
+}
+
+export interface CubeSession {
+  id: string;
+  tool: string;
+  project: string;
+  parent: string | null;
+  /** The session that counts for this one: its own id, or that of the session it was started from, through all levels. */
+  root: string;
+  label: string | null;
+  /** ms; null without times. */
+  startedAt: number | null;
+  endedAt: number | null;
+  activeMs: number;
+  messages: number;
+  evidence: UsageEvidence | null;
+  /** Quarter-hours since the epoch, growing; with messages, active ms and failed calls of each. */
+  quarters: Int32Array;
+  m: Int32Array;
+  a: Float64Array;
+  e: Int32Array;
+  usage: TokenSlot[];
+  /** Calls and failures by tool name. */
+  tools: Record<string, [calls: number, errors: number]>;
+  kinds: Record<string, number>;
+}
+
+export interface Cube {
+  /** All sessions, as of now. One flight for concurrent callers; a few ms per thousand changed sessions, in slices. */
+  sessions(): Promise<ReadonlyMap<string, CubeSession>>;
+  /** Generation of the archive that the last answer stands for. */
+  readonly generation: number;
+}
+
+interface Row {
+  id: string;
+  tool: string;
+  project_id: string;
+  parent_id: string | null;
+  label: string | null;
+  started_at: string | null;
+  ended_at: string | null;
+  sort_at: number;
+  active_ms: number;
+  message_count: number;
+  error_count: number;
+  usage: string;
+  evidence: string | null;
+  stamp: string;
+}
+interface Facts {
+  kinds: Record<string, number>;
+  tools: Record<string, [number, number]>;
+  slots: Record<string, { m: number; a: number; e: number; u?: SessionUsage }>;
+}
+
+/** Rows read between two turns of the event loop. */
+const PAGE = 250;
+const FACTS_PAGE = 100;
+
+const LIGHT =
+  "select id, tool, project_id, parent_id, substr(coalesce(name, title, first_prompt), 1, 160) as label, started_at, ended_at, sort_at, " +
+  "active_ms, message_count, error_count, usage, evidence, generation || ':' || imported_at as stamp from session where id > ? order by id limit ?";
+
+export function createCube(archive: Archive, db: CatalogReader): Cube {
+  let sessions = new Map<string, CubeSession>();
+  let stamps = new Map<string, string>();
+  let generation = -1;
+  let running: Promise<void> | undefined;
+
+  const refresh = async () => {
+    const target = archive.generation;
+    const next = new Map<string, CubeSession>();
+    const nextStamps = new Map<string, string>();
+    const changed: Row[] = [];
+    for (let after = ""; ; ) {
+      const rows = await db.all<Row>(LIGHT, [after, PAGE]);
+      for (const row of rows) {
+        const stamp = `${row.stamp}\0${row.usage}`;
+        const known = stamps.get(row.id) === stamp ? sessions.get(row.id) : undefined;
+        nextStamps.set(row.id, stamp);
+        if (known) next.set(row.id, { ...known, project: row.project_id, label: row.label });
+        else changed.push(row);
+      }
+      const last = rows.at(-1);
+      if (!last || rows.length < PAGE) break;
+      after = last.id;
+      await turn();
+    }
+    for (let i = 0; i < changed.length; i += FACTS_PAGE) {
+      const page = changed.slice(i, i + FACTS_PAGE);
+      const facts = await readFacts(db, page);
+      for (const row of page) next.set(row.id, toSession(row, facts.get(row.id)));
+      await turn();
+    }
+    for (const session of next.values()) session.root = rootOf(session, next);
+    sessions = next;
+    stamps = nextStamps;
+    generation = target;
+  };
+
+  return {
+    get generation() {
+      return generation;
+    },
+    async sessions() {
+      // A change while it ran is found by the next look.
+      while (generation !== archive.generation) {
+        running ??= refresh().finally(() => {
+          running = undefined;
+        });
+        await running;
+        if (archive.importer.progress.type !== "idle") break;
+      }
+      return sessions;
+    },
+  };
+}
+
+interface CatalogReader {
+  all<T>(sql: string, params?: (string | number)[]): Promise<T[]>;
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+async function readFacts(db: CatalogReader, rows: readonly Row[]): Promise<Map<string, Facts>> {
+  const found = await db.all<{ id: string; facts: string }>(
+    // The touched files are most of it, and no view over many sessions needs them.
+    `select id, json_remove(facts, '$.files', '$.moved', '$.open') as facts from session where id in (${rows.map(() => "?").join(", ")})`,
+    rows.map((row) => row.id),
+  );
+  return new Map(found.map((row) => [row.id, JSON.parse(row.facts) as Facts]));
+}
+
+const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
+
+function toSession(row: Row, facts: Facts | undefined): CubeSession {
+  const slots = Object.entries(facts?.slots ?? {}).map(([name, slot]) => ({
+    quarter: Math.floor(Date.parse(`${name}:00Z`) / QUARTER_MS),
+    slot,
+  }));
+  slots.sort((a, b) => a.quarter - b.quarter);
+  const usage: TokenSlot[] = [];
+  const left = JSON.parse(row.usage) as SessionUsage;
+  let messages = row.message_count;
+  let errors = row.error_count;
+  for (const { quarter, slot } of slots) {
+    messages -= slot.m;
+    errors -= slot.e;
+    for (const [model, tokens] of Object.entries(slot.u ?? {})) {
+      usage.push({ quarter, model, tokens });
+      const rest = left[model];
+      if (rest) for (const field of FIELDS) rest[field] -= tokens[field];
+    }
+  }
+  // What the log gives no time for counts when the session ended.
+  const fallback = Math.floor((Date.parse(row.ended_at ?? row.started_at ?? "") || row.sort_at) / QUARTER_MS);
+  for (const [model, rest] of Object.entries(left)) {
+    for (const field of FIELDS) rest[field] = Math.max(0, rest[field]);
+    if (FIELDS.some((field) => rest[field] > 0)) usage.push({ quarter: fallback, model, tokens: rest });
+  }
+  if (messages > 0 || errors > 0) {
+    let last = slots.find((one) => one.quarter === fallback);
+    if (!last) {
+      last = { quarter: fallback, slot: { m: 0, a: 0, e: 0 } };
+      slots.push(last);
+      slots.sort((a, b) => a.quarter - b.quarter);
+    }
+    last.slot.m += Math.max(0, messages);
+    last.slot.e += Math.max(0, errors);
+  }
+  return {
+    id: row.id,
+    tool: row.tool,
+    project: row.project_id,
+    parent: row.parent_id,
+    root: row.id,
+    label: row.label,
+    startedAt: timeOf(row.started_at),
+    endedAt: timeOf(row.ended_at),
+    activeMs: row.active_ms,
+    messages: row.message_count,
+    evidence: row.evidence === null ? null : (JSON.parse(row.evidence) as UsageEvidence),
+    quarters: Int32Array.from(slots, (one) => one.quarter),
+    m: Int32Array.from(slots, (one) => one.slot.m),
+    a: Float64Array.from(slots, (one) => one.slot.a),
+    e: Int32Array.from(slots, (one) => one.slot.e),
+    usage,
+    tools: facts?.tools ?? {},
+    kinds: facts?.kinds ?? {},
+  };
+}
+
+/** A log may name a parent that is not here, or itself. */
+function rootOf(session: CubeSession, sessions: ReadonlyMap<string, CubeSession>): string {
+  let root = session;
+  for (let depth = 0; root.parent !== null && depth < 16; depth++) {
+    const parent = sessions.get(root.parent);
+    if (!parent || parent === session) break;
+    root = parent;
+  }
+  return root.id;
+}
+
+function timeOf(iso: string | null): number | null {
+  const ms = Date.parse(iso ?? "");
+  return Number.isNaN(ms) ? null : ms;
+}

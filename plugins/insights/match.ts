@@ -1,0 +1,55 @@
+/** Which entry of the price table a model id means: the table's own rules, held to whole names. */
+import type { MatchLogic, ModelInfo, Provider } from "@pydantic/genai-prices";
+
+/** What may follow a model's name without making it another model: a date, a revision, a release stage. */
+const SUFFIX =
+  /^(?:[-@:.]?(?:20\d{6}|20\d{2}-\d{2}-\d{2}|\d{2}-\d{2}|\d{2}-20\d{2}|\d{3}|latest|preview|exp|thinking|v\d(?::\d)?))*(?:\[1m\])?$/;
+/** What may stand before it: the region of a hosted model. */
+const REGION = /^(?:[a-z]{2,6}(?:-gov)?\.)?$/;
+
+/**
+ * True when `rule` matches `id` and what the rule leaves open is no more than a version. The table's prefixes alone would
+ * bill `claude-opus-4-50` as `claude-opus-4-5`.
+ */
+export function names(rule: MatchLogic, id: string): boolean {
+  if ("or" in rule) return rule.or.some((one) => names(one, id));
+  if ("and" in rule) return rule.and.every((one) => holds(one, id)) && rule.and.some((one) => names(one, id));
+  if ("equals" in rule) return rule.equals === id;
+  if ("regex" in rule) return new RegExp(rule.regex).test(id);
+  const literal = "starts_with" in rule ? rule.starts_with : "ends_with" in rule ? rule.ends_with : rule.contains;
+  if (!holds(rule, id)) return false;
+  const at = id.lastIndexOf(literal);
+  if (!REGION.test(id.slice(0, at))) return false;
+  const behind = at + literal.length;
+  // A prefix may end inside a date (`claude-sonnet-4-2025`) or at a hyphen.
+  const open = literal.replace(/[-@:](?:20\d*|0)?$/, "");
+  return SUFFIX.test(id.slice(behind)) || (open !== literal && SUFFIX.test(id.slice(at + open.length)));
+}
+
+function holds(rule: MatchLogic, id: string): boolean {
+  if ("or" in rule) return rule.or.some((one) => holds(one, id));
+  if ("and" in rule) return rule.and.every((one) => holds(one, id));
+  if ("equals" in rule) return rule.equals === id;
+  if ("starts_with" in rule) return id.startsWith(rule.starts_with);
+  if ("ends_with" in rule) return id.endsWith(rule.ends_with);
+  if ("contains" in rule) return id.includes(rule.contains);
+  return new RegExp(rule.regex).test(id);
+}
+
+type FindProvider = (options: { providerId?: string; modelId?: string }) => Provider | undefined;
+
+/** `anthropic/claude-sonnet-4.5` names its provider; `us.anthropic.claude-…` and `anthropic.claude-…` are hosted by AWS. */
+export function findModel(
+  id: string,
+  findProvider: FindProvider,
+): { provider: Provider; model: ModelInfo } | undefined {
+  const lower = id.toLowerCase();
+  const slash = lower.indexOf("/");
+  const named = slash > 0 ? findProvider({ providerId: lower.slice(0, slash) }) : undefined;
+  if (slash > 0 && named?.id !== lower.slice(0, slash)) return undefined;
+  const bare = slash > 0 ? lower.slice(slash + 1) : lower;
+  const aws = /(?:^|\.)anthropic\./.test(bare);
+  const provider = named ?? findProvider(aws ? { providerId: "aws" } : { modelId: bare });
+  const model = provider?.models.find((one) => names(one.match, bare));
+  return provider && model ? { provider, model } : undefined;
+}

@@ -1,0 +1,21 @@
+/** Service "insights": what the routes of this plugin share. */
+import type { Kernel } from "sessarc";
+import { type Answers, createAnswers } from "./answers.ts";
+import { type Cube, createCube } from "./cube.ts";
+import type { Pricing } from "./pricing.ts";
+
+export interface Insights {
+  readonly cube: Cube;
+  readonly answers: Answers;
+  readonly pricing: Pricing;
+}
+
+export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
+  const archive = kernel.inject("archive");
+  const { db } = kernel.storage;
+  return {
+    pricing,
+    answers: createAnswers(),
+    cube: createCube(archive, { all: (sql, params) => db.all(sql, params) }),
+  };
+}
