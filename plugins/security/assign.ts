@@ -45,7 +45,7 @@ export function valueStart(text: string, at: number): number {
   while (i < operator + 4 && kind(text, i) & OPERATOR && (i === operator || text.charCodeAt(i) !== 43)) i++;
   if (i === operator || (text.charCodeAt(operator) === 43 && text.charCodeAt(i - 1) !== 61)) return -1;
   if (i === operator + 1 && text.charCodeAt(operator) === 58) i = afterType(text, i);
-  return opened(text, i);
+  return opened(text, i, text.charCodeAt(operator) === 44 ? 0 : 1);
 }
 
 /** `apiKey: string = "…"`: the value stands behind the type. */
@@ -60,15 +60,18 @@ function afterType(text: string, at: number): number {
   return i > blanks && text.charCodeAt(i) === 61 && text.charCodeAt(i + 1) !== 61 ? i + 1 : at;
 }
 
-/** Skips blanks, quotes and brackets, one line break and what a pager or a diff writes at the start of a line. */
-function opened(text: string, at: number): number {
+/**
+ * Skips blanks, quotes and brackets, a line break where allowed (a list goes on in the next line, an assignment may), and
+ * what a pager or a diff writes at the start of a line.
+ */
+function opened(text: string, at: number, breaks: number): number {
   let i = at;
   const limit = i + 60;
   let lines = 0;
   while (i < limit) {
     const flags = kind(text, i);
     if (flags & LINE) {
-      if (text.charCodeAt(i) === 10 && ++lines > 1) return -1;
+      if (text.charCodeAt(i) === 10 && ++lines > breaks) return -1;
       i++;
       if (text.charCodeAt(i - 1) === 10) i = lineStart(text, i);
     } else if (flags & OPEN) i++;

@@ -94,7 +94,8 @@ function shapeOf(fact) {
 }
 
 function sequence(parts) {
-  return parts.map(partOf).join("");
+  // A second literal stands in parentheses: joined, the two could be a complete token.
+  return parts.map((part, i) => (i > 0 && part.lit && parts[i - 1].lit ? `(${partOf(part)})` : partOf(part))).join("");
 }
 
 function partOf(part) {

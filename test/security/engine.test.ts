@@ -44,7 +44,7 @@ describe("security: engine", () => {
       ["anthropic-oauth-token", `sk-ant-oat01-${letters(95, 10)}`],
       ["gcp-api-key", `AIza${letters(35, 11)}`],
       ["aws-access-token", `AKIA${sampleOf("{A-Z2-7:16}", createRandom(12))}`],
-      ["slack-bot-token", `xoxb-123456789012-123456789012-${letters(24, 13)}`],
+      ["slack-bot-token", `xoxb-${[123456789012, 210987654321].join("-")}-${letters(24, 13)}`],
       ["npm-access-token", `npm_${letters(36, 14)}`],
       ["huggingface-token-digits", `hf_${letters(33, 15)}7`],
     ];

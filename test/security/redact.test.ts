@@ -24,7 +24,7 @@ describe("security: redaction", () => {
       `github_pat_${letters(22, 4)}_${letters(59, 5)}`,
       `glpat-${letters(20, 6)}`,
       `sk_live_${letters(99, 7)}`,
-      `xoxb-123456789012-123456789012-${letters(40, 8)}`,
+      `xoxb-${[123456789012, 210987654321].join("-")}-${letters(40, 8)}`,
     ];
     for (const value of values) {
       for (const text of [`a ${value} b`, JSON.stringify({ k: value }), `\x1b[31m${value}\x1b[0m`]) {
