@@ -105,7 +105,7 @@ function password(candidate: Candidate): Verdict {
     )
   )
     return false;
-  if (/^\w+\(|\w\.\w+\(|\)$/.test(value)) return false;
+  if (/^\w+\(|\w\.\w+\(|\)$|\|.*\|/.test(value)) return false;
   if (hasEverydayWord(value)) return /\d/.test(value) && /[^\w\s]/.test(value) ? "weak" : false;
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9\s]/].filter((test) => test.test(value)).length;
   if (/\d/.test(value)) return kinds >= 2 ? true : "weak";
@@ -151,7 +151,7 @@ function basic(candidate: Candidate): Verdict {
   return /^[^{\s:][^\s:]*:[\x20-\x7e]*$/.test(decoded) && decoded.length > 3;
 }
 
-const STOCK = /^(?:pass(?:word|wd)?|pwd|token|test|secret|change(?:me|it)|user|x+|\*+|\.+|-+)$/i;
+const STOCK = /^(?:pass(?:word|wd)?|pwd|token|test|secret|change(?:me|it)|user|abc|xyz|123\d*|x+|\*+|\.+|-+)$/i;
 const REFERENCE = /^(?:[<[].*[>\]]|\$[\w{(].*|\{\{.*|%\w+%|process\.env.*)$/;
 
 /** `user:password` of a URL or of curl: the password half is neither a stock word nor a reference. */
