@@ -128,6 +128,9 @@ export function checkConfig(value: unknown, where: string): UserConfig {
   throw new SessarcError("CONFIG_INVALID", { key, where, reason: issue.message });
 }
 
+/** Keys a configuration file may have, in the order they are documented. */
+export const configKeys = (): string[] => Object.keys(schema.entries);
+
 function keysAt(path: readonly string[]): string[] {
   let at: unknown = schema;
   for (const key of path) {

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { H3, H3Event } from "h3";
 import { SessarcError, toErrorBody } from "./error.ts";
 import { addSecurityHeaders, checkHead, hostNames, isLogin, LOGIN_PATH, type RequestHead } from "./guard.ts";
-import { jsonResponse, toAnswer, toHandler } from "./mount.ts";
+import { jsonResponse, routerPath, toAnswer, toHandler } from "./mount.ts";
 import type { RegisteredRoute } from "./registry.ts";
 import type { Traffic } from "./traffic.ts";
 import type { Kernel } from "./types.ts";
@@ -22,6 +22,7 @@ export async function createApp(kernel: Kernel, traffic: Traffic): Promise<H3> {
       // Mounted by hand: the fallback below would catch HEAD before h3's own step from HEAD to GET.
       if (route.method === "GET") app.on("HEAD", path, handler);
     }
+    // A dashboard's `/**` is there for every path: 405 would claim that each of them exists.
     if (path !== "/**") app.all(path, refuseMethod(routes.map(({ route }) => route.method)));
   }
   // Before a dashboard's `/**`, or unknown API paths would answer its page.
@@ -31,7 +32,10 @@ export async function createApp(kernel: Kernel, traffic: Traffic): Promise<H3> {
 
 function groupByPath(routes: readonly RegisteredRoute[]): Map<string, RegisteredRoute[]> {
   const groups = new Map<string, RegisteredRoute[]>();
-  for (const it of routes) groups.set(it.fullPath, [...(groups.get(it.fullPath) ?? []), it]);
+  for (const it of routes) {
+    const { path } = routerPath(it.fullPath);
+    groups.set(path, [...(groups.get(path) ?? []), it]);
+  }
   return groups;
 }
 

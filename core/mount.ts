@@ -8,11 +8,10 @@ import type { Kernel } from "./types.ts";
 
 /** The h3 handler of a route. It always answers a Response or throws; HEAD runs the handler of GET. */
 export function toHandler(route: AnyRoute, kernel: Kernel): (event: H3Event) => Promise<Response> {
-  const rest = /\/\*\*(?::(\w+))?$/.exec(route.path);
-  // The router leaves out an empty rest: `/**` at `/`.
-  const empty: Record<string, string> = rest ? { [rest[1] ?? "_"]: "" } : {};
+  const { restName } = routerPath(route.path);
   return async (event) => {
-    const params = decodeParams({ ...empty, ...event.context.params });
+    const { _: rest = "", ...named } = decodeParams(event.context.params ?? {});
+    const params = restName === undefined ? named : { ...named, [restName]: rest };
     const query = readQuery(event.url.searchParams);
     const ctx: RouteContext = {
       event,
@@ -26,6 +25,17 @@ export function toHandler(route: AnyRoute, kernel: Kernel): (event: H3Event) => 
     };
     return toAnswer(await route.handler(ctx), route.status ?? 200);
   };
+}
+
+/**
+ * A path as the router takes it, and what its rest is called. A named rest (`/**:rest`) is mounted as `/**`: the router wants
+ * at least one segment for a name, and a page at `/` has none.
+ */
+export function routerPath(path: string): { path: string; restName: string | undefined } {
+  const match = /\/\*\*(?::(\w+))?$/.exec(path);
+  return match
+    ? { path: `${path.slice(0, match.index)}/**`, restName: match[1] ?? "_" }
+    : { path, restName: undefined };
 }
 
 const isRead = (method: string) => method === "GET" || method === "HEAD";

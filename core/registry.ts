@@ -137,7 +137,7 @@ export function adapterOf(plugin: Plugin): Adapter | undefined {
 export const fullPath = (route: AnyRoute): string => (route.mount === "/" ? route.path : `/api${route.path}`);
 
 /** Two paths that differ in the names of their params alone are the same route. */
-const shape = (path: string): string => path.replace(/:[^/]+/g, ":");
+const shape = (path: string): string => path.replace(/\*\*:\w+$/, "**").replace(/:[^/]+/g, ":");
 
 function hookNames(hooks: object | undefined, prefix = ""): string[] {
   return Object.entries(hooks ?? {}).flatMap(([name, value]) =>

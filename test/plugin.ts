@@ -39,8 +39,7 @@ export function testPlugin(options: TestPluginOptions): void {
     await rm(home, { recursive: true, force: true });
   });
 
-  it("is made anew by each call, with a kebab-case name", () => {
-    expect(make()).not.toBe(make());
+  it("has a kebab-case name, the same each time", () => {
     expect(make().name).toBe(make().name);
     expect(make().name).toMatch(/^[a-z][a-z0-9-]*(:[a-z][a-z0-9-]*)?$/);
   });

@@ -63,6 +63,19 @@ const dashboard = definePlugin({
   ],
 });
 
+const namedRest = definePlugin({
+  name: "dashboard",
+  routes: [
+    defineRoute({
+      method: "GET",
+      path: "/**:rest",
+      mount: "/",
+      summary: "Pages",
+      handler: ({ params }) => new Response(`page:${params.rest}`, { headers: { "content-type": "text/html" } }),
+    }),
+  ],
+});
+
 const boot = (...more: Plugin[]) => createTestKernel({ plugins: [cups(), ...more] });
 
 describe("routes", () => {
@@ -185,8 +198,11 @@ describe("routes", () => {
 });
 
 describe("errors", () => {
-  it("D15: unknown paths below /api are a JSON 404 also with a dashboard that takes everything", async () => {
-    const t = await boot(dashboard());
+  it.each([
+    ["/**", dashboard],
+    ["/**:rest", namedRest],
+  ])("D15: unknown paths below /api are a JSON 404 also with a dashboard at %s", async (_, pages) => {
+    const t = await boot(pages());
     for (const path of ["/api/none", "/api", "/api/", "/api/cups/1/none", "/api/openapi.jsonx"]) {
       expect(await readError(await t.fetch(path)), path).toMatchObject({ status: 404, code: "ROUTE_NOT_FOUND" });
     }

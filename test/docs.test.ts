@@ -1,0 +1,89 @@
+/** Documentation that can lie is compared with the code. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { ERRORS, type Plugin } from "sessarc";
+import { defaultPlugins } from "sessarc/plugins";
+import { describe, expect, it } from "vitest";
+import { configKeys } from "../core/config.ts";
+import { CORE_ERRORS } from "../core/error-codes.ts";
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const read = (path: string) => readFileSync(here(path), "utf8");
+
+/** Rows of the table below a heading: the first two cells, backticks gone. */
+function rows(text: string, heading: string): [string, string][] {
+  const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? "";
+  return [...section.matchAll(/^\| `([^`]+)` \|([^|]*)\|/gm)].map((match) => [match[1] ?? "", (match[2] ?? "").trim()]);
+}
+
+/** Names of hooks declared in the `interface KernelHooks` blocks of a text. */
+function hooksIn(text: string): string[] {
+  return [...text.matchAll(/interface KernelHooks \{([\s\S]*?)\n {0,2}\}/g)].flatMap((block) =>
+    [...(block[1] ?? "").matchAll(/^\s+"([a-z-]+:[a-z-]+)":/gm)].map((match) => match[1] ?? ""),
+  );
+}
+
+describe("core/README.md", () => {
+  const text = read("../core/README.md");
+
+  it("has a row for every hook of the kernel, and no other", () => {
+    const documented = rows(text, "Hooks").map(([name]) => name);
+    expect(documented.sort()).toEqual(hooksIn(read("../core/types.ts")).sort());
+  });
+
+  it("has a row for every error code of the kernel with its status, and no other", () => {
+    const documented = rows(text, "Error codes").map(([code, status]) => `${code} ${status}`);
+    expect(documented.sort()).toEqual(
+      Object.entries(CORE_ERRORS)
+        .map(([code, { status }]) => `${code} ${status}`)
+        .sort(),
+    );
+  });
+
+  it("has a row for every key of the configuration, and no other", () => {
+    expect(rows(text, "Configuration").map(([key]) => key)).toEqual(configKeys());
+  });
+
+  it("names every file of core", () => {
+    const files = readdirSync(here("../core")).filter((name) => name.endsWith(".ts") && name !== "cli.ts");
+    const missing = files.filter((name) => !text.includes(`\`${name}\``));
+    expect(missing).toEqual([]);
+  });
+});
+
+const loaded = await Promise.all(
+  defaultPlugins().map(async (entry): Promise<[folder: string, plugin: Plugin]> => {
+    const module = await entry.load?.();
+    if (!module) throw new Error(`${entry.specifier} has no loader`);
+    return [entry.specifier.split("/").at(-1) ?? "", module.default()];
+  }),
+);
+
+describe.each(loaded)("plugins/%s/README.md", (folder, plugin) => {
+  const path = `../plugins/${folder}/README.md`;
+  const text = existsSync(here(path)) ? read(path) : "";
+  const sources = readdirSync(here(`../plugins/${folder}`), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => read(`../plugins/${folder}/${name}`))
+    .join("\n");
+
+  it("exists", () => {
+    expect(text).not.toBe("");
+  });
+
+  it("names every route", () => {
+    const routes = (plugin.routes ?? []).map((route) => `${route.method} ${route.path}`);
+    expect(routes.filter((route) => !text.includes(route))).toEqual([]);
+  });
+
+  it("names every hook the plugin adds", () => {
+    expect(hooksIn(sources).filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it("names every error code the plugin adds", () => {
+    const own = Object.keys(ERRORS).filter(
+      (code) => !(code in CORE_ERRORS) && new RegExp(`\\b${code}: \\{`).test(sources),
+    );
+    expect(own.filter((code) => !text.includes(`\`${code}\``))).toEqual([]);
+  });
+});
