@@ -143,7 +143,15 @@ export async function* tailBatches(
     const offset = start + cutter.bytesRead - (rest && reader.pending ? rest.to - rest.from : 0);
     const after = valid?.offset === offset ? { ...before, bytes: 0 } : markOf(fd, offset);
     return {
-      cursor: { offset, head: after.mark, seq: reader.seq, state: { parser: parser.snapshot(), bad: reader.bad } },
+      cursor: {
+        offset,
+        head: after.mark,
+        seq: reader.seq,
+        // Made when it is asked for: most logs are never looked at again.
+        get state() {
+          return { parser: parser.snapshot(), bad: reader.bad };
+        },
+      },
       summary: reader.summary(0),
       restarted: cursor !== undefined && valid === undefined,
       bytesRead: before.bytes + cutter.bytesRead + after.bytes,

@@ -2,9 +2,22 @@
  * unstorage driver over a folder. Each value is a file, written whole (temp file, fsync, rename), files 0600, folders 0700.
  * `a:b:c` is the file `a/b/c`; no key leads out of the folder, not even through a symbolic link inside it.
  */
-import { close, closeSync, constants, fsync, lstatSync, open, openSync, readSync, write as writeFd } from "node:fs";
+import {
+  close,
+  closeSync,
+  constants,
+  fsync,
+  fsyncSync,
+  lstatSync,
+  open,
+  openSync,
+  readSync,
+  write as writeFd,
+  writeSync,
+} from "node:fs";
 import * as disk from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
+import { isMainThread } from "node:worker_threads";
 import { SessarcError } from "../error.ts";
 import { type DiskCalls, isTempName, syncFolder, writeFileAtomic } from "../utils/atomic.ts";
 import { toStorageError } from "./storage-error.ts";
@@ -133,16 +146,19 @@ export function durableFs(options: DurableFsOptions): DurableFs {
       const folder = dirname(path);
       try {
         if (!real.has(folder)) await makeFolders(folder);
-        await writeNew(path, value);
+        // A worker has nothing else to do meanwhile; the same four steps cost it half the CPU when it waits for them.
+        if (isMainThread) await writeNew(path, value);
+        else writeNewSync(path, value);
         unsettled.add(folder);
       } catch (error) {
         throw toStorageError(error, path);
       }
     },
     async settle() {
-      const folders = [...unsettled];
-      unsettled.clear();
-      await Promise.all(folders.map((folder) => syncFolder(folder)));
+      for (const folder of [...unsettled]) {
+        await syncFolder(folder);
+        unsettled.delete(folder);
+      }
     },
     async readRange(key, offset, length) {
       if (length <= SMALL) return readSmall(await locate(key), key, offset, length);
@@ -168,6 +184,7 @@ export function durableFs(options: DurableFsOptions): DurableFs {
 /** Up to here a range is read at once: it takes less time than handing it to another thread. */
 const SMALL = 256 * 1024;
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NO_FOLLOW;
 
 function readSmall(path: string, key: string, offset: number, length: number): Uint8Array | null {
   let fd: number;
@@ -193,10 +210,20 @@ function readSmall(path: string, key: string, offset: number, length: number): U
   }
 }
 
+function writeNewSync(path: string, value: Uint8Array): void {
+  const fd = openSync(path, NEW, 0o600);
+  try {
+    for (let from = 0; from < value.length; ) from += writeSync(fd, value, from);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** Open, write, fsync, close: four steps off this thread, without a FileHandle around them. */
 function writeNew(path: string, value: Uint8Array): Promise<void> {
   return new Promise((done, fail) => {
-    open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NO_FOLLOW, 0o600, (opening, fd) => {
+    open(path, NEW, 0o600, (opening, fd) => {
       if (opening) return fail(opening);
       const end = (error: Error | null) => close(fd, (closing) => (error || closing ? fail(error ?? closing) : done()));
       const step = (from: number) =>

@@ -3,7 +3,8 @@ import { closeSync, openSync, readSync } from "node:fs";
 
 /** Longest line that is read; longer ones are skipped and counted. */
 export const MAX_LINE = 64 * 1024 * 1024;
-const CHUNK = 1024 * 1024;
+/** Small, so that the events of one chunk are gone before the young generation is collected. */
+const CHUNK = 256 * 1024;
 
 /** Where bytes come from. `read` fills `into` from `at` on and returns how many bytes it wrote; 0 is the end. Synchronous: one chunk at a time. */
 export interface ByteSource {

@@ -47,7 +47,7 @@ export function createPool(options: PoolOptions = {}): Pool {
       minThreads: 0,
       maxThreads: threads,
       idleTimeout: IDLE_MS,
-      resourceLimits: { maxYoungGenerationSizeMb: options.youngMb ?? 16, maxOldGenerationSizeMb: 2048 },
+      resourceLimits: { maxYoungGenerationSizeMb: options.youngMb ?? 12, maxOldGenerationSizeMb: 2048 },
     });
   };
   return {

@@ -1,8 +1,9 @@
 /** The archive: import, projects, sessions and search. */
-import { definePlugin, type RoutesOf } from "sessarc";
+import { definePlugin, type RoutesOf, type SessionRef } from "sessarc";
 import "./errors.ts";
 import { type Archive, createArchive, sweepOrphans } from "./archive.ts";
 import { commands } from "./commands/index.ts";
+import type { ImportedSession } from "./import/job.ts";
 import { importRoutes } from "./routes/import.ts";
 import { projectRoutes } from "./routes/projects.ts";
 import { searchRoutes } from "./routes/search.ts";
@@ -48,5 +49,15 @@ declare module "sessarc" {
   interface ApiRoutes extends RoutesOf<typeof routes> {}
   interface Services {
     archive: Archive;
+  }
+  interface KernelHooks {
+    /** A session was read and is about to be stored: may change its summary and facts; a throw ends the run. */
+    "session:replace": (session: ImportedSession, ref: SessionRef) => void | Promise<void>;
+    "session:replaced": (info: { id: string }) => void | Promise<void>;
+    "session:removed": (info: { id: string }) => void | Promise<void>;
+    "project:changed": (info: {
+      id: string;
+      what: "renamed" | "removed" | "associated" | "unlinked";
+    }) => void | Promise<void>;
   }
 }

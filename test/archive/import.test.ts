@@ -36,12 +36,15 @@ async function call(method: string, path: string, body?: unknown): Promise<Answe
 
 const transcripts = async () => (await kernel.storage.transcripts.keys()).filter((key) => !key.endsWith(".cursor"));
 
+/** An hour ago: a conversation that may go on. */
+const HOUR = new Date(Date.now() - 3_600_000).toISOString().slice(0, 13);
+
 const line = (row: object) => `${JSON.stringify(row)}\n`;
 const reply = (n: number, extra: object = {}) =>
   line({
     type: "assistant",
     uuid: `a${n}`,
-    timestamp: `2026-11-01T10:00:0${n}.000Z`,
+    timestamp: `${HOUR}:00:0${n}.000Z`,
     cwd: "/w/app",
     requestId: `r${n}`,
     message: {
@@ -57,7 +60,7 @@ const prompt = (n: number, text: string) =>
   line({
     type: "user",
     uuid: `u${n}`,
-    timestamp: `2026-11-01T10:00:0${n}.000Z`,
+    timestamp: `${HOUR}:00:0${n}.000Z`,
     cwd: "/w/app",
     gitBranch: "main",
     message: { role: "user", content: text },

@@ -12,7 +12,7 @@ const importCommand: Command = {
     "dry-run": { type: "boolean", short: "n" },
   },
   help: {
-    tool: "Only this tool (may repeat): claude-code, codex, cursor, opencode, gemini-cli, copilot",
+    tool: "Only this tool, as codex or claude-code (may repeat)",
     project: "Only this project: its name, path or key (may repeat)",
     all: "Every tool and project (the default when nothing is chosen)",
     "dry-run": "Say what would be imported and change nothing",

@@ -35,8 +35,6 @@ export interface JobSession {
   ref: SessionRef;
   /** Of the part to write. */
   generation: number;
-  /** Keep a cursor, so that only what is appended is read next time: for logs that are still in use. */
-  keepCursor: boolean;
   /** What is stored already, when the log may have grown. */
   past: { cursorGeneration: number; messageCount: number; facts: SessionFacts } | null;
 }
@@ -151,7 +149,7 @@ interface Source {
 /** The cheapest way to what is new: from the stored cursor, else the whole log in batches, else event by event. */
 async function open(session: JobSession, adapter: Adapter, env: AdapterEnv, transcripts: Transcripts): Promise<Source> {
   const { past, ref } = session;
-  if (adapter.tailBatches && (past || session.keepCursor)) {
+  if (adapter.tailBatches) {
     const cursor = past ? await transcripts.readCursor(session.id, past.cursorGeneration) : undefined;
     const usable = past !== null && cursor?.seq === past.messageCount;
     return { batches: adapter.tailBatches(ref, usable ? cursor : undefined, env), past: usable ? past : null };
@@ -200,6 +198,7 @@ async function importOne(
     ({ facts, writer } = begin(0));
   }
   const { replies, slots, ...summary } = end ? end.summary : (step.value as SessionSummary);
+  const cursor = end && isInUse(summary.endedAt ?? facts.lastAt, session.ref) ? end.cursor : undefined;
   const imported: Omit<ImportedSession, "part"> = {
     id: session.id,
     summary,
@@ -212,13 +211,21 @@ async function importOne(
     endedAt: summary.endedAt ?? facts.lastAt,
     replies: packReplies(session.ref.tool, replies ?? []),
     appended,
-    hasCursor: end !== undefined,
+    hasCursor: cursor !== undefined,
     bytesRead: end?.bytesRead ?? session.ref.size ?? 0,
     born: session.ref.born ?? birthOf(session.ref),
   };
-  const kept = end ? transcripts.writeCursor(session.id, session.generation, end.cursor) : undefined;
+  const kept = cursor && transcripts.writeCursor(session.id, session.generation, cursor);
   const part = writer.finish();
   return { written: Promise.all([part, kept]).then(([written]) => ({ ...imported, part: written ?? null })) };
+}
+
+/** A conversation of the last week may go on: its cursor is kept, so that only the new part is read then. */
+const IN_USE_MS = 7 * 86_400_000;
+
+function isInUse(endedAt: string | null | undefined, ref: SessionRef): boolean {
+  const last = endedAt ? Date.parse(endedAt) : (ref.mtime ?? 0);
+  return Date.now() - last < IN_USE_MS;
 }
 
 function birthOf(ref: SessionRef): number {

@@ -43,7 +43,7 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof SessionRow)[];
 
 /** `name` is not among the columns: a rename survives. */
-const UPSERT = `insert into session (${COLUMNS.join(", ")}) values (${COLUMNS.map(() => "?").join(", ")})
+const UPSERT = `insert into session (${COLUMNS.join(", ")}) values (${COLUMNS.map((c) => (c === "facts" ? "cast(? as text)" : "?")).join(", ")})
   on conflict (id) do update set ${COLUMNS.filter((c) => c !== "id")
     .map((c) => `${c} = excluded.${c}`)
     .join(", ")}`;
@@ -85,7 +85,8 @@ export function upsert(session: ImportedSession, { found, originId, projectId, g
     usage: JSON.stringify(summary.usage),
     inherited: jsonOrNull(summary.inheritedUsage),
     evidence: jsonOrNull(summary.evidence),
-    facts: JSON.stringify(session.facts),
+    // Bytes: a long text costs sql.js thirty times as much to bind.
+    facts: Buffer.from(JSON.stringify(session.facts)),
     skipped: skippedOf(session),
     source_path: ref.path,
     source_version: versionOf(ref),

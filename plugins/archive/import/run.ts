@@ -68,8 +68,6 @@ const JOB_SESSIONS = 24;
 /** Sessions committed together: one fsync, and a batch small enough that no request waits. */
 const GROUP = 48;
 const PROGRESS_MS = 100;
-/** A log written in the last week may grow: its cursor is kept, so that only the new part is read then. */
-const IN_USE_MS = 7 * 86_400_000;
 /** A transcript of this many parts is written whole again at its next change. */
 const MAX_PARTS = 12;
 
@@ -194,11 +192,10 @@ class Run {
   }
 
   /** What is stored of a log that may only have grown goes along, so that the rest is not read again. */
-  async #toJobSession({ id, ref, adapter }: Found): Promise<JobSession> {
+  async #toJobSession({ id, ref }: Found): Promise<JobSession> {
     const known = this.#known.get(id);
     const generation = (known?.generation ?? 0) + 1;
-    const keepCursor = adapter.tailBatches !== undefined && Date.now() - (ref.mtime ?? 0) < IN_USE_MS;
-    const session: JobSession = { id, ref, generation, keepCursor, past: null };
+    const session: JobSession = { id, ref, generation, past: null };
     if (!known?.has_cursor || partsOf(known).length >= MAX_PARTS) return session;
     const row = await this.#options.kernel.storage.db.get<SessionRow>("select * from session where id = ?", [id]);
     if (!row) return session;
@@ -358,16 +355,3 @@ async function loadPairs(db: Database, id: string): Promise<Float64Array> {
 }
 
 const toFloats = (bytes: Uint8Array) => new Float64Array(Uint8Array.from(bytes).buffer);
-
-declare module "sessarc" {
-  interface KernelHooks {
-    /** A session was read and is about to be stored: may change its summary and facts; a throw ends the run. */
-    "session:replace": (session: ImportedSession, ref: SessionRef) => void | Promise<void>;
-    "session:replaced": (info: { id: string }) => void | Promise<void>;
-    "session:removed": (info: { id: string }) => void | Promise<void>;
-    "project:changed": (info: {
-      id: string;
-      what: "renamed" | "removed" | "associated" | "unlinked";
-    }) => void | Promise<void>;
-  }
-}

@@ -35,15 +35,15 @@ function makeFold(): Uint16Array {
   return table;
 }
 
-const hash = (a: number, b: number, c: number) =>
-  Math.imul(Math.imul(Math.imul(a, 0x9e3779b1) ^ b, 0x85ebca6b) ^ c, 0xc2b2ae35) >>> 0;
+/** Of three folded units; ASCII trigrams stay distinct up to the multiplication. */
+const hash = (a: number, b: number, c: number) => Math.imul((a << 14) ^ (b << 7) ^ c, 0x9e3779b1) >>> 0;
 
 /**
  * Signature of `text`. Cost: one pass, about 3 ns a character. Its length in bytes is a power of two that says how it was made.
  */
 export function signatureOf(text: string): Uint8Array {
   let log2 = SMALL_LOG2;
-  while (log2 < FULL_LOG2 && 1 << log2 < text.length * 2) log2++;
+  while (log2 < FULL_LOG2 && 1 << log2 < text.length * 0.7) log2++;
   const bits = fill(text, log2);
   if (log2 < FULL_LOG2 || share(bits) <= DENSE) return bits;
   return fill(text, log2 + 2);
@@ -57,7 +57,7 @@ function fill(text: string, log2: number): Uint8Array {
   let b = length > 1 ? (FOLD[text.charCodeAt(1)] as number) : 0;
   for (let i = 2; i < length; i++) {
     const c = FOLD[text.charCodeAt(i)] as number;
-    const h = Math.imul(Math.imul(Math.imul(a, 0x9e3779b1) ^ b, 0x85ebca6b) ^ c, 0xc2b2ae35) >>> shift;
+    const h = Math.imul((a << 14) ^ (b << 7) ^ c, 0x9e3779b1) >>> shift;
     bits[h >>> 3] = (bits[h >>> 3] as number) | (1 << (h & 7));
     a = b;
     b = c;
@@ -67,7 +67,11 @@ function fill(text: string, log2: number): Uint8Array {
 
 function share(bits: Uint8Array): number {
   let set = 0;
-  for (const byte of bits) for (let x = byte; x; x &= x - 1) set++;
+  for (const word of new Uint32Array(bits.buffer)) {
+    let x = word - ((word >>> 1) & 0x55555555);
+    x = (x & 0x33333333) + ((x >>> 2) & 0x33333333);
+    set += Math.imul((x + (x >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+  }
   return set / (bits.length * 8);
 }
 
