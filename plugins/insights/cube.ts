@@ -47,6 +47,7 @@ export interface Cube {
 }
 
 interface Row {
+  rowid: number;
   id: string;
   tool: string;
   project_id: string;
@@ -61,6 +62,7 @@ interface Row {
   usage: string;
   evidence: string | null;
   stamp: string;
+  facts?: string;
 }
 interface Facts {
   kinds: Record<string, number>;
@@ -72,9 +74,13 @@ interface Facts {
 const PAGE = 250;
 const FACTS_PAGE = 100;
 
-const LIGHT =
-  "select id, tool, project_id, parent_id, substr(coalesce(name, title, first_prompt), 1, 160) as label, started_at, ended_at, sort_at, " +
-  "active_ms, message_count, error_count, usage, evidence, generation || ':' || imported_at as stamp from session where id > ? order by id limit ?";
+const COLUMNS =
+  "rowid, id, tool, project_id, parent_id, substr(coalesce(name, title, first_prompt), 1, 160) as label, started_at, ended_at, sort_at, " +
+  "active_ms, message_count, error_count, usage, evidence, generation || ':' || imported_at as stamp";
+const page = (columns: string) => `select ${columns} from session where rowid > ? order by rowid limit ${PAGE}`;
+const LOOK = page(COLUMNS);
+/** The first time every session is new: one query instead of two. */
+const LOAD = page(`${COLUMNS}, facts`);
 
 export function createCube(archive: Archive, db: CatalogReader): Cube {
   let sessions = new Map<string, CubeSession>();
@@ -87,24 +93,29 @@ export function createCube(archive: Archive, db: CatalogReader): Cube {
     const next = new Map<string, CubeSession>();
     const nextStamps = new Map<string, string>();
     const changed: Row[] = [];
-    for (let after = ""; ; ) {
-      const rows = await db.all<Row>(LIGHT, [after, PAGE]);
+    const sql = generation < 0 ? LOAD : LOOK;
+    for (let after = 0; ; ) {
+      const rows = await db.all<Row>(sql, [after]);
       for (const row of rows) {
-        const stamp = `${row.stamp}\0${row.usage}`;
-        const known = stamps.get(row.id) === stamp ? sessions.get(row.id) : undefined;
-        nextStamps.set(row.id, stamp);
+        const known = stamps.get(row.id) === stampOf(row) ? sessions.get(row.id) : undefined;
+        nextStamps.set(row.id, stampOf(row));
         if (known) next.set(row.id, { ...known, project: row.project_id, label: row.label });
-        else changed.push(row);
+        else if (row.facts === undefined) changed.push(row);
+        else next.set(row.id, toSession(row, readFacts(row.facts)));
       }
       const last = rows.at(-1);
       if (!last || rows.length < PAGE) break;
-      after = last.id;
+      after = last.rowid;
       await turn();
     }
     for (let i = 0; i < changed.length; i += FACTS_PAGE) {
-      const page = changed.slice(i, i + FACTS_PAGE);
-      const facts = await readFacts(db, page);
-      for (const row of page) next.set(row.id, toSession(row, facts.get(row.id)));
+      const rows = changed.slice(i, i + FACTS_PAGE);
+      const found = await db.all<{ id: string; facts: string }>(
+        `select id, facts from session where id in (${rows.map(() => "?").join(", ")})`,
+        rows.map((row) => row.id),
+      );
+      const facts = new Map(found.map((row) => [row.id, readFacts(row.facts)]));
+      for (const row of rows) next.set(row.id, toSession(row, facts.get(row.id)));
       await turn();
     }
     for (const session of next.values()) session.root = rootOf(session, next);
@@ -137,13 +148,17 @@ interface CatalogReader {
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-async function readFacts(db: CatalogReader, rows: readonly Row[]): Promise<Map<string, Facts>> {
-  const found = await db.all<{ id: string; facts: string }>(
-    // The touched files are most of it, and no view over many sessions needs them.
-    `select id, json_remove(facts, '$.files', '$.moved', '$.open') as facts from session where id in (${rows.map(() => "?").join(", ")})`,
-    rows.map((row) => row.id),
-  );
-  return new Map(found.map((row) => [row.id, JSON.parse(row.facts) as Facts]));
+/** Changes with whatever the cube keeps of a session: a reply that moves to another session changes its usage alone. */
+const stampOf = (row: Row) => `${row.stamp}\0${row.usage}`;
+
+/**
+ * Without the touched files, which are most of it and which no view over many sessions needs. The two cuts are exact: as keys of an
+ * object they stand only where `collectFacts` put them, and inside a string their quotes would be escaped.
+ */
+function readFacts(json: string): Facts {
+  const files = json.indexOf(',"files":{');
+  const slots = json.indexOf(',"slots":{', files);
+  return JSON.parse(files < 0 || slots < 0 ? json : json.slice(0, files) + json.slice(slots)) as Facts;
 }
 
 const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;

@@ -1,17 +1,22 @@
 /** Usage, cost and analytics over the archive. */
 import { definePlugin, type RoutesOf } from "sessarc";
+import { analyticsRoutes } from "./analytics.ts";
+import { insightsRoutes } from "./insights.ts";
 import { createPricing, type Pricing } from "./pricing.ts";
 import { createInsights, type Insights } from "./service.ts";
 import { usageRoutes } from "./usage.ts";
 
+export type { ProjectAnalytics, ProjectDay, ProjectTotals } from "./analytics.ts";
+export type { DayByTool, InsightsReport, Sums } from "./insights.ts";
 export type { Cost, ModelPrice, Pricing, Rates } from "./pricing.ts";
 export type { Insights } from "./service.ts";
+export type { Trait } from "./traits.ts";
 export type { PriceList, UsageReport, UsageRow, UsageSums } from "./usage.ts";
 
-/** A service has the price table ready before somebody looks; a command is done before that. */
+/** A service has prices and figures ready before somebody looks; a command is done before that. */
 const WARM_AFTER_MS = 1_000;
 
-export const routes = [...usageRoutes] as const;
+export const routes = [...usageRoutes, ...analyticsRoutes, ...insightsRoutes] as const;
 
 export default definePlugin({
   name: "insights",
@@ -20,8 +25,14 @@ export default definePlugin({
   setup(kernel) {
     const pricing = createPricing(kernel.config.prices);
     kernel.provide("pricing", pricing);
-    kernel.provide("insights", createInsights(kernel, pricing));
-    const timer = setTimeout(pricing.warm, WARM_AFTER_MS);
+    const insights = createInsights(kernel, pricing);
+    kernel.provide("insights", insights);
+    const timer = setTimeout(() => {
+      if (!kernel.address) return;
+      pricing.warm();
+      // A failure is told to whoever asks next.
+      insights.cube.sessions().catch(() => {});
+    }, WARM_AFTER_MS);
     timer.unref();
     kernel.onClose(() => clearTimeout(timer));
   },

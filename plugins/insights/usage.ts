@@ -71,7 +71,8 @@ const usage = defineRoute({
     const range = toRange(query.from, query.to);
     const all = await cube.sessions();
     return answers.get(JSON.stringify(["usage", query, zone.name]), cube.generation, async () => {
-      const projects = await kernel.inject("archive").store.projects();
+      const named = query.by === "project" || query.project !== undefined;
+      const projects = named ? await kernel.inject("archive").store.projects() : [];
       const chosen = query.project === undefined ? undefined : projectIds(projects, query.project);
       const sessions = [...all.values()].filter(
         (session) =>

@@ -1,0 +1,167 @@
+/** GET /projects/:id: what happened in a project, day by day. */
+import { defineRoute, type Kernel, type Services, type SessionUsage } from "sessarc";
+import * as v from "valibot";
+import { dayName, hourOf, weekdayOf, type Zone, zoneOf } from "./buckets.ts";
+import type { CubeSession } from "./cube.ts";
+import type { Cost } from "./pricing.ts";
+import { days, lastSpan, minuteOf, type Range, type Span } from "./range.ts";
+import { at, Tally, visit } from "./tally.ts";
+
+type Archive = Services["archive"];
+type Project = Awaited<ReturnType<Archive["project"]>>;
+type Session = Awaited<ReturnType<Archive["session"]>>;
+
+export interface ProjectTotals {
+  sessions: number;
+  messages: number;
+  activeMs: number;
+  errors: number;
+  usage: SessionUsage;
+  cost: Cost;
+}
+export interface ProjectDay extends ProjectTotals {
+  day: string;
+}
+export interface ProjectAnalytics {
+  project: Project;
+  range: Range;
+  totals: ProjectTotals;
+  /** Every day of the range; without one, the days on which something happened. */
+  perDay: ProjectDay[];
+  /** Messages by kind, tools and files: of the sessions in the range, each as a whole. */
+  kinds: Record<string, number>;
+  tools: { name: string; calls: number; errors: number }[];
+  models: { model: string; usage: SessionUsage[string]; cost: Cost }[];
+  /** The 200 most touched. */
+  files: { path: string; reads: number; edits: number }[];
+  /** Messages by weekday (0 is Monday) and hour of the local clock. */
+  hours: number[][];
+  /** Sessions with something in the range, sub-agents among them, newest first. */
+  sessions: Session[];
+}
+
+const FILES = 200;
+
+const get = defineRoute({
+  method: "GET",
+  path: "/projects/:id",
+  summary: "A project with its sessions, tools, models and files, day by day",
+  query: v.object({
+    /** Local days up to today; default all time. */
+    days,
+    /** Zone whose days count; default this machine's. */
+    tz: v.optional(v.string()),
+  }),
+  handler: async ({ kernel, params, query }): Promise<ProjectAnalytics> => {
+    const { cube, answers } = kernel.inject("insights");
+    const zone = zoneOf(query.tz);
+    const now = Date.now();
+    const span = lastSpan(query.days, zone, now);
+    const sessions = await cube.sessions();
+    const question = JSON.stringify(["project", params.id, span.range, zone.name, minuteOf(now)]);
+    const answer = await answers.get(question, cube.generation, () =>
+      analyse(kernel, params.id, [...sessions.values()], zone, span),
+    );
+    const git = await kernel.inject("archive").gitOf([answer.project]);
+    return { ...answer, project: { ...answer.project, git: git.get(params.id) ?? null } };
+  },
+});
+
+export const analyticsRoutes = [get] as const;
+
+async function analyse(
+  kernel: Kernel,
+  id: string,
+  all: readonly CubeSession[],
+  zone: Zone,
+  span: Span,
+): Promise<ProjectAnalytics> {
+  const archive = kernel.inject("archive");
+  const { cost: costOf } = kernel.inject("pricing");
+  const project = await archive.project(id);
+  const totals = new Tally();
+  const perDay = new Map<number, Tally>();
+  const hours = Array.from({ length: 7 }, () => new Array<number>(24).fill(0));
+  const kinds: Record<string, number> = {};
+  const tools = new Map<string, { name: string; calls: number; errors: number }>();
+  const touched = new Set<string>();
+  if (span.from !== null && span.to !== null) {
+    for (let day = span.from; day <= span.to; day++) perDay.set(day, new Tally());
+  }
+  for (const session of all) {
+    if (session.project !== id) continue;
+    const found = visit(
+      session,
+      zone,
+      span,
+      (i, day) => {
+        totals.addSlot(session, i);
+        at(perDay, day, () => new Tally()).addSlot(session, i);
+        const hour = hourOf(zone.local(session.quarters[i] as number));
+        (hours[weekdayOf(day)] as number[])[hour] = (hours[weekdayOf(day)]?.[hour] ?? 0) + (session.m[i] as number);
+      },
+      (slot, day) => {
+        totals.addTokens(session, slot);
+        at(perDay, day, () => new Tally()).addTokens(session, slot);
+      },
+    );
+    if (!found) continue;
+    touched.add(session.id);
+    for (const [kind, count] of Object.entries(session.kinds)) kinds[kind] = (kinds[kind] ?? 0) + count;
+    for (const [name, [calls, errors]] of Object.entries(session.tools)) {
+      const tool = at(tools, name, () => ({ name, calls: 0, errors: 0 }));
+      tool.calls += calls;
+      tool.errors += errors;
+    }
+  }
+  const [files, sessions] = await Promise.all([touchedFiles(kernel, touched), archive.store.list({ project: id })]);
+  return {
+    project,
+    range: span.range,
+    totals: toTotals(totals, costOf),
+    perDay: [...perDay]
+      .sort(([a], [b]) => a - b)
+      .map(([day, tally]) => ({ day: dayName(day), ...toTotals(tally, costOf) })),
+    kinds,
+    tools: [...tools.values()].sort((a, b) => b.calls - a.calls || (a.name < b.name ? -1 : 1)),
+    models: Object.entries(totals.usage)
+      .map(([model, usage]) => ({ model, usage, cost: costOf({ [model]: usage }) }))
+      .sort((a, b) => b.cost.microdollars - a.cost.microdollars || b.usage.output - a.usage.output),
+    files,
+    hours,
+    sessions: sessions.filter((session) => touched.has(session.id)),
+  };
+}
+
+function toTotals(tally: Tally, costOf: (usage: SessionUsage) => Cost): ProjectTotals {
+  const { sessions, messages, activeMs, errors, usage } = tally;
+  return { sessions, messages, activeMs, errors, usage, cost: costOf(usage) };
+}
+
+const PAGE = 100;
+
+/** Read from the catalogue when asked for: the cube leaves files out. */
+async function touchedFiles(kernel: Kernel, ids: ReadonlySet<string>): Promise<ProjectAnalytics["files"]> {
+  const files = new Map<string, { path: string; reads: number; edits: number }>();
+  const list = [...ids];
+  for (let i = 0; i < list.length; i += PAGE) {
+    const page = list.slice(i, i + PAGE);
+    const rows = await kernel.storage.db.all<{ files: string | null }>(
+      `select json_extract(facts, '$.files') as files from session where id in (${page.map(() => "?").join(", ")})`,
+      page,
+    );
+    for (const row of rows) {
+      const touched = JSON.parse(row.files ?? "{}") as Record<string, [number, number]>;
+      for (const path in touched) {
+        const [reads, edits] = touched[path] as [number, number];
+        const file = at(files, path, () => ({ path, reads: 0, edits: 0 }));
+        file.reads += reads;
+        file.edits += edits;
+      }
+    }
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  return [...files.values()]
+    .sort((a, b) => b.edits + b.reads - (a.edits + a.reads) || b.edits - a.edits || (a.path < b.path ? -1 : 1))
+    .slice(0, FILES);
+}
