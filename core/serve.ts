@@ -31,6 +31,8 @@ export interface Served extends ServedAddress {
  */
 export async function serve(options: ServeOptions): Promise<Served> {
   const { config, graceMs = 1_000 } = options;
+  // Loading h3 fills the time in which booting waits for the disk.
+  const h3 = import("h3");
   const booting = createKernel(options);
   const gate = createGate();
   const { server, address, stop } = await listenOn(config, (req, res) => {
@@ -55,7 +57,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   let loginUrl: string | undefined;
   try {
     const kernel = await booting;
-    const listener = await toListener(kernel);
+    const listener = await toListener(kernel, await h3);
     // First the address, or requests that waited would be checked against another one.
     loginUrl = await kernel.announce(address);
     gate.open(listener);
@@ -111,9 +113,8 @@ function createGate() {
   return { opened, open, fail };
 }
 
-async function toListener(kernel: Kernel): Promise<RequestListener> {
-  const [{ toNodeHandler }, app] = await Promise.all([import("h3"), kernel.app()]);
-  const handle = toNodeHandler(app);
+async function toListener(kernel: Kernel, { toNodeHandler }: typeof import("h3")): Promise<RequestListener> {
+  const handle = toNodeHandler(await kernel.app());
   return (req, res) => void handle(req, res);
 }
 
