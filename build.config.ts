@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
-import { chmod } from "node:fs/promises";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type BuildContext, defineBuildConfig } from "unbuild";
 
@@ -8,6 +8,8 @@ const plugins = readdirSync(here("plugins")).filter((name) => existsSync(here(`p
 
 /** Modules of plugins that pool workers import by name. */
 const tasks: Record<string, string> = { "archive/job": "archive/import/job" };
+
+let bundledFiles: readonly string[] = [];
 
 export default defineBuildConfig({
   // With their extension: the bundler of types would else make a TypeScript program for each, and take four times as long.
@@ -37,18 +39,38 @@ export default defineBuildConfig({
     "rollup:options": (_, options) => {
       const asConfigured = options.external as (id: string, ...rest: unknown[]) => boolean;
       options.external = (id, ...rest) => !isBundled(id) && asConfigured(id, ...rest);
+      options.plugins.unshift(leaveOut(UNUSED));
     },
     // Types keep their imports: a plugin's H3Event is h3's own.
     "rollup:dts:options": (_, options) => {
       const asBundled = options.external as (id: string, ...rest: unknown[]) => boolean;
       options.external = (id, ...rest) => isBundled(id) || asBundled(id, ...rest);
     },
-    "build:done": checkExports,
+    "rollup:build": (_, build) => {
+      bundledFiles = build.watchFiles;
+    },
+    "build:done": async (ctx) => {
+      await linkTypes();
+      await checkExports(ctx);
+      await writeLicenses(bundledFiles);
+    },
   },
 });
 
 /** Packages that are taken into dist/, because that loads faster than their own many files. */
 const BUNDLED = ["h3", "hookable", "valibot", "unstorage", "listhen", "@valibot/to-json-schema"];
+
+/** What listhen brings for certificates, tunnels, the clipboard and its own file watcher: plain HTTP on one address never gets there. */
+const UNUSED = ["node-forge", "untun", "tinyclip", "crossws/adapters/node", "@parcel/watcher-wasm"];
+
+function leaveOut(names: readonly string[]) {
+  const empty = "\0left-out";
+  return {
+    name: "leave-out",
+    resolveId: (id: string) => (names.includes(id) ? empty : null),
+    load: (id: string) => (id === empty ? "export default {};" : null),
+  };
+}
 
 function isBundled(id: string): boolean {
   // An import as written, or the file it was resolved to.
@@ -74,4 +96,27 @@ async function checkExports(ctx: BuildContext): Promise<void> {
   if (missing.length > 0) throw new Error(`package.json names files that were not built: ${missing.join(", ")}`);
   if (extra.length > 0) throw new Error(`Built files that package.json does not export: ${extra.join(", ")}`);
   await chmod(here("dist/cli.mjs"), 0o755);
+}
+
+/** Whoever imports types of `sessarc/plugins` gets every plugin's routes and services; the type bundler leaves such imports out. */
+async function linkTypes(): Promise<void> {
+  const file = here("dist/plugins.d.mts");
+  const links = plugins.map((name) => `import './plugins/${name}.mjs';\n`).join("");
+  await writeFile(file, links + (await readFile(file, "utf8")));
+}
+
+/** The licences of the packages that were taken in stand beside the code. */
+async function writeLicenses(files: readonly string[]): Promise<void> {
+  const roots = new Set(
+    files.flatMap((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file.replaceAll("\\", "/"))?.[0] ?? []),
+  );
+  const texts = [...roots].sort().map(async (root) => {
+    const { name, version, license } = JSON.parse(await readFile(`${root}/package.json`, "utf8")) as Record<
+      string,
+      string
+    >;
+    const file = readdirSync(root).find((entry) => /^licen[cs]e/i.test(entry));
+    return `${name} ${version} (${license})\n\n${file ? await readFile(`${root}/${file}`, "utf8") : ""}`;
+  });
+  await writeFile(here("dist/LICENSES.txt"), (await Promise.all(texts)).join(`\n${"-".repeat(80)}\n\n`));
 }

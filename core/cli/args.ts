@@ -40,14 +40,18 @@ export function splitCommand(argv: readonly string[], defaults: Options): { name
     if (!word.startsWith("-") || word === "-") {
       return { name: word, rest: [...argv.slice(0, i), ...argv.slice(i + 1)] };
     }
-    if (findOption(word, options)?.type === "string") i++;
+    const option = findOption(word.replace(/=.*$/s, ""), options);
+    // Nobody's: told as a flag that is unknown, before its value is taken for a command.
+    if (!option) break;
+    if (option.type === "string" && !word.includes("=")) i++;
   }
   return { name: undefined, rest: [...argv] };
 }
 
-/** The option a word spells in full: `--port` or `-p`, without a value in the same word. */
+/** The option a word spells: `--port`, `--no-open` or `-p`. */
 function findOption(word: string, options: Options) {
-  if (word.startsWith("--")) return options[word.slice(2)];
+  if (word === "--version" || word === "-v") return { type: "boolean" as const };
+  if (word.startsWith("--")) return options[word.slice(2)] ?? options[word.slice(2).replace(/^no-/, "")];
   return Object.values(options).find((option) => option.short === word.slice(1));
 }
 

@@ -63,12 +63,28 @@ export function createClient({ config, env, plugins }: ClientOptions): Client {
     return kernel;
   };
   const kernel = () => {
-    own ??= boot(config.dataDir);
+    own ??= boot(config.dataDir).catch((error: unknown) => {
+      own = undefined;
+      throw error;
+    });
     return own;
   };
-
+  /** The service, or undefined when the kernel of this process is open. Who locks the archive for a moment is waited for. */
+  const findTarget = async (): Promise<Service | undefined> => {
+    const deadline = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const found = own ? undefined : await findService(config.dataDir, deadline);
+      if (found) return found;
+      try {
+        await kernel();
+        return undefined;
+      } catch (error) {
+        if (!isSessarcError(error) || error.code !== "ARCHIVE_LOCKED" || Date.now() > deadline) throw error;
+      }
+    }
+  };
   const locate = () => {
-    service ??= own ? Promise.resolve(undefined) : findService(config.dataDir);
+    service ??= findTarget();
     return service;
   };
 
@@ -121,9 +137,8 @@ interface Service {
 }
 
 /** Undefined when the archive is free for this process to open. */
-async function findService(dataDir: string): Promise<Service | undefined> {
+async function findService(dataDir: string, deadline: number): Promise<Service | undefined> {
   const { readLock } = await import("../storage/lock.ts");
-  const deadline = Date.now() + PATIENCE_MS;
   let lock = await readLock(dataDir);
   while (lock && lock.url === undefined && Date.now() < deadline) {
     await delay(LOOK_MS);

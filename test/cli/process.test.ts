@@ -1,0 +1,288 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { acquireLock } from "../../core/storage/lock.ts";
+import { writeDemo } from "../../plugins/demo/index.ts";
+import { builtPackage, type RunningService, runCli, spawnCli, startService } from "../built.ts";
+
+const NOW = new Date("2026-11-20T15:00:00Z");
+const homes: string[] = [];
+const services: RunningService[] = [];
+
+beforeAll(builtPackage, 240_000);
+afterEach(async () => {
+  await Promise.all(services.splice(0).map((service) => service.stop("SIGKILL")));
+  for (const home of homes.splice(0)) await rm(home, { recursive: true, force: true, maxRetries: 3 });
+});
+
+async function emptyHome(): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), "sessarc-cli-"));
+  homes.push(home);
+  return home;
+}
+async function demoHome(): Promise<string> {
+  const home = await emptyHome();
+  await writeDemo({ home, now: NOW, platform: process.platform });
+  return home;
+}
+async function start(args: readonly string[], home: string, env?: Record<string, string>): Promise<RunningService> {
+  const service = await startService(args, home, env);
+  services.push(service);
+  return service;
+}
+const getJson = async (service: RunningService, path: string) =>
+  (await fetch(new URL(`/api${path}`, service.url))).json();
+const dataDir = (home: string) => join(home, ".local/share/sessarc");
+
+describe("serve", () => {
+  it("prints one line when it answers, and ends in order on Ctrl-C", async () => {
+    const home = await emptyHome();
+    const service = await start([], home);
+    expect(service.stdout()).toMatch(/^sessarc ready at http:\/\/127\.0\.0\.1:\d+\/\n$/);
+    expect(await getJson(service, "/projects")).toEqual([]);
+    expect(await service.stop()).toBe(0);
+    expect(existsSync(join(dataDir(home), "lock.json"))).toBe(false);
+  });
+
+  it("finds the first service on a second start and says where it is", async () => {
+    const home = await emptyHome();
+    const first = await start([], home);
+    const second = await runCli([], home);
+    expect(second).toMatchObject({ code: 0, stderr: "" });
+    expect(second.stdout).toMatch(new RegExp(`^sessarc is already running at ${first.url} \\(pid \\d+\\)\n$`));
+  });
+
+  it("opens the browser only on a terminal, or when told to", async () => {
+    const home = await emptyHome();
+    await writeFile(join(home, "browser"), `#!/bin/sh\necho "$1" > "${home}/opened"\n`, { mode: 0o755 });
+    const env = { BROWSER: join(home, "browser") };
+    const service = await start([], home, env);
+    expect(await runCli([], home, env)).toMatchObject({ code: 0 });
+    expect(existsSync(join(home, "opened"))).toBe(false);
+    expect(await runCli(["--open"], home, env)).toMatchObject({ code: 0 });
+    await expect.poll(() => readFile(join(home, "opened"), "utf8").catch(() => "")).toBe(`${service.url}\n`);
+  });
+
+  it("shows sample data of all six tools with --demo and removes it at the end", async () => {
+    const home = await emptyHome();
+    const service = await start(["--demo"], home);
+    const { sessions } = (await getJson(service, "/sessions?limit=1000")) as { sessions: { tool: string }[] };
+    expect(new Set(sessions.map((session) => session.tool)).size).toBe(6);
+    expect(service.stderr()).toMatch(/^\d+ sample sessions imported; /m);
+    expect((await readdir(home)).filter((name) => name.startsWith("sessarc-demo-"))).toHaveLength(1);
+    expect(await service.stop("SIGTERM")).toBe(0);
+    expect((await readdir(home)).filter((name) => name.startsWith("sessarc-"))).toEqual([]);
+    expect(existsSync(dataDir(home))).toBe(false);
+  });
+
+  it("with --or-demo shows sample data only where no tool has logs", async () => {
+    const empty = await start(["--or-demo"], await emptyHome());
+    expect(empty.stderr()).toMatch(/^No logs of any assistant were found on this machine/);
+    expect(((await getJson(empty, "/sessions")) as { total: number }).total).toBe(20);
+    const real = await start(["--or-demo"], await demoHome());
+    expect(await getJson(real, "/projects")).toEqual([]);
+  });
+
+  it("tells on a first start what it found", async () => {
+    const service = await start([], await demoHome());
+    await expect.poll(() => service.stderr()).toMatch(/^Found .*Claude Code \d+.* Import them/m);
+  });
+
+  it("refuses a port that is taken when it was asked for by name", async () => {
+    const first = await start([], await emptyHome());
+    const second = await runCli(["serve", "--port", new URL(first.url).port], await emptyHome());
+    expect(second.code).toBe(1);
+    expect(second.stderr).toMatch(/^error Port \d+ on 127\.0\.0\.1 is taken\n/);
+  });
+});
+
+describe("wrong usage", () => {
+  it.each([
+    [["imprt"], 'Unknown command "imprt"; did you mean import?'],
+    [["--prot", "1"], "did you mean --port?"],
+    [["search"], "Give words to look for"],
+    [["search", "x", "--limit", "0"], "--limit takes a number from 1 to 1000"],
+    [["show"], "Name one session"],
+    [["usage", "yearly"], "takes one of daily, weekly"],
+    [["usage", "--since", "2026-02-30"], "--since takes a day"],
+    [["usage", "--tz", "Mars/Base"], "--tz takes a time zone"],
+    [["serve", "now"], 'takes no "now"'],
+    [["import", "--tool", "notepad"], 'Unknown tool "notepad"'],
+  ])("%j ends with 2 and says why on stderr", async (args, message) => {
+    const ran = await runCli(args, await emptyHome());
+    expect(ran).toMatchObject({ code: 2, stdout: "" });
+    expect(ran.stderr).toContain(message);
+  });
+
+  it("prints help and version to stdout", async () => {
+    const home = await emptyHome();
+    expect(await runCli(["--version"], home)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    });
+    expect(await runCli(["search", "--help"], home)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("--limit"),
+    });
+    expect(await runCli(["help", "import"], home)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("--dry-run"),
+    });
+    expect(await runCli(["--help"], home)).toMatchObject({ code: 0, stdout: expect.stringContaining("doctor") });
+  });
+});
+
+describe("commands on the archive", () => {
+  it("import everything, then find and show it", async () => {
+    const home = await demoHome();
+    const dry = await runCli(["import", "--dry-run"], home);
+    expect(dry.stdout).toMatch(/^(\d+) of \1 sessions would be imported$/m);
+    const imported = await runCli(["import"], home);
+    expect(imported).toMatchObject({ code: 0, stderr: "" });
+    expect(imported.stdout).toMatch(/^claude-code +7 +0 +0 +0$/m);
+    expect(imported.stdout).toMatch(/^20 imported, 0 unchanged, 0 failed: \d+ messages/m);
+    expect((await runCli(["import"], home)).stdout).toMatch(/^0 imported, 20 unchanged, 0 failed/m);
+
+    const found = await runCli(["search", "chiffchaff"], home);
+    expect(found).toMatchObject({ code: 0 });
+    expect(found.stdout).toContain("chiffchaff");
+    expect(await runCli(["search", "no-such-word-anywhere"], home)).toMatchObject({ code: 3, stdout: "" });
+
+    const { stdout } = await runCli(["search", "Send ISO strings", "--json"], home);
+    const [first] = (JSON.parse(stdout) as { results: { session: { id: string } }[] }).results;
+    const id = first?.session.id ?? "";
+    const shown = await runCli(["show", id.split(":")[1]?.slice(0, 8) ?? "", "--kinds", "user"], home);
+    expect(shown).toMatchObject({ code: 0, stderr: "" });
+    expect(shown.stdout).toContain("extremes answers raw milliseconds. Send ISO strings.");
+    expect(shown.stdout).not.toContain("tool_use");
+    expect(await runCli(["show", "codex:nothing"], home)).toMatchObject({
+      code: 3,
+      stderr: "No session codex:nothing\n",
+    });
+  });
+
+  it("import one tool or one project alone", async () => {
+    const home = await demoHome();
+    expect((await runCli(["import", "--tool", "codex"], home)).stdout).toMatch(/^3 imported/m);
+    expect((await runCli(["import", "--project", "field-notes"], home)).stdout).toMatch(/^2 imported/m);
+    expect((await runCli(["import", "-t", "copilot", "-p", "ledger"], home)).stdout).toMatch(/^1 imported/m);
+    expect(await runCli(["import", "--project", "nowhere"], home)).toMatchObject({ code: 3 });
+    expect(await runCli(["import"], await emptyHome())).toMatchObject({ code: 3, stdout: "" });
+  });
+
+  it("import reports a log that cannot be read and goes on with the others", async () => {
+    const home = await emptyHome();
+    const folder = join(home, ".local/share/opencode");
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, "opencode.db"), "this is no database, whatever its name says");
+    const codex = join(home, ".codex/sessions/2026/11/20");
+    await mkdir(codex, { recursive: true });
+    const demo = await demoHome();
+    const [log] = (await readdir(join(demo, ".codex"), { recursive: true })).filter((name) => name.endsWith(".jsonl"));
+    await writeFile(
+      join(codex, "rollout-2026-11-20T10-00-00-a.jsonl"),
+      await readFile(join(demo, ".codex", log ?? "")),
+    );
+    const ran = await runCli(["import"], home);
+    expect(ran.stdout).toMatch(/^1 imported/m);
+    expect(ran.stderr).toContain("opencode.db");
+  });
+
+  it("ask the running service, and answer the same without it", async () => {
+    const home = await demoHome();
+    await runCli(["import"], home);
+    const ask = async () => {
+      const { stdout } = await runCli(["search", "tide", "--json", "--limit", "1000"], home);
+      const { results } = JSON.parse(stdout) as { results: { session: { id: string }; matches: unknown[] }[] };
+      return results.map(({ session, matches }) => [session.id, matches]);
+    };
+    const without = await ask();
+    expect(without.length).toBeGreaterThan(5);
+    const service = await start([], home);
+    expect(await ask()).toEqual(without);
+    const plugins = JSON.parse((await runCli(["plugins", "--json"], home)).stdout) as { plugins: { name: string }[] };
+    expect(plugins).toEqual(await getJson(service, "/plugins"));
+    expect((await runCli(["import"], home)).stdout).toMatch(/^0 imported, 20 unchanged/m);
+  });
+
+  it("ask a service that wants a token", async () => {
+    const home = await demoHome();
+    const service = await start(["--auth"], home);
+    expect((await fetch(new URL("/api/projects", service.url))).status).toBe(401);
+    expect(service.stderr()).toMatch(/^Log in with this link, once: http:\/\/127\.0\.0\.1:\d+\/auth\/\S+$/m);
+    expect(await runCli(["plugins"], home)).toMatchObject({ code: 0 });
+    expect((await runCli(["import", "--tool", "codex"], home)).stdout).toMatch(/^3 imported/m);
+  });
+
+  it("end with 4 when the lock names a service that does not answer", async () => {
+    const home = await emptyHome();
+    const lock = await acquireLock(dataDir(home), { port: 9, url: "http://127.0.0.1:9/" });
+    try {
+      const ran = await runCli(["search", "x"], home);
+      expect(ran).toMatchObject({ code: 4, stdout: "" });
+      expect(ran.stderr).toContain("The service at http://127.0.0.1:9/ does not answer");
+    } finally {
+      await lock.release();
+    }
+  });
+
+  it("wait for another command that has the archive open", async () => {
+    const home = await demoHome();
+    const all = await Promise.all([runCli(["import"], home), runCli(["import"], home), runCli(["plugins"], home)]);
+    expect(all.map((ran) => ran.code)).toEqual([0, 0, 0]);
+  });
+
+  it("take a plugin from a file, with its command", async () => {
+    const home = await emptyHome();
+    await writeFile(
+      join(home, "hello.mjs"),
+      `import { definePlugin } from "sessarc";
+       const command = { name: "hello", summary: "Greets", usage: "", options: {}, help: {},
+         load: async () => ({ run: (ctx) => { ctx.out("hello " + ctx.args.join(" ")); return 3; } }) };
+       export default definePlugin({ name: "hello", commands: [command] });`,
+    );
+    const ran = await runCli(["--plugin", "./hello.mjs", "hello", "you"], home);
+    expect(ran).toEqual({ code: 3, stdout: "hello you\n", stderr: "" });
+    await writeFile(join(home, "sessarc.config.mjs"), `export default { plugins: ["./hello.mjs"] };`);
+    expect(await runCli(["hello"], home)).toMatchObject({ code: 3 });
+    expect((await runCli(["--help"], home)).stdout).toMatch(/^ {2}hello +Greets$/m);
+  });
+
+  it("survive a reader that goes away", async () => {
+    const home = await demoHome();
+    await runCli(["import"], home);
+    const child = spawnCli(["show", "744507b3", "--json"], home);
+    child.stdout.once("data", () => child.stdout.destroy());
+    let stderr = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    const code = await new Promise((resolve) => child.on("close", resolve));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  });
+});
+
+describe("doctor", () => {
+  it("looks without making an archive, and finds the tools", async () => {
+    const home = await demoHome();
+    const ran = await runCli(["doctor"], home);
+    expect(ran).toMatchObject({ code: 0, stderr: "" });
+    expect(ran.stdout).toMatch(/^ok +claude-code +Claude Code: \d+ sessions in /m);
+    expect(existsSync(dataDir(home))).toBe(false);
+  });
+
+  it("checks the archive, and asks the service when there is one", async () => {
+    const home = await demoHome();
+    await runCli(["import"], home);
+    expect((await runCli(["doctor"], home)).stdout).toMatch(/^ok +catalogue .*intact$/m);
+    await start([], home);
+    const served = await runCli(["doctor", "--json"], home);
+    const { checks } = JSON.parse(served.stdout) as { checks: { name: string; status: string; detail: string }[] };
+    expect(checks.find((check) => check.name === "service")).toMatchObject({
+      status: "ok",
+      detail: expect.stringContaining("20 sessions"),
+    });
+  });
+});

@@ -1,0 +1,192 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { builtPackage, ROOT } from "./built.ts";
+
+const exec = promisify(execFile);
+const MIB = 2 ** 20;
+let consumer: string;
+
+/** A project of somebody else that has the package installed. */
+beforeAll(async () => {
+  await builtPackage();
+  consumer = await mkdtemp(join(tmpdir(), "sessarc-consumer-"));
+  await mkdir(join(consumer, "node_modules/@types"), { recursive: true });
+  await symlink(ROOT, join(consumer, "node_modules/sessarc"), "junction");
+  await symlink(join(ROOT, "node_modules/@types/node"), join(consumer, "node_modules/@types/node"), "junction");
+  await writeFile(join(consumer, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
+}, 240_000);
+afterAll(() => rm(consumer, { recursive: true, force: true }));
+
+async function runScript(code: string): Promise<string> {
+  const { stdout } = await exec(process.execPath, ["--input-type=module", "-e", code], { cwd: consumer });
+  return stdout;
+}
+
+async function pluginNames(): Promise<string[]> {
+  const names = (await readdir(join(ROOT, "dist/plugins"))).filter((name) => name.endsWith(".mjs"));
+  return names.map((name) => name.slice(0, -4));
+}
+
+/** Types a file of the consumer; answers the compiler's complaints. */
+async function compile(name: string, code: string): Promise<string> {
+  await writeFile(join(consumer, name), code);
+  const options = {
+    target: "ES2023",
+    lib: ["ESNext"],
+    module: "NodeNext",
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    types: ["node"],
+  };
+  await writeFile(join(consumer, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: [name] }));
+  const tsc = join(ROOT, "node_modules/typescript/lib/tsc.js");
+  return exec(process.execPath, [tsc, "-p", consumer]).then(
+    () => "",
+    (error: { stdout?: string }) => error.stdout ?? String(error),
+  );
+}
+
+describe("the built package", () => {
+  it("resolves every export, by name, from outside", async () => {
+    const { exports } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
+      exports: Record<string, string | Record<string, string>>;
+    };
+    const plugins = await pluginNames();
+    for (const [key, target] of Object.entries(exports)) {
+      for (const path of typeof target === "string" ? [target] : Object.values(target)) {
+        const files = path.includes("*") ? plugins.map((name) => path.replace("*", name)) : [path];
+        for (const file of files) expect((await stat(join(ROOT, file))).isFile(), `${key} ${file}`).toBe(true);
+      }
+    }
+    const names = ["sessarc", "sessarc/plugins", ...plugins.map((name) => `sessarc/plugins/${name}`)];
+    const script = `for (const name of ${JSON.stringify(names)}) { const m = await import(name); console.log(name, Object.keys(m).length > 0); }`;
+    expect(await runScript(script)).toBe(names.map((name) => `${name} true\n`).join(""));
+  });
+
+  it("holds one copy of the kernel: a plugin's errors are the kernel's", async () => {
+    const script = `
+      import { ERRORS, SessarcError } from "sessarc";
+      const before = Object.keys(ERRORS).length;
+      const { default: archive } = await import("sessarc/plugins/archive");
+      archive();
+      console.log(Object.keys(ERRORS).length > before, "SOURCE_SHARED" in ERRORS, new SessarcError("SOURCE_SHARED", { id: "x" }).status);`;
+    expect(await runScript(script)).toBe("true true 422\n");
+    const sources = await Promise.all(
+      (await pluginNames()).map((name) => readFile(join(ROOT, `dist/plugins/${name}.mjs`), "utf8")),
+    );
+    for (const source of sources) expect(source).toMatch(/from ['"]sessarc['"]/);
+  });
+
+  it("can import in a worker every module that a pool task names", async () => {
+    const files = (await readdir(join(ROOT, "plugins"), { recursive: true })).filter((name) => name.endsWith(".ts"));
+    const texts = await Promise.all(files.map((name) => readFile(join(ROOT, "plugins", name), "utf8")));
+    const tasks = texts.flatMap((text) => [...text.matchAll(/specifier: "(sessarc\/[^"]+)",\s*export: "([^"]+)"/g)]);
+    expect(tasks.length).toBeGreaterThan(0);
+    for (const [, specifier, name] of tasks) {
+      const script = `const m = await import(${JSON.stringify(specifier)}); console.log(typeof m[${JSON.stringify(name)}]);`;
+      expect(await runScript(script), specifier).toBe("function\n");
+    }
+  });
+
+  it("loads no heavy package for its public entry", async () => {
+    const script = `
+      const { register } = await import("node:module");
+      register("data:text/javascript," + encodeURIComponent(
+        "export async function resolve(s, c, n) { const r = await n(s, c); if (r.url.includes('/node_modules/')) process._rawDebug(r.url); return r; }"));
+      await import("sessarc");`;
+    const { stderr } = await exec(process.execPath, ["--input-type=module", "-e", script], { cwd: consumer });
+    const packages = [...stderr.matchAll(/\/node_modules\/((?:@[^/]+\/)?[^/]+)\//g)].map((match) => match[1]);
+    expect(packages.filter((name) => name !== "sessarc")).toEqual([]);
+  });
+
+  it("packs what users need and nothing else, within its size", async () => {
+    const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+    const { stdout } = await exec(npm, ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+      cwd: ROOT,
+      maxBuffer: 64 * MIB,
+    });
+    const [packed] = JSON.parse(stdout) as { files: { path: string }[]; size: number; unpackedSize: number }[];
+    const paths = (packed?.files ?? []).map((file) => file.path);
+    expect(paths).toEqual(
+      expect.arrayContaining(["LICENSE", "README.md", "package.json", "dist/cli.mjs", "dist/LICENSES.txt"]),
+    );
+    expect(paths.filter((path) => !/^(dist\/|LICENSE$|README\.md$|package\.json$)/.test(path))).toEqual([]);
+    const report = `packed ${Math.round((packed?.size ?? 0) / 1024)} KiB, unpacked ${Math.round((packed?.unpackedSize ?? 0) / 1024)} KiB`;
+    expect(packed?.size, report).toBeLessThan(3 * MIB);
+    expect(packed?.unpackedSize, report).toBeLessThan(10 * MIB);
+  });
+
+  it("says nothing about the machine it was built on", async () => {
+    const files = (await readdir(join(ROOT, "dist"), { recursive: true })).filter((name) => /\.(mjs|mts)$/.test(name));
+    for (const name of files) expect(await readFile(join(ROOT, "dist", name), "utf8"), name).not.toContain(ROOT);
+  });
+});
+
+const THIRD_PARTY = `
+import { definePlugin, defineRoute, type ApiRoutes, type Kernel, type RoutesOf } from "sessarc";
+import type { Project } from "sessarc/plugins";
+
+export const routes = [
+  defineRoute({ method: "GET", path: "/hello/:name", summary: "Greets", handler: ({ params }) => ({ hello: params.name }) }),
+] as const;
+export default definePlugin({ name: "hello", dependsOn: ["archive"], routes, setup: (kernel) => {
+  kernel.inject("archive").generation.toFixed();
+} });
+declare module "sessarc" {
+  interface ApiRoutes extends RoutesOf<typeof routes> {}
+}
+
+type Answer<K extends keyof ApiRoutes> = ApiRoutes[K] extends { response: infer R } ? R : never;
+export const own: Answer<"GET /hello/:name"> = { hello: "you" };
+export const firstOf = (projects: Answer<"GET /projects">): Project | undefined => projects[0];
+export const total = (answer: Answer<"GET /search">): number => answer.total.sessions;
+export const git = (kernel: Kernel) => kernel.inject("git");
+`;
+
+describe("types for third parties", () => {
+  it("hold the built-in routes and services, and take one more", async () => {
+    expect(await compile("good.ts", THIRD_PARTY)).toBe("");
+  });
+
+  it("refuse what is not there", async () => {
+    const bad = `${THIRD_PARTY}
+export const wrong: Answer<"GET /no-such-route"> = {};
+export const param: Answer<"GET /hello/:name"> = { hello: 1 };
+export const none = (kernel: Kernel) => kernel.inject("no-such-service");
+export const field = (answer: Answer<"GET /search">) => answer.noSuchField;
+`;
+    const complaints = await compile("bad.ts", bad);
+    expect(complaints).toContain('"GET /no-such-route"');
+    expect(complaints).toContain("'number' is not assignable to type 'string'");
+    expect(complaints).toContain('"no-such-service"');
+    expect(complaints).toContain("noSuchField");
+    // Each of the four lines, and no other.
+    const lines = new Set([...complaints.matchAll(/bad\.ts\((\d+),/g)].map(([, line]) => Number(line)));
+    const first = THIRD_PARTY.split("\n").length + 1;
+    expect([...lines]).toEqual([0, 1, 2, 3].map((n) => first + n));
+  });
+
+  it("keep every declaration of a plugin, wherever in it that stands", async () => {
+    // Type bundlers may drop `declare module` outside a plugin's index.ts, and say nothing.
+    for (const name of await pluginNames()) {
+      const types = await readFile(join(ROOT, `dist/plugins/${name}.d.mts`), "utf8");
+      const files = (await readdir(join(ROOT, "plugins", name), { recursive: true })).filter((file) =>
+        file.endsWith(".ts"),
+      );
+      const texts = await Promise.all(files.map((file) => readFile(join(ROOT, "plugins", name, file), "utf8")));
+      const blocks = texts.flatMap((text) => text.match(/^declare module "sessarc" \{[\s\S]*?^\}/gm) ?? []);
+      const members = blocks.flatMap((block) =>
+        [...block.matchAll(/^ {4}("?[\w:]+"?)[?]?: /gm)].map(([, member]) => member ?? ""),
+      );
+      for (const member of members) expect(types.includes(member), `${name}: ${member}`).toBe(true);
+      if (blocks.some((block) => block.includes("interface ApiRoutes"))) {
+        expect(/interface ApiRoutes extends RoutesOf</.test(types), `${name}: ApiRoutes`).toBe(true);
+      }
+    }
+  });
+});
