@@ -1,0 +1,135 @@
+/** The log and the outbox. An entry is on disk before anything is sent; what the relay did not take is tried again. */
+import { randomUUID } from "node:crypto";
+import { mkdir, open } from "node:fs/promises";
+import { join } from "node:path";
+import type { Kernel } from "sessarc";
+import { relay } from "./relay.ts";
+
+export interface FeedbackEntry {
+  message: string;
+  kind?: string | undefined;
+  email?: string | undefined;
+}
+
+export interface FeedbackAnswer {
+  id: string;
+  stored: true;
+  forwarded: boolean;
+  /** Why it was not sent on; null when it was. */
+  reason: string | null;
+}
+
+export interface Feedback {
+  /** Resolves when the entry is on disk and the relay answered, failed or was late (5 s). Rejects only when the disk does. */
+  add(entry: FeedbackEntry): Promise<FeedbackAnswer>;
+  /** Sends what is due; answers how many entries the relay took. */
+  flush(now?: number): Promise<number>;
+  /** Looks after the outbox from now on. */
+  start(): void;
+  stop(): Promise<void>;
+}
+
+interface Waiting {
+  id: string;
+  body: string;
+  attempts: number;
+}
+
+const FIRST_LOOK = 10_000;
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+/** An entry nobody took for so many tries (about three weeks) stays in the log alone. */
+const TRIES = 30;
+
+export function createFeedback(kernel: Kernel): Feedback {
+  const { db, dataDir } = kernel.storage;
+  const address = kernel.config.feedback.relay;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<number> | undefined;
+
+  /** Tokens in what somebody pasted are hidden before it is kept. */
+  function clean(text: string): string {
+    const service = kernel.registry.services.get("redactor") as { hideSecrets(text: string): string } | undefined;
+    return service ? service.hideSecrets(text) : text;
+  }
+
+  async function log(row: object): Promise<void> {
+    await mkdir(join(dataDir, "files"), { recursive: true, mode: 0o700 });
+    const file = await open(join(dataDir, "files", "feedback.log"), "a", 0o600);
+    try {
+      await file.appendFile(`${JSON.stringify(row)}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  }
+
+  async function send({ id, body, attempts }: Waiting, now: number): Promise<string | null> {
+    const reason = await relay(address as string, body, kernel.closing);
+    if (reason === null || attempts + 1 >= TRIES) {
+      await db.run("delete from feedback_outbox where id = ?", [id]);
+    } else {
+      const wait = Math.min(MINUTE * 2 ** Math.min(attempts, 12), DAY);
+      await db.run("update feedback_outbox set attempts = ?, next_at = ? where id = ?", [attempts + 1, now + wait, id]);
+      plan(wait);
+    }
+    return reason;
+  }
+
+  async function sendDue(now: number): Promise<number> {
+    const due = await db.all<Waiting>(
+      "select id, body, attempts from feedback_outbox where next_at <= ? order by next_at limit 50",
+      [now],
+    );
+    let taken = 0;
+    for (const entry of due) {
+      if (kernel.closing.aborted) break;
+      if ((await send(entry, now)) === null) taken++;
+    }
+    return taken;
+  }
+
+  function plan(ms: number): void {
+    if (address === null || kernel.closing.aborted) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      feedback
+        .flush()
+        .then((taken) => plan(taken > 0 ? MINUTE : 15 * MINUTE))
+        .catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "feedback" }));
+    }, ms);
+    timer.unref();
+  }
+
+  const feedback: Feedback = {
+    async add(entry) {
+      const id = randomUUID();
+      const fields = { id, message: clean(entry.message), kind: entry.kind, email: entry.email };
+      await log({ ...fields, at: new Date().toISOString() });
+      if (address === null) return { id, stored: true, forwarded: false, reason: "No relay is configured" };
+      const body = JSON.stringify(fields);
+      const now = Date.now();
+      // Due later than the attempt below may take, so that nobody sends it twice.
+      await db.run("insert into feedback_outbox (id, body, attempts, next_at) values (?, ?, 0, ?)", [
+        id,
+        body,
+        now + MINUTE,
+      ]);
+      const reason = await send({ id, body, attempts: 0 }, now);
+      return { id, stored: true, forwarded: reason === null, reason };
+    },
+    flush(now = Date.now()) {
+      if (address === null) return Promise.resolve(0);
+      running ??= sendDue(now).finally(() => {
+        running = undefined;
+      });
+      return running;
+    },
+    start: () => plan(FIRST_LOOK),
+    async stop() {
+      clearTimeout(timer);
+      await running;
+    },
+  };
+  return feedback;
+}

@@ -1,0 +1,43 @@
+/** Feedback: kept on this machine first, sent on only where a relay is configured. */
+import { definePlugin, defineRoute, type RoutesOf } from "sessarc";
+import * as v from "valibot";
+import { createFeedback, type Feedback } from "./feedback.ts";
+
+export type { Feedback } from "./feedback.ts";
+
+export const routes = [
+  defineRoute({
+    method: "POST",
+    path: "/feedback",
+    status: 201,
+    summary: "Keep feedback in the local log; a configured relay gets id, message, kind and email, and nothing else",
+    body: v.object({
+      message: v.pipe(v.string(), v.trim(), v.minLength(1, "is empty"), v.maxLength(20_000)),
+      kind: v.optional(v.pipe(v.string(), v.maxLength(40))),
+      email: v.optional(v.pipe(v.string(), v.email("is no e-mail address"), v.maxLength(320))),
+    }),
+    handler: ({ kernel, body }) => kernel.inject("feedback").add(body),
+  }),
+] as const;
+
+export default definePlugin({
+  name: "feedback",
+  routes,
+  migrations: [
+    // What a relay has not taken yet. `next_at` in ms.
+    "create table feedback_outbox (id text primary key, body text not null, attempts integer not null, next_at integer not null)",
+  ],
+  setup(kernel) {
+    const feedback = createFeedback(kernel);
+    kernel.provide("feedback", feedback);
+    kernel.hooks.hook("kernel:ready", () => feedback.start());
+    kernel.onClose(() => feedback.stop());
+  },
+});
+
+declare module "sessarc" {
+  interface ApiRoutes extends RoutesOf<typeof routes> {}
+  interface Services {
+    feedback: Feedback;
+  }
+}
