@@ -32,12 +32,17 @@ export async function callRoute(
   };
   try {
     const value = await route.handler(ctx);
-    return value instanceof Response ? await value.json() : value;
+    return isResponse(value) ? await value.json() : value;
   } catch (error) {
     if (!needsRequest) throw error;
     const response = await kernel.fetch(`/api${path}?${new URLSearchParams(query)}`);
     return await response.json();
   }
+}
+
+/** By its tag: to name the class `Response` makes Node load its whole fetch, 30 ms. */
+function isResponse(value: unknown): value is Response {
+  return Object.prototype.toString.call(value) === "[object Response]";
 }
 
 function findRoute(kernel: Kernel, path: string): { route: AnyRoute; params: Record<string, string> } | undefined {

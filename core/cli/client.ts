@@ -55,6 +55,7 @@ export function createClient({ config, env, plugins }: ClientOptions): Client {
   let service: Promise<Service | undefined> | undefined;
 
   const boot = async (dataDir: string): Promise<Kernel> => {
+    warmUp();
     const { createKernel } = await import("../kernel.ts");
     // Nobody but this command calls it, and it does not stay long enough to keep anything in step.
     const quiet = { ...config, dataDir, auth: false, sync: false, autoImport: false };
@@ -129,6 +130,15 @@ export function createClient({ config, env, plugins }: ClientOptions): Client {
       for (const close of closers.splice(0).reverse()) await close();
     },
   };
+}
+
+/** The database's WebAssembly compiles on another thread: started here, it is ready when the plugins are. */
+export function warmUp(): void {
+  import("../storage/sqljs.ts")
+    .then((sqljs) => sqljs.loadSqlJs())
+    .catch(() => {
+      // Told by whoever needs the database.
+    });
 }
 
 interface Service {

@@ -5,6 +5,7 @@ import type { ResolvedConfig } from "../config.ts";
 import { adapterOf } from "../registry.ts";
 import type { Served } from "../serve.ts";
 import type { Kernel } from "../types.ts";
+import { warmUp } from "./client.ts";
 import { createDemoHome, type DemoHome, exists, hasLogs } from "./demo.ts";
 import { formatCount } from "./format.ts";
 import type { CoreContext } from "./main.ts";
@@ -48,6 +49,7 @@ async function start(
   env: AdapterEnv,
   demo: DemoHome | undefined,
 ): Promise<number> {
+  warmUp();
   const { serve } = await import("../serve.ts");
   const first = !(await exists(join(config.dataDir, "catalog.db")));
   const served = await serve({ config, env, plugins: ctx.plugins });
