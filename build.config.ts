@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { chmod, readFile, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type BuildContext, defineBuildConfig } from "unbuild";
 
@@ -23,7 +23,7 @@ export default defineBuildConfig({
     ...Object.entries(tasks).map(([name, input]) => ({ input: `plugins/${input}.ts`, name: `plugins/${name}` })),
   ],
   declaration: "node16",
-  clean: true,
+  clean: false,
   sourcemap: false,
   // Plugins reach the kernel by the package's own name, which Node resolves to this package: one copy of the kernel.
   externals: [/^sessarc($|\/)/, "vitest"],
@@ -36,6 +36,7 @@ export default defineBuildConfig({
     output: { manualChunks: { core: [here("core/index.ts"), here("core/cli/main.ts")] } },
   },
   hooks: {
+    "build:before": cleanServer,
     "rollup:options": (_, options) => {
       const asConfigured = options.external as (id: string, ...rest: unknown[]) => boolean;
       options.external = (id, ...rest) => !isBundled(id) && asConfigured(id, ...rest);
@@ -76,6 +77,13 @@ function isBundled(id: string): boolean {
   // An import as written, or the file it was resolved to.
   const name = id.replaceAll("\\", "/").split("/node_modules/").at(-1) ?? id;
   return BUNDLED.some((bundled) => name === bundled || name.startsWith(`${bundled}/`));
+}
+
+/** The dashboard in dist/ui is built by vite and stays. */
+async function cleanServer(): Promise<void> {
+  if (!existsSync(here("dist"))) return;
+  const names = readdirSync(here("dist")).filter((name) => name !== "ui");
+  await Promise.all(names.map((name) => rm(here(`dist/${name}`), { recursive: true, force: true })));
 }
 
 /** package.json and what was built must agree, in both directions. */
