@@ -2,7 +2,7 @@
 import { defineRoute, type Kernel, type Services, type SessionUsage } from "sessarc";
 import * as v from "valibot";
 import { dayName, hourOf, weekdayOf, type Zone, zoneOf } from "./buckets.ts";
-import type { CubeSession } from "./cube.ts";
+import { type CubeSession, turn } from "./cube.ts";
 import type { Cost } from "./pricing.ts";
 import { days, lastSpan, minuteOf, type Range, type Span } from "./range.ts";
 import { at, Tally, visit } from "./tally.ts";
@@ -114,7 +114,9 @@ async function analyse(
       tool.errors += errors;
     }
   }
-  const [files, sessions] = await Promise.all([touchedFiles(kernel, touched), archive.store.list({ project: id })]);
+  await turn();
+  const sessions = await archive.store.list({ project: id });
+  const files = await touchedFiles(kernel, touched);
   return {
     project,
     range: span.range,
@@ -145,6 +147,7 @@ async function touchedFiles(kernel: Kernel, ids: ReadonlySet<string>): Promise<P
   const files = new Map<string, { path: string; reads: number; edits: number }>();
   const list = [...ids];
   for (let i = 0; i < list.length; i += PAGE) {
+    await turn();
     const page = list.slice(i, i + PAGE);
     const rows = await kernel.storage.db.all<{ files: string | null }>(
       `select json_extract(facts, '$.files') as files from session where id in (${page.map(() => "?").join(", ")})`,
@@ -159,7 +162,6 @@ async function touchedFiles(kernel: Kernel, ids: ReadonlySet<string>): Promise<P
         file.edits += edits;
       }
     }
-    await new Promise<void>((resolve) => setImmediate(resolve));
   }
   return [...files.values()]
     .sort((a, b) => b.edits + b.reads - (a.edits + a.reads) || b.edits - a.edits || (a.path < b.path ? -1 : 1))

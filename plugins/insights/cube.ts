@@ -146,7 +146,8 @@ interface CatalogReader {
   all<T>(sql: string, params?: (string | number)[]): Promise<T[]>;
 }
 
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+/** Lets other requests in between two slices of work. */
+export const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Changes with whatever the cube keeps of a session: a reply that moves to another session changes its usage alone. */
 const stampOf = (row: Row) => `${row.stamp}\0${row.usage}`;

@@ -13,7 +13,10 @@ const REGION = /^(?:[a-z]{2,6}(?:-gov)?\.)?$/;
  */
 export function names(rule: MatchLogic, id: string): boolean {
   if ("or" in rule) return rule.or.some((one) => names(one, id));
-  if ("and" in rule) return rule.and.every((one) => holds(one, id)) && rule.and.some((one) => names(one, id));
+  // Beside other rules a pattern only restricts them.
+  if ("and" in rule) {
+    return rule.and.every((one) => holds(one, id)) && rule.and.some((one) => !("regex" in one) && names(one, id));
+  }
   if ("equals" in rule) return rule.equals === id;
   if ("regex" in rule) return new RegExp(rule.regex).test(id);
   const literal = "starts_with" in rule ? rule.starts_with : "ends_with" in rule ? rule.ends_with : rule.contains;

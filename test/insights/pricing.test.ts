@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { createPricing } from "../../plugins/insights/pricing.ts";
+
+const M = 1_000_000;
+const tokens = (part: object) => ({ input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0, ...part });
+const dollars = (model: string, part: object) => createPricing().cost({ [model]: tokens(part) }).microdollars / M;
+
+describe("pricing", () => {
+  it("prices each kind of token apart: writes for five minutes, writes for an hour, reads", () => {
+    const model = "claude-haiku-4-5-20251001";
+    expect(dollars(model, { input: M })).toBe(1);
+    expect(dollars(model, { output: M })).toBe(5);
+    expect(dollars(model, { cacheWrite5m: M })).toBe(1.25);
+    expect(dollars(model, { cacheWrite1h: M })).toBe(2);
+    expect(dollars(model, { cacheRead: M })).toBe(0.1);
+  });
+
+  it("D16: a model is billed as itself, never as one whose name it contains or continues", () => {
+    const { price } = createPricing();
+    const entry = (model: string) => price(model)?.entry;
+    expect(entry("claude-opus-4-5")).toBe("anthropic/claude-opus-4-5");
+    expect(entry("claude-opus-4-5-20251101")).toBe("anthropic/claude-opus-4-5");
+    expect(entry("claude-sonnet-4-20250514")).toBe("anthropic/claude-sonnet-4-0");
+    expect(entry("gpt-5-mini")).toBe("openai/gpt-5-mini");
+    expect(entry("gpt-5-nano-2025-08-07")).toBe("openai/gpt-5-nano");
+    expect(entry("gemini-2.5-pro-preview-06-05")).toBe("google/gemini-2.5-pro");
+    for (const model of [
+      "claude-opus-4-50",
+      "claude-opus-4-5-turbo",
+      "my-claude-opus-4-5",
+      "gpt-5-tiny",
+      "gpt-51",
+      "gemini-2.5-pro-max",
+      "not-gpt-5",
+      "claude-sonnet-4-5-of-ours",
+    ]) {
+      expect([model, entry(model)]).toEqual([model, undefined]);
+    }
+  });
+
+  it("takes the provider where the id names it", () => {
+    const { price } = createPricing();
+    expect(price("anthropic/claude-sonnet-4.5")?.entry).toBe("anthropic/claude-sonnet-4-5");
+    expect(price("us.anthropic.claude-sonnet-4-5-20250929-v1:0")?.entry).toMatch(/^aws\/.*claude-sonnet-4-5-20250929/);
+    expect(price("nobody/gpt-5")).toBeUndefined();
+  });
+
+  it("a model without a price is named and never counted as free", () => {
+    const { cost } = createPricing();
+    const usage = { "model-x": tokens({ input: M }), "claude-haiku-4-5": tokens({ input: M }), "model-y": tokens({}) };
+    expect(cost(usage)).toEqual({
+      microdollars: M,
+      pricedAt: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+      unpriced: ["model-x"],
+    });
+  });
+
+  it("the user's own prices go over the table", () => {
+    const { cost, price } = createPricing({
+      "model-x": { input: 2, output: 4, cacheRead: 0 },
+      "gpt-5": { input: 0, output: 0 },
+    });
+    expect(cost({ "model-x": tokens({ input: 1, output: 1, cacheRead: 9, cacheWrite1h: 1 }) }).microdollars).toBe(8);
+    expect(price("gpt-5")).toMatchObject({ origin: "override", rates: { input: 0, output: 0 } });
+  });
+
+  it("a price that is none is told with its name", () => {
+    expect(() => createPricing({ "model-x": { input: 2 } })).toThrow(/prices\.model-x.*output/);
+    expect(() => createPricing({ "model-x": { input: -1, output: 1 } })).toThrow(/input/);
+    expect(() => createPricing({ "model-x": 3 })).toThrow(/prices\.model-x/);
+  });
+
+  it("names of models that are names of objects' own members are no prices", () => {
+    const { price } = createPricing();
+    expect(price("constructor")).toBeUndefined();
+    expect(price("toString")).toBeUndefined();
+  });
+});
