@@ -111,7 +111,10 @@ export interface UsageEvidence {
   inheritedExcluded: number;
 }
 
-/** Server-sent frames of `GET /sessions/:id/live`. */
+/**
+ * Server-sent frames of `GET /sessions/:id/live`. A `live` status with `from` says that messages from that seq on are no longer what
+ * they were (`restarted`: all of them): drop those, they follow anew.
+ */
 export type LiveFrame =
-  | { type: "status"; status: "live" | "stopped"; sessionId: string; reason?: string }
+  | { type: "status"; status: "live" | "stopped"; sessionId: string; reason?: string; from?: number }
   | { type: "messages"; events: SessionEvent[] };

@@ -22,6 +22,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("copilot", () => import("./copilot/index.ts")),
     entry("archive", () => import("./archive/index.ts"), ["import", "search", "show", "usage"]),
     entry("insights", () => import("./insights/index.ts")),
+    entry("live", () => import("./live/index.ts")),
     entry("git", () => import("./git/index.ts")),
     entry("demo", () => import("./demo/index.ts"), ["demo"]),
     // Last: it answers every address that nobody else took.
@@ -33,3 +34,4 @@ export function defaultPlugins(): PluginEntry[] {
 export type { Archive, Cost, Message, Project, ScannedProject, SearchResult, Session } from "./archive/index.ts";
 export type { Demo } from "./demo/index.ts";
 export type { Commit, FileAt, Git, TreeAt } from "./git/index.ts";
+export type { FeedStatus, Live } from "./live/index.ts";

@@ -1,0 +1,40 @@
+/** GET /sessions/:id/live and GET /live/status. */
+import { defineRoute } from "sessarc";
+import * as v from "valibot";
+import { NO_MARK, type Position, parseId } from "./position.ts";
+
+const follow = defineRoute({
+  method: "GET",
+  path: "/sessions/:id/live",
+  summary: "What is written to a session's log from now on, as events",
+  query: v.object({
+    /** seq of the last message the client has; default: all that the archive has. `Last-Event-ID` goes first. */
+    after: v.optional(v.pipe(v.string(), v.regex(/^\d{1,9}$/, "must be a whole number"), v.transform(Number))),
+  }),
+  handler: async ({ kernel, params, query, event }) => {
+    const row = await kernel.inject("archive").row(params.id);
+    const has: Position | undefined =
+      query.after === undefined ? undefined : { seq: query.after + 1, mark: NO_MARK, lineage: "" };
+    const { headers, signal } = event.req;
+    const client = kernel.inject("live").follow(row, parseId(headers.get("last-event-id")) ?? has);
+    signal.addEventListener("abort", () => client.drop(), { once: true });
+    if (signal.aborted) client.drop();
+    return new Response(client.stream, {
+      headers: {
+        "content-type": "text/event-stream; charset=utf-8",
+        "cache-control": "no-store",
+        // Proxies would hold frames back.
+        "x-accel-buffering": "no",
+      },
+    });
+  },
+});
+
+const status = defineRoute({
+  method: "GET",
+  path: "/live/status",
+  summary: "Sessions that are followed right now",
+  handler: ({ kernel }) => ({ watchers: kernel.inject("live").status() }),
+});
+
+export const liveRoutes = [follow, status] as const;
