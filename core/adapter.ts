@@ -47,6 +47,9 @@ export interface Tail {
   bytesRead: number;
 }
 
+/** The part of a summary that totals are made of. */
+export type UsageSummary = Pick<SessionSummary, "usage" | "replies" | "evidence" | "parent">;
+
 /** A tail whose events were handed over in batches. */
 export type TailEnd = Omit<Tail, "events">;
 
@@ -103,6 +106,10 @@ export interface Adapter {
     refs: SessionRef[],
     env: AdapterEnv,
   ): AsyncIterable<[SessionRef, AsyncGenerator<SessionEvent, SessionSummary>]>;
+  /**
+   * The tokens alone, where that is far cheaper than `read`; equal to what `read` would answer. Undefined: this log has to be read.
+   */
+  usage?(ref: SessionRef, env: AdapterEnv): Promise<UsageSummary | undefined>;
   /** What was added since `cursor` (none: everything). */
   tail?(ref: SessionRef, cursor: Cursor | undefined, env: AdapterEnv): Promise<Tail>;
   /** The same in batches; made for `lines` adapters. `restarted` is known at the end only: the caller compares the first seq. */

@@ -8,11 +8,19 @@ export { createProgress, type Progress, type ProgressState } from "./cli/progres
 export { createStyle, fitColumns, printable, type Style, widthOf } from "./cli/style.ts";
 export { type Column, formatTable } from "./cli/table.ts";
 export * from "./command.ts";
-export { type ConfigFlags, defineConfig, isLoopback, type ResolvedConfig, resolveConfig, type UserConfig } from "./config.ts";
+export {
+  type ConfigFlags,
+  defineConfig,
+  isLoopback,
+  type ResolvedConfig,
+  resolveConfig,
+  type UserConfig,
+} from "./config.ts";
 export { type LoadConfigOptions, loadConfig } from "./config-file.ts";
 export { machineEnv } from "./env.ts";
 export * from "./error.ts";
 export { createKernel, type KernelOptions } from "./kernel.ts";
+export { scanLines } from "./line-scan.ts";
 export { type LineParser, readEventBatches, readLines, readParsed, tailParsed } from "./lines.ts";
 export * from "./plugin.ts";
 export type { PluginInfo, RegisteredRoute, Registry } from "./registry.ts";

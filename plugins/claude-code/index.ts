@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type AdapterEnv, defineAdapter, isRecord, type Retention, readLines, type ToolRole } from "sessarc";
 import { createParser } from "./parse.ts";
 import { scanProjects } from "./scan.ts";
+import { readUsage } from "./usage.ts";
 
 export interface ClaudeCodeOptions {
   /** Stands for `~/.claude`; nothing outside it is looked at then. */
@@ -43,6 +44,7 @@ export default defineAdapter((options: ClaudeCodeOptions | undefined) => ({
   roots: (env) => unique(homes(env, options).map((home) => join(home, "projects"))),
   scan: scanProjects,
   lines: (ref, _env, state) => createParser(ref, state),
+  usage: (ref) => readUsage(ref),
   tools: TOOLS,
 
   async peek(ref) {

@@ -4,6 +4,7 @@ import { defineAdapter, readLines, type ToolRole } from "sessarc";
 import { createParser } from "./parse.ts";
 import { type HeadCache, scanRollouts } from "./scan.ts";
 import { createTitles } from "./titles.ts";
+import { readUsage } from "./usage.ts";
 
 export interface CodexOptions {
   /** Stands for `~/.codex`; nothing outside it is looked at then. */
@@ -50,6 +51,7 @@ export default defineAdapter((options: CodexOptions | undefined) => {
     },
     scan: (root) => scanRollouts(root, heads),
     lines: (ref, _env, state) => createParser(titles.of(ref.path, ref.key), state),
+    usage: (ref) => readUsage(ref),
     tools: TOOLS,
 
     async peek(ref) {

@@ -3,11 +3,14 @@ import type { Kernel } from "sessarc";
 import { type Answers, createAnswers } from "./answers.ts";
 import { type Cube, createCube } from "./cube.ts";
 import type { Pricing } from "./pricing.ts";
+import type { StatelessQuery, StatelessReport } from "./stateless.ts";
 
 export interface Insights {
   readonly cube: Cube;
   readonly answers: Answers;
   readonly pricing: Pricing;
+  /** The report of GET /usage straight from the logs. */
+  stateless(query: StatelessQuery): Promise<StatelessReport>;
 }
 
 export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
@@ -17,5 +20,6 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
     pricing,
     answers: createAnswers(),
     cube: createCube(archive, { all: (sql, params) => db.all(sql, params) }),
+    stateless: async (query) => (await import("./stateless.ts")).readStateless(kernel, query),
   };
 }

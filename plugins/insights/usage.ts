@@ -185,7 +185,8 @@ function sums(tally: Tally, costOf: (usage: SessionUsage) => Cost, by?: Group): 
   };
 }
 
-function toRange(from: string | undefined, to: string | undefined): DayRange {
+/** Throws INVALID_INPUT for a range that ends before it begins. */
+export function toRange(from: string | undefined, to: string | undefined): DayRange {
   const range = {
     from: from === undefined ? null : (dayNumber(from) ?? null),
     to: to === undefined ? null : (dayNumber(to) ?? null),

@@ -21,12 +21,16 @@ export interface UsageAnswer {
   rows: UsageRow[];
   totals: Omit<UsageRow, "key" | "label">;
   evidence?: { records: number; requests: number; duplicatesFolded: number; inheritedExcluded: number } | null;
+  /** Logs that could not be read, of a stateless answer. */
+  failed?: readonly { id: string; message: string }[];
 }
 export interface UsageRow {
   /** Day, week, month, session, model, project or tool. */
   key: string;
   label?: string | null;
   sessions: number;
+  /** Not counted from logs alone. */
+  messages?: number | null;
   usage: SessionUsage;
   cost: Cost | null;
 }
@@ -49,7 +53,12 @@ export async function run(ctx: CommandContext): Promise<number> {
   return answer.rows.length > 0 ? 0 : 3;
 }
 
-function readQuery(ctx: CommandContext): Record<string, string | undefined> {
+type Query = { by: (typeof PERIODS)[keyof typeof PERIODS] } & Record<
+  "from" | "to" | "tool" | "project" | "tz",
+  string | undefined
+>;
+
+function readQuery(ctx: CommandContext): Query {
   const [period = "daily", ...rest] = ctx.args;
   if (!(period in PERIODS) || rest.length > 0) {
     throw new UsageError(
@@ -62,6 +71,7 @@ function readQuery(ctx: CommandContext): Record<string, string | undefined> {
     from: readDay(text("since"), "since"),
     to: readDay(text("until"), "until"),
     tool: text("tool"),
+    project: text("project"),
     tz: readZone(text("tz")),
   };
 }
@@ -95,9 +105,18 @@ function readZone(value: string | undefined): string {
   }
 }
 
-async function ask(ctx: CommandContext, query: Record<string, string | undefined>): Promise<UsageAnswer> {
-  if (ctx.flags.stateless === true) await importIntoScratch(ctx);
-  return ctx.get<UsageAnswer>("/usage", query, ctx.signal);
+async function ask(ctx: CommandContext, query: Query): Promise<UsageAnswer> {
+  if (ctx.flags.stateless !== true) return ctx.get<UsageAnswer>("/usage", query, ctx.signal);
+  const { by, project, ...rest } = query;
+  if (by === "project" || project !== undefined) {
+    // Which folders are one project only an archive can tell.
+    await importIntoScratch(ctx);
+    return ctx.get<UsageAnswer>("/usage", query, ctx.signal);
+  }
+  const kernel = await ctx.scratch();
+  const answer: UsageAnswer = await kernel.inject("insights").stateless({ by, ...rest });
+  for (const { id, message } of answer.failed ?? []) ctx.err(printable(`not read: ${id}: ${message}`));
+  return answer;
 }
 
 /** After it, `ctx.get` asks an archive of this command's own that holds everything there is. */
