@@ -23,6 +23,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("archive", () => import("./archive/index.ts"), ["import", "search", "show", "usage"]),
     entry("insights", () => import("./insights/index.ts")),
     entry("live", () => import("./live/index.ts")),
+    entry("causality", () => import("./causality/index.ts")),
     entry("git", () => import("./git/index.ts")),
     entry("demo", () => import("./demo/index.ts"), ["demo"]),
     // Last: it answers every address that nobody else took.
@@ -32,6 +33,16 @@ export function defaultPlugins(): PluginEntry[] {
 
 // What the plugins answer, for clients; it also brings their routes and services into scope for whoever imports these types.
 export type { Archive, Cost, Message, Project, ScannedProject, SearchResult, Session } from "./archive/index.ts";
+export type { Causality } from "./causality/index.ts";
 export type { Demo } from "./demo/index.ts";
 export type { Commit, FileAt, Git, TreeAt } from "./git/index.ts";
+export type {
+  InsightsReport,
+  ModelPrice,
+  PriceList,
+  ProjectAnalytics,
+  Trait,
+  UsageReport,
+  UsageRow,
+} from "./insights/index.ts";
 export type { FeedStatus, Live } from "./live/index.ts";

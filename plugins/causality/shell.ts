@@ -1,0 +1,129 @@
+/** What a shell command reads and looks for, when it says so plainly. Anything clever is left alone. */
+import { isRecord, type Json, pathsIn } from "sessarc";
+
+export interface ShellUse {
+  reads: string[];
+  searches: { pattern: string; paths: string[] }[];
+  /** Files of a patch given to `apply_patch` on the command line. */
+  patched: string[];
+}
+
+const READERS = new Set(["cat", "head", "tail", "less", "more", "nl", "bat", "tac"]);
+const SEARCHERS = new Set(["rg", "grep", "egrep", "fgrep", "ag", "ack"]);
+/** Options whose value is the next word. */
+const VALUED = new Set([
+  "-n",
+  "-c",
+  "-A",
+  "-B",
+  "-C",
+  "-m",
+  "-g",
+  "-t",
+  "-e",
+  "-f",
+  "--glob",
+  "--type",
+  "--include",
+  "--exclude",
+]);
+const LIMIT = 8_192;
+
+/** The command text of a shell call: a string, or the words given to `bash -lc`. */
+export function commandOf(input: Json | undefined): string {
+  if (typeof input === "string") return input;
+  if (!isRecord(input)) return "";
+  const value = input.command ?? input.cmd ?? input.script;
+  if (typeof value === "string") return value;
+  if (!Array.isArray(value)) return "";
+  const words = value.filter((word): word is string => typeof word === "string");
+  const isShell = /(?:^|\/)(?:ba|z|da)?sh$/.test(words[0] ?? "") && /^-\w*c$/.test(words[1] ?? "");
+  if (isShell) return words[2] ?? "";
+  return words.map((word) => (/[\s'"]/.test(word) ? `'${word.replaceAll("'", "")}'` : word)).join(" ");
+}
+
+/** Linear in the command; only its first 8 KB are looked at (patches whole). */
+export function readShell(command: string): ShellUse {
+  const use: ShellUse = { reads: [], searches: [], patched: [] };
+  const patch = command.indexOf("*** Begin Patch");
+  if (patch >= 0) {
+    use.patched = pathsIn(command.slice(patch), "patch");
+    return use;
+  }
+  let folder = "";
+  const at = (path: string) => (folder && !/^([/~]|[A-Za-z]:)/.test(path) ? `${folder}/${path}` : path);
+  for (const words of split(command.slice(0, LIMIT))) {
+    const [name = "", ...rest] = words;
+    if (name === "cd" && rest[0]) folder = at(rest[0]);
+    else if (READERS.has(name)) use.reads.push(...plain(rest).map(at));
+    else if (name === "sed" && rest.includes("-n") && !rest.some((word) => word.startsWith("-i")))
+      use.reads.push(
+        ...plain(rest.filter((word) => word !== "-n"))
+          .slice(1)
+          .map(at),
+      );
+    else if (SEARCHERS.has(name) || (name === "git" && rest[0] === "grep")) {
+      const [pattern, ...paths] = plain(name === "git" ? rest.slice(1) : rest);
+      if (pattern !== undefined) use.searches.push({ pattern, paths: paths.map(at) });
+    }
+  }
+  return use;
+}
+
+/** Words that are no options and no options' values. */
+function plain(words: readonly string[]): string[] {
+  const found: string[] = [];
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] as string;
+    if (
+      VALUED.has(word) &&
+      /^\d+$|^-[gtefABCm]$|^--/.test(word === "-n" || word === "-c" ? (words[i + 1] ?? "") : word)
+    )
+      i++;
+    else if (!word.startsWith("-") && word !== "") found.push(word);
+  }
+  return found;
+}
+
+/** Commands as words; quotes are taken off, what follows a redirection is left out. */
+function* split(text: string): Generator<string[]> {
+  let words: string[] = [];
+  let word = "";
+  let quote = "";
+  let quoted = false;
+  let skip = false;
+  const endWord = () => {
+    if ((word !== "" || quoted) && !skip) words.push(word);
+    else if (word !== "" && skip) skip = false;
+    word = "";
+    quoted = false;
+  };
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i] as string;
+    if (quote) {
+      if (char === quote) quote = "";
+      else if (char === "\\" && quote === '"') word += text[++i] ?? "";
+      else word += char;
+    } else if (char === "'" || char === '"') {
+      quote = char;
+      quoted = true;
+    } else if (char === "\\") word += text[++i] ?? "";
+    else if (char === "<" && text[i + 1] === "<")
+      return; // a here-document follows: nothing after it is a command
+    else if (char === ">" || char === "<") {
+      if (/^\d$/.test(word)) word = "";
+      endWord();
+      if (text[i + 1] === ">" || text[i + 1] === "&") i++;
+      skip = true;
+    } else if (char === ";" || char === "|" || char === "&" || char === "\n") {
+      endWord();
+      skip = false;
+      if (words.length > 0) yield words;
+      words = [];
+    } else if (char === " " || char === "\t") {
+      endWord();
+    } else word += char;
+  }
+  endWord();
+  if (words.length > 0) yield words;
+}
