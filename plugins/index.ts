@@ -25,6 +25,9 @@ export function defaultPlugins(): PluginEntry[] {
     entry("live", () => import("./live/index.ts")),
     entry("causality", () => import("./causality/index.ts")),
     entry("git", () => import("./git/index.ts")),
+    entry("security", () => import("./security/index.ts"), ["export", "guard"]),
+    entry("share", () => import("./share/index.ts")),
+    entry("feedback", () => import("./feedback/index.ts")),
     entry("demo", () => import("./demo/index.ts"), ["demo"]),
     // Last: it answers every address that nobody else took.
     entry("dashboard", () => import("./dashboard/index.ts")),

@@ -57,9 +57,9 @@ const get = defineRoute({
     const zone = zoneOf(query.tz);
     const now = Date.now();
     const span = lastSpan(query.days, zone, now);
-    const sessions = await cube.sessions();
+    const { generation, sessions } = await cube.figures();
     const question = JSON.stringify(["project", params.id, span.range, zone.name, minuteOf(now)]);
-    const answer = await answers.get(question, cube.generation, () =>
+    const answer = await answers.get(question, generation, () =>
       analyse(kernel, params.id, [...sessions.values()], zone, span),
     );
     const git = await kernel.inject("archive").gitOf([answer.project]);

@@ -39,11 +39,15 @@ export interface CubeSession {
   kinds: Record<string, number>;
 }
 
-export interface Cube {
-  /** All sessions, as of now. One flight for concurrent callers; a few ms per thousand changed sessions, in slices. */
-  sessions(): Promise<ReadonlyMap<string, CubeSession>>;
-  /** Generation of the archive that the last answer stands for. */
+/** What the archive held at one generation. */
+export interface Figures {
   readonly generation: number;
+  readonly sessions: ReadonlyMap<string, CubeSession>;
+}
+
+export interface Cube {
+  /** All sessions as of now. One flight for concurrent callers; a few ms per thousand changed sessions, in slices. */
+  figures(): Promise<Figures>;
 }
 
 interface Row {
@@ -83,9 +87,8 @@ const LOOK = page(COLUMNS);
 const LOAD = page(`${COLUMNS}, facts`);
 
 export function createCube(archive: Archive, db: CatalogReader): Cube {
-  let sessions = new Map<string, CubeSession>();
+  let current: Figures = { generation: -1, sessions: new Map() };
   let stamps = new Map<string, string>();
-  let generation = -1;
   let running: Promise<void> | undefined;
 
   const refresh = async () => {
@@ -93,11 +96,11 @@ export function createCube(archive: Archive, db: CatalogReader): Cube {
     const next = new Map<string, CubeSession>();
     const nextStamps = new Map<string, string>();
     const changed: Row[] = [];
-    const sql = generation < 0 ? LOAD : LOOK;
+    const sql = current.generation < 0 ? LOAD : LOOK;
     for (let after = 0; ; ) {
       const rows = await db.all<Row>(sql, [after]);
       for (const row of rows) {
-        const known = stamps.get(row.id) === stampOf(row) ? sessions.get(row.id) : undefined;
+        const known = stamps.get(row.id) === stampOf(row) ? current.sessions.get(row.id) : undefined;
         nextStamps.set(row.id, stampOf(row));
         if (known) next.set(row.id, { ...known, project: row.project_id, label: row.label });
         else if (row.facts === undefined) changed.push(row);
@@ -119,25 +122,21 @@ export function createCube(archive: Archive, db: CatalogReader): Cube {
       await turn();
     }
     for (const session of next.values()) session.root = rootOf(session, next);
-    sessions = next;
+    current = { generation: target, sessions: next };
     stamps = nextStamps;
-    generation = target;
   };
 
   return {
-    get generation() {
-      return generation;
-    },
-    async sessions() {
-      // A change while it ran is found by the next look.
-      while (generation !== archive.generation) {
+    async figures() {
+      // A change while it ran is found by the next look; an import changes something all the time.
+      while (current.generation !== archive.generation) {
         running ??= refresh().finally(() => {
           running = undefined;
         });
         await running;
         if (archive.importer.progress.type !== "idle") break;
       }
-      return sessions;
+      return current;
     },
   };
 }

@@ -31,7 +31,7 @@ export default definePlugin({
       if (!kernel.address) return;
       pricing.warm();
       // A failure is told to whoever asks next.
-      insights.cube.sessions().catch(() => {});
+      insights.cube.figures().catch(() => {});
     }, WARM_AFTER_MS);
     timer.unref();
     kernel.onClose(() => clearTimeout(timer));

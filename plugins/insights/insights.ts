@@ -73,9 +73,10 @@ const get = defineRoute({
     const zone = zoneOf(query.tz);
     const now = Date.now();
     const span = lastSpan(query.days, zone, now);
-    const sessions = [...(await cube.sessions()).values()];
+    const { generation, sessions: all } = await cube.figures();
+    const sessions = [...all.values()];
     const question = JSON.stringify(["insights", span.range, zone.name, query.since, minuteOf(now)]);
-    return answers.get(question, cube.generation, async () => {
+    return answers.get(question, generation, async () => {
       const { costOf, ...rest } = overview(kernel, sessions, zone, span);
       const [live, sinceYouLeft] = await Promise.all([
         liveNow(kernel, now),

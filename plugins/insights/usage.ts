@@ -69,8 +69,8 @@ const usage = defineRoute({
     const { cube, answers, pricing } = kernel.inject("insights");
     const zone = zoneOf(query.tz);
     const range = toRange(query.from, query.to);
-    const all = await cube.sessions();
-    return answers.get(JSON.stringify(["usage", query, zone.name]), cube.generation, async () => {
+    const { generation, sessions: all } = await cube.figures();
+    return answers.get(JSON.stringify(["usage", query, zone.name]), generation, async () => {
       const named = query.by === "project" || query.project !== undefined;
       const projects = named ? await kernel.inject("archive").store.projects() : [];
       const chosen = query.project === undefined ? undefined : projectIds(projects, query.project);
@@ -100,7 +100,8 @@ const prices = defineRoute({
   handler: async ({ kernel }): Promise<PriceList> => {
     const { cube, pricing } = kernel.inject("insights");
     const seen = new Set<string>();
-    for (const session of (await cube.sessions()).values()) for (const { model } of session.usage) seen.add(model);
+    for (const session of (await cube.figures()).sessions.values())
+      for (const { model } of session.usage) seen.add(model);
     const models = [...seen].sort().flatMap((model) => pricing.price(model) ?? []);
     return {
       pricedAt: pricing.pricedAt,

@@ -217,14 +217,14 @@ describe("GET /usage", () => {
     for (const n of [1, 2, 3]) await write(log(n), [reply({ at: "2026-11-01T10:00:00.000Z", id: `${n}`, output: n })]);
     await importAll();
     const { cube } = t.kernel.inject("insights");
-    const before = await cube.sessions();
-    expect(await cube.sessions()).toBe(before);
+    const before = (await cube.figures()).sessions;
+    expect((await cube.figures()).sessions).toBe(before);
     await write(
       log(2),
       [2, 4].map((n) => reply({ at: "2026-11-01T10:00:00.000Z", id: `${n}`, output: n })),
     );
     await importAll();
-    const after = await cube.sessions();
+    const after = (await cube.figures()).sessions;
     const same = [1, 2, 3].map((n) => {
       const id = `claude-code:${uuid(n)}`;
       return before.get(id)?.usage === after.get(id)?.usage;
