@@ -1,0 +1,129 @@
+/** GET /sessions/:id/outline and /sessions/:id/find: what a virtual transcript needs before any message body is loaded. */
+import { defineRoute, EVENT_KINDS, type Kernel, type SessionEvent, type ToolRole } from "sessarc";
+import * as v from "valibot";
+
+/**
+ * The shape of a whole session in columns, about 12 bytes a message. Position in a column is the message's seq, except where it
+ * says otherwise.
+ */
+export interface Outline {
+  total: number;
+  /** One digit a message: index into EVENT_KINDS. */
+  kinds: string;
+  /** ms since the epoch of the first message with a time; null when none has one. */
+  start: number | null;
+  /** ms since the message before; the first counts from `start`. A message without a time counts 0. */
+  steps: number[];
+  /** Characters of text and arguments. */
+  sizes: number[];
+  /** Tools called, with what they do where the adapter says so. */
+  tools: { name: string; role: ToolRole | null }[];
+  /** One for each tool_use, in order: index into `tools`. */
+  calls: number[];
+  /** One for each tool_result, in order: seq of its call, -1 when unknown. */
+  results: number[];
+  /** seq of failed results. */
+  errors: number[];
+  /** Beginning of what the user wrote and of notes. */
+  prompts: { seq: number; text: string }[];
+}
+
+const PROMPT = 200;
+const KEPT = 12;
+const FOUND = 10_000;
+const cache = new WeakMap<Kernel, Map<string, { version: string; outline: Promise<Outline> }>>();
+
+const outline = defineRoute({
+  method: "GET",
+  path: "/sessions/:id/outline",
+  summary: "Kinds, times, tools and prompts of all messages, in columns",
+  handler: async ({ kernel, params }): Promise<Outline> => {
+    const archive = kernel.inject("archive");
+    const row = await archive.row(params.id);
+    const version = `${row.generation}/${row.message_count}/${row.parts}`;
+    const known = cache.get(kernel) ?? new Map<string, { version: string; outline: Promise<Outline> }>();
+    cache.set(kernel, known);
+    const hit = known.get(row.id);
+    known.delete(row.id);
+    const entry = hit?.version === version ? hit : { version, outline: build(archive.events(row), archive.adapter(row.tool)?.tools ?? {}) };
+    known.set(row.id, entry);
+    entry.outline.catch(() => known.delete(row.id));
+    for (const oldest of known.keys()) if (known.size > KEPT) known.delete(oldest);
+    return entry.outline;
+  },
+});
+
+const find = defineRoute({
+  method: "GET",
+  path: "/sessions/:id/find",
+  summary: "Messages of a session that contain a text, in any case",
+  query: v.object({ q: v.pipe(v.string(), v.minLength(1), v.maxLength(500)) }),
+  handler: async ({ kernel, params, query, signal }): Promise<{ seqs: number[]; truncated: boolean }> => {
+    const archive = kernel.inject("archive");
+    const row = await archive.row(params.id);
+    const wanted = query.q.toLowerCase();
+    const seqs: number[] = [];
+    for await (const batch of archive.events(row)) {
+      if (signal.aborted) break;
+      for (const event of batch) {
+        if (!holds(event, wanted)) continue;
+        seqs.push(event.seq);
+        if (seqs.length === FOUND) return { seqs, truncated: true };
+      }
+    }
+    return { seqs, truncated: false };
+  },
+});
+
+export const outlineRoutes = [outline, find] as const;
+
+function holds(event: SessionEvent, wanted: string): boolean {
+  if (event.text.toLowerCase().includes(wanted)) return true;
+  return event.tool_input !== undefined && words(event.tool_input).toLowerCase().includes(wanted);
+}
+
+function words(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value === null || typeof value !== "object") return String(value);
+  return Object.values(value).map(words).join("\n");
+}
+
+async function build(batches: AsyncIterable<SessionEvent[]>, roles: Readonly<Record<string, ToolRole>>): Promise<Outline> {
+  const kinds: string[] = [];
+  const out: Outline = { total: 0, kinds: "", start: null, steps: [], sizes: [], tools: [], calls: [], results: [], errors: [], prompts: [] };
+  const toolIndex = new Map<string, number>();
+  const open = new Map<string, number>();
+  let last: number | null = null;
+  for await (const batch of batches) {
+    for (const event of batch) {
+      const kind = EVENT_KINDS.indexOf(event.kind);
+      kinds.push(String(kind));
+      const at = event.at === undefined ? Number.NaN : Date.parse(event.at);
+      if (Number.isNaN(at)) out.steps.push(0);
+      else {
+        out.start ??= at;
+        out.steps.push(at - (last ?? out.start));
+        last = at;
+      }
+      out.sizes.push(event.text.length + (event.tool_input === undefined ? 0 : words(event.tool_input).length));
+      if (event.kind === "tool_use") {
+        const name = event.tool_name ?? "";
+        let index = toolIndex.get(name);
+        if (index === undefined) {
+          index = out.tools.push({ name, role: roles[name] ?? null }) - 1;
+          toolIndex.set(name, index);
+        }
+        out.calls.push(index);
+        if (event.tool_use_id !== undefined) open.set(event.tool_use_id, event.seq);
+      } else if (event.kind === "tool_result") {
+        out.results.push((event.tool_use_id === undefined ? undefined : open.get(event.tool_use_id)) ?? -1);
+        if (event.is_error) out.errors.push(event.seq);
+      } else if (event.kind === "user" || event.kind === "note") {
+        out.prompts.push({ seq: event.seq, text: event.text.slice(0, PROMPT) });
+      }
+    }
+  }
+  out.kinds = kinds.join("");
+  out.total = kinds.length;
+  return out;
+}

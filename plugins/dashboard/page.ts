@@ -1,0 +1,82 @@
+/** GET /** : files of the built dashboard, and its page for every address that is not theirs. */
+import { createHash } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, extname, join } from "node:path";
+import { defineRoute, resolveInside, SessarcError } from "sessarc";
+
+const POLICY = [
+  "default-src 'self'",
+  "script-src 'self'",
+  // The highlighter writes custom properties into style attributes; text of sessions never gets there.
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const TYPES: Record<string, string> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".json": "application/json; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
+};
+
+/** Addresses that other plugins answer, or nobody: never the page. */
+const FOREIGN = /^(api|mcp|share|plugins|auth)(\/|$)/;
+
+const page = defineRoute({
+  method: "GET",
+  path: "/**:rest",
+  mount: "/",
+  summary: "The dashboard",
+  handler: async ({ params, event }) => {
+    const path = params.rest;
+    if (FOREIGN.test(path)) throw new SessarcError("ROUTE_NOT_FOUND", { method: "GET", path: `/${path}` });
+    const file = path === "" ? undefined : await readAsset(path);
+    if (file) return answer(file, path);
+    if (path.startsWith("assets/")) throw new SessarcError("ROUTE_NOT_FOUND", { method: "GET", path: `/${path}` });
+    const index = await readAsset("index.html");
+    if (!index) throw new SessarcError("DASHBOARD_NOT_BUILT", {});
+    const tag = `"${createHash("sha256").update(index).digest("base64url").slice(0, 22)}"`;
+    if (event.req.headers.get("if-none-match") === tag) return new Response(null, { status: 304, headers: headersOf("index.html", tag) });
+    return new Response(index, { headers: headersOf("index.html", tag) });
+  },
+});
+
+export const pageRoutes = [page] as const;
+
+function answer(file: Uint8Array<ArrayBuffer>, path: string): Response {
+  return new Response(file, { headers: headersOf(path) });
+}
+
+function headersOf(path: string, tag?: string): Record<string, string> {
+  const headers: Record<string, string> = {
+    "content-type": TYPES[extname(path)] ?? "application/octet-stream",
+    // Names below assets/ carry a hash of their content.
+    "cache-control": path.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache",
+    "content-security-policy": POLICY,
+  };
+  if (tag) headers.etag = tag;
+  return headers;
+}
+
+/** Folder of the build: `dist/ui` of this package, wherever this module was bundled to. */
+function folder(): string {
+  return join(dirname(createRequire(import.meta.url).resolve("sessarc/package.json")), "dist", "ui");
+}
+
+/** A file of the build; undefined when there is none. Hidden files and the build's own manifest are not served. */
+async function readAsset(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (path.split("/").some((part) => part.startsWith("."))) return;
+  const file = await resolveInside(folder(), path).catch(() => undefined);
+  if (file === undefined) return;
+  const info = await stat(file).catch(() => undefined);
+  return info?.isFile() ? new Uint8Array(await readFile(file)) : undefined;
+}

@@ -1,0 +1,66 @@
+/** The HTTP API, typed from the routes themselves: `api("GET /sessions/:id", { params: { id } })`. No server code reaches the bundle. */
+import type { ApiRoutes } from "sessarc";
+import type {} from "../plugins/index.ts";
+import { pathOf } from "./client-path.ts";
+
+export type RouteKey = keyof ApiRoutes & string;
+type Of<K extends RouteKey, F extends string> = ApiRoutes[K] extends { [P in F]: infer T } ? T : undefined;
+
+/** What a route answers with JSON; a handler that may answer a stream as well is typed by its JSON form. */
+export type Answer<K extends RouteKey> = Exclude<Of<K, "response">, Response>;
+export type QueryOf<K extends RouteKey> = Of<K, "query">;
+export type BodyOf<K extends RouteKey> = Of<K, "body">;
+
+type Loose<T> = [T] extends [undefined] ? undefined : T extends object ? { [P in keyof T]: T[P] | (T[P] extends string | undefined ? number : never) | undefined } : T;
+type ParamsPart<K extends RouteKey> = [keyof Of<K, "params">] extends [never] ? { params?: undefined } : { params: Of<K, "params"> };
+export type Init<K extends RouteKey> = ParamsPart<K> & { query?: Loose<QueryOf<K>>; body?: BodyOf<K>; signal?: AbortSignal; headers?: Record<string, string> };
+type Args<K extends RouteKey> = [keyof Of<K, "params">] extends [never] ? [init?: Init<K>] : [init: Init<K>];
+
+/** The one error shape of the API, or what kept the request from being answered (`status` 0). */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly fix: string | undefined;
+  constructor(body: { status: number; code: string; message: string; fix?: string | undefined }) {
+    super(body.message);
+    this.name = "ApiError";
+    this.status = body.status;
+    this.code = body.code;
+    this.fix = body.fix;
+  }
+}
+
+/** Throws ApiError for every answer that is not a success; an aborted request rejects with AbortError. */
+export async function api<K extends RouteKey>(key: K, ...[init]: Args<K>): Promise<Answer<K>> {
+  const response = await request(key, init);
+  return (response.status === 204 ? undefined : await response.json()) as Answer<K>;
+}
+
+/** The raw answer, for streams. */
+export async function request<K extends RouteKey>(key: K, init?: Partial<Init<K>>): Promise<Response> {
+  const [method = "GET"] = key.split(" ");
+  const options: RequestInit = { method, headers: { accept: "application/json", ...init?.headers } };
+  if (init?.signal) options.signal = init.signal;
+  if (init?.body !== undefined) {
+    options.body = JSON.stringify(init.body);
+    options.headers = { ...options.headers, "content-type": "application/json" };
+  }
+  const response = await fetch(urlOf(key, init), options).catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new ApiError({ status: 0, code: "UNREACHABLE", message: "The service does not answer" });
+  });
+  if (!response.ok) throw await toError(response);
+  return response;
+}
+
+export function urlOf<K extends RouteKey>(key: K, init?: { params?: unknown; query?: unknown }): string {
+  return pathOf(key.slice(key.indexOf(" ") + 1), init?.params as Record<string, string> | undefined, init?.query as Record<string, unknown> | undefined);
+}
+
+async function toError(response: Response): Promise<ApiError> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const { status } = response;
+  if (body === null || typeof body !== "object") return new ApiError({ status, code: `HTTP_${status}`, message: response.statusText });
+  const { code, message, fix } = body as { code?: string; message?: string; fix?: string };
+  return new ApiError({ status, code: code ?? `HTTP_${status}`, message: message ?? response.statusText, fix });
+}

@@ -1,0 +1,86 @@
+/** Highlighting, loaded when first needed; each language is a file of its own. Two themes at once, as custom properties. */
+import type { HighlighterCore, LanguageInput } from "shiki/core";
+
+const LANGUAGES: Record<string, () => Promise<{ default: LanguageInput }>> = {
+  typescript: () => import("@shikijs/langs/typescript"),
+  tsx: () => import("@shikijs/langs/tsx"),
+  javascript: () => import("@shikijs/langs/javascript"),
+  json: () => import("@shikijs/langs/json"),
+  bash: () => import("@shikijs/langs/bash"),
+  python: () => import("@shikijs/langs/python"),
+  go: () => import("@shikijs/langs/go"),
+  rust: () => import("@shikijs/langs/rust"),
+  vue: () => import("@shikijs/langs/vue"),
+  html: () => import("@shikijs/langs/html"),
+  css: () => import("@shikijs/langs/css"),
+  markdown: () => import("@shikijs/langs/markdown"),
+  yaml: () => import("@shikijs/langs/yaml"),
+  sql: () => import("@shikijs/langs/sql"),
+  diff: () => import("@shikijs/langs/diff"),
+};
+const ALIASES: Record<string, string> = { ts: "typescript", mts: "typescript", cts: "typescript", js: "javascript", mjs: "javascript", cjs: "javascript", jsx: "tsx", sh: "bash", shell: "bash", zsh: "bash", console: "bash", py: "python", rs: "rust", htm: "html", svg: "html", xml: "html", scss: "css", md: "markdown", yml: "yaml", jsonc: "json", jsonl: "json", patch: "diff" };
+const THEMES = { light: "github-light-high-contrast", dark: "github-dark-high-contrast" };
+/** Longer code stays plain: it would hold up the page. */
+export const MAX_CODE = 20_000;
+
+let core: Promise<HighlighterCore> | undefined;
+const loaded = new Map<string, Promise<void>>();
+
+export const languageOf = (name: string): string | undefined => {
+  const short = name.toLowerCase().replace(/^.*\./, "").replace(/^.*\//, "");
+  const known = ALIASES[short] ?? short;
+  return known in LANGUAGES ? known : undefined;
+};
+
+async function get(language: string): Promise<HighlighterCore> {
+  core ??= (async () => {
+    const [{ createHighlighterCore }, { createJavaScriptRegexEngine }, light, dark] = await Promise.all([
+      import("shiki/core"),
+      import("shiki/engine/javascript"),
+      import("@shikijs/themes/github-light-high-contrast"),
+      import("@shikijs/themes/github-dark-high-contrast"),
+    ]);
+    return createHighlighterCore({ themes: [light.default, dark.default], langs: [], engine: createJavaScriptRegexEngine({ forgiving: true }) });
+  })();
+  const highlighter = await core;
+  const load = LANGUAGES[language];
+  if (!loaded.has(language) && load) loaded.set(language, load().then((module) => highlighter.loadLanguage(module.default)));
+  await loaded.get(language);
+  return highlighter;
+}
+
+/** A stretch of one line in one colour. */
+export interface Token {
+  text: string;
+  style: Record<string, string>;
+}
+
+/** Lines of tokens; undefined when there is no grammar or the code is too long. */
+export async function highlightLines(code: string, name: string): Promise<Token[][] | undefined> {
+  const language = languageOf(name);
+  if (!language || code.length > MAX_CODE) return;
+  const highlighter = await get(language);
+  const { tokens } = highlighter.codeToTokens(code, { lang: language, themes: THEMES, defaultColor: false });
+  return tokens.map((line) => line.map((token) => ({ text: token.content, style: (token.htmlStyle ?? {}) as Record<string, string> })));
+}
+
+/** Colours the code blocks of rendered Markdown in place. */
+export async function highlightBlocks(root: HTMLElement): Promise<void> {
+  for (const code of root.querySelectorAll<HTMLElement>("pre > code[class*=language-]")) {
+    if (code.dataset.done) continue;
+    code.dataset.done = "1";
+    const name = /language-(\S+)/.exec(code.className)?.[1] ?? "";
+    const lines = await highlightLines(code.textContent.replace(/\n$/, ""), name);
+    if (!lines || !code.isConnected) continue;
+    const parts = lines.flatMap((line, i) => [...(i > 0 ? [document.createTextNode("\n")] : []), ...line.map(toSpan)]);
+    code.classList.add("shiki");
+    code.replaceChildren(...parts);
+  }
+}
+
+function toSpan(token: Token): HTMLElement {
+  const span = document.createElement("span");
+  span.textContent = token.text;
+  for (const [name, value] of Object.entries(token.style)) span.style.setProperty(name, value);
+  return span;
+}

@@ -1,0 +1,53 @@
+/** All words of the dashboard. English is part of the entry; other languages load when chosen. */
+import { computed, shallowRef } from "vue";
+import { type Language, settings } from "../state/settings.ts";
+import { en } from "./en.ts";
+
+export type Key = keyof typeof en;
+export type Words = Record<Key, string>;
+
+const loaders: Record<Exclude<Language, "en">, () => Promise<{ words: Words }>> = {
+  "zh-CN": () => import("./zh.ts"),
+  ja: () => import("./ja.ts"),
+};
+const words = shallowRef<Words>(en);
+
+export const LANGUAGES: Record<Language, string> = { en: "English", "zh-CN": "简体中文", ja: "日本語" };
+
+/** The language shown: the chosen one, else the browser's when we have it. */
+export const language = computed<Language>(() => settings.language ?? preferred());
+
+function preferred(): Language {
+  for (const tag of navigator.languages) {
+    if (tag.startsWith("zh")) return "zh-CN";
+    if (tag.startsWith("ja")) return "ja";
+    if (tag.startsWith("en")) return "en";
+  }
+  return "en";
+}
+
+/** Loads the words of the language and tells the page. */
+export async function loadLanguage(tag: Language = language.value): Promise<void> {
+  words.value = tag === "en" ? en : (await loaders[tag]()).words;
+  document.documentElement.lang = tag;
+}
+
+/** `t("home.sessions", { n: 3 })`. `{name}` is filled in; with `n`, the text before `|` is the singular. */
+export function t(key: Key, values: Record<string, string | number> = {}): string {
+  const text = words.value[key] ?? en[key] ?? key;
+  const forms = text.split("|");
+  const form = (forms.length > 1 && values.n !== 1 && values.count !== 1 ? forms[1] : forms[0]) ?? text;
+  return form.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    return typeof value === "number" ? number(value) : (value ?? "");
+  });
+}
+
+const formatters = new Map<string, Intl.NumberFormat>();
+/** A number as this language writes it. */
+export function number(value: number, options: Intl.NumberFormatOptions = {}): string {
+  const key = language.value + JSON.stringify(options);
+  let format = formatters.get(key);
+  if (!format) formatters.set(key, (format = new Intl.NumberFormat(language.value, options)));
+  return format.format(value);
+}

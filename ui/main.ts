@@ -1,0 +1,27 @@
+import "./styles/main.css";
+import { PiniaColada } from "@pinia/colada";
+import { createPinia } from "pinia";
+import { createApp } from "vue";
+import App from "./app.vue";
+import { loadLanguage } from "./i18n/index.ts";
+import { loadPlugins } from "./plugin.ts";
+import { createAppRouter } from "./route.ts";
+import { listenForKeys } from "./state/keys.ts";
+import { keepSettings } from "./state/settings.ts";
+
+async function start(): Promise<void> {
+  keepSettings();
+  await loadLanguage();
+  const router = createAppRouter();
+  const app = createApp(App);
+  app.use(createPinia());
+  app.use(PiniaColada, { queryOptions: { staleTime: 2_000, gcTime: 120_000 } });
+  app.use(router);
+  app.config.errorHandler = (error) => console.error(error);
+  listenForKeys();
+  // Plugins bring routes of their own: a deep link to one must find it.
+  await loadPlugins(router);
+  app.mount("#app");
+}
+
+void start();

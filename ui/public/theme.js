@@ -1,0 +1,16 @@
+// Runs before the first paint, so that a dark page never flashes light. Kept apart because the policy allows no inline script.
+(() => {
+  let settings = {};
+  try {
+    settings = JSON.parse(localStorage.getItem("sessarc:settings") ?? "{}");
+  } catch {
+    // Storage is switched off or holds something else: the defaults serve.
+  }
+  const root = document.documentElement;
+  const wish = settings.theme ?? "system";
+  const dark = wish === "dark" || (wish === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
+  root.dataset.theme = dark ? "dark" : "light";
+  root.dataset.density = settings.density ?? "comfortable";
+  root.dataset.size = settings.textSize ?? "m";
+  if (settings.language) root.lang = settings.language;
+})();

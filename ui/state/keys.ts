@@ -1,0 +1,85 @@
+/** Keyboard: sequences such as `g h`, single letters and chords. The component mounted last is asked first. */
+import { onScopeDispose } from "vue";
+import { settings } from "./settings.ts";
+
+export interface KeyBinding {
+  /** `mod+k`, `g h`, `?`, `/`, `Escape`, `ArrowDown`. */
+  keys: string;
+  /** Key of the dictionary, for the help. */
+  label?: string;
+  /** Return false to let the key go on. */
+  run(event: KeyboardEvent): unknown;
+  /** Works while typing too. */
+  always?: boolean;
+}
+
+const layers: KeyBinding[][] = [];
+let prefix = "";
+let prefixTimer: ReturnType<typeof setTimeout> | undefined;
+
+export function useKeys(bindings: KeyBinding[]): void {
+  layers.push(bindings);
+  onScopeDispose(() => {
+    const at = layers.indexOf(bindings);
+    if (at >= 0) layers.splice(at, 1);
+  });
+}
+
+/** What can be pressed now, for the help. */
+export const activeKeys = (): KeyBinding[] => layers.flat().filter((binding) => binding.label !== undefined);
+
+export function listenForKeys(): void {
+  window.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.isComposing) return;
+    const key = nameOf(event);
+    const typing = isTyping(event.target);
+    const tried = prefix === "" ? [key] : [`${prefix} ${key}`, key];
+    const hadPrefix = prefix !== "";
+    prefix = "";
+    for (const name of tried) {
+      for (const layer of [...layers].reverse()) {
+        for (const binding of layer) {
+          if (binding.keys !== name || (typing && !binding.always)) continue;
+          if (isPlainLetter(name) && !settings.keys) continue;
+          if (binding.run(event) === false) continue;
+          event.preventDefault();
+          return;
+        }
+      }
+    }
+    if (!typing && !hadPrefix && settings.keys && layers.flat().some((binding) => binding.keys.startsWith(`${key} `))) {
+      prefix = key;
+      clearTimeout(prefixTimer);
+      prefixTimer = setTimeout(() => {
+        prefix = "";
+      }, 1_200);
+    }
+  });
+}
+
+function nameOf(event: KeyboardEvent): string {
+  const parts: string[] = [];
+  if (event.ctrlKey || event.metaKey) parts.push("mod");
+  if (event.altKey) parts.push("alt");
+  if (event.shiftKey && event.key.length > 1) parts.push("shift");
+  parts.push(event.key.length === 1 && (event.ctrlKey || event.metaKey) ? event.key.toLowerCase() : event.key);
+  return parts.join("+");
+}
+
+const isPlainLetter = (name: string) => /^.( .)?$/u.test(name);
+
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return true;
+  return target instanceof HTMLInputElement && !["checkbox", "radio", "button", "range"].includes(target.type);
+}
+
+export const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
+/** `mod+k` as a person reads it. */
+export const showKeys = (keys: string): string =>
+  keys
+    .replace("mod+", isMac ? "⌘ " : "Ctrl ")
+    .replace("alt+", "Alt ")
+    .replace("shift+", "Shift ")
+    .replace("Arrow", "")
+    .replace(/\b[a-z]$/, (c) => (keys.startsWith("mod") ? c.toUpperCase() : c));

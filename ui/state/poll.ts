@@ -1,0 +1,33 @@
+import { onScopeDispose, type Ref, ref, shallowRef } from "vue";
+
+/** Asks again every `ms` while the page is looked at. A failed question keeps the last answer. */
+export function usePoll<T>(ask: (signal: AbortSignal) => Promise<T>, ms: number): { data: Ref<T | undefined>; failed: Ref<boolean>; now(): Promise<void> } {
+  const data = shallowRef<T>();
+  const failed = ref(false);
+  const stop = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  async function now(): Promise<void> {
+    clearTimeout(timer);
+    if (stop.signal.aborted) return;
+    try {
+      data.value = await ask(stop.signal);
+      failed.value = false;
+    } catch {
+      failed.value = true;
+    }
+    if (!stop.signal.aborted) timer = setTimeout(tick, ms);
+  }
+  function tick(): void {
+    if (document.hidden) timer = setTimeout(tick, ms);
+    else void now();
+  }
+  const onShow = () => void (!document.hidden && now());
+  document.addEventListener("visibilitychange", onShow);
+  onScopeDispose(() => {
+    stop.abort();
+    clearTimeout(timer);
+    document.removeEventListener("visibilitychange", onShow);
+  });
+  void now();
+  return { data, failed, now };
+}

@@ -1,0 +1,45 @@
+/** State in the URL: `useQueryState("days", "30")`. Equal to the default means absent from the URL. */
+import { type WritableComputedRef, computed } from "vue";
+import { type LocationQueryRaw, type Router, useRoute, useRouter } from "vue-router";
+
+export interface QueryStateOptions {
+  /** Replace the entry instead of adding one: for typing and scrubbing. */
+  replace?: boolean;
+}
+
+export function useQueryState<T extends string>(name: string, fallback: NoInfer<T>, options?: QueryStateOptions): WritableComputedRef<T>;
+export function useQueryState(name: string, fallback: string, options?: QueryStateOptions): WritableComputedRef<string>;
+export function useQueryState(name: string, fallback: string, options: QueryStateOptions = {}): WritableComputedRef<string> {
+  const route = useRoute();
+  const router = useRouter();
+  return computed({
+    get: () => (typeof route.query[name] === "string" ? route.query[name] : fallback),
+    set: (value) => writeQuery(router, { [name]: value === fallback ? undefined : value }, options.replace),
+  });
+}
+
+let pending: { values: Record<string, string | undefined>; replace: boolean } | undefined;
+
+/** Changes of one turn become one entry of the history. */
+export function writeQuery(router: Router, values: Record<string, string | undefined>, replace = false): void {
+  if (pending) {
+    Object.assign(pending.values, values);
+    pending.replace &&= replace;
+    return;
+  }
+  pending = { values, replace };
+  const path = router.currentRoute.value.path;
+  queueMicrotask(() => {
+    const change = pending;
+    pending = undefined;
+    const now = router.currentRoute.value;
+    // Somebody has left the page meanwhile: what was to be written belongs to the old one.
+    if (!change || now.path !== path) return;
+    const query: LocationQueryRaw = { ...now.query };
+    for (const [key, value] of Object.entries(change.values)) {
+      if (value === undefined || value === "") delete query[key];
+      else query[key] = value;
+    }
+    void router[change.replace ? "replace" : "push"]({ path, query });
+  });
+}

@@ -1,0 +1,40 @@
+/** What the service is doing: the last sync, a running import, sessions being watched. One set of questions for the whole page. */
+import { computed, effectScope } from "vue";
+import { api } from "../client.ts";
+import { usePoll } from "./poll.ts";
+import { failed } from "./toast.ts";
+
+interface SyncState {
+  lastAt?: string | null;
+  mode?: string;
+}
+interface ProgressFrame {
+  type: string;
+  done?: number;
+  total?: number;
+  bytes?: number;
+  bytesTotal?: number;
+}
+
+function createService() {
+  const status = usePoll(async (signal) => (await (await fetch("/api/status", { signal })).json()) as { version: string; dataDir: string; storage: { sessions: number; messages: number; catalogBytes: number; transcriptBytes: number }; sync?: SyncState }, 15_000);
+  const running = usePoll((signal) => api("GET /import/status", { signal }) as Promise<ProgressFrame>, 5_000);
+  const progress = computed(() => (running.data.value?.type === "progress" ? running.data.value : undefined));
+  async function sync(): Promise<void> {
+    try {
+      await api("POST /sync", {});
+      await running.now();
+    } catch (error) {
+      failed(error);
+    }
+    setTimeout(() => void Promise.all([status.now(), running.now()]), 1_200);
+  }
+  return { status: status.data, unreachable: status.failed, progress, sync, refresh: () => Promise.all([status.now(), running.now()]) };
+}
+
+let service: ReturnType<typeof createService> | undefined;
+export function useService(): ReturnType<typeof createService> {
+  service ??= effectScope(true).run(createService);
+  if (!service) throw new Error("The scope of the service is closed");
+  return service;
+}

@@ -1,0 +1,26 @@
+/** What the parts of one session view share. */
+import type { ComputedRef, InjectionKey, Ref, ShallowRef } from "vue";
+import type { SessionDetail } from "../wire.ts";
+import type { Causality } from "./causality.ts";
+import type { Transcript } from "./model.ts";
+import type { Pages } from "./pages.ts";
+import type { Row } from "./rows.ts";
+
+export interface SessionContext {
+  id: string;
+  detail: Ref<SessionDetail | undefined>;
+  /** Replaced as a whole when it grows: watch the ref. */
+  transcript: ShallowRef<Transcript | undefined>;
+  pages: Pages;
+  rows: ComputedRef<Row[]>;
+  selected: ComputedRef<number | null>;
+  /** Selects and, unless told otherwise, brings into view. */
+  select(seq: number, options?: { scroll?: boolean; replace?: boolean }): void;
+  /** Parts of rows that are opened: `all:12`, `fold:40`. Outlives the row's own mounting. */
+  opened: Set<string>;
+  toggle(key: string): void;
+  causality: Ref<Causality | undefined>;
+  /** Text searched for in this session. */
+  find: Ref<string>;
+}
+export const SESSION: InjectionKey<SessionContext> = Symbol("session");

@@ -1,0 +1,105 @@
+/** The repository as it was when a message was written. */
+import { computed, onScopeDispose, ref, shallowRef, watch } from "vue";
+import { api, ApiError, type Answer } from "../client.ts";
+
+export type CommitAt = Answer<"GET /git/at">;
+export type Commit = NonNullable<CommitAt["commit"]>;
+export type Tree = Answer<"GET /git/tree">;
+export type FileAt = Answer<"GET /git/file">;
+
+const WAIT = 120;
+
+export function useTimeTravel(project: () => string | undefined, at: () => string | undefined, file: () => string | undefined) {
+  const state = shallowRef<CommitAt>();
+  const tree = shallowRef<Tree>();
+  const content = shallowRef<FileAt>();
+  const problem = shallowRef<ApiError>();
+  const fileProblem = shallowRef<ApiError>();
+  const loading = ref(false);
+  let stop = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const trees = new Map<string, Tree>();
+
+  const commit = computed(() => state.value?.commit ?? null);
+
+  watch(
+    () => [project(), at()] as const,
+    ([id, time]) => {
+      clearTimeout(timer);
+      stop.abort();
+      if (id === undefined || time === undefined) return;
+      timer = setTimeout(() => void load(id, time), WAIT);
+    },
+    { immediate: true },
+  );
+
+  async function load(id: string, time: string): Promise<void> {
+    stop = new AbortController();
+    const { signal } = stop;
+    loading.value = true;
+    try {
+      const answer = await api("GET /git/at", { query: { project: id, ts: time }, signal });
+      problem.value = undefined;
+      const hash = answer.commit?.hash;
+      if (hash !== undefined) {
+        const known = trees.get(hash) ?? (await api("GET /git/tree", { query: { project: id, commit: hash }, signal }));
+        trees.set(hash, known);
+        tree.value = known;
+      } else tree.value = undefined;
+      state.value = answer;
+    } catch (error) {
+      if (error instanceof ApiError) problem.value = error;
+    } finally {
+      if (!signal.aborted) loading.value = false;
+    }
+  }
+
+  let run = 0;
+  watch(
+    () => [project(), commit.value?.hash, file()] as const,
+    async ([id, hash, path]) => {
+      const mine = ++run;
+      fileProblem.value = undefined;
+      if (id === undefined || hash === undefined || path === undefined) {
+        content.value = undefined;
+        return;
+      }
+      try {
+        const answer = await api("GET /git/file", { query: { project: id, commit: hash, path } });
+        if (mine === run) content.value = answer;
+      } catch (error) {
+        if (mine !== run) return;
+        content.value = undefined;
+        if (error instanceof ApiError) fileProblem.value = error;
+      }
+    },
+    { immediate: true },
+  );
+  onScopeDispose(() => {
+    clearTimeout(timer);
+    stop.abort();
+  });
+  return { state, commit, tree, content, problem, fileProblem, loading };
+}
+
+export interface CommitMark {
+  at: number;
+  hash: string;
+  subject: string;
+}
+const MOST = 60;
+
+/** Commits made while the session ran, oldest first, found by walking back from its end. */
+export async function commitsDuring(project: string, start: string, end: string, signal: AbortSignal): Promise<CommitMark[]> {
+  const found: CommitMark[] = [];
+  let time = end;
+  while (found.length < MOST && !signal.aborted) {
+    const { commit } = await api("GET /git/at", { query: { project, ts: time }, signal });
+    if (!commit) break;
+    const at = Date.parse(commit.at);
+    if (at < Date.parse(start) || found.some((one) => one.hash === commit.hash)) break;
+    found.push({ at, hash: commit.hash, subject: commit.subject });
+    time = new Date(at - 1000).toISOString();
+  }
+  return found.reverse();
+}

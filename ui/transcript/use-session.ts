@@ -1,0 +1,180 @@
+/** Everything one session view holds: its columns, bodies, rows, selection, search and live tail. */
+import { useQuery } from "@pinia/colada";
+import { computed, onScopeDispose, provide, reactive, ref, shallowRef, triggerRef, watch } from "vue";
+import { useRouter } from "vue-router";
+import { api, ApiError } from "../client.ts";
+import { KINDS, type Kind } from "../components/base/tools.ts";
+import { useLive } from "../live.ts";
+import { useQueryState, writeQuery } from "../state/query-state.ts";
+import type { Message, Session } from "../wire.ts";
+import { type Causality, toCausality } from "./causality.ts";
+import { SESSION, type SessionContext } from "./context.ts";
+import { addMessage, countKinds, kindAt, toolAt, toTranscript, type Transcript } from "./model.ts";
+import { createPages } from "./pages.ts";
+import { recall, remember } from "./position.ts";
+import { toRows } from "./rows.ts";
+import { commitsDuring, type CommitMark } from "./time-travel.ts";
+
+export function useSession(id: string) {
+  const router = useRouter();
+  const query = useQuery({ key: ["session", id], query: ({ signal }) => api("GET /sessions/:id", { params: { id }, signal }) });
+  const detail = computed(() => query.data.value);
+  const transcript = shallowRef<Transcript>();
+  const error = shallowRef<unknown>();
+  const pages = createPages(id, () => transcript.value?.total ?? 0);
+  const stop = new AbortController();
+  onScopeDispose(() => stop.abort());
+
+  async function load(): Promise<void> {
+    try {
+      error.value = undefined;
+      const outline = await api("GET /sessions/:id/outline", { params: { id }, signal: stop.signal });
+      transcript.value = toTranscript(outline);
+    } catch (failure) {
+      if (!stop.signal.aborted) error.value = failure;
+    }
+  }
+  void load();
+
+  // What is shown of it.
+  const kindsText = useQueryState("kinds", "");
+  const kinds = computed<ReadonlySet<Kind>>({
+    get: () => new Set(kindsText.value === "" ? KINDS : kindsText.value === "none" ? [] : KINDS.filter((kind) => kindsText.value.split(",").includes(kind))),
+    set: (value) => { kindsText.value = value.size === KINDS.length ? "" : value.size === 0 ? "none" : [...KINDS].filter((kind) => value.has(kind)).join(","); },
+  });
+  const errorsText = useQueryState("errors", "");
+  const errorsOnly = computed({ get: () => errorsText.value === "1", set: (value: boolean) => { errorsText.value = value ? "1" : ""; } });
+  const opened = reactive(new Set<string>());
+  const unfolded = computed(() => new Set([...opened].filter((key) => key.startsWith("fold:")).map((key) => Number(key.slice(5)))));
+  const rows = computed(() => (transcript.value ? toRows(transcript.value, { kinds: kinds.value, errorsOnly: errorsOnly.value, unfolded: unfolded.value }) : []));
+  const counts = computed(() => (transcript.value ? countKinds(transcript.value) : undefined));
+
+  // Selection, in the URL.
+  const m = useQueryState("m", "", { replace: true });
+  const selected = computed(() => (/^\d+$/.test(m.value) ? Number(m.value) : null));
+  const scroll = ref<(seq: number, align?: "center" | "nearest") => Promise<void>>();
+  function select(seq: number, options: { scroll?: boolean; replace?: boolean } = {}): void {
+    writeQuery(router, { m: String(seq) }, options.replace ?? options.scroll === false);
+    if (options.scroll !== false) void scroll.value?.(seq);
+  }
+
+  // Search inside.
+  const find = useQueryState("q", "", { replace: true });
+  const matches = shallowRef<readonly number[]>([]);
+  const truncated = ref(false);
+  watch(
+    () => [find.value, transcript.value !== undefined] as const,
+    async ([text, ready]) => {
+      if (text.trim() === "" || !ready) {
+        matches.value = [];
+        return;
+      }
+      const answer = await api("GET /sessions/:id/find", { params: { id }, query: { q: text }, signal: stop.signal }).catch(() => undefined);
+      if (!answer || text !== find.value) return;
+      matches.value = answer.seqs;
+      truncated.value = answer.truncated;
+    },
+    { immediate: true },
+  );
+  const matchAt = computed(() => (selected.value === null ? -1 : matches.value.findLastIndex((seq) => seq <= (selected.value ?? 0))));
+  function step(by: number): void {
+    const list = matches.value;
+    if (list.length === 0) return;
+    const exact = list[matchAt.value] === selected.value;
+    const next = by > 0 ? matchAt.value + 1 : exact ? matchAt.value - 1 : matchAt.value;
+    const seq = list[(next + list.length) % list.length];
+    if (seq !== undefined) select(seq, { replace: true });
+  }
+
+  // Sub-agents stand at the call that started them.
+  const subagents = computed(() => {
+    const places = new Map<number, Session[]>();
+    const model = transcript.value;
+    if (!model) return places;
+    const calls: number[] = [];
+    for (let seq = 0; seq < model.total; seq++) if (toolAt(model, seq)?.role === "agent") calls.push(seq);
+    for (const child of detail.value?.subagents ?? []) {
+      const at = Date.parse(child.startedAt ?? "");
+      const seq = calls.findLast((one) => (model.times[one] ?? 0) <= at + 2_000) ?? calls[0];
+      if (seq !== undefined) places.set(seq, [...(places.get(seq) ?? []), child]);
+    }
+    return places;
+  });
+
+  const causality = shallowRef<Causality>();
+  const commits = shallowRef<readonly CommitMark[]>([]);
+  // Not needed to begin reading: asked for once the first rows stand.
+  watch(
+    () => [transcript.value !== undefined, detail.value?.project.id] as const,
+    async ([ready, project]) => {
+      if (!ready || project === undefined) return;
+      const links = await api("GET /sessions/:id/causality", { params: { id }, signal: stop.signal }).catch(() => undefined);
+      if (links) causality.value = toCausality(links);
+      const { session, project: owner } = detail.value ?? {};
+      if (!session?.startedAt || !session.endedAt || !owner?.path) return;
+      commits.value = await commitsDuring(project, session.startedAt, session.endedAt, stop.signal).catch((failure: unknown) => {
+        if (failure instanceof ApiError || stop.signal.aborted) return [];
+        throw failure;
+      });
+    },
+    { immediate: true },
+  );
+
+  // Live.
+  const fresh = ref(0);
+  const live = useLive(id, (messages) => {
+    const model = transcript.value;
+    if (!model) return;
+    let added = 0;
+    for (const message of messages) {
+      const whole = { ...message, id: message.id ?? null, at: message.at ?? null } as Message;
+      if (!addMessage(model, whole, (call) => callOf(call))) continue;
+      pages.put(whole);
+      added++;
+    }
+    if (added === 0) return;
+    fresh.value += added;
+    triggerRef(transcript);
+  });
+  function callOf(call: string): number | undefined {
+    const model = transcript.value;
+    if (!model) return undefined;
+    for (let seq = model.total - 1, looked = 0; seq >= 0 && looked < 200; seq--, looked++) {
+      if (kindAt(model, seq) === "tool_use" && pages.get(seq)?.tool_use_id === call) return seq;
+    }
+    return undefined;
+  }
+  const tail = useQueryState("tail", "");
+  /** A session written to within the last minutes is likely still running. */
+  const isRecent = computed(() => detail.value?.session.live === true || Date.now() - Date.parse(detail.value?.session.endedAt ?? "") < 10 * 60_000);
+  watch(
+    () => [transcript.value !== undefined, tail.value === "1" || isRecent.value] as const,
+    ([ready, wanted]) => {
+      if (ready && wanted) live.open((transcript.value?.total ?? 0) - 1);
+      else if (live.state.value !== "off" && !wanted) live.close();
+    },
+    { immediate: true },
+  );
+
+  const context: SessionContext = {
+    id,
+    detail,
+    transcript,
+    pages,
+    rows,
+    selected,
+    select,
+    opened,
+    toggle: (key) => { if (!opened.delete(key)) opened.add(key); },
+    causality,
+    find,
+  };
+  provide(SESSION, context);
+  const start = (): { seq: number } | "end" | "top" => {
+    if (selected.value !== null) return { seq: selected.value };
+    if (tail.value === "1" || live.state.value === "live") return "end";
+    const known = recall(id);
+    return known === undefined ? "top" : { seq: known };
+  };
+  return { ...context, query, error, load, kinds, errorsOnly, counts, matches, truncated, matchAt, step, subagents, commits, live, tail, scroll, start, remember: (seq: number) => remember(id, seq) };
+}

@@ -1,0 +1,12 @@
+/** Short names of what the API answers, taken from its routes. */
+import type { Answer } from "./client.ts";
+
+export type SessionDetail = Answer<"GET /sessions/:id">;
+export type Session = SessionDetail["session"];
+export type Project = Answer<"GET /projects">[number];
+export type Message = Answer<"GET /sessions/:id/messages">["messages"][number];
+export type SearchAnswer = Answer<"GET /search">;
+export type Insights = Answer<"GET /insights">;
+export type Analytics = Answer<"GET /projects/:id">;
+export type CausalityAnswer = Answer<"GET /sessions/:id/causality">;
+export type Outline = Answer<"GET /sessions/:id/outline">;
