@@ -5,7 +5,7 @@ import { dayName, hourOf, weekdayOf, type Zone, zoneOf } from "./buckets.ts";
 import { type CubeSession, turn } from "./cube.ts";
 import type { Cost } from "./pricing.ts";
 import { days, lastSpan, minuteOf, type Range, type Span } from "./range.ts";
-import { at, Tally, visit } from "./tally.ts";
+import { at, inSlices, Tally, visit } from "./tally.ts";
 
 type Archive = Services["archive"];
 type Project = Awaited<ReturnType<Archive["project"]>>;
@@ -88,8 +88,8 @@ async function analyse(
   if (span.from !== null && span.to !== null) {
     for (let day = span.from; day <= span.to; day++) perDay.set(day, new Tally());
   }
-  for (const session of all) {
-    if (session.project !== id) continue;
+  await inSlices(all, (session) => {
+    if (session.project !== id) return;
     const found = visit(
       session,
       zone,
@@ -105,7 +105,7 @@ async function analyse(
         at(perDay, day, () => new Tally()).addTokens(session, slot);
       },
     );
-    if (!found) continue;
+    if (!found) return;
     touched.add(session.id);
     for (const [kind, count] of Object.entries(session.kinds)) kinds[kind] = (kinds[kind] ?? 0) + count;
     for (const [name, [calls, errors]] of Object.entries(session.tools)) {
@@ -113,7 +113,7 @@ async function analyse(
       tool.calls += calls;
       tool.errors += errors;
     }
-  }
+  });
   await turn();
   const sessions = await archive.store.list({ project: id });
   const files = await touchedFiles(kernel, touched);

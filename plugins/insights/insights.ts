@@ -5,7 +5,7 @@ import { dayName, QUARTER_MS, type Zone, zoneOf } from "./buckets.ts";
 import type { CubeSession } from "./cube.ts";
 import type { Cost } from "./pricing.ts";
 import { days, lastSpan, minuteOf, type Range, type Span } from "./range.ts";
-import { at, Tally, totalOf, visit } from "./tally.ts";
+import { at, inSlices, Tally, totalOf, visit } from "./tally.ts";
 import { type Trait, traitsOf } from "./traits.ts";
 
 type Session = Awaited<ReturnType<Services["archive"]["session"]>>;
@@ -77,7 +77,7 @@ const get = defineRoute({
     const sessions = [...all.values()];
     const question = JSON.stringify(["insights", span.range, zone.name, query.since, minuteOf(now)]);
     return answers.get(question, generation, async () => {
-      const { costOf, ...rest } = overview(kernel, sessions, zone, span);
+      const { costOf, ...rest } = await overview(kernel, sessions, zone, span);
       const [live, sinceYouLeft] = await Promise.all([
         liveNow(kernel, now),
         query.since === undefined ? null : since(kernel, sessions, Date.parse(query.since), costOf),
@@ -89,13 +89,13 @@ const get = defineRoute({
 
 export const insightsRoutes = [get] as const;
 
-function overview(kernel: Kernel, sessions: readonly CubeSession[], zone: Zone, span: Span) {
+async function overview(kernel: Kernel, sessions: readonly CubeSession[], zone: Zone, span: Span) {
   const { cost: costOf } = kernel.inject("pricing");
   const totals = new Tally();
   const perDay = new Map<number, { all: Tally; tools: Map<string, Tally> }>();
   const dayOf = (day: number) => at(perDay, day, () => ({ all: new Tally(), tools: new Map() }));
   if (span.from !== null && span.to !== null) for (let day = span.from; day <= span.to; day++) dayOf(day);
-  for (const session of sessions) {
+  await inSlices(sessions, (session) => {
     const ofTool = (day: number) => at(dayOf(day).tools, session.tool, () => new Tally());
     visit(
       session,
@@ -112,9 +112,9 @@ function overview(kernel: Kernel, sessions: readonly CubeSession[], zone: Zone, 
         ofTool(day).addTokens(session, slot);
       },
     );
-  }
+  });
   const sums = toSums(totals, costOf);
-  const before = previousOf(sessions, zone, span);
+  const before = await previousOf(sessions, zone, span);
   const previous = before && toSums(before, costOf);
   return {
     costOf,
@@ -126,7 +126,7 @@ function overview(kernel: Kernel, sessions: readonly CubeSession[], zone: Zone, 
     models: Object.entries(totals.usage)
       .map(([model, usage]) => ({ model, usage, cost: costOf({ [model]: usage }) }))
       .sort((a, b) => b.cost.microdollars - a.cost.microdollars || totalOf(b.usage) - totalOf(a.usage)),
-    characteristics: traitsOf(sessions, zone, span),
+    characteristics: await traitsOf(sessions, zone, span),
   };
 }
 
@@ -149,11 +149,11 @@ function toDay(day: number, all: Tally, tools: Map<string, Tally>, costOf: (usag
   };
 }
 
-function previousOf(sessions: readonly CubeSession[], zone: Zone, { from, range }: Span): Tally | null {
+async function previousOf(sessions: readonly CubeSession[], zone: Zone, { from, range }: Span): Promise<Tally | null> {
   if (from === null || range.days === null) return null;
   const tally = new Tally();
   const before = { from: from - range.days, to: from - 1 };
-  for (const session of sessions) {
+  await inSlices(sessions, (session) => {
     visit(
       session,
       zone,
@@ -161,7 +161,7 @@ function previousOf(sessions: readonly CubeSession[], zone: Zone, { from, range 
       (i) => tally.addSlot(session, i),
       (slot) => tally.addTokens(session, slot),
     );
-  }
+  });
   return tally;
 }
 

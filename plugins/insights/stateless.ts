@@ -76,7 +76,7 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
   }
   const sessions = toSessions(logs);
   const { cost } = kernel.inject("pricing");
-  const answer = report(query.by, sessions, zone, range, new Map(), cost);
+  const answer = await report(query.by, sessions, zone, range, new Map(), cost);
   const unknown = { messages: null, activeMs: null };
   return {
     ...answer,

@@ -1,7 +1,7 @@
 /** Sums of one row: sessions, messages, time and tokens. */
 import { emptyUsage, type SessionUsage, type TokenUsage } from "sessarc";
 import { type DayRange, inRange, type Zone } from "./buckets.ts";
-import type { CubeSession, TokenSlot } from "./cube.ts";
+import { type CubeSession, type TokenSlot, turn } from "./cube.ts";
 
 export class Tally {
   /** Sub-agents count with the session that started them. */
@@ -52,6 +52,18 @@ export function sumOf(usage: SessionUsage): TokenUsage {
 }
 
 export const totalOf = (t: TokenUsage): number => t.input + t.output + t.cacheWrite5m + t.cacheWrite1h + t.cacheRead;
+
+/** Sessions between two turns of the event loop: some milliseconds. */
+const SLICE = 500;
+
+/** Calls back for each session, letting other requests in from time to time. */
+export async function inSlices(sessions: Iterable<CubeSession>, use: (session: CubeSession) => void): Promise<void> {
+  let count = 0;
+  for (const session of sessions) {
+    use(session);
+    if (++count % SLICE === 0) await turn();
+  }
+}
 
 /** Calls back for everything of a session that lies on days in the range; false when there was nothing. */
 export function visit(

@@ -2,7 +2,7 @@
 import type { DayRange, Zone } from "./buckets.ts";
 import { hourOf, weekdayOf } from "./buckets.ts";
 import type { CubeSession } from "./cube.ts";
-import { at, totalOf, visit } from "./tally.ts";
+import { at, inSlices, totalOf, visit } from "./tally.ts";
 
 export interface Trait {
   name: "longSessions" | "highContext" | "cacheEfficiency" | "errorRate" | "busiestHour";
@@ -22,7 +22,7 @@ export const LONG_MS = 2 * 3_600_000;
 const ENOUGH_CALLS = 20;
 
 /** Traits of the sessions in the range; those without any figure are left out. */
-export function traitsOf(sessions: readonly CubeSession[], zone: Zone, range: DayRange): Trait[] {
+export async function traitsOf(sessions: readonly CubeSession[], zone: Zone, range: DayRange): Promise<Trait[]> {
   const long: { session: CubeSession; value: number }[] = [];
   const heavy: { session: CubeSession; value: number }[] = [];
   const tools = new Map<string, { calls: number; errors: number }>();
@@ -30,7 +30,7 @@ export function traitsOf(sessions: readonly CubeSession[], zone: Zone, range: Da
   const cache = { read: 0, written: 0, input: 0 };
   let requests = 0;
   let messages = 0;
-  for (const session of sessions) {
+  await inSlices(sessions, (session) => {
     let active = 0;
     const found = visit(
       session,
@@ -48,7 +48,7 @@ export function traitsOf(sessions: readonly CubeSession[], zone: Zone, range: Da
         cache.input += tokens.input;
       },
     );
-    if (!found) continue;
+    if (!found) return;
     if (active >= LONG_MS) long.push({ session, value: active });
     if (session.evidence && session.evidence.requests > 0) {
       const prompt = session.usage.reduce((sum, slot) => sum + totalOf(slot.tokens) - slot.tokens.output, 0);
@@ -60,7 +60,7 @@ export function traitsOf(sessions: readonly CubeSession[], zone: Zone, range: Da
       tool.calls += calls;
       tool.errors += errors;
     }
-  }
+  });
   const traits: Trait[] = [];
   const add = (trait: Omit<Trait, "label" | "sessions"> & Partial<Trait>) =>
     traits.push({ label: null, sessions: [], ...trait });

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { type DayRange, dayName, dayNumber, monthName, weekName, zoneOf } from "./buckets.ts";
 import type { CubeSession } from "./cube.ts";
 import type { Cost, ModelPrice, Rates } from "./pricing.ts";
-import { at, Tally, totalOf, visit } from "./tally.ts";
+import { at, inSlices, Tally, totalOf, visit } from "./tally.ts";
 
 export const GROUPS = ["day", "week", "month", "session", "model", "project", "tool"] as const;
 export type Group = (typeof GROUPS)[number];
@@ -116,21 +116,21 @@ const prices = defineRoute({
 export const usageRoutes = [usage, prices] as const;
 
 /** The report over `sessions`. Linear in their quarter-hours. */
-export function report(
+export async function report(
   by: Group,
   sessions: readonly CubeSession[],
   zone: ReturnType<typeof zoneOf>,
   range: DayRange,
   projectNames: ReadonlyMap<string, string>,
   costOf: (usage: SessionUsage) => Cost,
-): UsageReport {
+): Promise<UsageReport> {
   const rows = new Map<string, { tally: Tally; label: string | null }>();
   const totals = new Tally();
   const evidence: UsageEvidence = { records: 0, requests: 0, duplicatesFolded: 0, inheritedExcluded: 0 };
   const byDay = by === "day" ? dayName : by === "week" ? weekName : by === "month" ? monthName : undefined;
   const dayKeys = new Map<number, string>();
   const row = (key: string, label: string | null = null) => at(rows, key, () => ({ tally: new Tally(), label })).tally;
-  for (const session of sessions) {
+  await inSlices(sessions, (session) => {
     const own =
       by === "session"
         ? () => row(session.id, session.label)
@@ -153,9 +153,9 @@ export function report(
         (own?.() ?? onDay?.(day) ?? row(slot.model)).addTokens(session, slot);
       },
     );
-    if (!touched || !session.evidence) continue;
+    if (!touched || !session.evidence) return;
     for (const key of Object.keys(evidence) as (keyof UsageEvidence)[]) evidence[key] += session.evidence[key] ?? 0;
-  }
+  });
   const list = [...rows].map(([key, { tally, label }]): UsageRow => ({ key, label, ...sums(tally, costOf, by) }));
   if (byDay) list.sort((a, b) => (a.key < b.key ? -1 : 1));
   else
