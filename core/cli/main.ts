@@ -99,7 +99,7 @@ function createContext(
     errRaw: (text) => void io.stderr.write(text),
     colour: wantsColour(io.env.env, io.stdout.isTTY === true),
     tty: io.stderr.isTTY === true,
-    columns: io.stdout.isTTY ? io.stdout.columns : undefined,
+    columns: (io.stdout.isTTY && io.stdout.columns) || undefined,
     signal: io.signal,
     get: client.get,
     fetch: client.fetch,

@@ -37,7 +37,7 @@ export function createProgress(options: {
       if (!options.tty || (now() - last < INTERVAL && state.done < state.total)) return;
       last = now();
       shown = true;
-      options.write(`\r\u001b[2K${fitColumns(progressLine(state), (options.columns ?? 80) - 1)}`);
+      options.write(`\r\u001b[2K${fitColumns(progressLine(state), (options.columns || 80) - 1)}`);
     },
     clear() {
       if (shown) options.write("\r\u001b[2K");

@@ -87,6 +87,11 @@ describe("progress", () => {
     expect(written[0]?.startsWith("\r\u001b[2K━")).toBe(true);
     expect(written[2]).toBe("\r\u001b[2K");
 
+    // A terminal that does not know its width says 0.
+    const unknown: string[] = [];
+    createProgress({ tty: true, columns: 0, write: (text) => unknown.push(text) }).update({ done: 1, total: 3 });
+    expect(unknown[0]).toContain("1/3");
+
     const silent: string[] = [];
     createProgress({ tty: false, write: (text) => silent.push(text) }).update({ done: 1, total: 3 });
     expect(silent).toEqual([]);
