@@ -1,6 +1,7 @@
 /** Scans one text: keywords first, then only the expressions they lead to. */
 import { type CustomMatcher, compileCustom } from "./custom.ts";
 import { plainReading, type Reading, stripAnsi, unescapeJson } from "./decode.ts";
+import { entropyOf } from "./entropy.ts";
 import { createHits } from "./hits.ts";
 import { type Match, resolveOverlaps, subtract } from "./resolve.ts";
 import { type Confidence, matchersOf, type Rule, rulesVersion } from "./rules.ts";
@@ -103,6 +104,7 @@ function findCustom(
     const found = find(reading.text, expired);
     complete &&= found.complete;
     for (const span of found.spans) {
+      if (rule.entropy !== null && entropyOf(reading.text.slice(span.start, span.end)) <= rule.entropy) continue;
       const place = { start: reading.origin(span.start), end: reading.origin(span.end) };
       out.push({
         ruleId: rule.id,

@@ -1,0 +1,107 @@
+import { randomBytes } from "node:crypto";
+import { open, rename, rm } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { ApiError, type CommandContext, printable, type SessionEvent, UsageError } from "sessarc";
+import { type Format, renderSession } from "../job.ts";
+import { type DocumentProject, type DocumentSession, headOf } from "../sessions.ts";
+
+export async function run(ctx: CommandContext): Promise<number> {
+  const [wanted, ...rest] = ctx.args;
+  if (wanted === undefined || rest.length > 0) throw new UsageError("Name one session: `sessarc export <session>`");
+  const output = typeof ctx.flags.output === "string" ? ctx.flags.output : undefined;
+  const format = readFormat(ctx, output);
+  const id = await findSession(ctx, wanted);
+  if (id === undefined) return 3;
+  const text = ctx.flags.redacted === true ? await redacted(ctx, id, format) : await plain(ctx, id, format);
+  if (ctx.flags.redacted !== true) ctx.err("Nothing was redacted; --redacted leaves secrets out.");
+  if (output === undefined) ctx.out(text.replace(/\n$/, ""));
+  else {
+    await writeWhole(resolve(output), text);
+    ctx.err(`Written to ${printable(output)}`);
+  }
+  return 0;
+}
+
+function readFormat(ctx: CommandContext, output: string | undefined): Format {
+  const ending = /\.(md|html?|json)$/i
+    .exec(output ?? "")?.[1]
+    ?.toLowerCase()
+    .replace("htm", "html")
+    .replace("htmll", "html");
+  const format = ctx.json ? "json" : (ctx.flags.format ?? ending ?? "md");
+  if (format !== "md" && format !== "html" && format !== "json")
+    throw new UsageError("--format takes md, html or json");
+  return format;
+}
+
+async function redacted(ctx: CommandContext, id: string, format: Format): Promise<string> {
+  const response = await ctx.fetch(`/sessions/${encodeURIComponent(id)}/export-redacted?format=${format}`, {
+    signal: ctx.signal,
+  });
+  if (!response.ok) throw new ApiError((await response.json()) as ConstructorParameters<typeof ApiError>[0]);
+  return response.text();
+}
+
+async function plain(ctx: CommandContext, id: string, format: Format): Promise<string> {
+  const path = `/sessions/${encodeURIComponent(id)}/messages`;
+  const answer = await ctx.get<{
+    session: DocumentSession;
+    project: DocumentProject;
+    messages: (SessionEvent & { id: string | null; at: string | null })[];
+  }>(path);
+  const events = answer.messages.map(({ id, at, ...event }) => ({
+    ...event,
+    ...(id === null ? {} : { id }),
+    ...(at === null ? {} : { at }),
+  }));
+  const job = {
+    source: { events },
+    head: headOf(answer.session, answer.project),
+    rules: null,
+    formats: [format],
+    madeAt: new Date().toISOString(),
+  };
+  const result = await renderSession(job);
+  return (result.ok && result.documents[format]) || "";
+}
+
+/** The file is there whole or not at all, and nobody else may read it. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  const temp = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString("hex")}`);
+  try {
+    const file = await open(temp, "wx", 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temp, path);
+  } catch (error) {
+    await rm(temp, { force: true });
+    throw error;
+  }
+}
+
+/** The id as given, or the one session whose id holds the text. */
+async function findSession(ctx: CommandContext, wanted: string): Promise<string | undefined> {
+  const found: DocumentSession[] = [];
+  let cursor: string | undefined;
+  do {
+    const page: { sessions: DocumentSession[]; nextCursor?: string | null } = await ctx.get("/sessions", {
+      limit: "1000",
+      cursor,
+    });
+    const same = page.sessions.find((session) => session.id === wanted);
+    if (same) return same.id;
+    found.push(...page.sessions.filter((session) => session.id.includes(wanted)));
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  // The ids of sub-agents hold that of their session.
+  const own = found.filter((session) => session.parentId === null);
+  const [only, ...others] = own.length > 0 ? own : found;
+  if (!only) ctx.err(`No session ${printable(wanted)}`);
+  if (others.length > 0)
+    throw new UsageError(`${JSON.stringify(wanted)} fits ${others.length + 1} sessions: name one whole`);
+  return only?.id;
+}

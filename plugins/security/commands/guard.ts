@@ -1,0 +1,83 @@
+import { ApiError, type CommandContext, createStyle, printable, UsageError } from "sessarc";
+import type { GuardStatus, InstallAnswer } from "../guard/install.ts";
+
+export async function run(ctx: CommandContext): Promise<number> {
+  const [action, ...rest] = ctx.args;
+  if (rest.length > 0) throw new UsageError("`sessarc guard` takes one of install, status, uninstall");
+  const tool = typeof ctx.flags.tool === "string" ? ctx.flags.tool : undefined;
+  switch (action) {
+    case "status":
+      return status(ctx, tool);
+    case "install":
+      return install(ctx, tool ?? "claude-code");
+    case "uninstall":
+      return uninstall(ctx, tool ?? "claude-code");
+    default:
+      throw new UsageError("`sessarc guard` takes one of install, status, uninstall");
+  }
+}
+
+async function status(ctx: CommandContext, tool: string | undefined): Promise<number> {
+  const { tools } = await ctx.get<{ tools: GuardStatus[] }>("/security/hook");
+  const shown = tools.filter((one) => tool === undefined || one.tool === tool);
+  if (ctx.json) ctx.out(JSON.stringify({ tools: shown }));
+  else for (const one of shown) print(ctx, one);
+  return shown.length > 0 ? 0 : 3;
+}
+
+async function install(ctx: CommandContext, tool: string): Promise<number> {
+  const onFailure = ctx.flags["on-failure"];
+  if (onFailure !== undefined && onFailure !== "allow" && onFailure !== "block")
+    throw new UsageError("--on-failure takes allow or block");
+  const answer = await send<InstallAnswer>(ctx, "POST", "/security/install-hook", {
+    tool,
+    onFailure,
+    mode: ctx.flags.observe === true ? "observe" : undefined,
+    dryRun: ctx.flags["dry-run"] === true,
+  });
+  if (ctx.json) {
+    ctx.out(JSON.stringify(answer));
+    return 0;
+  }
+  if (answer.diff) ctx.out(printable(answer.diff));
+  print(ctx, answer);
+  if (answer.backupPath) ctx.err(`Backup: ${printable(answer.backupPath)}`);
+  return 0;
+}
+
+async function uninstall(ctx: CommandContext, tool: string): Promise<number> {
+  const path = `/security/install-hook?tool=${encodeURIComponent(tool)}`;
+  const answer = await send<{ removed: boolean; restored: boolean; settingsPath: string }>(ctx, "DELETE", path);
+  if (ctx.json) ctx.out(JSON.stringify(answer));
+  else if (!answer.removed) ctx.err(`The guard is not installed in ${printable(answer.settingsPath)}`);
+  else ctx.out(`Removed from ${printable(answer.settingsPath)}${answer.restored ? ", which is as it was before" : ""}`);
+  return answer.removed ? 0 : 3;
+}
+
+async function send<T>(ctx: CommandContext, method: string, path: string, body?: object): Promise<T> {
+  const init: RequestInit = { method };
+  if (body) {
+    init.body = JSON.stringify(body);
+    init.headers = { "content-type": "application/json" };
+  }
+  const response = await ctx.fetch(path, init);
+  const answer: unknown = await response.json();
+  if (!response.ok) throw new ApiError(answer as ConstructorParameters<typeof ApiError>[0]);
+  return answer as T;
+}
+
+function print(ctx: CommandContext, status: GuardStatus): void {
+  const style = createStyle(ctx.colour);
+  const state = !status.installed
+    ? style.dim("not installed")
+    : status.effective
+      ? style.green("on")
+      : style.yellow("installed, not working");
+  const facts = [
+    status.installed && status.mode === "observe" ? "observing" : "",
+    status.lastFiredAt ? `last asked ${status.lastFiredAt}` : "",
+  ];
+  ctx.out([`${status.label}: ${state}`, ...facts.filter(Boolean)].join(", "));
+  for (const problem of status.problems) ctx.out(`  ${printable(problem)}`);
+  if (status.installed) ctx.out(style.dim(`  ${printable(status.settingsPath)}`));
+}

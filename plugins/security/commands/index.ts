@@ -1,0 +1,40 @@
+/** The sub commands of security: descriptions here, code behind `load`. */
+import type { Command } from "sessarc";
+
+const guard: Command = {
+  name: "guard",
+  summary: "Installs the tool-call guard in an assistant, shows or removes it",
+  usage: "<install|status|uninstall> [--tool t] [--on-failure allow|block] [--observe] [--dry-run]",
+  options: {
+    tool: { type: "string", short: "t" },
+    "on-failure": { type: "string" },
+    observe: { type: "boolean" },
+    "dry-run": { type: "boolean", short: "n" },
+  },
+  help: {
+    tool: "claude-code (default), codex, cursor, gemini-cli, copilot, opencode",
+    "on-failure": "What happens to a call when the service does not answer: allow (default) or block",
+    observe: "Record what would be blocked and block nothing",
+    "dry-run": "Show the change to the settings and make none",
+  },
+  load: () => import("./guard.ts"),
+};
+
+const exportCommand: Command = {
+  name: "export",
+  summary: "Writes a session as Markdown, HTML or JSON, with --redacted without its secrets",
+  usage: "<session> [--redacted] [--format md|html|json] [-o file]",
+  options: {
+    redacted: { type: "boolean", short: "r" },
+    format: { type: "string", short: "f" },
+    output: { type: "string", short: "o" },
+  },
+  help: {
+    redacted: "Replace secrets and personal data by placeholders",
+    format: "md (default), html or json; told from the file's name when left out",
+    output: "File to write (0600); standard output when left out",
+  },
+  load: () => import("./export.ts"),
+};
+
+export const commands: readonly Command[] = [guard, exportCommand];

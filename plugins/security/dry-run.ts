@@ -1,0 +1,67 @@
+/** What rules would have done to the tool calls of the archive. */
+import type { Kernel } from "sessarc";
+import type * as v from "valibot";
+import { type ruleInput, toTrialRule } from "./rule-set.ts";
+import { CHECK, toSource } from "./sessions.ts";
+
+export interface DryRun {
+  /** Tool calls looked at. */
+  calls: number;
+  sessions: number;
+  /** Calls that would have been blocked. */
+  blocked: number;
+  /** Calls with a finding, blocked or not. */
+  flagged: number;
+  examples: { sessionId: string; seq: number; field: string; rule: string; masked: string }[];
+  /** True when time ran out before all sessions were looked at. */
+  partial: boolean;
+}
+
+export interface DryRunInput {
+  rule?: v.InferOutput<typeof ruleInput> | undefined;
+  days?: number | undefined;
+}
+
+const EXAMPLES = 20;
+const LIMIT_MS = 30_000;
+
+/** Newest sessions first, as many at once as the pool has threads, for half a minute at most. */
+export async function countDryRun(kernel: Kernel, { rule, days }: DryRunInput, signal: AbortSignal): Promise<DryRun> {
+  const rules = rule ? [{ ...toTrialRule(rule), kind: "redact" as const }] : await kernel.inject("rules").list();
+  const blocking = new Set(rules.filter((one) => one.action === "block").map((one) => one.id));
+  const since = days === undefined ? 0 : Date.now() - days * 86_400_000;
+  const rows = await kernel.storage.db.all<{ id: string; parts: string }>(
+    "select id, parts from session where sort_at >= ? order by sort_at desc",
+    [since],
+  );
+  const report: DryRun = { calls: 0, sessions: 0, blocked: 0, flagged: 0, examples: [], partial: false };
+  const deadline = performance.now() + LIMIT_MS;
+  const waiting = rows.values();
+
+  async function work(): Promise<void> {
+    for (const row of waiting) {
+      signal.throwIfAborted();
+      if (performance.now() > deadline) {
+        report.partial = true;
+        return;
+      }
+      const source = await toSource(kernel, row);
+      const result = await kernel.pool.run(CHECK, {
+        source,
+        rules,
+        categories: rule ? ["secret", "personal"] : ["secret"],
+        kinds: ["tool_use"],
+      });
+      report.sessions++;
+      report.calls += result.messages;
+      report.flagged += new Set(result.findings.map((finding) => finding.seq)).size;
+      const blocked = result.findings.filter((finding) => blocking.has(finding.ruleId));
+      report.blocked += new Set(blocked.map((finding) => finding.seq)).size;
+      for (const { seq, field, rule: name, masked } of result.findings)
+        if (report.examples.length < EXAMPLES)
+          report.examples.push({ sessionId: row.id, seq, field, rule: name, masked });
+    }
+  }
+  await Promise.all(Array.from({ length: kernel.pool.size }, work));
+  return report;
+}

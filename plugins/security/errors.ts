@@ -1,0 +1,45 @@
+/** Error codes of rules, exports and the guard. None of them may hold a value that was found. */
+import { defineErrors } from "sessarc";
+
+declare module "sessarc" {
+  interface ErrorParams {
+    RULE_NOT_FOUND: { id: string };
+    RULE_READ_ONLY: { id: string; why: string };
+    RULE_INVALID: { reason: string };
+    EXPORT_LEAKS: { rules: readonly string[] };
+    GUARD_TOOL_UNKNOWN: { tool: string; known: readonly string[] };
+    SETTINGS_UNUSABLE: { path: string; reason: string };
+    SETTINGS_CHANGED: { path: string };
+  }
+}
+
+export const errors = defineErrors({
+  RULE_NOT_FOUND: { status: 404, why: ({ id }) => `No rule ${id}` },
+  RULE_READ_ONLY: {
+    status: 409,
+    why: ({ id, why }) => `Rule ${id} ${why}`,
+    fix: () => "Disable it instead: PATCH { enabled: false }.",
+  },
+  RULE_INVALID: { status: 400, why: ({ reason }) => `The rule cannot be used: ${reason}` },
+  EXPORT_LEAKS: {
+    status: 422,
+    why: ({ rules }) =>
+      `The finished document still showed a value found by ${rules.join(", ")}; nothing was written or shared`,
+    fix: () => "Disable that rule, or add an allow rule for the value when it is no secret, and try again.",
+  },
+  GUARD_TOOL_UNKNOWN: {
+    status: 422,
+    why: ({ tool }) => `There is no guard for "${tool}"`,
+    fix: ({ known }) => `Use one of ${known.join(", ")}.`,
+  },
+  SETTINGS_UNUSABLE: {
+    status: 409,
+    why: ({ path, reason }) => `${path} was left as it is: ${reason}`,
+    fix: () => "Put the file right and try again.",
+  },
+  SETTINGS_CHANGED: {
+    status: 409,
+    why: ({ path }) => `${path} is being changed by another program`,
+    fix: () => "Try again in a moment.",
+  },
+});

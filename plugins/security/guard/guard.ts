@@ -1,0 +1,208 @@
+/** The tool-call guard: looks at a call before it runs. Service "guard". */
+import { createHmac, randomBytes } from "node:crypto";
+import { basename } from "node:path";
+import { type Json, type Kernel, type PoolTask, SessarcError, type SessionEvent, type ToolRole } from "sessarc";
+import type { Rule, Scanner } from "../engine.ts";
+import { type ScanJob, type ScanJobResult, scanLarge } from "../job.ts";
+import { hideIn, type RuleSet } from "../rule-set.ts";
+import { createInstaller, type Installer } from "./install.ts";
+import { readPayload, type ToolCall } from "./payload.ts";
+import { pathsRead, readPath } from "./reads.ts";
+import { createRecent } from "./recent.ts";
+import { createRecords, type Interception } from "./records.ts";
+
+export type { GuardStatus } from "./install.ts";
+export type { ToolCall } from "./payload.ts";
+export type { Interception } from "./records.ts";
+
+export interface ToolFinding {
+  rule: string;
+  /** `tool_input.command`, or `file:<name>` for what a read would show. */
+  field: string;
+  confidence: string;
+  masked: string;
+}
+
+export interface ToolDecision {
+  decision: "allow" | "block";
+  reason: string | null;
+  findings: ToolFinding[];
+  mode: "enforce" | "observe";
+  /** True when the call was too large to be looked at whole in time. */
+  partial: boolean;
+}
+
+export interface Guard extends Installer {
+  /** Decides about the payload of a hook. Throws INVALID_INPUT when it is none. About a millisecond for 16 KB. */
+  check(
+    body: Record<string, Json>,
+    client?: string,
+    hook?: string,
+  ): Promise<{ call: ToolCall; decision: ToolDecision }>;
+  interceptions(limit: number): Promise<Interception[]>;
+  close(): Promise<void>;
+}
+
+const LARGE: PoolTask<[ScanJob], ScanJobResult> = {
+  specifier: "sessarc/plugins/security/job",
+  export: "scanLarge",
+  inline: scanLarge,
+};
+/** Longer texts go to the pool at once. */
+const SMALL = 512 * 1024;
+const BUDGET_MS = 40;
+const POOL_BUDGET_MS = 4_000;
+
+export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
+  const records = createRecords(kernel);
+  const installer = createInstaller(kernel, rules);
+  const recent = createRecent();
+  const files = new Map<string, { version: string; result: ScanJobResult }>();
+  const key = randomBytes(32);
+
+  async function scan(scanner: Scanner, event: SessionEvent, size: number, path?: string): Promise<ScanJobResult> {
+    if (size <= SMALL || !kernel.pool.threaded) {
+      const options = kernel.pool.threaded ? { budgetMs: BUDGET_MS } : {};
+      const { findings, partial } = scanner.scanEvent(event, path === undefined ? options : { ...options, path });
+      if (!partial) return { findings, partial };
+    }
+    const job: ScanJob = { rules: [...scanner.rules], event, budgetMs: POOL_BUDGET_MS };
+    return kernel.pool.run(LARGE, path === undefined ? job : { ...job, path });
+  }
+
+  /** Files are looked at again when they or the rules change. */
+  async function scanFile(scanner: Scanner, path: string): Promise<(ScanJobResult & { path: string })[]> {
+    const results = [];
+    for (const file of await readPath(path)) {
+      const version = `${scanner.version} ${file.version}`;
+      const id = createHmac("sha256", key).update(file.path).digest("base64");
+      let known = files.get(id);
+      if (known?.version !== version) {
+        const event: SessionEvent = { seq: 0, kind: "tool_result", text: file.text };
+        const { findings, partial } = await scan(scanner, event, file.text.length, file.path);
+        // Only what may be shown is kept.
+        const kept = findings.map(({ ruleId, rule, field, confidence, masked }) => ({
+          ruleId,
+          rule,
+          field,
+          confidence,
+          masked,
+        }));
+        known = { version, result: { findings: kept, partial } };
+        if (files.size >= 500) files.clear();
+        files.set(id, known);
+      }
+      results.push({ ...known.result, path: file.path });
+    }
+    return results;
+  }
+
+  const roleOf = (call: ToolCall): ToolRole | undefined => {
+    const own = kernel.registry.adapters.get(call.client)?.tools?.[call.tool_name];
+    if (own) return own;
+    for (const { tools } of kernel.registry.adapters.values())
+      if (tools?.[call.tool_name]) return tools[call.tool_name];
+    return undefined;
+  };
+
+  async function decide(call: ToolCall, mode: ToolDecision["mode"], scanner: Scanner): Promise<ToolDecision> {
+    const event: SessionEvent = {
+      seq: 0,
+      kind: "tool_use",
+      text: call.content ?? "",
+      tool_name: call.tool_name,
+      tool_input: call.tool_input,
+    };
+    const size = sizeOf(call.tool_input) + (call.content?.length ?? 0);
+    const own = await scan(scanner, event, size);
+    const found = own.findings.map((finding) => ({ ...finding, field: hideIn(scanner, finding.field).slice(0, 200) }));
+    let partial = own.partial;
+    for (const path of pathsRead(call, roleOf(call), kernel.env.home)) {
+      for (const file of await scanFile(scanner, path)) {
+        const field = `file:${hideIn(scanner, basename(file.path)).slice(0, 200)}`;
+        found.push(...file.findings.map((finding) => ({ ...finding, field })));
+        partial ||= file.partial;
+      }
+    }
+    const blocking = found.filter((finding) => actionOf(scanner, finding.ruleId) === "block");
+    const blocks = blocking.length > 0 && mode === "enforce";
+    return {
+      decision: blocks ? "block" : "allow",
+      reason: blocks ? reasonOf(blocking) : null,
+      findings: found
+        .slice(0, 100)
+        .map(({ ruleId, field, confidence, masked }) => ({ rule: ruleId, field, confidence, masked })),
+      mode,
+      partial,
+    };
+  }
+
+  return {
+    ...installer,
+    async check(body, client, hook) {
+      const started = performance.now();
+      const call = readPayload(body, client);
+      if (!call) throw new SessarcError("INVALID_INPUT", { reason: "The body is no tool call" });
+      const scanner = await rules.scanner();
+      const mode = await installer.modeOf(call.client);
+      const decision = await decide(call, mode, scanner);
+      await kernel.hooks.callHook("tool:check", { call, decision });
+      const at = new Date();
+      const fired = await installer.fired(call.client, hook, at);
+      if (recent.isNew(call, at.getTime())) {
+        const [path] = pathsRead(call, "read", kernel.env.home);
+        const hidden = (text: string, max: number) => hideIn(scanner, text, { budgetMs: 10 }).slice(0, max);
+        records.add(
+          {
+            at: at.toISOString(),
+            client: call.client,
+            tool_name: hidden(call.tool_name.slice(0, 400), 200),
+            path: path === undefined ? null : hidden(path.slice(0, 4096), 1000),
+            decision: decision.decision,
+            mode,
+            rules: [...new Set(decision.findings.map((finding) => finding.rule))],
+            masked: [...new Set(decision.findings.map((finding) => finding.masked))].slice(0, 10),
+            sessionId: call.sessionId === null ? null : hidden(`${call.client}:${call.sessionId}`.slice(0, 400), 300),
+            ms: Math.round((performance.now() - started) * 100) / 100,
+          },
+          fired,
+        );
+        await kernel.notify("tool:checked", {
+          client: call.client,
+          tool_name: call.tool_name,
+          decision: decision.decision,
+        });
+      }
+      return { call, decision };
+    },
+    interceptions: (limit) => records.recent(limit),
+    async close() {
+      await records.flush();
+    },
+  };
+}
+
+const actions = new WeakMap<Scanner, Map<string, Rule["action"]>>();
+function actionOf(scanner: Scanner, id: string): Rule["action"] | undefined {
+  let known = actions.get(scanner);
+  if (!known) {
+    known = new Map(scanner.rules.map((rule) => [rule.id, rule.action]));
+    actions.set(scanner, known);
+  }
+  return known.get(id);
+}
+
+function reasonOf(findings: readonly { rule: string; field: string }[]): string {
+  const what = [...new Set(findings.map(({ rule, field }) => `${rule} in ${field}`))];
+  const more = what.length > 3 ? ` and ${what.length - 3} more` : "";
+  return `sessarc stopped this call: ${what.slice(0, 3).join("; ")}${more}. Refer to the secret by an environment variable or a file that is not shown, and leave its value out.`;
+}
+
+/** Characters in the strings of a value, roughly. */
+function sizeOf(value: Json, depth = 0): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null || depth > 64) return 8;
+  let size = 0;
+  for (const item of Object.values(value)) size += sizeOf(item as Json, depth + 1);
+  return size;
+}

@@ -1,0 +1,146 @@
+/** Where each assistant takes a hook, and what ours looks like there. */
+import { join } from "node:path";
+import type { AdapterEnv, Json, Kernel } from "sessarc";
+import { pluginText } from "./opencode-plugin.ts";
+
+export interface HookRequest {
+  /** Address of the guard, with `client` and `hook`. */
+  url: string;
+  token: string | undefined;
+  onFailure: "allow" | "block";
+  platform: NodeJS.Platform;
+}
+
+export interface HookTool {
+  tool: string;
+  label: string;
+  transport: "http" | "command" | "plugin";
+  /** `jsonc` takes comments; `file` is a file of ours alone. */
+  format: "json" | "jsonc" | "toml" | "file";
+  settings(env: AdapterEnv): string;
+  /** Where the list of hooks stands. */
+  list: readonly string[];
+  /** What is appended to it. */
+  entry(request: HookRequest): Json;
+  /** Fields the root must have. */
+  root?: Readonly<Record<string, Json>>;
+  /** For `file`: all of it. */
+  text?(request: HookRequest): string;
+}
+
+const folder = (env: AdapterEnv, variable: string, name: string) => env.env[variable] || join(env.home, name);
+
+export const HOOK_TOOLS: readonly HookTool[] = [
+  {
+    tool: "claude-code",
+    label: "Claude Code",
+    transport: "http",
+    format: "json",
+    settings: (env) => join(folder(env, "CLAUDE_CONFIG_DIR", ".claude"), "settings.json"),
+    list: ["hooks", "PreToolUse"],
+    entry: ({ url, token, onFailure }) => ({
+      matcher: "*",
+      hooks: [
+        {
+          type: "http",
+          url,
+          timeout: 10,
+          ...(token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } }),
+          ...(onFailure === "block" ? { onFailure } : {}),
+        },
+      ],
+    }),
+  },
+  {
+    tool: "codex",
+    label: "Codex",
+    transport: "command",
+    format: "json",
+    settings: (env) => join(folder(env, "CODEX_HOME", ".codex"), "hooks.json"),
+    list: ["hooks", "PreToolUse"],
+    entry: (request) => ({ hooks: [{ type: "command", command: commandOf(request), timeout: 10 }] }),
+  },
+  {
+    tool: "cursor",
+    label: "Cursor",
+    transport: "command",
+    format: "json",
+    settings: ({ home }) => join(home, ".cursor", "hooks.json"),
+    root: { version: 1 },
+    list: ["hooks", "preToolUse"],
+    entry: (request) => ({
+      command: commandOf(request),
+      timeout: 10,
+      ...(request.onFailure === "block" ? { failClosed: true } : {}),
+    }),
+  },
+  {
+    tool: "gemini-cli",
+    label: "Gemini CLI",
+    transport: "command",
+    format: "jsonc",
+    settings: (env) => join(env.env.GEMINI_CLI_HOME || env.home, ".gemini", "settings.json"),
+    list: ["hooks", "BeforeTool"],
+    // Milliseconds, unlike the others.
+    entry: (request) => ({
+      matcher: "*",
+      hooks: [{ name: "sessarc", type: "command", command: commandOf(request), timeout: 10_000 }],
+    }),
+  },
+  {
+    tool: "copilot",
+    label: "Copilot CLI",
+    transport: "command",
+    format: "json",
+    settings: (env) => join(folder(env, "COPILOT_HOME", ".copilot"), "hooks", "sessarc.json"),
+    root: { version: 1 },
+    list: ["hooks", "preToolUse"],
+    entry: (request) => ({
+      type: "command",
+      [request.platform === "win32" ? "powershell" : "bash"]: commandOf(request),
+      timeoutSec: 10,
+    }),
+  },
+  {
+    tool: "opencode",
+    label: "OpenCode",
+    transport: "plugin",
+    format: "file",
+    settings: (env) =>
+      join(
+        env.env.OPENCODE_CONFIG_DIR || join(env.env.XDG_CONFIG_HOME || join(env.home, ".config"), "opencode"),
+        "plugin",
+        "sessarc.js",
+      ),
+    list: [],
+    entry: () => null,
+    text: pluginText,
+  },
+];
+
+/** The adapter knows best where its tool keeps things. */
+export function settingsPath(kernel: Kernel, tool: HookTool): string {
+  const { env, registry } = kernel;
+  return registry.adapters.get(tool.tool)?.guard?.settings(env) ?? tool.settings(env);
+}
+
+/**
+ * curl and nothing else: starting Node would take as long as the call itself. Only the answer goes to stdout. A refused connection, an
+ * error status and a timeout all end in the exit code the user chose; proxies never get to see it.
+ */
+function commandOf({ url, token, onFailure, platform }: HookRequest): string {
+  const quote = platform === "win32" ? '"' : "'";
+  const header = (text: string) => `-H ${quote}${text}${quote}`;
+  const auth = token === undefined ? "" : ` ${header(`Authorization: Bearer ${token}`)}`;
+  const program = platform === "win32" ? "curl.exe" : "curl";
+  const end = onFailure === "block" ? "exit 2" : "exit 0";
+  return `${program} -sf --noproxy ${quote}*${quote} -m 8 ${header("Content-Type: application/json")}${auth} --data-binary @- ${quote}${url}${quote} || ${end}`;
+}
+
+/** Our entries anywhere in a value: by the guard's path and an install id. */
+export const HOOK_URL = /https?:\/\/[^\s'"\\]+\/api\/security\/pretooluse\?[^\s'"\\]*\bhook=([a-z0-9]+)/;
+
+export function hookIn(value: unknown): { url: string; id: string } | undefined {
+  const match = HOOK_URL.exec(typeof value === "string" ? value : JSON.stringify(value));
+  return match ? { url: match[0], id: match[1] as string } : undefined;
+}

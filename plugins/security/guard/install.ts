@@ -1,0 +1,276 @@
+/** Puts the guard's hook into an assistant's settings and takes it out again. */
+import { randomBytes } from "node:crypto";
+import { dirname, join } from "node:path";
+import { isSessarcError, type JsonRecord, type Kernel, SessarcError, type Statement } from "sessarc";
+import type { RuleSet } from "../rule-set.ts";
+import { diffOf } from "./diff.ts";
+import { addEntry, parseSettings, removeOurs } from "./edit.ts";
+import { HOOK_TOOLS, type HookRequest, type HookTool, hookIn, settingsPath } from "./hooks.ts";
+import { createLedger, type InstallRow } from "./ledger.ts";
+import { findProblems } from "./problems.ts";
+import {
+  digestOf,
+  makeFolder,
+  readSettings,
+  removeFolders,
+  removeSettings,
+  replaceSettings,
+  type SettingsFile,
+  textOf,
+} from "./settings-file.ts";
+
+export interface InstallOptions {
+  onFailure?: "allow" | "block" | undefined;
+  mode?: "enforce" | "observe" | undefined;
+  dryRun?: boolean | undefined;
+}
+
+export interface GuardStatus {
+  tool: string;
+  label: string;
+  transport: "http" | "command" | "plugin";
+  settingsPath: string;
+  installed: boolean;
+  /** Installed, and nothing is known that would keep it from working. */
+  effective: boolean;
+  /** Why not. */
+  problems: string[];
+  url: string | null;
+  mode: "enforce" | "observe";
+  onFailure: "allow" | "block" | null;
+  installedAt: string | null;
+  lastFiredAt: string | null;
+}
+
+export interface InstallAnswer extends GuardStatus {
+  /** Byte-exact copy of the settings from before; null when there were none. */
+  backupPath: string | null;
+  /** What changes in the settings, secrets hidden. */
+  diff: string;
+}
+
+export interface Installer {
+  /** Throws GUARD_TOOL_UNKNOWN, SETTINGS_UNUSABLE, SETTINGS_CHANGED; the settings are then as they were. */
+  install(tool: string, options: InstallOptions): Promise<InstallAnswer>;
+  uninstall(tool: string): Promise<{ removed: boolean; restored: boolean; settingsPath: string }>;
+  status(): Promise<GuardStatus[]>;
+  modeOf(client: string): Promise<"enforce" | "observe">;
+  /** Notes that a hook asked; answers what has to be written for it. */
+  fired(client: string, hook: string | undefined, at: Date): Promise<Statement | undefined>;
+}
+
+const TRIES = 3;
+
+export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
+  const { storage, env } = kernel;
+  const ledger = createLedger(storage.db);
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One change at a time; tried again when another program was quicker. */
+  function alone<T>(work: () => Promise<T>): Promise<T> {
+    const run = async (): Promise<T> => {
+      for (let left = TRIES; ; left--) {
+        try {
+          return await work();
+        } catch (error) {
+          if (left <= 1 || !isSessarcError(error) || error.code !== "SETTINGS_CHANGED") throw error;
+        }
+      }
+    };
+    const result = last.then(run, run);
+    last = result.catch(() => {});
+    return result;
+  }
+
+  async function find(name: string): Promise<{ tool: HookTool; path: string; row: InstallRow | undefined }> {
+    const tool = HOOK_TOOLS.find((one) => one.tool === name);
+    if (!tool) throw new SessarcError("GUARD_TOOL_UNKNOWN", { tool: name, known: HOOK_TOOLS.map((one) => one.tool) });
+    const row = (await ledger.all()).get(name);
+    if (name !== "codex") return { tool, path: row?.path ?? settingsPath(kernel, tool), row };
+    const own = settingsPath(kernel, tool);
+    const inToml = row ? row.format === "toml" : await keepsHooksInToml(own);
+    return inToml
+      ? { tool: { ...tool, format: "toml" }, path: join(dirname(own), "config.toml"), row }
+      : { tool, path: own, row };
+  }
+
+  function requestFor(tool: HookTool, id: string, onFailure: "allow" | "block"): HookRequest {
+    const { host, port } = kernel.address ?? kernel.config;
+    const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
+    return {
+      url: `http://${name}:${port}/api/security/pretooluse?client=${tool.tool}&hook=${id}`,
+      token: kernel.access.scoped("guard"),
+      onFailure,
+      platform: env.platform,
+    };
+  }
+
+  async function backUp(tool: HookTool, bytes: Buffer): Promise<string> {
+    const key = `backups:guard-${tool.tool}-${new Date().toISOString().replace(/[-:.]/g, "")}-${randomBytes(3).toString("hex")}`;
+    await storage.files.setItemRaw(key, bytes);
+    return key;
+  }
+  const backupPath = (key: string | null) => (key === null ? null : join(storage.dataDir, "files", ...key.split(":")));
+
+  async function installOnce(name: string, options: InstallOptions): Promise<InstallAnswer> {
+    const { tool, path, row } = await find(name);
+    const file = await readSettings(path);
+    const { text: before, bom } = textOf(file);
+    const ours = hookIn(before);
+    const onFailure = options.onFailure ?? row?.on_failure ?? "allow";
+    const mode = options.mode ?? row?.mode ?? "enforce";
+    const id = row?.id ?? randomBytes(6).toString("hex");
+    const request = requestFor(tool, id, onFailure);
+    const { text: after, made } = edited(tool, before, request, path, ours !== undefined);
+    const bytes = Buffer.concat([bom ? Buffer.from([0xef, 0xbb, 0xbf]) : Buffer.alloc(0), Buffer.from(after)]);
+    const diff = rules.hide(
+      request.token ? diffOf(before, after).replaceAll(request.token, "••••••") : diffOf(before, after),
+    );
+    if (options.dryRun) return { ...(await statusOf(tool, path, row, file)), backupPath: null, diff };
+
+    const untouched = row !== undefined && file.bytes !== null && digestOf(file.bytes) === row.after_sha;
+    const fresh = ours === undefined;
+    const next: InstallRow = {
+      tool: tool.tool,
+      id,
+      path,
+      real_path: file.real,
+      format: tool.format,
+      created: untouched ? row.created : file.bytes === null ? 1 : 0,
+      made_folder: untouched ? row.made_folder : null,
+      // What can be put back byte for byte is the state without us.
+      before_sha: untouched ? row.before_sha : fresh && file.bytes ? digestOf(file.bytes) : null,
+      after_sha: digestOf(bytes),
+      backup: untouched ? row.backup : file.bytes === null ? null : await backUp(tool, file.bytes),
+      made: JSON.stringify(fresh ? made : row ? JSON.parse(row.made) : []),
+      url: request.url,
+      on_failure: onFailure,
+      mode,
+      installed_at: untouched ? row.installed_at : new Date().toISOString(),
+      last_fired_at: row?.last_fired_at ?? null,
+    };
+    if (file.bytes === null) next.made_folder = (await makeFolder(path)) ?? null;
+    // First the ledger: a crash in between leaves a row without an entry, which status tells.
+    await ledger.put(next);
+    if (!file.bytes?.equals(bytes)) await replaceSettings(file, bytes);
+    return { ...(await statusOf(tool, path, next)), backupPath: backupPath(next.backup), diff };
+  }
+
+  async function uninstallOnce(name: string) {
+    const { tool, path, row } = await find(name);
+    const file = await readSettings(path);
+    const answer = (removed: boolean, restored: boolean) => ({ removed, restored, settingsPath: path });
+    if (file.bytes === null) {
+      if (row) await ledger.remove(name);
+      return answer(false, false);
+    }
+    if (row && digestOf(file.bytes) === row.after_sha && (row.created === 1 || row.before_sha !== null)) {
+      const original = row.created === 1 ? null : await originalOf(row);
+      if (row.created === 1) {
+        await removeSettings(file);
+        if (row.made_folder) await removeFolders(file.real, row.made_folder);
+      } else if (original) await replaceSettings(file, original);
+      if (row.created === 1 || original) {
+        await ledger.remove(name);
+        if (row.backup) await storage.files.removeItem(row.backup);
+        return answer(true, true);
+      }
+    }
+    const { text, bom } = textOf(file);
+    if (!hookIn(text)) {
+      if (row) await ledger.remove(name);
+      return answer(false, false);
+    }
+    if (tool.format === "file") await removeSettings(file);
+    else {
+      const made = row ? (JSON.parse(row.made) as string[][]) : [];
+      const rest = removeOurs(text, tool, made, path);
+      await replaceSettings(
+        file,
+        Buffer.concat([bom ? Buffer.from([0xef, 0xbb, 0xbf]) : Buffer.alloc(0), Buffer.from(rest)]),
+      );
+    }
+    await ledger.remove(name);
+    return answer(true, false);
+  }
+
+  /** The backup, when it still is what it was. */
+  async function originalOf(row: InstallRow): Promise<Buffer | undefined> {
+    const value = row.backup === null ? null : await storage.files.getItemRaw<Uint8Array>(row.backup);
+    if (!value) return undefined;
+    const bytes = Buffer.from(value);
+    return digestOf(bytes) === row.before_sha ? bytes : undefined;
+  }
+
+  async function statusOf(
+    tool: HookTool,
+    path: string,
+    row: InstallRow | undefined,
+    known?: SettingsFile,
+  ): Promise<GuardStatus> {
+    const status: GuardStatus = {
+      tool: tool.tool,
+      label: tool.label,
+      transport: tool.transport,
+      settingsPath: path,
+      installed: false,
+      effective: false,
+      problems: [],
+      url: null,
+      mode: row?.mode ?? "enforce",
+      onFailure: row?.on_failure ?? null,
+      installedAt: row?.installed_at ?? null,
+      lastFiredAt: row ? await ledger.lastFired(row) : null,
+    };
+    try {
+      const { text } = textOf(known ?? (await readSettings(path)));
+      const hook = hookIn(text);
+      if (!hook) {
+        if (row) status.problems.push("It was installed, but its entry is gone from the settings");
+        return status;
+      }
+      const settings: JsonRecord = tool.format === "file" ? {} : parseSettings(text, tool, path);
+      status.installed = true;
+      status.url = hook.url;
+      status.problems = await findProblems(kernel, tool, settings, path, {
+        url: hook.url,
+        lastFiredAt: status.lastFiredAt,
+      });
+      if (kernel.access.required && !text.includes(kernel.access.scoped("guard") ?? ""))
+        status.problems.push("The service asks for a token that the hook does not have: install it again");
+    } catch (error) {
+      if (!isSessarcError(error)) throw error;
+      status.problems.push(error.message);
+    }
+    status.effective = status.installed && status.problems.length === 0;
+    return status;
+  }
+
+  return {
+    install: (tool, options) => alone(() => installOnce(tool, options)),
+    uninstall: (tool) => alone(() => uninstallOnce(tool)),
+    async status() {
+      const all = await Promise.all(HOOK_TOOLS.map(({ tool }) => find(tool)));
+      return Promise.all(all.map(({ tool, path, row }) => statusOf(tool, path, row)));
+    },
+    async modeOf(client) {
+      return (await ledger.all()).get(client)?.mode ?? "enforce";
+    },
+    fired: (client, hook, at) => ledger.fired(client, hook, at),
+  };
+}
+
+function edited(tool: HookTool, before: string, request: HookRequest, path: string, ours: boolean) {
+  if (tool.format !== "file" || !tool.text) return addEntry(before, tool, tool.entry(request), path);
+  if (before !== "" && !ours)
+    throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: "a file of this name is there that is not ours" });
+  return { text: tool.text(request), made: [] };
+}
+
+/** True where config.toml has hooks and there is no hooks.json. */
+async function keepsHooksInToml(hooksJson: string): Promise<boolean> {
+  const own = await readSettings(hooksJson).catch(() => undefined);
+  if (!own || own.bytes !== null) return false;
+  const config = await readSettings(join(dirname(hooksJson), "config.toml")).catch(() => undefined);
+  return config?.bytes ? /^\s*\[+\s*hooks\b/m.test(config.bytes.toString("utf8")) : false;
+}

@@ -1,0 +1,93 @@
+/** What is installed where: one row per assistant. */
+import type { Database, Statement } from "sessarc";
+
+export interface InstallRow {
+  tool: string;
+  /** Stands in the hook's address. */
+  id: string;
+  path: string;
+  real_path: string;
+  format: string;
+  /** 1: there were no settings before. */
+  created: number;
+  /** Topmost folder made for them. */
+  made_folder: string | null;
+  /** Null: the state before us cannot be put back byte for byte. */
+  before_sha: string | null;
+  after_sha: string;
+  backup: string | null;
+  /** JSON: containers made for the entry. */
+  made: string;
+  url: string;
+  on_failure: "allow" | "block";
+  mode: "enforce" | "observe";
+  installed_at: string;
+  last_fired_at: string | null;
+}
+
+const COLUMNS = [
+  "tool",
+  "id",
+  "path",
+  "real_path",
+  "format",
+  "created",
+  "made_folder",
+  "before_sha",
+  "after_sha",
+  "backup",
+  "made",
+  "url",
+  "on_failure",
+  "mode",
+  "installed_at",
+  "last_fired_at",
+] as const satisfies readonly (keyof InstallRow)[];
+
+/** Not more often than this is a hook's last time written. */
+const FIRED_MS = 10_000;
+
+export function createLedger(db: Database) {
+  let rows: Promise<Map<string, InstallRow>> | undefined;
+  const fired = new Map<string, { at: string; written: number }>();
+
+  const all = (): Promise<Map<string, InstallRow>> => {
+    rows ??= db
+      .all<InstallRow>("select * from guard_install")
+      .then((list) => new Map(list.map((row) => [row.tool, row])));
+    rows.catch(() => {
+      rows = undefined;
+    });
+    return rows;
+  };
+
+  return {
+    /** Kept in memory: the guard asks at every call. */
+    all,
+    async put(row: InstallRow): Promise<void> {
+      await db.run(
+        `insert or replace into guard_install (${COLUMNS.join(", ")}) values (${COLUMNS.map(() => "?").join(", ")})`,
+        COLUMNS.map((name) => row[name]),
+      );
+      rows = undefined;
+    },
+    async remove(tool: string): Promise<void> {
+      await db.run("delete from guard_install where tool = ?", [tool]);
+      rows = undefined;
+    },
+    async fired(client: string, hook: string | undefined, at: Date): Promise<Statement | undefined> {
+      const row = (await all()).get(client);
+      if (!row || row.id !== hook) return undefined;
+      const iso = at.toISOString();
+      const known = fired.get(client);
+      const due = !known || at.getTime() - known.written > FIRED_MS;
+      fired.set(client, { at: iso, written: due ? at.getTime() : known.written });
+      if (!due) return undefined;
+      row.last_fired_at = iso;
+      return ["update guard_install set last_fired_at = ? where tool = ?", [iso, client]];
+    },
+    async lastFired(row: InstallRow): Promise<string | null> {
+      return fired.get(row.tool)?.at ?? row.last_fired_at;
+    },
+  };
+}

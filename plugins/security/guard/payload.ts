@@ -1,0 +1,80 @@
+/** A tool call, whichever assistant asks: six spellings of the same question. */
+import { isRecord, type Json } from "sessarc";
+
+export interface ToolCall {
+  /** `claude-code`, `codex`, …; "unknown" when neither the hook nor the payload says. */
+  client: string;
+  tool_name: string;
+  tool_input: Json;
+  /** Content the assistant sends along with a read. */
+  content: string | null;
+  cwd: string | null;
+  sessionId: string | null;
+  callId: string | null;
+}
+
+/** Undefined when there is nothing in it that could be a call. */
+export function readPayload(body: Record<string, Json>, client: string | undefined): ToolCall | undefined {
+  const event = text(body.hook_event_name) ?? text(body.hookEventName);
+  const named =
+    text(body.tool_name) ?? text(body.toolName) ?? (isRecord(body.tool) ? text(body.tool.name) : text(body.tool));
+  const input = toInput(body.tool_input ?? body.toolInput ?? body.toolArgs ?? body.arguments ?? body.args);
+  if (named === undefined && event === undefined && input === undefined) return undefined;
+  return {
+    client: client ?? guessClient(body, event),
+    tool_name: named ?? event ?? "unknown",
+    tool_input: input ?? ownFields(body),
+    content: text(body.content) ?? null,
+    cwd: text(body.cwd) ?? (Array.isArray(body.workspace_roots) ? (text(body.workspace_roots[0]) ?? null) : null),
+    sessionId: text(body.session_id) ?? text(body.sessionId) ?? text(body.conversation_id) ?? null,
+    callId: text(body.tool_use_id) ?? text(body.toolCallId) ?? text(body.call_id) ?? null,
+  };
+}
+
+const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+
+/** Some tools send their arguments as a JSON string. */
+function toInput(value: Json | undefined): Json | undefined {
+  if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
+  try {
+    return JSON.parse(value) as Json;
+  } catch {
+    // Then it is raw text, as of a patch.
+    return value;
+  }
+}
+
+const ENVELOPE = new Set([
+  "hook_event_name",
+  "hookEventName",
+  "session_id",
+  "sessionId",
+  "conversation_id",
+  "generation_id",
+  "cwd",
+  "workspace_roots",
+  "transcript_path",
+  "permission_mode",
+  "content",
+  "timestamp",
+  "cursor_version",
+  "user_email",
+  "model",
+  "tool_use_id",
+  "tool_name",
+  "toolName",
+]);
+
+/** Events of one kind (a shell command, a file read) hold their arguments beside the envelope. */
+function ownFields(body: Record<string, Json>): Json {
+  return Object.fromEntries(Object.entries(body).filter(([key]) => !ENVELOPE.has(key))) as Json;
+}
+
+function guessClient(body: Record<string, Json>, event: string | undefined): string {
+  if (event === "BeforeTool") return "gemini-cli";
+  if (body.conversation_id !== undefined || body.cursor_version !== undefined) return "cursor";
+  if (body.toolName !== undefined || body.toolArgs !== undefined) return "copilot";
+  if (event === "tool.execute.before") return "opencode";
+  if (event === "PreToolUse") return body.turn_id === undefined ? "claude-code" : "codex";
+  return "unknown";
+}

@@ -1,0 +1,104 @@
+/** Interception records: what was looked at and what came of it, never what was found. */
+import { randomBytes } from "node:crypto";
+import type { Kernel, SqlValue, Statement } from "sessarc";
+
+export interface Interception {
+  id: string;
+  at: string;
+  client: string;
+  tool_name: string;
+  path: string | null;
+  decision: "allow" | "block";
+  mode: "enforce" | "observe";
+  rules: string[];
+  masked: string[];
+  sessionId: string | null;
+  ms: number;
+}
+
+export interface Records {
+  /** Returns at once; written together with others within a quarter second. */
+  add(record: Omit<Interception, "id">, statement?: Statement): void;
+  recent(limit: number): Promise<Interception[]>;
+  /** Resolves when all that was added is on disk. */
+  flush(): Promise<void>;
+}
+
+type Row = Omit<Interception, "rules" | "masked" | "sessionId"> & {
+  rules: string;
+  masked: string;
+  session_id: string | null;
+};
+
+const WAIT_MS = 250;
+const BATCH = 40;
+/** Rows kept; older ones go. */
+const KEEP = 5_000;
+const INSERT =
+  "insert into interception (id, at, client, tool_name, path, decision, mode, rules, masked, session_id, ms) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+export function createRecords(kernel: Kernel): Records {
+  const { db } = kernel.storage;
+  let waiting: Statement[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  let sinceTrim = 0;
+
+  async function write(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, BATCH);
+      waiting = waiting.slice(BATCH);
+      await db.batch(batch);
+      sinceTrim += batch.length;
+    }
+    if (sinceTrim < 500) return;
+    sinceTrim = 0;
+    await db.run(
+      "delete from interception where at < (select min(at) from (select at from interception order by at desc limit ?))",
+      [KEEP],
+    );
+  }
+
+  function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    writing = writing.then(write, write);
+    return writing;
+  }
+
+  return {
+    add(record, statement) {
+      const { at, client, tool_name, path, decision, mode, rules, masked, sessionId, ms } = record;
+      const values: SqlValue[] = [
+        `${Date.parse(at).toString(36)}${randomBytes(4).toString("hex")}`,
+        at,
+        client,
+        tool_name,
+        path,
+        decision,
+        mode,
+        JSON.stringify(rules),
+        JSON.stringify(masked),
+        sessionId,
+        ms,
+      ];
+      waiting.push([INSERT, values]);
+      if (statement) waiting.push(statement);
+      timer ??= setTimeout(() => {
+        flush().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "interceptions" }));
+      }, WAIT_MS);
+      timer.unref();
+    },
+    async recent(limit) {
+      await flush();
+      const rows = await db.all<Row>("select * from interception order by at desc, id desc limit ?", [limit]);
+      return rows.map(({ session_id, rules, masked, ...row }) => ({
+        ...row,
+        rules: JSON.parse(rules) as string[],
+        masked: JSON.parse(masked) as string[],
+        sessionId: session_id,
+      }));
+    },
+    flush,
+  };
+}

@@ -1,0 +1,73 @@
+/** The guard's routes: the question hooks ask, what was asked, and installing. */
+import { defineRoute, type Json } from "sessarc";
+import * as v from "valibot";
+import { blockFields, hookAnswer } from "./reply.ts";
+
+const name = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,40}$/, "is no name of a tool"));
+
+const pretooluse = defineRoute({
+  method: "POST",
+  path: "/security/pretooluse",
+  summary: "Looks at a tool call before it runs; asked by installed hooks",
+  limits: { bytes: 8 * 2 ** 20 },
+  query: v.object({ client: v.optional(name), hook: v.optional(name) }),
+  body: v.record(v.string(), v.unknown()),
+  handler: async ({ kernel, query, body }) => {
+    const { decision } = await kernel.inject("guard").check(body as Record<string, Json>, query.client, query.hook);
+    if (query.hook !== undefined && query.client !== undefined)
+      return hookAnswer(query.client, decision) as typeof decision;
+    const own =
+      decision.decision === "block" && query.client ? blockFields(query.client, decision.reason ?? "") : undefined;
+    return { ...decision, ...own };
+  },
+});
+
+const interceptions = defineRoute({
+  method: "GET",
+  path: "/security/interceptions",
+  summary: "Recent tool calls that were looked at, newest first",
+  query: v.object({
+    limit: v.optional(
+      v.pipe(
+        v.string(),
+        v.regex(/^\d{1,4}$/, "must be a whole number"),
+        v.transform(Number),
+        v.minValue(1),
+        v.maxValue(1000),
+      ),
+    ),
+  }),
+  handler: async ({ kernel, query }) => ({
+    interceptions: await kernel.inject("guard").interceptions(query.limit ?? 100),
+  }),
+});
+
+const install = defineRoute({
+  method: "POST",
+  path: "/security/install-hook",
+  summary: "Installs the guard in an assistant's settings, which are backed up first",
+  body: v.object({
+    tool: v.optional(name),
+    onFailure: v.optional(v.picklist(["allow", "block"])),
+    mode: v.optional(v.picklist(["enforce", "observe"])),
+    dryRun: v.optional(v.boolean()),
+  }),
+  handler: ({ kernel, body }) => kernel.inject("guard").install(body.tool ?? "claude-code", body),
+});
+
+const uninstall = defineRoute({
+  method: "DELETE",
+  path: "/security/install-hook",
+  summary: "Removes exactly what installing added",
+  query: v.object({ tool: v.optional(name) }),
+  handler: ({ kernel, query }) => kernel.inject("guard").uninstall(query.tool ?? "claude-code"),
+});
+
+const status = defineRoute({
+  method: "GET",
+  path: "/security/hook",
+  summary: "The guard per assistant: installed, effective, last fired",
+  handler: async ({ kernel }) => ({ tools: await kernel.inject("guard").status() }),
+});
+
+export const guardRoutes = [pretooluse, interceptions, install, uninstall, status] as const;

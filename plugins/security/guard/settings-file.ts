@@ -1,0 +1,131 @@
+/** Another program's settings file: read through links as bytes, replaced whole, with its mode and owner. */
+import { createHash, randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { lstat, mkdir, open, readFile, realpath, rename, rm, rmdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { SessarcError } from "sessarc";
+
+export interface SettingsFile {
+  /** As the tool knows it. */
+  path: string;
+  /** The file itself, behind all links. */
+  real: string;
+  /** Null when there is none. */
+  bytes: Buffer | null;
+  mode: number;
+  uid: number;
+  gid: number;
+}
+
+const LIMIT = 8 * 2 ** 20;
+
+export const digestOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+
+/** Throws SETTINGS_UNUSABLE for what is no plain file: a folder, a link that leads nowhere, something huge. */
+export async function readSettings(path: string): Promise<SettingsFile> {
+  const link = await lstat(path).catch(() => undefined);
+  if (!link) return { path, real: path, bytes: null, mode: 0o600, uid: -1, gid: -1 };
+  const real = await realpath(path).catch(() => undefined);
+  if (real === undefined)
+    throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: "it is a link that leads nowhere" });
+  const file = await stat(real);
+  if (!file.isFile()) throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: "it is no file" });
+  if (file.size > LIMIT) throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: "it is larger than 8 MiB" });
+  const bytes = await readFile(real).catch((cause) => {
+    throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: "it cannot be read" }, { cause });
+  });
+  return { path, real, bytes, mode: file.mode & 0o7777, uid: file.uid, gid: file.gid };
+}
+
+/** Its text and whether a byte order mark stands before it. Throws SETTINGS_UNUSABLE when it is not UTF-8. */
+export function textOf(file: SettingsFile): { text: string; bom: boolean } {
+  const bytes = file.bytes ?? Buffer.alloc(0);
+  const bom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  try {
+    return {
+      text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bom ? bytes.subarray(3) : bytes),
+      bom,
+    };
+  } catch (cause) {
+    throw new SessarcError("SETTINGS_UNUSABLE", { path: file.path, reason: "it is not UTF-8" }, { cause });
+  }
+}
+
+/**
+ * Puts `bytes` in the place of what was read: temp file beside it, same mode and owner, fsync, rename. Throws SETTINGS_CHANGED, with
+ * nothing done, when the file is not any more what was read.
+ */
+export async function replaceSettings(file: SettingsFile, bytes: Uint8Array): Promise<void> {
+  const folder = dirname(file.real);
+  const temp = join(folder, `.sessarc-${randomBytes(6).toString("hex")}.tmp`);
+  const handle = await open(temp, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600).catch((cause) => {
+    throw new SessarcError("SETTINGS_UNUSABLE", { path: file.path, reason: "its folder cannot be written" }, { cause });
+  });
+  try {
+    try {
+      await handle.writeFile(bytes);
+      await keepOwner(handle, file);
+      await handle.chmod(file.mode);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await ensureSame(file);
+    await rename(temp, file.real);
+  } catch (error) {
+    await rm(temp, { force: true });
+    throw error;
+  }
+  await syncFolder(folder);
+}
+
+/** Removes the file, when it still is what was read. */
+export async function removeSettings(file: SettingsFile): Promise<void> {
+  await ensureSame(file);
+  await rm(file.real);
+  await syncFolder(dirname(file.real));
+}
+
+async function ensureSame(file: SettingsFile): Promise<void> {
+  const now = await readFile(file.real).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw error;
+  });
+  const same = now === null || file.bytes === null ? now === file.bytes : now.equals(file.bytes);
+  if (!same) throw new SessarcError("SETTINGS_CHANGED", { path: file.path });
+}
+
+async function keepOwner(handle: Awaited<ReturnType<typeof open>>, file: SettingsFile): Promise<void> {
+  if (file.bytes === null || process.platform === "win32") return;
+  const made = await handle.stat();
+  if (made.uid === file.uid && made.gid === file.gid) return;
+  await handle.chown(file.uid, file.gid).catch((cause) => {
+    throw new SessarcError("SETTINGS_UNUSABLE", { path: file.path, reason: "it belongs to another user" }, { cause });
+  });
+}
+
+/** Makes the folders above a file; answers the topmost one that was not there. */
+export async function makeFolder(path: string): Promise<string | undefined> {
+  return mkdir(dirname(path), { recursive: true, mode: 0o700 });
+}
+
+/** Removes folders we made, from the file's upwards to `first`, as long as they are empty. */
+export async function removeFolders(path: string, first: string): Promise<void> {
+  for (let folder = dirname(path); folder.length >= first.length; folder = dirname(folder)) {
+    const gone = await rmdir(folder).then(
+      () => true,
+      () => false,
+    );
+    if (!gone) return;
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

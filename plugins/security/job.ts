@@ -1,0 +1,177 @@
+/** What scans and renders whole sessions, off the main thread where there is a pool. Everything that crosses is plain data. */
+import { createTranscripts, type EventKind, type Json, type SessionEvent, type TranscriptPart } from "sessarc";
+import { createRedactor, createScanner, type Rule, rulesVersion, type Scanner } from "./engine.ts";
+import { cleanEvent, cleanTree } from "./export/clean.ts";
+import type { DocumentHead, DocumentWriter, SessionDocument } from "./export/document.ts";
+import { toJson } from "./export/json.ts";
+import { toMarkdown } from "./export/markdown.ts";
+import { toPage } from "./export/page.ts";
+
+/** Where the events come from: the data directory, or the caller when they live elsewhere. */
+export type EventSource = { dir: string; id: string; parts: TranscriptPart[] } | { events: SessionEvent[] };
+
+export interface CheckJob {
+  source: EventSource;
+  rules: Rule[];
+  categories: ("secret" | "personal")[];
+  /** Default: all. */
+  kinds?: EventKind[];
+}
+
+export interface CheckFinding {
+  seq: number;
+  field: string;
+  ruleId: string;
+  rule: string;
+  confidence: string;
+  start: number;
+  end: number;
+  masked: string;
+}
+
+export interface CheckResult {
+  findings: CheckFinding[];
+  totals: Record<string, number>;
+  scannedBytes: number;
+  /** Messages looked at. */
+  messages: number;
+}
+
+/** More findings than this are counted and not listed. */
+export const MAX_FINDINGS = 5_000;
+
+export async function checkSession({ source, rules, categories, kinds }: CheckJob): Promise<CheckResult> {
+  const scanner = scannerFor(rules, categories);
+  const result: CheckResult = { findings: [], totals: {}, scannedBytes: 0, messages: 0 };
+  for await (const batch of eventsOf(source)) {
+    for (const event of batch) {
+      if (kinds && !kinds.includes(event.kind)) continue;
+      result.messages++;
+      const scan = scanner.scanEvent(event);
+      result.scannedBytes += scan.scannedBytes;
+      for (const { field, ruleId, rule, confidence, start, end, masked } of scan.findings) {
+        result.totals[ruleId] = (result.totals[ruleId] ?? 0) + 1;
+        if (result.findings.length < MAX_FINDINGS)
+          result.findings.push({
+            seq: event.seq,
+            field: field.slice(0, 300),
+            ruleId,
+            rule,
+            confidence,
+            start,
+            end,
+            masked,
+          });
+      }
+    }
+  }
+  return result;
+}
+
+export type Format = "md" | "html" | "json";
+
+export interface RenderJob {
+  source: EventSource;
+  head: DocumentHead;
+  /** Null: nothing is redacted. */
+  rules: Rule[] | null;
+  formats: Format[];
+  madeAt: string;
+}
+
+export type RenderResult =
+  | { ok: true; head: DocumentHead; documents: Partial<Record<Format, string>>; redactions: Record<string, number> }
+  /** Ids of the rules whose values were still readable. */
+  | { ok: false; leaks: string[] };
+
+const WRITERS: Record<Format, (document: SessionDocument) => DocumentWriter> = {
+  md: toMarkdown,
+  html: toPage,
+  json: toJson,
+};
+const PLACEHOLDER = /\[REDACTED:[a-z0-9-]+(?:#[0-9a-f]{4})?\]/y;
+
+/** Cleans, redacts, renders, and looks at each finished document once more. */
+export async function renderSession(job: RenderJob): Promise<RenderResult> {
+  const events: SessionEvent[] = [];
+  for await (const batch of eventsOf(job.source)) for (const event of batch) events.push(cleanEvent(event));
+  const given = cleanTree(job.head as unknown as Json) as unknown as DocumentHead;
+  const redactor = job.rules && createRedactor(scannerFor(job.rules, ["secret", "personal"]));
+  // Values of the head are hidden in the messages and the other way round.
+  if (redactor) redactor.learn(Object.values(given));
+  const shown = redactor ? redactor.redactEvents(events) : events;
+  const head = redactor ? redactHead(given, (value) => redactor.redactValue(value)) : given;
+  const redactions = redactor ? { ...redactor.counts } : {};
+  const document: SessionDocument = { head, events: shown, redactions: redactor && redactions, madeAt: job.madeAt };
+  const documents: Partial<Record<Format, string>> = {};
+  const leaks = new Set<string>();
+  for (const format of job.formats) {
+    const writer = WRITERS[format](document);
+    const text = writer.toString();
+    for (const { offset, ruleId } of redactor?.gate(text) ?? [])
+      if (!writer.isOwn(offset) && !inPlaceholder(text, offset)) leaks.add(ruleId);
+    documents[format] = text;
+  }
+  return leaks.size > 0 ? { ok: false, leaks: [...leaks] } : { ok: true, head, documents, redactions };
+}
+
+/** Times and counts are ours, and so are the names of the fields. */
+function redactHead(head: DocumentHead, redact: (value: Json) => Json): DocumentHead {
+  const one = <T extends Json>(value: T) => redact(value) as T;
+  return {
+    ...head,
+    title: one(head.title),
+    tool: one(head.tool),
+    project: one(head.project),
+    path: one(head.path),
+    branch: one(head.branch),
+    models: one(head.models),
+  };
+}
+
+function inPlaceholder(text: string, offset: number): boolean {
+  PLACEHOLDER.lastIndex = Math.max(0, text.lastIndexOf("[REDACTED:", offset));
+  const match = PLACEHOLDER.exec(text);
+  return match !== null && offset < match.index + match[0].length;
+}
+
+export interface ScanJob {
+  rules: Rule[];
+  event: SessionEvent;
+  path?: string;
+  budgetMs: number;
+}
+export interface ScanJobResult {
+  findings: { ruleId: string; rule: string; field: string; confidence: string; masked: string }[];
+  partial: boolean;
+}
+
+/** One large call or file. */
+export async function scanLarge({ rules, event, path, budgetMs }: ScanJob): Promise<ScanJobResult> {
+  const scanner = scannerFor(rules, ["secret"]);
+  const { findings, partial } = scanner.scanEvent(event, path === undefined ? { budgetMs } : { budgetMs, path });
+  return {
+    findings: findings
+      .slice(0, 1_000)
+      .map(({ ruleId, rule, field, confidence, masked }) => ({ ruleId, rule, field, confidence, masked })),
+    partial,
+  };
+}
+
+const scanners = new Map<string, Scanner>();
+
+/** Made once for each set of rules. */
+function scannerFor(rules: Rule[], categories: ("secret" | "personal")[]): Scanner {
+  const key = `${rulesVersion(rules)} ${categories.join()} ${rules.map((rule) => rule.replacement ?? "").join("\0")}`;
+  const known = scanners.get(key);
+  if (known) return known;
+  if (scanners.size >= 3) scanners.clear();
+  const scanner = createScanner(rules, { categories });
+  scanners.set(key, scanner);
+  return scanner;
+}
+
+async function* eventsOf(source: EventSource): AsyncGenerator<SessionEvent[]> {
+  if ("events" in source) yield source.events;
+  else yield* createTranscripts({ dir: source.dir }).events(source.id, source.parts);
+}

@@ -1,0 +1,205 @@
+/** The rules in effect: built-in ones with their switches, those of the configuration, those of the user. Service "rules". */
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import { basename } from "node:path";
+import { type Kernel, SessarcError } from "sessarc";
+import * as v from "valibot";
+import {
+  builtinRules,
+  createScanner,
+  customRule,
+  identityRules,
+  patternProblem,
+  type Rule,
+  type Scanner,
+} from "./engine.ts";
+
+const word = v.pipe(v.string(), v.minLength(1), v.maxLength(100));
+const fields = {
+  name: v.pipe(v.string(), v.trim(), v.minLength(1, "is empty"), v.maxLength(200)),
+  kind: v.picklist(["redact", "allow"]),
+  type: v.picklist(["regex", "literal", "glob"]),
+  pattern: v.string(),
+  flags: v.pipe(v.string(), v.maxLength(8)),
+  keywords: v.pipe(v.array(word), v.maxLength(50)),
+  entropy: v.nullable(v.pipe(v.number(), v.minValue(0), v.maxValue(8))),
+  replacement: v.nullable(v.pipe(v.string(), v.maxLength(200))),
+  action: v.picklist(["block", "flag"]),
+  confidence: v.picklist(["definite", "probable", "possible"]),
+  enabled: v.boolean(),
+  category: v.picklist(["secret", "personal"]),
+};
+const { name, pattern, ...rest } = fields;
+/** What a client sends for a new rule: a name and a pattern, the rest has defaults. */
+export const ruleInput = v.object({ name, pattern, ...v.partial(v.object(rest)).entries });
+export const rulePatch = v.partial(v.object(fields));
+type RuleInput = v.InferOutput<typeof ruleInput>;
+type RulePatch = v.InferOutput<typeof rulePatch>;
+
+export interface RuleSet {
+  /** Built-in rules first, then those of the configuration, then the user's. */
+  list(): Promise<Rule[]>;
+  create(input: RuleInput): Promise<Rule>;
+  /** Built-in rules take `enabled` alone. */
+  update(id: string, patch: RulePatch): Promise<Rule>;
+  remove(id: string): Promise<void>;
+  /** Secrets alone: the guard, the security check, logs. Made once for each state of the rules. */
+  scanner(): Promise<Scanner>;
+  /** What an export looks for: secrets, personal data, and the names of this machine and its user. */
+  exportRules(): Promise<Rule[]>;
+  /** Hides secrets in a short text; with the built-in rules until the user's are loaded. */
+  hide(text: string): string;
+}
+
+export function createRuleSet(kernel: Kernel): RuleSet {
+  const { db } = kernel.storage;
+  const configured = readConfigured(kernel.config.security.rules);
+  let loading: Promise<Rule[]> | undefined;
+  let scanner: Scanner | undefined;
+  let fallback: Scanner | undefined;
+
+  async function load(): Promise<Rule[]> {
+    const [switches, own] = await Promise.all([
+      db.all<{ id: string; enabled: number }>("select id, enabled from security_builtin"),
+      db.all<{ id: string; data: string; created_at: string }>(
+        "select id, data, created_at from security_rule order by created_at, id",
+      ),
+    ]);
+    const enabled = new Map(switches.map((row) => [row.id, row.enabled === 1]));
+    const builtin = builtinRules().map((rule) => ({ ...rule, enabled: enabled.get(rule.id) ?? rule.enabled }));
+    const users = own.map((row) =>
+      customRule({ ...(JSON.parse(row.data) as RuleInput), id: row.id, createdAt: row.created_at }),
+    );
+    return [...builtin, ...configured, ...users.filter((rule) => patternProblem(rule) === undefined)];
+  }
+
+  const all = () => {
+    loading ??= load();
+    loading.catch(() => {
+      loading = undefined;
+    });
+    return loading;
+  };
+  async function changed(): Promise<void> {
+    loading = undefined;
+    scanner = undefined;
+    await all();
+  }
+  const find = async (id: string): Promise<Rule> => {
+    const rule = (await all()).find((one) => one.id === id);
+    if (!rule) throw new SessarcError("RULE_NOT_FOUND", { id });
+    return rule;
+  };
+
+  return {
+    list: all,
+    async create(input) {
+      const id = `custom-${randomBytes(5).toString("hex")}`;
+      checkPattern(customRule({ ...input, id }));
+      const data = JSON.stringify(input);
+      await db.run("insert into security_rule (id, data, created_at) values (?, ?, ?)", [
+        id,
+        data,
+        new Date().toISOString(),
+      ]);
+      await changed();
+      const rule = await find(id);
+      await kernel.notify("rule:changed", rule);
+      return rule;
+    },
+    async update(id, patch) {
+      const rule = await find(id);
+      const only = Object.keys(patch).filter((key) => patch[key as keyof RulePatch] !== undefined);
+      if (rule.builtin) {
+        if (only.some((key) => key !== "enabled"))
+          throw new SessarcError("RULE_READ_ONLY", { id, why: "is built in: only `enabled` can be changed" });
+        if (patch.enabled !== undefined)
+          await db.run("insert or replace into security_builtin (id, enabled) values (?, ?)", [
+            id,
+            patch.enabled ? 1 : 0,
+          ]);
+      } else {
+        if (rule.source !== "user")
+          throw new SessarcError("RULE_READ_ONLY", { id, why: "stands in the configuration file" });
+        const next = { ...rule, ...patch };
+        checkPattern(next);
+        const { id: _, createdAt, builtin, source, ...data } = next;
+        await db.run("update security_rule set data = ? where id = ?", [JSON.stringify(data), id]);
+      }
+      await changed();
+      const after = await find(id);
+      await kernel.notify("rule:changed", after);
+      return after;
+    },
+    async remove(id) {
+      const rule = await find(id);
+      if (rule.builtin) throw new SessarcError("RULE_READ_ONLY", { id, why: "is built in and cannot be deleted" });
+      if (rule.source !== "user")
+        throw new SessarcError("RULE_READ_ONLY", { id, why: "stands in the configuration file" });
+      await db.run("delete from security_rule where id = ?", [id]);
+      await changed();
+      await kernel.notify("rule:changed", { ...rule, enabled: false });
+    },
+    async scanner() {
+      const rules = await all();
+      scanner ??= createScanner(rules, { categories: ["secret"] });
+      return scanner;
+    },
+    async exportRules() {
+      const { home, env } = kernel.env;
+      const user = env.USER ?? env.LOGNAME ?? env.USERNAME ?? basename(home);
+      return [...(await all()), ...identityRules({ user, host: hostname() })];
+    },
+    hide(text) {
+      fallback ??= scanner ?? createScanner(builtinRules(), { categories: ["secret"] });
+      return hideIn(scanner ?? fallback, text);
+    },
+  };
+}
+
+/** The text with every finding replaced by its mask. */
+export function hideIn(scanner: Scanner, text: string, options?: { budgetMs?: number }): string {
+  let out = "";
+  let at = 0;
+  for (const finding of scanner.scan(text, options).findings) {
+    if (finding.start < at) continue;
+    out += text.slice(at, finding.start) + finding.masked;
+    at = finding.end;
+  }
+  return at === 0 ? text : out + text.slice(at);
+}
+
+/** A rule that was not stored, for trying it. Throws RULE_INVALID. */
+export function toTrialRule(input: RuleInput): Rule {
+  const rule = customRule({ ...input, id: "trial", enabled: true });
+  checkPattern(rule);
+  return rule;
+}
+
+function checkPattern(rule: Rule): void {
+  const problem = patternProblem(rule);
+  if (!problem) return;
+  const place = problem.at === null ? "" : ` at character ${problem.at + 1}`;
+  throw new SessarcError(
+    "RULE_INVALID",
+    { reason: `${problem.message}${place}` },
+    { issues: [{ path: "pattern", message: `${problem.message}${place}` }] },
+  );
+}
+
+function readConfigured(list: readonly unknown[]): Rule[] {
+  return list.map((value, index) => {
+    const key = `security.rules.${index}`;
+    const read = v.safeParse(ruleInput, value);
+    if (!read.success)
+      throw new SessarcError("CONFIG_INVALID", {
+        key,
+        where: "the configuration",
+        reason: read.issues[0]?.message ?? "",
+      });
+    const rule = customRule({ ...read.output, id: `config-${index + 1}`, source: "configuration" });
+    const problem = patternProblem(rule);
+    if (problem) throw new SessarcError("CONFIG_INVALID", { key, where: "the configuration", reason: problem.message });
+    return rule;
+  });
+}

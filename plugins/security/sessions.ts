@@ -1,0 +1,177 @@
+/** What security does with archived sessions: check, export, frozen copies. */
+import { createHash } from "node:crypto";
+import {
+  type Kernel,
+  type PoolTask,
+  type Services,
+  SessarcError,
+  type SessionEvent,
+  type TranscriptPart,
+} from "sessarc";
+import type { DocumentHead } from "./export/document.ts";
+import { PAGE_POLICY } from "./export/page.ts";
+import {
+  type CheckJob,
+  type CheckResult,
+  checkSession,
+  type EventSource,
+  type Format,
+  type RenderJob,
+  type RenderResult,
+  renderSession,
+} from "./job.ts";
+import type { RuleSet } from "./rule-set.ts";
+import { rulesVersion } from "./rules.ts";
+
+export type DocumentSession = Awaited<ReturnType<Services["archive"]["session"]>>;
+export type DocumentProject = Pick<Awaited<ReturnType<Services["archive"]["project"]>>, "name" | "path">;
+type Row = Awaited<ReturnType<Services["archive"]["row"]>>;
+
+/** Service "redactor". */
+export interface SessionRedactor {
+  /** A finished document of a session. Throws SESSION_NOT_FOUND, and EXPORT_LEAKS when a found value is still readable in it. */
+  document(id: string, format: Format, redacted?: boolean): Promise<SessionDocumentFile>;
+  /** What a share keeps: page and event tree of one redaction. */
+  freeze(id: string): Promise<FrozenSession>;
+  /** A short text with its secrets replaced by their masks. */
+  hideSecrets(text: string): string;
+  /** Content-Security-Policy of the page. */
+  readonly pagePolicy: string;
+}
+
+export interface SessionDocumentFile {
+  text: string;
+  /** Says nothing of the session's content. */
+  fileName: string;
+  redactions: Record<string, number>;
+}
+
+export interface FrozenSession {
+  title: string;
+  page: string;
+  /** JSON. */
+  tree: string;
+  fileName: string;
+  redactions: Record<string, number>;
+}
+
+export const CHECK: PoolTask<[CheckJob], CheckResult> = {
+  specifier: "sessarc/plugins/security/job",
+  export: "checkSession",
+  inline: checkSession,
+};
+const RENDER: PoolTask<[RenderJob], RenderResult> = {
+  specifier: "sessarc/plugins/security/job",
+  export: "renderSession",
+  inline: renderSession,
+};
+
+export interface SecuritySessions extends SessionRedactor {
+  check(id: string, personal: boolean): Promise<CheckResult>;
+  forget(id: string): Promise<void>;
+}
+
+export function createSessions(kernel: Kernel, rules: RuleSet): SecuritySessions {
+  const { db } = kernel.storage;
+  const archive = () => kernel.inject("archive");
+
+  const sourceOf = (row: Pick<Row, "id" | "parts">) => toSource(kernel, row);
+
+  async function render(id: string, formats: Format[], redacted: boolean) {
+    const [row, session] = await Promise.all([archive().row(id), archive().session(id)]);
+    const project = await archive().project(session.projectId);
+    const job: RenderJob = {
+      source: await sourceOf(row),
+      head: headOf(session, project),
+      rules: redacted ? await rules.exportRules() : null,
+      formats,
+      madeAt: new Date().toISOString(),
+    };
+    const result = await kernel.pool.run(RENDER, job);
+    if (!result.ok) throw new SessarcError("EXPORT_LEAKS", { rules: result.leaks });
+    return { ...result, session };
+  }
+
+  return {
+    pagePolicy: PAGE_POLICY,
+    hideSecrets: (text) => rules.hide(text),
+    async document(id, format, redacted = true) {
+      const { documents, redactions, session } = await render(id, [format], redacted);
+      return { text: documents[format] ?? "", fileName: fileName(session, format), redactions };
+    },
+    async freeze(id) {
+      const { documents, redactions, session, head } = await render(id, ["html", "json"], true);
+      return {
+        title: head.title,
+        page: documents.html ?? "",
+        tree: documents.json ?? "",
+        fileName: fileName(session, "html"),
+        redactions,
+      };
+    },
+    async check(id, personal) {
+      const row = await archive().row(id);
+      const all = await rules.list();
+      const transcript = `${row.generation} ${row.parts}`;
+      const version = rulesVersion(all);
+      if (!personal) {
+        const known = await db.get<{ data: string }>(
+          "select data from security_check where session_id = ? and transcript = ? and version = ?",
+          [id, transcript, version],
+        );
+        if (known) return JSON.parse(known.data) as CheckResult;
+      }
+      const categories: CheckJob["categories"] = personal ? ["secret", "personal"] : ["secret"];
+      const result = await kernel.pool.run(CHECK, {
+        source: await sourceOf(row),
+        rules: personal ? await rules.exportRules() : all,
+        categories,
+      });
+      if (!personal)
+        await db.run(
+          "insert or replace into security_check (session_id, transcript, version, data) values (?, ?, ?, ?)",
+          [id, transcript, version, JSON.stringify(result)],
+        );
+      return result;
+    },
+    async forget(id) {
+      await db.run("delete from security_check where session_id = ?", [id]);
+    },
+  };
+}
+
+export function headOf(session: DocumentSession, project: DocumentProject): DocumentHead {
+  return {
+    title: session.name ?? session.title ?? session.firstPrompt ?? session.id,
+    tool: session.tool,
+    project: project.name,
+    path: session.cwd ?? project.path,
+    branch: session.gitBranch,
+    models: session.models,
+    startedAt: session.startedAt,
+    endedAt: session.endedAt,
+    messages: session.messageCount,
+  };
+}
+
+/** Tool, day and a digest of the id: titles and paths may hold anything. */
+function fileName(session: DocumentSession, format: Format): string {
+  const digest = createHash("sha256").update(session.id).digest("hex").slice(0, 8);
+  const tool = session.tool.replace(/[^a-z0-9-]/g, "");
+  return `sessarc-${tool}-${(session.startedAt ?? "").slice(0, 10) || "session"}-${digest}.${format}`;
+}
+
+/** Workers read the data directory themselves; where messages live elsewhere they are handed over. */
+export async function toSource(kernel: Kernel, row: Pick<Row, "id" | "parts">): Promise<EventSource> {
+  if (kernel.pool.threaded && kernel.config.storage.driver === undefined)
+    return { dir: kernel.storage.dataDir, id: row.id, parts: toParts(row.parts) };
+  const events: SessionEvent[] = [];
+  for await (const batch of kernel.inject("archive").events(row)) events.push(...batch);
+  return { events };
+}
+
+function toParts(packed: string): TranscriptPart[] {
+  return (JSON.parse(packed) as [number, number, number, number, number][]).map(
+    ([generation, bytes, tail, firstSeq, count]) => ({ generation, bytes, tail, firstSeq, count }),
+  );
+}

@@ -1,0 +1,73 @@
+/** Shares: making and managing them, and the public page. */
+import { defineRoute } from "sessarc";
+import * as v from "valibot";
+import { NOT_FOUND_PAGE, NOT_FOUND_POLICY } from "./not-found.ts";
+
+/** A minute, in days. */
+const SHORTEST = 1 / 1440;
+
+const create = defineRoute({
+  method: "POST",
+  path: "/sessions/:id/share",
+  status: 201,
+  summary: "Freezes a redacted copy behind a token, which is shown this once",
+  body: v.optional(
+    v.object({
+      expiresInDays: v.optional(
+        v.pipe(v.number(), v.minValue(SHORTEST, "is less than a minute"), v.maxValue(90, "is more than 90 days")),
+      ),
+    }),
+    {},
+  ),
+  handler: ({ kernel, params, body }) => kernel.inject("shares").create(params.id, body.expiresInDays ?? 7),
+});
+
+const list = defineRoute({
+  method: "GET",
+  path: "/shares",
+  summary: "Shares with views and expiry; never their tokens",
+  handler: async ({ kernel }) => ({ shares: await kernel.inject("shares").list() }),
+});
+
+const revoke = defineRoute({
+  method: "DELETE",
+  path: "/shares/:id",
+  summary: "Revokes a share and deletes its copy",
+  handler: async ({ kernel, params }) => {
+    await kernel.inject("shares").revoke(params.id);
+    return { revoked: true as const };
+  },
+});
+
+const page = defineRoute({
+  method: "GET",
+  path: "/share/:token",
+  mount: "/",
+  summary: "The public page of a share; ?download=1 as a file",
+  handler: async ({ kernel, params, event }) => {
+    const shares = kernel.inject("shares");
+    const share = await shares.open(params.token);
+    if (!share) return answer(NOT_FOUND_PAGE, 404, NOT_FOUND_POLICY);
+    if (event.req.method === "GET") await shares.viewed(share.id);
+    const download = event.url.searchParams.get("download") === "1";
+    const extra = download ? { "content-disposition": `attachment; filename="${share.fileName}"` } : undefined;
+    return answer(share.page, 200, kernel.inject("redactor").pagePolicy, extra);
+  },
+});
+
+export const shareRoutes = [create, list, revoke, page] as const;
+
+/** What the kernel does not set on every answer already. */
+function answer(body: string, status: number, policy: string, extra?: Record<string, string>): Response {
+  return new Response(body, {
+    status,
+    headers: {
+      "content-type": "text/html; charset=utf-8",
+      "content-length": String(Buffer.byteLength(body)),
+      "content-security-policy": policy,
+      "x-robots-tag": "noindex, nofollow",
+      "cache-control": "no-store",
+      ...extra,
+    },
+  });
+}

@@ -1,0 +1,148 @@
+/** Making, listing, revoking and opening shares. Service "shares". */
+import { createHash, randomBytes } from "node:crypto";
+import { type Kernel, SessarcError } from "sessarc";
+import { createShareStore, type ShareRow } from "./store.ts";
+
+export interface Share {
+  id: string;
+  sessionId: string;
+  /** As the page shows it: redacted. */
+  title: string;
+  createdAt: string;
+  expiresAt: string;
+  views: number;
+  state: "active" | "expired" | "revoked";
+  redactions: Record<string, number>;
+}
+
+export interface CreatedShare {
+  id: string;
+  /** Shown this once: only its SHA-256 is kept. */
+  token: string;
+  url: string;
+  expiresAt: string;
+  redactions: Record<string, number>;
+}
+
+export interface OpenedShare {
+  id: string;
+  page: string;
+  fileName: string;
+}
+
+export interface Shares {
+  /** Freezes a redacted copy. Throws SESSION_NOT_FOUND, EXPORT_LEAKS. */
+  create(sessionId: string, days: number): Promise<CreatedShare>;
+  list(): Promise<Share[]>;
+  /** Deletes the copy. Throws SHARE_NOT_FOUND; revoking twice is fine. */
+  revoke(id: string): Promise<void>;
+  /** The page behind a token; undefined for unknown, expired and revoked alike. */
+  open(token: string, now?: number): Promise<OpenedShare | undefined>;
+  /** Counts a view. */
+  viewed(id: string): Promise<void>;
+  /** Deletes the copies of shares that expired. Answers how many. */
+  expire(now?: number): Promise<number>;
+  start(): void;
+  stop(): void;
+}
+
+const DAY = 86_400_000;
+const LOOK_MS = 60_000;
+const hashOf = (token: string) => createHash("sha256").update(token).digest("hex");
+
+export function createShares(kernel: Kernel): Shares {
+  const store = createShareStore(kernel.storage.db);
+  const { files } = kernel.storage;
+  let timer: NodeJS.Timeout | undefined;
+
+  const pageKey = (id: string) => `shares:${id}.html`;
+  const treeKey = (id: string) => `shares:${id}.json`;
+
+  async function removeBody(id: string): Promise<void> {
+    await Promise.all([files.removeItem(pageKey(id)), files.removeItem(treeKey(id))]);
+    await store.bodyGone(id);
+  }
+
+  return {
+    async create(sessionId, days) {
+      const { title, page, tree, fileName, redactions } = await kernel.inject("redactor").freeze(sessionId);
+      const id = randomBytes(8).toString("hex");
+      const token = randomBytes(32).toString("base64url");
+      const now = Date.now();
+      const row: ShareRow = {
+        id,
+        token_hash: hashOf(token),
+        session_id: sessionId,
+        title: title.slice(0, 500),
+        file_name: fileName,
+        redactions: JSON.stringify(redactions),
+        created_at: now,
+        expires_at: now + Math.round(days * DAY),
+        revoked_at: null,
+        has_body: 1,
+        views: 0,
+      };
+      await files.setItemRaw(pageKey(id), Buffer.from(page));
+      await files.setItemRaw(treeKey(id), Buffer.from(tree));
+      await store.insert(row);
+      await kernel.notify("share:created", toShare(row, now));
+      const { host, port } = kernel.address ?? kernel.config;
+      const name = host.includes(":") ? "[::1]" : host === "0.0.0.0" ? "127.0.0.1" : host;
+      return {
+        id,
+        token,
+        url: `http://${name}:${port}/share/${token}`,
+        expiresAt: new Date(row.expires_at).toISOString(),
+        redactions,
+      };
+    },
+    async list() {
+      const now = Date.now();
+      return (await store.all()).map((row) => toShare(row, now));
+    },
+    async revoke(id) {
+      const row = await store.byId(id);
+      if (!row) throw new SessarcError("SHARE_NOT_FOUND", { id });
+      // First the catalogue: from then on the token opens nothing, whatever happens to the file.
+      if (row.revoked_at === null) await store.revoke(id, Date.now());
+      await removeBody(id);
+      await kernel.notify("share:revoked", { id });
+    },
+    async open(token, now = Date.now()) {
+      const row = await store.byHash(hashOf(token));
+      if (!row || row.revoked_at !== null || row.expires_at <= now) return undefined;
+      const page = await files.getItemRaw<Uint8Array>(pageKey(row.id));
+      return page ? { id: row.id, page: Buffer.from(page).toString("utf8"), fileName: row.file_name } : undefined;
+    },
+    async viewed(id) {
+      await store.viewed(id);
+      await kernel.notify("share:viewed", { id });
+    },
+    async expire(now = Date.now()) {
+      const due = await store.due(now);
+      for (const { id } of due) await removeBody(id);
+      return due.length;
+    },
+    start() {
+      const look = () => {
+        this.expire().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "shares" }));
+      };
+      timer = setInterval(look, LOOK_MS);
+      timer.unref();
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+function toShare(row: ShareRow, now: number): Share {
+  return {
+    id: row.id,
+    sessionId: row.session_id,
+    title: row.title,
+    createdAt: new Date(row.created_at).toISOString(),
+    expiresAt: new Date(row.expires_at).toISOString(),
+    views: row.views,
+    state: row.revoked_at !== null ? "revoked" : row.expires_at <= now ? "expired" : "active",
+    redactions: JSON.parse(row.redactions) as Record<string, number>,
+  };
+}

@@ -1,0 +1,291 @@
+import { createHash } from "node:crypto";
+import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { GuardStatus } from "../../plugins/security/index.ts";
+import { makeTempDir, serveTest } from "../_setup.ts";
+import { createTestKernel, readError } from "../kernel.ts";
+import { plugins } from "./_kernel.ts";
+
+interface Answer extends GuardStatus {
+  backupPath: string | null;
+  diff: string;
+}
+
+const TOOLS = ["claude-code", "codex", "cursor", "gemini-cli", "copilot", "opencode"] as const;
+const PATHS: Record<string, string> = {
+  "claude-code": ".claude/settings.json",
+  codex: ".codex/hooks.json",
+  cursor: ".cursor/hooks.json",
+  "gemini-cli": ".gemini/settings.json",
+  copilot: ".copilot/hooks/sessarc.json",
+  opencode: ".config/opencode/plugin/sessarc.js",
+};
+
+async function put(home: string, path: string, bytes: string | Buffer, mode = 0o644): Promise<string> {
+  const file = join(home, path);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, bytes);
+  await chmod(file, mode);
+  return file;
+}
+
+const start = () => createTestKernel({ plugins: plugins() });
+type Kernel = Awaited<ReturnType<typeof start>>;
+const install = (t: Kernel, tool: string, more: object = {}) =>
+  t.send<Answer>("POST", "/api/security/install-hook", { tool, ...more });
+const uninstall = (t: Kernel, tool: string) =>
+  t.send<{ removed: boolean; restored: boolean }>("DELETE", `/api/security/install-hook?tool=${tool}`);
+
+describe("security: guard installation", () => {
+  it.each(TOOLS)("D19: installs in %s where nothing is, and leaves nothing behind", async (tool) => {
+    const t = await start();
+    const { status, body } = await install(t, tool);
+    expect([status, body.installed, body.backupPath]).toEqual([200, true, null]);
+    expect(body.settingsPath).toBe(join(t.home, PATHS[tool] ?? ""));
+    const text = await readFile(body.settingsPath, "utf8");
+    expect(text).toContain(`/api/security/pretooluse?client=${tool}&hook=`);
+    expect((await stat(body.settingsPath)).mode & 0o777).toBe(0o600);
+    expect((await uninstall(t, tool)).body).toMatchObject({ removed: true, restored: true });
+    expect(await readdir(t.home)).toEqual(["data"]);
+  });
+
+  it("D19: installing twice changes nothing, and the mode can be changed without touching the file", async () => {
+    const t = await start();
+    const first = await install(t, "claude-code");
+    const before = await readFile(first.body.settingsPath);
+    expect((await install(t, "claude-code", { mode: "observe" })).body.mode).toBe("observe");
+    expect(await readFile(first.body.settingsPath)).toEqual(before);
+    expect((await uninstall(t, "claude-code")).body.restored).toBe(true);
+  });
+
+  it("writes Claude Code's native hook, and what happens on failure", async () => {
+    const t = await start();
+    const { body } = await install(t, "claude-code", { onFailure: "block" });
+    const settings = JSON.parse(await readFile(body.settingsPath, "utf8"));
+    expect(settings.hooks.PreToolUse).toEqual([
+      { matcher: "*", hooks: [{ type: "http", url: body.url, timeout: 10, onFailure: "block" }] },
+    ]);
+  });
+
+  it("D19: keeps a byte-exact private backup", async () => {
+    const t = await start();
+    const bytes = Buffer.from('﻿{\r\n\t"model": "opus",\r\n\t"hooks": {}\r\n}\r\n');
+    await put(t.home, ".claude/settings.json", bytes, 0o640);
+    const { body } = await install(t, "claude-code");
+    expect(await readFile(body.backupPath ?? "")).toEqual(bytes);
+    expect((await stat(body.backupPath ?? "")).mode & 0o777).toBe(0o600);
+    expect((await stat(body.settingsPath)).mode & 0o777).toBe(0o640);
+    expect((await readFile(body.settingsPath, "utf8")).replaceAll("\r\n", "")).not.toContain("\n");
+  });
+
+  it("a dry run shows the change and makes none; secrets in the settings are not shown", async () => {
+    const t = await start();
+    const token = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF2hJ5"}`;
+    const file = await put(t.home, ".claude/settings.json", `{\n  "env": { "GITHUB_TOKEN": "${token}" }\n}\n`);
+    const before = await readFile(file);
+    const { body } = await install(t, "claude-code", { dryRun: true });
+    expect(body.diff).toContain("+");
+    expect(JSON.stringify(body)).not.toContain(token.slice(6));
+    expect(body.installed).toBe(false);
+    expect(await readFile(file)).toEqual(before);
+  });
+
+  it.each([
+    ["claude-code", '{ "model": "opus", }'],
+    ["claude-code", '{\n  // mine\n  "model": "opus"\n}'],
+    ["claude-code", "[]"],
+    ["claude-code", '{ "hooks": [] }'],
+    ["claude-code", '{ "hooks": { "PreToolUse": {} } }'],
+    ["claude-code", '{ "hooks": {"PreToolUse": []}, "hooks": {"PreToolUse": []} }'],
+    ["claude-code", Buffer.from([0x7b, 0xff, 0x7d])],
+    ["gemini-cli", '{ "hooks": '],
+    ["cursor", '{ "version": 1, "hooks": [] }'],
+    ["opencode", "export const Mine = async () => ({});\n"],
+  ])("D19: refuses settings of %s it cannot edit safely: %s", async (tool, content) => {
+    const t = await start();
+    const file = await put(t.home, PATHS[tool] ?? "", content as string);
+    const before = await readFile(file);
+    const response = await t.fetch("/api/security/install-hook", { method: "POST", body: JSON.stringify({ tool }) });
+    expect(response.status).toBe(409);
+    expect((await readError(response)).code).toBe("SETTINGS_UNUSABLE");
+    expect(await readFile(file)).toEqual(before);
+    expect(await readdir(dirname(file))).toEqual([file.split("/").at(-1)]);
+  });
+
+  it("follows links to the file, and leaves them links", async () => {
+    const t = await start();
+    const target = await put(t.home, "dotfiles/claude.json", '{ "a": 1 }\n');
+    await mkdir(join(t.home, ".claude"));
+    await symlink("../dotfiles/claude.json", join(t.home, ".claude/settings.json"));
+    await install(t, "claude-code");
+    expect((await lstat(join(t.home, ".claude/settings.json"))).isSymbolicLink()).toBe(true);
+    expect(await readFile(target, "utf8")).toContain("pretooluse");
+    await uninstall(t, "claude-code");
+    expect(await readFile(target, "utf8")).toBe('{ "a": 1 }\n');
+    const broken = await start();
+    await mkdir(join(broken.home, ".claude"));
+    await symlink("nowhere.json", join(broken.home, ".claude/settings.json"));
+    expect((await install(broken, "claude-code")).status).toBe(409);
+  });
+
+  it("removes exactly its own entry when the settings changed meanwhile", async () => {
+    const t = await start();
+    const own = { matcher: "Bash", hooks: [{ type: "command", command: "mine.sh" }] };
+    const file = await put(t.home, ".claude/settings.json", JSON.stringify({ hooks: { PreToolUse: [own] } }, null, 2));
+    await install(t, "claude-code");
+    const settings = JSON.parse(await readFile(file, "utf8"));
+    settings.model = "opus";
+    settings.hooks.PreToolUse[1].hooks.push({ type: "command", command: "added.sh" });
+    await writeFile(file, JSON.stringify(settings, null, 4));
+    expect((await uninstall(t, "claude-code")).body).toMatchObject({ removed: true, restored: false });
+    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({
+      hooks: { PreToolUse: [own, { matcher: "*", hooks: [{ type: "command", command: "added.sh" }] }] },
+      model: "opus",
+    });
+  });
+
+  it("takes the containers it made along, and no others", async () => {
+    const t = await start();
+    const file = await put(t.home, ".cursor/hooks.json", "{}\n");
+    await install(t, "cursor");
+    expect(JSON.parse(await readFile(file, "utf8"))).toMatchObject({ version: 1, hooks: { preToolUse: [{}] } });
+    await writeFile(file, (await readFile(file, "utf8")).replace("{", '{ "own": true, '));
+    await uninstall(t, "cursor");
+    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ own: true });
+  });
+
+  it("puts Codex's hook where its user keeps hooks: in config.toml", async () => {
+    const t = await start();
+    const toml =
+      '# mine\nmodel = "gpt-5" # best\n\n[[hooks.PreToolUse]]\nmatcher = "shell"\n\n[[hooks.PreToolUse.hooks]]\ntype = "command"\ncommand = "mine.sh"\n';
+    const file = await put(t.home, ".codex/config.toml", toml);
+    const { status, body } = await install(t, "codex");
+    expect([status, body.installed, body.settingsPath]).toEqual([200, true, file]);
+    const text = await readFile(file, "utf8");
+    expect(text).toContain("# mine\n");
+    expect(text).toContain("mine.sh");
+    await writeFile(file, `${text}# later\n`);
+    expect((await uninstall(t, "codex")).body.removed).toBe(true);
+    const after = await readFile(file, "utf8");
+    expect(after).not.toContain("pretooluse");
+    expect(after).toContain("mine.sh");
+    expect(after).toContain("# later");
+  });
+
+  it("S9: the hook asks the port that is served, and status says when it does not", async () => {
+    const served = await serveTest({ plugins: plugins() });
+    const body = JSON.stringify({});
+    const headers = { "content-type": "application/json" };
+    const ask = async () => {
+      const { tools } = (await (await fetch(`${served.url}api/security/hook`)).json()) as { tools: GuardStatus[] };
+      return tools.find((one) => one.tool === "claude-code");
+    };
+    await fetch(`${served.url}api/security/install-hook`, { method: "POST", body, headers });
+    const on = await ask();
+    expect(on).toMatchObject({ installed: true, effective: true, problems: [], lastFiredAt: null });
+    expect(new URL(on?.url ?? "").port).toBe(String(served.port));
+    const answer = await fetch(on?.url ?? "", {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ tool_name: "Bash", tool_input: { command: "ls" } }),
+    });
+    expect(await answer.json()).toEqual({});
+    expect((await ask())?.lastFiredAt).not.toBeNull();
+
+    const file = join(served.home, ".claude/settings.json");
+    const text = await readFile(file, "utf8");
+    await writeFile(file, text.replace(`:${served.port}/`, ":1/"));
+    expect((await ask())?.problems.join()).toContain("port 1,");
+    await writeFile(file, text.replace(/^\{/, '{ "disableAllHooks": true, "allowedHttpHookUrls": ["https://*"],'));
+    expect((await ask())?.problems).toHaveLength(2);
+    await writeFile(file, "{");
+    expect(await ask()).toMatchObject({ installed: false, effective: false });
+  });
+
+  it("says that the service is not running, and that Codex must trust the hook", async () => {
+    const t = await start();
+    expect((await install(t, "claude-code")).body.problems.join()).toContain("not running");
+    expect((await install(t, "codex")).body.problems.join()).toContain("trust");
+  });
+
+  it("answers 422 for a tool without a guard", async () => {
+    const t = await start();
+    expect((await install(t, "emacs")).status).toBe(422);
+    expect((await uninstall(t, "emacs")).status).toBe(422);
+    expect((await uninstall(t, "claude-code")).body).toMatchObject({ removed: false });
+  });
+
+  it("D19: install and uninstall leave any settings byte for byte as they were", { timeout: 120_000 }, async () => {
+    const t = await start();
+    const digest = async (path: string) =>
+      createHash("sha256")
+        .update(await readFile(path))
+        .digest("hex");
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(settingsFile, async ({ tool, text, mode, linked }) => {
+        const home = await makeTempDirOnce(`${t.home}/p${run++}`);
+        const file = join(t.home, PATHS[tool] ?? "");
+        await mkdir(dirname(file), { recursive: true });
+        const real = linked ? join(home, "real.json") : file;
+        await writeFile(real, text);
+        await chmod(real, mode);
+        if (linked) await symlink(real, file);
+        const before = await digest(real);
+        const first = await install(t, tool);
+        if (first.status === 200) {
+          expect(first.body.installed).toBe(true);
+          expect(await digest(real)).not.toBe(before);
+          expect((await stat(real)).mode & 0o7777).toBe(mode);
+          // Once through the backup, once through the edit alone.
+          expect((await uninstall(t, tool)).body).toMatchObject({ removed: true, restored: true });
+        } else expect(first.status).toBe(409);
+        expect(await digest(real)).toBe(before);
+        expect((await stat(real)).mode & 0o7777).toBe(mode);
+        expect((await lstat(file)).isSymbolicLink()).toBe(linked);
+        expect((await readdir(dirname(file))).filter((name) => name.includes(".tmp"))).toEqual([]);
+        const { rm } = await import("node:fs/promises");
+        await rm(file);
+      }),
+      { numRuns: 250 },
+    );
+  });
+});
+
+async function makeTempDirOnce(path: string): Promise<string> {
+  await mkdir(path, { recursive: true });
+  return path;
+}
+void makeTempDir;
+
+/** Settings as people have them: any indent, line ends, byte order mark, hooks of their own, comments, odd modes, links. */
+const hook = fc.record({ type: fc.constant("command"), command: fc.string({ maxLength: 20 }) });
+const group = fc.record({ matcher: fc.constantFrom("", "*", "Bash"), hooks: fc.array(hook, { maxLength: 2 }) });
+const settingsFile = fc
+  .record({
+    tool: fc.constantFrom("claude-code", "gemini-cli", "cursor", "codex"),
+    rest: fc.dictionary(
+      fc.string({ minLength: 1, maxLength: 8 }).filter((key) => key !== "hooks" && key !== "__proto__"),
+      fc.jsonValue({ maxDepth: 2 }),
+      { maxKeys: 4 },
+    ),
+    hooks: fc.option(
+      fc.record({ PreToolUse: group.map((it) => [it]), Stop: fc.array(group, { maxLength: 1 }) }, { requiredKeys: [] }),
+      { nil: undefined },
+    ),
+    indent: fc.constantFrom(0, 1, 2, 4, "\t"),
+    eol: fc.constantFrom("\n", "\r\n"),
+    bom: fc.boolean(),
+    end: fc.constantFrom("", "\n", "\n\n", "  "),
+    comment: fc.constantFrom("", "", "// mine\n", "/* a */"),
+    first: fc.boolean(),
+    mode: fc.constantFrom(0o600, 0o644, 0o664, 0o400, 0o755),
+    linked: fc.boolean(),
+  })
+  .map(({ tool, rest, hooks, indent, eol, bom, end, comment, first, mode, linked }) => {
+    const value = first ? { hooks, ...rest } : { ...rest, hooks };
+    const text = comment + JSON.stringify(value, null, indent) + end;
+    return { tool, mode, linked, text: (bom ? "﻿" : "") + text.replaceAll("\n", eol) };
+  });
