@@ -2,19 +2,33 @@
 import { definePlugin, type RoutesOf } from "sessarc";
 import { createLive, type Live } from "./live.ts";
 import { liveRoutes } from "./routes.ts";
+import { createSync, type Sync, type SyncStatus, type SyncTimes } from "./sync.ts";
 
 export type { FeedStatus, StopReason } from "./feed.ts";
 export type { Live } from "./live.ts";
+export type { Sync, SyncStatus, SyncTimes } from "./sync.ts";
 
 export const routes = [...liveRoutes] as const;
 
-export default definePlugin({
+export interface LiveOptions {
+  /** Other times than usual, for tests. */
+  sync?: Partial<SyncTimes>;
+}
+
+export default definePlugin((options: LiveOptions | undefined) => ({
   name: "live",
   dependsOn: ["archive"],
   routes,
   setup(kernel) {
     const live = createLive(kernel);
     kernel.provide("live", live);
+    const sync = createSync(kernel, options?.sync);
+    kernel.provide("sync", sync);
+    kernel.hooks.hook("session:replaced", () => sync.imported());
+    kernel.hooks.hook("status:collect", (report) => {
+      const past = typeof report.sync === "object" && !Array.isArray(report.sync) ? report.sync : {};
+      report.sync = { ...past, ...JSON.parse(JSON.stringify(sync.status())) };
+    });
     kernel.hooks.hook("session:replaced", ({ id }) => {
       // Not awaited: an import does not wait for a log that is being opened.
       live
@@ -24,13 +38,21 @@ export default definePlugin({
     kernel.hooks.hook("session:removed", ({ id }) => live.removed(id));
     // At once, so that followers hear why before their connection goes.
     kernel.closing.addEventListener("abort", () => void live.close(), { once: true });
-    kernel.onClose(() => live.close());
+    kernel.onClose(async () => {
+      await sync.close();
+      await live.close();
+    });
   },
-});
+}));
 
 declare module "sessarc" {
   interface ApiRoutes extends RoutesOf<typeof routes> {}
   interface Services {
     live: Live;
+    sync: Sync;
+  }
+  interface KernelHooks {
+    /** The archive's keeping itself up to date changed its state, or has just imported. */
+    "sync:changed": (status: SyncStatus) => void | Promise<void>;
   }
 }

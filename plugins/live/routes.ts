@@ -1,4 +1,4 @@
-/** GET /sessions/:id/live and GET /live/status. */
+/** GET /sessions/:id/live, GET /live/status, POST /sync/pause and /sync/resume. */
 import { defineRoute } from "sessarc";
 import * as v from "valibot";
 import { NO_MARK, type Position, parseId } from "./position.ts";
@@ -37,4 +37,26 @@ const status = defineRoute({
   handler: ({ kernel }) => ({ watchers: kernel.inject("live").status() }),
 });
 
-export const liveRoutes = [follow, status] as const;
+const pause = defineRoute({
+  method: "POST",
+  path: "/sync/pause",
+  summary: "Import nothing by itself until resumed; changes are remembered",
+  handler: async ({ kernel }) => {
+    const sync = kernel.inject("sync");
+    await sync.pause();
+    return sync.status();
+  },
+});
+
+const resume = defineRoute({
+  method: "POST",
+  path: "/sync/resume",
+  summary: "Import changed logs by itself again, those changed meanwhile first",
+  handler: async ({ kernel }) => {
+    const sync = kernel.inject("sync");
+    await sync.resume();
+    return sync.status();
+  },
+});
+
+export const liveRoutes = [follow, status, pause, resume] as const;

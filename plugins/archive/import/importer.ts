@@ -1,6 +1,7 @@
 /** Scans and imports, one run at a time; remembers the last scan and tells what is going on. */
 import { type AdapterEnv, type Kernel, SessarcError } from "sessarc";
 import type { Identity, ProjectResolver } from "../projects.ts";
+import { rescan } from "./rescan.ts";
 import { type ImportFrame, type ImportReport, type Progress, runImport } from "./run.ts";
 import { type Found, type Scan, scanLogs, versionOf } from "./scan.ts";
 
@@ -87,8 +88,31 @@ export class Importer {
     named: ReadonlySet<string>,
     onFrame: (frame: ImportFrame) => void = () => {},
   ): Promise<ImportReport> {
+    return this.#enqueue(async () => choose(await this.scan()), named, onFrame);
+  }
+
+  /** Imports what `choose` picks of the logs at changed `paths`; only those are looked at. Waits for other runs. */
+  runPaths(
+    paths: readonly string[],
+    choose: (found: readonly Found[]) => Promise<readonly Found[]> | readonly Found[],
+  ): Promise<ImportReport> {
+    const look = async () => {
+      const last = this.#scan;
+      if (!last) return choose([...(await this.scan()).found.values()]);
+      const touched = await rescan(last, paths, [...this.#kernel.registry.adapters.values()], this.env);
+      this.#resolver.reset();
+      return choose(touched);
+    };
+    return this.#enqueue(look, new Set(), () => {});
+  }
+
+  #enqueue(
+    look: () => Promise<readonly Found[]>,
+    named: ReadonlySet<string>,
+    onFrame: (frame: ImportFrame) => void,
+  ): Promise<ImportReport> {
     const next = this.#tail.then(async () => {
-      const found = await choose(await this.scan());
+      const found = await look();
       try {
         return await runImport({
           kernel: this.#kernel,

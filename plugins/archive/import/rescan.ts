@@ -1,0 +1,72 @@
+/** What changed at some paths, without listing everything again. */
+import { stat } from "node:fs/promises";
+import { sep } from "node:path";
+import type { Adapter, AdapterEnv } from "sessarc";
+import type { Found, Scan } from "./scan.ts";
+
+/** A database is changed through the files beside it. */
+const BESIDE = /-(?:wal|shm|journal)$/;
+
+/**
+ * Logs at `paths`, entered into `scan`. A log that is one file and was there before costs one stat; for all others the root that
+ * holds them is listed again. What is gone is left as it was: a full scan finds that.
+ */
+export async function rescan(
+  scan: Scan,
+  paths: readonly string[],
+  adapters: readonly Adapter[],
+  env: AdapterEnv,
+): Promise<Found[]> {
+  const byPath = pathsOf(scan);
+  const touched = new Map<string, Found>();
+  const roots = new Map<string, { adapter: Adapter; root: string }>();
+  for (const path of new Set(paths.map((path) => path.replace(BESIDE, "")))) {
+    const known = byPath.get(path);
+    const [one] = known ?? [];
+    if (one && known?.length === 1 && one.ref.exclusive && one.ref.version === undefined) {
+      const now = await stat(path).catch(() => undefined);
+      if (!now?.isFile()) continue;
+      one.ref = { ...one.ref, size: now.size, mtime: now.mtimeMs };
+      touched.set(one.id, one);
+      continue;
+    }
+    for (const adapter of adapters) {
+      for (const root of adapter.roots(env)) {
+        if (path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
+          roots.set(`${adapter.name}\n${root}`, { adapter, root });
+      }
+    }
+  }
+  for (const { adapter, root } of roots.values()) {
+    try {
+      for await (const ref of adapter.scan(root, env)) {
+        const id = `${ref.tool}:${ref.key}`;
+        const other = scan.found.get(id);
+        // The same session elsewhere: a full scan says which one counts.
+        if (other && other.ref.path !== ref.path && (other.ref.size ?? 0) >= (ref.size ?? 0)) continue;
+        const found = { id, ref, adapter };
+        scan.found.set(id, found);
+        touched.set(id, found);
+      }
+    } catch {
+      // A store that cannot be read right now is read at its next change, or reported by the next full scan.
+    }
+  }
+  if (roots.size > 0) indexes.delete(scan);
+  return [...touched.values()];
+}
+
+const indexes = new WeakMap<Scan, Map<string, Found[]>>();
+
+function pathsOf(scan: Scan): Map<string, Found[]> {
+  let byPath = indexes.get(scan);
+  if (byPath) return byPath;
+  byPath = new Map();
+  for (const found of scan.found.values()) {
+    const list = byPath.get(found.ref.path);
+    if (list) list.push(found);
+    else byPath.set(found.ref.path, [found]);
+  }
+  indexes.set(scan, byPath);
+  return byPath;
+}

@@ -1,0 +1,182 @@
+/** Keeps the archive up to date: changed logs are imported by themselves. */
+import type { Kernel } from "sessarc";
+import { createRoots, type Roots, type WatchedRoot } from "./roots.ts";
+
+export interface SyncStatus {
+  /** `off`: switched off, or nothing was imported yet. */
+  mode: "watching" | "polling" | "paused" | "off";
+  lastAt: string | null;
+  /** When everything is looked at again. */
+  nextAt: string | null;
+  /** Changed paths not imported yet. */
+  pending: number;
+  roots: WatchedRoot[];
+}
+
+export interface Sync {
+  status(): SyncStatus;
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** An import stored something: from the first one on the archive is kept up to date. */
+  imported(): void;
+  close(): Promise<void>;
+}
+
+export interface SyncTimes {
+  /** Before the first pass: starting up goes first. */
+  startMs: number;
+  /** Changes are imported after this much quiet … */
+  quietMs: number;
+  /** … and no later than this, however busy a session is. */
+  maxWaitMs: number;
+  rootsMs: number;
+  fullMs: number;
+}
+const TIMES: SyncTimes = { startMs: 1_000, quietMs: 400, maxWaitMs: 5_000, rootsMs: 60_000, fullMs: 1_800_000 };
+/** Importing takes at most this share of the time: stores that are slow to list are listed more rarely. */
+const REST = 9;
+const REST_MAX_MS = 60_000;
+/** More changed paths than this: everything is looked at instead. */
+const MANY = 5_000;
+
+export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync {
+  const { startMs, quietMs, maxWaitMs, rootsMs, fullMs } = { ...TIMES, ...times };
+  const enabled = kernel.config.sync || kernel.config.autoImport;
+  const archive = () => kernel.inject("archive");
+  let pending = new Set<string>();
+  let full = false;
+  let since = 0;
+  let restUntil = 0;
+  let nextFull: number | undefined;
+  let roots: Roots | undefined;
+  let paused = false;
+  let closed = false;
+  let timer: NodeJS.Timeout | undefined;
+  const timers: NodeJS.Timeout[] = [];
+  let running: Promise<void> | undefined;
+
+  function add(paths: readonly string[]): void {
+    if (closed || paths.length === 0) return;
+    if (pending.size === 0 && !full) since = Date.now();
+    for (const path of paths) pending.add(path);
+    if (pending.size > MANY) full = true;
+    plan();
+  }
+
+  function plan(): void {
+    if (closed || paused || running || (pending.size === 0 && !full)) return;
+    clearTimeout(timer);
+    const now = Date.now();
+    const wait = Math.max(Math.min(quietMs, since + maxWaitMs - now), restUntil - now, 0);
+    timer = setTimeout(() => {
+      running = run().finally(() => {
+        running = undefined;
+        plan();
+      });
+    }, wait);
+    timer.unref();
+  }
+
+  async function run(): Promise<void> {
+    const paths = [...pending];
+    const all = full;
+    pending = new Set();
+    full = false;
+    const started = performance.now();
+    try {
+      const choose = await chooser();
+      const { importer } = archive();
+      if (all) {
+        await importer.run((scan) => choose([...scan.found.values()]), new Set());
+        nextFull = Date.now() + fullMs;
+      } else await importer.runPaths(paths, choose);
+      importer.lastSyncAt = new Date().toISOString();
+    } catch (error) {
+      if (!kernel.closing.aborted) await kernel.notify("listener:failed", error, { hook: "sync" });
+    }
+    restUntil = Date.now() + Math.min((performance.now() - started) * REST, REST_MAX_MS);
+    if (!closed) await kernel.notify("sync:changed", self.status());
+  }
+
+  /**
+   * What is imported without being asked: sessions the archive has, and those written to since the first import. Older logs that
+   * were left out then stay out, unless `autoImport` says otherwise.
+   */
+  async function chooser() {
+    const rows = await kernel.storage.db.all<{ id: string; imported_at: string }>(
+      "select id, imported_at from session",
+    );
+    const ids = new Set(rows.map((row) => row.id));
+    let first = Number.POSITIVE_INFINITY;
+    for (const row of rows) first = Math.min(first, Date.parse(row.imported_at));
+    const { autoImport, sync } = kernel.config;
+    return <F extends { id: string; ref: { mtime?: number | undefined } }>(found: readonly F[]): F[] =>
+      found.filter(({ id, ref }) => (ids.has(id) ? sync : autoImport || (ref.mtime ?? 0) > first));
+  }
+
+  function begin(): void {
+    if (!enabled || roots || closed) return;
+    roots = createRoots(kernel, add);
+    const every = (ms: number, work: () => void) => {
+      const interval = setInterval(work, ms);
+      interval.unref();
+      timers.push(interval);
+    };
+    const check = () =>
+      void roots?.check().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "sync" }));
+    const everything = () => {
+      full = true;
+      since = Date.now();
+      plan();
+    };
+    nextFull = Date.now() + startMs;
+    const first = setTimeout(() => {
+      check();
+      everything();
+    }, startMs);
+    first.unref();
+    timers.push(first);
+    every(rootsMs, check);
+    every(fullMs, everything);
+    void kernel.notify("sync:changed", self.status());
+  }
+
+  const self: Sync = {
+    status: () => ({
+      mode: !roots ? "off" : paused ? "paused" : roots.polling ? "polling" : "watching",
+      lastAt: archive().importer.lastSyncAt,
+      nextAt: nextFull === undefined || paused ? null : new Date(nextFull).toISOString(),
+      pending: pending.size,
+      roots: roots?.list() ?? [],
+    }),
+    async pause() {
+      paused = true;
+      clearTimeout(timer);
+      await running;
+      await kernel.notify("sync:changed", self.status());
+    },
+    async resume() {
+      paused = false;
+      plan();
+      await kernel.notify("sync:changed", self.status());
+    },
+    imported: begin,
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      for (const one of timers) clearTimeout(one);
+      await roots?.stop();
+      await running;
+    },
+  };
+
+  if (enabled) {
+    if (kernel.config.autoImport) begin();
+    else
+      void kernel.storage.db
+        .get<{ n: number }>("select count(*) as n from session")
+        .then((row) => (row?.n ?? 0) > 0 && begin())
+        .catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "sync" }));
+  }
+  return self;
+}

@@ -1,0 +1,159 @@
+import { appendFileSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import archive from "../../plugins/archive/index.ts";
+import claude from "../../plugins/claude-code/index.ts";
+import live, { type SyncStatus } from "../../plugins/live/index.ts";
+import opencode from "../../plugins/opencode/index.ts";
+import { makeTempDir } from "../_setup.ts";
+import { PLAIN, T0, user, writeDatabase } from "../fixtures/opencode/build.ts";
+import { createTestKernel, type TestKernel, type TestKernelOptions } from "../kernel.ts";
+import { prompt, reply } from "./_sse.ts";
+
+const QUICK = { startMs: 10, quietMs: 40, maxWaitMs: 300, rootsMs: 50 };
+let home: string;
+let t: TestKernel;
+let scans: number;
+
+const key = (n: number) => `aaaaaaaa-0000-4000-8000-00000000000${n}`;
+const idOf = (n: number) => `claude-code:${key(n)}`;
+function logOf(n: number): string {
+  const path = join(home, ".claude/projects/-w-app", `${key(n)}.jsonl`);
+  mkdirSync(dirname(path), { recursive: true });
+  return path;
+}
+async function start(config: TestKernelOptions["config"] = {}): Promise<void> {
+  const counted = claude();
+  const { scan } = counted.adapter;
+  counted.adapter.scan = (root, env) => {
+    scans++;
+    return scan(root, env);
+  };
+  t = await createTestKernel({ home, plugins: [archive(), counted, opencode(), live({ sync: QUICK })], config });
+}
+/** Resolves with the first status after a run for which `test` holds. */
+function until(test: (status: SyncStatus) => boolean | Promise<boolean>): Promise<void> {
+  return new Promise((resolve) => {
+    const off = t.kernel.hooks.hook("sync:changed", async (status) => {
+      if (!(await test(status))) return;
+      off();
+      resolve();
+    });
+  });
+}
+const count = async (id: string) => (await t.kernel.inject("archive").store.row(id))?.message_count ?? 0;
+const importAll = () => t.send("POST", "/api/import", { all: true });
+const sync = async () => (await t.json<{ sync: SyncStatus }>("/api/status")).sync;
+const settled = () => until((status) => status.lastAt !== null && status.pending === 0);
+
+beforeEach(async () => {
+  home = await makeTempDir();
+  scans = 0;
+  writeFileSync(logOf(1), prompt(0) + reply(1));
+});
+
+describe("keeping the archive up to date", () => {
+  it("waits for the first import, then takes in what is written and what is new", async () => {
+    await start();
+    expect(await sync()).toMatchObject({ mode: "off", roots: [] });
+    const first = settled();
+    await importAll();
+    await first;
+    expect(await sync()).toMatchObject({ mode: "watching", pending: 0, nextAt: expect.any(String) });
+    const grown = until(async () => (await count(idOf(1))) === 3);
+    appendFileSync(logOf(1), prompt(2));
+    await grown;
+    const added = until(async () => (await count(idOf(2))) === 1);
+    writeFileSync(logOf(2), prompt(0));
+    await added;
+  });
+
+  it("P3: a log it knows costs a stat, no listing of the others", async () => {
+    await start();
+    const first = settled();
+    await importAll();
+    await first;
+    // The pass over what was written before the watch stood comes after it.
+    const grown = until(async () => (await count(idOf(1))) === 3);
+    appendFileSync(logOf(1), prompt(2));
+    await grown;
+    const before = scans;
+    const again = until(async () => (await count(idOf(1))) === 5);
+    appendFileSync(logOf(1), reply(3) + prompt(4));
+    await again;
+    expect(scans).toBe(before);
+  });
+
+  it("a session that never rests is imported all the same", async () => {
+    await start();
+    const first = settled();
+    await importAll();
+    await first;
+    let n = 2;
+    const writing = setInterval(() => appendFileSync(logOf(1), prompt(n++)), 10);
+    try {
+      await until(async () => (await count(idOf(1))) > 10);
+    } finally {
+      clearInterval(writing);
+    }
+  });
+
+  it("leaves alone while paused, and catches up when resumed", async () => {
+    await start();
+    const first = settled();
+    await importAll();
+    await first;
+    const { body } = await t.send<SyncStatus>("POST", "/api/sync/pause");
+    expect(body.mode).toBe("paused");
+    appendFileSync(logOf(1), prompt(2));
+    for (let i = 0; i < 200 && (await sync()).pending === 0; i++)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    expect((await sync()).pending).toBeGreaterThan(0);
+    expect(await count(idOf(1))).toBe(2);
+    const grown = until(async () => (await count(idOf(1))) === 3);
+    await t.send("POST", "/api/sync/resume");
+    await grown;
+    expect((await sync()).mode).toBe("watching");
+  });
+
+  it("sees a root that appears later, and a database that changes", async () => {
+    await start();
+    const first = settled();
+    await importAll();
+    await first;
+    const path = join(home, ".local/share/opencode/opencode.db");
+    const appeared = until(async () => (await count("opencode:ses_plain")) > 0);
+    // Its sessions' own times count: one from before the first import is left out.
+    await writeDatabase(path, [{ ...PLAIN, updated: Date.now() + 10_000 }]);
+    await appeared;
+    const before = await count("opencode:ses_plain");
+    const more = {
+      ...PLAIN,
+      updated: Date.now() + 20_000,
+      messages: [...PLAIN.messages, user("msg_4", T0 + 10_000, "more")],
+    };
+    const grown = until(async () => (await count("opencode:ses_plain")) === before + 1);
+    await writeDatabase(path, [more]);
+    await grown;
+  });
+
+  it("leaves out old logs that the user did not import, unless told to", async () => {
+    writeFileSync(logOf(3), prompt(0));
+    utimesSync(logOf(3), new Date("2026-01-01"), new Date("2026-01-01"));
+    await start();
+    const first = settled();
+    await t.kernel.inject("archive").importer.scan();
+    await t.send("POST", "/api/import", { sessions: [idOf(1)] });
+    await first;
+    expect(await count(idOf(3))).toBe(0);
+    await t.close();
+    await start({ autoImport: true });
+    await until(async () => (await count(idOf(3))) === 1);
+  });
+
+  it("does nothing when it is switched off", async () => {
+    await start({ sync: false });
+    await importAll();
+    expect(await sync()).toMatchObject({ mode: "off", roots: [] });
+  });
+});
