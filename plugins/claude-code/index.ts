@@ -35,8 +35,10 @@ const TOOLS: Readonly<Record<string, ToolRole>> = {
   Write: "write",
 };
 
-/** Bytes that `peek` reads at the head and at the tail. */
-const PEEK = 64 * 1024;
+/** Bytes that `peek` reads at most: at the head up to the first prompt, at the tail only rows that may name the session. */
+const HEAD = 64 * 1024;
+const TAIL = 16 * 1024;
+const NAMES = /"type":"(?:custom-title|ai-title|summary)"/;
 
 export default defineAdapter((options: ClaudeCodeOptions | undefined) => ({
   name: "claude-code",
@@ -49,16 +51,16 @@ export default defineAdapter((options: ClaudeCodeOptions | undefined) => ({
 
   async peek(ref) {
     const parser = createParser(ref);
-    const size = ref.size ?? PEEK;
+    const size = ref.size ?? HEAD;
     let first: string | undefined;
-    const take = async (start: number, end: number): Promise<void> => {
-      for await (const line of readLines(ref.path, { start, end })) {
-        const events = [parser.row(parse(line), { offset: start, length: line.length }) ?? []].flat();
-        first ??= events.find((event) => event.kind === "user")?.text;
-      }
-    };
-    await take(0, PEEK);
-    if (size > PEEK) await take(Math.max(PEEK, size - PEEK), size);
+    for await (const line of readLines(ref.path, { end: HEAD })) {
+      const events = [parser.row(parse(line), { offset: 0, length: line.length }) ?? []].flat();
+      first ??= events.find((event) => event.kind === "user")?.text;
+      if (first !== undefined) break;
+    }
+    for await (const line of readLines(ref.path, { start: Math.max(0, size - TAIL), end: size })) {
+      if (NAMES.test(line)) parser.row(parse(line), { offset: size, length: line.length });
+    }
     const { title, cwd, startedAt, gitBranch } = parser.finish();
     return { title: title ?? first?.replace(/\s+/g, " ").trim().slice(0, 120), cwd, startedAt, gitBranch };
   },

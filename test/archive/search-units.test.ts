@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import { Chunk, type Json, type SessionEvent } from "sessarc";
+import type { Chunk, Json, SessionEvent } from "sessarc";
 import { describe, expect, it } from "vitest";
-import { ChunkBuilder } from "../../core/storage/chunk.ts";
+import { ChunkBuilder, decodeChunk } from "../../core/storage/chunk.ts";
 import { compile, matchChunk, toMatch } from "../../plugins/archive/search/match.ts";
 import { parseQuery } from "../../plugins/archive/search/query.ts";
 import { mayHold, signatureOf, trigramsOf } from "../../plugins/archive/search/signature.ts";
@@ -16,8 +16,7 @@ const event = (seq: number, over: Partial<SessionEvent> = {}): SessionEvent => (
 function chunkOf(events: readonly SessionEvent[]): Chunk {
   const builder = new ChunkBuilder();
   for (const one of events) builder.add(one);
-  const { envelope, text } = builder.take();
-  return new Chunk(envelope, Buffer.from(text).toString("utf8"));
+  return decodeChunk(builder.take().bytes);
 }
 
 function find(events: readonly SessionEvent[], q: string): number[] {
@@ -79,7 +78,7 @@ describe("signatures", () => {
           const cut = body.slice(at, at + length);
           const word = fold === "lower" ? cut.toLowerCase() : fold === "upper" ? cut.toUpperCase() : cut;
           fc.pre(word.length >= 3 && new RegExp(word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu").test(body));
-          const signature = signatureOf(body);
+          const signature = signatureOf([body]);
           expect(mayHold(signature, 0, signature.length, trigramsOf(word))).toBe(true);
         },
       ),
@@ -95,14 +94,14 @@ describe("signatures", () => {
     ["ＡＢＣ", "ａｂｃ"],
     ["\u{10400}\u{10401}xy", "\u{10428}\u{10429}XY"],
   ])("D11: finds %s by %s", (text, word) => {
-    const signature = signatureOf(text);
+    const signature = signatureOf([text]);
     expect(mayHold(signature, 0, signature.length, trigramsOf(word))).toBe(true);
     expect(find([event(0, { text })], word)).toEqual([0]);
   });
 
   it("rules out most chunks for a word they do not hold", () => {
     const text = Array.from({ length: 6_000 }, (_, i) => `word${i % 700} `).join("");
-    const signature = signatureOf(text);
+    const signature = signatureOf([text]);
     expect(mayHold(signature, 0, signature.length, trigramsOf("quixotrillium"))).toBe(false);
   });
 });

