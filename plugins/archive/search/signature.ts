@@ -11,9 +11,13 @@ const DENSE = 0.5;
 
 /**
  * Folds a UTF-16 code unit so that units that are equal under simple case folding (the `i` and `u` flags of a RegExp) become equal.
- * It may make more units equal than that (never fewer): signatures only rule out. Astral letters have case too, so all surrogates fold into one.
+ * Made on first use (5 ms). It may make more units equal than that (never fewer): signatures only rule out. Astral letters have case too, so all surrogates fold into one.
  */
-export const FOLD: Uint16Array = makeFold();
+let table: Uint16Array | undefined;
+export function foldTable(): Uint16Array {
+  table ??= makeFold();
+  return table;
+}
 
 function makeFold(): Uint16Array {
   const table = new Uint16Array(65_536);
@@ -59,6 +63,7 @@ function fill(parts: readonly string[], log2: number): Uint8Array {
 }
 
 function mark(bits: Uint8Array, text: string, shift: number): void {
+  const FOLD = foldTable();
   const length = text.length;
   let a = FOLD[text.charCodeAt(0)] as number;
   let b = FOLD[text.charCodeAt(1)] as number;
@@ -83,6 +88,7 @@ function share(bits: Uint8Array): number {
 
 /** Hashes of all trigrams of `word`; empty when it has fewer than three characters and so rules nothing out. */
 export function trigramsOf(word: string): Uint32Array {
+  const FOLD = foldTable();
   const hashes = new Set<number>();
   for (let i = 2; i < word.length; i++) {
     const [a, b, c] = [word.charCodeAt(i - 2), word.charCodeAt(i - 1), word.charCodeAt(i)];
