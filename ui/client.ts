@@ -11,9 +11,20 @@ export type Answer<K extends RouteKey> = Exclude<Of<K, "response">, Response>;
 export type QueryOf<K extends RouteKey> = Of<K, "query">;
 export type BodyOf<K extends RouteKey> = Of<K, "body">;
 
-type Loose<T> = [T] extends [undefined] ? undefined : T extends object ? { [P in keyof T]: T[P] | (T[P] extends string | undefined ? number : never) | undefined } : T;
-type ParamsPart<K extends RouteKey> = [keyof Of<K, "params">] extends [never] ? { params?: undefined } : { params: Of<K, "params"> };
-export type Init<K extends RouteKey> = ParamsPart<K> & { query?: Loose<QueryOf<K>>; body?: BodyOf<K>; signal?: AbortSignal; headers?: Record<string, string> };
+type Loose<T> = [T] extends [undefined]
+  ? undefined
+  : T extends object
+    ? { [P in keyof T]: T[P] | (T[P] extends string | undefined ? number : never) | undefined }
+    : T;
+type ParamsPart<K extends RouteKey> = [keyof Of<K, "params">] extends [never]
+  ? { params?: undefined }
+  : { params: Of<K, "params"> };
+export type Init<K extends RouteKey> = ParamsPart<K> & {
+  query?: Loose<QueryOf<K>>;
+  body?: BodyOf<K>;
+  signal?: AbortSignal;
+  headers?: Record<string, string>;
+};
 type Args<K extends RouteKey> = [keyof Of<K, "params">] extends [never] ? [init?: Init<K>] : [init: Init<K>];
 
 /** The one error shape of the API, or what kept the request from being answered (`status` 0). */
@@ -54,13 +65,18 @@ export async function request<K extends RouteKey>(key: K, init?: Partial<Init<K>
 }
 
 export function urlOf<K extends RouteKey>(key: K, init?: { params?: unknown; query?: unknown }): string {
-  return pathOf(key.slice(key.indexOf(" ") + 1), init?.params as Record<string, string> | undefined, init?.query as Record<string, unknown> | undefined);
+  return pathOf(
+    key.slice(key.indexOf(" ") + 1),
+    init?.params as Record<string, string> | undefined,
+    init?.query as Record<string, unknown> | undefined,
+  );
 }
 
 async function toError(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => undefined);
   const { status } = response;
-  if (body === null || typeof body !== "object") return new ApiError({ status, code: `HTTP_${status}`, message: response.statusText });
+  if (body === null || typeof body !== "object")
+    return new ApiError({ status, code: `HTTP_${status}`, message: response.statusText });
   const { code, message, fix } = body as { code?: string; message?: string; fix?: string };
   return new ApiError({ status, code: code ?? `HTTP_${status}`, message: message ?? response.statusText, fix });
 }

@@ -10,12 +10,20 @@ export interface Cost {
 /** `18.4M` */
 export const short = (value: number): string => number(value, { notation: "compact", maximumFractionDigits: 1 });
 
-export const percent = (share: number, digits = 1): string => number(share, { style: "percent", maximumFractionDigits: digits });
+export const percent = (share: number, digits = 1): string =>
+  number(share, { style: "percent", maximumFractionDigits: digits });
 
 export function money(microdollars: number): string {
   const dollars = microdollars / 1e6;
-  if (dollars > 0 && dollars < 0.01) return `<${number(0.01, { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol" })}`;
-  return number(dollars, { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol", minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  if (dollars > 0 && dollars < 0.01)
+    return `<${number(0.01, { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol" })}`;
+  return number(dollars, {
+    style: "currency",
+    currency: "USD",
+    currencyDisplay: "narrowSymbol",
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 2,
+  });
 }
 
 /** `41 h`, `6 h 05 m`, `3 m`, `12 s` */
@@ -44,12 +52,16 @@ const dates = new Map<string, Intl.DateTimeFormat>();
 export function date(value: string | number | Date, options: Intl.DateTimeFormatOptions): string {
   const key = language.value + JSON.stringify(options);
   let format = dates.get(key);
-  if (!format) dates.set(key, (format = new Intl.DateTimeFormat(language.value, { hourCycle: "h23", ...options })));
+  if (!format) {
+    format = new Intl.DateTimeFormat(language.value, { hourCycle: "h23", ...options });
+    dates.set(key, format);
+  }
   return format.format(typeof value === "string" ? new Date(value) : value);
 }
 
 export const clock = (value: string | number): string => date(value, { hour: "2-digit", minute: "2-digit" });
-export const clockSeconds = (value: string | number): string => date(value, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+export const clockSeconds = (value: string | number): string =>
+  date(value, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 export const fullTime = (value: string | number): string => date(value, { dateStyle: "full", timeStyle: "medium" });
 export const dayLabel = (value: string | number | Date): string => date(value, { day: "numeric", month: "short" });
 
@@ -74,8 +86,13 @@ export function ago(value: string | number, now = Date.now()): string {
   const at = typeof value === "string" ? Date.parse(value) : value;
   const seconds = Math.round((at - now) / 1000);
   const relative = new Intl.RelativeTimeFormat(language.value, { numeric: "auto", style: "short" });
-  const steps: [Intl.RelativeTimeFormatUnit, number][] = [["day", 86_400], ["hour", 3_600], ["minute", 60]];
-  for (const [unit, size] of steps) if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+  const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+    ["day", 86_400],
+    ["hour", 3_600],
+    ["minute", 60],
+  ];
+  for (const [unit, size] of steps)
+    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
   return t("time.now");
 }
 
@@ -97,7 +114,11 @@ export function middle(path: string, max = 42): string {
   return `${path.slice(0, max - tail - 1)}…${path.slice(-tail)}`;
 }
 
-export const titleOf = (session: { name: string | null; title: string | null; firstPrompt: string | null; id: string }): string =>
-  oneLine(session.name ?? session.title ?? session.firstPrompt ?? session.id);
+export const titleOf = (session: {
+  name: string | null;
+  title: string | null;
+  firstPrompt: string | null;
+  id: string;
+}): string => oneLine(session.name ?? session.title ?? session.firstPrompt ?? session.id);
 
 export const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim().slice(0, 300);

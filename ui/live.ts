@@ -24,7 +24,9 @@ export function useLive(id: string, onMessages: (messages: Message[]) => void) {
     state.value = "connecting";
     source = new EventSource(pathOf("/sessions/:id/live", { id }, { after: after >= 0 ? after : undefined }));
     source.onmessage = (event: MessageEvent<string>) => {
-      const data = JSON.parse(event.data) as { type: "status"; status: "live" | "stopped"; reason?: string } | { type: "messages"; events: Message[] };
+      const data = JSON.parse(event.data) as
+        | { type: "status"; status: "live" | "stopped"; reason?: string }
+        | { type: "messages"; events: Message[] };
       if (data.type === "status") {
         state.value = data.status;
         reason.value = data.reason ?? "";

@@ -3,7 +3,7 @@
  * the module's default export is a function that gets `PluginHost` and answers a `PluginUi`.
  */
 import { type Component, computed, defineComponent, h, onMounted, onUnmounted, ref, shallowReactive, watch } from "vue";
-import type { Router, RouteRecordRaw } from "vue-router";
+import type { RouteRecordRaw, Router } from "vue-router";
 import { api } from "./client.ts";
 import { t } from "./i18n/index.ts";
 import type { Command } from "./state/commands.ts";
@@ -53,9 +53,13 @@ export const extensions = shallowReactive({
 export async function loadPlugins(router: Router): Promise<void> {
   const response = await fetch("/api/plugins").catch(() => undefined);
   if (!response?.ok) return;
-  const body = (await response.json()) as { plugins?: { name: string; routes: string[] }[] } | { name: string; routes: string[] }[];
+  const body = (await response.json()) as
+    | { plugins?: { name: string; routes: string[] }[] }
+    | { name: string; routes: string[] }[];
   const list = Array.isArray(body) ? body : (body.plugins ?? []);
-  const urls = list.flatMap(({ name, routes }) => (routes.some((route) => route.endsWith(`/plugins/${name}/ui.js`)) ? [`/plugins/${name}/ui.js`] : []));
+  const urls = list.flatMap(({ name, routes }) =>
+    routes.some((route) => route.endsWith(`/plugins/${name}/ui.js`)) ? [`/plugins/${name}/ui.js`] : [],
+  );
   await Promise.all(
     urls.map(async (url) => {
       try {

@@ -1,11 +1,17 @@
-import { createRouter, createWebHistory, type Router, type RouteRecordRaw } from "vue-router";
+import { createRouter, createWebHistory, type RouteRecordRaw, type Router } from "vue-router";
 import Home from "./pages/home.vue";
 
 export const routes: RouteRecordRaw[] = [
   { path: "/", name: "home", component: Home },
   { path: "/projects", name: "projects", component: () => import("./pages/projects.vue") },
   { path: "/projects/:id", name: "project", component: () => import("./pages/project.vue"), props: true },
-  { path: "/sessions/:id", name: "session", component: () => import("./pages/session.vue"), props: true, meta: { wide: true } },
+  {
+    path: "/sessions/:id",
+    name: "session",
+    component: () => import("./pages/session.vue"),
+    props: true,
+    meta: { wide: true },
+  },
   { path: "/search", name: "search", component: () => import("./pages/search.vue"), meta: { wide: true } },
   { path: "/import", name: "import", component: () => import("./pages/import.vue") },
   { path: "/settings/:section?", name: "settings", component: () => import("./pages/settings.vue"), props: true },
@@ -20,7 +26,11 @@ export function createAppRouter(): Router {
   });
   // A chunk of an older build is gone after an update: load the page anew, once.
   router.onError((error: unknown, to) => {
-    if (error instanceof Error && /dynamically imported module|module script/.test(error.message) && !sessionStorage.getItem("reloaded")) {
+    if (
+      error instanceof Error &&
+      /dynamically imported module|module script/.test(error.message) &&
+      !sessionStorage.getItem("reloaded")
+    ) {
       sessionStorage.setItem("reloaded", "1");
       location.assign(to.fullPath);
     }

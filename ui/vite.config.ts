@@ -22,7 +22,11 @@ export default defineConfig({
     chunkSizeWarningLimit: 900,
   },
   worker: { format: "es" },
-  define: { __VUE_OPTIONS_API__: "false", __VUE_PROD_DEVTOOLS__: "false", __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: "false" },
+  define: {
+    __VUE_OPTIONS_API__: "false",
+    __VUE_PROD_DEVTOOLS__: "false",
+    __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: "false",
+  },
   server: { proxy: { "/api": "http://127.0.0.1:4173" } },
 });
 

@@ -7,5 +7,9 @@ declare module "sessarc" {
 }
 
 defineErrors({
-  DASHBOARD_NOT_BUILT: { status: 404, why: () => "The dashboard is not built", fix: () => "Run npm run build; the API answers without it" },
+  DASHBOARD_NOT_BUILT: {
+    status: 404,
+    why: () => "The dashboard is not built",
+    fix: () => "Run npm run build; the API answers without it",
+  },
 });

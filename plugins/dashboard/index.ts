@@ -1,8 +1,8 @@
 /** Serves the dashboard, and two answers it needs to open a long session at once. Registered last: it owns `/**`. */
 import { definePlugin, type RoutesOf } from "sessarc";
 import "./errors.ts";
-import { pageRoutes } from "./page.ts";
 import { outlineRoutes } from "./outline.ts";
+import { pageRoutes } from "./page.ts";
 
 export type { Outline } from "./outline.ts";
 

@@ -45,7 +45,10 @@ const outline = defineRoute({
     cache.set(kernel, known);
     const hit = known.get(row.id);
     known.delete(row.id);
-    const entry = hit?.version === version ? hit : { version, outline: build(archive.events(row), archive.adapter(row.tool)?.tools ?? {}) };
+    const entry =
+      hit?.version === version
+        ? hit
+        : { version, outline: build(archive.events(row), archive.adapter(row.tool)?.tools ?? {}) };
     known.set(row.id, entry);
     entry.outline.catch(() => known.delete(row.id));
     for (const oldest of known.keys()) if (known.size > KEPT) known.delete(oldest);
@@ -88,9 +91,23 @@ function words(value: unknown): string {
   return Object.values(value).map(words).join("\n");
 }
 
-async function build(batches: AsyncIterable<SessionEvent[]>, roles: Readonly<Record<string, ToolRole>>): Promise<Outline> {
+async function build(
+  batches: AsyncIterable<SessionEvent[]>,
+  roles: Readonly<Record<string, ToolRole>>,
+): Promise<Outline> {
   const kinds: string[] = [];
-  const out: Outline = { total: 0, kinds: "", start: null, steps: [], sizes: [], tools: [], calls: [], results: [], errors: [], prompts: [] };
+  const out: Outline = {
+    total: 0,
+    kinds: "",
+    start: null,
+    steps: [],
+    sizes: [],
+    tools: [],
+    calls: [],
+    results: [],
+    errors: [],
+    prompts: [],
+  };
   const toolIndex = new Map<string, number>();
   const open = new Map<string, number>();
   let last: number | null = null;

@@ -45,7 +45,8 @@ const page = defineRoute({
     const index = await readAsset("index.html");
     if (!index) throw new SessarcError("DASHBOARD_NOT_BUILT", {});
     const tag = `"${createHash("sha256").update(index).digest("base64url").slice(0, 22)}"`;
-    if (event.req.headers.get("if-none-match") === tag) return new Response(null, { status: 304, headers: headersOf("index.html", tag) });
+    if (event.req.headers.get("if-none-match") === tag)
+      return new Response(null, { status: 304, headers: headersOf("index.html", tag) });
     return new Response(index, { headers: headersOf("index.html", tag) });
   },
 });

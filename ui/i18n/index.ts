@@ -48,6 +48,9 @@ const formatters = new Map<string, Intl.NumberFormat>();
 export function number(value: number, options: Intl.NumberFormatOptions = {}): string {
   const key = language.value + JSON.stringify(options);
   let format = formatters.get(key);
-  if (!format) formatters.set(key, (format = new Intl.NumberFormat(language.value, options)));
+  if (!format) {
+    format = new Intl.NumberFormat(language.value, options);
+    formatters.set(key, format);
+  }
   return format.format(value);
 }

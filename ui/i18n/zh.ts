@@ -1,4 +1,4 @@
-import type { Words } from "./index.ts";
 import { en } from "./en.ts";
+import type { Words } from "./index.ts";
 
 export const words: Words = en;

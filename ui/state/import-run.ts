@@ -23,7 +23,12 @@ export interface Report {
   ms: number;
   projects: { id: string; name: string; sessions: number }[];
 }
-type Frame = ProgressFrame | { type: "session"; id: string; outcome: string } | ({ type: "done" } & Report) | { type: "error"; code: string; message: string } | { type: "idle" };
+type Frame =
+  | ProgressFrame
+  | { type: "session"; id: string; outcome: string }
+  | ({ type: "done" } & Report)
+  | { type: "error"; code: string; message: string }
+  | { type: "idle" };
 
 const progress = ref<ProgressFrame>();
 const outcomes = reactive(new Map<string, string>());
@@ -50,12 +55,22 @@ async function start(body: BodyOf<"POST /import">): Promise<void> {
   outcomes.clear();
   report.value = undefined;
   problem.value = undefined;
-  progress.value = { type: "progress", done: 0, total: 0, bytes: 0, bytesTotal: 0, rate: 0, etaMs: null, current: null };
+  progress.value = {
+    type: "progress",
+    done: 0,
+    total: 0,
+    bytes: 0,
+    bytesTotal: 0,
+    rate: 0,
+    etaMs: null,
+    current: null,
+  };
   try {
     const response = await request("POST /import", { body, headers: { accept: "text/event-stream" } });
     for await (const frame of framesOf(response)) take(frame);
   } catch (error) {
-    problem.value = error instanceof ApiError ? error : new ApiError({ status: 0, code: "INTERRUPTED", message: String(error) });
+    problem.value =
+      error instanceof ApiError ? error : new ApiError({ status: 0, code: "INTERRUPTED", message: String(error) });
   } finally {
     progress.value = undefined;
     busy = false;
@@ -73,7 +88,11 @@ async function* framesOf(response: Response): AsyncGenerator<Frame> {
     const parts = text.split("\n\n");
     text = parts.pop() ?? "";
     for (const part of parts) {
-      const data = part.split("\n").filter((line) => line.startsWith("data:")).map((line) => line.slice(5).trimStart()).join("\n");
+      const data = part
+        .split("\n")
+        .filter((line) => line.startsWith("data:"))
+        .map((line) => line.slice(5).trimStart())
+        .join("\n");
       if (data !== "") yield JSON.parse(data) as Frame;
     }
   }
@@ -94,7 +113,16 @@ async function attach(): Promise<boolean> {
   const last = progress.value;
   progress.value = undefined;
   if (ran && last) {
-    report.value = { imported: last.total, unchanged: 0, skipped: 0, failed: [], messages: 0, bytes: last.bytesTotal, ms: 0, projects: [] };
+    report.value = {
+      imported: last.total,
+      unchanged: 0,
+      skipped: 0,
+      failed: [],
+      messages: 0,
+      bytes: last.bytesTotal,
+      ms: 0,
+      projects: [],
+    };
     void useService().refresh();
   } else if (!report.value) {
     const text = sessionStorage.getItem(KEY);
@@ -103,4 +131,12 @@ async function attach(): Promise<boolean> {
   return ran;
 }
 
-export const useImport = () => ({ progress: readonly(progress), outcomes: readonly(outcomes), report, problem, isRunning: computed(() => progress.value !== undefined), start, attach });
+export const useImport = () => ({
+  progress: readonly(progress),
+  outcomes: readonly(outcomes),
+  report,
+  problem,
+  isRunning: computed(() => progress.value !== undefined),
+  start,
+  attach,
+});

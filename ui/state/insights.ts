@@ -1,7 +1,10 @@
 /** Figures of Home and of a project, as the screens take them. */
 import type { Cost } from "../format.ts";
 
-export type Usage = Record<string, { input: number; output: number; cacheWrite5m: number; cacheWrite1h: number; cacheRead: number }>;
+export type Usage = Record<
+  string,
+  { input: number; output: number; cacheWrite5m: number; cacheWrite1h: number; cacheRead: number }
+>;
 export interface Totals {
   sessions: number;
   messages: number;
@@ -20,10 +23,12 @@ export interface TokenParts {
 }
 export function partsOf(usage: Usage): TokenParts {
   const sum: TokenParts = { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 };
-  for (const tokens of Object.values(usage)) for (const key of Object.keys(sum) as (keyof TokenParts)[]) sum[key] += tokens[key] ?? 0;
+  for (const tokens of Object.values(usage))
+    for (const key of Object.keys(sum) as (keyof TokenParts)[]) sum[key] += tokens[key] ?? 0;
   return sum;
 }
-export const allTokens = (parts: TokenParts): number => parts.input + parts.output + parts.cacheWrite5m + parts.cacheWrite1h + parts.cacheRead;
+export const allTokens = (parts: TokenParts): number =>
+  parts.input + parts.output + parts.cacheWrite5m + parts.cacheWrite1h + parts.cacheRead;
 /** Share of what was read that came from a cache. */
 export function cacheShare(parts: TokenParts): number {
   const read = parts.input + parts.cacheRead + parts.cacheWrite5m + parts.cacheWrite1h;

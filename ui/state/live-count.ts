@@ -1,4 +1,4 @@
-import { computed, type ComputedRef, effectScope } from "vue";
+import { type ComputedRef, computed, effectScope } from "vue";
 import { usePoll } from "./poll.ts";
 
 interface Watcher {

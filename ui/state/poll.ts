@@ -1,7 +1,10 @@
 import { onScopeDispose, type Ref, ref, shallowRef } from "vue";
 
 /** Asks again every `ms` while the page is looked at. A failed question keeps the last answer. */
-export function usePoll<T>(ask: (signal: AbortSignal) => Promise<T>, ms: number): { data: Ref<T | undefined>; failed: Ref<boolean>; now(): Promise<void> } {
+export function usePoll<T>(
+  ask: (signal: AbortSignal) => Promise<T>,
+  ms: number,
+): { data: Ref<T | undefined>; failed: Ref<boolean>; now(): Promise<void> } {
   const data = shallowRef<T>();
   const failed = ref(false);
   const stop = new AbortController();

@@ -1,5 +1,5 @@
 /** State in the URL: `useQueryState("days", "30")`. Equal to the default means absent from the URL. */
-import { type WritableComputedRef, computed } from "vue";
+import { computed, type WritableComputedRef } from "vue";
 import { type LocationQueryRaw, type Router, useRoute, useRouter } from "vue-router";
 
 export interface QueryStateOptions {
@@ -7,9 +7,17 @@ export interface QueryStateOptions {
   replace?: boolean;
 }
 
-export function useQueryState<T extends string>(name: string, fallback: NoInfer<T>, options?: QueryStateOptions): WritableComputedRef<T>;
+export function useQueryState<T extends string>(
+  name: string,
+  fallback: NoInfer<T>,
+  options?: QueryStateOptions,
+): WritableComputedRef<T>;
 export function useQueryState(name: string, fallback: string, options?: QueryStateOptions): WritableComputedRef<string>;
-export function useQueryState(name: string, fallback: string, options: QueryStateOptions = {}): WritableComputedRef<string> {
+export function useQueryState(
+  name: string,
+  fallback: string,
+  options: QueryStateOptions = {},
+): WritableComputedRef<string> {
   const route = useRoute();
   const router = useRouter();
   return computed({

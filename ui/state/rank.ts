@@ -8,24 +8,35 @@ type Chosen = Record<string, [score: number, at: number]>;
 export function remember(id: string, now = Date.now()): void {
   const chosen = readStored<Chosen>(KEY, {});
   chosen[id] = [weight(chosen[id], now) + 1, now];
-  const best = Object.entries(chosen).sort((a, b) => b[1][1] - a[1][1]).slice(0, 200);
+  const best = Object.entries(chosen)
+    .sort((a, b) => b[1][1] - a[1][1])
+    .slice(0, 200);
   writeStored(KEY, Object.fromEntries(best));
 }
 
-const weight = (entry: [number, number] | undefined, now: number) => (entry ? entry[0] * 0.5 ** ((now - entry[1]) / HALF_LIFE) : 0);
+const weight = (entry: [number, number] | undefined, now: number) =>
+  entry ? entry[0] * 0.5 ** ((now - entry[1]) / HALF_LIFE) : 0;
 
-export function rank<T extends { id: string; label: string }>(rows: readonly T[], typed: string, now = Date.now()): T[] {
+export function rank<T extends { id: string; label: string }>(
+  rows: readonly T[],
+  typed: string,
+  now = Date.now(),
+): T[] {
   const chosen = readStored<Chosen>(KEY, {});
   const wanted = typed.toLowerCase().trim();
   return rows
-    .map((row) => ({ row, score: fit(row.label.toLowerCase(), wanted) + Math.min(3, weight(chosen[row.id], now)) / 4, fits: fit(row.label.toLowerCase(), wanted) > 0 }))
+    .map((row) => ({
+      row,
+      score: scoreOf(row.label.toLowerCase(), wanted) + Math.min(3, weight(chosen[row.id], now)) / 4,
+      fits: scoreOf(row.label.toLowerCase(), wanted) > 0,
+    }))
     .filter((one) => one.fits)
     .sort((a, b) => b.score - a.score)
     .map((one) => one.row);
 }
 
 /** 0 when it does not fit; a start beats the start of a word beats the middle beats scattered letters. */
-function fit(label: string, wanted: string): number {
+function scoreOf(label: string, wanted: string): number {
   if (wanted === "") return 1;
   const place = label.indexOf(wanted);
   if (place === 0) return 4;

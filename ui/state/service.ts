@@ -17,7 +17,16 @@ interface ProgressFrame {
 }
 
 function createService() {
-  const status = usePoll(async (signal) => (await (await fetch("/api/status", { signal })).json()) as { version: string; dataDir: string; storage: { sessions: number; messages: number; catalogBytes: number; transcriptBytes: number }; sync?: SyncState }, 15_000);
+  const status = usePoll(
+    async (signal) =>
+      (await (await fetch("/api/status", { signal })).json()) as {
+        version: string;
+        dataDir: string;
+        storage: { sessions: number; messages: number; catalogBytes: number; transcriptBytes: number };
+        sync?: SyncState;
+      },
+    15_000,
+  );
   const running = usePoll((signal) => api("GET /import/status", { signal }) as Promise<ProgressFrame>, 5_000);
   const progress = computed(() => (running.data.value?.type === "progress" ? running.data.value : undefined));
   async function sync(): Promise<void> {
@@ -29,7 +38,13 @@ function createService() {
     }
     setTimeout(() => void Promise.all([status.now(), running.now()]), 1_200);
   }
-  return { status: status.data, unreachable: status.failed, progress, sync, refresh: () => Promise.all([status.now(), running.now()]) };
+  return {
+    status: status.data,
+    unreachable: status.failed,
+    progress,
+    sync,
+    refresh: () => Promise.all([status.now(), running.now()]),
+  };
 }
 
 let service: ReturnType<typeof createService> | undefined;

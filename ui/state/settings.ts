@@ -20,7 +20,16 @@ export interface Settings {
 }
 
 const KEY = "sessarc:settings";
-const DEFAULTS: Settings = { theme: "system", density: "comfortable", textSize: "m", keys: true, language: null, rail: false, split: 54, start: "/" };
+const DEFAULTS: Settings = {
+  theme: "system",
+  density: "comfortable",
+  textSize: "m",
+  keys: true,
+  language: null,
+  rail: false,
+  split: 54,
+  start: "/",
+};
 
 export const settings = reactive<Settings>({ ...DEFAULTS, ...readStored<Partial<Settings>>(KEY, {}) });
 

@@ -19,7 +19,8 @@ export interface Transcript {
 }
 
 export const kindAt = (transcript: Transcript, seq: number): Kind => KINDS[transcript.kinds[seq] ?? 5] ?? "note";
-export const toolAt = (transcript: Transcript, seq: number): { name: string; role: Role } | undefined => transcript.toolNames[transcript.tools[seq] ?? -1];
+export const toolAt = (transcript: Transcript, seq: number): { name: string; role: Role } | undefined =>
+  transcript.toolNames[transcript.tools[seq] ?? -1];
 
 /** Linear, about 2 ms for 20,000 messages. */
 export function toTranscript(outline: Outline): Transcript {
@@ -55,7 +56,11 @@ function pair(transcript: Transcript, result: number, call: number): void {
 }
 
 /** Adds a message that was written since; one that is there already is left alone. `callOf` finds the seq of an open call. */
-export function addMessage(transcript: Transcript, message: Message, callOf: (id: string) => number | undefined): boolean {
+export function addMessage(
+  transcript: Transcript,
+  message: Message,
+  callOf: (id: string) => number | undefined,
+): boolean {
   if (message.seq !== transcript.total) return false;
   const { seq } = message;
   transcript.total++;

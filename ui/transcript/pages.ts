@@ -40,7 +40,10 @@ export function createPages(id: string, total: () => number): Pages {
   async function load(page: number): Promise<void> {
     const first = page * PAGE;
     try {
-      const answer = await api("GET /sessions/:id/messages", { params: { id }, query: { after: first === 0 ? undefined : first - 1, limit: PAGE, cut: CUT } });
+      const answer = await api("GET /sessions/:id/messages", {
+        params: { id },
+        query: { after: first === 0 ? undefined : first - 1, limit: PAGE, cut: CUT },
+      });
       const slots: (Message | undefined)[] = [...(pages.get(page) ?? [])];
       for (const message of answer.messages) if (message.seq < first + PAGE) slots[message.seq - first] = message;
       pages.set(page, slots);
@@ -62,11 +65,18 @@ export function createPages(id: string, total: () => number): Pages {
     get: (seq) => pages.get(Math.floor(seq / PAGE))?.[seq % PAGE],
     async ensure(from, to) {
       const waits: Promise<void>[] = [];
-      for (let page = Math.max(0, Math.floor(from / PAGE)); page <= Math.floor(Math.max(0, Math.min(to, total() - 1)) / PAGE); page++) {
+      for (
+        let page = Math.max(0, Math.floor(from / PAGE));
+        page <= Math.floor(Math.max(0, Math.min(to, total() - 1)) / PAGE);
+        page++
+      ) {
         touch(page);
         if (isFull(page)) continue;
         let wait = running.get(page);
-        if (!wait) running.set(page, (wait = load(page)));
+        if (!wait) {
+          wait = load(page);
+          running.set(page, wait);
+        }
         waits.push(wait);
       }
       await Promise.all(waits);
@@ -79,7 +89,10 @@ export function createPages(id: string, total: () => number): Pages {
       touch(page);
     },
     async whole(seq) {
-      const answer = await api("GET /sessions/:id/messages", { params: { id }, query: { after: seq === 0 ? undefined : seq - 1, limit: 1 } });
+      const answer = await api("GET /sessions/:id/messages", {
+        params: { id },
+        query: { after: seq === 0 ? undefined : seq - 1, limit: 1 },
+      });
       const message = answer.messages[0];
       if (message) this.put(message);
       return message;

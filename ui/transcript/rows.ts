@@ -1,6 +1,6 @@
 /** The transcript as a flat list of rows: what is folded, filtered and grouped is decided here, from the columns alone. */
 import type { Kind } from "../components/base/tools.ts";
-import { kindAt, type Role, toolAt, type Transcript } from "./model.ts";
+import { kindAt, type Role, type Transcript, toolAt } from "./model.ts";
 
 export type Row =
   /** One message; a call with its result when that follows in the same block. */
@@ -54,7 +54,8 @@ function push(rows: Row[], transcript: Transcript, seq: number, options: RowOpti
   if (call >= 0 && options.kinds.has("tool_use")) return;
   if (kind === "tool_use" && partner >= 0 && callOf(transcript, partner) === seq) {
     if (options.errorsOnly && !transcript.errors.has(partner)) return;
-    if (options.kinds.has("tool_use")) rows.push({ key: seq, type: "message", seq, result: options.kinds.has("tool_result") ? partner : -1 });
+    if (options.kinds.has("tool_use"))
+      rows.push({ key: seq, type: "message", seq, result: options.kinds.has("tool_result") ? partner : -1 });
     return;
   }
   if (!options.kinds.has(kind)) return;
@@ -70,7 +71,8 @@ export function callOf(transcript: Transcript, result: number): number {
   if (kindAt(transcript, result) !== "tool_result") return -1;
   const call = transcript.partner[result] ?? -1;
   if (call < 0 || result - call > BLOCK) return -1;
-  for (let seq = call + 1; seq < result; seq++) if (transcript.kinds[seq] !== 3 && transcript.kinds[seq] !== 4) return -1;
+  for (let seq = call + 1; seq < result; seq++)
+    if (transcript.kinds[seq] !== 3 && transcript.kinds[seq] !== 4) return -1;
   return call;
 }
 

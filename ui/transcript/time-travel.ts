@@ -1,6 +1,6 @@
 /** The repository as it was when a message was written. */
 import { computed, onScopeDispose, ref, shallowRef, watch } from "vue";
-import { api, ApiError, type Answer } from "../client.ts";
+import { type Answer, ApiError, api } from "../client.ts";
 
 export type CommitAt = Answer<"GET /git/at">;
 export type Commit = NonNullable<CommitAt["commit"]>;
@@ -9,7 +9,11 @@ export type FileAt = Answer<"GET /git/file">;
 
 const WAIT = 120;
 
-export function useTimeTravel(project: () => string | undefined, at: () => string | undefined, file: () => string | undefined) {
+export function useTimeTravel(
+  project: () => string | undefined,
+  at: () => string | undefined,
+  file: () => string | undefined,
+) {
   const state = shallowRef<CommitAt>();
   const tree = shallowRef<Tree>();
   const content = shallowRef<FileAt>();
@@ -90,7 +94,12 @@ export interface CommitMark {
 const MOST = 60;
 
 /** Commits made while the session ran, oldest first, found by walking back from its end. */
-export async function commitsDuring(project: string, start: string, end: string, signal: AbortSignal): Promise<CommitMark[]> {
+export async function commitsDuring(
+  project: string,
+  start: string,
+  end: string,
+  signal: AbortSignal,
+): Promise<CommitMark[]> {
   const found: CommitMark[] = [];
   let time = end;
   while (found.length < MOST && !signal.aborted) {

@@ -2,22 +2,25 @@
 import { useQuery } from "@pinia/colada";
 import { computed, onScopeDispose, provide, reactive, ref, shallowRef, triggerRef, watch } from "vue";
 import { useRouter } from "vue-router";
-import { api, ApiError } from "../client.ts";
+import { ApiError, api } from "../client.ts";
 import { KINDS, type Kind } from "../components/base/tools.ts";
 import { useLive } from "../live.ts";
 import { useQueryState, writeQuery } from "../state/query-state.ts";
 import type { Message, Session } from "../wire.ts";
 import { type Causality, toCausality } from "./causality.ts";
 import { SESSION, type SessionContext } from "./context.ts";
-import { addMessage, countKinds, kindAt, toolAt, toTranscript, type Transcript } from "./model.ts";
+import { addMessage, countKinds, kindAt, type Transcript, toolAt, toTranscript } from "./model.ts";
 import { createPages } from "./pages.ts";
 import { recall, remember } from "./position.ts";
 import { toRows } from "./rows.ts";
-import { commitsDuring, type CommitMark } from "./time-travel.ts";
+import { type CommitMark, commitsDuring } from "./time-travel.ts";
 
 export function useSession(id: string) {
   const router = useRouter();
-  const query = useQuery({ key: ["session", id], query: ({ signal }) => api("GET /sessions/:id", { params: { id }, signal }) });
+  const query = useQuery({
+    key: ["session", id],
+    query: ({ signal }) => api("GET /sessions/:id", { params: { id }, signal }),
+  });
   const detail = computed(() => query.data.value);
   const transcript = shallowRef<Transcript>();
   const error = shallowRef<unknown>();
@@ -39,14 +42,39 @@ export function useSession(id: string) {
   // What is shown of it.
   const kindsText = useQueryState("kinds", "");
   const kinds = computed<ReadonlySet<Kind>>({
-    get: () => new Set(kindsText.value === "" ? KINDS : kindsText.value === "none" ? [] : KINDS.filter((kind) => kindsText.value.split(",").includes(kind))),
-    set: (value) => { kindsText.value = value.size === KINDS.length ? "" : value.size === 0 ? "none" : [...KINDS].filter((kind) => value.has(kind)).join(","); },
+    get: () =>
+      new Set(
+        kindsText.value === ""
+          ? KINDS
+          : kindsText.value === "none"
+            ? []
+            : KINDS.filter((kind) => kindsText.value.split(",").includes(kind)),
+      ),
+    set: (value) => {
+      kindsText.value =
+        value.size === KINDS.length
+          ? ""
+          : value.size === 0
+            ? "none"
+            : [...KINDS].filter((kind) => value.has(kind)).join(",");
+    },
   });
   const errorsText = useQueryState("errors", "");
-  const errorsOnly = computed({ get: () => errorsText.value === "1", set: (value: boolean) => { errorsText.value = value ? "1" : ""; } });
+  const errorsOnly = computed({
+    get: () => errorsText.value === "1",
+    set: (value: boolean) => {
+      errorsText.value = value ? "1" : "";
+    },
+  });
   const opened = reactive(new Set<string>());
-  const unfolded = computed(() => new Set([...opened].filter((key) => key.startsWith("fold:")).map((key) => Number(key.slice(5)))));
-  const rows = computed(() => (transcript.value ? toRows(transcript.value, { kinds: kinds.value, errorsOnly: errorsOnly.value, unfolded: unfolded.value }) : []));
+  const unfolded = computed(
+    () => new Set([...opened].filter((key) => key.startsWith("fold:")).map((key) => Number(key.slice(5)))),
+  );
+  const rows = computed(() =>
+    transcript.value
+      ? toRows(transcript.value, { kinds: kinds.value, errorsOnly: errorsOnly.value, unfolded: unfolded.value })
+      : [],
+  );
   const counts = computed(() => (transcript.value ? countKinds(transcript.value) : undefined));
 
   // Selection, in the URL.
@@ -69,14 +97,20 @@ export function useSession(id: string) {
         matches.value = [];
         return;
       }
-      const answer = await api("GET /sessions/:id/find", { params: { id }, query: { q: text }, signal: stop.signal }).catch(() => undefined);
+      const answer = await api("GET /sessions/:id/find", {
+        params: { id },
+        query: { q: text },
+        signal: stop.signal,
+      }).catch(() => undefined);
       if (!answer || text !== find.value) return;
       matches.value = answer.seqs;
       truncated.value = answer.truncated;
     },
     { immediate: true },
   );
-  const matchAt = computed(() => (selected.value === null ? -1 : matches.value.findLastIndex((seq) => seq <= (selected.value ?? 0))));
+  const matchAt = computed(() =>
+    selected.value === null ? -1 : matches.value.findLastIndex((seq) => seq <= (selected.value ?? 0)),
+  );
   function step(by: number): void {
     const list = matches.value;
     if (list.length === 0) return;
@@ -108,14 +142,18 @@ export function useSession(id: string) {
     () => [transcript.value !== undefined, detail.value?.project.id] as const,
     async ([ready, project]) => {
       if (!ready || project === undefined) return;
-      const links = await api("GET /sessions/:id/causality", { params: { id }, signal: stop.signal }).catch(() => undefined);
+      const links = await api("GET /sessions/:id/causality", { params: { id }, signal: stop.signal }).catch(
+        () => undefined,
+      );
       if (links) causality.value = toCausality(links);
       const { session, project: owner } = detail.value ?? {};
-      if (!session?.startedAt || !session.endedAt || !owner?.path) return;
-      commits.value = await commitsDuring(project, session.startedAt, session.endedAt, stop.signal).catch((failure: unknown) => {
-        if (failure instanceof ApiError || stop.signal.aborted) return [];
-        throw failure;
-      });
+      if (!session?.startedAt || !session.endedAt || owner?.identity.kind !== "repository") return;
+      commits.value = await commitsDuring(project, session.startedAt, session.endedAt, stop.signal).catch(
+        (failure: unknown) => {
+          if (failure instanceof ApiError || stop.signal.aborted) return [];
+          throw failure;
+        },
+      );
     },
     { immediate: true },
   );
@@ -146,7 +184,10 @@ export function useSession(id: string) {
   }
   const tail = useQueryState("tail", "");
   /** A session written to within the last minutes is likely still running. */
-  const isRecent = computed(() => detail.value?.session.live === true || Date.now() - Date.parse(detail.value?.session.endedAt ?? "") < 10 * 60_000);
+  const isRecent = computed(
+    () =>
+      detail.value?.session.live === true || Date.now() - Date.parse(detail.value?.session.endedAt ?? "") < 10 * 60_000,
+  );
   watch(
     () => [transcript.value !== undefined, tail.value === "1" || isRecent.value] as const,
     ([ready, wanted]) => {
@@ -165,7 +206,9 @@ export function useSession(id: string) {
     selected,
     select,
     opened,
-    toggle: (key) => { if (!opened.delete(key)) opened.add(key); },
+    toggle: (key) => {
+      if (!opened.delete(key)) opened.add(key);
+    },
     causality,
     find,
   };
@@ -176,5 +219,24 @@ export function useSession(id: string) {
     const known = recall(id);
     return known === undefined ? "top" : { seq: known };
   };
-  return { ...context, query, error, load, kinds, errorsOnly, counts, matches, truncated, matchAt, step, subagents, commits, live, tail, scroll, start, remember: (seq: number) => remember(id, seq) };
+  return {
+    ...context,
+    query,
+    error,
+    load,
+    kinds,
+    errorsOnly,
+    counts,
+    matches,
+    truncated,
+    matchAt,
+    step,
+    subagents,
+    commits,
+    live,
+    tail,
+    scroll,
+    start,
+    remember: (seq: number) => remember(id, seq),
+  };
 }

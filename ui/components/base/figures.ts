@@ -4,22 +4,41 @@ import { ago, type Cost, compactTime, duration, fullTime, money, short } from ".
 import { number, t } from "../../i18n/index.ts";
 
 export const Num: FunctionalComponent<{ value: number; short?: boolean }> = (props) =>
-  h("span", { class: "tnum whitespace-nowrap", title: props.short ? number(props.value) : undefined }, props.short ? short(props.value) : number(props.value));
+  h(
+    "span",
+    { class: "tnum whitespace-nowrap", title: props.short ? number(props.value) : undefined },
+    props.short ? short(props.value) : number(props.value),
+  );
 Num.props = { value: Number, short: Boolean } as never;
 
 /** A cost; a model without a price shows a dash and says so, never nought. */
 export const Money: FunctionalComponent<{ cost: Cost | null | undefined }> = ({ cost }) => {
   if (!cost) return h("span", { class: "text-ink-3", title: t("cost.none") }, "—");
   const unpriced = cost.unpriced.length > 0;
-  const title = [t("cost.estimated", { date: cost.pricedAt }), unpriced ? t("cost.unpriced", { models: cost.unpriced.join(", ") }) : ""].filter(Boolean).join("\n");
+  const title = [
+    t("cost.estimated", { date: cost.pricedAt }),
+    unpriced ? t("cost.unpriced", { models: cost.unpriced.join(", ") }) : "",
+  ]
+    .filter(Boolean)
+    .join("\n");
   if (unpriced && cost.microdollars === 0) return h("span", { class: "text-ink-3", title }, "—");
-  return h("span", { class: "tnum whitespace-nowrap", title }, [money(cost.microdollars), unpriced ? h("span", { class: "text-ink-3" }, " +") : null]);
+  return h("span", { class: "tnum whitespace-nowrap", title }, [
+    money(cost.microdollars),
+    unpriced ? h("span", { class: "text-ink-3" }, " +") : null,
+  ]);
 };
 Money.props = ["cost"];
 
 export const Ago: FunctionalComponent<{ at: string | null; compact?: boolean }> = ({ at, compact }) =>
-  at === null ? h("span", { class: "text-ink-3" }, "—") : h("time", { datetime: at, title: fullTime(at), class: "tnum whitespace-nowrap" }, compact ? compactTime(at) : ago(at));
+  at === null
+    ? h("span", { class: "text-ink-3" }, "—")
+    : h(
+        "time",
+        { datetime: at, title: fullTime(at), class: "tnum whitespace-nowrap" },
+        compact ? compactTime(at) : ago(at),
+      );
 Ago.props = { at: null, compact: Boolean } as never;
 
-export const Span: FunctionalComponent<{ ms: number }> = ({ ms }) => h("span", { class: "tnum whitespace-nowrap" }, duration(ms));
+export const Span: FunctionalComponent<{ ms: number }> = ({ ms }) =>
+  h("span", { class: "tnum whitespace-nowrap" }, duration(ms));
 Span.props = ["ms"];

@@ -23,7 +23,13 @@ self.onmessage = (event: MessageEvent<DiffRequest>) => {
         return [{ sign: " ", a: a++, b: b++, text: rest, words: [] }];
       });
       if (changed <= WORDS_UP_TO) emphasise(lines);
-      return { oldStart: hunk.oldStart, newStart: hunk.newStart, oldLines: hunk.oldLines, newLines: hunk.newLines, lines };
+      return {
+        oldStart: hunk.oldStart,
+        newStart: hunk.newStart,
+        oldLines: hunk.oldLines,
+        newLines: hunk.newLines,
+        lines,
+      };
     });
   }
   self.postMessage(answer);
@@ -46,7 +52,9 @@ function emphasise(lines: DiffLine[]): void {
       const now = lines[middle + k];
       if (!old || !now || old.text.length + now.text.length > 2_000) continue;
       const parts = diffWordsWithSpace(old.text, now.text);
-      const same = parts.filter((part) => !part.added && !part.removed).reduce((sum, part) => sum + part.value.trim().length, 0);
+      const same = parts
+        .filter((part) => !part.added && !part.removed)
+        .reduce((sum, part) => sum + part.value.trim().length, 0);
       // Lines with next to nothing in common are other lines: marking all of them says nothing.
       if (same * 3 < Math.max(old.text.trim().length, now.text.trim().length)) continue;
       let a = 0;

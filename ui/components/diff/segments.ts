@@ -7,8 +7,13 @@ export interface Segment {
 }
 
 /** A line cut where its colour or its emphasis changes. */
-export function toSegments(text: string, tokens: readonly Token[] | undefined, words: readonly (readonly [number, number])[]): Segment[] {
-  if (words.length === 0) return tokens ? tokens.map((token) => ({ ...token, strong: false })) : [{ text, style: {}, strong: false }];
+export function toSegments(
+  text: string,
+  tokens: readonly Token[] | undefined,
+  words: readonly (readonly [number, number])[],
+): Segment[] {
+  if (words.length === 0)
+    return tokens ? tokens.map((token) => ({ ...token, strong: false })) : [{ text, style: {}, strong: false }];
   const edges = new Set([0, text.length, ...words.flat()]);
   const styles: { from: number; style: Record<string, string> }[] = [];
   let at = 0;

@@ -18,7 +18,30 @@ const LANGUAGES: Record<string, () => Promise<{ default: LanguageInput }>> = {
   sql: () => import("@shikijs/langs/sql"),
   diff: () => import("@shikijs/langs/diff"),
 };
-const ALIASES: Record<string, string> = { ts: "typescript", mts: "typescript", cts: "typescript", js: "javascript", mjs: "javascript", cjs: "javascript", jsx: "tsx", sh: "bash", shell: "bash", zsh: "bash", console: "bash", py: "python", rs: "rust", htm: "html", svg: "html", xml: "html", scss: "css", md: "markdown", yml: "yaml", jsonc: "json", jsonl: "json", patch: "diff" };
+const ALIASES: Record<string, string> = {
+  ts: "typescript",
+  mts: "typescript",
+  cts: "typescript",
+  js: "javascript",
+  mjs: "javascript",
+  cjs: "javascript",
+  jsx: "tsx",
+  sh: "bash",
+  shell: "bash",
+  zsh: "bash",
+  console: "bash",
+  py: "python",
+  rs: "rust",
+  htm: "html",
+  svg: "html",
+  xml: "html",
+  scss: "css",
+  md: "markdown",
+  yml: "yaml",
+  jsonc: "json",
+  jsonl: "json",
+  patch: "diff",
+};
 const THEMES = { light: "github-light-high-contrast", dark: "github-dark-high-contrast" };
 /** Longer code stays plain: it would hold up the page. */
 export const MAX_CODE = 20_000;
@@ -40,11 +63,19 @@ async function get(language: string): Promise<HighlighterCore> {
       import("@shikijs/themes/github-light-high-contrast"),
       import("@shikijs/themes/github-dark-high-contrast"),
     ]);
-    return createHighlighterCore({ themes: [light.default, dark.default], langs: [], engine: createJavaScriptRegexEngine({ forgiving: true }) });
+    return createHighlighterCore({
+      themes: [light.default, dark.default],
+      langs: [],
+      engine: createJavaScriptRegexEngine({ forgiving: true }),
+    });
   })();
   const highlighter = await core;
   const load = LANGUAGES[language];
-  if (!loaded.has(language) && load) loaded.set(language, load().then((module) => highlighter.loadLanguage(module.default)));
+  if (!loaded.has(language) && load)
+    loaded.set(
+      language,
+      load().then((module) => highlighter.loadLanguage(module.default)),
+    );
   await loaded.get(language);
   return highlighter;
 }
@@ -61,7 +92,9 @@ export async function highlightLines(code: string, name: string): Promise<Token[
   if (!language || code.length > MAX_CODE) return;
   const highlighter = await get(language);
   const { tokens } = highlighter.codeToTokens(code, { lang: language, themes: THEMES, defaultColor: false });
-  return tokens.map((line) => line.map((token) => ({ text: token.content, style: (token.htmlStyle ?? {}) as Record<string, string> })));
+  return tokens.map((line) =>
+    line.map((token) => ({ text: token.content, style: (token.htmlStyle ?? {}) as Record<string, string> })),
+  );
 }
 
 /** Colours the code blocks of rendered Markdown in place. */

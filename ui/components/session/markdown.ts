@@ -6,7 +6,37 @@ const parser = new MarkdownIt({ html: false, linkify: false, breaks: false });
 // A picture of a message would ask another machine for it: its text stays.
 parser.renderer.rules.image = (tokens, index) => parser.utils.escapeHtml(tokens[index]?.content ?? "");
 
-const ALLOWED = { ALLOWED_TAGS: ["p", "br", "strong", "em", "s", "code", "pre", "ul", "ol", "li", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "a", "table", "thead", "tbody", "tr", "th", "td", "span"], ALLOWED_ATTR: ["href", "class", "start", "rel", "target"] };
+const ALLOWED = {
+  ALLOWED_TAGS: [
+    "p",
+    "br",
+    "strong",
+    "em",
+    "s",
+    "code",
+    "pre",
+    "ul",
+    "ol",
+    "li",
+    "blockquote",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "a",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "span",
+  ],
+  ALLOWED_ATTR: ["href", "class", "start", "rel", "target"],
+};
 
 DOMPurify.addHook("afterSanitizeAttributes", (node) => {
   if (node.tagName !== "A") return;
@@ -39,6 +69,10 @@ export function renderMarkdown(text: string): string {
   }
   const html = DOMPurify.sanitize(parser.render(text), ALLOWED);
   cache.set(text, html);
-  if (cache.size > KEPT) for (const oldest of cache.keys()) { cache.delete(oldest); break; }
+  if (cache.size > KEPT)
+    for (const oldest of cache.keys()) {
+      cache.delete(oldest);
+      break;
+    }
   return html;
 }

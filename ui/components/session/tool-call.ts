@@ -3,30 +3,50 @@ import type { Role } from "../../transcript/model.ts";
 import type { Message } from "../../wire.ts";
 
 type Input = Record<string, unknown>;
-export const inputOf = (message: Message): Input => (typeof message.tool_input === "object" && message.tool_input !== null && !Array.isArray(message.tool_input) ? (message.tool_input as Input) : {});
+export const inputOf = (message: Message): Input =>
+  typeof message.tool_input === "object" && message.tool_input !== null && !Array.isArray(message.tool_input)
+    ? (message.tool_input as Input)
+    : {};
 
 const str = (input: Input, ...names: string[]): string | undefined => {
   for (const name of names) {
     const value = input[name];
     if (typeof value === "string" && value !== "") return value;
-    if (Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "string")) return value.join(" ");
+    if (Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "string"))
+      return value.join(" ");
   }
   return undefined;
 };
 
 export const pathOf = (message: Message): string | undefined =>
-  str(inputOf(message), "file_path", "filePath", "path", "absolute_path", "target_file", "notebook_path", "relative_workspace_path", "filename", "file", "dirPath") ?? patchOf(message)?.match(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/m)?.[1];
+  str(
+    inputOf(message),
+    "file_path",
+    "filePath",
+    "path",
+    "absolute_path",
+    "target_file",
+    "notebook_path",
+    "relative_workspace_path",
+    "filename",
+    "file",
+    "dirPath",
+  ) ?? patchOf(message)?.match(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/m)?.[1];
 
 export const commandOf = (message: Message): string | undefined => {
   const input = inputOf(message);
   const { command } = input;
   // `["bash", "-lc", "…"]`: what counts is the last.
-  if (Array.isArray(command) && command.length === 3 && /^(ba|z)?sh$/.test(String(command[0]).replace(/^.*\//, ""))) return String(command[2]);
+  if (Array.isArray(command) && command.length === 3 && /^(ba|z)?sh$/.test(String(command[0]).replace(/^.*\//, "")))
+    return String(command[2]);
   return str(input, "command", "cmd", "script");
 };
 
 export const patchOf = (message: Message): string | undefined => {
-  if (typeof message.tool_input === "string") return message.tool_input.startsWith("*** Begin Patch") || message.tool_input.startsWith("--- ") ? message.tool_input : undefined;
+  if (typeof message.tool_input === "string")
+    return message.tool_input.startsWith("*** Begin Patch") || message.tool_input.startsWith("--- ")
+      ? message.tool_input
+      : undefined;
   const text = str(inputOf(message), "patch", "input", "patchText", "diff");
   return text && /^(\*\*\* Begin Patch|--- |@@|diff )/.test(text) ? text : undefined;
 };
@@ -44,7 +64,8 @@ export function editsOf(message: Message): Edit[] {
     return before === undefined && after === undefined ? undefined : { before: before ?? "", after: after ?? "" };
   };
   const list = [input.edits, input.replacements, input.operations].find(Array.isArray);
-  if (list) return list.flatMap((item) => (item !== null && typeof item === "object" ? (one(item as Input) ?? []) : []));
+  if (list)
+    return list.flatMap((item) => (item !== null && typeof item === "object" ? (one(item as Input) ?? []) : []));
   const single = one(input);
   if (single) return [single];
   const content = str(input, "content", "contents", "file_text", "fileText", "code_edit", "text");
@@ -64,11 +85,30 @@ export function todosOf(message: Message): Todo[] {
     const row = item as Input;
     const text = str(row, "content", "step", "title", "description", "text");
     const status = String(row.status ?? row.state ?? "");
-    return text === undefined ? [] : [{ text, state: /done|complete/i.test(status) ? "done" : /progress|active|doing/i.test(status) ? "now" : "open" }];
+    return text === undefined
+      ? []
+      : [
+          {
+            text,
+            state: /done|complete/i.test(status) ? "done" : /progress|active|doing/i.test(status) ? "now" : "open",
+          },
+        ];
   });
 }
 
-const GLYPH: Record<string, string> = { read: "file-text", edit: "pencil", write: "pencil", patch: "pencil", delete: "trash", move: "pencil", shell: "terminal", search: "search", fetch: "globe", todo: "list-todo", agent: "users-round" };
+const GLYPH: Record<string, string> = {
+  read: "file-text",
+  edit: "pencil",
+  write: "pencil",
+  patch: "pencil",
+  delete: "trash",
+  move: "pencil",
+  shell: "terminal",
+  search: "search",
+  fetch: "globe",
+  todo: "list-todo",
+  agent: "users-round",
+};
 export const glyphOf = (role: Role | undefined): string => GLYPH[role ?? ""] ?? "wrench";
 
 /** The argument that says most. */
@@ -86,13 +126,19 @@ export function argumentOf(message: Message, role: Role | undefined): string {
   const path = pathOf(message);
   if (path) return path;
   if (typeof message.tool_input === "string") return message.tool_input.split("\n", 1)[0] ?? "";
-  return commandOf(message) ?? str(input, "description", "query", "url", "name", "skill") ?? Object.values(input).find((one): one is string => typeof one === "string") ?? "";
+  return (
+    commandOf(message) ??
+    str(input, "description", "query", "url", "name", "skill") ??
+    Object.values(input).find((one): one is string => typeof one === "string") ??
+    ""
+  );
 }
 
 /** `+2 −1` of an edit, counted by lines that differ at both ends. */
 export function changeOf(message: Message): { added: number; removed: number } | undefined {
   const patch = patchOf(message);
-  if (patch) return { added: (patch.match(/^\+(?!\+\+)/gm) ?? []).length, removed: (patch.match(/^-(?!--)/gm) ?? []).length };
+  if (patch)
+    return { added: (patch.match(/^\+(?!\+\+)/gm) ?? []).length, removed: (patch.match(/^-(?!--)/gm) ?? []).length };
   const edits = editsOf(message);
   if (edits.length === 0) return;
   let added = 0;
@@ -103,7 +149,8 @@ export function changeOf(message: Message): { added: number; removed: number } |
     let head = 0;
     while (head < a.length && head < b.length && a[head] === b[head]) head++;
     let tail = 0;
-    while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++;
+    while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail])
+      tail++;
     removed += a.length - head - tail;
     added += b.length - head - tail;
   }
