@@ -1,0 +1,134 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Share } from "../../plugins/share/index.ts";
+import { SESSION, startWith } from "../security/_kernel.ts";
+import { letters } from "../security/_samples.ts";
+
+interface Created {
+  id: string;
+  token: string;
+  url: string;
+  expiresAt: string;
+  redactions: Record<string, number>;
+}
+const token = `ghp_${letters(36, 81)}`;
+const ROWS = [
+  { role: "user", text: `publish with ${token}` },
+  { role: "assistant", text: "Done: see **this**." },
+] as const;
+type Kernel = Awaited<ReturnType<typeof startWith>>;
+const share = async (t: Kernel, body: object = {}) =>
+  (await t.send<Created>("POST", `/api/sessions/${SESSION}/share`, body)).body;
+const shares = async (t: Kernel) => (await t.json<{ shares: Share[] }>("/api/shares")).shares;
+const head = (response: Response) => Object.fromEntries([...response.headers].filter(([name]) => name !== "date"));
+
+describe("share", () => {
+  it("S6: freezes a redacted copy, title included", async () => {
+    const t = await startWith(ROWS);
+    const { status, body } = await t.send<Created>("POST", `/api/sessions/${SESSION}/share`, {});
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ redactions: { "github-pat": expect.any(Number) } });
+    expect(body.token).toMatch(/^[\w-]{43}$/);
+    expect(body.url.endsWith(`/share/${body.token}`)).toBe(true);
+    expect(Date.parse(body.expiresAt) - Date.now()).toBeGreaterThan(6.9 * 86_400_000);
+    const page = await (await t.fetch(`/share/${body.token}`)).text();
+    expect(page).toContain("<strong>this</strong>");
+    expect(page).toContain("[REDACTED:github-pat#");
+    expect(page + JSON.stringify(await shares(t))).not.toContain(token.slice(4, 14));
+    const folder = join(t.home, "data/files/shares");
+    for (const name of await readdir(folder)) expect(await readFile(join(folder, name), "utf8")).not.toContain(token);
+  });
+
+  it("keeps no token, only its digest", async () => {
+    const t = await startWith(ROWS);
+    const { token: own, id } = await share(t);
+    expect(JSON.stringify(await shares(t))).not.toContain(own);
+    await t.kernel.storage.db.flush();
+    for (const file of ["catalog.db", "catalog.journal"])
+      expect((await readFile(join(t.home, "data", file))).includes(own)).toBe(false);
+    expect(await shares(t)).toMatchObject([{ id, sessionId: SESSION, views: 0, state: "active" }]);
+  });
+
+  it("answers unknown, expired and revoked with the same bytes", async () => {
+    const t = await startWith(ROWS);
+    const [expired, revoked] = [await share(t), await share(t)];
+    await t.kernel.storage.db.run("update share set expires_at = ? where id = ?", [Date.now() - 1, expired.id]);
+    expect((await t.send("DELETE", `/api/shares/${revoked.id}`)).body).toEqual({ revoked: true });
+    const answers = [];
+    for (const path of [
+      `/share/${expired.token}`,
+      `/share/${revoked.token}`,
+      "/share/nothing",
+      `/share/${"A".repeat(43)}`,
+    ]) {
+      const response = await t.fetch(path);
+      answers.push({ status: response.status, headers: head(response), body: await response.text() });
+    }
+    expect(answers[0]?.status).toBe(404);
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect((await shares(t)).map(({ state }) => state).sort()).toEqual(["expired", "revoked"]);
+    expect((await t.send("DELETE", "/api/shares/none")).status).toBe(404);
+  });
+
+  it("D12: compares times as numbers, and deletes copies that expired or were revoked", async () => {
+    const t = await startWith(ROWS);
+    const { id, token: own } = await share(t, { expiresInDays: 1 });
+    const { id: other } = await share(t);
+    const shown = t.kernel.inject("shares");
+    const now = Date.now();
+    expect(await shown.open(own, now + 86_000_000)).toBeDefined();
+    expect(await shown.open(own, now + 86_500_000)).toBeUndefined();
+    expect(await shown.open(own, 9_999_999_999_999)).toBeUndefined();
+    const files = async () => (await readdir(join(t.home, "data/files/shares"))).sort();
+    expect(await files()).toHaveLength(4);
+    expect(await shown.expire(now + 86_500_000)).toBe(1);
+    expect(await files()).toEqual([`${other}.html`, `${other}.json`]);
+    await t.send("DELETE", `/api/shares/${other}`);
+    expect(await files()).toEqual([]);
+    expect(await shown.expire(now + 90_000_000)).toBe(0);
+    expect((await shares(t)).map((one) => one.id).sort()).toEqual([id, other].sort());
+  });
+
+  it("counts views of the page alone: no HEAD, no 404", async () => {
+    const t = await startWith(ROWS);
+    const { token: own, id } = await share(t);
+    expect((await t.fetch(`/share/${own}`, { method: "HEAD" })).status).toBe(200);
+    await t.fetch("/share/none");
+    await t.fetch(`/share/${own}`);
+    await t.fetch(`/share/${own}?download=1`);
+    expect((await shares(t)).find((one) => one.id === id)?.views).toBe(2);
+  });
+
+  it("sends the headers that keep a page to itself", async () => {
+    const t = await startWith(ROWS);
+    const { token: own } = await share(t);
+    const response = await t.fetch(`/share/${own}?download=1`);
+    const headers = head(response);
+    expect(headers).toMatchObject({
+      "content-type": "text/html; charset=utf-8",
+      "x-robots-tag": "noindex, nofollow",
+      "referrer-policy": "no-referrer",
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      "cross-origin-resource-policy": "same-origin",
+      "cross-origin-opener-policy": "same-origin",
+    });
+    expect(headers["content-security-policy"]).toMatch(
+      /^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    );
+    expect(headers["content-disposition"]).toMatch(
+      /^attachment; filename="sessarc-claude-code-2026-11-01-[0-9a-f]{8}\.html"$/,
+    );
+  });
+
+  it("stays when the session goes, and takes only sensible times", async () => {
+    const t = await startWith(ROWS);
+    const { token: own } = await share(t, { expiresInDays: 90 });
+    for (const expiresInDays of [0, -1, 91, "7", 0.0001])
+      expect((await t.send("POST", `/api/sessions/${SESSION}/share`, { expiresInDays })).status).toBe(400);
+    await t.send("DELETE", `/api/sessions/${SESSION}`);
+    expect((await t.fetch(`/share/${own}`)).status).toBe(200);
+    expect((await t.send("POST", `/api/sessions/${SESSION}/share`, {})).status).toBe(404);
+  });
+});
