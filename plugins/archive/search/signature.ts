@@ -9,11 +9,13 @@ const SMALL_LOG2 = 10;
 /** Past this share of set bits the signature would pass nearly everything, and is made four times as wide. */
 const DENSE = 0.5;
 
+let table: Uint16Array | undefined;
+
 /**
  * Folds a UTF-16 code unit so that units that are equal under simple case folding (the `i` and `u` flags of a RegExp) become equal.
- * Made on first use (5 ms). It may make more units equal than that (never fewer): signatures only rule out. Astral letters have case too, so all surrogates fold into one.
+ * It may make more units equal than that (never fewer): signatures only rule out. Astral letters have case too, so all surrogates fold
+ * into one. Made on first use, in about 5 ms.
  */
-let table: Uint16Array | undefined;
 export function foldTable(): Uint16Array {
   table ??= makeFold();
   return table;
