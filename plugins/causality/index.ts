@@ -1,4 +1,5 @@
 /** Causality: which reads led to which changes. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { definePlugin, defineRoute, type Kernel, type RoutesOf, type Services } from "sessarc";
 import { type Causality, createAnalysis } from "./analyze.ts";
 
@@ -36,11 +37,20 @@ export const routes = [
 
 type Row = Parameters<Services["archive"]["ref"]>[0];
 
-/** One pass, a chunk of the transcript at a time: others get their turn in between. */
+/** ms of work after which others get their turn. */
+const SLICE_MS = 10;
+
+/** One pass, in slices. */
 async function analyze(kernel: Kernel, row: Row): Promise<Causality> {
   const archive = kernel.inject("archive");
   const analysis = createAnalysis(archive.adapter(row.tool)?.tools ?? {}, row.cwd ?? "");
-  for await (const events of archive.events(row)) for (const event of events) analysis.add(event);
+  let turn = performance.now();
+  for await (const events of archive.events(row)) {
+    for (const event of events) analysis.add(event);
+    if (performance.now() - turn < SLICE_MS) continue;
+    await nextTurn();
+    turn = performance.now();
+  }
   return analysis.finish();
 }
 

@@ -9,23 +9,29 @@ export interface Place {
 
 /** `cwd` is what relative paths are relative to. Known places are remembered by the caller. */
 export function toPlace(raw: string, cwd: string): Place {
-  let text = raw.replaceAll("\\", "/");
+  let text = raw.includes("\\") ? raw.replaceAll("\\", "/") : raw;
   if (!/^(\/|~|[A-Za-z]:)/.test(text)) text = `${cwd.replaceAll("\\", "/")}/${text}`;
+  const path = /\/\.{0,2}(?:\/|$)/.test(text) ? resolved(text) : text;
+  const cut = path.lastIndexOf("/");
+  const name = path.slice(cut + 1);
+  return { path, dir: path.slice(0, Math.max(0, cut)), stem: stemOf(name) };
+}
+
+function resolved(text: string): string {
   const parts: string[] = [];
   for (const part of text.split("/")) {
     if (part === "" || part === ".") continue;
     if (part === "..") parts.pop();
     else parts.push(part);
   }
-  const name = parts.at(-1) ?? "";
-  const lead = text.startsWith("/") ? "/" : "";
-  const stem =
-    name
-      .replace(/^\.+/, "")
-      .split(".")[0]
-      ?.toLowerCase()
-      .replace(/^tests?[_-]|[_-](?:tests?|spec)$/g, "") ?? "";
-  return { path: lead + parts.join("/"), dir: lead + parts.slice(0, -1).join("/"), stem };
+  return (text.startsWith("/") ? "/" : "") + parts.join("/");
+}
+
+function stemOf(name: string): string {
+  const from = name.startsWith(".") ? 1 : 0;
+  const dot = name.indexOf(".", from);
+  const stem = name.slice(from, dot < 0 ? undefined : dot).toLowerCase();
+  return stem.includes("test") || stem.includes("spec") ? stem.replace(/^tests?[_-]|[_-](?:tests?|spec)$/g, "") : stem;
 }
 
 const TEXT_LIMIT = 16_384;
