@@ -4,12 +4,12 @@ import { processIo } from "./cli/io.ts";
 import { main } from "./cli/main.ts";
 
 const stop = new AbortController();
-let asked = false;
+let askedAt = 0;
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
-    // The first asks for an orderly end, the second insists.
-    if (asked) process.exit(signal === "SIGINT" ? 130 : 143);
-    asked = true;
+    // The first asks for an orderly end, the second insists. `npm start` hands a Ctrl-C on that the terminal sent already: that is one.
+    if (askedAt === 0) askedAt = Date.now();
+    else if (Date.now() - askedAt > 1_000) process.exit(signal === "SIGINT" ? 130 : 143);
     stop.abort();
   });
 }

@@ -29,7 +29,7 @@ const KEPT = [
 
 export async function createDemoHome(env: AdapterEnv): Promise<DemoHome> {
   const home = await realpath(await mkdtemp(join(tmpdir(), "sessarc-demo-")));
-  const removeNow = () => rmSync(home, { recursive: true, force: true });
+  const removeNow = () => rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   // For ends that wait for nothing, a second Ctrl-C among them.
   process.once("exit", removeNow);
   const remove = async () => {

@@ -90,6 +90,14 @@ describe("serve", () => {
     await expect.poll(() => service.stderr()).toMatch(/^Found .*Claude Code \d+.* Import them/m);
   });
 
+  it("takes two signals in a row for one, as npm sends them, and cleans up", async () => {
+    const home = await emptyHome();
+    const service = await start(["--demo"], home);
+    void service.stop("SIGINT");
+    expect(await service.stop("SIGTERM")).toBe(0);
+    expect((await readdir(home)).filter((name) => name.startsWith("sessarc-demo-"))).toEqual([]);
+  });
+
   it("refuses a port that is taken when it was asked for by name", async () => {
     const first = await start([], await emptyHome());
     const second = await runCli(["serve", "--port", new URL(first.url).port], await emptyHome());
