@@ -32,7 +32,32 @@ export default definePlugin({
     kernel.provide("redactor", sessions);
     kernel.provide("guard", guard);
     kernel.hooks.hook("session:removed", ({ id }) => sessions.forget(id));
-    kernel.onClose(() => guard.close());
+    kernel.hooks.hook("doctor:check", async (report) => {
+      for (const { installed, label, problems } of await guard.status()) {
+        if (!installed && problems.length === 0) continue;
+        // Nobody has to serve while the doctor looks.
+        const real = problems.filter((problem) => !problem.startsWith("The service is not running"));
+        report.checks.push({
+          name: `guard: ${label}`,
+          status: real.length > 0 ? "warn" : "ok",
+          detail: real.join("; ") || "installed",
+          fix: real.length > 0 ? "Run `sessarc guard status`." : undefined,
+        });
+      }
+    });
+    let warm: NodeJS.Timeout | undefined;
+    kernel.hooks.hook("kernel:ready", () => {
+      // Commands are over by then; a service has answered its first page.
+      warm = setTimeout(() => {
+        if (!kernel.address || kernel.closing.aborted) return;
+        rules.warmUp().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "security" }));
+      }, 1_500);
+      warm.unref();
+    });
+    kernel.onClose(async () => {
+      clearTimeout(warm);
+      await guard.close();
+    });
   },
 });
 

@@ -47,6 +47,8 @@ export interface RuleSet {
   scanner(): Promise<Scanner>;
   /** What an export looks for: secrets, personal data, and the names of this machine and its user. */
   exportRules(): Promise<Rule[]>;
+  /** Makes ready what the first call would wait for, in steps that let others in between. */
+  warmUp(): Promise<void>;
   /** Hides secrets in a short text; with the built-in rules until the user's are loaded. */
   hide(text: string): string;
 }
@@ -150,12 +152,26 @@ export function createRuleSet(kernel: Kernel): RuleSet {
       const user = env.USER ?? env.LOGNAME ?? env.USERNAME ?? basename(home);
       return [...(await all()), ...identityRules({ user, host: hostname() })];
     },
+    async warmUp() {
+      const step = () => new Promise<void>((done) => setImmediate(done));
+      const rules = await all();
+      await step();
+      // Expressions are compiled when they are first tried: a few lines that lead to many of them.
+      for (const sample of WARM) {
+        scanner ??= createScanner(rules, { categories: ["secret"] });
+        await step();
+        scanner.scan(sample);
+        await step();
+      }
+    },
     hide(text) {
       fallback ??= scanner ?? createScanner(builtinRules(), { categories: ["secret"] });
       return hideIn(scanner ?? fallback, text);
     },
   };
 }
+
+const WARM = ["const a = 1;", 'API_TOKEN="none" password: string', '{"authorization": "Bearer x", "key": "\\"v\\""}'];
 
 /** The text with every finding replaced by its mask. */
 export function hideIn(scanner: Scanner, text: string, options?: { budgetMs?: number }): string {

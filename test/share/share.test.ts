@@ -21,7 +21,8 @@ type Kernel = Awaited<ReturnType<typeof startWith>>;
 const share = async (t: Kernel, body: object = {}) =>
   (await t.send<Created>("POST", `/api/sessions/${SESSION}/share`, body)).body;
 const shares = async (t: Kernel) => (await t.json<{ shares: Share[] }>("/api/shares")).shares;
-const head = (response: Response) => Object.fromEntries([...response.headers].filter(([name]) => name !== "date"));
+const head = (response: Response) =>
+  Object.fromEntries([...response.headers.entries()].filter(([name]) => name !== "date"));
 
 describe("share", () => {
   it("S6: freezes a redacted copy, title included", async () => {

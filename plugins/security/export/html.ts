@@ -34,7 +34,7 @@ export function toHtml(text: string): string {
 }
 
 const code = (lines: readonly string[]) =>
-  `<pre tabindex="0" role="region" aria-label="Code">\n${escapeHtml(lines.join("\n"))}</pre>\n`;
+  `<pre tabindex="0" role="group" aria-label="Code">\n${escapeHtml(lines.join("\n"))}</pre>\n`;
 
 function endOfFence(lines: readonly string[], from: number, mark: string): number {
   for (let i = from; i < lines.length; i++) {

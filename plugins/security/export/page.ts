@@ -109,7 +109,7 @@ function writeEntry(out: DocumentWriter, { event, result }: Entry): void {
 function writeText(out: DocumentWriter, text: string, label: string): void {
   if (text === "") return;
   // Reached by keyboard, because it scrolls.
-  out.raw(`<pre tabindex="0" role="region" aria-label="${label}">`);
+  out.raw(`<pre tabindex="0" role="group" aria-label="${label}">`);
   // The parser drops a line end right behind <pre>.
   out.text(`\n${show(text.slice(0, CUT))}`).raw("</pre>\n");
   if (text.length > CUT) out.raw(`<p class="cut">${text.length - CUT} more characters were left out here.</p>\n`);

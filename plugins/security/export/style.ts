@@ -20,6 +20,7 @@ dd{margin:0;font-variant-numeric:tabular-nums;min-width:0}
 .redacted{margin:.75rem 0 0;color:var(--ink-2);font-size:.8125rem}
 article{padding:.25rem 0 .25rem .75rem;border-left:2px solid var(--line)}
 article.user{margin-top:1.5rem;border-color:var(--user)}
+article.assistant,article.note{margin-top:1rem}
 article.assistant{border-color:var(--assistant)}
 article.user h2{color:var(--user)}
 article.assistant h2{color:var(--assistant)}
