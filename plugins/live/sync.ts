@@ -36,6 +36,8 @@ const TIMES: SyncTimes = { startMs: 1_000, quietMs: 400, maxWaitMs: 5_000, roots
 /** Importing takes at most this share of the time: stores that are slow to list are listed more rarely. */
 const REST = 9;
 const REST_MAX_MS = 60_000;
+/** Longer by this after each failure in a row. */
+const RETRY_MS = 5_000;
 /** More changed paths than this: everything is looked at instead. */
 const MANY = 5_000;
 
@@ -47,6 +49,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
   let full = false;
   let since = 0;
   let restUntil = 0;
+  let failures = 0;
   let nextFull: number | undefined;
   let roots: Roots | undefined;
   let paused = false;
@@ -91,12 +94,18 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
         nextFull = Date.now() + fullMs;
       } else await importer.runPaths(paths, choose);
       importer.lastSyncAt = new Date().toISOString();
+      failures = 0;
     } catch (error) {
+      // Tried again after a rest.
+      for (const path of paths) pending.add(path);
+      full ||= all;
+      failures++;
       if (!kernel.closing.aborted) await kernel.notify("listener:failed", error, { hook: "sync" });
     }
     // Of the processor, not of the clock: a busy machine makes a run long and costs no more.
     const { user, system } = process.cpuUsage(before);
-    restUntil = Date.now() + Math.min(((user + system) / 1_000) * REST, REST_MAX_MS);
+    const rest = ((user + system) / 1_000) * REST + failures * RETRY_MS;
+    restUntil = Date.now() + Math.min(rest, REST_MAX_MS);
     if (!closed) await kernel.notify("sync:changed", self.status());
   }
 
@@ -105,12 +114,11 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
    * were left out then stay out, unless `autoImport` says otherwise.
    */
   async function chooser() {
-    const rows = await kernel.storage.db.all<{ id: string; imported_at: string }>(
-      "select id, imported_at from session",
-    );
-    const ids = new Set(rows.map((row) => row.id));
-    let first = Number.POSITIVE_INFINITY;
-    for (const row of rows) first = Math.min(first, Date.parse(row.imported_at));
+    const { db } = kernel.storage;
+    const ids = new Set((await db.all<{ id: string }>("select id from session")).map((row) => row.id));
+    // Projects keep the time they came; a session's own is that of its last import.
+    const oldest = await db.get<{ at: string | null }>("select min(created_at) as at from project");
+    const first = oldest?.at ? Date.parse(oldest.at) : Number.POSITIVE_INFINITY;
     const { autoImport, sync } = kernel.config;
     return <F extends { id: string; ref: { mtime?: number | undefined } }>(found: readonly F[]): F[] =>
       found.filter(({ id, ref }) => (ids.has(id) ? sync : autoImport || (ref.mtime ?? 0) > first));
