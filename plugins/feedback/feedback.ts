@@ -48,8 +48,10 @@ export function createFeedback(kernel: Kernel): Feedback {
   let running: Promise<number> | undefined;
 
   /** Tokens in what somebody pasted are hidden before it is kept. */
-  function clean(text: string): string {
-    const service = kernel.registry.services.get("redactor") as { hideSecrets(text: string): string } | undefined;
+  async function clean(text: string): Promise<string> {
+    const service = kernel.registry.services.get("redactor") as
+      | { hideSecrets(text: string): Promise<string> }
+      | undefined;
     return service ? service.hideSecrets(text) : text;
   }
 
@@ -104,7 +106,7 @@ export function createFeedback(kernel: Kernel): Feedback {
   const feedback: Feedback = {
     async add(entry) {
       const id = randomUUID();
-      const fields = { id, message: clean(entry.message), kind: entry.kind, email: entry.email };
+      const fields = { id, message: await clean(entry.message), kind: entry.kind, email: entry.email };
       await log({ ...fields, at: new Date().toISOString() });
       if (address === null) return { id, stored: true, forwarded: false, reason: "No relay is configured" };
       const body = JSON.stringify(fields);

@@ -27,7 +27,9 @@ const LIMIT_MS = 30_000;
 
 /** Newest sessions first, as many at once as the pool has threads, for half a minute at most. */
 export async function countDryRun(kernel: Kernel, { rule, days }: DryRunInput, signal: AbortSignal): Promise<DryRun> {
-  const rules = rule ? [{ ...toTrialRule(rule), kind: "redact" as const }] : await kernel.inject("rules").list();
+  const rules = rule
+    ? [{ ...(await toTrialRule(rule)), kind: "redact" as const }]
+    : await kernel.inject("rules").list();
   const blocking = new Set(rules.filter((one) => one.action === "block").map((one) => one.id));
   const since = days === undefined ? 0 : Date.now() - days * 86_400_000;
   const rows = await kernel.storage.db.all<{ id: string; parts: string }>(

@@ -24,8 +24,9 @@ export default definePlugin({
   routes,
   migrations,
   commands,
-  setup(kernel) {
+  async setup(kernel) {
     const rules = createRuleSet(kernel);
+    await rules.checkConfigured();
     const sessions = createSessions(kernel, rules);
     const guard = createGuard(kernel, rules);
     kernel.provide("rules", rules);

@@ -2,7 +2,6 @@
 import { defineRoute } from "sessarc";
 import * as v from "valibot";
 import { countDryRun } from "./dry-run.ts";
-import { createScanner } from "./engine.ts";
 import { ruleInput, rulePatch, toTrialRule } from "./rule-set.ts";
 
 const count = (max: number) =>
@@ -48,8 +47,9 @@ const test = defineRoute({
   path: "/security/rules/test",
   summary: "What a rule would find in a text",
   body: v.object({ rule: ruleInput, text: v.pipe(v.string(), v.maxLength(1_000_000)) }),
-  handler: ({ body }) => {
-    const { findings, partial } = createScanner([toTrialRule({ ...body.rule, kind: "redact" })]).scan(body.text, {
+  handler: async ({ body }) => {
+    const { createScanner } = await import("./engine.ts");
+    const { findings, partial } = createScanner([await toTrialRule({ ...body.rule, kind: "redact" })]).scan(body.text, {
       budgetMs: 40,
     });
     return {

@@ -4,15 +4,8 @@ import { hostname } from "node:os";
 import { basename } from "node:path";
 import { type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
-import {
-  builtinRules,
-  createScanner,
-  customRule,
-  identityRules,
-  patternProblem,
-  type Rule,
-  type Scanner,
-} from "./engine.ts";
+import type { Rule, Scanner } from "./engine.ts";
+import { hideIn } from "./hide.ts";
 
 const word = v.pipe(v.string(), v.minLength(1), v.maxLength(100));
 const fields = {
@@ -30,6 +23,9 @@ const fields = {
   category: v.picklist(["secret", "personal"]),
 };
 const { name, pattern, ...rest } = fields;
+/** Loaded when first needed: commands that never look for secrets do not pay for the engine. */
+const engine = () => import("./engine.ts");
+
 /** What a client sends for a new rule: a name and a pattern, the rest has defaults. */
 export const ruleInput = v.object({ name, pattern, ...v.partial(v.object(rest)).entries });
 export const rulePatch = v.partial(v.object(fields));
@@ -49,18 +45,20 @@ export interface RuleSet {
   exportRules(): Promise<Rule[]>;
   /** Makes ready what the first call would wait for, in steps that let others in between. */
   warmUp(): Promise<void>;
-  /** Hides secrets in a short text; with the built-in rules until the user's are loaded. */
-  hide(text: string): string;
+  /** A short text with its secrets masked. */
+  hide(text: string): Promise<string>;
+  /** Throws CONFIG_INVALID for a rule of the configuration that cannot be used. */
+  checkConfigured(): Promise<void>;
 }
 
 export function createRuleSet(kernel: Kernel): RuleSet {
   const { db } = kernel.storage;
-  const configured = readConfigured(kernel.config.security.rules);
   let loading: Promise<Rule[]> | undefined;
   let scanner: Scanner | undefined;
-  let fallback: Scanner | undefined;
 
   async function load(): Promise<Rule[]> {
+    const { builtinRules, customRule, patternProblem } = await engine();
+    const configured = await readConfigured(kernel.config.security.rules);
     const [switches, own] = await Promise.all([
       db.all<{ id: string; enabled: number }>("select id, enabled from security_builtin"),
       db.all<{ id: string; data: string; created_at: string }>(
@@ -93,11 +91,22 @@ export function createRuleSet(kernel: Kernel): RuleSet {
     return rule;
   };
 
+  async function currentScanner(): Promise<Scanner> {
+    const rules = await all();
+    if (scanner) return scanner;
+    const { createScanner } = await engine();
+    scanner ??= createScanner(rules, { categories: ["secret"] });
+    return scanner;
+  }
+
   return {
     list: all,
+    async checkConfigured() {
+      if (kernel.config.security.rules.length > 0) await readConfigured(kernel.config.security.rules);
+    },
     async create(input) {
       const id = `custom-${randomBytes(5).toString("hex")}`;
-      checkPattern(customRule({ ...input, id }));
+      await checkPattern((await engine()).customRule({ ...input, id }));
       const data = JSON.stringify(input);
       await db.run("insert into security_rule (id, data, created_at) values (?, ?, ?)", [
         id,
@@ -124,7 +133,7 @@ export function createRuleSet(kernel: Kernel): RuleSet {
         if (rule.source !== "user")
           throw new SessarcError("RULE_READ_ONLY", { id, why: "stands in the configuration file" });
         const next = { ...rule, ...patch };
-        checkPattern(next);
+        await checkPattern(next);
         const { id: _, createdAt, builtin, source, ...data } = next;
         await db.run("update security_rule set data = ? where id = ?", [JSON.stringify(data), id]);
       }
@@ -142,58 +151,36 @@ export function createRuleSet(kernel: Kernel): RuleSet {
       await changed();
       await kernel.notify("rule:changed", { ...rule, enabled: false });
     },
-    async scanner() {
-      const rules = await all();
-      scanner ??= createScanner(rules, { categories: ["secret"] });
-      return scanner;
-    },
+    scanner: currentScanner,
     async exportRules() {
       const { home, env } = kernel.env;
       const user = env.USER ?? env.LOGNAME ?? env.USERNAME ?? basename(home);
+      const { identityRules } = await engine();
       return [...(await all()), ...identityRules({ user, host: hostname() })];
     },
     async warmUp() {
-      const step = () => new Promise<void>((done) => setImmediate(done));
-      const rules = await all();
-      await step();
       // Expressions are compiled when they are first tried: a few lines that lead to many of them.
       for (const sample of WARM) {
-        scanner ??= createScanner(rules, { categories: ["secret"] });
-        await step();
-        scanner.scan(sample);
-        await step();
+        const ready = await currentScanner();
+        await new Promise<void>((done) => setImmediate(done));
+        ready.scan(sample);
       }
     },
-    hide(text) {
-      fallback ??= scanner ?? createScanner(builtinRules(), { categories: ["secret"] });
-      return hideIn(scanner ?? fallback, text);
-    },
+    hide: async (text) => hideIn(await currentScanner(), text),
   };
 }
 
 const WARM = ["const a = 1;", 'API_TOKEN="none" password: string', '{"authorization": "Bearer x", "key": "\\"v\\""}'];
 
-/** The text with every finding replaced by its mask. */
-export function hideIn(scanner: Scanner, text: string, options?: { budgetMs?: number }): string {
-  let out = "";
-  let at = 0;
-  for (const finding of scanner.scan(text, options).findings) {
-    if (finding.start < at) continue;
-    out += text.slice(at, finding.start) + finding.masked;
-    at = finding.end;
-  }
-  return at === 0 ? text : out + text.slice(at);
-}
-
 /** A rule that was not stored, for trying it. Throws RULE_INVALID. */
-export function toTrialRule(input: RuleInput): Rule {
-  const rule = customRule({ ...input, id: "trial", enabled: true });
-  checkPattern(rule);
+export async function toTrialRule(input: RuleInput): Promise<Rule> {
+  const rule = (await engine()).customRule({ ...input, id: "trial", enabled: true });
+  await checkPattern(rule);
   return rule;
 }
 
-function checkPattern(rule: Rule): void {
-  const problem = patternProblem(rule);
+async function checkPattern(rule: Rule): Promise<void> {
+  const problem = (await engine()).patternProblem(rule);
   if (!problem) return;
   const place = problem.at === null ? "" : ` at character ${problem.at + 1}`;
   throw new SessarcError(
@@ -203,7 +190,8 @@ function checkPattern(rule: Rule): void {
   );
 }
 
-function readConfigured(list: readonly unknown[]): Rule[] {
+async function readConfigured(list: readonly unknown[]): Promise<Rule[]> {
+  const { customRule, patternProblem } = await engine();
   return list.map((value, index) => {
     const key = `security.rules.${index}`;
     const read = v.safeParse(ruleInput, value);

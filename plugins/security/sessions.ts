@@ -10,18 +10,8 @@ import {
 } from "sessarc";
 import type { DocumentHead } from "./export/document.ts";
 import { PAGE_POLICY } from "./export/page.ts";
-import {
-  type CheckJob,
-  type CheckResult,
-  checkSession,
-  type EventSource,
-  type Format,
-  type RenderJob,
-  type RenderResult,
-  renderSession,
-} from "./job.ts";
+import type { CheckJob, CheckResult, EventSource, Format, RenderJob, RenderResult } from "./job.ts";
 import type { RuleSet } from "./rule-set.ts";
-import { rulesVersion } from "./rules.ts";
 
 export type DocumentSession = Awaited<ReturnType<Services["archive"]["session"]>>;
 export type DocumentProject = Pick<Awaited<ReturnType<Services["archive"]["project"]>>, "name" | "path">;
@@ -34,7 +24,7 @@ export interface SessionRedactor {
   /** What a share keeps: page and event tree of one redaction. */
   freeze(id: string): Promise<FrozenSession>;
   /** A short text with its secrets replaced by their masks. */
-  hideSecrets(text: string): string;
+  hideSecrets(text: string): Promise<string>;
   /** Content-Security-Policy of the page. */
   readonly pagePolicy: string;
 }
@@ -58,12 +48,12 @@ export interface FrozenSession {
 export const CHECK: PoolTask<[CheckJob], CheckResult> = {
   specifier: "sessarc/plugins/security/job",
   export: "checkSession",
-  inline: checkSession,
+  inline: async (job) => (await import("./job.ts")).checkSession(job),
 };
 const RENDER: PoolTask<[RenderJob], RenderResult> = {
   specifier: "sessarc/plugins/security/job",
   export: "renderSession",
-  inline: renderSession,
+  inline: async (job) => (await import("./job.ts")).renderSession(job),
 };
 
 export interface SecuritySessions extends SessionRedactor {
@@ -113,6 +103,7 @@ export function createSessions(kernel: Kernel, rules: RuleSet): SecuritySessions
       const row = await archive().row(id);
       const all = await rules.list();
       const transcript = `${row.generation} ${row.parts}`;
+      const { rulesVersion } = await import("./rules.ts");
       const version = rulesVersion(all);
       if (!personal) {
         const known = await db.get<{ data: string }>(

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { readSettings, replaceSettings } from "../../plugins/security/guard/settings-file.ts";
 import type { GuardStatus } from "../../plugins/security/index.ts";
 import { makeTempDir, serveTest } from "../_setup.ts";
 import { createTestKernel, readError } from "../kernel.ts";
@@ -210,6 +211,16 @@ describe("security: guard installation", () => {
     expect((await install(t, "codex")).body.problems.join()).toContain("trust");
   });
 
+  it("D19: a lost update is impossible: what changed since it was read is not replaced", async () => {
+    const home = await makeTempDir();
+    const path = await put(home, "settings.json", "{}");
+    const seen = await readSettings(path);
+    await writeFile(path, '{ "newer": true }');
+    await expect(replaceSettings(seen, Buffer.from("{ }"))).rejects.toMatchObject({ code: "SETTINGS_CHANGED" });
+    expect(await readFile(path, "utf8")).toBe('{ "newer": true }');
+    expect(await readdir(home)).toEqual(["settings.json"]);
+  });
+
   it("answers 422 for a tool without a guard", async () => {
     const t = await start();
     expect((await install(t, "emacs")).status).toBe(422);
@@ -246,7 +257,6 @@ describe("security: guard installation", () => {
         expect((await stat(real)).mode & 0o7777).toBe(mode);
         expect((await lstat(file)).isSymbolicLink()).toBe(linked);
         expect((await readdir(dirname(file))).filter((name) => name.includes(".tmp"))).toEqual([]);
-        const { rm } = await import("node:fs/promises");
         await rm(file);
       }),
       { numRuns: 250 },
@@ -258,7 +268,6 @@ async function makeTempDirOnce(path: string): Promise<string> {
   await mkdir(path, { recursive: true });
   return path;
 }
-void makeTempDir;
 
 /** Settings as people have them: any indent, line ends, byte order mark, hooks of their own, comments, odd modes, links. */
 const hook = fc.record({ type: fc.constant("command"), command: fc.string({ maxLength: 20 }) });

@@ -50,6 +50,18 @@ describe("security: rules", () => {
     expect(body.message).toContain("character 4");
   });
 
+  it("takes rules from the configuration, and says at the start which of them is wrong", async () => {
+    const rules = [{ name: "Tickets", pattern: "ACME-[0-9]+" }];
+    const t = await createTestKernel({ plugins: plugins(), config: { security: { rules } } });
+    expect((await list(t)).at(-1)).toMatchObject({ id: "config-1", source: "configuration", builtin: false });
+    expect((await t.send("DELETE", "/api/security/rules/config-1")).status).toBe(409);
+    const wrong = createTestKernel({
+      plugins: plugins(),
+      config: { security: { rules: [{ name: "x", pattern: "a(" }] } },
+    });
+    await expect(wrong).rejects.toThrow("security.rules.0");
+  });
+
   it("tries a rule on a text, and on the archive's calls", async () => {
     const t = await startWith([
       { role: "user", text: "go" },

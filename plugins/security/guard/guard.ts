@@ -3,8 +3,9 @@ import { createHmac, randomBytes } from "node:crypto";
 import { basename } from "node:path";
 import { type Json, type Kernel, type PoolTask, SessarcError, type SessionEvent, type ToolRole } from "sessarc";
 import type { Rule, Scanner } from "../engine.ts";
-import { type ScanJob, type ScanJobResult, scanLarge } from "../job.ts";
-import { hideIn, type RuleSet } from "../rule-set.ts";
+import { hideIn } from "../hide.ts";
+import type { ScanJob, ScanJobResult } from "../job.ts";
+import type { RuleSet } from "../rule-set.ts";
 import { createInstaller, type Installer } from "./install.ts";
 import { readPayload, type ToolCall } from "./payload.ts";
 import { pathsRead, readPath } from "./reads.ts";
@@ -46,7 +47,7 @@ export interface Guard extends Installer {
 const LARGE: PoolTask<[ScanJob], ScanJobResult> = {
   specifier: "sessarc/plugins/security/job",
   export: "scanLarge",
-  inline: scanLarge,
+  inline: async (job) => (await import("../job.ts")).scanLarge(job),
 };
 /** Longer texts go to the pool at once. */
 const SMALL = 512 * 1024;

@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 import { isSessarcError, type JsonRecord, type Kernel, SessarcError, type Statement } from "sessarc";
 import type { RuleSet } from "../rule-set.ts";
 import { diffOf } from "./diff.ts";
-import { addEntry, parseSettings, removeOurs } from "./edit.ts";
 import { HOOK_TOOLS, type HookRequest, type HookTool, hookIn, settingsPath } from "./hooks.ts";
 import { createLedger, type InstallRow } from "./ledger.ts";
 import { findProblems } from "./problems.ts";
@@ -121,9 +120,9 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     const mode = options.mode ?? row?.mode ?? "enforce";
     const id = row?.id ?? randomBytes(6).toString("hex");
     const request = requestFor(tool, id, onFailure);
-    const { text: after, made } = edited(tool, before, request, path, ours !== undefined);
+    const { text: after, made } = await edited(tool, before, request, path, ours !== undefined);
     const bytes = Buffer.concat([bom ? Buffer.from([0xef, 0xbb, 0xbf]) : Buffer.alloc(0), Buffer.from(after)]);
-    const diff = rules.hide(
+    const diff = await rules.hide(
       request.token ? diffOf(before, after).replaceAll(request.token, "••••••") : diffOf(before, after),
     );
     if (options.dryRun) return { ...(await statusOf(tool, path, row, file)), backupPath: null, diff };
@@ -184,6 +183,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     if (tool.format === "file") await removeSettings(file);
     else {
       const made = row ? (JSON.parse(row.made) as string[][]) : [];
+      const { removeOurs } = await import("./edit.ts");
       const rest = removeOurs(text, tool, made, path);
       await replaceSettings(
         file,
@@ -229,6 +229,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
         if (row) status.problems.push("It was installed, but its entry is gone from the settings");
         return status;
       }
+      const { parseSettings } = await import("./edit.ts");
       const settings: JsonRecord = tool.format === "file" ? {} : parseSettings(text, tool, path);
       status.installed = true;
       status.url = hook.url;
@@ -260,8 +261,11 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
   };
 }
 
-function edited(tool: HookTool, before: string, request: HookRequest, path: string, ours: boolean) {
-  if (tool.format !== "file" || !tool.text) return addEntry(before, tool, tool.entry(request), path);
+async function edited(tool: HookTool, before: string, request: HookRequest, path: string, ours: boolean) {
+  if (tool.format !== "file" || !tool.text) {
+    const { addEntry } = await import("./edit.ts");
+    return addEntry(before, tool, tool.entry(request), path);
+  }
   if (before !== "" && !ours)
     throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: "a file of this name is there that is not ours" });
   return { text: tool.text(request), made: [] };
