@@ -2,22 +2,9 @@
  * unstorage driver over a folder. Each value is a file, written whole (temp file, fsync, rename), files 0600, folders 0700.
  * `a:b:c` is the file `a/b/c`; no key leads out of the folder, not even through a symbolic link inside it.
  */
-import {
-  close,
-  closeSync,
-  constants,
-  fsync,
-  fsyncSync,
-  lstatSync,
-  open,
-  openSync,
-  readSync,
-  write as writeFd,
-  writeSync,
-} from "node:fs";
+import { closeSync, constants, fsync, lstatSync, openSync, readSync, writeSync } from "node:fs";
 import * as disk from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
-import { isMainThread } from "node:worker_threads";
 import { SessarcError } from "../error.ts";
 import { type DiskCalls, isTempName, syncFolder, writeFileAtomic } from "../utils/atomic.ts";
 import { toStorageError } from "./storage-error.ts";
@@ -46,11 +33,11 @@ export interface DurableFs {
   /** `length` bytes from `offset`, fewer at the end of the file; null when there is none. Reads nothing else. */
   readRange(key: string, offset: number, length: number): Promise<Uint8Array | null>;
   /**
-   * Writes a value under a key that nobody reads yet: straight into its file, one fsync, no rename. A crash leaves a torn file that
-   * nothing points at. Durable once `settle` has resolved; the caller names the key to others only then.
+   * Writes a value under a key that nobody reads yet: straight into its file, no rename. A crash leaves a torn file that nothing points
+   * at. Durable once `settle` has resolved; the caller names the key to others only then.
    */
   create(key: string, value: Uint8Array): Promise<void>;
-  /** Makes the names of all created values survive a power cut: one fsync a folder. */
+  /** Brings all created values to the disk, their fsyncs at once. */
   settle(): Promise<void>;
   /** Removes what an interrupted write left. Only for the owner of the folder, before it writes. Answers how many. */
   sweep(): Promise<number>;
@@ -60,7 +47,7 @@ export function durableFs(options: DurableFsOptions): DurableFs {
   const base = resolve(options.base);
   /** Folders seen to be real ones; none of them becomes a link while we own the data directory. */
   const real = new Set<string>();
-  const unsettled = new Set<string>();
+  const unsettled: { path: string; fd: number }[] = [];
 
   /** The file of `key`, when each folder on the way to it is a real one below the base. */
   async function locate(key: string): Promise<string> {
@@ -143,21 +130,18 @@ export function durableFs(options: DurableFsOptions): DurableFs {
     },
     async create(key, value) {
       const path = await writable(key);
-      const folder = dirname(path);
       try {
-        if (!real.has(folder)) await makeFolders(folder);
-        // A worker has nothing else to do meanwhile; the same four steps cost it half the CPU when it waits for them.
-        if (isMainThread) await writeNew(path, value);
-        else writeNewSync(path, value);
-        unsettled.add(folder);
+        unsettled.push({ path, fd: await openNew(path) });
+        writeAll(unsettled.at(-1)?.fd ?? -1, value);
       } catch (error) {
         throw toStorageError(error, path);
       }
     },
     async settle() {
-      for (const folder of [...unsettled]) {
-        await syncFolder(folder);
-        unsettled.delete(folder);
+      const files = unsettled.splice(0);
+      const outcomes = await Promise.allSettled(files.map(({ fd }) => flush(fd)));
+      for (const [i, outcome] of outcomes.entries()) {
+        if (outcome.status === "rejected") throw toStorageError(outcome.reason, files[i]?.path ?? base);
       }
     },
     async readRange(key, offset, length) {
@@ -210,29 +194,31 @@ function readSmall(path: string, key: string, offset: number, length: number): U
   }
 }
 
-function writeNewSync(path: string, value: Uint8Array): void {
-  const fd = openSync(path, NEW, 0o600);
+/** Opens a new file. Its folder is made when it is missing, and on disk before anything in it is. */
+async function openNew(path: string): Promise<number> {
   try {
-    for (let from = 0; from < value.length; ) from += writeSync(fd, value, from);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
+    return openSync(path, NEW, 0o600);
+  } catch (error) {
+    if (!isAbsent(error)) throw error;
+    await makeFolders(dirname(path));
+    return openSync(path, NEW, 0o600);
   }
 }
 
-/** Open, write, fsync, close: four steps off this thread, without a FileHandle around them. */
-function writeNew(path: string, value: Uint8Array): Promise<void> {
+function writeAll(fd: number, value: Uint8Array): void {
+  for (let from = 0; from < value.length; ) from += writeSync(fd, value, from);
+}
+
+/**
+ * The fsync of a new file takes its name to the disk with it (ext4, XFS, Btrfs, APFS), so its folder needs none. Many at once share the
+ * file system's journal commits.
+ */
+function flush(fd: number): Promise<void> {
   return new Promise((done, fail) => {
-    open(path, NEW, 0o600, (opening, fd) => {
-      if (opening) return fail(opening);
-      const end = (error: Error | null) => close(fd, (closing) => (error || closing ? fail(error ?? closing) : done()));
-      const step = (from: number) =>
-        writeFd(fd, value, from, value.length - from, null, (error, count) => {
-          if (error) end(error);
-          else if (from + count < value.length) step(from + count);
-          else fsync(fd, end);
-        });
-      step(0);
+    fsync(fd, (error) => {
+      closeSync(fd);
+      if (error) fail(error);
+      else done();
     });
   });
 }

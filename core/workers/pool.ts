@@ -51,6 +51,8 @@ export function createPool(options: PoolOptions = {}): Pool {
       minThreads: 0,
       maxThreads: threads,
       idleTimeout: IDLE_MS,
+      // The next task computes while the last one waits for the disk.
+      concurrentTasksPerWorker: 2,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB, maxOldGenerationSizeMb: OLD_MB },
     });
   };

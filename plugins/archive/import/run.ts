@@ -169,7 +169,7 @@ class Run {
         await storing;
       }
     };
-    const lanes = Array.from({ length: kernel.pool.threaded ? kernel.pool.size + 1 : 1 }, lane);
+    const lanes = Array.from({ length: kernel.pool.threaded ? kernel.pool.size * 2 + 1 : 1 }, lane);
     const outcomes = await Promise.allSettled(lanes);
     await this.#commit();
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
