@@ -1,0 +1,195 @@
+/** A real browser over a real service, for tests of the dashboard. */
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { loadConfig, type Plugin, type Served, serve } from "sessarc";
+import { afterAll, beforeAll, describe } from "vitest";
+import archive from "../../plugins/archive/index.ts";
+import causality from "../../plugins/causality/index.ts";
+import claude from "../../plugins/claude-code/index.ts";
+import codex from "../../plugins/codex/index.ts";
+import copilot from "../../plugins/copilot/index.ts";
+import cursor from "../../plugins/cursor/index.ts";
+import dashboard from "../../plugins/dashboard/index.ts";
+import { writeDemo } from "../../plugins/demo/index.ts";
+import gemini from "../../plugins/gemini-cli/index.ts";
+import git from "../../plugins/git/index.ts";
+import insights from "../../plugins/insights/index.ts";
+import live from "../../plugins/live/index.ts";
+import opencode from "../../plugins/opencode/index.ts";
+import { ROOT } from "../built.ts";
+import { testEnv } from "../kernel.ts";
+
+const EXECUTABLE = [
+  process.env.CHROMIUM,
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+].find((path) => path !== undefined && existsSync(path));
+
+/** Skipped, and says so, on a machine without chromium; on a build server (CI=true) that is a failure. */
+export const describeUi = EXECUTABLE !== undefined || process.env.CI === "true" ? describe : describe.skip;
+if (EXECUTABLE === undefined && process.env.CI !== "true")
+  console.warn("No chromium (set CHROMIUM=…): tests of the dashboard are skipped");
+
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export interface Stage {
+  page: Page;
+  context: BrowserContext;
+  url: string;
+  home: string;
+  served: Served;
+  /** What went wrong in the page since the last call: errors, requests to other origins, failed answers. */
+  problems(): string[];
+}
+
+export interface StageOptions {
+  /** Fills the home before the service starts. Default: the sample data. */
+  fill?: (home: string) => Promise<unknown>;
+  /** Imports everything before the page opens. Default true. */
+  imported?: boolean;
+  plugins?: readonly Plugin[];
+}
+
+/** One service, one browser for all tests of a block. */
+export function useStage(options: StageOptions = {}): () => Stage {
+  let stage: Stage | undefined;
+  let folder: string | undefined;
+  beforeAll(async () => {
+    if (EXECUTABLE === undefined) throw new Error("No chromium: set CHROMIUM to its path");
+    await builtDashboard();
+    folder = await mkdtemp(join(tmpdir(), "sessarc-ui-"));
+    const home = join(folder, "home");
+    await mkdir(home);
+    await (options.fill ?? ((dir: string) => writeDemo({ home: dir })))(home);
+    const env = testEnv(home);
+    const config = await loadConfig({ cwd: home, env, flags: { port: 0, dataDir: join(folder, "data") } });
+    const plugins = [
+      claude(),
+      codex(),
+      cursor(),
+      opencode(),
+      gemini(),
+      copilot(),
+      archive(),
+      insights(),
+      causality(),
+      live(),
+      git(),
+      ...(options.plugins ?? []),
+      dashboard(),
+    ];
+    const served = await serve({ config, env, plugins, log: () => {}, graceMs: 200 });
+    const url = served.url.replace(/\/$/, "");
+    if (options.imported !== false)
+      await served.kernel.fetch("/api/import", { method: "POST", body: JSON.stringify({ all: true }) });
+    const context = await chromium.launchPersistentContext(join(folder, "chromium"), {
+      executablePath: EXECUTABLE,
+      args: FLAGS,
+      viewport: { width: 1440, height: 900 },
+      locale: "en-GB",
+      timezoneId: "Europe/Berlin",
+    });
+    const page = await context.newPage();
+    const seen: string[] = [];
+    page.on("pageerror", (error) => seen.push(`page: ${error.message}`));
+    page.on("console", (message) => message.type() === "error" && seen.push(`console: ${message.text()}`));
+    page.on(
+      "request",
+      (request) =>
+        !request.url().startsWith(`${url}/`) &&
+        !request.url().startsWith("data:") &&
+        seen.push(`foreign: ${request.url()}`),
+    );
+    stage = { page, context, url, home, served, problems: () => seen.splice(0) };
+  }, 120_000);
+  afterAll(async () => {
+    await stage?.context.close();
+    await stage?.served.close();
+    if (folder) await rm(folder, { recursive: true, force: true });
+  });
+  return () => {
+    if (!stage) throw new Error("The stage is not set");
+    return stage;
+  };
+}
+
+/** Builds dist/ui when something below ui/ is newer. Test files that ask at the same time wait for one build. */
+export async function builtDashboard(): Promise<void> {
+  const lock = join(ROOT, "node_modules/.sessarc-ui-build");
+  for (;;) {
+    if (await isFresh()) return;
+    try {
+      await mkdir(lock);
+      break;
+    } catch {
+      const { mtimeMs } = await stat(lock).catch(() => ({ mtimeMs: Date.now() }));
+      if (Date.now() - mtimeMs > 120_000) await rm(lock, { recursive: true, force: true });
+      await delay(200);
+    }
+  }
+  try {
+    if (await isFresh()) return;
+    await promisify(execFile)(
+      process.execPath,
+      [join(ROOT, "node_modules/vite/bin/vite.js"), "build", "--config", "ui/vite.config.ts"],
+      { cwd: ROOT },
+    );
+  } finally {
+    await rm(lock, { recursive: true, force: true });
+  }
+}
+
+async function isFresh(): Promise<boolean> {
+  const built = await stat(join(ROOT, "dist/ui/index.html")).catch(() => undefined);
+  if (!built) return false;
+  const names = await readdir(join(ROOT, "ui"), { recursive: true });
+  const times = await Promise.all(
+    names
+      .filter((name) => /\.(ts|vue|css|html|json|js|svg)$/.test(name))
+      .map(async (name) => (await stat(join(ROOT, "ui", name))).mtimeMs),
+  );
+  return Math.max(...times) <= built.mtimeMs;
+}
+
+/** Goes to an address and waits until its heading stands and nothing is loading. */
+export async function visit({ page, url }: Stage, path: string): Promise<void> {
+  await page.goto(url + path);
+  await settled(page);
+}
+export async function settled(page: Page): Promise<void> {
+  await page.waitForSelector("main h1", { state: "attached" });
+  await page.waitForLoadState("networkidle");
+}
+
+/** Id of a sample session whose title holds `text`. */
+export async function sessionId({ served }: Stage, text: string): Promise<string> {
+  const answer = (await (await served.kernel.fetch("/api/sessions?limit=200")).json()) as {
+    sessions: { id: string; name: string | null; title: string | null; firstPrompt: string | null }[];
+  };
+  const found = answer.sessions.find((one) =>
+    `${one.name ?? ""}${one.title ?? ""}${one.firstPrompt ?? ""}`.includes(text),
+  );
+  if (!found) throw new Error(`No session "${text}"`);
+  return found.id;
+}
+export async function projectId({ served }: Stage, name: string): Promise<string> {
+  const answer = (await (await served.kernel.fetch("/api/projects")).json()) as { id: string; name: string }[];
+  const found = answer.find((one) => one.name === name);
+  if (!found) throw new Error(`No project "${name}"`);
+  return found.id;
+}

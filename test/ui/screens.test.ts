@@ -1,0 +1,86 @@
+/** Every screen: stands, reports nothing on the console, asks no other machine, is accessible, comes back after a reload. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { expect, it } from "vitest";
+import { describeUi, projectId, type Stage, sessionId, settled, useStage, visit } from "./browser.ts";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
+  home: () => "/",
+  "home of one day": () => "/?days=7",
+  projects: () => "/projects",
+  project: async (stage) => `/projects/${await projectId(stage, "tidepool")}?days=all`,
+  "project sessions": async (stage) => `/projects/${await projectId(stage, "tidepool")}?days=all&tab=sessions`,
+  "project files": async (stage) => `/projects/${await projectId(stage, "tidepool")}?days=all&tab=files`,
+  session: async (stage) => `/sessions/${await sessionId(stage, "High and low water")}?m=11&pane=diff`,
+  "session files": async (stage) => `/sessions/${await sessionId(stage, "High and low water")}?pane=files`,
+  "session overview": async (stage) => `/sessions/${await sessionId(stage, "High and low water")}?view=overview`,
+  search: () => "/search?q=tide",
+  "search, nothing found": () => "/search?q=zzzznothing&tool=codex",
+  import: () => "/import",
+  "import, choose": () => "/import?step=choose",
+  settings: () => "/settings/general",
+  "settings, plugins": () => "/settings/plugins",
+  "no such page": () => "/nowhere/at/all",
+};
+
+describeUi("dashboard: every screen", () => {
+  const get = useStage();
+
+  for (const [name, path] of Object.entries(SCREENS)) {
+    it(`${name}: both themes, three widths`, { timeout: 120_000 }, async () => {
+      const stage = get();
+      const { page } = stage;
+      const address = await path(stage);
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        for (const width of [1440, 1024, 390]) {
+          await page.setViewportSize({ width, height: 900 });
+          await visit(stage, address);
+          const where = `${name}, ${colorScheme}, ${width} px`;
+          expect(stage.problems(), where).toEqual([]);
+          expect(
+            await page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
+            `overflow: ${where}`,
+          ).toBeLessThanOrEqual(0);
+          expect(await violations(stage), where).toEqual([]);
+        }
+      }
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await visit(stage, address);
+      const before = await page.locator("main h1").first().innerText();
+      await page.reload();
+      await settled(page);
+      expect(await page.locator("main h1").first().innerText()).toBe(before);
+      expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(address);
+      expect(await page.title()).toContain("sessarc");
+    });
+  }
+
+  it("has one h1 and names its landmarks", async () => {
+    const stage = get();
+    await visit(stage, "/");
+    expect(await stage.page.locator("h1").count()).toBe(1);
+    expect(await stage.page.getByRole("navigation", { name: "Main" }).count()).toBe(1);
+    expect(await stage.page.getByRole("main").count()).toBe(1);
+  });
+});
+
+async function violations({ page }: Stage): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { axe } = window as unknown as {
+      axe: {
+        run(
+          options: unknown,
+        ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
+      };
+    };
+    const report = await axe.run({
+      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    });
+    return report.violations.flatMap(({ id, nodes }) =>
+      nodes.slice(0, 3).map((node) => `${id}: ${node.html.slice(0, 160)} — ${node.failureSummary.slice(0, 200)}`),
+    );
+  });
+}

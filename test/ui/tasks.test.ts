@@ -1,0 +1,220 @@
+/** What people come to do: by mouse, and by the keyboard alone. */
+import { expect, it } from "vitest";
+import { describeUi, projectId, sessionId, settled, useStage, visit } from "./browser.ts";
+
+describeUi("dashboard: tasks", () => {
+  const get = useStage();
+
+  it("walks from Home to a session and back, with the history of the browser", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/?days=90");
+    await page.getByRole("link", { name: /^Rename answer to route/ }).click();
+    await page.waitForURL(/\/sessions\//);
+    expect(await page.locator("main h1").innerText()).toContain("Rename answer to route");
+    await page.goBack();
+    await page.waitForURL(/\/\?days=90/);
+    expect(await page.getByRole("radio", { name: "90 days" }).isChecked()).toBe(true);
+    await page.goForward();
+    await page.waitForURL(/\/sessions\//);
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("filters Home by a day with a click on its bar, and by keyboard", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/?days=30");
+    const bars = page.getByRole("group", { name: "Cost per day" }).getByRole("button");
+    const day = await bars.evaluateAll((all) =>
+      all.findIndex((bar) => !/\$0(\.00)?$/.test(bar.getAttribute("aria-label") ?? "")),
+    );
+    await bars.nth(day).click();
+    await page.waitForURL(/day=\d{4}-\d\d-\d\d/);
+    expect(await page.getByRole("heading", { level: 2, name: /^Sessions of/ }).count()).toBe(1);
+    await page.getByRole("button", { name: "All days" }).click();
+    await page.waitForFunction(() => !location.search.includes("day="));
+    await page.keyboard.press("d");
+    await page.waitForURL(/days=90/);
+    await page
+      .locator("[aria-label='Cost per day'] button[tabindex='0'], figure [role=group] button[tabindex='0']")
+      .first()
+      .focus();
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/day=/);
+  });
+
+  it("finds with the palette: Ctrl K, type, Enter", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/");
+    await page.keyboard.press("Control+k");
+    const input = page.getByRole("combobox");
+    await input.waitFor();
+    await page.keyboard.type("tidepool");
+    await page.getByRole("option", { name: /^tidepool/ }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/projects\//);
+    expect(await page.locator("main h1").innerText()).toBe("tidepool");
+    await page.keyboard.press("Control+k");
+    await input.waitFor();
+    await page.keyboard.type("> search");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/search/);
+  });
+
+  it("goes everywhere by keys, which never fire while typing and can be switched off", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/");
+    for (const [keys, path] of [
+      ["gp", "/projects"],
+      ["gs", "/search"],
+    ] as const) {
+      for (const key of keys) await page.keyboard.press(key);
+      await page.waitForURL(`**${path}`);
+      await settled(page);
+    }
+    await page.getByRole("searchbox").focus();
+    await page.keyboard.type("gp t");
+    await page.waitForURL(/q=gp/);
+    expect(page.url()).toContain("/search");
+    await visit(stage, "/settings");
+    await page.getByRole("switch", { name: /Single-letter keys/ }).click();
+    await page.locator("main h1").focus();
+    await page.keyboard.press("g");
+    await page.keyboard.press("p");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").waitFor();
+    expect(page.url()).toContain("/settings");
+    await page.keyboard.press("Escape");
+    await page.getByRole("switch", { name: /Single-letter keys/ }).click();
+    await page.locator("main h1").focus();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.keyboard.press("Escape");
+  });
+
+  it("renames a project with F2 and the session with r, and both names stay after a reload", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/projects?q=ledger");
+    await page.getByRole("link", { name: "ledger" }).focus();
+    await page.keyboard.press("F2");
+    await page.getByRole("textbox", { name: "Rename" }).fill("Ledger of things");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Ledger of things" }).waitFor();
+    await page.reload();
+    await page.getByRole("link", { name: "Ledger of things" }).waitFor();
+    await visit(stage, `/sessions/${await sessionId(stage, "Read the settings")}`);
+    await page.locator("main h1").focus();
+    await page.keyboard.press("r");
+    await page.getByRole("textbox", { name: "Rename" }).fill("A better name");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "A better name" }).waitFor();
+    await page.reload();
+    await page.getByRole("heading", { level: 1, name: "A better name" }).waitFor();
+  });
+
+  it("sorts and filters projects in the URL, and asks before it deletes", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/projects");
+    await page.getByRole("button", { name: "Sessions" }).click();
+    await page.waitForURL(/sort=sessions/);
+    expect(await page.locator("tbody a[data-row]").first().innerText()).toBe("tidepool");
+    await page.getByRole("searchbox").fill("field");
+    await page.waitForURL(/q=field/);
+    expect(await page.locator("tbody a[data-row]").count()).toBe(1);
+    await page.getByRole("button", { name: "Actions for field-notes" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    const dialog = page.getByRole("dialog");
+    expect(await dialog.innerText()).toMatch(/The logs of the tools stay/);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect(await page.locator("tbody a[data-row]").count()).toBe(1);
+  });
+
+  it("searches: facets in the URL, arrow keys, preview with space, all matches in the session", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/search");
+    await page.getByRole("searchbox").fill("station");
+    await page.waitForURL(/q=station/);
+    await page.locator("mark").first().waitFor();
+    await page.getByRole("button", { name: /^Claude Code/ }).click();
+    await page.waitForURL(/tool=claude-code/);
+    await page.getByRole("searchbox").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.waitForFunction(() => (document.activeElement as HTMLElement).dataset.result !== undefined);
+    await page.keyboard.press("Space");
+    await page.getByRole("complementary", { name: "Preview" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/sessions\/.*q=station/);
+    await page.getByText(/^\d+ of \d+$/).waitFor();
+    await page.goBack();
+    await page.waitForURL(/\/search.*tool=claude-code/);
+    expect(await page.getByRole("searchbox").inputValue()).toBe("station");
+  });
+
+  it("switches theme and language at once and keeps them", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/settings");
+    await page.getByText("Dark", { exact: true }).click();
+    expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe("dark");
+    await page.getByRole("combobox").selectOption("ja");
+    await page.getByRole("heading", { level: 1, name: "設定" }).waitFor();
+    await page.reload();
+    await page.getByRole("heading", { level: 1, name: "設定" }).waitFor();
+    expect(await page.evaluate(() => [document.documentElement.lang, document.documentElement.dataset.theme])).toEqual([
+      "ja",
+      "dark",
+    ]);
+    await page.getByRole("combobox").selectOption("zh-CN");
+    await page.getByRole("heading", { level: 1, name: "设置" }).waitFor();
+    await page.getByRole("combobox").selectOption("");
+    await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
+  });
+
+  it("says what failed, with a code, and tries again", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.route("**/api/projects", (route) =>
+      route.fulfill({
+        status: 500,
+        contentType: "application/json",
+        body: JSON.stringify({ status: 500, code: "INTERNAL", message: "It broke" }),
+      }),
+    );
+    await visit(stage, "/projects");
+    const alert = page.getByRole("alert");
+    expect(await alert.innerText()).toMatch(/It broke[\s\S]*500 INTERNAL/);
+    await page.unroute("**/api/projects");
+    await alert.getByRole("button", { name: "Retry" }).click();
+    await page.getByRole("link", { name: "tidepool" }).waitFor();
+    stage.problems();
+  });
+
+  it("an unknown session and an unknown page offer the search", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/sessions/codex%3Anobody");
+    await page.getByRole("heading", { name: "This session is not in the archive" }).waitFor();
+    await page.getByRole("searchbox").fill("tide");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/search\?q=tide/);
+    stage.problems();
+  });
+
+  it("opens a project's tabs by URL and hides sub-agents until asked", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, `/projects/${await projectId(stage, "tidepool")}?days=all&tab=sessions`);
+    const rows = page.locator("tbody a[data-row]");
+    const before = await rows.count();
+    await page.getByRole("button", { name: /sub-agents? hidden, show/ }).click();
+    await page.waitForURL(/sub=1/);
+    expect(await rows.count()).toBeGreaterThan(before);
+  });
+});
