@@ -33,6 +33,8 @@ export interface ProjectResolver {
   ): Promise<Identity>;
   /** Id of the project for `identity`, and what must be written when it is new or has moved. */
   resolve(identity: Identity): Promise<{ id: string; write: Statement[] }>;
+  /** Id of the project for `identity`, known or not; nothing is to be written. */
+  idOf(identity: Identity): Promise<string>;
   /** Forgets what was looked up: folders come and go. */
   reset(): void;
 }
@@ -134,6 +136,11 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
           ],
         ],
       };
+    },
+
+    async idOf(identity) {
+      const moved = async () => (identity.rootCommit ? (await findMoved(db, identity))?.id : undefined);
+      return (await load()).get(identity.key) ?? (await moved()) ?? projectId(identity.key);
     },
 
     reset() {

@@ -165,7 +165,14 @@ export class Importer {
       [found.id],
     );
     if (row) return row.project_id;
-    return (await this.#resolver.resolve(await this.identify(found))).id;
+    return this.#resolver.idOf(await this.identify(found));
+  }
+
+  /** Does `work` between two runs: none is under way meanwhile. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const next = this.#tail.then(work);
+    this.#tail = next.catch(() => {});
+    return next;
   }
 
   /** Resolves when no run is under way. */

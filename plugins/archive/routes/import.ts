@@ -176,7 +176,7 @@ async function groupByProject(kernel: Kernel, found: readonly Found[]): Promise<
       title = row.title;
     } else {
       const identity = await archive.importer.identify(one);
-      const { id } = await archive.resolver.resolve(identity);
+      const id = await archive.resolver.idOf(identity);
       group = groupOf(id, identity.name, identity.path, identity.kind === "virtual");
       title = (await archive.importer.peek(one)).title;
     }
