@@ -28,7 +28,7 @@ export * from "./route.ts";
 export { closeOnSignals, type Served, type ServeOptions, serve } from "./serve.ts";
 export * from "./session.ts";
 export type { StatusReport } from "./status.ts";
-export { Chunk } from "./storage/chunk.ts";
+export { Chunk, decodeChunk, type LazyEvent } from "./storage/chunk.ts";
 export { openSqliteFile, type SqliteFile, type SqliteFileOptions, sqliteVersion } from "./storage/sqlite-file.ts";
 export {
   type ChunkEntry,

@@ -1,165 +1,6 @@
-/**
- * One chunk of a transcript: about 64 KB of text. Layout before compression: `u32 envelope bytes | envelope JSON | text`.
- *
- * The text of all messages and the words of their tool inputs stand one after another, unescaped, so that a search looks at what a
- * person would read; the envelope says whose each stretch is and how to put a tool input together again.
- */
+/** Reads one chunk of a transcript: about 64 KB of text. `chunk-builder.ts` says how it is laid out. */
 import { EVENT_KINDS, type Json, type SessionEvent } from "../session.ts";
-
-/** Columns, one value a message; arrays end after their last value that says something. */
-interface Envelope {
-  /** Words used often: models and tool names. */
-  w: string[];
-  /** seq of the first message. */
-  s: number;
-  /** Kind of each message, one digit. */
-  k: string;
-  /** ms since the epoch, each as the difference to the last one that had a time; null: none. */
-  a: (number | null)[];
-  /** Length of the text in UTF-16 units. */
-  l: number[];
-  f: number[];
-  /** The tool's own id of the record. */
-  i: (string | 0)[];
-  m: number[];
-  n: number[];
-  u: (string | 0)[];
-  /** Tool inputs by index: shape, then the lengths of its strings. */
-  x: [index: number, shape: Json, lengths: number[]][];
-}
-
-const FLAG_ERROR = 1;
-const FLAG_OK = 2;
-const FLAG_CUT = 4;
-
-const emptyEnvelope = (): Envelope => ({ w: [], s: 0, k: "", a: [], l: [], f: [], i: [], m: [], n: [], u: [], x: [] });
-
-/** Bytes of text a chunk starts with room for; it grows when one message is larger. */
-const ROOM = 96 * 1024;
-
-/** Collects events until a chunk is full. One buffer is used again and again. */
-export class ChunkBuilder {
-  #words = new Map<string, number>();
-  #envelope = emptyEnvelope();
-  #parts: string[] = [];
-  #bytes = Buffer.allocUnsafeSlow(ROOM);
-  #end = 0;
-  #last = 0;
-  /** UTF-16 units of text so far. */
-  size = 0;
-
-  get count(): number {
-    return this.#envelope.l.length;
-  }
-
-  add(event: SessionEvent): void {
-    const e = this.#envelope;
-    const index = e.l.length;
-    if (index === 0) e.s = event.seq;
-    const at = event.at === undefined ? Number.NaN : Date.parse(event.at);
-    e.k += EVENT_KINDS.indexOf(event.kind);
-    if (Number.isNaN(at)) e.a.push(null);
-    else {
-      e.a.push(at - this.#last);
-      this.#last = at;
-    }
-    e.l.push(event.text.length);
-    e.f.push(
-      (event.is_error === undefined ? 0 : event.is_error ? FLAG_ERROR : FLAG_OK) | (event.truncated ? FLAG_CUT : 0),
-    );
-    if (event.id !== undefined) fill(e.i, index, event.id);
-    if (event.model !== undefined) fill(e.m, index, this.#word(event.model));
-    if (event.tool_name !== undefined) fill(e.n, index, this.#word(event.tool_name));
-    if (event.tool_use_id !== undefined) fill(e.u, index, event.tool_use_id);
-    this.#push(event.text);
-    if (event.tool_input !== undefined) {
-      const lengths: number[] = [];
-      e.x.push([index, this.#take(event.tool_input, lengths), lengths]);
-    }
-  }
-
-  /**
-   * The finished chunk: its bytes before compression and the strings its text is made of. The builder is empty again. `bytes` is only
-   * good until the next `add`.
-   */
-  take(): { bytes: Buffer; parts: readonly string[] } {
-    const e = this.#envelope;
-    e.w = [...this.#words.keys()];
-    const head = Buffer.from(JSON.stringify(e));
-    const bytes = Buffer.allocUnsafe(4 + head.length + this.#end);
-    bytes.writeUInt32LE(head.length, 0);
-    head.copy(bytes, 4);
-    this.#bytes.copy(bytes, 4 + head.length, 0, this.#end);
-    const parts = this.#parts;
-    this.#words = new Map();
-    this.#envelope = emptyEnvelope();
-    this.#parts = [];
-    this.#end = 0;
-    this.#last = 0;
-    this.size = 0;
-    return { bytes, parts };
-  }
-
-  #word(word: string): number {
-    const known = this.#words.get(word);
-    if (known !== undefined) return known + 1;
-    this.#words.set(word, this.#words.size);
-    return this.#words.size;
-  }
-
-  #push(text: string): void {
-    if (text === "") return;
-    this.#parts.push(text);
-    this.size += text.length;
-    this.#room(text.length * 3);
-    this.#end += this.#bytes.write(text, this.#end, "utf8");
-  }
-
-  #newline(): void {
-    this.#room(1);
-    this.#bytes[this.#end++] = 10;
-    this.size++;
-  }
-
-  #room(needed: number): void {
-    if (this.#end + needed <= this.#bytes.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#end + needed));
-    this.#bytes.copy(grown, 0, 0, this.#end);
-    this.#bytes = grown;
-  }
-
-  /** Moves the words of a tool input to the text, one a line, and returns what is left of it: its shape. */
-  #take(value: Json, lengths: number[]): Json {
-    if (typeof value === "string") {
-      lengths.push(value.length);
-      this.#push(value);
-      this.#newline();
-      return "";
-    }
-    if (value === null || typeof value !== "object") {
-      this.#push(String(value));
-      this.#newline();
-      return value;
-    }
-    if (Array.isArray(value)) return value.map((item) => this.#take(item, lengths));
-    const shape: { [key: string]: Json } = {};
-    for (const key of Object.keys(value)) {
-      this.#push(key);
-      this.#newline();
-      const item = this.#take(value[key] as Json, lengths);
-      if (key === "__proto__")
-        Object.defineProperty(shape, key, { value: item, enumerable: true, writable: true, configurable: true });
-      else shape[key] = item;
-    }
-    return shape;
-  }
-}
-
-/** Sets `list[index]`, with 0 for what was left out before it. */
-function fill<T>(list: (T | 0)[], index: number, value: T): void {
-  while (list.length < index) list.push(0);
-  list.push(value);
-}
+import { type Envelope, FLAG_CUT, FLAG_ERROR, FLAG_OK } from "./chunk-builder.ts";
 
 /** Reads what `ChunkBuilder.take` made. */
 export function decodeChunk(bytes: Buffer): Chunk {
@@ -174,13 +15,17 @@ export interface Span {
   end: number;
 }
 
-/** A decoded chunk. Spans are found at once; messages are put together when asked for. */
+/** Fields of a message, each read when asked for: for whoever looks at few fields of many messages. */
+export type LazyEvent = Readonly<Omit<SessionEvent, "id" | "model" | "truncated">>;
+
+/** A decoded chunk. Messages are put together when asked for. */
 export class Chunk {
   readonly text: string;
   readonly #envelope: Envelope;
   #spans: Span[] | undefined;
-  #times: (number | undefined)[] | undefined;
-  #inputs: Map<number, Envelope["x"][number]> | undefined;
+  #times: Float64Array | undefined;
+  /** By message: 1 + where its tool input stands in the envelope's list; 0 for none. */
+  #inputs: Int32Array | undefined;
 
   constructor(envelope: string, text: string) {
     this.#envelope = JSON.parse(envelope) as Envelope;
@@ -197,40 +42,44 @@ export class Chunk {
   /** Stretches of `text`, message by message. Linear in the chunk, once. */
   get spans(): readonly Span[] {
     if (this.#spans) return this.#spans;
-    const spans: Span[] = [];
+    const { l, x } = this.#envelope;
     const inputs = this.#inputsByIndex();
+    const spans: Span[] = new Array(l.length);
     let at = 0;
-    this.#envelope.l.forEach((length, index) => {
-      const input = at + length;
-      const given = inputs.get(index);
+    for (let index = 0; index < l.length; index++) {
+      const input = at + (l[index] as number);
+      const given = inputs[index] ? x[(inputs[index] as number) - 1] : undefined;
       const end = given ? input + inputLength(given[1], given[2]) : input;
-      spans.push({ text: at, input, end });
+      spans[index] = { text: at, input, end };
       at = end;
-    });
+    }
     this.#spans = spans;
     return spans;
   }
 
   kind(index: number): SessionEvent["kind"] {
-    return EVENT_KINDS[Number(this.#envelope.k[index])] ?? "note";
+    return EVENT_KINDS[this.#envelope.k.charCodeAt(index) - ZERO] ?? "note";
   }
   at(index: number): string | undefined {
-    if (!this.#times) {
-      let last = 0;
-      this.#times = this.#envelope.a.map((difference) => {
-        if (difference === null) return undefined;
-        last += difference;
-        return last;
-      });
-    }
+    this.#times ??= timesOf(this.#envelope.a);
     const at = this.#times[index];
-    return at === undefined ? undefined : new Date(at).toISOString();
+    return at === undefined || Number.isNaN(at) ? undefined : new Date(at).toISOString();
   }
   model(index: number): string | undefined {
     return this.#word(this.#envelope.m[index]);
   }
   toolName(index: number): string | undefined {
     return this.#word(this.#envelope.n[index]);
+  }
+  toolUseId(index: number): string | undefined {
+    const use = this.#envelope.u[index];
+    return typeof use === "string" ? use : undefined;
+  }
+  toolInput(index: number): Json | undefined {
+    const given = this.#inputsByIndex()[index];
+    const found = given ? this.#envelope.x[given - 1] : undefined;
+    const span = this.spans[index];
+    return found && span && this.#input(found[1], found[2], span.input);
   }
   isError(index: number): boolean {
     return ((this.#envelope.f[index] ?? 0) & FLAG_ERROR) !== 0;
@@ -254,19 +103,50 @@ export class Chunk {
     if (model !== undefined) event.model = model;
     const tool = this.toolName(index);
     if (tool !== undefined) event.tool_name = tool;
-    const use = e.u[index];
-    if (typeof use === "string") event.tool_use_id = use;
-    const given = this.#inputsByIndex().get(index);
-    if (given) event.tool_input = this.#input(given[1], given[2], span.input);
-    const flags = e.f[index] ?? 0;
-    if (flags & (FLAG_ERROR | FLAG_OK)) event.is_error = (flags & FLAG_ERROR) !== 0;
-    if (flags & FLAG_CUT) event.truncated = true;
+    const use = this.toolUseId(index);
+    if (use !== undefined) event.tool_use_id = use;
+    const input = this.toolInput(index);
+    if (input !== undefined) event.tool_input = input;
+    const error = this.#error(index);
+    if (error !== undefined) event.is_error = error;
+    if ((e.f[index] ?? 0) & FLAG_CUT) event.truncated = true;
     return event;
   }
 
-  #inputsByIndex(): Map<number, Envelope["x"][number]> {
-    this.#inputs ??= new Map(this.#envelope.x.map((given) => [given[0], given]));
-    return this.#inputs;
+  /** The same message; costs nothing but what is read of it, each time it is read. */
+  lazy(index: number): LazyEvent {
+    const chunk = this;
+    return {
+      seq: this.#envelope.s + index,
+      kind: this.kind(index),
+      get text() {
+        const span = chunk.spans[index];
+        return span ? chunk.text.slice(span.text, span.input) : "";
+      },
+      get at() {
+        return chunk.at(index);
+      },
+      tool_name: this.toolName(index),
+      tool_use_id: this.toolUseId(index),
+      get tool_input() {
+        return chunk.toolInput(index);
+      },
+      is_error: this.#error(index),
+    };
+  }
+
+  #error(index: number): boolean | undefined {
+    const flags = this.#envelope.f[index] ?? 0;
+    return flags & (FLAG_ERROR | FLAG_OK) ? (flags & FLAG_ERROR) !== 0 : undefined;
+  }
+  #inputsByIndex(): Int32Array {
+    if (this.#inputs) return this.#inputs;
+    const inputs = new Int32Array(this.count);
+    this.#envelope.x.forEach(([index], i) => {
+      inputs[index] = i + 1;
+    });
+    this.#inputs = inputs;
+    return inputs;
   }
   #word(index: number | undefined): string | undefined {
     return index ? this.#envelope.w[index - 1] : undefined;
@@ -290,12 +170,9 @@ export class Chunk {
       const object: { [key: string]: Json } = {};
       for (const key of Object.keys(value)) {
         at += key.length + 1;
-        Object.defineProperty(object, key, {
-          value: build(value[key] as Json),
-          enumerable: true,
-          writable: true,
-          configurable: true,
-        });
+        const item = build(value[key] as Json);
+        if (key !== "__proto__") object[key] = item;
+        else Object.defineProperty(object, key, { value: item, enumerable: true, writable: true, configurable: true });
       }
       return object;
     };
@@ -303,20 +180,31 @@ export class Chunk {
   }
 }
 
+const ZERO = 48;
+
+/** Differences to times; NaN: none. */
+function timesOf(differences: readonly (number | null)[]): Float64Array {
+  const times = new Float64Array(differences.length);
+  let last = 0;
+  differences.forEach((difference, index) => {
+    if (difference !== null) last += difference;
+    times[index] = difference === null ? Number.NaN : last;
+  });
+  return times;
+}
+
 function inputLength(shape: Json, lengths: readonly number[]): number {
   let total = 0;
   for (const length of lengths) total += length + 1;
-  const walk = (value: Json): void => {
-    if (typeof value === "string") return;
-    if (value === null || typeof value !== "object") total += String(value).length + 1;
-    else if (Array.isArray(value)) value.forEach(walk);
-    else {
-      for (const key of Object.keys(value)) {
-        total += key.length + 1;
-        walk(value[key] as Json);
-      }
-    }
-  };
-  walk(shape);
+  return total + shapeLength(shape);
+}
+
+/** Characters of everything but strings. */
+function shapeLength(value: Json): number {
+  if (typeof value === "string") return 0;
+  if (value === null || typeof value !== "object") return String(value).length + 1;
+  let total = 0;
+  if (Array.isArray(value)) for (const item of value) total += shapeLength(item);
+  else for (const key of Object.keys(value)) total += key.length + 1 + shapeLength(value[key] as Json);
   return total;
 }

@@ -1,6 +1,7 @@
 /** The archive as other plugins see it: service "archive". */
 import {
   type Adapter,
+  type Chunk,
   type Json,
   type Kernel,
   SessarcError,
@@ -42,6 +43,8 @@ export interface Archive {
   projectPath(id: string): Promise<string | null>;
   /** Messages of a session from seq `from` on, chunk by chunk. */
   events(row: Pick<SessionRow, "id" | "parts">, from?: number): AsyncGenerator<SessionEvent[]>;
+  /** Its chunks: for whoever needs few fields of many messages. */
+  chunks(row: Pick<SessionRow, "id" | "parts">, from?: number): AsyncGenerator<Chunk>;
   /** The adapter of a session's tool; undefined when its plugin is not loaded. */
   adapter(tool: string): Adapter | undefined;
   /** Pointer to the log a session came from. */
@@ -95,6 +98,7 @@ export function createArchive(kernel: Kernel): Archive {
       return row.path;
     },
     events: (row, from) => transcripts.events(row.id, partsOf(row), from),
+    chunks: (row, from) => transcripts.chunks(row.id, partsOf(row), from),
     adapter: (tool) => kernel.registry.adapters.get(tool),
     ref: (row) => {
       const found = archive.importer.lastScan?.found.get(row.id);

@@ -1,6 +1,7 @@
 /** Whatever is done in whatever order, names, associations and deletions are what a simple model says. */
 import { appendFileSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
@@ -100,6 +101,10 @@ class Model {
 class Real {
   readonly home: string;
   kernel: TestKernel | undefined;
+  /** Told when a log was read that is about to be stored. */
+  whenRead: (() => void) | undefined;
+  /** How long each such log takes. */
+  turns = 0;
   #written = 0;
 
   constructor(home: string) {
@@ -109,6 +114,10 @@ class Real {
   async open(): Promise<void> {
     await this.kernel?.close();
     this.kernel = await createTestKernel({ home: this.home, plugins: [archive(), claude(), codex()] });
+    this.kernel.kernel.hooks.hook("session:replace", async () => {
+      this.whenRead?.();
+      for (let turn = 0; turn < this.turns; turn++) await nextTurn();
+    });
   }
 
   async call<T = Record<string, unknown>>(method: string, path: string, body?: object) {
@@ -348,14 +357,21 @@ const commands = [
   ),
   side.map((one) => command(one.words, one.run)),
   side.map((one) => command(one.words, one.run)),
-  side.map((one) =>
+  fc.tuple(side, fc.nat(30)).map(([one, turns]) =>
     command(
-      `sync beside ${one.words}`,
+      `sync (${turns}) beside ${one.words}`,
       async (model, real) => {
-        const running = sync(real);
-        const other = one.run(model, real);
+        // Begins when the first log was read and nothing is stored yet, or afterwards when none has changed.
+        let other: Promise<void> | undefined;
+        real.turns = turns;
+        real.whenRead = () => {
+          other ??= one.run(model, real);
+        };
+        await sync(real);
+        await (other ?? one.run(model, real));
+        real.whenRead = undefined;
+        real.turns = 0;
         model.import(() => true);
-        await Promise.all([running, other]);
       },
       one.check,
     ),

@@ -50,8 +50,8 @@ const remove = defineRoute({
     await db.batch([
       ...archive.store.removal(ids, new Date().toISOString()),
       [
-        "delete from project where id = ? and not exists (select 1 from session where origin_id = ?)",
-        [params.id, params.id],
+        "delete from project where id = ?1 and not exists (select 1 from session where origin_id = ?1) and not exists (select 1 from association where virtual_id = ?1)",
+        [params.id],
       ],
       ["delete from association where project_id = ?", [params.id]],
       ["delete from project_alias where project_id = ?", [params.id]],

@@ -41,7 +41,7 @@ const search = defineRoute({
     const archive = kernel.inject("archive");
     const query = parseQuery(input.q);
     addFilters(query, input);
-    const limit = input.limit ?? 20;
+    const limit = input.limit ?? 10;
     const projects = new Map((await archive.store.projects()).map((project) => [project.id, project]));
     if (isEmpty(query)) {
       const offset = input.cursor === undefined ? 0 : Number(input.cursor) || 0;

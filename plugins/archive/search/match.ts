@@ -1,7 +1,7 @@
 /** Looks for a query's words in one chunk. A hit counts when all words stand in one message. */
 import { type Chunk, type EventKind, pathsIn } from "sessarc";
 import { hasMessageFilter, type Query } from "./query.ts";
-import { trigramsOf } from "./signature.ts";
+import { type Grams, gramsOf } from "./signature.ts";
 
 export interface Match {
   seq: number;
@@ -15,8 +15,10 @@ export interface Match {
 
 export interface CompiledQuery {
   query: Query;
-  /** Trigrams of all words that must be there. */
-  hashes: Uint32Array;
+  /** Groups of letters in all words that must be there. */
+  grams: Grams;
+  /** Finds what cannot hold the longest word by its bytes alone; null where only a look at the text can tell. */
+  bytes: RegExp | null;
   /** Longest first: the rarest is looked for across the whole chunk at once. */
   words: RegExp[];
   without: RegExp[];
@@ -29,11 +31,10 @@ const AFTER = 140;
 export function compile(query: Query): CompiledQuery {
   const wanted = query.terms.filter((term) => !term.negated).sort((a, b) => b.text.length - a.text.length);
   const unwanted = query.terms.filter((term) => term.negated);
-  const hashes = new Set<number>();
-  for (const term of wanted) for (const h of trigramsOf(term.text)) hashes.add(h);
   return {
     query,
-    hashes: Uint32Array.from(hashes),
+    grams: gramsOf(wanted.map((term) => term.text)),
+    bytes: toByteRegExp(wanted[0]?.text),
     words: wanted.map((term) => toRegExp(term.text, "giu")),
     without: unwanted.map((term) => toRegExp(term.text, "iu")),
     filtered: hasMessageFilter(query),
@@ -43,6 +44,19 @@ export function compile(query: Query): CompiledQuery {
 /** `%`, `_`, `.` and all others are plain characters; case is folded in every script. */
 function toRegExp(text: string, flags: string): RegExp {
   return new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), flags);
+}
+
+/**
+ * An ASCII word looked for in UTF-8 bytes read as Latin-1, which saves decoding chunks that do not hold it. Two characters outside
+ * ASCII fold to ASCII letters: the long s and the Kelvin sign.
+ */
+function toByteRegExp(text: string | undefined): RegExp | null {
+  if (text === undefined || !/^[\x20-\x7e]+$/.test(text)) return null;
+  const source = text
+    .replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")
+    .replace(/s/gi, "(?:s|\\xc5\\xbf)")
+    .replace(/k/gi, "(?:k|\\xe2\\x84\\xaa)");
+  return new RegExp(source, "i");
 }
 
 /** Calls `onMatch` with the index of each message that matches, in order. About 30 µs a chunk and word, plus the hits. */

@@ -1,6 +1,14 @@
 /** Search over the archive: signatures rule chunks out, the rest is inflated and looked at, newest sessions first. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Chunk, ChunkEntry, Database, PartIndex, TranscriptPart, Transcripts } from "sessarc";
+import {
+  type Chunk,
+  type ChunkEntry,
+  type Database,
+  decodeChunk,
+  type PartIndex,
+  type TranscriptPart,
+  type Transcripts,
+} from "sessarc";
 import { partsOf } from "../types.ts";
 import { type CompiledQuery, compile, type Match, matchChunk, toMatch } from "./match.ts";
 import type { Query } from "./query.ts";
@@ -54,7 +62,7 @@ const MATCHES_SHOWN = 3;
 /** Chunks of one session fetched at once. */
 const AHEAD = 4;
 /** Chunks of one session counted through once there is something to show. */
-const COUNTED_CHUNKS = 32;
+const COUNTED_CHUNKS = 8;
 /** UTF-16 units of decoded text kept between searches. */
 const CACHE_CHARS = 8 << 20;
 const CACHE_IDLE_MS = 60_000;
@@ -196,8 +204,7 @@ export class SearchIndex {
       for (const chunk of chunks) {
         if (after !== null && (chunk.lastAt === null || chunk.lastAt < after)) continue;
         if (before !== null && (chunk.firstAt === null || chunk.firstAt >= before)) continue;
-        if (compiled.hashes.length > 0 && !mayHold(sidecars, chunk.sidecar[0], chunk.sidecar[1], compiled.hashes))
-          continue;
+        if (!mayHold(sidecars, chunk.sidecar[0], chunk.sidecar[1], compiled.grams)) continue;
         out.push({ part, chunk });
       }
     }
@@ -220,9 +227,10 @@ export class SearchIndex {
     let counted = 0;
     for (let at = 0; at < candidates.length; at += AHEAD) {
       const chunks = await Promise.all(
-        candidates.slice(at, at + AHEAD).map((one) => this.#cache.get(entry.id, one.part, one.chunk)),
+        candidates.slice(at, at + AHEAD).map((one) => this.#cache.get(entry.id, one.part, one.chunk, compiled.bytes)),
       );
       for (const chunk of chunks) {
+        if (!chunk) continue;
         matchChunk(chunk, compiled, (index) => {
           hits.matchCount++;
           if (hits.matches.length < MATCHES_SHOWN) hits.matches.push(toMatch(chunk, index, compiled));
@@ -239,7 +247,8 @@ export class SearchIndex {
 
   async #matches(entry: Entry, candidates: readonly Candidate[], compiled: CompiledQuery): Promise<boolean> {
     for (const one of candidates) {
-      const chunk = await this.#cache.get(entry.id, one.part, one.chunk);
+      const chunk = await this.#cache.get(entry.id, one.part, one.chunk, compiled.bytes);
+      if (!chunk) continue;
       let found = false;
       matchChunk(chunk, compiled, () => {
         found = true;
@@ -284,7 +293,8 @@ class ChunkCache {
     this.#transcripts = transcripts;
   }
 
-  async get(sessionId: string, part: TranscriptPart, entry: ChunkEntry): Promise<Chunk> {
+  /** Null when the chunk's bytes hold nothing that `bytes` finds: then it is not decoded. */
+  async get(sessionId: string, part: TranscriptPart, entry: ChunkEntry, bytes: RegExp | null): Promise<Chunk | null> {
     const key = `${sessionId}\0${part.generation}\0${entry.offset}`;
     const known = this.#chunks.get(key);
     if (known) {
@@ -292,7 +302,9 @@ class ChunkCache {
       this.#chunks.set(key, known);
       return known;
     }
-    const chunk = await this.#transcripts.chunk(sessionId, part, entry);
+    const raw = await this.#transcripts.chunkBytes(sessionId, part, entry);
+    if (bytes && !bytes.test(raw.toString("latin1"))) return null;
+    const chunk = decodeChunk(raw);
     this.#chunks.set(key, chunk);
     this.#chars += chunk.text.length;
     for (const [oldest, old] of this.#chunks) {

@@ -1,0 +1,426 @@
+/** Whatever is done in whatever order, names, associations and deletions are what a simple model says. */
+import { appendFileSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import archive from "../../plugins/archive/index.ts";
+import { projectId } from "../../plugins/archive/projects.ts";
+import claude from "../../plugins/claude-code/index.ts";
+import codex from "../../plugins/codex/index.ts";
+import { makeTempDir } from "../_setup.ts";
+import { createTestKernel, type TestKernel } from "../kernel.ts";
+
+const FOLDERS = ["app", "lib"] as const;
+const VIRTUAL = ["virtual:claude-code", "virtual:codex"] as const;
+type Folder = (typeof FOLDERS)[number] | null;
+
+const LOGS: readonly { tool: "claude-code" | "codex"; folder: Folder }[] = [
+  { tool: "claude-code", folder: "app" },
+  { tool: "claude-code", folder: "app" },
+  { tool: "claude-code", folder: "lib" },
+  { tool: "claude-code", folder: null },
+  { tool: "claude-code", folder: null },
+  { tool: "codex", folder: null },
+];
+const keyOf = (n: number) => `${String(n).padStart(8, "0")}-0000-4000-8000-000000000000`;
+const idOf = (n: number) => `${LOGS[n]?.tool}:${keyOf(n)}`;
+
+interface Log {
+  folder: Folder;
+  messages: number;
+  /** Grows with every change. */
+  edition: number;
+}
+interface Archived {
+  name: string | null;
+  messages: number;
+  edition: number;
+  origin: string;
+}
+
+class Model {
+  readonly logs: Log[] = LOGS.map(({ folder }) => ({ folder, messages: 0, edition: 0 }));
+  readonly archived = new Map<number, Archived>();
+  readonly deleted = new Set<number>();
+  /** Known projects and the names given to them. */
+  readonly projects = new Map<string, string | null>();
+  readonly associations = new Map<string, string>();
+  readonly home: string;
+
+  constructor(home: string) {
+    this.home = home;
+  }
+
+  pathOf = (folder: string) => join(this.home, "work", folder);
+  idOfFolder = (folder: string) => projectId(`path:${this.pathOf(folder)}`);
+  /** Projects a command can name. */
+  ids = () => [...FOLDERS.map(this.idOfFolder), ...VIRTUAL.map(projectId)];
+
+  originOf(n: number): string {
+    const { folder } = this.logs[n] as Log;
+    return folder === null ? projectId(`virtual:${LOGS[n]?.tool}`) : this.idOfFolder(folder);
+  }
+  /** Where an archived session is counted. */
+  placeOf = (one: Archived) => this.associations.get(one.origin) ?? one.origin;
+  /** The project a log is listed under. */
+  groupOf(n: number): string {
+    const one = this.archived.get(n);
+    return one ? this.placeOf(one) : this.originOf(n);
+  }
+  logsIn = (ids: ReadonlySet<string>) => new Set(this.logs.flatMap((_, n) => (ids.has(this.groupOf(n)) ? [n] : [])));
+
+  import(chosen: (n: number) => boolean, named = false): void {
+    this.logs.forEach((log, n) => {
+      if (!chosen(n) || (this.deleted.has(n) && !named)) return;
+      const one = this.archived.get(n);
+      if (one?.edition === log.edition) return;
+      const origin = this.originOf(n);
+      this.deleted.delete(n);
+      this.archived.set(n, { name: one?.name ?? null, messages: log.messages, edition: log.edition, origin });
+      if (!this.projects.has(origin)) this.projects.set(origin, null);
+    });
+  }
+
+  remove(n: number): void {
+    this.archived.delete(n);
+    this.deleted.add(n);
+  }
+
+  removeProject(id: string): void {
+    for (const [n, one] of [...this.archived]) if (this.placeOf(one) === id) this.remove(n);
+    for (const [virtual, target] of [...this.associations]) if (target === id) this.associations.delete(virtual);
+    // A project that is counted elsewhere stays known, so that it can be unlinked.
+    if (!this.associations.has(id)) this.projects.delete(id);
+  }
+
+  linksOf = (id: string) => [...this.associations].filter(([virtual, target]) => virtual === id || target === id);
+}
+
+/** The archive under test: its logs and its kernel. */
+class Real {
+  readonly home: string;
+  kernel: TestKernel | undefined;
+  /** Told when a log was read that is about to be stored. */
+  whenRead: (() => void) | undefined;
+  /** How long each such log takes. */
+  turns = 0;
+  #written = 0;
+
+  constructor(home: string) {
+    this.home = home;
+  }
+
+  async open(): Promise<void> {
+    await this.kernel?.close();
+    this.kernel = await createTestKernel({ home: this.home, plugins: [archive(), claude(), codex()] });
+    this.kernel.kernel.hooks.hook("session:replace", async () => {
+      this.whenRead?.();
+      for (let turn = 0; turn < this.turns; turn++) await nextTurn();
+    });
+  }
+
+  async call<T = Record<string, unknown>>(method: string, path: string, body?: object) {
+    if (!this.kernel) throw new Error("not open");
+    return this.kernel.send<T>(method, `/api${path}`, body);
+  }
+
+  write(n: number, folder: Folder, rows: readonly string[], replace: boolean): void {
+    const claudeLog = join(this.home, ".claude/projects/-x", `${keyOf(n)}.jsonl`);
+    const codexLog = join(this.home, ".codex/sessions/2026/11/01", `rollout-2026-11-01T10-00-00-${keyOf(n)}.jsonl`);
+    const isCodex = LOGS[n]?.tool === "codex";
+    const path = isCodex ? codexLog : claudeLog;
+    const cwd = folder === null ? {} : { cwd: join(this.home, "work", folder) };
+    const timestamp = new Date(Date.now() - 3_600_000).toISOString();
+    const lines = rows.map((text) =>
+      isCodex
+        ? { timestamp, type: "response_item", payload: message(text) }
+        : { type: "user", uuid: text, timestamp, ...cwd, message: { role: "user", content: text } },
+    );
+    const head = isCodex && replace ? [{ timestamp, type: "session_meta", payload: { id: keyOf(n), timestamp } }] : [];
+    const text = [...head, ...lines].map((row) => `${JSON.stringify(row)}\n`).join("");
+    mkdirSync(dirname(path), { recursive: true });
+    if (replace) writeFileSync(path, text);
+    else appendFileSync(path, text);
+    const time = Date.now() / 1000 - 3600 + ++this.#written;
+    utimesSync(path, time, time);
+  }
+}
+
+const message = (text: string) => ({ type: "message", role: "user", content: [{ type: "input_text", text }] });
+
+type Command = fc.AsyncCommand<Model, Real>;
+
+/** A command: its words, what it does to the model, what it asks the archive, and the status expected. */
+function command(
+  words: string,
+  run: (model: Model, real: Real) => Promise<unknown>,
+  check: (model: Model) => boolean = () => true,
+): Command {
+  return {
+    check,
+    toString: () => words,
+    async run(model, real) {
+      await run(model, real);
+      await compare(model, real);
+    },
+  };
+}
+
+async function expectStatus(answer: Promise<{ status: number; body: unknown }>, status: number): Promise<void> {
+  const got = await answer;
+  expect(got.status, JSON.stringify(got.body)).toBe(status);
+}
+
+async function compare(model: Model, real: Real): Promise<void> {
+  const { body: list } = await real.call<{ sessions: Listed[] }>("GET", "/sessions?limit=1000");
+  const sessions = list.sessions.map(({ id, name, messageCount, projectId }) => ({
+    id,
+    name,
+    messageCount,
+    projectId,
+  }));
+  const expected = [...model.archived].map(([n, one]) => ({
+    id: idOf(n),
+    name: one.name,
+    messageCount: one.messages,
+    projectId: model.placeOf(one),
+  }));
+  expect(sessions.sort(byId)).toEqual(expected.sort(byId));
+  const { body: projects } = await real.call<ListedProject[]>("GET", "/projects");
+  const wanted = [...model.projects].flatMap(([id, name]) => {
+    const inside = [...model.archived.values()].filter((one) => model.placeOf(one) === id);
+    const from = [...model.associations].filter(([, target]) => target === id).map(([virtual]) => virtual);
+    const named = name === null ? [] : [name];
+    return inside.length > 0 ? [{ id, named, sessions: inside.length, from: from.sort() }] : [];
+  });
+  const got = projects.map((project) => ({
+    id: project.id,
+    named: project.name.startsWith("named ") ? [project.name] : [],
+    sessions: project.sessionCount,
+    from: [...(project.associatedFrom ?? [])].sort(),
+  }));
+  expect(got.sort(byId)).toEqual(wanted.sort(byId));
+  for (const n of model.archived.keys()) await expectStatus(real.call("GET", `/sessions/${idOf(n)}`), 200);
+  for (const n of model.deleted) await expectStatus(real.call("GET", `/sessions/${idOf(n)}`), 404);
+}
+
+interface Listed {
+  id: string;
+  name: string | null;
+  messageCount: number;
+  projectId: string;
+}
+interface ListedProject {
+  id: string;
+  name: string;
+  sessionCount: number;
+  associatedFrom: string[] | null;
+}
+const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
+
+/** What can happen beside a sync: the outcome is the same whichever comes first. */
+const beside = {
+  renameSession: (n: number, name: string | null) => ({
+    words: `rename ${n} ${name}`,
+    async run(model: Model, real: Real) {
+      const one = model.archived.get(n);
+      if (one) one.name = name;
+      await expectStatus(real.call("PATCH", `/sessions/${idOf(n)}`, { name }), one ? 200 : 404);
+    },
+    check: (model: Model) => model.archived.has(n),
+  }),
+  renameProject: (p: number, name: string | null) => ({
+    words: `rename project ${p} ${name}`,
+    async run(model: Model, real: Real) {
+      const id = model.ids()[p] as string;
+      const known = model.projects.has(id);
+      if (known) model.projects.set(id, name);
+      await expectStatus(real.call("PATCH", `/projects/${id}`, { name }), known ? 200 : 404);
+    },
+    check: (model: Model) => model.projects.has(model.ids()[p] as string),
+  }),
+  associate: (p: number, folder: (typeof FOLDERS)[number]) => ({
+    words: `associate ${p} ${folder}`,
+    async run(model: Model, real: Real) {
+      const id = model.ids()[p] as string;
+      const known = model.projects.has(id);
+      const status = !known ? 404 : p < FOLDERS.length ? 409 : 200;
+      if (status === 200) {
+        const target = model.idOfFolder(folder);
+        model.associations.set(id, target);
+        if (!model.projects.has(target)) model.projects.set(target, null);
+      }
+      await expectStatus(real.call("POST", `/projects/${id}/associate`, { path: model.pathOf(folder) }), status);
+    },
+    check: (model: Model) => model.projects.has(model.ids()[p] as string),
+  }),
+  unlink: (p: number) => ({
+    words: `unlink ${p}`,
+    async run(model: Model, real: Real) {
+      const id = model.ids()[p] as string;
+      const links = model.linksOf(id);
+      const status = !model.projects.has(id) ? 404 : links.length === 0 ? 409 : 200;
+      if (status === 200) for (const [virtual] of links) model.associations.delete(virtual);
+      await expectStatus(real.call("POST", `/projects/${id}/unlink`), status);
+    },
+    check: (model: Model) => model.linksOf(model.ids()[p] as string).length > 0,
+  }),
+  remove: (n: number) => ({
+    words: `delete ${n}`,
+    async run(model: Model, real: Real) {
+      const known = model.archived.has(n);
+      if (known) model.remove(n);
+      await expectStatus(real.call("DELETE", `/sessions/${idOf(n)}`), known ? 200 : 404);
+    },
+    check: (model: Model) => model.archived.has(n),
+  }),
+};
+
+const log = fc.nat(LOGS.length - 1);
+const project = fc.nat(3);
+const virtual = fc.integer({ min: 2, max: 3 });
+const name = fc.constantFrom("named one", "named two", null);
+const folder = fc.constantFrom(...FOLDERS);
+
+const side = fc.oneof(
+  fc.tuple(log, name).map(([n, value]) => beside.renameSession(n, value)),
+  fc.tuple(project, name).map(([p, value]) => beside.renameProject(p, value)),
+  fc.tuple(virtual, folder).map(([p, value]) => beside.associate(p, value)),
+  fc.tuple(project, folder).map(([p, value]) => beside.associate(p, value)),
+  project.map((p) => beside.unlink(p)),
+  log.map((n) => beside.remove(n)),
+);
+
+async function grow(model: Model, real: Real, n: number): Promise<void> {
+  const one = model.logs[n] as Log;
+  real.write(n, one.folder, [`more ${one.messages}`], false);
+  one.messages++;
+  one.edition++;
+}
+const sync = (real: Real) => expectStatus(real.call("POST", "/sync?wait=1"), 200);
+
+const commands = [
+  log.map((n) => command(`grow ${n}`, (model, real) => grow(model, real, n))),
+  fc.tuple(log, fc.integer({ min: 1, max: 4 }), fc.constantFrom(...FOLDERS, null)).map(([n, count, to]) =>
+    command(`replace ${n} ${count} ${to}`, async (model, real) => {
+      const one = model.logs[n] as Log;
+      one.folder = LOGS[n]?.tool === "codex" ? null : to;
+      one.messages = count;
+      one.edition++;
+      const rows = Array.from({ length: count }, (_, i) => `edition ${one.edition}, ${i}`);
+      real.write(n, one.folder, rows, true);
+    }),
+  ),
+  fc.constant(
+    command("import all", async (model, real) => {
+      model.import(() => true);
+      await expectStatus(real.call("POST", "/import", { all: true }), 200);
+    }),
+  ),
+  log.map((n) =>
+    command(`import ${n}`, async (model, real) => {
+      model.import((other) => other === n, true);
+      await expectStatus(real.call("POST", "/import", { sessions: [idOf(n)] }), 200);
+    }),
+  ),
+  project.map((p) =>
+    command(`import project ${p}`, async (model, real) => {
+      const id = model.ids()[p] as string;
+      const chosen = model.logsIn(new Set([id]));
+      model.import((n) => chosen.has(n));
+      await expectStatus(real.call("POST", "/import", { projects: [id] }), 200);
+    }),
+  ),
+  fc.constant(
+    command("sync", async (model, real) => {
+      model.import(() => true);
+      await sync(real);
+    }),
+  ),
+  log.map((n) =>
+    command(`sync ${n}`, async (model, real) => {
+      const known = model.archived.has(n);
+      if (known) model.import((other) => other === n, true);
+      await expectStatus(real.call("POST", `/sessions/${idOf(n)}/sync`), known ? 200 : 404);
+    }),
+  ),
+  project.map((p) =>
+    command(`sync project ${p}`, async (model, real) => {
+      const id = model.ids()[p] as string;
+      const known = model.projects.has(id);
+      const ids = new Set([id, ...[...model.associations].flatMap(([from, to]) => (to === id ? [from] : []))]);
+      const chosen = model.logsIn(ids);
+      if (known) model.import((n) => chosen.has(n));
+      await expectStatus(real.call("POST", `/projects/${id}/sync`), known ? 200 : 404);
+    }),
+  ),
+  side.map((one) => command(one.words, one.run)),
+  side.map((one) => command(one.words, one.run)),
+  fc.tuple(side, fc.nat(30)).map(([one, turns]) =>
+    command(
+      `sync (${turns}) beside ${one.words}`,
+      async (model, real) => {
+        // Begins when the first log was read and nothing is stored yet, or afterwards when none has changed.
+        let other: Promise<void> | undefined;
+        real.turns = turns;
+        real.whenRead = () => {
+          other ??= one.run(model, real);
+        };
+        await sync(real);
+        await (other ?? one.run(model, real));
+        real.whenRead = undefined;
+        real.turns = 0;
+        model.import(() => true);
+      },
+      one.check,
+    ),
+  ),
+  project.map((p) =>
+    command(`delete project ${p}`, async (model, real) => {
+      const id = model.ids()[p] as string;
+      const known = model.projects.has(id);
+      if (known) model.removeProject(id);
+      await expectStatus(real.call("DELETE", `/projects/${id}`), known ? 200 : 404);
+    }),
+  ),
+  fc.constant(
+    command("scan", async (model, real) => {
+      const { body } = await real.call<{ projects: { key: string; sessions: { id: string; state: string }[] }[] }>(
+        "GET",
+        "/scan",
+      );
+      const got = body.projects.flatMap(({ key, sessions }) => sessions.map(({ id, state }) => ({ id, state, key })));
+      const expected = model.logs.map((log, n) => {
+        const one = model.archived.get(n);
+        const absent = model.deleted.has(n) ? "deleted" : "new";
+        const state = !one ? absent : one.edition === log.edition ? "imported" : "changed";
+        return { id: idOf(n), state, key: model.groupOf(n) };
+      });
+      expect(got.sort(byId)).toEqual(expected.sort(byId));
+    }),
+  ),
+  fc.constant(command("restart", (_model, real) => real.open())),
+];
+
+it("D4, D7: any interleaving of imports and changes by hand ends as the model says", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.commands(commands, { maxCommands: 30, size: "max" }), async (list) => {
+      const home = await makeTempDir();
+      const real = new Real(home);
+      const model = new Model(home);
+      for (const name of FOLDERS) mkdirSync(model.pathOf(name), { recursive: true });
+      model.logs.forEach((one, n) => {
+        real.write(n, one.folder, ["first"], true);
+        one.messages = 1;
+      });
+      await real.open();
+      try {
+        await fc.asyncModelRun(() => ({ model, real }), list);
+      } finally {
+        await real.kernel?.close();
+      }
+    }),
+    { numRuns: 250, endOnFailure: false },
+  );
+}, 300_000);
