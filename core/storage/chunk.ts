@@ -85,6 +85,11 @@ export class Chunk {
     return ((this.#envelope.f[index] ?? 0) & FLAG_ERROR) !== 0;
   }
 
+  textOf(index: number): string {
+    const span = this.spans[index];
+    return span ? this.text.slice(span.text, span.input) : "";
+  }
+
   /** The message at `index` of this chunk, as the adapter yielded it. */
   event(index: number): SessionEvent {
     const e = this.#envelope;
@@ -107,7 +112,7 @@ export class Chunk {
     if (use !== undefined) event.tool_use_id = use;
     const input = this.toolInput(index);
     if (input !== undefined) event.tool_input = input;
-    const error = this.#error(index);
+    const error = this.error(index);
     if (error !== undefined) event.is_error = error;
     if ((e.f[index] ?? 0) & FLAG_CUT) event.truncated = true;
     return event;
@@ -115,27 +120,11 @@ export class Chunk {
 
   /** The same message; costs nothing but what is read of it, each time it is read. */
   lazy(index: number): LazyEvent {
-    const chunk = this;
-    return {
-      seq: this.#envelope.s + index,
-      kind: this.kind(index),
-      get text() {
-        const span = chunk.spans[index];
-        return span ? chunk.text.slice(span.text, span.input) : "";
-      },
-      get at() {
-        return chunk.at(index);
-      },
-      tool_name: this.toolName(index),
-      tool_use_id: this.toolUseId(index),
-      get tool_input() {
-        return chunk.toolInput(index);
-      },
-      is_error: this.#error(index),
-    };
+    return new Lazy(this, index);
   }
 
-  #error(index: number): boolean | undefined {
+  /** What the tool said of it; undefined when it said nothing. */
+  error(index: number): boolean | undefined {
     const flags = this.#envelope.f[index] ?? 0;
     return flags & (FLAG_ERROR | FLAG_OK) ? (flags & FLAG_ERROR) !== 0 : undefined;
   }
@@ -177,6 +166,41 @@ export class Chunk {
       return object;
     };
     return build(shape);
+  }
+}
+
+/** A class, because a literal with getters takes longer to make than the whole message. */
+class Lazy implements LazyEvent {
+  readonly #chunk: Chunk;
+  readonly #index: number;
+
+  constructor(chunk: Chunk, index: number) {
+    this.#chunk = chunk;
+    this.#index = index;
+  }
+  get seq() {
+    return this.#chunk.firstSeq + this.#index;
+  }
+  get kind() {
+    return this.#chunk.kind(this.#index);
+  }
+  get text() {
+    return this.#chunk.textOf(this.#index);
+  }
+  get at() {
+    return this.#chunk.at(this.#index);
+  }
+  get tool_name() {
+    return this.#chunk.toolName(this.#index);
+  }
+  get tool_use_id() {
+    return this.#chunk.toolUseId(this.#index);
+  }
+  get tool_input() {
+    return this.#chunk.toolInput(this.#index);
+  }
+  get is_error() {
+    return this.#chunk.error(this.#index);
   }
 }
 

@@ -1,5 +1,5 @@
 /** How something that was looked at may have led to a change, how much that counts, and in words. */
-import type { Evidence } from "./analyze.ts";
+import type { Evidence } from "./trail.ts";
 
 /** Weight of each relation. */
 export const RELATIONS = {

@@ -28,6 +28,10 @@ const VALUED = new Set([
   "--exclude",
 ]);
 const LIMIT = 8_192;
+/** Most commands run something: without one of these words there is nothing to take apart. */
+const WORTH = new RegExp(`\\b(?:sed|git|${[...READERS, ...SEARCHERS].join("|")})\\b`);
+/** A stretch in which no character means anything to `split`. */
+const PLAIN = /[^ \t\n'"\\<>;|&]+/y;
 
 /** The command text of a shell call: a string, or the words given to `bash -lc`. */
 export function commandOf(input: Json | undefined): string {
@@ -50,6 +54,7 @@ export function readShell(command: string): ShellUse {
     use.patched = pathsIn(command.slice(patch), "patch");
     return use;
   }
+  if (!WORTH.test(command)) return use;
   let folder = "";
   const at = (path: string) => (folder && !/^([/~]|[A-Za-z]:)/.test(path) ? `${folder}/${path}` : path);
   for (const words of split(command.slice(0, LIMIT))) {
@@ -122,7 +127,12 @@ function* split(text: string): Generator<string[]> {
       words = [];
     } else if (char === " " || char === "\t") {
       endWord();
-    } else word += char;
+    } else {
+      PLAIN.lastIndex = i;
+      PLAIN.test(text);
+      word += text.slice(i, PLAIN.lastIndex);
+      i = PLAIN.lastIndex - 1;
+    }
   }
   endWord();
   if (words.length > 0) yield words;

@@ -1,0 +1,93 @@
+/** What was looked at, found where it matters: by file, by folder, by name. */
+
+import { own, toPlace } from "./paths.ts";
+import type { Relation } from "./relations.ts";
+
+/** Something the assistant looked at. */
+export interface Evidence {
+  seq: number;
+  tool_name: string;
+  path: string | null;
+  pattern: string | null;
+  read: boolean;
+  /** Characters of the result. */
+  chars: number;
+  /** It is among the causes of a change by more than being recent. */
+  used: boolean;
+  /** Number of the change it was last looked at for, and as what. */
+  turn: number;
+  relation: Relation;
+  score: number;
+}
+
+/** Newest entries kept of each kind. */
+const PER_KEY = 8;
+
+/** A file with what is known of it; files of one folder, and of one name, share a list. */
+export interface Spot {
+  reads: Recent;
+  /** Searches that found it, and failures that name it. */
+  found: Recent;
+  failed: Recent;
+  inFolder: Recent;
+  /** Undefined for a name too short to say anything. */
+  namesakes: Recent | undefined;
+}
+
+/** The newest few. Empty ones are all the same list until something comes in. */
+export class Recent {
+  list: Evidence[] = NONE;
+
+  add(evidence: Evidence): void {
+    if (this.list === NONE) this.list = [evidence];
+    else if (this.list.at(-1) !== evidence) {
+      this.list.push(evidence);
+      if (this.list.length > PER_KEY) this.list.shift();
+    }
+  }
+}
+const NONE: Evidence[] = [];
+
+export interface Trail {
+  /** The spot of a path as a call names it; one lookup for a name seen before. */
+  spot(raw: string): Spot;
+  /** The path in memory of its own. */
+  name(raw: string): string;
+}
+
+/** Grows with the number of different names. `cwd` is what relative paths are relative to. */
+export function createTrail(cwd: string): Trail {
+  const names = new Map<string, { name: string; spot: Spot }>();
+  const spots = new Map<string, Spot>();
+  const folders = new Map<string, Recent>();
+  const stems = new Map<string, Recent>();
+  const listOf = (map: Map<string, Recent>, key: string): Recent => {
+    let list = map.get(key);
+    if (!list) {
+      list = new Recent();
+      map.set(key, list);
+    }
+    return list;
+  };
+  const find = (raw: string) => {
+    const known = names.get(raw);
+    if (known) return known;
+    const name = own(raw);
+    const { path, dir, stem } = toPlace(name, cwd);
+    let spot = spots.get(path);
+    if (!spot) {
+      spot = {
+        reads: new Recent(),
+        found: new Recent(),
+        failed: new Recent(),
+        inFolder: listOf(folders, dir),
+        namesakes: stem.length > 1 ? listOf(stems, stem) : undefined,
+      };
+      spots.set(path, spot);
+    }
+    const entry = { name, spot };
+    names.set(name, entry);
+    return entry;
+  };
+  return { spot: (raw) => find(raw).spot, name: (raw) => find(raw).name };
+}
