@@ -6,6 +6,14 @@ import type { Cost, Project, ProjectRow, Session, SessionRow } from "./types.ts"
 /** Written less than this ago, a log counts as live. */
 const LIVE_MS = 120_000;
 
+/** A shared store is written for any of its sessions: the session itself must have moved lately, too. */
+const RECENT_MS = 900_000;
+
+function isLive({ missing, source_mtime, sort_at }: Pick<SessionRow, "missing" | "source_mtime" | "sort_at">): boolean {
+  const now = Date.now();
+  return missing === 0 && now - source_mtime < LIVE_MS && now - sort_at < RECENT_MS;
+}
+
 /** Columns of a session in a listing: all but the facts, which are large. */
 const LISTED =
   "id, tool, key, origin_id, project_id, parent_id, forked_from, name, title, first_prompt, cwd, git_branch, started_at, ended_at, sort_at, " +
@@ -122,7 +130,7 @@ export function createStore(db: Database, costOf: CostOf) {
           missing: row.missing === 1,
           bytes: row.source_bytes,
         },
-        live: row.missing === 0 && Date.now() - row.source_mtime < LIVE_MS,
+        live: isLive(row),
         partial: {
           skippedLines: skipped?.lines ?? 0,
           pending: skipped?.pending ?? 0,

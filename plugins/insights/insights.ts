@@ -50,6 +50,7 @@ export interface InsightsReport {
 
 const RECENT = 20;
 const LIVE_MS = 120_000;
+const RECENT_MS = 900_000;
 
 const get = defineRoute({
   method: "GET",
@@ -186,8 +187,9 @@ function deltaOf(now: Sums, before: Sums): NonNullable<InsightsReport["delta"]> 
 
 async function liveNow(kernel: Kernel, now: number): Promise<Session[]> {
   const rows = await kernel.storage.db.all<{ id: string }>(
-    "select id from session where source_mtime > ? and missing = 0 order by source_mtime desc limit 50",
-    [now - LIVE_MS],
+    // A shared store is written for any of its sessions: the session itself must have moved lately, too.
+    "select id from session where source_mtime > ? and sort_at > ? and missing = 0 order by source_mtime desc limit 50",
+    [now - LIVE_MS, now - RECENT_MS],
   );
   return rows.length === 0 ? [] : kernel.inject("archive").store.list({ ids: rows.map((row) => row.id) });
 }
