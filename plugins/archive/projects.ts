@@ -33,6 +33,8 @@ export interface ProjectResolver {
   ): Promise<Identity>;
   /** Id of the project for `identity`, and what must be written when it is new or has moved. */
   resolve(identity: Identity): Promise<{ id: string; write: Statement[] }>;
+  /** The same, writing what a running import may not have stored yet. */
+  ensure(identity: Identity): Promise<{ id: string; write: Statement }>;
   /** Id of the project for `identity`, known or not; nothing is to be written. */
   idOf(identity: Identity): Promise<string>;
   /** Forgets what was looked up: folders come and go. */
@@ -119,23 +121,12 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
       const fresh = projectId(identity.key);
       map.set(identity.key, fresh);
       if (identity.kind === "repository") repositories.add(identity.key);
-      return {
-        id: fresh,
-        write: [
-          [
-            "insert or ignore into project (id, kind, key, path, root_commit, derived_name, created_at) values (?, ?, ?, ?, ?, ?, ?)",
-            [
-              fresh,
-              identity.kind,
-              identity.key,
-              identity.path,
-              identity.rootCommit,
-              identity.name,
-              new Date().toISOString(),
-            ],
-          ],
-        ],
-      };
+      return { id: fresh, write: [insertion(fresh, identity)] };
+    },
+
+    async ensure(identity) {
+      const id = await this.idOf(identity);
+      return { id, write: insertion(id, identity) };
     },
 
     async idOf(identity) {
@@ -149,6 +140,11 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
     },
   };
 }
+
+const insertion = (id: string, { kind, key, path, rootCommit, name }: Identity): Statement => [
+  "insert or ignore into project (id, kind, key, path, root_commit, derived_name, created_at) values (?, ?, ?, ?, ?, ?, ?)",
+  [id, kind, key, path, rootCommit, name, new Date().toISOString()],
+];
 
 /** Stable over imports and machines with the same paths. */
 export function projectId(key: string): string {

@@ -42,8 +42,16 @@ const COLUMNS = [
   "imported_at",
 ] as const satisfies readonly (keyof SessionRow)[];
 
+function valueFor(column: (typeof COLUMNS)[number], index: number): string {
+  if (column === "facts") return `cast(?${index + 1} as text)`;
+  if (column !== "project_id") return `?${index + 1}`;
+  // Looked up as it is stored: the project may have been associated since the log was read.
+  const origin = COLUMNS.indexOf("origin_id") + 1;
+  return `coalesce((select project_id from association where virtual_id = ?${origin}), ?${index + 1})`;
+}
+
 /** `name` is not among the columns: a rename survives. */
-const UPSERT = `insert into session (${COLUMNS.join(", ")}) values (${COLUMNS.map((c) => (c === "facts" ? "cast(? as text)" : "?")).join(", ")})
+const UPSERT = `insert into session (${COLUMNS.join(", ")}) values (${COLUMNS.map(valueFor).join(", ")})
   on conflict (id) do update set ${COLUMNS.filter((c) => c !== "id")
     .map((c) => `${c} = excluded.${c}`)
     .join(", ")}`;
@@ -52,13 +60,12 @@ const UPSERT = `insert into session (${COLUMNS.join(", ")}) values (${COLUMNS.ma
 export interface Place {
   found: Found;
   originId: string;
-  projectId: string;
   generation: number;
   /** The stored session, when this one was appended to it. */
   past: SessionRow | null;
 }
 
-export function upsert(session: ImportedSession, { found, originId, projectId, generation, past }: Place): Statement {
+export function upsert(session: ImportedSession, { found, originId, generation, past }: Place): Statement {
   const { ref } = found;
   const { summary } = session;
   const endedAt = latest(past?.ended_at, session.endedAt);
@@ -69,7 +76,7 @@ export function upsert(session: ImportedSession, { found, originId, projectId, g
     tool: ref.tool,
     key: ref.key,
     origin_id: originId,
-    project_id: projectId,
+    project_id: originId,
     parent_id: idOf(ref.tool, summary.parent ?? ref.parent),
     forked_from: idOf(ref.tool, summary.forkedFrom),
     title: summary.title ?? null,

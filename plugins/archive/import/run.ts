@@ -242,7 +242,7 @@ class Run {
     if (past) disownAgain(session);
     if (session.replies) await this.#settle(session, ref, past !== null);
     const generation = (known?.generation ?? 0) + 1;
-    this.#statements.push(upsert(session, { found, originId, projectId, generation, past }));
+    this.#statements.push(upsert(session, { found, originId, generation, past }));
     this.#statements.push(["delete from tombstone where session_id = ?", [session.id]]);
     const old = known && !past ? partsOf(known).map((part) => part.generation) : [];
     this.#staged.push({ id: session.id, old, oldCursor: known?.has_cursor ?? 0 });

@@ -40,29 +40,31 @@ const remove = defineRoute({
   handler: async ({ kernel, params }) => {
     const archive = kernel.inject("archive");
     await archive.project(params.id);
-    await archive.importer.idle();
     const { db, transcripts } = kernel.storage;
-    const rows = await db.all<{ id: string; parts: string; messages: number }>(
-      "select id, parts, message_count as messages from session where project_id = ?",
-      [params.id],
-    );
-    const ids = rows.map((row) => row.id);
-    await db.batch([
-      ...archive.store.removal(ids, new Date().toISOString()),
-      [
-        "delete from project where id = ?1 and not exists (select 1 from session where origin_id = ?1) and not exists (select 1 from association where virtual_id = ?1)",
+    const rows = await archive.importer.alone(async () => {
+      const found = await db.all<{ id: string; parts: string; messages: number }>(
+        "select id, parts, message_count as messages from session where project_id = ?",
         [params.id],
-      ],
-      ["delete from association where project_id = ?", [params.id]],
-      ["delete from project_alias where project_id = ?", [params.id]],
-    ]);
-    for (const row of rows) {
-      const generations = (JSON.parse(row.parts) as [number][]).map(([generation]) => generation);
-      await transcripts.remove(row.id, generations);
-      await kernel.notify("session:removed", { id: row.id });
-    }
-    archive.resolver.reset();
+      );
+      const ids = found.map((row) => row.id);
+      await db.batch([
+        ...archive.store.removal(ids, new Date().toISOString()),
+        [
+          "delete from project where id = ?1 and not exists (select 1 from session where origin_id = ?1) and not exists (select 1 from association where virtual_id = ?1)",
+          [params.id],
+        ],
+        ["delete from association where project_id = ?", [params.id]],
+        ["delete from project_alias where project_id = ?", [params.id]],
+      ]);
+      archive.resolver.reset();
+      for (const row of found) {
+        const generations = (JSON.parse(row.parts) as [number][]).map(([generation]) => generation);
+        await transcripts.remove(row.id, generations);
+      }
+      return found;
+    });
     archive.changed();
+    for (const { id } of rows) await kernel.notify("session:removed", { id });
     await kernel.notify("project:changed", { id: params.id, what: "removed" });
     return { deleted: { sessions: rows.length, messages: rows.reduce((sum, row) => sum + row.messages, 0) } };
   },
@@ -80,9 +82,9 @@ const associate = defineRoute({
     const folder = isAbsolute(body.path) ? await stat(body.path).catch(() => undefined) : undefined;
     if (!folder?.isDirectory()) throw new SessarcError("NO_SUCH_FOLDER", { path: body.path });
     const identity = await archive.resolver.identify({ name: "", label: "" }, { cwd: body.path });
-    const target = await archive.resolver.resolve(identity);
+    const target = await archive.resolver.ensure(identity);
     const statements: Statement[] = [
-      ...target.write,
+      target.write,
       [
         "insert or replace into association (virtual_id, project_id, at) values (?, ?, ?)",
         [params.id, target.id, new Date().toISOString()],

@@ -135,13 +135,15 @@ const remove = defineRoute({
   handler: async ({ kernel, params }) => {
     const archive = kernel.inject("archive");
     await archive.row(params.id);
-    await archive.importer.idle();
-    const row = await archive.row(params.id);
-    await kernel.storage.db.batch(archive.store.removal([row.id], new Date().toISOString()));
-    await kernel.storage.transcripts.remove(
-      row.id,
-      partsOf(row).map((part) => part.generation),
-    );
+    const row = await archive.importer.alone(async () => {
+      const found = await archive.row(params.id);
+      await kernel.storage.db.batch(archive.store.removal([found.id], new Date().toISOString()));
+      await kernel.storage.transcripts.remove(
+        found.id,
+        partsOf(found).map((part) => part.generation),
+      );
+      return found;
+    });
     archive.changed();
     await kernel.notify("session:removed", { id: row.id });
     return { deleted: true };
