@@ -292,7 +292,7 @@ describe("GET /insights", () => {
 
   it("compares with the days right before, and tells what is live and what is new", async () => {
     await write(log(1), [reply({ at: ago(8), id: "a", output: 10 })]);
-    await write(log(2), [reply({ at: ago(1), id: "b", output: 30 }), reply({ at: ago(0.01), id: "c", output: 10 })]);
+    await write(log(2), [reply({ at: ago(1), id: "b", output: 30 }), reply({ at: ago(0.005), id: "c", output: 10 })]);
     await importAll();
     const report = await t.json<Record<string, never> & import("../../plugins/insights/index.ts").InsightsReport>(
       `/api/insights?days=7&tz=UTC&since=${ago(0.5)}`,
@@ -303,7 +303,8 @@ describe("GET /insights", () => {
     expect(report.delta?.messages).toBe(1);
     expect(report.perDay).toHaveLength(7);
     expect(report.perDay.flatMap((day) => day.tools.map((tool) => tool.tool))).toContain("claude-code");
-    expect(report.live.map((session) => session.id).sort()).toEqual([1, 2].map((n) => `claude-code:${uuid(n)}`));
+    // Both files were just written; the first one's conversation is eight days old.
+    expect(report.live.map((session) => session.id)).toEqual([`claude-code:${uuid(2)}`]);
     expect(report.sinceYouLeft).toMatchObject({ sessions: 1, messages: 1 });
     expect(report.sinceYouLeft?.recent.map((session) => session.id)).toEqual([`claude-code:${uuid(2)}`]);
     const cache = report.characteristics.find((trait) => trait.name === "cacheEfficiency");
