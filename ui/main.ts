@@ -16,11 +16,11 @@ async function start(): Promise<void> {
   const app = createApp(App);
   app.use(createPinia());
   app.use(PiniaColada, { queryOptions: { staleTime: 2_000, gcTime: 120_000 } });
-  app.use(router);
   app.config.errorHandler = (error) => console.error(error);
   listenForKeys();
   // Plugins bring routes of their own: a deep link to one must find it.
   await loadPlugins(router);
+  app.use(router);
   app.mount("#app");
 }
 

@@ -2,14 +2,19 @@
 import { definePlugin, type RoutesOf } from "sessarc";
 import "./errors.ts";
 import { outlineRoutes } from "./outline.ts";
-import { pageRoutes } from "./page.ts";
+import { createPage } from "./page.ts";
 
 export type { Outline } from "./outline.ts";
 
-export const routes = [...outlineRoutes, ...pageRoutes] as const;
+export const routes = outlineRoutes;
 
-export default definePlugin({ name: "dashboard", dependsOn: ["archive"], routes });
+/** `dir`: folder of the built dashboard, for tests and for one of your own. */
+export default definePlugin((options: { dir?: string } | undefined) => ({
+  name: "dashboard",
+  dependsOn: ["archive"],
+  routes: [...outlineRoutes, createPage(options?.dir)],
+}));
 
 declare module "sessarc" {
-  interface ApiRoutes extends RoutesOf<typeof outlineRoutes> {}
+  interface ApiRoutes extends RoutesOf<typeof routes> {}
 }

@@ -31,27 +31,27 @@ const TYPES: Record<string, string> = {
 /** Addresses that other plugins answer, or nobody: never the page. */
 const FOREIGN = /^(api|mcp|share|plugins|auth)(\/|$)/;
 
-const page = defineRoute({
-  method: "GET",
-  path: "/**:rest",
-  mount: "/",
-  summary: "The dashboard",
-  handler: async ({ params, event }) => {
-    const path = params.rest;
-    if (FOREIGN.test(path)) throw new SessarcError("ROUTE_NOT_FOUND", { method: "GET", path: `/${path}` });
-    const file = path === "" ? undefined : await readAsset(path);
-    if (file) return answer(file, path);
-    if (path.startsWith("assets/")) throw new SessarcError("ROUTE_NOT_FOUND", { method: "GET", path: `/${path}` });
-    const index = await readAsset("index.html");
-    if (!index) throw new SessarcError("DASHBOARD_NOT_BUILT", {});
-    const tag = `"${createHash("sha256").update(index).digest("base64url").slice(0, 22)}"`;
-    if (event.req.headers.get("if-none-match") === tag)
-      return new Response(null, { status: 304, headers: headersOf("index.html", tag) });
-    return new Response(index, { headers: headersOf("index.html", tag) });
-  },
-});
-
-export const pageRoutes = [page] as const;
+/** `dir` holds the build; by default `dist/ui` of this package. */
+export const createPage = (dir?: string) =>
+  defineRoute({
+    method: "GET",
+    path: "/**:rest",
+    mount: "/",
+    summary: "The dashboard",
+    handler: async ({ params, event }) => {
+      const path = params.rest;
+      if (FOREIGN.test(path)) throw new SessarcError("ROUTE_NOT_FOUND", { method: "GET", path: `/${path}` });
+      const file = path === "" ? undefined : await readAsset(path, dir);
+      if (file) return answer(file, path);
+      if (path.startsWith("assets/")) throw new SessarcError("ROUTE_NOT_FOUND", { method: "GET", path: `/${path}` });
+      const index = await readAsset("index.html", dir);
+      if (!index) throw new SessarcError("DASHBOARD_NOT_BUILT", {});
+      const tag = `"${createHash("sha256").update(index).digest("base64url").slice(0, 22)}"`;
+      if (event.req.headers.get("if-none-match") === tag)
+        return new Response(null, { status: 304, headers: headersOf("index.html", tag) });
+      return new Response(index, { headers: headersOf("index.html", tag) });
+    },
+  });
 
 function answer(file: Uint8Array<ArrayBuffer>, path: string): Response {
   return new Response(file, { headers: headersOf(path) });
@@ -74,9 +74,9 @@ function folder(): string {
 }
 
 /** A file of the build; undefined when there is none. Hidden files and the build's own manifest are not served. */
-async function readAsset(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+async function readAsset(path: string, dir = folder()): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (path.split("/").some((part) => part.startsWith("."))) return;
-  const file = await resolveInside(folder(), path).catch(() => undefined);
+  const file = await resolveInside(dir, path).catch(() => undefined);
   if (file === undefined) return;
   const info = await stat(file).catch(() => undefined);
   return info?.isFile() ? new Uint8Array(await readFile(file)) : undefined;

@@ -63,6 +63,8 @@ export interface StageOptions {
   /** Imports everything before the page opens. Default true. */
   imported?: boolean;
   plugins?: readonly Plugin[];
+  /** Imports what is written while the test runs. Default false. */
+  sync?: boolean;
 }
 
 /** One service, one browser for all tests of a block. */
@@ -78,6 +80,8 @@ export function useStage(options: StageOptions = {}): () => Stage {
     await (options.fill ?? ((dir: string) => writeDemo({ home: dir })))(home);
     const env = testEnv(home);
     const config = await loadConfig({ cwd: home, env, flags: { port: 0, dataDir: join(folder, "data") } });
+    // What is imported is what a test imports.
+    if (options.sync !== true) config.sync = false;
     const plugins = [
       claude(),
       codex(),
@@ -91,7 +95,7 @@ export function useStage(options: StageOptions = {}): () => Stage {
       live(),
       git(),
       ...(options.plugins ?? []),
-      dashboard(),
+      dashboard({ dir: DIR }),
     ];
     const served = await serve({ config, env, plugins, log: () => {}, graceMs: 200 });
     const url = served.url.replace(/\/$/, "");
@@ -105,6 +109,7 @@ export function useStage(options: StageOptions = {}): () => Stage {
       timezoneId: "Europe/Berlin",
     });
     const page = await context.newPage();
+    page.setDefaultTimeout(8_000);
     const seen: string[] = [];
     page.on("pageerror", (error) => seen.push(`page: ${error.message}`));
     page.on("console", (message) => message.type() === "error" && seen.push(`console: ${message.text()}`));
@@ -128,7 +133,10 @@ export function useStage(options: StageOptions = {}): () => Stage {
   };
 }
 
-/** Builds dist/ui when something below ui/ is newer. Test files that ask at the same time wait for one build. */
+/** A build of our own: `npm run build` beside the tests must not take files away under them. */
+const DIR = join(ROOT, "node_modules/.sessarc-ui");
+
+/** Builds it when something below ui/ is newer. Test files that ask at the same time wait for one build. */
 export async function builtDashboard(): Promise<void> {
   const lock = join(ROOT, "node_modules/.sessarc-ui-build");
   for (;;) {
@@ -146,7 +154,7 @@ export async function builtDashboard(): Promise<void> {
     if (await isFresh()) return;
     await promisify(execFile)(
       process.execPath,
-      [join(ROOT, "node_modules/vite/bin/vite.js"), "build", "--config", "ui/vite.config.ts"],
+      [join(ROOT, "node_modules/vite/bin/vite.js"), "build", "--config", "ui/vite.config.ts", "--outDir", DIR],
       { cwd: ROOT },
     );
   } finally {
@@ -155,7 +163,7 @@ export async function builtDashboard(): Promise<void> {
 }
 
 async function isFresh(): Promise<boolean> {
-  const built = await stat(join(ROOT, "dist/ui/index.html")).catch(() => undefined);
+  const built = await stat(join(DIR, "index.html")).catch(() => undefined);
   if (!built) return false;
   const names = await readdir(join(ROOT, "ui"), { recursive: true });
   const times = await Promise.all(

@@ -11,7 +11,7 @@ describeUi("dashboard: tasks", () => {
     await visit(stage, "/?days=90");
     await page.getByRole("link", { name: /^Rename answer to route/ }).click();
     await page.waitForURL(/\/sessions\//);
-    expect(await page.locator("main h1").innerText()).toContain("Rename answer to route");
+    await page.getByRole("heading", { level: 1, name: "Rename answer to route" }).waitFor();
     await page.goBack();
     await page.waitForURL(/\/\?days=90/);
     expect(await page.getByRole("radio", { name: "90 days" }).isChecked()).toBe(true);

@@ -164,6 +164,8 @@ export function useSession(id: string) {
     const model = transcript.value;
     if (!model) return;
     let added = 0;
+    // A gap (the archive was made anew meanwhile): the columns are asked for again.
+    if (messages.some((message) => message.seq > model.total + messages.length)) void load();
     for (const message of messages) {
       const whole = { ...message, id: message.id ?? null, at: message.at ?? null } as Message;
       if (!addMessage(model, whole, (call) => callOf(call))) continue;

@@ -1,0 +1,130 @@
+/** What a plugin adds to the dashboard, and what the dashboard's own routes answer. */
+import { definePlugin, defineRoute } from "sessarc";
+import { describe, expect, it } from "vitest";
+import archive from "../../plugins/archive/index.ts";
+import claude from "../../plugins/claude-code/index.ts";
+import dashboard from "../../plugins/dashboard/index.ts";
+import { createTestKernel } from "../kernel.ts";
+import { describeUi, sessionId, useStage, visit } from "./browser.ts";
+import { writeLongSession } from "./long-session.ts";
+
+const SCRIPT = `export default ({ vue: { h } }) => ({
+  nav: [{ path: "/hello", label: "Hello", icon: "plug" }],
+  routes: [{ path: "/hello", component: { render: () => h("h1", { tabindex: -1 }, "Hello from a plugin") } }],
+  sessionPanes: [{ id: "words", label: "Words", component: { props: ["session"], render() { return h("p", this.session.session.messageCount + " counted"); } } }],
+  messageRenderers: { Bash: { props: ["message"], render() { return h("p", "drawn by a plugin: " + this.message.tool_input.command); } } },
+});`;
+const hello = definePlugin({
+  name: "hello",
+  routes: [
+    defineRoute({
+      method: "GET",
+      path: "/plugins/hello/ui.js",
+      mount: "/",
+      summary: "Its part of the dashboard",
+      handler: () => new Response(SCRIPT, { headers: { "content-type": "text/javascript; charset=utf-8" } }),
+    }),
+  ],
+});
+const broken = definePlugin({
+  name: "broken",
+  routes: [
+    defineRoute({
+      method: "GET",
+      path: "/plugins/broken/ui.js",
+      mount: "/",
+      summary: "Fails",
+      handler: () =>
+        new Response("export default () => { throw new Error('no') }", {
+          headers: { "content-type": "text/javascript" },
+        }),
+    }),
+  ],
+});
+
+describeUi("dashboard: plugins", () => {
+  const get = useStage({ plugins: [hello(), broken()] });
+
+  it("adds a page with a place in the rail, a pane and a renderer; one that fails is left out", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/hello");
+    await page.getByRole("heading", { name: "Hello from a plugin" }).waitFor();
+    expect(stage.problems().filter((one) => !one.includes("/plugins/broken/ui.js"))).toEqual([]);
+    await page.getByRole("link", { name: "Projects" }).click();
+    await page.waitForURL(/projects/);
+    await page.getByRole("link", { name: "Hello" }).click();
+    await page.waitForURL(/hello/);
+    await visit(stage, `/sessions/${await sessionId(stage, "Write a test for extremes")}?pane=words`);
+    await page.getByText("9 counted").waitFor();
+    await page.getByText("drawn by a plugin: npm test").waitFor();
+  });
+});
+
+describe("dashboard: its routes", () => {
+  it("answers the page for deep links, files for a year, and 404 for what belongs to others", async () => {
+    const t = await createTestKernel({ plugins: [archive(), dashboard()] });
+    const deep = await t.fetch("/sessions/codex%3Aa?m=3");
+    // A checkout that was not built says so.
+    if (deep.status === 404) return expect(((await deep.json()) as { code: string }).code).toBe("DASHBOARD_NOT_BUILT");
+    expect(deep.headers.get("content-security-policy")).toContain("script-src 'self'");
+    expect(deep.headers.get("cache-control")).toBe("no-cache");
+    const html = await deep.text();
+    expect(html).not.toMatch(/<script>(?!<)/);
+    const script = /src="(\/assets\/[^"]+)"/.exec(html)?.[1] ?? "";
+    expect((await t.fetch(script)).headers.get("cache-control")).toContain("immutable");
+    for (const path of ["/assets/none.js", "/share/x", "/mcp", "/plugins/none/ui.js", "/api/none"])
+      expect((await t.fetch(path)).status, path).toBe(404);
+    expect((await t.fetch("/", { headers: { "if-none-match": deep.headers.get("etag") ?? "" } })).status).toBe(304);
+    expect(await (await t.fetch("/..%2f..%2fpackage.json")).text()).not.toContain("devDependencies");
+    expect(await (await t.fetch("/.vite/manifest.json")).text()).toContain("<!doctype html>");
+  });
+
+  it("outlines a session as its messages are, and finds texts in any case", async () => {
+    const t = await createTestKernel({ plugins: [archive(), claude(), dashboard()] });
+    const { id } = await writeLongSession(t.home, 300);
+    await t.send("POST", "/api/import", { all: true });
+    const { messages } = await t.json<{
+      messages: {
+        seq: number;
+        kind: string;
+        at: string;
+        text: string;
+        is_error?: boolean;
+        tool_name?: string;
+        tool_use_id?: string;
+      }[];
+    }>(`/api/sessions/${id}/messages`);
+    const outline = await t.json<{
+      total: number;
+      kinds: string;
+      start: number;
+      steps: number[];
+      tools: { name: string }[];
+      calls: number[];
+      results: number[];
+      errors: number[];
+      prompts: { seq: number }[];
+    }>(`/api/sessions/${id}/outline`);
+    const kinds = ["user", "assistant", "thinking", "tool_use", "tool_result", "note"];
+    expect([...outline.kinds].map((digit) => kinds[Number(digit)])).toEqual(messages.map((one) => one.kind));
+    const times = outline.steps.map(
+      (_, seq) => outline.start + outline.steps.slice(0, seq + 1).reduce((a, b) => a + b, 0),
+    );
+    expect(times.map((at) => new Date(at).toISOString())).toEqual(messages.map((one) => one.at));
+    expect(outline.errors).toEqual(messages.filter((one) => one.is_error).map((one) => one.seq));
+    expect(outline.calls.map((call) => outline.tools[call]?.name)).toEqual(
+      messages.filter((one) => one.kind === "tool_use").map((one) => one.tool_name),
+    );
+    const calls = new Map(messages.filter((one) => one.kind === "tool_use").map((one) => [one.tool_use_id, one.seq]));
+    expect(outline.results).toEqual(
+      messages.filter((one) => one.kind === "tool_result").map((one) => calls.get(one.tool_use_id)),
+    );
+    expect(outline.prompts.map((one) => one.seq)).toEqual(
+      messages.filter((one) => one.kind === "user" || one.kind === "note").map((one) => one.seq),
+    );
+    const found = await t.json<{ seqs: number[] }>(`/api/sessions/${id}/find?q=${encodeURIComponent("STEP 3:")}`);
+    expect(found.seqs).toEqual(messages.filter((one) => one.text.includes("Step 3:")).map((one) => one.seq));
+    expect((await t.fetch("/api/sessions/none/outline")).status).toBe(404);
+  });
+});
