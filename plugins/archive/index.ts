@@ -4,6 +4,7 @@ import "./errors.ts";
 import { type Archive, createArchive, sweepOrphans } from "./archive.ts";
 import { commands } from "./commands/index.ts";
 import type { ImportedSession } from "./import/job.ts";
+import { checkRetention, createRetentionGuard } from "./retention.ts";
 import { importRoutes } from "./routes/import.ts";
 import { projectRoutes } from "./routes/projects.ts";
 import { searchRoutes } from "./routes/search.ts";
@@ -12,6 +13,7 @@ import { migrations } from "./schema.ts";
 
 export type { Archive } from "./archive.ts";
 export type { ImportFrame, ImportReport } from "./import/run.ts";
+export type { RetentionReport } from "./retention.ts";
 export type { ScannedProject, ScannedSession } from "./routes/import.ts";
 export type { SearchResult } from "./routes/search.ts";
 export type { Message } from "./routes/sessions.ts";
@@ -32,6 +34,10 @@ export default definePlugin({
       await archive.importer.idle();
       archive.index.close();
     });
+    const retention = createRetentionGuard(kernel);
+    kernel.hooks.hook("doctor:check", async (report) => {
+      report.checks.push(...(await checkRetention(kernel)));
+    });
     kernel.hooks.hook("kernel:ready", async () => {
       await sweepOrphans(kernel);
     });
@@ -40,6 +46,7 @@ export default definePlugin({
       status.storage.sessions = totals?.sessions ?? 0;
       status.storage.messages = totals?.messages ?? 0;
       status.storage.transcriptBytes = totals?.bytes ?? 0;
+      status.retention = await retention.report();
       status.sync = { lastAt: archive.importer.lastSyncAt, import: { ...archive.importer.progress } };
     });
   },
