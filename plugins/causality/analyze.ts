@@ -37,6 +37,8 @@ const CAUSES = 10;
 const RECENT = 6;
 const RECENT_SEQS = 40;
 const OPEN_CALLS = 256;
+/** Files a result may name. */
+const FILES = 100;
 const CHANGING: ReadonlySet<ToolRole | undefined> = new Set<ToolRole>(["edit", "write", "patch", "delete", "move"]);
 
 export interface Analysis {
@@ -106,17 +108,17 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
     if (call.evidence.length === 0 && !call.searches && !event.is_error) return;
     const { text } = event;
     for (const evidence of call.evidence) evidence.chars = text.length / call.evidence.length;
-    if (event.is_error) {
-      const evidence = toEvidence(event.seq, call.name, null, null, false);
-      for (const path of pathsInText(text)) {
-        steps++;
-        trail.spot(path).failed.add(evidence);
-      }
-    } else if (call.searches) {
-      for (const path of pathsInText(text)) {
-        steps++;
-        trail.spot(path).found.add(call.searches);
-      }
+    if (event.is_error) note(text, "failed", toEvidence(event.seq, call.name, null, null, false));
+    else if (call.searches) note(text, "found", call.searches);
+  }
+
+  /** Puts it down at the first files that `text` names. */
+  function note(text: string, list: "found" | "failed", evidence: Evidence): void {
+    let files = 0;
+    for (const path of pathsInText(text)) {
+      steps++;
+      if (trail.spot(path)[list].add(evidence)) files++;
+      if (files === FILES) return;
     }
   }
 

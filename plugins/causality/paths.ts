@@ -39,36 +39,11 @@ function stemOf(name: string): string {
 }
 
 const TEXT_LIMIT = 8_192;
-const PATHS = 100;
-const LONGEST = 300;
-const EXTENSION = /^[A-Za-z]\w{0,7}$/;
+// A run of such characters that ends in a name, a dot and an extension. Tried where a run begins and nowhere else, and bounded: a long
+// run costs no more than its length.
+const PATH = /(?<![\w@.+~/\\-])[\w@.+~/\\-]{0,290}[\w-]\.[A-Za-z]\w{0,7}(?![\w@.+~/\\-])/g;
 
-/** Characters a path is made of, by code. */
-const PART = new Uint8Array(128);
-for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@.+~/\\-")
-  PART[char.charCodeAt(0)] = 1;
-const isPart = (code: number) => code < 128 && PART[code] === 1;
-
-/** Paths that the start of `text` (8 K characters) names, at most 100. Linear: from dot to dot, each character looked at twice at most. */
-export function pathsInText(text: string): Set<string> {
-  const found = new Set<string>();
-  const limit = Math.min(text.length, TEXT_LIMIT);
-  let end = 0;
-  for (let dot = text.indexOf("."); dot >= 0 && dot < limit; dot = text.indexOf(".", end)) {
-    let start = dot;
-    while (start > end && isPart(text.charCodeAt(start - 1))) start--;
-    end = dot + 1;
-    while (end < limit && isPart(text.charCodeAt(end))) end++;
-    const run = text.slice(start, end);
-    if (run.length > LONGEST || !namesFile(run)) continue;
-    found.add(run);
-    if (found.size >= PATHS) break;
-  }
-  return found;
-}
-
-/** A name, a dot, an extension. */
-function namesFile(run: string): boolean {
-  const dot = run.lastIndexOf(".");
-  return dot > 0 && /[\w-]/.test(run[dot - 1] as string) && EXTENSION.test(run.slice(dot + 1));
+/** What the start of `text` (8 K characters) names as paths, as often as it does. Linear. */
+export function pathsInText(text: string): readonly string[] {
+  return text.slice(0, TEXT_LIMIT).match(PATH) ?? [];
 }

@@ -91,7 +91,13 @@ function plain(words: readonly string[]): string[] {
 }
 
 /** Commands as words; quotes are taken off, what follows a redirection is left out. */
-function* split(text: string): Generator<string[]> {
+function split(text: string): Iterable<string[]> {
+  if (/['"\\<>]/.test(text)) return splitQuoted(text);
+  const commands = text.split(/[;|&\n]/).map((command) => command.split(/[ \t]/).filter((word) => word !== ""));
+  return commands.filter((words) => words.length > 0);
+}
+
+function* splitQuoted(text: string): Generator<string[]> {
   let words: string[] = [];
   let word = "";
   let quote = "";

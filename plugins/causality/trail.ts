@@ -38,12 +38,16 @@ export interface Spot {
 export class Recent {
   list: Evidence[] = NONE;
 
-  add(evidence: Evidence): void {
-    if (this.list === NONE) this.list = [evidence];
-    else if (this.list.at(-1) !== evidence) {
-      this.list.push(evidence);
-      if (this.list.length > PER_KEY) this.list.shift();
+  /** False when it is the newest already. */
+  add(evidence: Evidence): boolean {
+    const { list } = this;
+    if (list.length === 0) this.list = [evidence];
+    else if (list[list.length - 1] === evidence) return false;
+    else {
+      list.push(evidence);
+      if (list.length > PER_KEY) list.shift();
     }
+    return true;
   }
 }
 const NONE: Evidence[] = [];

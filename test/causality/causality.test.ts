@@ -113,8 +113,12 @@ describe("shell commands", () => {
   });
 
   it("finds paths in texts in linear time", () => {
-    expect([...pathsInText("at f (src/a/b.ts:12:3) and C:\\x\\y.cs, not 1.5 or e.g. this")]).toContain("src/a/b.ts");
-    expect(pathsInText("a".repeat(1_000_000)).size).toBe(0);
+    expect(
+      pathsInText("at f (src/a/b.ts:12:3) and C:\\x\\y.cs, not 1.5 or e.g. this ... ./x.test.js a.b-c .env"),
+    ).toEqual(["src/a/b.ts", "\\x\\y.cs", "./x.test.js"]);
+    expect(pathsInText("a".repeat(1_000_000))).toEqual([]);
+    expect(pathsInText(".".repeat(1_000_000))).toEqual([]);
+    expect(pathsInText(`${"a.ts ".repeat(10)}${"x".repeat(10_000)} late.ts`)).toHaveLength(10);
     expect(toPlace("../x/./auth.test.ts", "/w/app")).toEqual({ path: "/w/x/auth.test.ts", dir: "/w/x", stem: "auth" });
   });
 });
