@@ -35,11 +35,11 @@ const FOREIGN = /^(api|mcp|share|plugins|auth)(\/|$)/;
 export const createPage = (dir?: string) =>
   defineRoute({
     method: "GET",
-    path: "/**:rest",
+    path: "/**",
     mount: "/",
     summary: "The dashboard",
     handler: async ({ params, event }) => {
-      const path = params.rest;
+      const path = params._;
       if (FOREIGN.test(path)) throw new SessarcError("ROUTE_NOT_FOUND", { method: "GET", path: `/${path}` });
       const file = path === "" ? undefined : await readAsset(path, dir);
       if (file) return answer(file, path);
