@@ -117,7 +117,8 @@ export interface Adapter {
   /** This tool's tool names by what they do. */
   tools?: Readonly<Record<string, ToolRole>>;
   skills?: { dirs(env: AdapterEnv): SkillDir[] };
-  mcp?: { files(env: AdapterEnv): string[]; parse(text: string): McpServerEntry[] };
+  /** A relative file is one of each project. `parse` throws a SyntaxError for a text that the tool would not read. */
+  mcp?: { files(env: AdapterEnv): string[]; parse(text: string): MaybePromise<McpServerEntry[]> };
   guard?: GuardContract;
   retention?(env: AdapterEnv): MaybePromise<Retention | undefined>;
 }

@@ -2,6 +2,7 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { type AdapterEnv, defineAdapter, isRecord, type Retention, readLines, type ToolRole } from "sessarc";
+import { parseServers, skillDirs } from "./capabilities.ts";
 import { createParser } from "./parse.ts";
 import { scanProjects } from "./scan.ts";
 import { readUsage } from "./usage.ts";
@@ -65,6 +66,16 @@ export default defineAdapter((options: ClaudeCodeOptions | undefined) => ({
     return { title: title ?? first?.replace(/\s+/g, " ").trim().slice(0, 120), cwd, startedAt, gitBranch };
   },
 
+  skills: { dirs: (env) => skillDirs(homes(env, options)) },
+  mcp: { files: (env) => [settingsOf(env, options), ".mcp.json"], parse: parseServers },
+  // Strict JSON: with one comment in it the tool drops the whole file. A failing hook lets the call run unless it says otherwise.
+  guard: {
+    settings: (env) => join(homes(env, options)[0] ?? "", "settings.json"),
+    format: "json",
+    transport: "http",
+    onFailure: "configurable",
+  },
+
   retention: (env) => readRetention(homes(env, options)[0] ?? ""),
 }));
 
@@ -74,6 +85,12 @@ function homes({ home, env }: AdapterEnv, options: ClaudeCodeOptions | undefined
   const set = (env.CLAUDE_CONFIG_DIR ?? "").split(",").flatMap((part) => part.trim() || []);
   if (set.length > 0) return set;
   return [join(home, ".claude"), join(env.XDG_CONFIG_HOME || join(home, ".config"), "claude")];
+}
+
+/** Its state file: beside the default folder, inside a chosen one. */
+function settingsOf(env: AdapterEnv, options: ClaudeCodeOptions | undefined): string {
+  const chosen = options?.dir ?? (env.env.CLAUDE_CONFIG_DIR ? homes(env, options)[0] : undefined);
+  return join(chosen ?? env.home, ".claude.json");
 }
 
 /** Two names of one folder are one root. */

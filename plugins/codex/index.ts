@@ -1,6 +1,7 @@
 /** Codex CLI: one rollout file per thread, plain or compressed. */
 import { join } from "node:path";
-import { defineAdapter, readLines, type ToolRole } from "sessarc";
+import { type AdapterEnv, defineAdapter, readLines, type ToolRole } from "sessarc";
+import { parseServers, skillDirs } from "./capabilities.ts";
 import { createParser } from "./parse.ts";
 import { type HeadCache, scanRollouts } from "./scan.ts";
 import { createTitles } from "./titles.ts";
@@ -42,17 +43,24 @@ const PEEK = 256 * 1024;
 export default defineAdapter((options: CodexOptions | undefined) => {
   const heads: HeadCache = new Map();
   const titles = createTitles();
+  const baseOf = ({ home, env }: AdapterEnv) => options?.dir ?? (env.CODEX_HOME || join(home, ".codex"));
   return {
     name: "codex",
     label: "Codex CLI",
-    roots({ home, env }) {
-      const base = options?.dir ?? (env.CODEX_HOME || join(home, ".codex"));
-      return [join(base, "sessions"), join(base, "archived_sessions")];
-    },
+    roots: (env) => ["sessions", "archived_sessions"].map((name) => join(baseOf(env), name)),
     scan: (root) => scanRollouts(root, heads),
     lines: (ref, _env, state) => createParser(titles.of(ref.path, ref.key), state),
     usage: (ref) => readUsage(ref),
     tools: TOOLS,
+    skills: { dirs: (env) => skillDirs(baseOf(env), options?.dir === undefined ? env.home : undefined) },
+    mcp: { files: (env) => [join(baseOf(env), "config.toml"), join(".codex", "config.toml")], parse: parseServers },
+    // A failing hook, or an answer with a field the tool does not know, lets the call run; the user has to trust the hook first.
+    guard: {
+      settings: (env) => join(baseOf(env), "hooks.json"),
+      format: "json",
+      transport: "command",
+      onFailure: "allow",
+    },
 
     async peek(ref) {
       const parser = createParser(titles.of(ref.path, ref.key));

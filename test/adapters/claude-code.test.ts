@@ -21,6 +21,8 @@ async function readKey(bench: Bench, key: string) {
 const texts = (events: SessionEvent[], kind: string) =>
   events.filter((event) => event.kind === kind).map((event) => event.text);
 
+const variable = (name: string) => `\${${name}}`;
+
 describe("adapters: claude-code", () => {
   testAdapter({
     plugin,
@@ -127,6 +129,35 @@ describe("adapters: claude-code", () => {
     ]);
     const env = { CLAUDE_CONFIG_DIR: "/a, /b" };
     expect(adapter.roots({ home, platform: "linux", env })).toEqual(["/a/projects", "/b/projects"]);
+  });
+
+  it("declares where skills, servers and the guard live", () => {
+    const { skills, mcp, guard } = claudeCode().adapter;
+    const env = { home: "/h", platform: "linux", env: {} } as const;
+    const chosen = { ...env, env: { CLAUDE_CONFIG_DIR: "/c" } } as const;
+    expect(skills?.dirs(chosen)).toEqual([
+      { path: ".claude/skills", scope: "project" },
+      { path: "/c/skills", scope: "user" },
+    ]);
+    expect([mcp?.files(env), mcp?.files(chosen)]).toEqual([
+      ["/h/.claude.json", ".mcp.json"],
+      ["/c/.claude.json", ".mcp.json"],
+    ]);
+    expect([guard?.settings(env), guard?.settings(chosen)]).toEqual(["/h/.claude/settings.json", "/c/settings.json"]);
+    const servers = {
+      a: { command: "npx", args: ["x", 1], env: { K: "v" } },
+      b: { type: "http", url: "https://e.org", headers: { H: variable("TOKEN") } },
+      c: { type: "sse", url: "https://e.org/sse" },
+      d: { type: "stdio" },
+      e: 5,
+    };
+    expect(mcp?.parse(JSON.stringify({ numStartups: 3, mcpServers: servers }))).toEqual([
+      { name: "a", transport: "stdio", command: "npx", args: ["x"], env: { K: "v" } },
+      { name: "b", transport: "http", url: "https://e.org", headers: { H: variable("TOKEN") } },
+      { name: "c", transport: "sse", url: "https://e.org/sse" },
+    ]);
+    expect(mcp?.parse("[]")).toEqual([]);
+    expect(() => mcp?.parse("{ // no\n}")).toThrow(SyntaxError);
   });
 
   it("says how long the tool keeps its logs", () =>

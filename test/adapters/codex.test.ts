@@ -37,6 +37,8 @@ function toZstd(bytes: Buffer): Buffer {
   return Buffer.concat(parts);
 }
 
+const variable = (name: string) => `\${${name}}`;
+
 describe("adapters: codex", () => {
   testAdapter({
     plugin,
@@ -218,5 +220,58 @@ describe("adapters: codex", () => {
     const roots = (env: Record<string, string>) => codex().adapter.roots({ home: "/h", platform: "linux", env });
     expect(roots({})).toEqual(["/h/.codex/sessions", "/h/.codex/archived_sessions"]);
     expect(roots({ CODEX_HOME: "/c" })).toEqual(["/c/sessions", "/c/archived_sessions"]);
+  });
+
+  it("declares where skills, servers and the guard live", async () => {
+    const { skills, mcp, guard } = codex().adapter;
+    const env = { home: "/h", platform: "linux", env: { CODEX_HOME: "/c" } } as const;
+    expect(skills?.dirs(env)).toEqual([
+      { path: ".agents/skills", scope: "project" },
+      { path: "/h/.agents/skills", scope: "user" },
+      { path: "/c/skills", scope: "user" },
+    ]);
+    expect(mcp?.files(env)).toEqual(["/c/config.toml", ".codex/config.toml"]);
+    expect(guard?.settings(env)).toBe("/c/hooks.json");
+    // D10: what looks like a table inside a text, a comment or another table is no server.
+    const text = `
+model = "x" # [mcp_servers.comment]
+note = """
+[mcp_servers.text]
+command = "no"
+"""
+[mcp_servers.a]
+command = "npx"
+args = ["-y", 'a#b']
+env_vars = ["HOME", { name = "B" }]
+[mcp_servers.a.env]
+K = "v"
+[mcp_servers."b.c"]
+url = "https://e.org/mcp"
+bearer_token_env_var = "TOKEN"
+http_headers = { X = "y" }
+env_http_headers = { Z = "ZED" }
+enabled = false
+[other.mcp_servers.d]
+command = "no"
+[mcp_servers.empty]
+`;
+    expect(await mcp?.parse(text)).toEqual([
+      {
+        name: "a",
+        transport: "stdio",
+        command: "npx",
+        args: ["-y", "a#b"],
+        env: { HOME: variable("HOME"), B: variable("B"), K: "v" },
+      },
+      {
+        name: "b.c",
+        transport: "http",
+        url: "https://e.org/mcp",
+        headers: { X: "y", Z: variable("ZED"), Authorization: `Bearer ${variable("TOKEN")}` },
+        disabled: true,
+      },
+    ]);
+    expect(await mcp?.parse("")).toEqual([]);
+    await expect((async () => mcp?.parse("secret = 'x"))()).rejects.toThrow(SyntaxError);
   });
 });
