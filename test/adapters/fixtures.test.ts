@@ -6,6 +6,9 @@ import { fileURLToPath } from "node:url";
 import type { AdapterPlugin, SessionRef, SessionUsage } from "sessarc";
 import claudeCode from "sessarc/plugins/claude-code";
 import codex from "sessarc/plugins/codex";
+import copilot from "sessarc/plugins/copilot";
+import cursor from "sessarc/plugins/cursor";
+import gemini from "sessarc/plugins/gemini-cli";
 import { describe, expect, it } from "vitest";
 import { drain } from "../adapter/bench.ts";
 
@@ -13,11 +16,25 @@ const beside = fileURLToPath(new URL("../../../shared/fixtures", import.meta.url
 const folder = process.env.SESSARC_FIXTURES ?? beside;
 const present = existsSync(join(folder, "EXPECTED.json"));
 
-/** How a row of a tool is opened. Add a tool here; rows of tools that are not listed are not run. */
+/** How a row of a tool is opened. Rows of tools that are not listed here or below are found by the last test. */
 const TOOLS: Record<string, (path: string) => { plugin: AdapterPlugin; ref: Omit<SessionRef, "tool"> }> = {
   claude: (path) => ({ plugin: claudeCode(), ref: { key: "session", path } }),
   codex: (path) => ({ plugin: codex(), ref: { key: "thread", path } }),
 };
+
+/** Tools whose rows tell other figures: what stands for the tool's home, and the row's session below it. */
+const HOMES: Record<string, { plugin: (dir: string) => AdapterPlugin; home: RegExp }> = {
+  cursor: { plugin: (dir) => cursor({ dir }), home: /^.*?(?=\/\.cursor\/)|^.*\/Cursor\/User$/ },
+  "copilot-vscode": { plugin: (dir) => copilot({ dir }), home: /^[^/]+\/[^/]+/ },
+  gemini: { plugin: (dir) => gemini({ dir }), home: /^[^/]+\/[^/]+/ },
+};
+
+/** Rows of EXPECTED.json that the tool's own test runs, each of them. */
+const ELSEWHERE = [
+  /^gemini\/(agentsview|generated-gemini-cli-0\.61\.0|self-made-1)\//,
+  /^opencode\//,
+  /^copilot-cli\/generated-copilot-1\.0\.102\/session-state\/[^/]+\/events\.jsonl$/,
+];
 
 interface Row {
   records?: number;
@@ -35,14 +52,32 @@ interface Row {
   usage?: SessionUsage;
 }
 
-function rowsOf(file: string): [path: string, row: Row][] {
+/** A row of a small hand-made log. */
+interface SmallRow {
+  sessions?: number;
+  id?: string;
+  title?: string;
+  cwd?: string;
+  kinds?: Record<string, number>;
+  first?: string;
+  first_reply?: string;
+  /** Ids of the messages that were not taken back. */
+  live?: string[];
+  requests?: string[];
+  tool_input?: unknown;
+  usage?: Record<string, object>;
+}
+
+const toolOf = (path: string) => path.split("/")[0] ?? "";
+
+function rowsOf<R>(file: string, tools: object): [path: string, row: R][] {
   if (!present) return [];
-  const rows: Record<string, Row> = JSON.parse(readFileSync(join(folder, file), "utf8"));
-  return Object.entries(rows).filter(([path]) => (path.split("/")[0] ?? "") in TOOLS);
+  const rows: Record<string, R> = JSON.parse(readFileSync(join(folder, file), "utf8"));
+  return Object.entries(rows).filter(([path]) => toolOf(path) in tools);
 }
 
 async function read(path: string) {
-  const open = TOOLS[path.split("/")[0] ?? ""];
+  const open = TOOLS[toolOf(path)];
   if (!open) throw new Error(`no adapter for ${path}`);
   const { plugin, ref } = open(join(folder, path));
   const env = { home: homedir(), platform: process.platform, env: {} };
@@ -51,7 +86,7 @@ async function read(path: string) {
 
 describe.skipIf(!present)("logs of real tools (needs the fixtures folder: SESSARC_FIXTURES)", () => {
   for (const file of ["EXPECTED.json", "EXPECTED-selfmade.json"]) {
-    it.each(rowsOf(file))(`${file}: %s`, async (path, row) => {
+    it.each(rowsOf<Row>(file, TOOLS))(`${file}: %s`, async (path, row) => {
       const { events, summary } = await read(path);
       const kinds: Record<string, number> = {};
       for (const event of events) kinds[event.kind] = (kinds[event.kind] ?? 0) + 1;
@@ -77,6 +112,53 @@ describe.skipIf(!present)("logs of real tools (needs the fixtures folder: SESSAR
       if (path.includes("/generated-")) expect(summary.skipped?.unknown, "unknown rows").toEqual({});
     });
   }
+
+  it.each(rowsOf<SmallRow>("EXPECTED-selfmade.json", HOMES))("EXPECTED-selfmade.json: %s", async (path, row) => {
+    const { plugin, home } = HOMES[toolOf(path)] ?? {};
+    const dir = home?.exec(path)?.[0];
+    const adapter = dir === undefined ? undefined : plugin?.(join(folder, dir)).adapter;
+    if (!adapter) throw new Error(`no home in ${path}`);
+    const env = { home: join(folder, "nobody"), platform: process.platform, env: {} };
+    const refs: SessionRef[] = [];
+    for (const root of adapter.roots(env)) for await (const ref of adapter.scan(root, env)) refs.push(ref);
+    const own = refs.filter((ref) => ref.path.startsWith(join(folder, path)));
+    const [ref] = own;
+    if (!ref) throw new Error(`${path} is not found, only ${refs.map((one) => one.path).join(", ")}`);
+    if (row.sessions !== undefined) expect(own).toHaveLength(row.sessions);
+    if (row.id !== undefined) expect(ref.key).toBe(row.id);
+    const { events, summary } = await drain(adapter.read(ref, env));
+    const of = (kind: string) => events.filter((event) => event.kind === kind);
+    const kinds: Record<string, number> = {};
+    for (const event of events) kinds[event.kind] = (kinds[event.kind] ?? 0) + 1;
+    const ids = [...of("user"), ...of("assistant")].sort((a, b) => a.seq - b.seq).map((event) => event.id);
+    const got: SmallRow = {
+      title: summary.title ?? ref.title,
+      cwd: summary.cwd ?? ref.cwd,
+      kinds,
+      first: of("user")[0]?.text,
+      first_reply: of("assistant")[0]?.text,
+      live: ids.flatMap((id) => id ?? []),
+      requests: of("user").map((event) => event.text),
+      tool_input: of("tool_use")[0]?.tool_input,
+    };
+    for (const field of Object.keys(got) as (keyof SmallRow)[]) {
+      // "only by …": the log does not tell it.
+      const wanted = field === "cwd" && row.cwd?.startsWith("only by") ? undefined : row[field];
+      if (row[field] !== undefined) expect(got[field], field).toEqual(wanted);
+    }
+    if (row.usage) expect(summary.usage).toMatchObject(row.usage);
+  });
+
+  it("leaves no row out", () => {
+    const all = (file: string) => Object.keys(JSON.parse(readFileSync(join(folder, file), "utf8")));
+    const left = [
+      ...all("EXPECTED.json").filter((path) => !(toolOf(path) in TOOLS) && !ELSEWHERE.some((one) => one.test(path))),
+      ...all("EXPECTED-selfmade.json").filter((path) => !(toolOf(path) in TOOLS) && !(toolOf(path) in HOMES)),
+    ];
+    expect(left).toEqual([]);
+    // Its own test runs the first.
+    expect(all("EXPECTED.json").filter((path) => path.startsWith("copilot-cli/"))).toHaveLength(1);
+  });
 
   it("reads the compressed rollout like the plain one", async () => {
     const name = "sessions/2026/11/20/rollout-2026-11-20T20-29-23-01a1faa6-4511-7e02-b534-282d89fce2f6.jsonl";
