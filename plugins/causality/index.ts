@@ -8,7 +8,7 @@ export type { Cause, Relation } from "./relations.ts";
 
 /** Answers kept. */
 const KEEP = 16;
-const known = new WeakMap<Kernel, Map<string, Promise<Uint8Array>>>();
+const known = new WeakMap<Kernel, Map<string, Promise<Uint8Array<ArrayBuffer>>>>();
 
 export const routes = [
   defineRoute({
@@ -18,7 +18,7 @@ export const routes = [
     handler: async ({ kernel, params }): Promise<Causality | Response> => {
       const archive = kernel.inject("archive");
       const row = await archive.row(params.id);
-      const answers = known.get(kernel) ?? new Map<string, Promise<Uint8Array>>();
+      const answers = known.get(kernel) ?? new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
       known.set(kernel, answers);
       // Only the session's own content counts: other sessions may change as they like.
       const key = `${row.id} ${row.generation} ${row.message_count}`;
@@ -44,7 +44,7 @@ type Row = Parameters<Services["archive"]["ref"]>[0];
 const SLICE_MS = 8;
 
 /** One pass, in slices; of each message only the fields that say something are read. The answer as JSON: it is sent as it is each time. */
-async function analyze(kernel: Kernel, row: Row): Promise<Uint8Array> {
+async function analyze(kernel: Kernel, row: Row): Promise<Uint8Array<ArrayBuffer>> {
   const archive = kernel.inject("archive");
   const analysis = createAnalysis(archive.adapter(row.tool)?.tools ?? {}, row.cwd ?? "");
   // Written down as they are found: together they are the largest part of it all.
