@@ -1,7 +1,7 @@
 /** The archive: import, projects, sessions and search. */
 import { definePlugin, type RoutesOf, type SessionRef } from "sessarc";
 import "./errors.ts";
-import { type Archive, createArchive, sweepOrphans } from "./archive.ts";
+import { type Archive, createArchive } from "./archive.ts";
 import { commands } from "./commands/index.ts";
 import type { ImportedSession } from "./import/job.ts";
 import { checkRetention, createRetentionGuard } from "./retention.ts";
@@ -37,9 +37,6 @@ export default definePlugin({
     const retention = createRetentionGuard(kernel);
     kernel.hooks.hook("doctor:check", async (report) => {
       report.checks.push(...(await checkRetention(kernel)));
-    });
-    kernel.hooks.hook("kernel:ready", async () => {
-      await sweepOrphans(kernel);
     });
     kernel.hooks.hook("status:collect", async (status) => {
       const totals = await archive.store.totals();

@@ -142,6 +142,9 @@ function toTotals(tally: Tally, costOf: (usage: SessionUsage) => Cost): ProjectT
 
 const PAGE = 100;
 
+/** The touched files of `facts`, cut out exactly as `readFacts` leaves them out; SQLite's own JSON functions take five times as long. */
+const FILES_OF_FACTS = `substr(facts, instr(facts, ',"files":{') + 9, instr(facts, ',"slots":{') - instr(facts, ',"files":{') - 9)`;
+
 /** Read from the catalogue when asked for: the cube leaves files out. */
 async function touchedFiles(kernel: Kernel, ids: ReadonlySet<string>): Promise<ProjectAnalytics["files"]> {
   const files = new Map<string, { path: string; reads: number; edits: number }>();
@@ -149,12 +152,12 @@ async function touchedFiles(kernel: Kernel, ids: ReadonlySet<string>): Promise<P
   for (let i = 0; i < list.length; i += PAGE) {
     await turn();
     const page = list.slice(i, i + PAGE);
-    const rows = await kernel.storage.db.all<{ files: string | null }>(
-      `select json_extract(facts, '$.files') as files from session where id in (${page.map(() => "?").join(", ")})`,
+    const rows = await kernel.storage.db.all<{ files: string }>(
+      `select ${FILES_OF_FACTS} as files from session where instr(facts, ',"files":{') > 0 and id in (${page.map(() => "?").join(", ")})`,
       page,
     );
     for (const row of rows) {
-      const touched = JSON.parse(row.files ?? "{}") as Record<string, [number, number]>;
+      const touched = JSON.parse(row.files) as Record<string, [number, number]>;
       for (const path in touched) {
         const [reads, edits] = touched[path] as [number, number];
         const file = at(files, path, () => ({ path, reads: 0, edits: 0 }));

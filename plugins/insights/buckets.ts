@@ -16,9 +16,10 @@ export interface Zone {
 }
 
 const zones = new Map<string, Zone>();
+const localZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The machine's own zone when none is named. Throws INVALID_INPUT for a zone nobody knows. */
-export function zoneOf(name: string = Intl.DateTimeFormat().resolvedOptions().timeZone): Zone {
+export function zoneOf(name: string = localZone()): Zone {
   let zone = zones.get(name);
   if (!zone) {
     zone = createZone(name);
@@ -32,9 +33,19 @@ function createZone(name: string): Zone {
   const offset = createOffset(name);
   /** By UTC day: the offset that holds all day, or one per quarter-hour on the day of a change. */
   const days = new Map<number, number | Int32Array>();
+  /** A day ends where the next one begins. */
+  const starts = new Map<number, number>();
+  const startOf = (utcDay: number): number => {
+    let known = starts.get(utcDay);
+    if (known === undefined) {
+      known = offset(utcDay * QUARTERS_A_DAY);
+      starts.set(utcDay, known);
+    }
+    return known;
+  };
   const offsetsOf = (utcDay: number): number | Int32Array => {
     const first = utcDay * QUARTERS_A_DAY;
-    const [start, end] = [offset(first), offset(first + QUARTERS_A_DAY)];
+    const [start, end] = [startOf(utcDay), startOf(utcDay + 1)];
     return start === end ? start : Int32Array.from({ length: QUARTERS_A_DAY }, (_, i) => offset(first + i));
   };
   const local = (quarter: number): number => {
@@ -50,8 +61,22 @@ function createZone(name: string): Zone {
   return { name, local, day, dayAt: (ms) => day(Math.floor(ms / QUARTER_MS)) };
 }
 
-/** Quarter-hours to add to UTC. */
+/** Quarter-hours to add to UTC. The process' own zone is asked of `Date`, which is a hundred times quicker than a calendar. */
 function createOffset(timeZone: string): (quarter: number) => number {
+  if (timeZone === "UTC") return () => 0;
+  if (timeZone !== localZone()) return createCalendar(timeZone);
+  const { TZ } = process.env;
+  let calendar: ((quarter: number) => number) | undefined;
+  return (quarter) => {
+    if (process.env.TZ === TZ) return Math.round(-new Date(quarter * QUARTER_MS).getTimezoneOffset() / 15);
+    // The process went elsewhere.
+    calendar ??= createCalendar(timeZone);
+    return calendar(quarter);
+  };
+}
+
+/** The same from the calendar of any zone: about 10 µs. */
+function createCalendar(timeZone: string): (quarter: number) => number {
   let format: Intl.DateTimeFormat;
   try {
     format = new Intl.DateTimeFormat("en-US", {

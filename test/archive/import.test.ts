@@ -311,6 +311,7 @@ describe("durability", () => {
     expect(await transcripts()).toHaveLength(2);
     await kernel.close();
     kernel = await open();
+    await call("POST", "/sync?wait=1");
     expect(await transcripts()).toHaveLength(1);
   });
 

@@ -96,12 +96,12 @@ function readDay(value: string | undefined, flag: string): string | undefined {
 }
 
 function readZone(value: string | undefined): string {
-  const zone = value ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (value === undefined) return Intl.DateTimeFormat().resolvedOptions().timeZone;
   try {
-    new Intl.DateTimeFormat("en", { timeZone: zone });
-    return zone;
+    new Intl.DateTimeFormat("en", { timeZone: value });
+    return value;
   } catch {
-    throw new UsageError(`--tz takes a time zone as Europe/Berlin or UTC, not ${JSON.stringify(zone)}`);
+    throw new UsageError(`--tz takes a time zone as Europe/Berlin or UTC, not ${JSON.stringify(value)}`);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Scans and imports, one run at a time; remembers the last scan and tells what is going on. */
 import { type AdapterEnv, type Kernel, SessarcError } from "sessarc";
 import type { Identity, ProjectResolver } from "../projects.ts";
+import { sweepOrphans } from "./orphans.ts";
 import { rescan } from "./rescan.ts";
 import { type ImportFrame, type ImportReport, type Progress, runImport } from "./run.ts";
 import { type Found, type Scan, scanLogs, versionOf } from "./scan.ts";
@@ -30,6 +31,7 @@ export class Importer {
   #scanning: Promise<Scan> | undefined;
   #tail: Promise<unknown> = Promise.resolve();
   #progress: Progress | undefined;
+  #swept = false;
   readonly #peeked = new Map<string, Peeked>();
   /** End of the last run that looked at all tools. */
   lastSyncAt: string | null = null;
@@ -112,6 +114,9 @@ export class Importer {
     onFrame: (frame: ImportFrame) => void,
   ): Promise<ImportReport> {
     const next = this.#tail.then(async () => {
+      // What a crash of an earlier process left is in nobody's way before: commands that only ask do without.
+      if (!this.#swept) await sweepOrphans(this.#kernel);
+      this.#swept = true;
       const found = await look();
       try {
         return await runImport({

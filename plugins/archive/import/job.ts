@@ -36,7 +36,15 @@ export interface JobSession {
   /** Of the part to write. */
   generation: number;
   /** What is stored already, when the log may have grown. */
-  past: { cursorGeneration: number; messageCount: number; facts: SessionFacts } | null;
+  past: StoredSession | null;
+}
+
+export interface StoredSession {
+  cursorGeneration: number;
+  messageCount: number;
+  facts: SessionFacts;
+  /** Last parts of the transcript that go into the new part, so that there are never many. */
+  fold: TranscriptPart[];
 }
 
 export interface ImportedSession {
@@ -50,6 +58,8 @@ export interface ImportedSession {
   startedAt: string | null;
   endedAt: string | null;
   part: TranscriptPart | null;
+  /** How many of the stored session's last parts `part` holds too. */
+  folded: number;
   replies: PackedReplies | null;
   /** True when this is what was added to the stored session, and not all of it. */
   appended: boolean;
@@ -174,29 +184,37 @@ async function importOne(
   const begin = (firstSeq: number, facts?: SessionFacts) => ({
     facts: collectFacts(adapter.tools, facts),
     writer: transcripts.writer(session.id, session.generation, { firstSeq, sidecar: signatureOf }),
+    /** Messages of the log that were added. */
+    count: 0,
   });
   let appended = past !== null;
-  let { facts, writer } = begin(past?.messageCount ?? 0, past?.facts);
+  let target = begin(past?.fold[0]?.firstSeq ?? past?.messageCount ?? 0, past?.facts);
+  if (past && past.fold.length > 0) {
+    for await (const events of transcripts.events(session.id, past.fold))
+      for (const event of events) target.writer.add(event);
+  }
   let step = await batches.next();
   for (; !step.done; step = await batches.next()) {
-    if (appended && writer.count === 0 && step.value[0]?.seq === 0) {
+    if (appended && target.count === 0 && step.value[0]?.seq === 0) {
       appended = false; // the log was replaced: this is all of it
-      ({ facts, writer } = begin(0));
+      target = begin(0);
     }
     for (const event of step.value) {
       if (event.text.length > TEXT_CAP) {
         event.text = event.text.slice(0, TEXT_CAP);
         event.truncated = true;
       }
-      facts.add(event);
-      writer.add(event);
+      target.facts.add(event);
+      target.writer.add(event);
+      target.count++;
     }
   }
   const end = "cursor" in step.value ? step.value : undefined;
   if (end?.restarted && appended) {
     appended = false;
-    ({ facts, writer } = begin(0));
+    target = begin(0);
   }
+  const { facts, writer } = target;
   const { replies, slots, ...summary } = end ? end.summary : (step.value as SessionSummary);
   const cursor = end && isInUse(summary.endedAt ?? facts.lastAt, session.ref) ? end.cursor : undefined;
   const imported: Omit<ImportedSession, "part"> = {
@@ -206,11 +224,12 @@ async function importOne(
     firstPrompt: facts.firstPrompt,
     activeMs: facts.activeMs,
     errorCount: facts.errorCount,
-    messageCount: writer.count,
+    messageCount: target.count,
     startedAt: summary.startedAt ?? facts.firstAt,
     endedAt: summary.endedAt ?? facts.lastAt,
     replies: packReplies(session.ref.tool, replies ?? []),
     appended,
+    folded: appended ? (past?.fold.length ?? 0) : 0,
     hasCursor: cursor !== undefined,
     bytesRead: end?.bytesRead ?? session.ref.size ?? 0,
     born: session.ref.born ?? birthOf(session.ref),

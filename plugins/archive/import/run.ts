@@ -1,5 +1,5 @@
 /** One import run: what changed is read in the pool, committed in groups, and told as it goes. */
-import type { Database, Kernel, PoolTask, SessionRef, Statement } from "sessarc";
+import type { Database, Kernel, PoolTask, SessionRef, Statement, TranscriptPart } from "sessarc";
 import type { ProjectResolver } from "../projects.ts";
 import { partsOf, type SessionRow } from "../types.ts";
 import { Claims } from "./claims.ts";
@@ -68,8 +68,10 @@ const JOB_SESSIONS = 24;
 /** Sessions committed together: one fsync, and a batch small enough that no request waits. */
 const GROUP = 48;
 const PROGRESS_MS = 100;
-/** A transcript of this many parts is written whole again at its next change. */
+/** A transcript of this many parts is made of fewer at its next change. */
 const MAX_PARTS = 12;
+/** Parts up to this many times as large as all after them are folded into one with those. */
+const FOLD_RATIO = 4;
 
 const IMPORT_TASK: PoolTask<[ImportJob], JobResult[]> = {
   specifier: "sessarc/plugins/archive/job",
@@ -196,11 +198,16 @@ class Run {
     const known = this.#known.get(id);
     const generation = (known?.generation ?? 0) + 1;
     const session: JobSession = { id, ref, generation, past: null };
-    if (!known?.has_cursor || partsOf(known).length >= MAX_PARTS) return session;
+    if (!known?.has_cursor) return session;
     const row = await this.#options.kernel.storage.db.get<SessionRow>("select * from session where id = ?", [id]);
     if (!row) return session;
     this.#past.set(id, row);
-    session.past = { cursorGeneration: row.has_cursor, messageCount: row.message_count, facts: JSON.parse(row.facts) };
+    session.past = {
+      cursorGeneration: row.has_cursor,
+      messageCount: row.message_count,
+      facts: JSON.parse(row.facts),
+      fold: partsToFold(partsOf(row)),
+    };
     return session;
   }
 
@@ -244,7 +251,8 @@ class Run {
     const generation = (known?.generation ?? 0) + 1;
     this.#statements.push(upsert(session, { found, originId, generation, past }));
     this.#statements.push(["delete from tombstone where session_id = ?", [session.id]]);
-    const old = known && !past ? partsOf(known).map((part) => part.generation) : [];
+    const parts = known ? partsOf(known).map((part) => part.generation) : [];
+    const old = past ? parts.slice(parts.length - session.folded) : parts;
     this.#staged.push({ id: session.id, old, oldCursor: known?.has_cursor ?? 0 });
     this.#touched.set(projectId, (this.#touched.get(projectId) ?? 0) + 1);
     this.#report.imported++;
@@ -313,6 +321,22 @@ class Run {
       .map((row) => ({ ...row, sessions: this.#touched.get(row.id) ?? 0 }))
       .sort((a, b) => b.sessions - a.sessions);
   }
+}
+
+/**
+ * The last parts of a transcript that are written into one: small ones often, a large one only when what came after it is no longer
+ * small beside it. So a message costs a few rewrites over the life of a session, however it grows.
+ */
+function partsToFold(parts: TranscriptPart[]): TranscriptPart[] {
+  if (parts.length < MAX_PARTS) return [];
+  let from = parts.length - 1;
+  let bytes = parts[from]?.bytes ?? 0;
+  for (; from > 0; from--) {
+    const before = parts[from - 1]?.bytes ?? 0;
+    if (before > FOLD_RATIO * bytes && parts.length - from > 1) break;
+    bytes += before;
+  }
+  return parts.slice(from);
 }
 
 /** Groups of sessions one worker reads in a row: one adapter each, a store's sessions together, the largest logs first. */

@@ -1,0 +1,25 @@
+/** Transcript files that nobody points at. */
+import type { Kernel } from "sessarc";
+import { partsOf } from "../types.ts";
+
+/** Removes transcript files that no session points at: what a crash between writing and committing leaves. */
+export async function sweepOrphans(kernel: Kernel): Promise<number> {
+  const { db, transcripts } = kernel.storage;
+  const keys = await transcripts.keys();
+  if (keys.length === 0) return 0;
+  const wanted = new Set<string>();
+  const rows = await db.all<{ id: string; parts: string; has_cursor: number }>(
+    "select id, parts, has_cursor from session",
+  );
+  for (const row of rows) {
+    for (const part of partsOf(row)) wanted.add(transcripts.keyOf(row.id, part.generation));
+    if (row.has_cursor > 0) wanted.add(transcripts.cursorKeyOf(row.id, row.has_cursor));
+  }
+  let swept = 0;
+  for (const key of keys) {
+    if (wanted.has(key)) continue;
+    await transcripts.removeKey(key);
+    swept++;
+  }
+  return swept;
+}
