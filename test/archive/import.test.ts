@@ -270,6 +270,23 @@ describe("logs that grow", () => {
     expect(await picture()).toEqual(await pictureOfFullImport());
   });
 
+  it("P3: line by line, nothing is read twice and the transcript stays in few parts", async () => {
+    let log = Array.from({ length: 400 }, (_, i) => prompt(i % 10, `line ${i} ${"x".repeat(500)}`)).join("");
+    write(A, log);
+    await call("POST", "/import", { all: true });
+    for (let i = 0; i < 40; i++) {
+      log += i % 3 ? prompt(i % 10, `grown ${i}`) : reply(1 + (i % 9));
+      write(A, log);
+      const { body } = await call("POST", "/sync?wait=1");
+      expect(body).toMatchObject({ imported: 1, messages: 1 });
+      expect(body.bytes).toBeLessThan(10_000);
+    }
+    expect(JSON.parse((await kernel.inject("archive").row(idA)).parts).length).toBeLessThanOrEqual(12);
+    expect(await transcripts()).toHaveLength(JSON.parse((await kernel.inject("archive").row(idA)).parts).length);
+    expect(await picture()).toEqual(await pictureOfFullImport());
+    expect((await call("GET", '/search?q="grown 31"')).body.results).toHaveLength(1);
+  });
+
   it("ends with the same session whatever way the log came to be", async () => {
     const step = fc.oneof(
       {

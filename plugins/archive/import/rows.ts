@@ -104,7 +104,10 @@ export function upsert(session: ImportedSession, { found, originId, generation, 
     companions: ref.companions?.length ? JSON.stringify(ref.companions) : null,
     missing: 0,
     generation,
-    parts: packParts([...(past ? partsOf(past).slice(0, partsOf(past).length - session.folded) : []), ...(session.part ? [session.part] : [])]),
+    parts: packParts([
+      ...(past ? partsOf(past).slice(0, partsOf(past).length - session.folded) : []),
+      ...(session.part ? [session.part] : []),
+    ]),
     has_cursor: session.hasCursor ? generation : 0,
     imported_at: new Date().toISOString(),
   };
