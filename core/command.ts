@@ -12,6 +12,11 @@ export interface Command {
   options: NonNullable<ParseArgsConfig["options"]>;
   /** One line per option, for --help. */
   help: Readonly<Record<string, string>>;
+  /**
+   * Names of the built-in plugins this command's own kernel needs, when with these flags it needs few: the others are not loaded then,
+   * unless the configuration brings plugins. Default: all.
+   */
+  needs?(flags: CommandContext["flags"]): readonly string[] | undefined;
   load(): Promise<{ run: (ctx: CommandContext) => MaybePromise<number | undefined> }>;
 }
 

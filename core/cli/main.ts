@@ -42,7 +42,7 @@ async function runCommand(io: CliIo): Promise<number> {
   if (command.name === "serve" && args.length > 0)
     throw new UsageError(`\`sessarc serve\` takes no ${JSON.stringify(args[0])}`);
   const config = await configure(io, flags);
-  const client = createClient({ config, env: io.env, plugins: [...plugins, ...config.plugins] });
+  const client = createClient({ config, env: io.env, plugins: needed(command, flags, plugins, config.plugins) });
   try {
     const { run } = await command.load();
     const context = createContext(io, { flags, args, config, client, plugins: [...plugins, ...config.plugins] });
@@ -65,6 +65,19 @@ async function chooseCommand(io: CliIo, name: string | undefined, rest: readonly
   if (known) return { command: known, plugins };
   const config = await configure(io, commonFlags(rest));
   return { command: await findCommand(name, [...plugins, ...config.plugins]), plugins };
+}
+
+/** A user's plugin may depend on any other. */
+function needed(
+  command: Command,
+  flags: Flags,
+  builtin: readonly PluginSource[],
+  others: readonly PluginSource[],
+): readonly PluginSource[] {
+  const names = others.length === 0 ? command.needs?.(flags) : undefined;
+  if (!names) return [...builtin, ...others];
+  const specifiers = names.map((name) => `sessarc/plugins/${name}`);
+  return builtin.filter((it) => !("specifier" in it) || specifiers.includes(it.specifier));
 }
 
 async function configure(io: CliIo, flags: Flags): Promise<ResolvedConfig & { plugins: readonly PluginSource[] }> {

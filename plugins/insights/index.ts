@@ -1,7 +1,9 @@
 /** Usage, cost and analytics over the archive. */
 import { definePlugin, type RoutesOf } from "sessarc";
 import { analyticsRoutes } from "./analytics.ts";
+import { zoneOf } from "./buckets.ts";
 import { insightsRoutes } from "./insights.ts";
+import { readPrices, writePrices } from "./price-cache.ts";
 import { createPricing, type Pricing } from "./pricing.ts";
 import { createInsights, type Insights } from "./service.ts";
 import { usageRoutes } from "./usage.ts";
@@ -14,7 +16,7 @@ export type { Trait } from "./traits.ts";
 export type { PriceList, UsageReport, UsageRow, UsageSums } from "./usage.ts";
 
 /** A service has prices and figures ready before somebody looks; a command is done before that. */
-const WARM_AFTER_MS = 1_000;
+const WARM_AFTER_MS = 500;
 
 export const routes = [...usageRoutes, ...analyticsRoutes, ...insightsRoutes] as const;
 
@@ -22,19 +24,27 @@ export default definePlugin({
   name: "insights",
   dependsOn: ["archive"],
   routes,
-  setup(kernel) {
-    const pricing = createPricing(kernel.config.prices);
+  async setup(kernel) {
+    const { files } = kernel.storage;
+    const pricing = createPricing(kernel.config.prices, await readPrices(files));
     kernel.provide("pricing", pricing);
     const insights = createInsights(kernel, pricing);
     kernel.provide("insights", insights);
     const timer = setTimeout(() => {
       if (!kernel.address) return;
       pricing.warm();
+      zoneOf().dayAt(Date.now());
       // A failure is told to whoever asks next.
       insights.cube.figures().catch(() => {});
     }, WARM_AFTER_MS);
     timer.unref();
-    kernel.onClose(() => clearTimeout(timer));
+    kernel.onClose(async () => {
+      clearTimeout(timer);
+      const learned = pricing.learned();
+      if (!learned) return;
+      // Without room on the disk the next start takes the longer way.
+      await writePrices(files, learned).catch((error) => kernel.notify("listener:failed", error, { hook: "close" }));
+    });
   },
 });
 

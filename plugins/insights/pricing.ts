@@ -35,14 +35,20 @@ export interface Pricing {
   price(model: string): ModelPrice | undefined;
   /** Cost of `usage` in whole millionths of a dollar. */
   cost(usage: SessionUsage): Cost;
-  /** Loads the table now. */
+  /** Loads the table now, unless prices were given that spare it. */
   warm(): void;
+  /** What the table said of the models asked for so far (null: nothing); undefined when it was not asked anything new. */
+  learned(): ReadonlyMap<string, ModelPrice | null> | undefined;
 }
 
-/** `overrides` is `config.prices`. Throws CONFIG_INVALID for a price that is none. */
-export function createPricing(overrides: Readonly<Record<string, unknown>> = {}): Pricing {
+/** `overrides` is `config.prices`; `given` is what the table was found to say before. Throws CONFIG_INVALID for a price that is none. */
+export function createPricing(
+  overrides: Readonly<Record<string, unknown>> = {},
+  given: ReadonlyMap<string, ModelPrice | null> = new Map(),
+): Pricing {
   const own = new Map(Object.entries(overrides).map(([model, value]) => [model, toRates(model, value)]));
   const known = new Map<string, ModelPrice | undefined>();
+  const said = new Map(given);
   let table: typeof Table | undefined;
   const load = (): typeof Table => {
     table ??= createRequire(import.meta.url)("@pydantic/genai-prices") as typeof Table;
@@ -52,6 +58,15 @@ export function createPricing(overrides: Readonly<Record<string, unknown>> = {})
   const find = (model: string): ModelPrice | undefined => {
     const rates = own.get(model);
     if (rates) return { model, rates, origin: "override", entry: null };
+    let price = said.get(model);
+    if (price === undefined) {
+      price = look(model) ?? null;
+      said.set(model, price);
+    }
+    return price ?? undefined;
+  };
+
+  const look = (model: string): ModelPrice | undefined => {
     const { findProvider, calcPrice } = load();
     const found = findModel(model, findProvider);
     if (!found) return undefined;
@@ -82,7 +97,10 @@ export function createPricing(overrides: Readonly<Record<string, unknown>> = {})
       }
       return { microdollars: Math.round(sum), pricedAt: PRICED_AT, unpriced };
     },
-    warm: () => void load(),
+    warm() {
+      if (given.size === 0) load();
+    },
+    learned: () => (said.size > given.size ? said : undefined),
   };
   return pricing;
 }

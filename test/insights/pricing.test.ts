@@ -1,4 +1,8 @@
+import { createTestKernel } from "sessarc/test";
 import { describe, expect, it } from "vitest";
+import archive from "../../plugins/archive/index.ts";
+import insights from "../../plugins/insights/index.ts";
+import { readPrices, writePrices } from "../../plugins/insights/price-cache.ts";
 import { createPricing } from "../../plugins/insights/pricing.ts";
 
 const M = 1_000_000;
@@ -62,6 +66,35 @@ describe("pricing", () => {
     });
     expect(cost({ "model-x": tokens({ input: 1, output: 1, cacheRead: 9, cacheWrite1h: 1 }) }).microdollars).toBe(8);
     expect(price("gpt-5")).toMatchObject({ origin: "override", rates: { input: 0, output: 0 } });
+  });
+
+  it("prices of before spare the table, and only what is new is learned", () => {
+    const rates = { input: 7, output: 7, cacheWrite5m: 7, cacheWrite1h: 7, cacheRead: 7 };
+    const given = new Map([
+      ["gpt-5", { model: "gpt-5", rates, origin: "table" as const, entry: "openai/gpt-5" }],
+      ["model-x", null],
+    ]);
+    const { price, learned } = createPricing({}, given);
+    expect(price("gpt-5")?.rates.input).toBe(7);
+    expect(price("model-x")).toBeUndefined();
+    expect(learned()).toBeUndefined();
+    price("claude-haiku-4-5");
+    expect([...(learned()?.keys() ?? [])]).toEqual(["gpt-5", "model-x", "claude-haiku-4-5"]);
+  });
+
+  it("prices are kept for the day, and for this version's table", async () => {
+    const { kernel } = await createTestKernel({ plugins: [archive(), insights()] });
+    const { files } = kernel.storage;
+    const pricing = createPricing();
+    pricing.price("claude-haiku-4-5");
+    pricing.price("constructor");
+    const day = Date.parse("2026-11-20T10:00:00Z");
+    await writePrices(files, pricing.learned() ?? new Map(), day);
+    expect([...(await readPrices(files, day))]).toEqual([
+      ["claude-haiku-4-5", pricing.price("claude-haiku-4-5")],
+      ["constructor", null],
+    ]);
+    expect((await readPrices(files, day + 86_400_000)).size).toBe(0);
   });
 
   it("a price that is none is told with its name", () => {

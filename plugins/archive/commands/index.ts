@@ -44,6 +44,7 @@ const usageCommand: Command = {
     evidence: "How many usage records were seen, folded and left out",
     stateless: "Read the logs without an archive; nothing is kept",
   },
+  needs: (flags) => (flags.stateless === true ? undefined : ["archive", "insights"]),
   load: () => import("./usage.ts"),
 };
 

@@ -1,0 +1,34 @@
+/**
+ * Prices once looked up are kept for the day, in `files`: the table takes 25 ms to load, which is longer than the rest of a short command's
+ * own work. A day, because prices may have a date from which they hold.
+ */
+import { isRecord, type Storage } from "sessarc";
+import { type ModelPrice, SOURCE } from "./pricing.ts";
+
+type Files = Storage["files"];
+/** By model; null: the table has none. */
+export type KnownPrices = ReadonlyMap<string, ModelPrice | null>;
+
+const KEY = "insights:prices.json";
+
+/** Empty when there are none of today and of this version's table. */
+export async function readPrices(files: Files, now = Date.now()): Promise<KnownPrices> {
+  const kept: unknown = await files.getItem(KEY);
+  if (!isRecord(kept) || kept.of !== stampOf(now) || !isRecord(kept.models)) return new Map();
+  return new Map(Object.entries(kept.models).filter((one): one is [string, ModelPrice | null] => isPrice(one[1])));
+}
+
+export async function writePrices(files: Files, known: KnownPrices, now = Date.now()): Promise<void> {
+  await files.setItem(KEY, JSON.stringify({ of: stampOf(now), models: Object.fromEntries(known) }));
+}
+
+const stampOf = (now: number) => `${SOURCE} ${new Date(now).toISOString().slice(0, 10)}`;
+
+const RATES = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
+
+function isPrice(value: unknown): boolean {
+  if (value === null) return true;
+  if (!isRecord(value) || value.origin !== "table" || !isRecord(value.rates)) return false;
+  const { rates } = value;
+  return RATES.every((name) => typeof rates[name] === "number");
+}
