@@ -159,6 +159,25 @@ describe("import", () => {
     expect(body.imported).toBe(1);
   });
 
+  it("P2: requests are answered all through an import", async () => {
+    const text = Array.from({ length: 1500 }, (_, i) => prompt(i % 10, `line ${i} ${"words ".repeat(200)}`)).join("");
+    for (let n = 1; n <= 8; n++) write(`.claude/projects/-w-app/dddddddd-0000-4000-8000-00000000000${n}.jsonl`, text);
+    let running = true;
+    const run = call("POST", "/import", { all: true }).finally(() => {
+      running = false;
+    });
+    let answers = 0;
+    while (running) {
+      expect((await call("GET", "/sessions?limit=1")).status).toBe(200);
+      // As a request over a socket: behind everything that waits already.
+      await new Promise((resolve) => setImmediate(resolve));
+      answers++;
+    }
+    expect((await run).body).toMatchObject({ imported: 9, failed: [] });
+    // 14 MB, and never more than about a quarter of one without an answer.
+    expect(answers).toBeGreaterThan(56);
+  });
+
   it("streams progress when asked", async () => {
     const response = await kernel.fetch("/api/import", {
       method: "POST",
