@@ -11,6 +11,8 @@ import { keepSettings } from "./state/settings.ts";
 
 async function start(): Promise<void> {
   keepSettings();
+  // Code is set in it everywhere: asked for now, it is there before the first row and nothing wraps anew.
+  void document.fonts.load('12px "JetBrains Mono Variable"');
   await loadLanguage();
   const router = createAppRouter();
   const app = createApp(App);
