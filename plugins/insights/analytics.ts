@@ -107,8 +107,9 @@ async function analyse(
     );
     if (!found) return;
     touched.add(session.id);
-    for (const [kind, count] of Object.entries(session.kinds)) kinds[kind] = (kinds[kind] ?? 0) + count;
-    for (const [name, [calls, errors]] of Object.entries(session.tools)) {
+    const counts = session.counts();
+    for (const [kind, count] of Object.entries(counts.kinds)) kinds[kind] = (kinds[kind] ?? 0) + count;
+    for (const [name, [calls, errors]] of Object.entries(counts.tools)) {
       const tool = at(tools, name, () => ({ name, calls: 0, errors: 0 }));
       tool.calls += calls;
       tool.errors += errors;

@@ -23,7 +23,6 @@ export interface CubeSession {
   root: string;
   label: string | null;
   /** ms; null without times. */
-  startedAt: number | null;
   endedAt: number | null;
   activeMs: number;
   messages: number;
@@ -34,9 +33,15 @@ export interface CubeSession {
   a: Float64Array;
   e: Int32Array;
   usage: TokenSlot[];
+  /** Of the session as a whole; put together when first asked for. */
+  counts(): Counts;
+}
+
+export interface Counts {
+  /** Messages by kind. */
+  kinds: Record<string, number>;
   /** Calls and failures by tool name. */
   tools: Record<string, [calls: number, errors: number]>;
-  kinds: Record<string, number>;
 }
 
 /** What the archive held at one generation. */
@@ -57,9 +62,9 @@ interface Row {
   project_id: string;
   parent_id: string | null;
   label: string | null;
-  started_at: string | null;
-  ended_at: string | null;
+  /** ms of the end, else of the start, else of the log. */
   sort_at: number;
+  ended_at: string | null;
   active_ms: number;
   message_count: number;
   error_count: number;
@@ -68,10 +73,12 @@ interface Row {
   stamp: string;
   facts?: string;
 }
+interface Slots {
+  [name: string]: { m: number; a: number; e: number; u?: SessionUsage };
+}
 interface Facts {
-  kinds: Record<string, number>;
-  tools: Record<string, [number, number]>;
-  slots: Record<string, { m: number; a: number; e: number; u?: SessionUsage }>;
+  slots: Slots;
+  counts(): Counts;
 }
 
 /** Rows read between two turns of the event loop. */
@@ -79,7 +86,7 @@ const PAGE = 250;
 const FACTS_PAGE = 100;
 
 const COLUMNS =
-  "rowid, id, tool, project_id, parent_id, substr(coalesce(name, title, first_prompt), 1, 160) as label, started_at, ended_at, sort_at, " +
+  "rowid, id, tool, project_id, parent_id, substr(coalesce(name, title, first_prompt), 1, 160) as label, ended_at, sort_at, " +
   "active_ms, message_count, error_count, usage, evidence, generation || ':' || imported_at as stamp";
 const page = (columns: string) => `select ${columns} from session where rowid > ? order by rowid limit ${PAGE}`;
 const LOOK = page(COLUMNS);
@@ -152,22 +159,37 @@ export const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const stampOf = (row: Row) => `${row.stamp}\0${row.usage}`;
 
 /**
- * Without the touched files, which are most of it and which no view over many sessions needs. The two cuts are exact: as keys of an
- * object they stand only where `collectFacts` put them, and inside a string their quotes would be escaped.
+ * Without the touched files, which are most of it and which no view over many sessions needs; what only some views need is parsed for
+ * them. The two cuts are exact: as keys of an object they stand only where `collectFacts` put them, and inside a string their quotes
+ * would be escaped.
  */
 function readFacts(json: string): Facts {
   const files = json.indexOf(',"files":{');
   const slots = json.indexOf(',"slots":{', files);
-  return JSON.parse(files < 0 || slots < 0 ? json : json.slice(0, files) + json.slice(slots)) as Facts;
+  if (files < 0 || slots < 0) {
+    const whole = JSON.parse(json) as Counts & { slots?: Slots };
+    return { slots: whole.slots ?? {}, counts: () => whole };
+  }
+  // A copy: a piece of the text would keep all of it.
+  let head = Buffer.from(`${json.slice(0, files)}}`).toString();
+  let counts: Counts | undefined;
+  return {
+    slots: (JSON.parse(`{${json.slice(slots + 1)}`) as { slots: Slots }).slots,
+    counts() {
+      counts ??= JSON.parse(head) as Counts;
+      head = "";
+      return counts;
+    },
+  };
 }
+
+const NO_COUNTS: Counts = { kinds: {}, tools: {} };
 
 const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 
 function toSession(row: Row, facts: Facts | undefined): CubeSession {
-  const slots = Object.entries(facts?.slots ?? {}).map(([name, slot]) => ({
-    quarter: Math.floor(Date.parse(`${name}:00Z`) / QUARTER_MS),
-    slot,
-  }));
+  const slots: { quarter: number; slot: Slots[string] }[] = [];
+  for (const name in facts?.slots) slots.push({ quarter: quarterOf(name), slot: facts.slots[name] as Slots[string] });
   slots.sort((a, b) => a.quarter - b.quarter);
   const usage: TokenSlot[] = [];
   const left = JSON.parse(row.usage) as SessionUsage;
@@ -176,14 +198,15 @@ function toSession(row: Row, facts: Facts | undefined): CubeSession {
   for (const { quarter, slot } of slots) {
     messages -= slot.m;
     errors -= slot.e;
-    for (const [model, tokens] of Object.entries(slot.u ?? {})) {
+    for (const model in slot.u) {
+      const tokens = slot.u[model] as TokenUsage;
       usage.push({ quarter, model, tokens });
       const rest = left[model];
       if (rest) for (const field of FIELDS) rest[field] -= tokens[field];
     }
   }
   // What the log gives no time for counts when the session ended.
-  const fallback = Math.floor((Date.parse(row.ended_at ?? row.started_at ?? "") || row.sort_at) / QUARTER_MS);
+  const fallback = Math.floor(row.sort_at / QUARTER_MS);
   for (const [model, rest] of Object.entries(left)) {
     for (const field of FIELDS) rest[field] = Math.max(0, rest[field]);
     if (FIELDS.some((field) => rest[field] > 0)) usage.push({ quarter: fallback, model, tokens: rest });
@@ -205,8 +228,7 @@ function toSession(row: Row, facts: Facts | undefined): CubeSession {
     parent: row.parent_id,
     root: row.id,
     label: row.label,
-    startedAt: timeOf(row.started_at),
-    endedAt: timeOf(row.ended_at),
+    endedAt: row.ended_at === null ? null : row.sort_at,
     activeMs: row.active_ms,
     messages: row.message_count,
     evidence: row.evidence === null ? null : (JSON.parse(row.evidence) as UsageEvidence),
@@ -215,8 +237,7 @@ function toSession(row: Row, facts: Facts | undefined): CubeSession {
     a: Float64Array.from(slots, (one) => one.slot.a),
     e: Int32Array.from(slots, (one) => one.slot.e),
     usage,
-    tools: facts?.tools ?? {},
-    kinds: facts?.kinds ?? {},
+    counts: facts?.counts ?? (() => NO_COUNTS),
   };
 }
 
@@ -231,7 +252,16 @@ function rootOf(session: CubeSession, sessions: ReadonlyMap<string, CubeSession>
   return root.id;
 }
 
-function timeOf(iso: string | null): number | null {
-  const ms = Date.parse(iso ?? "");
-  return Number.isNaN(ms) ? null : ms;
+const days = new Map<string, number>();
+
+/** Quarter-hour of `2026-11-20T20:15`. Sessions share their days. */
+function quarterOf(name: string): number {
+  const day = name.slice(0, 10);
+  let first = days.get(day);
+  if (first === undefined) {
+    first = Date.parse(`${day}T00:00Z`) / QUARTER_MS;
+    if (days.size >= 10_000) days.clear();
+    days.set(day, first);
+  }
+  return first + Number(name.slice(11, 13)) * 4 + Math.floor(Number(name.slice(14, 16)) / 15);
 }

@@ -181,15 +181,13 @@ function toSessions(logs: readonly Log[]): CubeSession[] {
     parent: log.parent,
     root: rootOf(log),
     label: log.ref.title ?? null,
-    startedAt: null,
     endedAt: null,
     activeMs: 0,
     messages: 0,
     evidence: log.evidence,
     ...none,
     usage: log.usage,
-    tools: {},
-    kinds: {},
+    counts: () => ({ kinds: {}, tools: {} }),
   }));
 }
 

@@ -55,7 +55,7 @@ export async function traitsOf(sessions: readonly CubeSession[], zone: Zone, ran
       requests += session.evidence.requests;
       heavy.push({ session, value: Math.round(prompt / session.evidence.requests) });
     }
-    for (const [name, [calls, errors]] of Object.entries(session.tools)) {
+    for (const [name, [calls, errors]] of Object.entries(session.counts().tools)) {
       const tool = at(tools, name, () => ({ calls: 0, errors: 0 }));
       tool.calls += calls;
       tool.errors += errors;
