@@ -1,0 +1,50 @@
+import { defaultPlugins } from "sessarc/plugins";
+import { describe, expect, it } from "vitest";
+
+/** Routes of the specification whose features exist, by plugin. Skills, hub and replay come with theirs. */
+const SPECIFIED = `
+GET /scan · POST /import
+GET /projects · GET /projects/:id · PATCH /projects/:id · DELETE /projects/:id
+POST /projects/:id/associate · POST /projects/:id/sync · POST /projects/:id/unlink
+GET /sessions/:id/messages · PATCH /sessions/:id · DELETE /sessions/:id · DELETE /sessions/:id/source-file
+POST /sessions/:id/sync · GET /sessions/:id/causality · GET /sessions/:id/live · GET /sessions/:id/security-check
+GET /sessions/:id/export-redacted · POST /sessions/:id/share
+GET /git/at · GET /git/tree · GET /git/file
+GET /search · GET /live/status
+GET /security/rules · POST /security/rules · PATCH /security/rules/:id · DELETE /security/rules/:id
+GET /security/interceptions · POST /security/pretooluse · POST /security/install-hook
+POST /feedback
+GET /shares · DELETE /shares/:id · GET /share/:token
+`;
+
+/** What the wire contract adds to the specification, and what the dashboard needs beside it. */
+const EXTRA = `
+GET /import/status · POST /sync · POST /sync/pause · POST /sync/resume
+GET /sessions · GET /sessions/:id · GET /sessions/:id/outline · GET /sessions/:id/find
+GET /usage · GET /prices · GET /insights
+POST /security/rules/test · POST /security/rules/dry-run · GET /security/hook · DELETE /security/install-hook
+`;
+
+const listed = (text: string) =>
+  text
+    .split(/[·\n]/)
+    .map((row) => row.trim())
+    .filter(Boolean);
+
+describe("the HTTP interface", async () => {
+  const plugins = await Promise.all(defaultPlugins().map(async (entry) => (await entry.load?.())?.default()));
+  const routes = plugins
+    .flatMap((plugin) => [...(plugin?.routes ?? [])])
+    .map((route) => `${route.method} ${route.path}`)
+    .filter((route) => !route.includes("/**"));
+
+  it.each(listed(SPECIFIED))("has %s", (route) => {
+    expect(routes).toContain(route);
+  });
+
+  it("has nothing that is not listed", () => {
+    const known = new Set([...listed(SPECIFIED), ...listed(EXTRA)]);
+    expect(routes.filter((route) => !known.has(route))).toEqual([]);
+    expect(listed(EXTRA).filter((route) => !routes.includes(route))).toEqual([]);
+  });
+});
