@@ -56,10 +56,11 @@ export interface Archive {
 
 export function createArchive(kernel: Kernel): Archive {
   const { db, transcripts } = kernel.storage;
-  const neighbours = (): Neighbours => Object.fromEntries(kernel.registry.services) as Neighbours;
-  const costOf = (usage: SessionUsage) => neighbours().pricing?.cost(usage) ?? null;
+  // Looked up each time: they start after the archive.
+  const neighbour = <K extends keyof Neighbours>(name: K) => kernel.registry.services.get(name) as Neighbours[K];
+  const costOf = (usage: SessionUsage) => neighbour("pricing")?.cost(usage) ?? null;
   const store = createStore(db, costOf);
-  const resolver = createResolver(db, async (path) => (await neighbours().git?.identity(path)) ?? { kind: "folder" });
+  const resolver = createResolver(db, async (path) => (await neighbour("git")?.identity(path)) ?? { kind: "folder" });
   const index = new SearchIndex(db, transcripts);
   let generation = 0;
   const changed = () => {
@@ -116,7 +117,7 @@ export function createArchive(kernel: Kernel): Archive {
     },
     async gitOf(projects) {
       const paths = projects.flatMap((project) => (project.path === null ? [] : [project.path]));
-      const states = await neighbours().git?.statusMany?.(paths);
+      const states = await neighbour("git")?.statusMany?.(paths);
       return new Map(
         projects.map((project) => [project.id, (project.path !== null && states?.get(project.path)) || null]),
       );

@@ -158,16 +158,37 @@ async function touchedFiles(kernel: Kernel, ids: ReadonlySet<string>): Promise<P
       page,
     );
     for (const row of rows) {
-      const touched = JSON.parse(row.files) as Record<string, [number, number]>;
-      for (const path in touched) {
-        const [reads, edits] = touched[path] as [number, number];
-        const file = at(files, path, () => ({ path, reads: 0, edits: 0 }));
+      eachFile(row.files, (path, reads, edits) => {
+        let file = files.get(path);
+        if (!file) {
+          // A copy: a piece of the row's text would keep all of it.
+          const own = Buffer.from(path).toString();
+          file = { path: own, reads: 0, edits: 0 };
+          files.set(own, file);
+        }
         file.reads += reads;
         file.edits += edits;
-      }
+      });
     }
   }
   return [...files.values()]
     .sort((a, b) => b.edits + b.reads - (a.edits + a.reads) || b.edits - a.edits || (a.path < b.path ? -1 : 1))
     .slice(0, FILES);
+}
+
+/** Calls back for each `"path":[reads,edits]`. Thousands of names as keys of objects that are thrown away would take three times as long. */
+function eachFile(json: string, use: (path: string, reads: number, edits: number) => void): void {
+  if (json.includes("\\")) {
+    const touched = JSON.parse(json) as Record<string, [number, number]>;
+    for (const [path, [reads, edits]] of Object.entries(touched)) use(path, reads, edits);
+    return;
+  }
+  // Without escapes a quote ends a name, and a name ends with a quote.
+  for (let start = json.indexOf('"'); start >= 0; ) {
+    const end = json.indexOf('"', start + 1);
+    const comma = json.indexOf(",", end);
+    const close = json.indexOf("]", comma);
+    use(json.slice(start + 1, end), Number(json.slice(end + 3, comma)), Number(json.slice(comma + 1, close)));
+    start = json.indexOf('"', close);
+  }
 }
