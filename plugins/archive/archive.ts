@@ -19,6 +19,7 @@ import { type Cost, type Project, partsOf, type Session, type SessionRow } from 
 interface Neighbours {
   git?: {
     identity(path: string): Promise<FolderIdentity>;
+    status?(path: string, options: { signal?: AbortSignal }): Promise<Project["git"]>;
     statusMany?(paths: readonly string[]): Promise<Map<string, Project["git"]>>;
   };
   pricing?: { cost(usage: SessionUsage): Cost };
@@ -51,6 +52,12 @@ export interface Archive {
   ref(row: SessionRow): SessionRef;
   /** Live git of projects, by project id. */
   gitOf(projects: readonly Project[]): Promise<Map<string, Project["git"]>>;
+  /** The same, told one by one as they come; all run at once under git's own limits. Resolves when the last was told. */
+  eachGit(
+    projects: readonly Project[],
+    tell: (id: string, git: Project["git"]) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
   costOf(usage: SessionUsage): Cost | null;
 }
 
@@ -114,6 +121,15 @@ export function createArchive(kernel: Kernel): Archive {
       if (row.exclusive === 1) ref.exclusive = true;
       if (row.companions !== null) ref.companions = JSON.parse(row.companions) as string[];
       return ref;
+    },
+    async eachGit(projects, tell, signal) {
+      const git = neighbour("git");
+      await Promise.all(
+        projects.map(async ({ id, path }) => {
+          const state = path === null ? null : await git?.status?.(path, { signal });
+          if (!signal.aborted) tell(id, state ?? null);
+        }),
+      );
     },
     async gitOf(projects) {
       const paths = projects.flatMap((project) => (project.path === null ? [] : [project.path]));

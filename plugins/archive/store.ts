@@ -32,6 +32,8 @@ export interface SessionFilter {
   tool?: string | undefined;
   /** ms: sessions that ended at or after. */
   since?: number | undefined;
+  /** ms: sessions that began before. */
+  until?: number | undefined;
   q?: string | undefined;
   ids?: readonly string[] | undefined;
   parent?: string | undefined;
@@ -63,6 +65,12 @@ export function createStore(db: Database, costOf: CostOf) {
     if (filter.project !== undefined) add("project_id = ?", filter.project);
     if (filter.tool !== undefined) add("tool = ?", filter.tool);
     if (filter.since !== undefined) add("sort_at >= ?", filter.since);
+    if (filter.until !== undefined)
+      add(
+        "(started_at < ? or (started_at is null and sort_at < ?))",
+        new Date(filter.until).toISOString(),
+        filter.until,
+      );
     if (filter.parent !== undefined) add("parent_id = ?", filter.parent);
     if (filter.forkedFrom !== undefined) add("forked_from = ?", filter.forkedFrom);
     if (filter.topLevel) add("parent_id is null");

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { dayName, hourOf, weekdayOf, type Zone, zoneOf } from "./buckets.ts";
 import { type CubeSession, turn } from "./cube.ts";
 import type { Cost } from "./pricing.ts";
-import { days, lastSpan, minuteOf, type Range, type Span } from "./range.ts";
+import { day, days, minuteOf, type Range, type Span, spanOf } from "./range.ts";
 import { at, inSlices, Tally, visit } from "./tally.ts";
 
 type Archive = Services["archive"];
@@ -49,6 +49,11 @@ const get = defineRoute({
   query: v.object({
     /** Local days up to today; default all time. */
     days,
+    /** Or local days, both included; without `to` up to today. */
+    from: day,
+    to: day,
+    /** `0` leaves git out: it may take its time. */
+    git: v.optional(v.picklist(["0", "1"])),
     /** Zone whose days count; default this machine's. */
     tz: v.optional(v.string()),
   }),
@@ -56,12 +61,13 @@ const get = defineRoute({
     const { cube, answers } = kernel.inject("insights");
     const zone = zoneOf(query.tz);
     const now = Date.now();
-    const span = lastSpan(query.days, zone, now);
+    const span = spanOf(query, zone, now);
     const { generation, sessions } = await cube.figures();
     const question = JSON.stringify(["project", params.id, span.range, zone.name, minuteOf(now)]);
     const answer = await answers.get(question, generation, () =>
       analyse(kernel, params.id, [...sessions.values()], zone, span),
     );
+    if (query.git === "0") return answer;
     const git = await kernel.inject("archive").gitOf([answer.project]);
     return { ...answer, project: { ...answer.project, git: git.get(params.id) ?? null } };
   },

@@ -1,5 +1,6 @@
 /** Usage, cost and analytics over the archive. */
 import { definePlugin, type RoutesOf } from "sessarc";
+import { activityRoutes } from "./activity.ts";
 import { analyticsRoutes } from "./analytics.ts";
 import { zoneOf } from "./buckets.ts";
 import { insightsRoutes } from "./insights.ts";
@@ -8,6 +9,7 @@ import { createPricing, type Pricing } from "./pricing.ts";
 import { createInsights, type Insights } from "./service.ts";
 import { usageRoutes } from "./usage.ts";
 
+export type { Activity, ProjectActivity } from "./activity.ts";
 export type { ProjectAnalytics, ProjectDay, ProjectTotals } from "./analytics.ts";
 export type { DayByTool, InsightsReport, Sums } from "./insights.ts";
 export type { Cost, ModelPrice, Pricing, Rates } from "./pricing.ts";
@@ -18,7 +20,7 @@ export type { PriceList, UsageReport, UsageRow, UsageSums } from "./usage.ts";
 /** A service has prices and figures ready before somebody looks; a command is done before that. */
 const WARM_AFTER_MS = 500;
 
-export const routes = [...usageRoutes, ...analyticsRoutes, ...insightsRoutes] as const;
+export const routes = [...usageRoutes, ...analyticsRoutes, ...activityRoutes, ...insightsRoutes] as const;
 
 export default definePlugin({
   name: "insights",

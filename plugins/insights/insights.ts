@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { dayName, QUARTER_MS, type Zone, zoneOf } from "./buckets.ts";
 import type { CubeSession } from "./cube.ts";
 import type { Cost } from "./pricing.ts";
-import { days, lastSpan, minuteOf, type Range, type Span } from "./range.ts";
+import { day, days, minuteOf, type Range, type Span, spanOf } from "./range.ts";
 import { at, inSlices, Tally, totalOf, visit } from "./tally.ts";
 import { type Trait, traitsOf } from "./traits.ts";
 
@@ -31,6 +31,10 @@ export interface DayByTool {
   cost: Cost;
   tools: { tool: string; sessions: number; messages: number; tokens: number; cost: Cost }[];
 }
+export interface ToolCalls {
+  calls: number;
+  errors: number;
+}
 export interface InsightsReport {
   range: Range;
   totals: Sums;
@@ -40,6 +44,8 @@ export interface InsightsReport {
   delta: Record<"sessions" | "messages" | "activeMs" | "errors" | "tokens" | "cost", number | null> | null;
   /** Every day of the range; without one, the days on which something happened. */
   perDay: DayByTool[];
+  /** Tool calls and failed ones of the sessions in the range, each session as a whole; and of the range before. */
+  toolCalls: ToolCalls & { previous: ToolCalls | null };
   models: { model: string; usage: TokenUsage; cost: Cost }[];
   /** Sessions whose log was written in the last two minutes. */
   live: Session[];
@@ -59,6 +65,9 @@ const get = defineRoute({
   query: v.object({
     /** Local days up to today; default all time. */
     days,
+    /** Or local days, both included; without `to` up to today. */
+    from: day,
+    to: day,
     /** Zone whose days count; default this machine's. */
     tz: v.optional(v.string()),
     /** When you last looked. */
@@ -73,7 +82,7 @@ const get = defineRoute({
     const { cube, answers } = kernel.inject("insights");
     const zone = zoneOf(query.tz);
     const now = Date.now();
-    const span = lastSpan(query.days, zone, now);
+    const span = spanOf(query, zone, now);
     const { generation, sessions: all } = await cube.figures();
     const sessions = [...all.values()];
     const question = JSON.stringify(["insights", span.range, zone.name, query.since, minuteOf(now)]);
@@ -96,9 +105,10 @@ async function overview(kernel: Kernel, sessions: readonly CubeSession[], zone: 
   const perDay = new Map<number, { all: Tally; tools: Map<string, Tally> }>();
   const dayOf = (day: number) => at(perDay, day, () => ({ all: new Tally(), tools: new Map() }));
   if (span.from !== null && span.to !== null) for (let day = span.from; day <= span.to; day++) dayOf(day);
+  const toolCalls: ToolCalls = { calls: 0, errors: 0 };
   await inSlices(sessions, (session) => {
     const ofTool = (day: number) => at(dayOf(day).tools, session.tool, () => new Tally());
-    visit(
+    const found = visit(
       session,
       zone,
       span,
@@ -113,16 +123,18 @@ async function overview(kernel: Kernel, sessions: readonly CubeSession[], zone: 
         ofTool(day).addTokens(session, slot);
       },
     );
+    if (found) addCalls(toolCalls, session);
   });
   const sums = toSums(totals, costOf);
   const before = await previousOf(sessions, zone, span);
-  const previous = before && toSums(before, costOf);
+  const previous = before && toSums(before.tally, costOf);
   return {
     costOf,
     range: span.range,
     totals: sums,
     previous,
     delta: previous && deltaOf(sums, previous),
+    toolCalls: { ...toolCalls, previous: before?.toolCalls ?? null },
     perDay: [...perDay].sort(([a], [b]) => a - b).map(([day, { all, tools }]) => toDay(day, all, tools, costOf)),
     models: Object.entries(totals.usage)
       .map(([model, usage]) => ({ model, usage, cost: costOf({ [model]: usage }) }))
@@ -150,20 +162,33 @@ function toDay(day: number, all: Tally, tools: Map<string, Tally>, costOf: (usag
   };
 }
 
-async function previousOf(sessions: readonly CubeSession[], zone: Zone, { from, range }: Span): Promise<Tally | null> {
+function addCalls(sum: ToolCalls, session: CubeSession): void {
+  for (const [calls, errors] of Object.values(session.counts().tools)) {
+    sum.calls += calls;
+    sum.errors += errors;
+  }
+}
+
+async function previousOf(
+  sessions: readonly CubeSession[],
+  zone: Zone,
+  { from, range }: Span,
+): Promise<{ tally: Tally; toolCalls: ToolCalls } | null> {
   if (from === null || range.days === null) return null;
   const tally = new Tally();
+  const toolCalls: ToolCalls = { calls: 0, errors: 0 };
   const before = { from: from - range.days, to: from - 1 };
   await inSlices(sessions, (session) => {
-    visit(
+    const found = visit(
       session,
       zone,
       before,
       (i) => tally.addSlot(session, i),
       (slot) => tally.addTokens(session, slot),
     );
+    if (found) addCalls(toolCalls, session);
   });
-  return tally;
+  return { tally, toolCalls };
 }
 
 function toSums(tally: Tally, costOf: (usage: SessionUsage) => Cost): Sums {

@@ -3,7 +3,8 @@ import { statSync } from "node:fs";
 import type { Adapter, Kernel, SessionRef, SessionSummary, SessionUsage, UsageEntry, UsageEvidence } from "sessarc";
 import { QUARTER_MS, zoneOf } from "./buckets.ts";
 import type { CubeSession, TokenSlot } from "./cube.ts";
-import { type Group, report, toRange, type UsageReport } from "./usage.ts";
+import { toRange } from "./range.ts";
+import { type Group, report, type UsageReport } from "./usage.ts";
 
 export interface StatelessQuery {
   /** Projects need an archive: which folder belongs to which is not said in a log alone. */

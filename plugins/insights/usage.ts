@@ -1,9 +1,10 @@
 /** GET /usage and GET /prices: tokens and cost by time, session, model, project or tool. */
 import { defineRoute, SessarcError, type SessionUsage, type TokenUsage, type UsageEvidence } from "sessarc";
 import * as v from "valibot";
-import { type DayRange, dayName, dayNumber, monthName, weekName, zoneOf } from "./buckets.ts";
+import { type DayRange, dayName, monthName, weekName, zoneOf } from "./buckets.ts";
 import type { CubeSession } from "./cube.ts";
 import type { Cost, ModelPrice, Rates } from "./pricing.ts";
+import { day, toRange } from "./range.ts";
 import { at, inSlices, Tally, totalOf, visit } from "./tally.ts";
 
 export const GROUPS = ["day", "week", "month", "session", "model", "project", "tool"] as const;
@@ -39,13 +40,6 @@ export interface UsageReport {
   /** Models with tokens and without a price. */
   unpriced: string[];
 }
-
-const day = v.optional(
-  v.pipe(
-    v.string(),
-    v.check((text) => dayNumber(text) !== undefined, "must be a day such as 2026-11-20"),
-  ),
-);
 
 const usage = defineRoute({
   method: "GET",
@@ -184,22 +178,6 @@ function sums(tally: Tally, costOf: (usage: SessionUsage) => Cost, by?: Group): 
     tokens: tally.tokens,
     cost: costOf(tally.usage),
   };
-}
-
-/** Throws INVALID_INPUT for a range that ends before it begins. */
-export function toRange(from: string | undefined, to: string | undefined): DayRange {
-  const range = {
-    from: from === undefined ? null : (dayNumber(from) ?? null),
-    to: to === undefined ? null : (dayNumber(to) ?? null),
-  };
-  if (range.from !== null && range.to !== null && range.from > range.to) {
-    throw new SessarcError(
-      "INVALID_INPUT",
-      { reason: `The range ends before it begins: ${from} to ${to}` },
-      { issues: [{ path: "to", message: "must not be before from" }] },
-    );
-  }
-  return range;
 }
 
 /** Throws PROJECT_NOT_FOUND when nothing is named so. */

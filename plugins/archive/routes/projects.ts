@@ -12,13 +12,62 @@ const list = defineRoute({
   method: "GET",
   path: "/projects",
   summary: "All projects, newest first, with live git information",
-  handler: async ({ kernel }): Promise<Project[]> => {
+  query: v.object({
+    /** `0` leaves git out: a list to show at once. */
+    git: v.optional(v.picklist(["0", "1"])),
+  }),
+  handler: async ({ kernel, query }): Promise<Project[]> => {
     const archive = kernel.inject("archive");
     const projects = await archive.store.projects();
+    if (query.git === "0") return projects;
     const git = await archive.gitOf(projects);
     return projects.map((project) => ({ ...project, git: git.get(project.id) ?? null }));
   },
 });
+
+/** One frame of GET /projects/git. */
+export interface GitFrame {
+  id: string;
+  git: Project["git"];
+}
+
+const gitStates = defineRoute({
+  method: "GET",
+  path: "/projects/git",
+  summary: "Live git information of all projects, as server-sent events in the order it comes",
+  query: v.object({
+    /** Of this project alone. */
+    project: v.optional(v.string()),
+  }),
+  handler: async ({ kernel, query }): Promise<Response> => {
+    const archive = kernel.inject("archive");
+    const projects =
+      query.project === undefined ? await archive.store.projects() : [await archive.project(query.project)];
+    const encoder = new TextEncoder();
+    const gone = new AbortController();
+    const stream = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        const send = (text: string) => {
+          if (!gone.signal.aborted) controller.enqueue(encoder.encode(text));
+        };
+        send(": git\n\n"); // headers leave with the first byte
+        try {
+          await archive.eachGit(projects, (id, git) => send(frame({ id, git })), gone.signal);
+          send("event: end\ndata: {}\n\n");
+          if (!gone.signal.aborted) controller.close();
+        } catch (error) {
+          if (!gone.signal.aborted) controller.error(error);
+        }
+      },
+      cancel: () => gone.abort(),
+    });
+    return new Response(stream, {
+      headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" },
+    });
+  },
+});
+
+const frame = (one: GitFrame): string => `data: ${JSON.stringify(one)}\n\n`;
 
 const rename = defineRoute({
   method: "PATCH",
@@ -140,7 +189,7 @@ const sync = defineRoute({
   },
 });
 
-export const projectRoutes = [list, rename, remove, associate, unlink, sync] as const;
+export const projectRoutes = [list, gitStates, rename, remove, associate, unlink, sync] as const;
 
 async function changed(kernel: Kernel, id: string, what: "renamed" | "associated" | "unlinked"): Promise<Project> {
   const archive = kernel.inject("archive");

@@ -9,6 +9,15 @@ const count = (max: number) =>
 const seq = count(999_999_999);
 const limit = v.pipe(count(1000), v.minValue(1));
 
+/** ISO 8601 to ms. */
+const time = v.optional(
+  v.pipe(
+    v.string(),
+    v.check((text) => !Number.isNaN(Date.parse(text)), "must be a time in ISO 8601"),
+    v.transform(Date.parse),
+  ),
+);
+
 const list = defineRoute({
   method: "GET",
   path: "/sessions",
@@ -17,6 +26,10 @@ const list = defineRoute({
     project: v.optional(v.string()),
     tool: v.optional(v.string()),
     days: v.optional(v.pipe(count(3650), v.minValue(1))),
+    /** ISO 8601: sessions that went on at or after this time. */
+    after: time,
+    /** Sessions that had begun before this time. */
+    before: time,
     q: v.optional(v.string()),
     parent: v.optional(v.string()),
     subagents: v.optional(v.picklist(["0", "1"])),
@@ -32,7 +45,8 @@ const list = defineRoute({
       q: query.q,
       parent: query.parent,
       topLevel: query.subagents === "0",
-      since: query.days === undefined ? undefined : Date.now() - query.days * 86_400_000,
+      since: query.after ?? (query.days === undefined ? undefined : Date.now() - query.days * 86_400_000),
+      until: query.before,
       sort: query.sort,
     };
     const size = query.limit ?? 100;
