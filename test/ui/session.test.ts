@@ -75,16 +75,49 @@ describeUi("dashboard: a session", () => {
     await pane.getByText("README.md").first().waitFor();
   });
 
-  it("leads from a change to its cause and back", async () => {
-    const { page } = await open();
+  it("leads from a change to its cause and back, by mouse and by keys, and ties both by a line", async () => {
+    const { page } = await open("?m=13");
     const pill = page.getByRole("button", { name: /because of #/ }).first();
     await pill.waitFor();
     const text = await pill.innerText();
+    const change = await page.locator("article", { has: pill }).first().getAttribute("data-seq");
     await pill.click();
-    await page.waitForURL(/m=\d+/);
-    expect(text).toContain(`#${new URL(page.url()).searchParams.get("m")}`);
-    await page.goBack();
+    await page.waitForURL((url) => !["13", change].includes(url.searchParams.get("m")));
+    const cause = new URL(page.url()).searchParams.get("m");
+    expect(text).toContain(`#${cause}`);
+    await page.locator("[data-cause-line]").first().waitFor();
+    await page.locator("main h1").focus();
+    await page.keyboard.press("Alt+ArrowLeft");
+    await page.waitForURL((url) => url.searchParams.get("m") === change);
+    await page.locator(`${row(Number(change))}[aria-current=true]`).waitFor();
+    const line = await page.locator("[data-cause-line]").boundingBox();
+    const [from, to] = await Promise.all([cause, change].map((seq) => page.locator(row(Number(seq))).boundingBox()));
+    expect(line?.y).toBeGreaterThanOrEqual(from?.y ?? Number.NaN);
+    expect((line?.y ?? 0) + (line?.height ?? 0)).toBeLessThanOrEqual((to?.y ?? 0) + (to?.height ?? 0));
+    await page.keyboard.press("c");
+    await page.waitForURL((url) => url.searchParams.get("m") === cause);
+    await page.keyboard.press("e");
+    await page.waitForURL((url) => ![null, cause].includes(url.searchParams.get("m")));
+    await page.keyboard.press("Escape");
     await page.waitForURL((url) => !url.searchParams.has("m"));
+    await page.locator("[data-cause-line]").first().waitFor({ state: "detached" });
+  });
+
+  it("lists the changes a read led to, when there are several", async () => {
+    const stage = await open("?m=13");
+    const { page } = stage;
+    const pill = page.getByRole("button", { name: /led to [2-9] changes/ }).first();
+    const count = Number(/\d/.exec(await pill.innerText())?.[0]);
+    await pill.click();
+    const items = page.getByRole("menuitem");
+    await items.first().waitFor();
+    expect(await items.count()).toBe(count);
+    const seq = /#(\d+)/.exec(await items.nth(1).innerText())?.[1];
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => url.searchParams.get("m") === seq);
+    expect(stage.problems()).toEqual([]);
   });
 
   it("moves along the timeline by keys, and tells where it is", async () => {

@@ -2,6 +2,9 @@
 import type { CausalityAnswer } from "../wire.ts";
 
 export type Cause = CausalityAnswer["changes"][number]["causes"][number];
+/** Further apart than this is "long before". */
+export const SHORT = 60;
+
 export interface Causality {
   /** By seq of the change. */
   causes: Map<number, Cause[]>;

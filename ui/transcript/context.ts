@@ -16,6 +16,8 @@ export interface SessionContext {
   selected: ComputedRef<number | null>;
   /** Selects and, unless told otherwise, brings into view. */
   select(seq: number, options?: { scroll?: boolean; replace?: boolean }): void;
+  /** Goes along a link: `to` is selected, and going back in the history selects `from`. */
+  follow(from: number, to: number): void;
   /** Parts of rows that are opened: `all:12`, `fold:40`. Outlives the row's own mounting. */
   opened: Set<string>;
   toggle(key: string): void;

@@ -83,7 +83,24 @@ export function useSession(id: string) {
   const scroll = ref<(seq: number, align?: "center" | "nearest") => Promise<void>>();
   function select(seq: number, options: { scroll?: boolean; replace?: boolean } = {}): void {
     writeQuery(router, { m: String(seq) }, options.replace ?? options.scroll === false);
+    popped = false;
     if (options.scroll !== false) void scroll.value?.(seq);
+  }
+  // What going back in the history selects is brought into view too.
+  let popped = false;
+  const onPop = () => {
+    popped = true;
+  };
+  addEventListener("popstate", onPop);
+  onScopeDispose(() => removeEventListener("popstate", onPop));
+  watch(selected, (seq) => {
+    if (popped && seq !== null) void scroll.value?.(seq, "nearest");
+    popped = false;
+  });
+  async function follow(from: number, to: number): Promise<void> {
+    if (selected.value !== from)
+      await router.replace({ query: { ...router.currentRoute.value.query, m: String(from) } });
+    select(to);
   }
 
   // Search inside.
@@ -207,6 +224,7 @@ export function useSession(id: string) {
     rows,
     selected,
     select,
+    follow: (from, to) => void follow(from, to),
     opened,
     toggle: (key) => {
       if (!opened.delete(key)) opened.add(key);
