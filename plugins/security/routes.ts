@@ -103,12 +103,14 @@ const exportRedacted = defineRoute({
   query: v.object({ format: v.optional(v.picklist(["md", "html", "json"])) }),
   handler: async ({ kernel, params, query }) => {
     const format = query.format ?? "md";
-    const { text, fileName } = await kernel.inject("redactor").document(params.id, format);
+    const { text, fileName, redactions } = await kernel.inject("redactor").document(params.id, format);
     return new Response(text, {
       headers: {
         "content-type": `${TYPES[format]}; charset=utf-8`,
         "content-disposition": `attachment; filename="${fileName}"`,
         "content-length": String(Buffer.byteLength(text)),
+        // How many places each rule replaced: a preview says so before a share is made.
+        "sessarc-redactions": JSON.stringify(redactions),
       },
     });
   },

@@ -22,6 +22,8 @@ import git from "../../plugins/git/index.ts";
 import insights from "../../plugins/insights/index.ts";
 import live from "../../plugins/live/index.ts";
 import opencode from "../../plugins/opencode/index.ts";
+import security from "../../plugins/security/index.ts";
+import share from "../../plugins/share/index.ts";
 import { ROOT } from "../built.ts";
 import { testEnv } from "../kernel.ts";
 
@@ -94,6 +96,8 @@ export function useStage(options: StageOptions = {}): () => Stage {
       causality(),
       live(),
       git(),
+      security(),
+      share(),
       ...(options.plugins ?? []),
       dashboard({ dir: DIR }),
     ];

@@ -1,10 +1,8 @@
 /** Every screen: stands, reports nothing on the console, asks no other machine, is accessible, comes back after a reload. */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { expect, it } from "vitest";
+import { violations } from "./axe.ts";
 import { describeUi, projectId, type Stage, sessionId, settled, useStage, visit } from "./browser.ts";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   home: () => "/",
   "home of one day": () => "/?days=7",
@@ -15,6 +13,7 @@ const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   session: async (stage) => `/sessions/${await sessionId(stage, "High and low water")}?m=11&pane=diff`,
   "session files": async (stage) => `/sessions/${await sessionId(stage, "High and low water")}?pane=files`,
   "session overview": async (stage) => `/sessions/${await sessionId(stage, "High and low water")}?view=overview`,
+  "session security": async (stage) => `/sessions/${await sessionId(stage, "Read the settings")}?view=security`,
   search: () => "/search?q=tide",
   "search, nothing found": () => "/search?q=zzzznothing&tool=codex",
   import: () => "/import",
@@ -65,22 +64,3 @@ describeUi("dashboard: every screen", () => {
     expect(await stage.page.getByRole("main").count()).toBe(1);
   });
 });
-
-async function violations({ page }: Stage): Promise<string[]> {
-  await page.evaluate(axe);
-  return page.evaluate(async () => {
-    const { axe } = window as unknown as {
-      axe: {
-        run(
-          options: unknown,
-        ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
-      };
-    };
-    const report = await axe.run({
-      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
-    });
-    return report.violations.flatMap(({ id, nodes }) =>
-      nodes.slice(0, 3).map((node) => `${id}: ${node.html.slice(0, 160)} — ${node.failureSummary.slice(0, 200)}`),
-    );
-  });
-}

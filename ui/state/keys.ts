@@ -32,7 +32,9 @@ export function listenForKeys(): void {
   window.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing) return;
     const key = nameOf(event);
-    const typing = isTyping(event.target);
+    // An open menu takes letters for finding its items.
+    const typing =
+      isTyping(event.target) || (event.target instanceof Element && event.target.closest("[role=menu]") !== null);
     const tried = prefix === "" ? [key] : [`${prefix} ${key}`, key];
     const hadPrefix = prefix !== "";
     prefix = "";
