@@ -1,5 +1,6 @@
 /** Work off the main thread: tinypool over worker threads, started when first needed, gone when idle. */
 import { availableParallelism } from "node:os";
+import { setFlagsFromString } from "node:v8";
 
 /** A function of a module, run in a worker. Arguments and result must survive structured clone. */
 export interface PoolTask<A extends unknown[], R> {
@@ -30,8 +31,12 @@ const IDLE_MS = 3_000;
 /** Heaps of a worker in MB. Small: a worker parses and forgets; V8 grows its heap to what it may have before it looks for garbage. */
 const YOUNG_MB = 6;
 const OLD_MB = 512;
-/** Bytecodes that run before V8 optimises a function: four times the default. A worker lives for seconds, and each one compiles alone. */
-const BUDGET = "--interrupt-budget=500000";
+/**
+ * Bytecodes that run before V8 optimises a function. A worker lives for seconds and compiles alone: it waits longer. The flag holds for
+ * the whole process, so that it goes back to V8's default when the last task has ended: else every first request would stay slow.
+ */
+const PATIENT = "--interrupt-budget=500000";
+const DEFAULT = "--interrupt-budget=67584";
 
 /**
  * Makes a pool. Costs nothing until the first `run`; then each thread costs about 30 ms and 12 MB, and ends after 3 s without work.
@@ -43,9 +48,9 @@ export function createPool(options: PoolOptions = {}): Pool {
     return { size: 1, threaded: false, run: (task, ...args) => task.inline(...args), close: async () => {} };
   }
   let pool: Promise<import("tinypool").Tinypool> | undefined;
+  let running = 0;
   const open = async () => {
-    const [{ default: Tinypool }, { setFlagsFromString }] = await Promise.all([import("tinypool"), import("node:v8")]);
-    setFlagsFromString(BUDGET);
+    const { default: Tinypool } = await import("tinypool");
     return new Tinypool({
       filename: new URL("./dist/worker.mjs", import.meta.resolve("sessarc/package.json")).href,
       minThreads: 0,
@@ -61,7 +66,12 @@ export function createPool(options: PoolOptions = {}): Pool {
     threaded: true,
     async run(task, ...args) {
       pool ??= open();
-      return (await pool).run({ specifier: task.specifier, export: task.export, args });
+      if (running++ === 0) setFlagsFromString(PATIENT);
+      try {
+        return await (await pool).run({ specifier: task.specifier, export: task.export, args });
+      } finally {
+        if (--running === 0) setFlagsFromString(DEFAULT);
+      }
     },
     async close() {
       if (pool) await (await pool).destroy();

@@ -1,7 +1,7 @@
 /** Which reads led to which changes: one pass over a session, constant work per message. */
 import { isRecord, type Json, type LazyEvent, pathsIn, type ToolRole } from "sessarc";
 import { own, pathsInText } from "./paths.ts";
-import { type Cause, type Relation, reasonOf, scoreOf } from "./relations.ts";
+import { type Cause, RELATIONS, type Relation, reasonOf, scoreOf } from "./relations.ts";
 import { commandOf, readShell } from "./shell.ts";
 import { createTrail, type Evidence } from "./trail.ts";
 
@@ -125,16 +125,19 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
   function change(event: LazyEvent, tool: string, path: string): void {
     const spot = trail.spot(path);
     const turn = ++changeCount;
+    // The best so far, best first.
     const picked: Evidence[] = [];
     // From the strongest relation to the weakest: the first one that fits an entry stays.
     const offer = (list: readonly Evidence[], relation: Relation) => {
+      const last = picked[CAUSES - 1];
+      if (last !== undefined && last.score > RELATIONS[relation]) return;
       steps += list.length;
       for (const evidence of list) {
         if (evidence.turn === turn) continue;
         evidence.turn = turn;
         evidence.relation = relation;
         evidence.score = scoreOf(relation, event.seq - evidence.seq);
-        picked.push(evidence);
+        pick(picked, evidence);
       }
     };
     offer(spot.reads.list, "same-file");
@@ -143,10 +146,8 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
     if (spot.namesakes) offer(spot.namesakes.list, "same-stem");
     offer(spot.inFolder.list, "same-directory");
     if (recent.length > 0 && event.seq - (recent[0] as Evidence).seq <= RECENT_SEQS) offer(recent, "recent");
-    picked.sort(byScore);
     const causes: Cause[] = [];
     for (const evidence of picked) {
-      if (causes.length === CAUSES) break;
       const { seq, tool_name, path: looked, pattern, score, relation } = evidence;
       if (relation !== "recent") evidence.used = true;
       causes.push({
@@ -200,7 +201,16 @@ function toEvidence(
   return { seq, tool_name, path, pattern, read, chars: 0, used: false, turn: 0, relation: "recent", score: 0 };
 }
 
-const byScore = (a: Evidence, b: Evidence) => b.score - a.score || b.seq - a.seq;
+/** Puts `evidence` where it belongs among the best, of two equal ones the newer first; the last one falls out when there are too many. */
+function pick(best: Evidence[], evidence: Evidence): void {
+  let at = best.length;
+  if (at < CAUSES) best.push(evidence);
+  else if (!isBetter(evidence, best[--at] as Evidence)) return;
+  for (; at > 0 && isBetter(evidence, best[at - 1] as Evidence); at--) best[at] = best[at - 1] as Evidence;
+  best[at] = evidence;
+}
+
+const isBetter = (a: Evidence, b: Evidence) => a.score > b.score || (a.score === b.score && a.seq > b.seq);
 
 function patternOf(input: Json | undefined): string | null {
   if (!isRecord(input)) return null;

@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { definePlugin, defineRoute, type EventKind, type Kernel, type RoutesOf, type Services } from "sessarc";
 import { type Causality, createAnalysis } from "./analyze.ts";
+import { createChangeWriter } from "./json.ts";
 
 export type { Causality, Change } from "./analyze.ts";
 export type { Cause, Relation } from "./relations.ts";
@@ -48,9 +49,13 @@ async function analyze(kernel: Kernel, row: Row): Promise<Uint8Array<ArrayBuffer
   const archive = kernel.inject("archive");
   const analysis = createAnalysis(archive.adapter(row.tool)?.tools ?? {}, row.cwd ?? "");
   // Written down as they are found: together they are the largest part of it all.
-  const changes: string[] = [];
+  const toJson = createChangeWriter();
+  const pieces: Buffer[] = [];
+  let found = 0;
   const write = () => {
-    for (const change of analysis.takeChanges()) changes.push(JSON.stringify(change));
+    let text = "";
+    for (const change of analysis.takeChanges()) text += (found++ === 0 ? "" : ",") + toJson(change);
+    if (text !== "") pieces.push(Buffer.from(text));
   };
   let turn = performance.now();
   for await (const chunk of archive.chunks(row)) {
@@ -62,7 +67,7 @@ async function analyze(kernel: Kernel, row: Row): Promise<Uint8Array<ArrayBuffer
   }
   await nextTurn();
   const { changes: _, ...rest } = analysis.finish();
-  return Buffer.from(`{"changes":[${changes.join(",")}],${JSON.stringify(rest).slice(1)}`);
+  return Buffer.concat([Buffer.from('{"changes":['), ...pieces, Buffer.from(`],${JSON.stringify(rest).slice(1)}`)]);
 }
 
 const LOOKED_AT: ReadonlySet<EventKind> = new Set<EventKind>(["tool_use", "tool_result"]);

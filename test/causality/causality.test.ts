@@ -3,8 +3,9 @@ import { dirname, join } from "node:path";
 import type { SessionEvent, ToolRole } from "sessarc";
 import { describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
-import { type Causality, createAnalysis } from "../../plugins/causality/analyze.ts";
+import { type Causality, type Change, createAnalysis } from "../../plugins/causality/analyze.ts";
 import causality from "../../plugins/causality/index.ts";
+import { createChangeWriter } from "../../plugins/causality/json.ts";
 import { pathsInText, toPlace } from "../../plugins/causality/paths.ts";
 import { commandOf, readShell } from "../../plugins/causality/shell.ts";
 import claude from "../../plugins/claude-code/index.ts";
@@ -23,6 +24,24 @@ function run(events: readonly SessionEvent[]): Causality {
   for (const event of events) analysis.add(event);
   return analysis.finish();
 }
+
+describe("changes as JSON", () => {
+  it("are what JSON.stringify would write, whatever the names hold", () => {
+    const odd = 'a "b" \\ \u2028 \ud800 \n.ts';
+    const { changes } = run(
+      session(
+        ["Grep", { pattern: 'say "hello\\"', path: "/w/app" }, "src/auth.ts:3: hello"],
+        ["Read", { file_path: odd }],
+        ["Edit", { file_path: odd, old_string: "a", new_string: "b" }],
+        ["Edit", { file_path: "src/auth.ts", old_string: "a", new_string: "b" }],
+      ),
+    );
+    expect(changes[1]?.causes.length).toBeGreaterThan(1);
+    const write = createChangeWriter();
+    for (const change of [...changes, { ...(changes[0] as Change), at: "2026-11-01T00:00:00.000Z", causes: [] }])
+      expect(write(change)).toBe(JSON.stringify(change));
+  });
+});
 
 describe("causes of a change", () => {
   it("ranks the same file, failures, searches, namesakes, neighbours and what is recent", () => {
