@@ -10,6 +10,8 @@ export class Client {
   /** Older messages are being read for it. */
   busy = false;
   closed = false;
+  /** Heartbeats in a row for which there was no room. */
+  missed = 0;
   /** What it told when it connected: its last frame, or the seq it has. */
   readonly wanted: Position | undefined;
   readonly stream: ReadableStream<Uint8Array>;
@@ -27,6 +29,7 @@ export class Client {
           controller.enqueue(first);
         },
         pull: () => {
+          this.missed = 0;
           this.#waiting?.();
           this.#waiting = undefined;
           onRoom();

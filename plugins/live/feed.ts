@@ -4,8 +4,9 @@ import { type Adapter, isSessarcError, type Kernel, type SessionEvent } from "se
 import { inFrames } from "./backlog.ts";
 import { Client } from "./client.ts";
 import { HEARTBEAT, messagesFrame, statusFrame, toWire } from "./frames.ts";
-import { History, type SessionRow } from "./history.ts";
+import { History } from "./history.ts";
 import { formatId, NO_MARK, type Position } from "./position.ts";
+import type { SessionRow, Target } from "./target.ts";
 import { type Wake, watchLog } from "./wake.ts";
 
 /** Of a burst the first message goes at once, the rest in one frame per this time. */
@@ -14,6 +15,8 @@ const BURST_MS = 25;
 const REST = 4;
 const REST_MAX_MS = 5_000;
 const HEARTBEAT_MS = 15_000;
+/** A client that took nothing for this many heartbeats is gone, whatever its connection says; a living one comes again. */
+const STALLED = 8;
 /** A log that is replaced is away for a moment. */
 const GONE_MS = 1_000;
 const RETRY_MS = 100;
@@ -22,6 +25,13 @@ const FAILURES = 20;
 const KEEP = 64;
 
 export type StopReason = "deleted" | "unreadable" | "removed" | "closing" | "idle";
+
+export interface FeedOptions {
+  /** A comment is sent this often. Default 15,000. */
+  heartbeatMs?: number | undefined;
+  /** Look now and then, without the system's events: for file systems that have none and do not say so. */
+  poll?: boolean | undefined;
+}
 
 export interface FeedStatus {
   sessionId: string;
@@ -41,6 +51,7 @@ export class Feed {
   readonly #clients = new Set<Client>();
   readonly #onStop: (feed: Feed) => void;
   readonly #always: boolean;
+  readonly #poll: boolean;
   #wake: Wake;
   #ready: Promise<void>;
   #isReady = false;
@@ -57,18 +68,21 @@ export class Feed {
   #stopped = false;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(kernel: Kernel, adapter: Adapter, row: SessionRow, onStop: (feed: Feed) => void) {
-    this.id = row.id;
+  constructor(kernel: Kernel, adapter: Adapter, target: Target, options: FeedOptions, onStop: (feed: Feed) => void) {
+    this.id = target.row.id;
     this.#kernel = kernel;
     this.#onStop = onStop;
     this.#always = adapter.tailBatches === undefined;
-    const archive = kernel.inject("archive");
-    this.#history = new History(kernel, adapter, row, archive.ref(row));
+    this.#poll = options.poll ?? false;
+    this.#history = new History(kernel, adapter, target);
     // Before the first read, so that nothing written beside it is missed.
     this.#wake = this.#watch();
     this.#heartbeat = setInterval(() => {
-      for (const client of this.#clients) if (client.hasRoom) client.send(HEARTBEAT);
-    }, HEARTBEAT_MS);
+      for (const client of [...this.#clients]) {
+        if (client.hasRoom) client.send(HEARTBEAT);
+        else if (++client.missed >= STALLED) client.drop();
+      }
+    }, options.heartbeatMs ?? HEARTBEAT_MS);
     this.#heartbeat.unref();
     this.#ready = this.#start();
   }
@@ -137,7 +151,8 @@ export class Feed {
   }
 
   #watch(): Wake {
-    return watchLog(this.#history.ref.path, { always: this.#always, onChange: () => this.#changed() });
+    const [always, poll] = [this.#always, this.#poll];
+    return watchLog(this.#history.ref.path, { always, poll, onChange: () => this.#changed() });
   }
 
   async #start(): Promise<void> {

@@ -1,12 +1,10 @@
 /** The messages a feed knows, as far as it must to number them, to place clients, and to fetch what it did not keep. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Adapter, Kernel, Services, SessionEvent, SessionRef } from "sessarc";
+import type { Adapter, Kernel, SessionEvent, SessionRef } from "sessarc";
 import { Backlog } from "./backlog.ts";
 import { createReader, type LogReader } from "./log.ts";
 import { chainOf, markOf, NO_MARK, sumOf } from "./position.ts";
-
-/** A session's row, as the archive's service answers it. */
-export type SessionRow = Awaited<ReturnType<Services["archive"]["row"]>>;
+import type { SessionRow, Target } from "./target.ts";
 
 /** Messages looked back at to see how far archive and log agree: text still growing at import stands at the end. */
 const LOOK_BACK = 64;
@@ -27,7 +25,7 @@ export class History {
   row: SessionRow;
   ref: SessionRef;
 
-  constructor(kernel: Kernel, adapter: Adapter, row: SessionRow, ref: SessionRef) {
+  constructor(kernel: Kernel, adapter: Adapter, { row, ref }: Target) {
     this.#kernel = kernel;
     this.#adapter = adapter;
     this.row = row;

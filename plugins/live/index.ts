@@ -1,17 +1,18 @@
 /** Live tailing: what an assistant writes, as it writes it. */
 import { definePlugin, type RoutesOf } from "sessarc";
+import type { FeedOptions } from "./feed.ts";
 import { createLive, type Live } from "./live.ts";
 import { liveRoutes } from "./routes.ts";
 import { createSync, type Sync, type SyncStatus, type SyncTimes } from "./sync.ts";
 
-export type { FeedStatus, StopReason } from "./feed.ts";
+export type { FeedOptions, FeedStatus, StopReason } from "./feed.ts";
 export type { Live } from "./live.ts";
 export type { Sync, SyncStatus, SyncTimes } from "./sync.ts";
 
 export const routes = [...liveRoutes] as const;
 
-export interface LiveOptions {
-  /** Other times than usual, for tests. */
+export interface LiveOptions extends FeedOptions {
+  /** Other times of keeping the archive up to date than usual. */
   sync?: Partial<SyncTimes>;
 }
 
@@ -20,7 +21,7 @@ export default definePlugin((options: LiveOptions | undefined) => ({
   dependsOn: ["archive"],
   routes,
   setup(kernel) {
-    const live = createLive(kernel);
+    const live = createLive(kernel, options);
     kernel.provide("live", live);
     const sync = createSync(kernel, options?.sync);
     kernel.provide("sync", sync);

@@ -1,13 +1,16 @@
 /** All watched sessions: one feed each, however many follow it. */
 import { type Kernel, SessarcError } from "sessarc";
 import type { Client } from "./client.ts";
-import { Feed, type FeedStatus } from "./feed.ts";
-import type { SessionRow } from "./history.ts";
+import { Feed, type FeedOptions, type FeedStatus } from "./feed.ts";
 import type { Position } from "./position.ts";
+import { findTarget, type Target } from "./target.ts";
 
 export interface Live {
-  /** Follows a session; its feed starts with the first follower and stops with the last. Throws ADAPTER_MISSING. */
-  follow(row: SessionRow, wanted: Position | undefined): Client;
+  /**
+   * Follows a session; its feed starts with the first follower and stops with the last. Throws SESSION_NOT_FOUND and
+   * ADAPTER_MISSING.
+   */
+  follow(id: string, wanted: Position | undefined): Promise<Client>;
   status(): FeedStatus[];
   /** Reads of logs and frames made since the start, over all feeds. */
   readonly stats: { reads: number; frames: number };
@@ -17,7 +20,7 @@ export interface Live {
   close(): Promise<void>;
 }
 
-export function createLive(kernel: Kernel): Live {
+export function createLive(kernel: Kernel, options: FeedOptions = {}): Live {
   const feeds = new Map<string, Feed>();
   const stopping = new Set<Promise<void>>();
   const past = { reads: 0, frames: 0 };
@@ -30,16 +33,22 @@ export function createLive(kernel: Kernel): Live {
     stopping.add(settled);
   }
 
+  function open(target: Target): Feed {
+    const { id, tool } = target.row;
+    const adapter = kernel.inject("archive").adapter(tool);
+    if (!adapter) throw new SessarcError("ADAPTER_MISSING", { tool });
+    const feed = new Feed(kernel, adapter, target, options, onStop);
+    feeds.set(id, feed);
+    return feed;
+  }
+
   return {
-    follow(row, wanted) {
-      let feed = feeds.get(row.id);
-      if (!feed) {
-        const adapter = kernel.inject("archive").adapter(row.tool);
-        if (!adapter) throw new SessarcError("ADAPTER_MISSING", { tool: row.tool });
-        feed = new Feed(kernel, adapter, row, onStop);
-        feeds.set(row.id, feed);
-      }
-      return feed.join(wanted);
+    async follow(id, wanted) {
+      const known = feeds.get(id);
+      if (known) return known.join(wanted);
+      const target = await findTarget(kernel, id);
+      // Another client may have been quicker.
+      return (feeds.get(id) ?? open(target)).join(wanted);
     },
     status: () => [...feeds.values()].map((feed) => feed.status),
     get stats() {

@@ -12,11 +12,10 @@ const follow = defineRoute({
     after: v.optional(v.pipe(v.string(), v.regex(/^\d{1,9}$/, "must be a whole number"), v.transform(Number))),
   }),
   handler: async ({ kernel, params, query, event }) => {
-    const row = await kernel.inject("archive").row(params.id);
     const has: Position | undefined =
       query.after === undefined ? undefined : { seq: query.after + 1, mark: NO_MARK, lineage: "" };
     const { headers, signal } = event.req;
-    const client = kernel.inject("live").follow(row, parseId(headers.get("last-event-id")) ?? has);
+    const client = await kernel.inject("live").follow(params.id, parseId(headers.get("last-event-id")) ?? has);
     signal.addEventListener("abort", () => client.drop(), { once: true });
     if (signal.aborted) client.drop();
     return new Response(client.stream, {

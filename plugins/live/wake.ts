@@ -12,6 +12,8 @@ export interface WakeOptions {
   onChange(): void;
   /** Ask at every look instead of comparing size and time: a store of many files, or one that keeps its changes beside it. */
   always: boolean;
+  /** Never use events. */
+  poll?: boolean;
 }
 
 /** Looks where nothing tells of changes: quick after one, then rarer. */
@@ -22,7 +24,7 @@ const IDLE_MS = 1_000;
  * Watches the folder, not the file: so a file that is replaced or comes back is seen too. Where events fail (network shares, no
  * more handles) looks do the work. Keeps no process alive.
  */
-export function watchLog(path: string, { onChange, always }: WakeOptions): Wake {
+export function watchLog(path: string, { onChange, always, poll }: WakeOptions): Wake {
   const name = basename(path);
   let watcher: FSWatcher | undefined;
   let last = "";
@@ -35,13 +37,14 @@ export function watchLog(path: string, { onChange, always }: WakeOptions): Wake 
     watcher = undefined;
   };
   try {
-    watcher = watch(dirname(path), { persistent: false }, (_, file) => {
-      // `<name>-wal` and its like belong to a database.
-      if (file !== null && file !== name && !file.startsWith(`${name}-`)) return;
-      wait = POLL_MS;
-      onChange();
-    });
-    watcher.on("error", give);
+    if (!poll)
+      watcher = watch(dirname(path), { persistent: false }, (_, file) => {
+        // `<name>-wal` and its like belong to a database.
+        if (file !== null && file !== name && !file.startsWith(`${name}-`)) return;
+        wait = POLL_MS;
+        onChange();
+      });
+    watcher?.on("error", give);
   } catch {
     watcher = undefined; // polled
   }

@@ -58,8 +58,9 @@ export function follow(
         vanish: () => req.destroy(),
       };
       onTestFinished(() => void req.destroy());
-      res.on("data", (chunk: Buffer) => {
-        text += chunk.toString("utf8");
+      res.setEncoding("utf8");
+      res.on("data", (chunk: string) => {
+        text += chunk;
         for (let at = text.indexOf("\n\n"); at >= 0; at = text.indexOf("\n\n")) {
           take(self, text.slice(0, at));
           text = text.slice(at + 2);
@@ -82,8 +83,14 @@ function take(self: Follower, block: string): void {
     self.comments++;
     return;
   }
-  const id = /^id: (.*)$/m.exec(block)?.[1] ?? "";
-  const frame = JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? "null") as LiveFrame;
+  // U+2028 ends a line for a regular expression, not for a stream of events.
+  const field = (name: string) =>
+    block
+      .split("\n")
+      .find((line) => line.startsWith(`${name}: `))
+      ?.slice(name.length + 2);
+  const id = field("id") ?? "";
+  const frame = JSON.parse(field("data") ?? "null") as LiveFrame;
   self.frames.push({ ...frame, id });
   if (id) self.lastId = id;
   if (frame.type === "messages") self.events.push(...frame.events);

@@ -1,0 +1,23 @@
+/** What an id means: a session of the archive, or a log that was found and is not imported yet. */
+import { type Kernel, type Services, SessarcError, type SessionRef } from "sessarc";
+
+type ArchiveRow = Awaited<ReturnType<Services["archive"]["row"]>>;
+
+/** What a feed needs to know of a session's row in the archive. */
+export type SessionRow = Pick<ArchiveRow, "id" | "tool" | "source_path" | "message_count" | "has_cursor" | "parts">;
+
+export interface Target {
+  row: SessionRow;
+  ref: SessionRef;
+}
+
+/** Throws SESSION_NOT_FOUND for an id that neither the archive nor the last listing has, and for sessions the user deleted. */
+export async function findTarget(kernel: Kernel, id: string): Promise<Target> {
+  const { store, importer, ref } = kernel.inject("archive");
+  const row = await store.row(id);
+  if (row) return { row, ref: ref(row) };
+  const found = importer.lastScan?.found.get(id);
+  if (!found || (await store.tombstones()).has(id)) throw new SessarcError("SESSION_NOT_FOUND", { id });
+  const { tool, path } = found.ref;
+  return { row: { id, tool, source_path: path, message_count: 0, has_cursor: 0, parts: "[]" }, ref: found.ref };
+}
