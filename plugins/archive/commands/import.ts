@@ -27,6 +27,7 @@ interface Outcome {
   unchanged: number;
   skipped: number;
   failed: { id: string; code: string; message: string }[];
+  cancelled: number;
   messages: number;
   bytes: number;
   ms: number;
@@ -43,6 +44,9 @@ interface Selection {
   sessions?: string[];
   all?: true;
 }
+
+/** Exit code of what Ctrl-C ended. */
+const INTERRUPTED = 130;
 
 export async function run(ctx: CommandContext): Promise<number> {
   if (ctx.args.length > 0) throw new UsageError(`\`sessarc import\` takes no ${JSON.stringify(ctx.args[0])}`);
@@ -67,6 +71,7 @@ export async function run(ctx: CommandContext): Promise<number> {
     );
     return 3;
   }
+  if (ctx.signal.aborted) return INTERRUPTED;
   if (ctx.flags["dry-run"] === true) return dryRun(ctx, scan, sessions);
   return await runImport(ctx, select(tools, wanted, projects, sessions));
 }
@@ -89,12 +94,24 @@ async function runImport(ctx: CommandContext, selection: Selection): Promise<num
   const progress = createProgress({ tty: ctx.tty, columns: process.stderr.columns, write: ctx.errRaw });
   const byTool = new Map<string, Record<string, number>>();
   let done: Outcome | undefined;
+  let cancelling: Promise<unknown> | undefined;
+  // The stream is read on: it ends with what was finished.
+  const cancel = () => {
+    progress.clear();
+    if (ctx.tty) ctx.err("cancelling… what is done is kept");
+    cancelling = ctx.fetch("/import/cancel", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
+    cancelling.catch(() => {}); // told below, when it is awaited
+  };
+  ctx.signal.addEventListener("abort", cancel, { once: true });
   try {
     const response = await ctx.fetch("/import", {
       method: "POST",
       headers: { accept: "text/event-stream", "content-type": "application/json" },
       body: JSON.stringify(selection),
-      signal: ctx.signal,
     });
     for await (const frame of readFrames<Frame>(await accepted(response))) {
       if (frame.type === "progress") progress.update(frame);
@@ -102,11 +119,14 @@ async function runImport(ctx: CommandContext, selection: Selection): Promise<num
       else if (frame.type === "done") done = frame;
       else if (frame.type === "error") throw new Error(frame.message);
     }
+    await cancelling;
   } finally {
+    ctx.signal.removeEventListener("abort", cancel);
     progress.clear();
   }
   if (!done) throw new Error("The import ended without a result; what was imported so far stays");
   report(ctx, done, byTool);
+  if (ctx.signal.aborted) return INTERRUPTED;
   return done.failed.length > 0 ? 1 : 0;
 }
 
@@ -118,10 +138,16 @@ function count(byTool: Map<string, Record<string, number>>, frame: { id: string;
 }
 
 function report(ctx: CommandContext, done: Outcome, byTool: ReadonlyMap<string, Record<string, number>>): void {
+  if (done.cancelled > 0) {
+    const begun = done.imported + done.failed.length;
+    ctx.err(
+      `cancelled after ${formatCount(begun)} of ${formatCount(begun + done.cancelled)}; the same command imports the other ${formatCount(done.cancelled)}`,
+    );
+  }
   if (ctx.json) {
-    const { imported, unchanged, skipped, failed, messages, bytes, ms, ...rest } = done;
+    const { imported, unchanged, skipped, failed, cancelled, messages, bytes, ms, ...rest } = done;
     const { type: _, ...others } = rest as typeof rest & { type?: string };
-    ctx.out(JSON.stringify({ imported, unchanged, skipped, failed, messages, bytes, ms, ...others }));
+    ctx.out(JSON.stringify({ imported, unchanged, skipped, failed, cancelled, messages, bytes, ms, ...others }));
     return;
   }
   const style = createStyle(ctx.colour);

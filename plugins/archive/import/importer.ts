@@ -1,9 +1,10 @@
 /** Scans and imports, one run at a time; remembers the last scan and tells what is going on. */
 import { type AdapterEnv, type Kernel, SessarcError } from "sessarc";
 import type { Identity, ProjectResolver } from "../projects.ts";
+import { Bulletin } from "./bulletin.ts";
 import { sweepOrphans } from "./orphans.ts";
 import { rescan } from "./rescan.ts";
-import { type ImportFrame, type ImportReport, type Progress, runImport } from "./run.ts";
+import { type ImportFrame, type ImportReport, runImport } from "./run.ts";
 import { type Found, type Scan, scanLogs, versionOf } from "./scan.ts";
 
 export interface Selection {
@@ -22,6 +23,8 @@ export interface Peeked {
 
 /** Heads of logs kept in memory; the oldest go first. */
 const PEEK_LIMIT = 20_000;
+/** Nobody listens: a run that keeps the archive up to date. */
+const SILENT = () => {};
 
 export class Importer {
   readonly #kernel: Kernel;
@@ -30,9 +33,12 @@ export class Importer {
   #scan: Scan | undefined;
   #scanning: Promise<Scan> | undefined;
   #tail: Promise<unknown> = Promise.resolve();
-  #progress: Progress | undefined;
+  /** Those of the run under way and of those that wait. */
+  readonly #cancels = new Set<AbortController>();
   #swept = false;
   readonly #peeked = new Map<string, Peeked>();
+  /** What the run under way tells, also for those who come later. */
+  readonly bulletin = new Bulletin();
   /** End of the last run that looked at all tools. */
   lastSyncAt: string | null = null;
 
@@ -45,8 +51,8 @@ export class Importer {
   get env(): AdapterEnv {
     return this.#kernel.env;
   }
-  get progress(): Progress | { type: "idle" } {
-    return this.#progress ?? { type: "idle" };
+  get progress() {
+    return this.bulletin.progress;
   }
   get lastScan(): Scan | undefined {
     return this.#scan;
@@ -84,11 +90,11 @@ export class Importer {
     return this.#resolver.identify(found.adapter, { cwd: cwd ?? undefined });
   }
 
-  /** Imports what `choose` picks of a fresh scan. Runs wait for each other. */
+  /** Imports what `choose` picks of a fresh scan. Runs wait for each other. Without `onFrame` nobody asked for it. */
   run(
     choose: (scan: Scan) => Promise<readonly Found[]> | readonly Found[],
     named: ReadonlySet<string>,
-    onFrame: (frame: ImportFrame) => void = () => {},
+    onFrame: (frame: ImportFrame) => void = SILENT,
   ): Promise<ImportReport> {
     return this.#enqueue(async () => choose(await this.scan()), named, onFrame);
   }
@@ -105,7 +111,7 @@ export class Importer {
       this.#resolver.reset();
       return choose(touched);
     };
-    return this.#enqueue(look, new Set(), () => {});
+    return this.#enqueue(look, new Set(), SILENT);
   }
 
   #enqueue(
@@ -113,29 +119,48 @@ export class Importer {
     named: ReadonlySet<string>,
     onFrame: (frame: ImportFrame) => void,
   ): Promise<ImportReport> {
+    const asked = onFrame !== SILENT;
+    const cancel = new AbortController();
+    this.#cancels.add(cancel);
     const next = this.#tail.then(async () => {
       // What a crash of an earlier process left is in nobody's way before: commands that only ask do without.
       if (!this.#swept) await sweepOrphans(this.#kernel);
       this.#swept = true;
-      const found = await look();
+      let report: ImportReport | undefined;
       try {
-        return await runImport({
+        if (asked) this.bulletin.begin();
+        const found = await look();
+        report = await runImport({
           kernel: this.#kernel,
           resolver: this.#resolver,
           found,
           named,
           onCommit: this.#onCommit,
+          signal: cancel.signal,
           onFrame: (frame) => {
-            if (frame.type === "progress") this.#progress = frame;
+            this.bulletin.take(frame);
             onFrame(frame);
           },
         });
+        return report;
       } finally {
-        this.#progress = undefined;
+        this.#cancels.delete(cancel);
+        this.bulletin.end(report, asked);
       }
     });
     this.#tail = next.catch(() => {});
     return next;
+  }
+
+  /**
+   * Cancels the run under way and those that wait. What was finished stays; each run answers with `cancelled` for the rest. Resolves
+   * when they have ended and the workers are free: within what one batch of messages takes. False: nothing ran.
+   */
+  async cancel(): Promise<boolean> {
+    if (this.#cancels.size === 0) return false;
+    for (const cancel of this.#cancels) cancel.abort();
+    await this.#tail;
+    return true;
   }
 
   /** A selection against the last scan: ids it did not list are refused by name. */

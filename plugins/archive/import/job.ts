@@ -28,6 +28,8 @@ export interface ImportJob {
   env: AdapterEnv;
   store: TranscriptOptions;
   sessions: JobSession[];
+  /** One integer that both threads see: once it is not 0, nothing is begun and what is being read is given up. */
+  stop: SharedArrayBuffer;
 }
 
 export interface JobSession {
@@ -87,14 +89,16 @@ export async function importSessions(job: ImportJob): Promise<JobResult[]> {
 /** The same with the adapter and transcripts at hand. Resolves when all that was written is on disk. */
 export async function runJob(job: ImportJob, adapter: Adapter, transcripts: Transcripts): Promise<JobResult[]> {
   const results: Pending[] = [];
+  const stop = new Int32Array(job.stop);
   for (const sessions of groupByPath(job.sessions)) {
     if (adapter.readMany && sessions.length > 1) await readShared(job, adapter, transcripts, sessions, results);
     else {
       for (const session of sessions) {
         results.push(
-          await begin(session.id, async () =>
-            importOne(session, adapter, await open(session, adapter, job.env, transcripts), transcripts),
-          ),
+          await begin(session.id, async () => {
+            checkStop(stop);
+            return importOne(session, adapter, await open(session, adapter, job.env, transcripts), transcripts, stop);
+          }),
         );
       }
     }
@@ -123,16 +127,19 @@ async function readShared(
 ): Promise<void> {
   const byKey = new Map(sessions.map((session) => [session.ref.key, session]));
   const refs = sessions.map((session) => session.ref);
+  const stop = new Int32Array(job.stop);
   try {
+    checkStop(stop);
     for await (const [ref, events] of adapter.readMany?.(refs, job.env) ?? []) {
       const session = byKey.get(ref.key);
       if (!session) continue;
       byKey.delete(ref.key);
       results.push(
         await begin(session.id, () =>
-          importOne(session, adapter, { batches: inBatches(events), past: null }, transcripts),
+          importOne(session, adapter, { batches: inBatches(events), past: null }, transcripts, stop),
         ),
       );
+      checkStop(stop);
     }
   } catch (error) {
     for (const { id } of byKey.values()) results.push({ result: Promise.resolve(failure(id, error)) });
@@ -180,6 +187,7 @@ async function importOne(
   adapter: Adapter,
   { batches, past }: Source,
   transcripts: Transcripts,
+  stop: Int32Array,
 ): Promise<{ written: Promise<ImportedSession> }> {
   const begin = (firstSeq: number, facts?: SessionFacts) => ({
     facts: collectFacts(adapter.tools, facts),
@@ -195,6 +203,10 @@ async function importOne(
   }
   let step = await batches.next();
   for (; !step.done; step = await batches.next()) {
+    if (Atomics.load(stop, 0) !== 0) {
+      await batches.return(undefined as never);
+      throw new Stopped(); // a part is written whole at its end: nothing of this one is on disk
+    }
     if (appended && target.count === 0 && step.value[0]?.seq === 0) {
       appended = false; // the log was replaced: this is all of it
       target = begin(0);
@@ -266,8 +278,18 @@ async function begin(id: string, read: () => Promise<{ written: Promise<Imported
   }
 }
 
+/** Code of what was given up because the import was cancelled: not a failure. */
+export const CANCELLED = "CANCELLED";
+
+class Stopped extends Error {}
+
+function checkStop(stop: Int32Array): void {
+  if (Atomics.load(stop, 0) !== 0) throw new Stopped();
+}
+
 /** The reason in words for the user. A full or read-only disk is not the session's fault and ends the run: it is thrown on. */
 function failure(id: string, error: unknown): JobResult {
+  if (error instanceof Stopped) return { ok: false, id, code: CANCELLED, message: "The import was cancelled" };
   if (isSessarcError(error)) {
     if (error.code === "STORAGE_FULL" || error.code === "STORAGE_READ_ONLY") throw error;
     return { ok: false, id, code: error.code, message: error.message };

@@ -4,6 +4,7 @@ import type { ProjectResolver } from "../projects.ts";
 import { partsOf, type SessionRow } from "../types.ts";
 import { Claims } from "./claims.ts";
 import {
+  CANCELLED,
   type ImportedSession,
   type ImportJob,
   importSessions,
@@ -28,13 +29,20 @@ export interface Progress {
   etaMs: number | null;
   current: string | null;
 }
-export type ImportFrame = Progress | { type: "session"; id: string; outcome: Outcome };
+export type ImportFrame =
+  | Progress
+  /** A worker takes these next. */
+  | { type: "reading"; ids: string[] }
+  /** `code` and `message` say why one failed. */
+  | { type: "session"; id: string; outcome: Outcome; code?: string; message?: string };
 
 export interface ImportReport {
   imported: number;
   unchanged: number;
   skipped: number;
   failed: { id: string; code: string; message: string }[];
+  /** Not begun, or given up half-way, because the run was cancelled: new or changed still. */
+  cancelled: number;
   messages: number;
   bytes: number;
   ms: number;
@@ -47,6 +55,8 @@ export interface RunOptions {
   found: readonly Found[];
   /** Ids asked for by name: they come back even when they were deleted. */
   named: ReadonlySet<string>;
+  /** Cancels: what is finished is stored, all else is left as it was. */
+  signal: AbortSignal;
   onFrame(frame: ImportFrame): void;
   /** Told after each committed group. */
   onCommit(ids: readonly string[]): void;
@@ -100,6 +110,7 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
     unchanged: 0,
     skipped: 0,
     failed: [],
+    cancelled: 0,
     messages: 0,
     bytes: 0,
     ms: 0,
@@ -109,8 +120,10 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
   const moved: Statement[] = [];
   for (const one of found) {
     const row = known.get(one.id);
-    if (deleted.has(one.id) && !row && !options.named.has(one.id)) report.skipped++;
-    else if (row && row.source_version === versionOf(one.ref)) {
+    if (deleted.has(one.id) && !row && !options.named.has(one.id)) {
+      report.skipped++;
+      onFrame({ type: "session", id: one.id, outcome: "skipped" });
+    } else if (row && row.source_version === versionOf(one.ref)) {
       report.unchanged++;
       if (row.source_path !== one.ref.path || row.missing) {
         moved.push(["update session set source_path = ?, missing = 0 where id = ?", [one.ref.path, one.id]]);
@@ -122,7 +135,7 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
   report.ms = Math.round(performance.now() - started);
   onFrame({
     type: "progress",
-    done: changed.length,
+    done: changed.length - report.cancelled,
     total: changed.length,
     bytes: report.bytes,
     bytesTotal: report.bytes,
@@ -139,6 +152,7 @@ class Run {
   readonly #report: ImportReport;
   readonly #started = performance.now();
   readonly #touched = new Map<string, number>();
+  readonly #stop = new Int32Array(new SharedArrayBuffer(4));
   #claims: Claims | undefined;
   #statements: Statement[] = [];
   readonly #past = new Map<string, SessionRow>();
@@ -147,7 +161,7 @@ class Run {
   #total = 0;
   #bytesDone = 0;
   #bytesTotal = 0;
-  #lastProgress = 0;
+  #lastProgress = Number.NEGATIVE_INFINITY;
 
   constructor(options: RunOptions, known: ReadonlyMap<string, Known>, report: ImportReport) {
     this.#options = options;
@@ -156,16 +170,31 @@ class Run {
   }
 
   async go(changed: readonly Found[]): Promise<void> {
-    const { kernel } = this.#options;
+    const { kernel, signal } = this.#options;
+    const ends = AbortSignal.any([kernel.closing, signal]);
+    const halt = () => Atomics.store(this.#stop, 0, 1);
+    if (ends.aborted) halt();
+    ends.addEventListener("abort", halt, { once: true });
+    try {
+      await this.#goUntil(ends, changed);
+    } finally {
+      ends.removeEventListener("abort", halt);
+    }
+  }
+
+  async #goUntil(ends: AbortSignal, changed: readonly Found[]): Promise<void> {
+    const { kernel, onFrame } = this.#options;
     this.#total = changed.length;
     this.#bytesTotal = changed.reduce((sum, one) => sum + (one.ref.size ?? 0), 0);
     this.#claims = await loadClaims(kernel);
+    this.#progress(null);
     const jobs = toJobs(changed)[Symbol.iterator]();
     let storing: Promise<void> = Promise.resolve();
     // Each lane reads its next job while the results of the last are being stored; storing itself is one at a time.
     const lane = async () => {
       for (const job of jobs) {
-        if (kernel.closing.aborted) return; // what is committed stays; the rest is new at the next run
+        if (ends.aborted) return; // what is committed stays; the rest is new at the next run
+        onFrame({ type: "reading", ids: job.map((one) => one.id) });
         const results = await this.#read(job);
         storing = storing.then(() => this.#store(job, results));
         await storing;
@@ -176,6 +205,7 @@ class Run {
     await this.#commit();
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (failed) throw failed.reason;
+    this.#report.cancelled = this.#total - this.#done;
     await this.#nameProjects();
   }
 
@@ -188,6 +218,7 @@ class Run {
       env: kernel.env,
       store: { dir: kernel.storage.dataDir },
       sessions: await Promise.all(found.map((one) => this.#toJobSession(one))),
+      stop: this.#stop.buffer,
     };
     const inPool = kernel.pool.threaded && source !== undefined && kernel.config.storage.driver === undefined;
     return inPool ? kernel.pool.run(IMPORT_TASK, job) : runJob(job, adapter, kernel.storage.transcripts);
@@ -215,15 +246,16 @@ class Run {
     const byId = new Map(found.map((one) => [one.id, one]));
     for (const result of results) {
       const one = byId.get(result.ok ? result.session.id : result.id);
-      if (!one) continue;
+      if (!one || (!result.ok && result.code === CANCELLED)) continue;
       this.#done++;
       this.#bytesDone += one.ref.size ?? 0;
       if (result.ok) {
         await this.#stage(one, result.session);
         this.#options.onFrame({ type: "session", id: one.id, outcome: "imported" });
       } else {
-        this.#report.failed.push({ id: result.id, code: result.code, message: result.message });
-        this.#options.onFrame({ type: "session", id: one.id, outcome: "failed" });
+        const { id, code, message } = result;
+        this.#report.failed.push({ id, code, message });
+        this.#options.onFrame({ type: "session", id, outcome: "failed", code, message });
       }
     }
     if (this.#staged.length >= GROUP) await this.#commit();

@@ -1,4 +1,4 @@
-/** GET /scan, POST /import, GET /import/status, POST /sync. */
+/** GET /scan, POST /import, GET /import/status, POST /import/cancel, POST /sync. */
 import { defineRoute, type Kernel, type SessionRef } from "sessarc";
 import * as v from "valibot";
 import type { ImportFrame, ImportReport } from "../import/run.ts";
@@ -70,8 +70,26 @@ const importRoute = defineRoute({
 const status = defineRoute({
   method: "GET",
   path: "/import/status",
-  summary: "The running import's progress, or idle",
-  handler: ({ kernel }) => kernel.inject("archive").importer.progress,
+  summary:
+    "The running import's progress, or idle; with `Accept: text/event-stream` all it tells, from what is done so far to its end",
+  handler: ({ kernel, event }) => {
+    const { bulletin } = kernel.inject("archive").importer;
+    if (!wantsEvents(event.req)) return bulletin.progress;
+    return toEvents((send, close) =>
+      bulletin.follow((frame) => {
+        send(frame);
+        if (frame.type === "done" || frame.type === "idle") close();
+      }),
+    );
+  },
+});
+
+const cancel = defineRoute({
+  method: "POST",
+  path: "/import/cancel",
+  summary:
+    "Cancel the running import; what is finished stays. Answers when it has ended; `cancelled` is false when none ran",
+  handler: async ({ kernel }) => ({ cancelled: await kernel.inject("archive").importer.cancel() }),
 });
 
 const sync = defineRoute({
@@ -84,7 +102,7 @@ const sync = defineRoute({
     const run = importer
       .run((result: Scan) => [...result.found.values()], NONE)
       .then((report) => {
-        importer.lastSyncAt = new Date().toISOString();
+        if (report.cancelled === 0) importer.lastSyncAt = new Date().toISOString();
         return report;
       });
     if (query.wait === "1") return run;
@@ -95,40 +113,51 @@ const sync = defineRoute({
   },
 });
 
-export const importRoutes = [scan, importRoute, status, sync] as const;
+export const importRoutes = [scan, importRoute, status, cancel, sync] as const;
 
-/** The run's report as JSON, or its frames and then the report as events. */
+/** The run's report as JSON, or its frames and then the report as events. A client that goes away leaves the run alone. */
 export async function answer(
   request: Request,
   run: (onFrame: (frame: ImportFrame) => void) => Promise<ImportReport>,
 ): Promise<ImportReport | Response> {
-  if (!request.headers.get("accept")?.includes("text/event-stream")) return run(() => {});
+  if (!wantsEvents(request)) return run(() => {});
+  return toEvents((send, close) => {
+    send({ type: "progress", done: 0, total: 0, bytes: 0, bytesTotal: 0, rate: 0, etaMs: null, current: null });
+    run(send)
+      .then(
+        (report) => send({ type: "done", ...report }),
+        (error: { code?: string; message?: string }) =>
+          send({
+            type: "error",
+            code: error.code ?? "INTERNAL",
+            message: error.code ? error.message : "The import failed",
+          }),
+      )
+      .finally(close);
+    return undefined;
+  });
+}
+
+const wantsEvents = (request: Request) => request.headers.get("accept")?.includes("text/event-stream") === true;
+
+/** A stream of `data:` frames. `begin` may return what is to be done when the reader goes away. */
+function toEvents(begin: (send: (frame: object) => void, close: () => void) => undefined | (() => void)): Response {
   const encoder = new TextEncoder();
+  let left: undefined | (() => void);
+  let open = true;
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
-      let open = true;
-      const send = (frame: unknown) => {
-        if (!open) return;
-        try {
-          controller.enqueue(encoder.encode(`data: ${JSON.stringify(frame)}\n\n`));
-        } catch {
-          open = false; // the reader went away; the import goes on
-        }
+      const send = (frame: object) => {
+        if (open) controller.enqueue(encoder.encode(`data: ${JSON.stringify(frame)}\n\n`));
       };
-      send({ type: "progress", done: 0, total: 0, bytes: 0, bytesTotal: 0, rate: 0, etaMs: null, current: null });
-      run(send)
-        .then(
-          (report) => send({ type: "done", ...report }),
-          (error: { code?: string; message?: string }) =>
-            send({
-              type: "error",
-              code: error.code ?? "INTERNAL",
-              message: error.code ? error.message : "The import failed",
-            }),
-        )
-        .finally(() => {
-          if (open) controller.close();
-        });
+      left = begin(send, () => {
+        if (open) controller.close();
+        open = false;
+      });
+    },
+    cancel() {
+      open = false;
+      left?.();
     },
   });
   return new Response(stream, {
