@@ -6,9 +6,10 @@ import type { Cost, Project, ProjectRow, Session, SessionRow } from "./types.ts"
 /** Written less than this ago, a log counts as live. */
 const LIVE_MS = 120_000;
 
-/** A shared store is written for any of its sessions: the session itself must have moved lately, too. */
+/** And the session itself must have moved this lately. */
 const RECENT_MS = 900_000;
 
+/** A log that is written to now, and the session in it: a shared store is written for any of its sessions. */
 function isLive({ missing, source_mtime, sort_at }: Pick<SessionRow, "missing" | "source_mtime" | "sort_at">): boolean {
   const now = Date.now();
   return missing === 0 && now - source_mtime < LIVE_MS && now - sort_at < RECENT_MS;
@@ -100,6 +101,17 @@ export function createStore(db: Database, costOf: CostOf) {
     async count(filter: SessionFilter): Promise<number> {
       const { sql, params } = where(filter);
       return (await db.get<{ n: number }>(`select count(*) as n from session ${sql}`, params))?.n ?? 0;
+    },
+
+    /** Sessions that count as live now, last written first, 50 at most; of one project or all. */
+    async liveIds(project?: string): Promise<string[]> {
+      const now = Date.now();
+      const rows = await db.all<{ id: string }>(
+        `select id from session where source_mtime > ? and sort_at > ? and missing = 0 ${project === undefined ? "" : "and project_id = ?"}
+         order by source_mtime desc limit 50`,
+        [now - LIVE_MS, now - RECENT_MS, ...(project === undefined ? [] : [project])],
+      );
+      return rows.map((row) => row.id);
     },
 
     async session(id: string): Promise<Session | undefined> {

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { dayName, hourOf, weekdayOf, type Zone, zoneOf } from "./buckets.ts";
 import { type CubeSession, turn } from "./cube.ts";
 import type { Cost } from "./pricing.ts";
-import { day, days, minuteOf, type Range, type Span, spanOf } from "./range.ts";
+import { day, days, type Range, type Span, spanOf } from "./range.ts";
 import { at, inSlices, Tally, visit } from "./tally.ts";
 
 type Archive = Services["archive"];
@@ -57,19 +57,25 @@ const get = defineRoute({
     /** Zone whose days count; default this machine's. */
     tz: v.optional(v.string()),
   }),
-  handler: async ({ kernel, params, query }): Promise<ProjectAnalytics> => {
+  handler: async ({ kernel, params, query }): Promise<ProjectAnalytics | Response> => {
     const { cube, answers } = kernel.inject("insights");
+    const archive = kernel.inject("archive");
     const zone = zoneOf(query.tz);
-    const now = Date.now();
-    const span = spanOf(query, zone, now);
+    const span = spanOf(query, zone, Date.now());
     const { generation, sessions } = await cube.figures();
-    const question = JSON.stringify(["project", params.id, span.range, zone.name, minuteOf(now)]);
-    const answer = await answers.get(question, generation, () =>
-      analyse(kernel, params.id, [...sessions.values()], zone, span),
-    );
-    if (query.git === "0") return answer;
-    const git = await kernel.inject("archive").gitOf([answer.project]);
-    return { ...answer, project: { ...answer.project, git: git.get(params.id) ?? null } };
+    // Time alone makes a session go quiet: who is live is part of the question.
+    const live = await archive.store.liveIds(params.id);
+    const question = JSON.stringify(["project", params.id, span.range, zone.name, live]);
+    const { project, rest } = await answers.get(question, generation, async () => {
+      const { project, ...rest } = await analyse(kernel, params.id, [...sessions.values()], zone, span);
+      // Sessions by the hundred: written down once, only git is new each time.
+      return { project, rest: Buffer.from(JSON.stringify(rest)) };
+    });
+    const git = query.git === "0" ? null : (await archive.gitOf([project])).get(params.id);
+    const head = Buffer.from(`{"project":${JSON.stringify({ ...project, git: git ?? null })},`);
+    return new Response(Buffer.concat([head, rest.subarray(1)]), {
+      headers: { "content-type": "application/json; charset=utf-8" },
+    });
   },
 });
 

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { dayName, QUARTER_MS, type Zone, zoneOf } from "./buckets.ts";
 import type { CubeSession } from "./cube.ts";
 import type { Cost } from "./pricing.ts";
-import { day, days, minuteOf, type Range, type Span, spanOf } from "./range.ts";
+import { day, days, type Range, type Span, spanOf } from "./range.ts";
 import { at, inSlices, Tally, totalOf, visit } from "./tally.ts";
 import { type Trait, traitsOf } from "./traits.ts";
 
@@ -55,8 +55,6 @@ export interface InsightsReport {
 }
 
 const RECENT = 20;
-const LIVE_MS = 120_000;
-const RECENT_MS = 900_000;
 
 const get = defineRoute({
   method: "GET",
@@ -85,11 +83,14 @@ const get = defineRoute({
     const span = spanOf(query, zone, now);
     const { generation, sessions: all } = await cube.figures();
     const sessions = [...all.values()];
-    const question = JSON.stringify(["insights", span.range, zone.name, query.since, minuteOf(now)]);
+    const { store } = kernel.inject("archive");
+    // Time alone makes a session go quiet: who is live is part of the question.
+    const liveIds = await store.liveIds();
+    const question = JSON.stringify(["insights", span.range, zone.name, query.since, liveIds]);
     return answers.get(question, generation, async () => {
       const { costOf, ...rest } = await overview(kernel, sessions, zone, span);
       const [live, sinceYouLeft] = await Promise.all([
-        liveNow(kernel, now),
+        liveIds.length === 0 ? [] : store.list({ ids: liveIds }),
         query.since === undefined ? null : since(kernel, sessions, Date.parse(query.since), costOf),
       ]);
       return { ...rest, live, sinceYouLeft };
@@ -208,15 +209,6 @@ function deltaOf(now: Sums, before: Sums): NonNullable<InsightsReport["delta"]> 
     tokens: change(totalOf(now.tokens), totalOf(before.tokens)),
     cost: change(now.cost.microdollars, before.cost.microdollars),
   };
-}
-
-async function liveNow(kernel: Kernel, now: number): Promise<Session[]> {
-  const rows = await kernel.storage.db.all<{ id: string }>(
-    // A shared store is written for any of its sessions: the session itself must have moved lately, too.
-    "select id from session where source_mtime > ? and sort_at > ? and missing = 0 order by source_mtime desc limit 50",
-    [now - LIVE_MS, now - RECENT_MS],
-  );
-  return rows.length === 0 ? [] : kernel.inject("archive").store.list({ ids: rows.map((row) => row.id) });
 }
 
 /** By quarter-hours: the one in which you left counts. */

@@ -79,7 +79,3 @@ const endsEarly = (from: string, to: string) =>
 
 const invalid = (reason: string, path: string, message: string) =>
   new SessarcError("INVALID_INPUT", { reason }, { issues: [{ path, message }] });
-
-/** Answers that say who is live now are as old as this at most. */
-const FRESH_MS = 60_000;
-export const minuteOf = (now: number): number => Math.floor(now / FRESH_MS);
