@@ -72,6 +72,22 @@ export function dayOf(value: string | number | Date): string {
   return `${d.getFullYear()}-${String(d.getMonth() + 1).padStart(2, "0")}-${String(d.getDate()).padStart(2, "0")}`;
 }
 
+/** When a local day begins, in UTC; `add` days later. */
+export function dayStart(day: string, add = 0): string {
+  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
+  return new Date(year, month - 1, date + add).toISOString();
+}
+/** `3 – 5 Nov`; one day alone as itself, and the year where it is not this one. */
+export function daysLabel(from: string, to: string, now = Date.now()): string {
+  const thisYear = String(new Date(now).getFullYear());
+  const options: Intl.DateTimeFormatOptions = { day: "numeric", month: "short" };
+  if (!from.startsWith(thisYear) || !to.startsWith(thisYear)) options.year = "numeric";
+  const [first, last] = [new Date(`${from}T12:00`), new Date(`${to}T12:00`)];
+  // What somebody wrote into the address.
+  if (Number.isNaN(first.getTime()) || Number.isNaN(last.getTime()) || first > last) return `${from} – ${to}`;
+  return new Intl.DateTimeFormat(language.value, options).formatRange(first, last);
+}
+
 /** `20:24` today, `Thu` this week, `12 Nov` this year, `12 Nov 2024` before. */
 export function compactTime(value: string, now = Date.now()): string {
   const at = Date.parse(value);

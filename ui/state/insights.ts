@@ -35,13 +35,46 @@ export function cacheShare(parts: TokenParts): number {
   return read === 0 ? 0 : parts.cacheRead / read;
 }
 
-/** Days of one month or week folded when there are more than fit: at most `max` buckets. */
-export function bucketsOf<T extends { day: string }>(days: readonly T[], max = 100): { key: string; days: T[] }[] {
-  const unit = days.length <= max ? 10 : 7;
-  const groups = new Map<string, T[]>();
-  for (const one of days) {
-    const key = one.day.slice(0, unit);
-    groups.set(key, [...(groups.get(key) ?? []), one]);
+export interface Bucket<T> {
+  /** First day. */
+  key: string;
+  from: string;
+  to: string;
+  days: T[];
+}
+export type BucketUnit = "day" | "week" | "month";
+
+const DAY_MS = 86_400_000;
+const name = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+/**
+ * Every day from the first to `to`, those without anything too, so that a chart's axis is time. More than 100 days are folded to weeks
+ * from Monday on, more than two years to months.
+ */
+export function bucketsOf<T extends { day: string }>(
+  days: readonly T[],
+  to: string,
+): { unit: BucketUnit; buckets: Bucket<T>[] } {
+  const first = days[0]?.day;
+  if (first === undefined) return { unit: "day", buckets: [] };
+  const last = [to, days.at(-1)?.day ?? to].sort()[1] ?? to;
+  const [start, end] = [Date.parse(first), Date.parse(last)];
+  const count = Math.round((end - start) / DAY_MS) + 1;
+  const unit = count <= 100 ? "day" : count <= 731 ? "week" : "month";
+  const known = new Map(days.map((one) => [one.day, one]));
+  const buckets: Bucket<T>[] = [];
+  for (let ms = start; ms <= end; ms += DAY_MS) {
+    const day = name(ms);
+    const begins =
+      unit === "day" ||
+      (unit === "week" ? new Date(ms).getUTCDay() === 1 : day.endsWith("-01")) ||
+      buckets.length === 0;
+    if (begins) buckets.push({ key: day, from: day, to: day, days: [] });
+    const bucket = buckets.at(-1);
+    const one = known.get(day);
+    if (!bucket) continue;
+    bucket.to = day;
+    if (one) bucket.days.push(one);
   }
-  return [...groups].map(([key, list]) => ({ key, days: list }));
+  return { unit, buckets };
 }

@@ -1,6 +1,6 @@
 /** The only ways a number, an amount or a time gets on a screen. */
 import { type FunctionalComponent, h } from "vue";
-import { ago, type Cost, compactTime, duration, fullTime, money, short } from "../../format.ts";
+import { ago, type Cost, clock, compactTime, duration, fullTime, money, short } from "../../format.ts";
 import { number, t } from "../../i18n/index.ts";
 
 export const Num: FunctionalComponent<{ value: number; short?: boolean }> = (props) =>
@@ -29,15 +29,14 @@ export const Money: FunctionalComponent<{ cost: Cost | null | undefined }> = ({ 
 };
 Money.props = ["cost"];
 
-export const Ago: FunctionalComponent<{ at: string | null; compact?: boolean }> = ({ at, compact }) =>
+/** `clock`: under the name of its day. */
+export const Ago: FunctionalComponent<{ at: string | null; compact?: boolean; clock?: boolean }> = (props) =>
+  said(props.at, props.clock ? clock : props.compact ? compactTime : ago);
+Ago.props = { at: null, compact: Boolean, clock: Boolean } as never;
+const said = (at: string | null, show: (at: string) => string) =>
   at === null
     ? h("span", { class: "text-ink-3" }, "—")
-    : h(
-        "time",
-        { datetime: at, title: fullTime(at), class: "tnum whitespace-nowrap" },
-        compact ? compactTime(at) : ago(at),
-      );
-Ago.props = { at: null, compact: Boolean } as never;
+    : h("time", { datetime: at, title: fullTime(at), class: "tnum whitespace-nowrap" }, show(at));
 
 export const Span: FunctionalComponent<{ ms: number }> = ({ ms }) =>
   h("span", { class: "tnum whitespace-nowrap" }, duration(ms));

@@ -1,0 +1,37 @@
+/** Git of all projects (or one), each as it comes. What was known before stands until the new state is there. */
+import { onScopeDispose, ref, shallowReactive } from "vue";
+import { pathOf } from "../client-path.ts";
+import type { Project } from "../wire.ts";
+
+export type GitState = Project["git"];
+const known = shallowReactive(new Map<string, GitState>());
+
+export function useGitStates(project?: () => string) {
+  const running = ref(false);
+  let source: EventSource | undefined;
+  function close(): void {
+    source?.close();
+    source = undefined;
+    running.value = false;
+  }
+  function ask(): void {
+    close();
+    running.value = true;
+    source = new EventSource(pathOf("/projects/git", undefined, { project: project?.() }));
+    source.onmessage = (event: MessageEvent<string>) => {
+      const { id, git } = JSON.parse(event.data) as { id: string; git: GitState };
+      known.set(id, git);
+    };
+    // Git is looked at once for each question: no connection comes back by itself.
+    source.addEventListener("end", close);
+    source.onerror = close;
+  }
+  onScopeDispose(close);
+  return {
+    ask,
+    running,
+    /** Undefined while it is not known yet; null without a repository, or when the service could not say. */
+    of: (id: string): GitState | undefined =>
+      known.has(id) ? (known.get(id) ?? null) : running.value ? undefined : null,
+  };
+}

@@ -1,0 +1,114 @@
+/** What can be done with a project, on the list and on its own page. */
+import { useQueryCache } from "@pinia/colada";
+import { nextTick, type Ref, reactive, ref } from "vue";
+import { api } from "../client.ts";
+import type { MenuItem } from "../components/base/MenuButton.vue";
+import { t } from "../i18n/index.ts";
+import type { Project } from "../wire.ts";
+import { failed, toast } from "./toast.ts";
+
+export interface ProjectActionsOptions {
+  /** After the archive changed; `gone` is the id of a project that is no more. */
+  changed?(gone?: string): unknown;
+  /** Where the focus goes when the field for the name closes. */
+  focus?(project: Project): void;
+}
+
+export function useProjectActions(options: ProjectActionsOptions = {}) {
+  const cache = useQueryCache();
+  const renaming = ref<string | null>(null);
+  const draft = ref("");
+  const removing = ref<Project | null>(null);
+  const linking = ref<Project | null>(null);
+  const syncing = reactive(new Set<string>());
+
+  async function refresh(gone?: string): Promise<void> {
+    await Promise.all(
+      [["projects"], ["project"], ["activity"], ["sessions"], ["insights"]].map((key) =>
+        cache.invalidateQueries({ key }),
+      ),
+    );
+    options.changed?.(gone);
+  }
+  async function rename(project: Project): Promise<void> {
+    draft.value = project.name;
+    renaming.value = project.id;
+    await nextTick();
+    document.querySelector<HTMLInputElement>("#project-name")?.select();
+  }
+  async function leave(project: Project): Promise<void> {
+    renaming.value = null;
+    await nextTick();
+    options.focus?.(project);
+  }
+  /** `blur` leaves the focus where it went. */
+  async function save(project: Project, blur = false): Promise<void> {
+    if (renaming.value !== project.id) return;
+    if (blur) renaming.value = null;
+    else await leave(project);
+    const name = draft.value.trim();
+    if (name === project.name) return;
+    try {
+      await api("PATCH /projects/:id", { params: { id: project.id }, body: { name } });
+      await refresh();
+    } catch (error) {
+      failed(error);
+    }
+  }
+  async function sync(project: Project): Promise<void> {
+    if (syncing.has(project.id)) return;
+    syncing.add(project.id);
+    try {
+      const report = await api("POST /projects/:id/sync", { params: { id: project.id } });
+      toast(
+        report.imported === 0
+          ? t("project.upToDate", { name: project.name })
+          : t("project.synced", { n: report.imported }),
+      );
+      await refresh();
+    } catch (error) {
+      failed(error);
+    } finally {
+      syncing.delete(project.id);
+    }
+  }
+  async function unlink(project: Project): Promise<void> {
+    try {
+      await api("POST /projects/:id/unlink", { params: { id: project.id } });
+      await refresh();
+    } catch (error) {
+      failed(error);
+    }
+  }
+  async function remove(): Promise<void> {
+    const project = removing.value;
+    if (!project) return;
+    await api("DELETE /projects/:id", { params: { id: project.id } });
+    toast(t("project.deleted", { name: project.name }));
+    await refresh(project.id);
+  }
+  function open(dialog: Ref<Project | null>, project: Project): void {
+    dialog.value = project;
+  }
+  const menu = (project: Project): MenuItem[] => [
+    { label: t("action.rename"), icon: "pencil", keys: "r", run: () => rename(project) },
+    {
+      label: t("action.sync"),
+      icon: "refresh-cw",
+      keys: "y",
+      disabled: syncing.has(project.id),
+      run: () => sync(project),
+    },
+    ...(project.virtual ? [{ label: t("project.associate"), icon: "link", run: () => open(linking, project) }] : []),
+    ...(project.associatedFrom ? [{ label: t("project.unlink"), icon: "unlink", run: () => unlink(project) }] : []),
+    {
+      label: t("action.delete"),
+      icon: "trash",
+      danger: true,
+      split: true,
+      run: () => open(removing, project),
+    },
+  ];
+  return { renaming, draft, removing, linking, syncing, refresh, rename, leave, save, sync, remove, menu };
+}
+export type ProjectActions = ReturnType<typeof useProjectActions>;
