@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import type { SessionEvent } from "sessarc";
@@ -17,7 +17,13 @@ const steps = fc.array(
     { weight: 2, arbitrary: fc.record({ do: fc.constant("sync" as const), lines: fc.constant(0) }) },
     { weight: 3, arbitrary: fc.record({ do: fc.constant("leave" as const), lines: fc.constant(0) }) },
     { weight: 3, arbitrary: fc.record({ do: fc.constant("settle" as const), lines: fc.constant(0) }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant("replace" as const), lines: fc.integer({ min: 1, max: 9 }) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        do: fc.constantFrom("replace" as const, "cut" as const, "delete" as const),
+        lines: fc.integer({ min: 1, max: 9 }),
+      }),
+    },
   ),
   { minLength: 4, maxLength: 24 },
 );
@@ -26,7 +32,7 @@ const steps = fc.array(
 const wire = ({ seq, id, at, ...rest }: SessionEvent) =>
   JSON.parse(JSON.stringify({ seq, id: id ?? null, at: at ?? null, ...rest })) as SessionEvent;
 
-it("whatever is appended, replaced, synced and reconnected in whatever order, a follower ends up with what a full read gives", async () => {
+it("whatever is appended, cut, replaced, deleted, synced and reconnected in whatever order, a follower ends up with what a full read gives", async () => {
   const home = await makeTempDir();
   const served = await serveTest({ home, plugins: [archive(), claude(), live()] });
   const call = (path: string, body: object) =>
@@ -72,6 +78,17 @@ it("whatever is appended, replaced, synced and reconnected in whatever order, a 
           renameSync(`${path}.new`, path);
           rest = "";
         }
+        if (step.do === "cut") {
+          // In place, and written on at once: the size alone does not tell.
+          truncateSync(path, 0);
+          appendFileSync(path, lines(step.lines));
+          rest = "";
+        }
+        if (step.do === "delete") {
+          rmSync(path);
+          writeFileSync(path, lines(step.lines));
+          rest = "";
+        }
         if (step.do === "leave") {
           client.vanish();
           await client.ended;
@@ -89,7 +106,7 @@ it("whatever is appended, replaced, synced and reconnected in whatever order, a 
       client.vanish();
       await client.ended;
     }),
-    { numRuns: 25, seed: 20261120, endOnFailure: true },
+    { numRuns: 50, seed: 20261120, endOnFailure: true },
   );
 }, 120_000);
 

@@ -99,32 +99,6 @@ describe("GET /sessions/:id/live", () => {
     expect(client.frames.length).toBeLessThan(100);
   });
 
-  it("one watcher, one read and one frame for a hundred clients", async () => {
-    const clients = await Promise.all(Array.from({ length: 100 }, () => connect()));
-    for (const client of clients) await client.until((self) => self.frames.length === 1);
-    expect(await watchers()).toMatchObject([{ clients: 100 }]);
-    const before = { ...served.kernel.inject("live").stats };
-    appendFileSync(log, prompt(4));
-    for (const client of clients) await client.until(hasSeqs(4, 5));
-    const { reads, frames } = served.kernel.inject("live").stats;
-    expect(frames - before.frames).toBe(1);
-    expect(reads - before.reads).toBeLessThanOrEqual(4);
-    for (const client of clients) client.vanish();
-    await noWatchers();
-  });
-
-  it("stops when the last client vanishes without a word, and leaves no timer or handle", async () => {
-    await call("GET", "/status");
-    const before = process.getActiveResourcesInfo().filter((name) => /FSEvent/.test(name)).length;
-    const [a, b] = await Promise.all([connect(), connect()]);
-    a.vanish();
-    await a.ended;
-    b.vanish();
-    await b.ended;
-    await noWatchers();
-    expect(process.getActiveResourcesInfo().filter((name) => /FSEvent/.test(name)).length).toBe(before);
-  });
-
   it("a log that is cut or replaced starts again, and says so", async () => {
     const client = await connect();
     appendFileSync(log, prompt(4));

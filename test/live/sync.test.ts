@@ -98,6 +98,55 @@ describe("keeping the archive up to date", () => {
     }
   });
 
+  it("takes in logs that grow in many folders at once", async () => {
+    const folders = Array.from({ length: 30 }, (_, i) => `-w-p${i}`);
+    const path = (folder: string, i: number) =>
+      join(home, ".claude/projects", folder, `bbbbbbbb-0000-4000-8000-${String(i).padStart(12, "0")}.jsonl`);
+    folders.forEach((folder, i) => {
+      mkdirSync(dirname(path(folder, i)), { recursive: true });
+      writeFileSync(path(folder, i), prompt(0));
+    });
+    await start();
+    const first = settled();
+    await importAll();
+    await first;
+    const counts = () =>
+      Promise.all(folders.map((_, i) => count(`claude-code:bbbbbbbb-0000-4000-8000-${String(i).padStart(12, "0")}`)));
+    const grown = until(async () => (await counts()).every((n) => n === 4));
+    for (let n = 1; n < 4; n++)
+      for (const [i, folder] of folders.entries()) appendFileSync(path(folder, i), n % 2 ? reply(n) : prompt(n));
+    await grown;
+  });
+
+  it("a storm of 1,000 changes is few runs", async () => {
+    const names = Array.from({ length: 200 }, (_, i) => `cccccccc-0000-4000-8000-${String(i).padStart(12, "0")}`);
+    const path = (i: number) => join(home, ".claude/projects", `-w-q${i % 20}`, `${names[i]}.jsonl`);
+    names.forEach((_, i) => {
+      mkdirSync(dirname(path(i)), { recursive: true });
+      writeFileSync(path(i), prompt(0));
+    });
+    await start();
+    const first = settled();
+    await importAll();
+    await first;
+    let runs = 0;
+    const off = t.kernel.hooks.hook("sync:changed", () => void runs++);
+    const whole = async () => {
+      const { db } = t.kernel.storage;
+      const row = await db.get<{ n: number }>(
+        "select count(*) as n from session where message_count = 6 and id like '%:cccccccc%'",
+      );
+      return row?.n === names.length;
+    };
+    const grown = until(whole);
+    const before = scans;
+    for (let n = 1; n < 6; n++) for (const i of names.keys()) appendFileSync(path(i), prompt(n));
+    await grown;
+    off();
+    expect(runs).toBeLessThanOrEqual(10);
+    expect(scans - before).toBeLessThanOrEqual(1);
+  });
+
   it("leaves alone while paused, and catches up when resumed", async () => {
     await start();
     const first = settled();
