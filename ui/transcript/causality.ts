@@ -6,6 +6,8 @@ export type Cause = CausalityAnswer["changes"][number]["causes"][number];
 export const SHORT = 60;
 
 export interface Causality {
+  /** Changes of files, in order. */
+  changes: { seq: number; path: string }[];
   /** By seq of the change. */
   causes: Map<number, Cause[]>;
   /** By seq of the read: changes it led to. */
@@ -14,7 +16,12 @@ export interface Causality {
 }
 
 export function toCausality(answer: CausalityAnswer): Causality {
-  const causality: Causality = { causes: new Map(), effects: new Map(), wasted: answer.wastedReads };
+  const causality: Causality = {
+    changes: answer.changes.map(({ seq, path }) => ({ seq, path })),
+    causes: new Map(),
+    effects: new Map(),
+    wasted: answer.wastedReads,
+  };
   for (const change of answer.changes) {
     const known = causality.causes.get(change.seq) ?? [];
     causality.causes.set(change.seq, [...known, ...change.causes]);

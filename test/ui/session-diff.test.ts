@@ -1,0 +1,128 @@
+/** The diff beside the transcript: who wrote a hunk, unchanged stretches, folding, going from file to file and commit to commit. */
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+import { violations } from "./axe.ts";
+import { describeUi, sessionId, useStage, visit } from "./browser.ts";
+
+const START = Date.UTC(2026, 10, 10, 9);
+const minute = (n: number) => new Date(START + n * 60_000).toISOString();
+const lines = Array.from({ length: 80 }, (_, i) => `export const value${i + 1} = ${i + 1};`);
+
+/** A repository whose second commit holds two edits of one session, made while it ran. */
+async function writeHome(home: string): Promise<void> {
+  const root = join(home, "code", "values");
+  await mkdir(join(root, "src"), { recursive: true });
+  const git = (at: number, ...args: string[]) =>
+    promisify(execFile)("git", ["-C", root, "-c", "user.name=Dev", "-c", "user.email=dev@example.com", ...args], {
+      env: { PATH: process.env.PATH, HOME: home, GIT_AUTHOR_DATE: minute(at), GIT_COMMITTER_DATE: minute(at) },
+    });
+  const save = (path: string, text: string) => writeFile(join(root, path), text);
+  await git(-60, "init", "-q", "-b", "main");
+  await save("src/values.ts", `${lines.join("\n")}\n`);
+  await save("src/other.ts", "export const other = 1;\n");
+  await git(-60, "add", ".");
+  await git(-60, "commit", "-qm", "Values");
+  const first = ["export const value10 = 10;", "export const value10 = tenth(10);"] as const;
+  const second = [
+    "export const value50 = 50;",
+    "export const value50 = fiftieth(50);\nexport const half = fiftieth(25);",
+  ] as const;
+  await save("src/values.ts", `${lines.join("\n")}\n`.replace(...first).replace(...second));
+  await save("src/other.ts", "export const other = 2;\n");
+  await git(6, "commit", "-qam", "Two values");
+
+  const sessionId = "dddddddd-0000-4000-8000-000000000001";
+  const folder = join(home, ".claude", "projects", root.replace(/[^A-Za-z0-9]/g, "-"));
+  await mkdir(folder, { recursive: true });
+  let n = 0;
+  const row = (at: number, type: string, content: unknown) =>
+    JSON.stringify({
+      type,
+      uuid: `u${++n}`,
+      sessionId,
+      cwd: root,
+      version: "2.1.0",
+      timestamp: minute(at),
+      message: { role: type, ...(type === "assistant" && { id: `m${n}`, model: "claude-sonnet-4-5" }), content },
+    });
+  const use = (at: number, name: string, input: unknown) => [
+    row(at, "assistant", [{ type: "tool_use", id: `t${n}`, name, input }]),
+    row(at, "user", [{ type: "tool_result", tool_use_id: `t${n - 1}`, content: "done" }]),
+  ];
+  const path = join(root, "src/values.ts");
+  const rows = [
+    row(0, "user", "Compute two of the values"),
+    ...use(1, "Read", { file_path: path }),
+    ...use(2, "Edit", { file_path: path, old_string: first[0], new_string: first[1] }),
+    ...use(4, "Edit", { file_path: path, old_string: second[0], new_string: second[1] }),
+    ...use(6, "Bash", { command: "git commit -qam 'Two values'" }),
+    row(25, "user", "Thank you"),
+  ];
+  await writeFile(join(folder, `${sessionId}.jsonl`), `${rows.join("\n")}\n`);
+}
+
+describeUi("dashboard: the diff beside a session", () => {
+  const get = useStage({ fill: writeHome });
+  const open = async (query: string) => {
+    const stage = get();
+    await stage.page.emulateMedia({ reducedMotion: "reduce" });
+    await visit(stage, `/sessions/${await sessionId(stage, "Compute two")}${query}`);
+    return { stage, page: stage.page, pane: stage.page.getByRole("region", { name: "Side pane" }) };
+  };
+
+  it("says at which message each hunk was written, and leads there", async () => {
+    const { stage, page, pane } = await open("?m=9&pane=diff&f=src/values.ts");
+    await pane.getByText("19 min before this message").waitFor();
+    const links = pane.getByRole("button", { name: /^written at #/ });
+    await links.nth(1).waitFor();
+    expect(await links.allInnerTexts()).toEqual(["written at #3", "written at #5"]);
+    expect(await violations(stage)).toEqual([]);
+    await links.nth(1).press("Enter");
+    await page.locator('article[data-seq="5"][aria-current=true]').waitFor();
+    // At that message the commit was not made yet.
+    await pane.getByText("Values", { exact: true }).waitFor();
+    expect(await links.count()).toBe(0);
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("opens unchanged stretches and folds hunks away", async () => {
+    const { pane } = await open("?m=9&pane=diff&f=src/values.ts");
+    await pane.getByRole("button", { name: "show 33 lines" }).click();
+    await pane.getByText("export const value30 = 30;").waitFor();
+    expect(await pane.getByRole("button", { name: /^show \d+ lines$/ }).allInnerTexts()).toEqual([
+      "show 6 lines",
+      "show 27 lines",
+    ]);
+    const head = pane.getByRole("button", { name: /^@@ -7,7/ });
+    await head.press("Enter");
+    expect(await head.getAttribute("aria-expanded")).toBe("false");
+    await pane.getByText("tenth(10)").waitFor({ state: "detached" });
+  });
+
+  it("goes side by side with s, to other files with ] and [, and over commits with , and .", async () => {
+    const { page, pane } = await open("?m=9&pane=diff&f=src/values.ts");
+    await pane.getByText("Two values").waitFor();
+    await page.locator("main h1").focus();
+    await page.keyboard.press("s");
+    await pane.getByRole("button", { name: "Unified" }).waitFor();
+    await page.keyboard.press("]");
+    await page.waitForURL(/f=src\/other\.ts/);
+    await page.keyboard.press("[");
+    await page.waitForURL(/f=src\/values\.ts/);
+    await page.setViewportSize({ width: 1200, height: 900 });
+    await pane.getByRole("button", { name: "Unified" }).waitFor({ state: "detached" });
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.keyboard.press(",");
+    await page.waitForURL(/m=7/);
+    await page.locator("article[aria-current=true]").getByText("git commit").waitFor();
+    await pane.getByText("at this message").waitFor();
+    await visit(get(), `${new URL(page.url()).pathname}?m=2&pane=diff`);
+    await pane.getByText("Values", { exact: true }).waitFor();
+    await page.locator("main h1").focus();
+    await page.keyboard.press(".");
+    await pane.getByText("Two values").waitFor();
+  });
+});

@@ -1,0 +1,65 @@
+/** The calls of this session that changed one file, asked for when a diff is on show. */
+import { shallowRef, watch } from "vue";
+import { api } from "../client.ts";
+import type { Hunk } from "../components/diff/diff-types.ts";
+import type { SessionContext } from "./context.ts";
+import type { Write } from "./writes.ts";
+
+/** So many calls back; what was written longer ago is not looked for. */
+const MOST = 40;
+const AT_ONCE = 6;
+
+export interface Wanted {
+  /** Newest message that counts. */
+  until: number;
+  isFile(path: string): boolean;
+}
+
+/** Tells which message wrote a hunk of the file; undefined until the calls are there. `wanted` undefined: none are asked for. */
+export function useWrites(session: SessionContext, wanted: () => Wanted | undefined) {
+  const writtenBy = shallowRef<(hunk: Hunk) => number | undefined>();
+  let run = 0;
+  watch(
+    () => {
+      const want = wanted();
+      const { errors, partner } = session.transcript.value ?? {};
+      const seqs = (session.causality.value?.changes ?? [])
+        .filter(({ seq, path }) => want && seq <= want.until && !errors?.has(partner?.[seq] ?? -1) && want.isFile(path))
+        .map(({ seq }) => seq);
+      return [...new Set(seqs)].join();
+    },
+    async (list) => {
+      const mine = ++run;
+      const want = wanted();
+      writtenBy.value = undefined;
+      if (list === "" || !want) return;
+      const { toWrite, writerOf } = await import("./writes.ts");
+      let found: Write[] = [];
+      let missing = false;
+      const left = list.split(",").map(Number);
+      // Too many to look at all: then which was the only one cannot be told.
+      if (left.length <= MOST)
+        await Promise.all(
+          Array.from({ length: AT_ONCE }, async () => {
+            for (let seq = left.pop(); seq !== undefined && mine === run; seq = left.pop()) {
+              const message = session.pages.get(seq) ?? (await one(session.id, seq));
+              missing ||= message === undefined;
+              const write = message && toWrite(message, want.isFile);
+              if (write) found.push(write);
+            }
+          }),
+        );
+      if (missing) found = [];
+      if (mine === run && found.length > 0) writtenBy.value = (hunk) => writerOf(hunk, found);
+    },
+    { immediate: true },
+  );
+  return writtenBy;
+}
+
+async function one(id: string, seq: number) {
+  const query = { after: seq === 0 ? undefined : seq - 1, limit: 1 };
+  // Without one of the bodies no hunk can be told to be another's: the diff stands without names.
+  const answer = await api("GET /sessions/:id/messages", { params: { id }, query }).catch(() => undefined);
+  return answer?.messages[0];
+}
