@@ -57,6 +57,9 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
   let timer: NodeJS.Timeout | undefined;
   const timers: NodeJS.Timeout[] = [];
   let running: Promise<void> | undefined;
+  let counting: Promise<void> | undefined;
+  /** Projects whose repository was looked at. */
+  const counted = new Set<string>();
 
   function add(paths: readonly string[]): void {
     if (closed || paths.length === 0) return;
@@ -92,6 +95,9 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
       if (all) {
         await importer.run((scan) => choose([...scan.found.values()]), new Set());
         nextFull = Date.now() + fullMs;
+        counting ??= countCommits().finally(() => {
+          counting = undefined;
+        });
       } else await importer.runPaths(paths, choose);
       importer.lastSyncAt = new Date().toISOString();
       failures = 0;
@@ -107,6 +113,21 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     const rest = ((user + system) / 1_000) * REST + failures * RETRY_MS;
     restUntil = Date.now() + Math.min(rest, REST_MAX_MS);
     if (!closed) await kernel.notify("sync:changed", self.status());
+  }
+
+  /** The first look at a repository counts its commits: done here one by one, so that nobody waits for a hundred at once. */
+  async function countCommits(): Promise<void> {
+    try {
+      const { store, gitOf } = archive();
+      for (const project of await store.projects()) {
+        if (closed) return;
+        if (counted.has(project.id)) continue;
+        counted.add(project.id);
+        await gitOf([project]);
+      }
+    } catch (error) {
+      if (!kernel.closing.aborted) await kernel.notify("listener:failed", error, { hook: "sync" });
+    }
   }
 
   /**
@@ -177,6 +198,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
       for (const one of timers) clearTimeout(one);
       await roots?.stop();
       await running;
+      await counting;
     },
   };
 

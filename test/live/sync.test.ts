@@ -3,10 +3,12 @@ import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
+import git from "../../plugins/git/index.ts";
 import live, { type SyncStatus } from "../../plugins/live/index.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { PLAIN, T0, user, writeDatabase } from "../fixtures/opencode/build.ts";
+import { countingGit, describeGit, makeRepo } from "../git/_repo.ts";
 import { createTestKernel, type TestKernel, type TestKernelOptions } from "../kernel.ts";
 import { prompt, reply } from "./_sse.ts";
 
@@ -204,5 +206,23 @@ describe("keeping the archive up to date", () => {
     await start({ sync: false });
     await importAll();
     expect(await sync()).toMatchObject({ mode: "off", roots: [] });
+  });
+});
+
+describeGit("commits of a repository", () => {
+  it("are counted while nobody waits: the first list of projects starts one status and nothing else", async () => {
+    const repo = makeRepo();
+    repo.commit("one");
+    repo.commit("two");
+    writeFileSync(logOf(1), prompt(0).replaceAll('"/w/app"', JSON.stringify(repo.root)));
+    const { binary, calls } = countingGit();
+    t = await createTestKernel({ home, plugins: [archive(), claude(), git({ binary }), live({ sync: QUICK })] });
+    await importAll();
+    // The import asks for root commits; the count comes after the status.
+    const counts = () => calls().lastIndexOf("rev-list") > calls().indexOf("status") && calls().includes("status");
+    for (let i = 0; i < 500 && !counts(); i++) await new Promise((resolve) => setTimeout(resolve, 10));
+    const before = calls().length;
+    expect(await t.json("/api/projects")).toMatchObject([{ path: repo.root, git: { commitCount: 2 } }]);
+    expect(calls().slice(before)).toEqual(["status"]);
   });
 });
