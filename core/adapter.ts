@@ -121,6 +121,11 @@ export interface Adapter {
   mcp?: { files(env: AdapterEnv): string[]; parse(text: string): MaybePromise<McpServerEntry[]> };
   guard?: GuardContract;
   retention?(env: AdapterEnv): MaybePromise<Retention | undefined>;
+  /**
+   * The same adapter made for another folder: a backup, another home, a mounted disk. Made by `defineAdapter`, which sets the option
+   * `dir`; an adapter that heeds `options.dir` in `roots` can be given folders by the user and needs nothing else.
+   */
+  at?(dir: string): Adapter;
 }
 
 /**
@@ -142,6 +147,8 @@ export interface AdapterPlugin extends Plugin {
 export function defineAdapter<O = void>(def: (options: O) => AdapterDefinition): PluginFactory<O, AdapterPlugin> {
   return ((options: O): AdapterPlugin => {
     const adapter = toAdapter(def(options));
+    // Options are an object or nothing: an adapter without options gets one it does not look at.
+    adapter.at ??= (dir) => toAdapter(def({ ...options, dir }));
     return { name: `adapter:${adapter.name}`, adapter };
   }) as PluginFactory<O, AdapterPlugin>;
 }

@@ -8,6 +8,7 @@ import { type ConfigFlags, checkConfig, type ResolvedConfig, resolveConfig, type
 import { machineEnv } from "./env.ts";
 import { SessarcError } from "./error.ts";
 import type { Plugin, PluginEntry } from "./plugin.ts";
+import { readSettings } from "./settings-file.ts";
 import { defaultConfigDir } from "./utils/path.ts";
 
 export interface LoadConfigOptions {
@@ -26,12 +27,13 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Resol
   const { cwd = process.cwd(), env = machineEnv(), flags = {} } = options;
   const path = options.file ? resolve(cwd, options.file) : await findConfig([cwd, defaultConfigDir(env)]);
   const file = path ? await readConfig(path) : {};
-  return resolveConfig(
+  const config = resolveConfig(
     { ...file, ...(await locate(file.plugins, path ? dirname(path) : cwd)) },
     { ...flags, ...(await locate(flags.plugins, cwd)) },
     env,
     cwd,
   );
+  return { ...config, sources: (await readSettings(config.dataDir)).sources };
 }
 
 /** The first configuration file of these folders. */
@@ -54,7 +56,13 @@ async function readConfig(path: string): Promise<UserConfig> {
   }
   const config = checkConfig(value, path);
   // A folder of the file is meant from where the file is, not from where the command was run.
-  return config.dataDir ? { ...config, dataDir: resolve(dirname(path), config.dataDir) } : config;
+  const absolute = (folder: string) => resolve(dirname(path), folder);
+  const roots = Object.entries(config.roots ?? {}).map(([tool, it]) => [tool, [it].flat().map(absolute)] as const);
+  return {
+    ...config,
+    ...(config.dataDir && { dataDir: absolute(config.dataDir) }),
+    ...(config.roots && { roots: Object.fromEntries(roots) }),
+  };
 }
 
 /** Default export of a module of the user's. TypeScript, and files that import `sessarc` without having it installed, go through jiti. */

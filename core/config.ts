@@ -21,7 +21,7 @@ export interface UserConfig {
   dataDir?: string | undefined;
   /** Plugins beside the built-in ones: values, package names, or paths relative to the configuration file. */
   plugins?: readonly (Plugin | PluginEntry | string)[] | undefined;
-  /** Folders of a tool's logs, instead of those its adapter finds. */
+  /** Folders of a tool's logs, instead of those its adapter finds: what its option `dir` may be. Relative ones start at the file's folder. */
   roots?: Readonly<Record<string, string | readonly string[]>> | undefined;
   /** Import new sessions without being asked. Default false. */
   autoImport?: boolean | undefined;
@@ -65,6 +65,8 @@ export interface ResolvedConfig {
   /** Those of the file and of --plugin, beside the built-in ones. */
   plugins: readonly (Plugin | PluginEntry)[];
   roots: Readonly<Record<string, readonly string[]>>;
+  /** Folders beside those, by tool: what the user added in the dashboard (settings-file.ts). */
+  sources: Readonly<Record<string, readonly string[]>>;
   autoImport: boolean;
   sync: boolean;
   prices: Readonly<Record<string, unknown>>;
@@ -178,6 +180,7 @@ export function resolveConfig(
       typeof it === "string" ? { specifier: it } : it,
     ),
     roots: Object.fromEntries(Object.entries(set.roots ?? {}).map(([tool, it]) => [tool, [it].flat() as string[]])),
+    sources: {},
     autoImport: set.autoImport ?? false,
     sync: set.sync ?? true,
     prices: set.prices ?? {},

@@ -19,6 +19,7 @@ export {
 export { type LoadConfigOptions, loadConfig } from "./config-file.ts";
 export { machineEnv } from "./env.ts";
 export * from "./error.ts";
+export { type AdapterFolders, withFolders } from "./folders.ts";
 export { createKernel, type KernelOptions } from "./kernel.ts";
 export { scanLines } from "./line-scan.ts";
 export { type LineParser, readEventBatches, readLines, readParsed, tailParsed } from "./lines.ts";
@@ -27,6 +28,7 @@ export type { PluginInfo, RegisteredRoute, Registry } from "./registry.ts";
 export * from "./route.ts";
 export { closeOnSignals, type Served, type ServeOptions, serve } from "./serve.ts";
 export * from "./session.ts";
+export { readSettings, type Settings, writeSettings } from "./settings-file.ts";
 export type { StatusReport } from "./status.ts";
 export { Chunk, decodeChunk, type LazyEvent } from "./storage/chunk.ts";
 export { openSqliteFile, type SqliteFile, type SqliteFileOptions, sqliteVersion } from "./storage/sqlite-file.ts";

@@ -42,6 +42,7 @@ export async function createKernel(options: KernelOptions = {}): Promise<Kernel>
   const plugins = sortPlugins(await loadPlugins([builtin(), ...(options.plugins ?? [])]));
   const registry = createRegistry();
   for (const { plugin, source } of plugins) registry.add(plugin, source);
+  if (options.config) placeAdapters(registry, options.config);
 
   const closer = createCloser(timeoutMs);
   try {
@@ -53,6 +54,13 @@ export async function createKernel(options: KernelOptions = {}): Promise<Kernel>
   } catch (error) {
     await closer.close(async () => {}).catch((failed) => log(`Closing after a failed start: ${messageOf(failed)}`));
     throw error;
+  }
+}
+
+/** Folders of the configuration, and those the user added. */
+function placeAdapters(registry: WritableRegistry, { roots, sources }: ResolvedConfig): void {
+  for (const name of new Set([...Object.keys(roots), ...Object.keys(sources)])) {
+    registry.setFolders(name, { own: !roots[name], dirs: [...(roots[name] ?? []), ...(sources[name] ?? [])] });
   }
 }
 

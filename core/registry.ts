@@ -2,6 +2,7 @@
 import type { Adapter } from "./adapter.ts";
 import type { Command } from "./command.ts";
 import { SessarcError } from "./error.ts";
+import { type AdapterFolders, withFolders } from "./folders.ts";
 import type { Plugin, PluginEntry } from "./plugin.ts";
 import type { AnyRoute } from "./route.ts";
 
@@ -30,6 +31,10 @@ export interface Registry {
   readonly plugins: ReadonlyMap<string, Plugin>;
   readonly routes: readonly RegisteredRoute[];
   readonly adapters: ReadonlyMap<string, Adapter>;
+  /** Folders that adapters read beside or instead of their own places. */
+  readonly folders: ReadonlyMap<string, AdapterFolders>;
+  /** Sets them: from now on `adapters` has that adapter over these folders. Nothing happens where there is no such adapter. */
+  setFolders(name: string, folders: AdapterFolders): void;
   readonly commands: ReadonlyMap<string, Command>;
   readonly services: ReadonlyMap<string, unknown>;
   /** How a pool worker makes this adapter again; undefined for one written inline. */
@@ -55,6 +60,9 @@ export function createRegistry(): WritableRegistry {
   const rows = new Map<string, Row>();
   const plugins = new Map<string, Plugin>();
   const adapters = new Map<string, Adapter>();
+  /** As their plugins made them. */
+  const bases = new Map<string, Adapter>();
+  const folders = new Map<string, AdapterFolders>();
   const sources = new Map<string, { specifier: string; options: unknown }>();
   const commands = new Map<string, Command>();
   const services = new Map<string, unknown>();
@@ -77,6 +85,7 @@ export function createRegistry(): WritableRegistry {
     plugins,
     routes,
     adapters,
+    folders,
     commands,
     services,
     adapterSource: (name) => sources.get(name),
@@ -99,7 +108,15 @@ export function createRegistry(): WritableRegistry {
       for (const command of plugin.commands ?? []) commands.set(command.name, command);
       if (!adapter) return;
       adapters.set(adapter.name, adapter);
+      bases.set(adapter.name, adapter);
       if (source) sources.set(adapter.name, { specifier: source.specifier, options: source.options });
+    },
+
+    setFolders(name, set) {
+      const base = bases.get(name);
+      if (!base) return;
+      folders.set(name, set);
+      adapters.set(name, withFolders(base, set));
     },
 
     addService(name, service, plugin) {

@@ -38,6 +38,7 @@ export function testAdapter(suite: AdapterSuite): void {
   check("D3: keys are unique, and equal over two scans", shape.keysAreStable);
   check("a root that is missing or no folder yields nothing", shape.missingRoots);
   check("looks below the given folder only", shape.rootsAreInside);
+  check("reads a folder that is added for it", shape.readsAddedFolders);
   check("links do not lead out of the root, nor round in it", shape.linksStayInside);
   check("events have one of six kinds, seq 0…n−1, ISO times", (bench) => shape.eventsAreWellFormed(bench, expected));
   check("summaries have whole counts and times in order", (bench) => shape.summariesAreWellFormed(bench, expected));

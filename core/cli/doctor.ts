@@ -129,14 +129,14 @@ async function checkCatalogue(kernel: Kernel): Promise<DoctorCheck> {
 /** How many sessions a tool's logs hold, and which of its places cannot be read. */
 async function checkTool(adapter: Adapter, env: AdapterEnv): Promise<DoctorCheck> {
   const { name, label } = adapter;
-  let sessions = 0;
+  const sessions = new Set<string>();
   const places: string[] = [];
   const problems: string[] = [];
   for (const root of adapter.roots(env)) {
     try {
       await stat(root);
       places.push(root);
-      for await (const _ of adapter.scan(root, env)) sessions++;
+      for await (const { key } of adapter.scan(root, env)) sessions.add(key);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT")
         problems.push(error instanceof Error ? error.message : String(error));
@@ -151,7 +151,7 @@ async function checkTool(adapter: Adapter, env: AdapterEnv): Promise<DoctorCheck
     };
   if (places.length === 0)
     return { name, status: "ok", detail: `${label}: not found (${adapter.roots(env)[0] ?? "no known place"})` };
-  return { name, status: "ok", detail: `${label}: ${formatCount(sessions)} sessions in ${places.join(", ")}` };
+  return { name, status: "ok", detail: `${label}: ${formatCount(sessions.size)} sessions in ${places.join(", ")}` };
 }
 
 function print(ctx: CoreContext, report: DoctorReport): void {

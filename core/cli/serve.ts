@@ -14,7 +14,7 @@ import { createStyle } from "./style.ts";
 export async function run(ctx: CoreContext): Promise<number> {
   const demo = await chooseDemo(ctx);
   try {
-    if (demo) return await start(ctx, { ...ctx.config, dataDir: demo.dataDir }, demo.env, demo);
+    if (demo) return await start(ctx, { ...ctx.config, dataDir: demo.dataDir, roots: {}, sources: {} }, demo.env, demo);
     return (await joinRunning(ctx)) ?? (await start(ctx, ctx.config, ctx.io.env, undefined));
   } finally {
     await demo?.remove();

@@ -12,6 +12,7 @@ import {
 import { Importer } from "./import/importer.ts";
 import { createResolver, type FolderIdentity, type ProjectResolver } from "./projects.ts";
 import { SearchIndex } from "./search/search.ts";
+import { createSources, type Sources } from "./sources.ts";
 import { createStore, type Store } from "./store.ts";
 import { type Cost, type Project, partsOf, type Session, type SessionRow } from "./types.ts";
 
@@ -30,6 +31,7 @@ export interface Archive {
   readonly importer: Importer;
   readonly resolver: ProjectResolver;
   readonly index: SearchIndex;
+  readonly sources: Sources;
   /** Grows with every change of sessions or projects: equal numbers mean equal answers. */
   readonly generation: number;
   /** Call after changing sessions or projects. */
@@ -80,6 +82,7 @@ export function createArchive(kernel: Kernel): Archive {
     resolver,
     index,
     importer: new Importer(kernel, resolver, changed),
+    sources: createSources(kernel),
     get generation() {
       return generation;
     },

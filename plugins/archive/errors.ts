@@ -9,6 +9,9 @@ declare module "sessarc" {
     SOURCE_SHARED: { id: string; reason: string };
     SOURCE_CHANGED: { id: string; reason: string };
     ADAPTER_MISSING: { tool: string };
+    FOLDER_KNOWN: { path: string; known: string };
+    FOLDER_REFUSED: { path: string; reason: string };
+    FOLDER_UNKNOWN: { path: string; tool: string };
   }
 }
 
@@ -26,6 +29,12 @@ export const errors = defineErrors({
   },
   SOURCE_SHARED: { status: 422, why: ({ id, reason }) => `The log of ${id} cannot be deleted: ${reason}` },
   SOURCE_CHANGED: { status: 409, why: ({ id, reason }) => `The log of ${id} was left alone: ${reason}` },
+  FOLDER_KNOWN: {
+    status: 409,
+    why: ({ path, known }) => `${path} is read already: it is part of ${known}`,
+  },
+  FOLDER_REFUSED: { status: 422, why: ({ path, reason }) => `${path} cannot be added: ${reason}` },
+  FOLDER_UNKNOWN: { status: 404, why: ({ path, tool }) => `${path} was not added for ${tool}` },
   ADAPTER_MISSING: {
     status: 422,
     why: ({ tool }) => `No plugin reads the logs of ${tool}`,

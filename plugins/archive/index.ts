@@ -9,6 +9,7 @@ import { importRoutes } from "./routes/import.ts";
 import { projectRoutes } from "./routes/projects.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
+import { sourceRoutes } from "./routes/sources.ts";
 import { migrations } from "./schema.ts";
 
 export type { Archive } from "./archive.ts";
@@ -20,7 +21,7 @@ export type { Message } from "./routes/sessions.ts";
 export type { Match } from "./search/match.ts";
 export type { Cost, Project, Session, SessionFacts, SessionRow, SlotFacts } from "./types.ts";
 
-export const routes = [...importRoutes, ...projectRoutes, ...sessionRoutes, ...searchRoutes] as const;
+export const routes = [...importRoutes, ...sourceRoutes, ...projectRoutes, ...sessionRoutes, ...searchRoutes] as const;
 
 export default definePlugin({
   name: "archive",
@@ -58,6 +59,8 @@ declare module "sessarc" {
     /** A session was read and is about to be stored: may change its summary and facts; a throw ends the run. */
     "session:replace": (session: ImportedSession, ref: SessionRef) => void | Promise<void>;
     "session:replaced": (info: { id: string }) => void | Promise<void>;
+    /** Folders of this tool were added or taken away. */
+    "sources:changed": (info: { tool: string }) => void | Promise<void>;
     "session:removed": (info: { id: string }) => void | Promise<void>;
     "project:changed": (info: {
       id: string;

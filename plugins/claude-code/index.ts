@@ -1,6 +1,6 @@
 /** Claude Code: one JSON-lines file per session below `projects`, sub-agents in files of their own. */
-import { readFileSync, realpathSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { basename, join } from "node:path";
 import { type AdapterEnv, defineAdapter, isRecord, type Retention, readLines, type ToolRole } from "sessarc";
 import { parseServers, skillDirs } from "./capabilities.ts";
 import { createParser } from "./parse.ts";
@@ -8,7 +8,7 @@ import { scanProjects } from "./scan.ts";
 import { readUsage } from "./usage.ts";
 
 export interface ClaudeCodeOptions {
-  /** Stands for `~/.claude`; nothing outside it is looked at then. */
+  /** Stands for `~/.claude`; nothing outside it is looked at then. It may also be a home that holds `.claude`, or the folder `projects`. */
   dir?: string;
 }
 
@@ -44,7 +44,8 @@ const NAMES = /"type":"(?:custom-title|ai-title|summary)"/;
 export default defineAdapter((options: ClaudeCodeOptions | undefined) => ({
   name: "claude-code",
   label: "Claude Code",
-  roots: (env) => unique(homes(env, options).map((home) => join(home, "projects"))),
+  roots: (env) =>
+    unique(options?.dir ? [projectsIn(options.dir)] : homes(env, options).map((home) => join(home, "projects"))),
   scan: scanProjects,
   lines: (ref, _env, state) => createParser(ref, state),
   usage: (ref) => readUsage(ref),
@@ -85,6 +86,14 @@ function homes({ home, env }: AdapterEnv, options: ClaudeCodeOptions | undefined
   const set = (env.CLAUDE_CONFIG_DIR ?? "").split(",").flatMap((part) => part.trim() || []);
   if (set.length > 0) return set;
   return [join(home, ".claude"), join(env.XDG_CONFIG_HOME || join(home, ".config"), "claude")];
+}
+
+/** The logs of a chosen folder, whichever of the three it is. */
+function projectsIn(dir: string): string {
+  const usual = join(dir, "projects");
+  if (existsSync(usual)) return usual;
+  const inHome = [join(dir, ".claude", "projects"), join(dir, ".config", "claude", "projects")].find(existsSync);
+  return inHome ?? (basename(dir) === "projects" ? dir : usual);
 }
 
 /** Its state file: beside the default folder, inside a chosen one. */

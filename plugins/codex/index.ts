@@ -1,5 +1,6 @@
 /** Codex CLI: one rollout file per thread, plain or compressed. */
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
 import { type AdapterEnv, defineAdapter, readLines, type ToolRole } from "sessarc";
 import { parseServers, skillDirs } from "./capabilities.ts";
 import { createParser } from "./parse.ts";
@@ -8,7 +9,7 @@ import { createTitles } from "./titles.ts";
 import { readUsage } from "./usage.ts";
 
 export interface CodexOptions {
-  /** Stands for `~/.codex`; nothing outside it is looked at then. */
+  /** Stands for `~/.codex`; nothing outside it is looked at then. It may also be a home that holds `.codex`, or the folder `sessions`. */
   dir?: string;
 }
 
@@ -47,7 +48,7 @@ export default defineAdapter((options: CodexOptions | undefined) => {
   return {
     name: "codex",
     label: "Codex CLI",
-    roots: (env) => ["sessions", "archived_sessions"].map((name) => join(baseOf(env), name)),
+    roots: (env) => (options?.dir ? rolloutsIn(options.dir) : rolloutFolders(baseOf(env))),
     scan: (root) => scanRollouts(root, heads),
     lines: (ref, _env, state) => createParser(titles.of(ref.path, ref.key), state),
     usage: (ref) => readUsage(ref),
@@ -76,6 +77,17 @@ export default defineAdapter((options: CodexOptions | undefined) => {
     },
   };
 });
+
+const FOLDERS = ["sessions", "archived_sessions"];
+const rolloutFolders = (base: string) => FOLDERS.map((name) => join(base, name));
+
+/** The logs of a chosen folder, whichever of the three it is. */
+function rolloutsIn(dir: string): string[] {
+  if (rolloutFolders(dir).some(existsSync)) return rolloutFolders(dir);
+  const inHome = rolloutFolders(join(dir, ".codex"));
+  if (inHome.some(existsSync)) return inHome;
+  return FOLDERS.includes(basename(dir)) ? [dir] : rolloutFolders(dir);
+}
 
 /** The line at the end of a bounded read may be cut. */
 function parse(line: string): unknown {

@@ -26,6 +26,7 @@ export default definePlugin((options: LiveOptions | undefined) => ({
     const sync = createSync(kernel, options?.sync);
     kernel.provide("sync", sync);
     kernel.hooks.hook("session:replaced", () => sync.imported());
+    kernel.hooks.hook("sources:changed", () => sync.placesChanged());
     kernel.hooks.hook("status:collect", (report) => {
       const past = typeof report.sync === "object" && !Array.isArray(report.sync) ? report.sync : {};
       report.sync = { ...past, ...JSON.parse(JSON.stringify(sync.status())) };

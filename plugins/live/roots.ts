@@ -37,6 +37,7 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[]) => void):
 
   async function look(): Promise<void> {
     const wanted = new Set(all().map(({ path }) => path));
+    for (const path of [...watched.keys()]) if (!wanted.has(path)) await drop(path);
     for (const path of wanted) {
       const found = await stat(path).catch(() => undefined);
       if (stopped) return;

@@ -19,6 +19,8 @@ export interface Sync {
   resume(): Promise<void>;
   /** An import stored something: from the first one on the archive is kept up to date. */
   imported(): void;
+  /** Folders of a tool were added or taken away. */
+  placesChanged(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -192,6 +194,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
       await kernel.notify("sync:changed", self.status());
     },
     imported: begin,
+    placesChanged: async () => roots?.check(),
     async close() {
       closed = true;
       clearTimeout(timer);

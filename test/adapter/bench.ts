@@ -45,11 +45,7 @@ export function createBench(plugin: (dir: string) => Plugin, dir: string): Bench
     dir,
     env,
     adapter,
-    async scan() {
-      const refs: SessionRef[] = [];
-      for (const root of adapter.roots(env)) for await (const ref of adapter.scan(root, env)) refs.push(ref);
-      return refs;
-    },
+    scan: () => scanAll(adapter, env),
     async read(ref) {
       return drain(adapter.read(ref, env));
     },
@@ -58,6 +54,12 @@ export function createBench(plugin: (dir: string) => Plugin, dir: string): Bench
     },
   };
   return bench;
+}
+
+export async function scanAll(adapter: Adapter, env: AdapterEnv): Promise<SessionRef[]> {
+  const refs: SessionRef[] = [];
+  for (const root of adapter.roots(env)) for await (const ref of adapter.scan(root, env)) refs.push(ref);
+  return refs;
 }
 
 export async function drain(reader: AsyncGenerator<SessionEvent, SessionSummary>): Promise<Reading> {

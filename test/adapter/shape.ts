@@ -1,9 +1,9 @@
 /** Checks of the contract's plain part: what is found, what it looks like, and that looking changes nothing. */
-import { link, mkdir, realpath, symlink, writeFile } from "node:fs/promises";
+import { cp, link, mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
-import type { EventKind, SessionUsage } from "sessarc";
+import { type EventKind, type SessionUsage, withFolders } from "sessarc";
 import { expect, type TestContext } from "vitest";
-import { type Bench, drain, essence, hashTree, plain } from "./bench.ts";
+import { type Bench, drain, essence, hashTree, plain, scanAll } from "./bench.ts";
 
 const KINDS: readonly EventKind[] = ["user", "assistant", "thinking", "tool_use", "tool_result", "note"];
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
@@ -140,6 +140,27 @@ export async function peekAgrees(bench: Bench, context: TestContext): Promise<vo
     const { summary } = await bench.read(ref);
     if (seen.startedAt && summary.startedAt) expect(Date.parse(seen.startedAt)).toBe(Date.parse(summary.startedAt));
     if (seen.title !== undefined) expect(seen.title).toMatch(/\S/);
+  }
+}
+
+/** A folder the user adds: the same logs elsewhere are found and read, beside those of the tool's own place. */
+export async function readsAddedFolders(bench: Bench): Promise<void> {
+  const other = join(dirname(bench.dir), "elsewhere");
+  await cp(bench.dir, other, { recursive: true, preserveTimestamps: true });
+  const own = await bench.scan();
+  const keys = own.map((ref) => ref.key).sort();
+  const moved = withFolders(bench.adapter, { own: false, dirs: [other] });
+  const both = withFolders(bench.adapter, { own: true, dirs: [other] });
+  for (const root of moved.roots(bench.env)) expect(root === other || root.startsWith(other + sep)).toBe(true);
+  const found = await scanAll(moved, bench.env);
+  expect(found.map((ref) => ref.key).sort()).toEqual(keys);
+  expect((await scanAll(both, bench.env)).map((ref) => ref.key).sort()).toEqual([...keys, ...keys].sort());
+  for (const ref of found) {
+    expect((await realpath(ref.path)).startsWith(other + sep), ref.path).toBe(true);
+    const here = own.find((one) => one.key === ref.key);
+    if (!here) continue;
+    const away = await drain(both.read(ref, bench.env));
+    expect(away.events).toEqual((await bench.read(here)).events);
   }
 }
 

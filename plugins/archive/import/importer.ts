@@ -60,7 +60,7 @@ export class Importer {
 
   /** Lists all logs anew; concurrent calls share one. */
   async scan(): Promise<Scan> {
-    this.#scanning ??= scanLogs([...this.#kernel.registry.adapters.values()], this.env).finally(() => {
+    this.#scanning ??= scanLogs(this.#kernel.registry, this.env).finally(() => {
       this.#scanning = undefined;
     });
     this.#scan = await this.#scanning;

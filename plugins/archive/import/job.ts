@@ -6,6 +6,7 @@ import { statSync } from "node:fs";
 import {
   type Adapter,
   type AdapterEnv,
+  type AdapterFolders,
   type AdapterPlugin,
   createTranscripts,
   isSessarcError,
@@ -16,6 +17,7 @@ import {
   type TranscriptOptions,
   type TranscriptPart,
   type Transcripts,
+  withFolders,
 } from "sessarc";
 import { signatureOf } from "../search/signature.ts";
 import type { SessionFacts } from "../types.ts";
@@ -24,12 +26,19 @@ import { type PackedReplies, packReplies } from "./replies.ts";
 
 export interface ImportJob {
   /** Module of the adapter's factory and its options; unused when the adapter is handed over directly. */
-  adapter: { specifier: string; options?: unknown } | null;
+  adapter: AdapterSource | null;
   env: AdapterEnv;
   store: TranscriptOptions;
   sessions: JobSession[];
   /** One integer that both threads see: once it is not 0, nothing is begun and what is being read is given up. */
   stop: SharedArrayBuffer;
+}
+
+export interface AdapterSource {
+  specifier: string;
+  options?: unknown;
+  /** Places it reads beside or instead of its own. */
+  folders?: AdapterFolders | undefined;
 }
 
 export interface JobSession {
@@ -304,13 +313,14 @@ function failure(id: string, error: unknown): JobResult {
 const adapters = new Map<string, Promise<Adapter>>();
 const stores = new Map<string, Transcripts>();
 
-function loadAdapter(source: { specifier: string; options?: unknown }): Promise<Adapter> {
+function loadAdapter(source: AdapterSource): Promise<Adapter> {
   const name = JSON.stringify(source);
   let adapter = adapters.get(name);
   if (!adapter) {
-    adapter = import(source.specifier).then(
-      (module: { default: (options?: unknown) => AdapterPlugin }) => module.default(source.options).adapter,
-    );
+    adapter = import(source.specifier).then((module: { default: (options?: unknown) => AdapterPlugin }) => {
+      const { adapter: own } = module.default(source.options);
+      return source.folders ? withFolders(own, source.folders) : own;
+    });
     adapters.set(name, adapter);
   }
   return adapter;

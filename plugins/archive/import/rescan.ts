@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { sep } from "node:path";
 import type { Adapter, AdapterEnv } from "sessarc";
-import type { Found, Scan } from "./scan.ts";
+import { type Found, isBetterCopy, type Scan } from "./scan.ts";
 
 /** A database is changed through the files beside it. */
 const BESIDE = /-(?:wal|shm|journal)$/;
@@ -42,9 +42,8 @@ export async function rescan(
       for await (const ref of adapter.scan(root, env)) {
         const id = `${ref.tool}:${ref.key}`;
         const other = scan.found.get(id);
-        // The same session elsewhere: a full scan says which one counts.
-        if (other && other.ref.path !== ref.path && (other.ref.size ?? 0) >= (ref.size ?? 0)) continue;
-        const found = { id, ref, adapter };
+        if (other && other.ref.path !== ref.path && !isBetterCopy(ref, other.ref)) continue;
+        const found = { id, ref, adapter, root };
         scan.found.set(id, found);
         touched.set(id, found);
       }

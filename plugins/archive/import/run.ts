@@ -214,7 +214,9 @@ class Run {
     const adapter = (found[0] as Found).adapter;
     const source = kernel.registry.adapterSource(adapter.name);
     const job: ImportJob = {
-      adapter: source ? { specifier: source.specifier, options: source.options } : null,
+      adapter: source
+        ? { specifier: source.specifier, options: source.options, folders: kernel.registry.folders.get(adapter.name) }
+        : null,
       env: kernel.env,
       store: { dir: kernel.storage.dataDir },
       sessions: await Promise.all(found.map((one) => this.#toJobSession(one))),

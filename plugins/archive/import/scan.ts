@@ -1,17 +1,28 @@
 /** What there is to import: every adapter's roots, listed from directory entries and stat. */
 import { access } from "node:fs/promises";
-import { type Adapter, type AdapterEnv, isSessarcError, type SessionRef } from "sessarc";
+import { type Adapter, type AdapterEnv, isInside, isSessarcError, type Registry, type SessionRef } from "sessarc";
 
 export interface Found {
   id: string;
   ref: SessionRef;
   adapter: Adapter;
+  /** That of the adapter's roots it was found in. */
+  root: string;
+}
+
+export interface ScannedRoot {
+  path: string;
+  exists: boolean;
+  /** Logs found here that count; copies of such elsewhere are not among them. */
+  sessions: number;
+  /** In a folder that the user added. */
+  added: boolean;
 }
 
 export interface ToolScan {
   tool: string;
   label: string;
-  roots: { path: string; exists: boolean }[];
+  roots: ScannedRoot[];
   sessions: number;
   problems: { path: string; reason: string }[];
 }
@@ -22,40 +33,89 @@ export interface Scan {
   found: Map<string, Found>;
 }
 
-/** Scans all `adapters`. A missing root is no error; a root that cannot be read is a problem of its tool, the others go on. */
-export async function scanLogs(adapters: readonly Adapter[], env: AdapterEnv): Promise<Scan> {
+/**
+ * Scans all adapters of `registry`. A missing root is no error; a root that cannot be read is a problem of its tool, the others go on.
+ * Of a session that several roots hold, the longest log counts, in stores without sizes the newest; of equal ones the first root's,
+ * which is the tool's own. Told as a problem: one row for each pair of roots.
+ */
+export async function scanLogs(registry: Pick<Registry, "adapters" | "folders">, env: AdapterEnv): Promise<Scan> {
   const found = new Map<string, Found>();
-  const tools = await Promise.all(adapters.map((adapter) => scanTool(adapter, env, found)));
+  const tools = await Promise.all(
+    [...registry.adapters.values()].map((adapter) =>
+      scanTool(adapter, registry.folders.get(adapter.name)?.dirs ?? [], env, found),
+    ),
+  );
   return { tools, found };
 }
 
-async function scanTool(adapter: Adapter, env: AdapterEnv, found: Map<string, Found>): Promise<ToolScan> {
+async function scanTool(
+  adapter: Adapter,
+  dirs: readonly string[],
+  env: AdapterEnv,
+  found: Map<string, Found>,
+): Promise<ToolScan> {
   const scan: ToolScan = { tool: adapter.name, label: adapter.label, roots: [], sessions: 0, problems: [] };
+  const copies = createCopies();
+  const ids = new Set<string>();
   for (const path of adapter.roots(env)) {
     const exists = await access(path).then(
       () => true,
       () => false,
     );
-    scan.roots.push({ path, exists });
+    const added = dirs.some((dir) => isInside(dir, path));
+    // Which of its tool's places an added folder has is found out by looking: those it has not are no news.
+    if (exists || !added) scan.roots.push({ path, exists, sessions: 0, added });
     if (!exists) continue;
     try {
       for await (const ref of adapter.scan(path, env)) {
         const id = `${ref.tool}:${ref.key}`;
         const other = found.get(id);
-        if (other && (other.ref.size ?? 0) >= (ref.size ?? 0)) {
-          if (other.ref.path !== ref.path)
-            scan.problems.push({ path: ref.path, reason: `the same session as ${other.ref.path}` });
+        const one = { id, ref, adapter, root: path };
+        if (other && !isBetterCopy(ref, other.ref)) {
+          if (other.ref.path !== ref.path) copies.add(one, other);
           continue;
         }
-        if (other) scan.problems.push({ path: other.ref.path, reason: `the same session as ${ref.path}` });
-        else scan.sessions++;
-        found.set(id, { id, ref, adapter });
+        if (other) copies.add(other, one);
+        ids.add(id);
+        found.set(id, one);
       }
     } catch (error) {
       scan.problems.push({ path, reason: reasonOf(error) });
     }
   }
+  scan.sessions = ids.size;
+  const byRoot = new Map(scan.roots.map((root) => [root.path, root]));
+  for (const id of ids) {
+    const root = byRoot.get(found.get(id)?.root ?? "");
+    if (root) root.sessions++;
+  }
+  scan.problems.push(...copies.problems());
   return scan;
+}
+
+/** Whether of two logs of one session `ref` is to be taken instead of `other`. */
+export function isBetterCopy(ref: SessionRef, other: SessionRef): boolean {
+  if (ref.size !== undefined && other.size !== undefined) return ref.size > other.size;
+  return (ref.mtime ?? 0) > (other.mtime ?? 0);
+}
+
+/** Sessions that stand in two places: a backup would be a row for each of thousands, so they are counted by pair of roots. */
+function createCopies() {
+  const pairs = new Map<string, { left: Found; taken: Found; count: number }>();
+  return {
+    add(left: Found, taken: Found) {
+      const key = `${left.root}\0${taken.root}`;
+      const pair = pairs.get(key);
+      if (pair) pair.count++;
+      else pairs.set(key, { left, taken, count: 1 });
+    },
+    problems: () =>
+      [...pairs.values()].map(({ left, taken, count }) =>
+        count === 1
+          ? { path: left.ref.path, reason: `the same session as ${taken.ref.path}` }
+          : { path: left.root, reason: `${count} sessions are in ${taken.root} too; those count` },
+      ),
+  };
 }
 
 function reasonOf(error: unknown): string {

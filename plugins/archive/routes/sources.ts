@@ -1,0 +1,35 @@
+/** GET, POST and DELETE /sources. */
+import { defineRoute } from "sessarc";
+import * as v from "valibot";
+
+/** Longer than any file system takes. */
+const path = v.pipe(v.string(), v.nonEmpty("is empty"), v.maxLength(4_096, "is too long for a path"));
+const tool = v.pipe(v.string(), v.nonEmpty("is empty"));
+
+const list = defineRoute({
+  method: "GET",
+  path: "/sources",
+  summary: "Where each tool's logs are read, folders that were added among them",
+  handler: async ({ kernel }) => ({ tools: await kernel.inject("archive").sources.list() }),
+});
+
+const add = defineRoute({
+  method: "POST",
+  path: "/sources",
+  summary: "Read a tool's logs in another folder too: a backup, another home, a mounted disk",
+  body: v.object({ tool, path }),
+  handler: ({ kernel, body }) => kernel.inject("archive").sources.add(body.tool, body.path),
+});
+
+const remove = defineRoute({
+  method: "DELETE",
+  path: "/sources",
+  summary: "No longer read an added folder; what was imported from it stays",
+  query: v.object({ tool, path }),
+  handler: async ({ kernel, query }) => {
+    await kernel.inject("archive").sources.remove(query.tool, query.path);
+    return { removed: true };
+  },
+});
+
+export const sourceRoutes = [list, add, remove] as const;

@@ -1,0 +1,142 @@
+/** Folders of logs that the user added: a backup, another home, a mounted disk. */
+import { realpath, stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import { type Adapter, isInside, type Kernel, readSettings, SessarcError, writeSettings } from "sessarc";
+import type { Scan } from "./import/scan.ts";
+
+export interface Source {
+  path: string;
+  /** By the user; else it is one of the tool's own places, or the configuration file's. */
+  added: boolean;
+  exists: boolean;
+  /** Logs below that count, as of the last scan. */
+  sessions: number;
+}
+export interface ToolSources {
+  tool: string;
+  label: string;
+  sources: Source[];
+}
+
+export interface Sources {
+  /** Every tool's places, from the last scan (the first call makes one). */
+  list(): Promise<ToolSources[]>;
+  /**
+   * Reads `path` too from now on: scans it and answers what it holds. Throws NO_SUCH_FOLDER, FOLDER_REFUSED, FOLDER_KNOWN,
+   * INVALID_INPUT for an unknown tool. Resolves when it is on disk.
+   */
+  add(tool: string, path: string): Promise<Source>;
+  /** Reads it no longer; what was imported from it stays. Throws FOLDER_UNKNOWN. */
+  remove(tool: string, path: string): Promise<void>;
+}
+
+export function createSources(kernel: Kernel): Sources {
+  const { registry, env, config } = kernel;
+  const importer = () => kernel.inject("archive").importer;
+  /** One change at a time: each reads the file, changes and writes it. */
+  let tail: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = tail.then(work);
+    tail = next.catch(() => {});
+    return next;
+  };
+
+  const added = async (tool: string) => (await readSettings(config.dataDir)).sources[tool] ?? [];
+
+  async function store(tool: string, paths: readonly string[]): Promise<void> {
+    const { sources } = await readSettings(config.dataDir);
+    const { [tool]: _, ...others } = sources;
+    await writeSettings(config.dataDir, { sources: paths.length > 0 ? { ...others, [tool]: paths } : others });
+    const fixed = config.roots[tool] ?? [];
+    registry.setFolders(tool, { own: fixed.length === 0, dirs: [...fixed, ...paths] });
+    await importer().scan();
+    await kernel.notify("sources:changed", { tool });
+  }
+
+  return {
+    async list() {
+      const scan = importer().lastScan ?? (await importer().scan());
+      const { sources } = await readSettings(config.dataDir);
+      return Promise.all(
+        scan.tools.map(async ({ tool, label, roots }) => {
+          const folders = sources[tool] ?? [];
+          const own = roots.filter((root) => !folders.some((folder) => isInside(folder, root.path)));
+          return {
+            tool,
+            label,
+            sources: [
+              ...own.map(({ path, exists, sessions }) => ({ path, exists, sessions, added: false })),
+              ...(await Promise.all(folders.map((folder) => toSource(tool, folder, scan)))),
+            ],
+          };
+        }),
+      );
+    },
+
+    add: (tool, path) =>
+      inTurn(async () => {
+        const adapter = registry.adapters.get(tool);
+        if (!adapter) {
+          const known = [...registry.adapters.keys()].join(", ");
+          throw new SessarcError("INVALID_INPUT", { reason: `No adapter is named ${tool}; there are ${known}` });
+        }
+        const real = await realFolder(path);
+        if (isInside(await realpath(config.dataDir), real))
+          throw new SessarcError("FOLDER_REFUSED", { path, reason: "it is in the folder of the archive itself" });
+        const made = adapter.at?.(real).roots(env) ?? [];
+        if (made.length === 0 || !made.every((root) => isInside(real, root)))
+          throw new SessarcError("FOLDER_REFUSED", { path, reason: `${adapter.label} is read in its own places only` });
+        await assertNew(adapter, path, real, made);
+        await store(tool, [...(await added(tool)), real]);
+        return toSource(tool, real, importer().lastScan);
+      }),
+
+    remove: (tool, path) =>
+      inTurn(async () => {
+        const paths = await added(tool);
+        if (!paths.includes(path)) throw new SessarcError("FOLDER_UNKNOWN", { path, tool });
+        await store(
+          tool,
+          paths.filter((one) => one !== path),
+        );
+      }),
+  };
+
+  /** What is below a place that is read already, or holds one, would be read twice. */
+  async function assertNew(adapter: Adapter, path: string, real: string, made: readonly string[]): Promise<void> {
+    for (const folder of await added(adapter.name)) {
+      if (isInside(folder, real) || isInside(real, folder))
+        throw new SessarcError("FOLDER_KNOWN", { path, known: folder });
+    }
+    const mine = await Promise.all(made.map(realOrSame));
+    for (const root of adapter.roots(env)) {
+      const place = await realOrSame(root);
+      const overlaps = isInside(place, real) || mine.some((one) => isInside(place, one) || isInside(one, place));
+      if (overlaps) throw new SessarcError("FOLDER_KNOWN", { path, known: root });
+    }
+  }
+}
+
+/** Through every symbolic link, so that one folder has one name. */
+async function realFolder(path: string): Promise<string> {
+  if (!isAbsolute(path)) throw new SessarcError("NO_SUCH_FOLDER", { path });
+  try {
+    const real = await realpath(path);
+    if ((await stat(real)).isDirectory()) return real;
+  } catch {
+    // Absent, closed to us, or no path at all: the answer is the same.
+  }
+  throw new SessarcError("NO_SUCH_FOLDER", { path });
+}
+
+const realOrSame = (path: string) => realpath(path).catch(() => path);
+
+async function toSource(tool: string, path: string, scan: Scan | undefined): Promise<Source> {
+  const roots = scan?.tools.find((one) => one.tool === tool)?.roots ?? [];
+  const sessions = roots.reduce((sum, root) => sum + (isInside(path, root.path) ? root.sessions : 0), 0);
+  const exists = await stat(path).then(
+    () => true,
+    () => false,
+  );
+  return { path, added: true, exists, sessions };
+}
