@@ -1,0 +1,322 @@
+/** The list of projects and the page of one: by mouse and by the keyboard alone. */
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { expect, it } from "vitest";
+import { writeDemo } from "../../plugins/demo/index.ts";
+import type { Activity, ProjectAnalytics } from "../../plugins/insights/index.ts";
+import { describeUi, projectId, type Stage, useStage, visit } from "./browser.ts";
+import { storyId, writeStory } from "./stories.ts";
+
+const json = async <T>({ served }: Stage, path: string) => (await (await served.kernel.fetch(path)).json()) as T;
+const row = ({ page }: Stage, name: string) =>
+  page.locator("tbody tr", { has: page.getByRole("link", { name, exact: true }) });
+const names = ({ page }: Stage) => page.locator("tbody a[data-row]").allInnerTexts();
+const params = ({ page }: Stage) => Object.fromEntries(new URL(page.url()).searchParams);
+const DAY_MS = 86_400_000;
+
+/** A git that waits with `status` as long as the file `hold` is there. */
+async function writeSlowGit(home: string): Promise<void> {
+  const real = execFileSync("which", ["git"], { encoding: "utf8" }).trim();
+  const bin = join(home, "bin");
+  await mkdir(bin);
+  const script = `#!/bin/sh\ncase " $* " in *" status "*) while [ -e "${home}/hold" ]; do sleep 0.05; done;; esac\nexec "${real}" "$@"\n`;
+  await writeFile(join(bin, "git"), script);
+  await chmod(join(bin, "git"), 0o755);
+  process.env.PATH = `${bin}${delimiter}${process.env.PATH}`;
+}
+
+describeUi("dashboard: projects", () => {
+  const get = useStage({
+    async fill(home) {
+      await writeDemo({ home });
+      await writeSlowGit(home);
+      await writeStory(home, {
+        n: 9,
+        cwd: join(home, "old-one"),
+        prompt: "Long ago",
+        at: new Date(Date.now() - 45 * DAY_MS),
+      });
+    },
+  });
+
+  it("shows all rows before git has answered, says which is slow, and moves nothing", async () => {
+    const stage = get();
+    const { page } = stage;
+    const hold = join(stage.home, "hold");
+    await writeFile(hold, "");
+    await page.goto(`${stage.url}/projects`);
+    const cell = row(stage, "tidepool");
+    await cell.getByRole("img", { name: "git is being asked" }).waitFor();
+    const tops = () => page.locator("tbody tr").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+    const before = await tops();
+    await cell.getByText("git is slow").waitFor();
+    // A folder without a repository was answered long before.
+    expect(await row(stage, "field-notes").getByTitle("No git repository").count()).toBe(1);
+    await rm(hold);
+    await page.reload();
+    await cell.getByText("main").waitFor();
+    expect(await tops()).toEqual(before);
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("draws the last thirty days of each project", async () => {
+    const stage = get();
+    await visit(stage, "/projects");
+    const { projects } = await json<Activity>(stage, "/api/projects/activity?days=30&tz=Europe/Berlin");
+    const id = await projectId(stage, "tidepool");
+    const sum = projects.find((one) => one.id === id)?.messages.reduce((all, one) => all + one, 0);
+    await row(stage, "tidepool")
+      .getByRole("img", { name: new RegExp(`^${sum} messages in 30 days\\.`) })
+      .waitFor();
+    await row(stage, "old-one").getByRole("img", { name: "0 messages in 30 days." }).waitFor();
+  });
+
+  it("sorts by each column in both directions, in the URL", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/projects");
+    const head = (name: string) => page.getByRole("columnheader", { name });
+    expect(await head("Last active").getAttribute("aria-sort")).toBe("descending");
+    await head("Project").getByRole("button").press("Enter");
+    await page.waitForURL(/sort=name/);
+    const sorted = await names(stage);
+    expect(sorted).toEqual([...sorted].sort((a, b) => a.localeCompare(b)));
+    expect(await head("Project").getAttribute("aria-sort")).toBe("ascending");
+    await head("Project").getByRole("button").press("Enter");
+    await page.waitForURL(/sort=-name/);
+    expect(await names(stage)).toEqual(sorted.reverse());
+    await head("30 days").getByRole("button").click();
+    await page.waitForURL(/sort=activity/);
+    expect((await names(stage))[0]).toBe("tidepool");
+    expect((await names(stage)).at(-1)).toBe("old-one");
+  });
+
+  it("renames in the row: r, Escape gives up, Enter keeps, and the focus stays on the row", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/projects");
+    const link = page.getByRole("link", { name: "field-notes" });
+    await link.focus();
+    await page.keyboard.press("r");
+    await page.getByRole("textbox", { name: "Rename" }).fill("not this");
+    await page.keyboard.press("Escape");
+    await link.waitFor();
+    expect(await link.evaluate((one) => one === document.activeElement)).toBe(true);
+    await page.keyboard.press("F2");
+    await page.keyboard.type("Notes of the field");
+    await page.keyboard.press("Enter");
+    const renamed = page.getByRole("link", { name: "Notes of the field" });
+    await renamed.waitFor();
+    expect(await renamed.evaluate((one) => one === document.activeElement)).toBe(true);
+    await page.keyboard.press("ArrowDown");
+    expect(await renamed.evaluate((one) => one === document.activeElement)).toBe(false);
+  });
+
+  it("syncs the row that has the focus with y", async () => {
+    const stage = get();
+    const { page } = stage;
+    const cwd = join(stage.home, "old-one");
+    await visit(stage, "/projects");
+    await writeStory(stage.home, { n: 10, cwd, prompt: "A second one", at: new Date(Date.now() - 44 * DAY_MS) });
+    await page.getByRole("link", { name: "old-one" }).focus();
+    await page.keyboard.press("y");
+    await page.getByText("1 session imported").waitFor();
+    await row(stage, "old-one").getByText("2", { exact: true }).waitFor();
+  });
+
+  it("links a project without a folder by keyboard, and undoes it", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/projects");
+    const virtual = page.getByRole("link", { name: /\(no folder\)/ });
+    const name = await virtual.innerText();
+    const before = (await names(stage)).length;
+    await page.getByRole("button", { name: `Actions for ${name}` }).press("Enter");
+    await page.getByRole("menuitem", { name: "Link to a repository" }).click();
+    const dialog = page.getByRole("dialog");
+    const path = dialog.getByRole("combobox");
+    await path.fill("code/tidepool");
+    await dialog.getByText("The path must be absolute").waitFor();
+    expect(await dialog.getByRole("button", { name: "Link", exact: true }).isDisabled()).toBe(true);
+    await path.fill("/no/such/folder");
+    await page.keyboard.press("Enter");
+    await dialog.getByText(/\/no\/such\/folder/).waitFor();
+    expect(await path.getAttribute("aria-invalid")).toBe("true");
+    await path.fill("tidepool");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    expect(await path.inputValue()).toBe(join(stage.home, "code", "tidepool"));
+    await dialog.getByText(/^This is tidepool, with \d+ sessions\.$/).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "tidepool" }).waitFor();
+    await visit(stage, "/projects");
+    expect((await names(stage)).length).toBe(before - 1);
+    await row(stage, "tidepool").getByTitle("Holds 1 linked project").waitFor();
+    await page.getByRole("button", { name: "Actions for tidepool" }).click();
+    await page.getByRole("menuitem", { name: "Undo link" }).click();
+    await virtual.waitFor();
+    expect((await names(stage)).length).toBe(before);
+    stage.problems(); // the refused path is said on the console by the browser
+  });
+
+  it("says what a deletion takes and what it leaves, and deletes only that", async () => {
+    const stage = get();
+    const { page } = stage;
+    await writeStory(stage.home, { n: 20, cwd: join(stage.home, "doomed"), prompt: "Goes", at: new Date() });
+    await stage.served.kernel.fetch("/api/sync?wait=1", { method: "POST" });
+    await visit(stage, "/projects?q=doomed");
+    await page.getByRole("button", { name: "Actions for doomed" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    const dialog = page.getByRole("dialog", { name: "Delete doomed?" });
+    for (const said of ["1 session · 4 messages", "The logs of the tools: Claude Code", "This cannot be undone."])
+      expect(await dialog.innerText()).toContain(said);
+    await dialog.getByRole("button", { name: "Delete" }).press("Enter");
+    await page.getByText("No project matches “doomed”.").waitFor();
+    expect((await json<{ name: string }[]>(stage, "/api/projects?git=0")).map((one) => one.name)).not.toContain(
+      "doomed",
+    );
+    const folder = join(stage.home, "doomed").replace(/[^a-zA-Z0-9]/g, "-");
+    expect(existsSync(join(stage.home, ".claude/projects", folder, `${storyId(20)}.jsonl`))).toBe(true);
+  });
+});
+
+describeUi("dashboard: one project", () => {
+  const get = useStage({
+    async fill(home) {
+      await writeDemo({ home });
+      await writeStory(home, {
+        n: 9,
+        cwd: join(home, "old-one"),
+        prompt: "Long ago",
+        at: new Date(Date.now() - 45 * DAY_MS),
+        calls: 20,
+      });
+    },
+  });
+
+  it("zooms the chart by dragging; sessions and figures are those of the days, and reset goes back", async () => {
+    const stage = get();
+    const { page } = stage;
+    const id = await projectId(stage, "tidepool");
+    await visit(stage, `/projects/${id}`);
+    const bars = page.getByRole("group", { name: "Cost per day" }).getByRole("button");
+    const [a, b] = [await bars.nth(3).boundingBox(), await bars.nth(14).boundingBox()];
+    if (!a || !b) throw new Error("No bars");
+    await page.mouse.move(a.x + 5, a.y + 30);
+    await page.mouse.down();
+    await page.mouse.move(b.x + 5, b.y + 30, { steps: 6 });
+    await page.mouse.up();
+    await page.waitForURL(/from=.*to=/);
+    const { from, to } = params(stage);
+    const zoomed = await json<ProjectAnalytics>(stage, `/api/projects/${id}?tz=Europe/Berlin&from=${from}&to=${to}`);
+    expect(zoomed.perDay).toHaveLength(12);
+    await page.waitForFunction(
+      () => document.querySelectorAll("[role=group][aria-label='Sessions per day'] button").length === 12,
+    );
+    await page
+      .getByRole("navigation", { name: "Views of the project" })
+      .getByRole("button", { name: "Sessions" })
+      .click();
+    await page.waitForURL(/tab=sessions/);
+    expect(await page.locator("tbody a[data-row]").count()).toBe(
+      zoomed.sessions.filter((one) => one.parentId === null).length,
+    );
+    await visit(stage, `/projects/${id}?from=${from}&to=${to}`);
+    await page.getByRole("button", { name: "Reset zoom" }).click();
+    await page.waitForFunction(() => location.search === "");
+  });
+
+  it("filters its sessions in the URL: tool, errors, live", async () => {
+    const stage = get();
+    const { page } = stage;
+    const id = await projectId(stage, "tidepool");
+    const { sessions } = await json<ProjectAnalytics>(stage, `/api/projects/${id}`);
+    const top = sessions.filter((one) => one.parentId === null);
+    const rows = page.locator("tbody a[data-row]");
+    await visit(stage, `/projects/${id}?days=all&tab=sessions`);
+    await page.getByRole("combobox", { name: "Tool" }).selectOption("claude-code");
+    await page.waitForURL(/tool=claude-code/);
+    expect(await rows.count()).toBe(top.filter((one) => one.tool === "claude-code").length);
+    await page.getByRole("checkbox", { name: "Errors only" }).press("Space");
+    await page.waitForURL(/errors=1/);
+    const failing = top.filter((one) => one.tool === "claude-code" && one.errorCount > 0).length;
+    expect(failing).toBeGreaterThan(0);
+    expect(await rows.count()).toBe(failing);
+    await page.reload();
+    await rows.first().waitFor();
+    expect(await rows.count()).toBe(failing);
+    await page.getByRole("checkbox", { name: "Live only" }).press("Space");
+    await page.waitForURL(/live=1/);
+    await page.getByText("Nothing passes the filters.").waitFor();
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.waitForFunction(() => location.search === "?days=all&tab=sessions");
+    expect(await rows.count()).toBe(top.length);
+  });
+
+  it("says that a range is empty and when the last session was, and widens as far as that", async () => {
+    const stage = get();
+    const { page } = stage;
+    const id = await projectId(stage, "old-one");
+    await visit(stage, `/projects/${id}?days=7`);
+    await page.getByText(/^No sessions in 7 days\. The last was on /).waitFor();
+    await page.getByRole("button", { name: "Show 90 days" }).press("Enter");
+    await page.waitForURL(/days=90/);
+    await page.getByRole("group", { name: "Cost per day" }).waitFor();
+    await visit(stage, `/projects/${id}?from=2020-01-01&to=2020-01-02`);
+    await page.getByText(/^No sessions on Jan 1\s*–\s*2, 2020\./).waitFor();
+    await page.getByRole("button", { name: "Reset zoom" }).press("Enter");
+    await page.waitForFunction(() => location.search === "");
+  });
+
+  it("moves over the heat map with the arrow keys and says each cell", async () => {
+    const stage = get();
+    const { page } = stage;
+    const id = await projectId(stage, "tidepool");
+    await visit(stage, `/projects/${id}?days=all`);
+    const { hours } = await json<ProjectAnalytics>(stage, `/api/projects/${id}?tz=Europe/Berlin`);
+    const cell = page.locator("[role=gridcell][tabindex='0']");
+    const at = ((await cell.getAttribute("data-cell")) ?? "").split("-").map(Number);
+    const [day = 0, hour = 0] = at;
+    expect(hours[day]?.[hour]).toBe(Math.max(...hours.flat()));
+    await cell.focus();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowDown");
+    const [down, right] = [(day + 1) % 7, (hour + 1) % 24];
+    expect(await cell.getAttribute("data-cell")).toBe(`${down}-${right}`);
+    expect(await cell.getAttribute("aria-label")).toMatch(
+      new RegExp(`${String(right).padStart(2, "0")}:00 — ${hours[down]?.[right]} message`),
+    );
+  });
+
+  it("adds up: tokens as one bar with a table, all tools, the error rate", async () => {
+    const stage = get();
+    const { page } = stage;
+    const id = await projectId(stage, "old-one");
+    await visit(stage, `/projects/${id}?days=all`);
+    const { tools, totals } = await json<ProjectAnalytics>(stage, `/api/projects/${id}`);
+    const all = Object.values(Object.values(totals.usage)[0] ?? {}).reduce((sum, one) => sum + one, 0);
+    await page.getByRole("img", { name: /^Input 66\.7%, Output 33\.3%$/ }).waitFor();
+    await page.getByRole("row", { name: `Total ${all.toLocaleString("en-GB")}` }).waitFor();
+    const section = page.locator("section", { has: page.getByRole("heading", { name: "Tool calls" }) });
+    expect(await section.getByRole("listitem").count()).toBe(12);
+    await section.getByRole("button", { name: `${tools.length - 12} more` }).click();
+    expect(await section.getByRole("listitem").count()).toBe(tools.length);
+    const errors = tools.reduce((sum, one) => sum + one.errors, 0);
+    await page.getByText(`${errors} of 20 calls`).waitFor();
+    await page.getByText("30%", { exact: true }).waitFor();
+  });
+
+  it("renames on its own page with the heading's focus kept", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, `/projects/${await projectId(stage, "ledger")}`);
+    await page.keyboard.press("r");
+    await page.getByRole("textbox", { name: "Rename" }).fill("Ledger two");
+    await page.keyboard.press("Enter");
+    const heading = page.getByRole("heading", { level: 1, name: "Ledger two" });
+    await heading.waitFor();
+    expect(await heading.evaluate((one) => one === document.activeElement)).toBe(true);
+  });
+});
