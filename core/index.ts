@@ -25,6 +25,8 @@ export { scanLines } from "./line-scan.ts";
 export { type LineParser, readEventBatches, readLines, readParsed, tailParsed } from "./lines.ts";
 export * from "./plugin.ts";
 export type { PluginInfo, RegisteredRoute, Registry } from "./registry.ts";
+export { createRereadTail, type Draft, type OpenSession, type Rereader } from "./reread-tail.ts";
+export { type Reading, tailRevised } from "./revised-tail.ts";
 export * from "./route.ts";
 export { closeOnSignals, type Served, type ServeOptions, serve } from "./serve.ts";
 export * from "./session.ts";
@@ -57,11 +59,25 @@ export {
   toCount,
 } from "./usage.ts";
 export { type ExecOptions, type ExecResult, exec } from "./utils/exec.ts";
-export { isJson, isRecord, type JsonRecord, toText, toToolInput } from "./utils/json.ts";
+export {
+  isJson,
+  isRecord,
+  type JsonRecord,
+  parseRecord,
+  toItems,
+  toJson,
+  toJsonText,
+  toList,
+  toNumber,
+  toRecord,
+  toText,
+  toToolInput,
+} from "./utils/json.ts";
+export { parseDocument } from "./utils/json-document.ts";
 export { bytesAt, isGone, isStartOf, readFolder } from "./utils/log-files.ts";
 export { isInside, resolveInside } from "./utils/path.ts";
 export { createRing, type Ring } from "./utils/ring.ts";
-export { nearest } from "./utils/text.ts";
-export { type Span, toIso, widen } from "./utils/time.ts";
+export { countUnknown, nearest, toTitle } from "./utils/text.ts";
+export { earliest, isBefore, latest, msToIso, type Span, toIso, widen } from "./utils/time.ts";
 export { VERSION } from "./version.ts";
 export type { Pool, PoolTask } from "./workers/pool.ts";

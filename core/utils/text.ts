@@ -1,5 +1,17 @@
 /** Small text questions with one right answer. */
 
+/** One line of at most 200 characters. */
+export function toTitle(text: string | undefined): string | undefined {
+  const line = text?.slice(0, 2000).replace(/\s+/g, " ").trim();
+  return line ? [...line].slice(0, 200).join("") : undefined;
+}
+
+/** One more of a record type nobody knows, by name (its first 80 characters). */
+export function countUnknown(unknown: Record<string, number>, name: string): void {
+  const key = name === "__proto__" ? "?" : name.slice(0, 80);
+  unknown[key] = (Object.hasOwn(unknown, key) ? (unknown[key] ?? 0) : 0) + 1;
+}
+
 /** The known word nearest to `word` (letters inserted, deleted, changed or swapped), or undefined when none is close. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;

@@ -6,12 +6,14 @@ const SECONDS_BELOW = 100_000_000_000;
 
 /** A UTC time is kept as written; others (offsets, seconds, milliseconds) are converted; undefined for what is no time. */
 export function toIso(value: unknown): string | undefined {
-  if (typeof value === "string") return ISO.test(value) ? value : fromMs(Date.parse(value));
+  if (typeof value === "string") return ISO.test(value) ? value : msToIso(Date.parse(value));
   if (typeof value !== "number") return undefined;
-  return fromMs(value < SECONDS_BELOW ? value * 1000 : value);
+  return msToIso(value < SECONDS_BELOW ? value * 1000 : value);
 }
 
-function fromMs(ms: number): string | undefined {
+/** ms since the epoch; undefined for what is no time. */
+export function msToIso(ms: unknown): string | undefined {
+  if (typeof ms !== "number") return undefined;
   return Number.isFinite(ms) && ms > 0 && ms < 253_402_300_800_000 ? new Date(ms).toISOString() : undefined;
 }
 
@@ -28,6 +30,21 @@ export function widen(span: Span, at: string | undefined): void {
   if (span.endedAt === undefined || isBefore(span.endedAt, at)) span.endedAt = at;
 }
 
-function isBefore(a: string, b: string): boolean {
+/** First and last of some times as `toIso` gives them; gaps are left out. */
+export function earliest(times: readonly (string | undefined)[]): string | undefined {
+  return extreme(times, isBefore);
+}
+export function latest(times: readonly (string | undefined)[]): string | undefined {
+  return extreme(times, (a, b) => isBefore(b, a));
+}
+
+function extreme(times: readonly (string | undefined)[], wins: (a: string, b: string) => boolean): string | undefined {
+  let best: string | undefined;
+  for (const at of times) if (at !== undefined && (best === undefined || wins(at, best))) best = at;
+  return best;
+}
+
+/** Times of one length compare as text. */
+export function isBefore(a: string, b: string): boolean {
   return a.length === b.length ? a < b : Date.parse(a) < Date.parse(b);
 }

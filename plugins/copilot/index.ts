@@ -1,4 +1,5 @@
 /** GitHub Copilot: the sessions of its CLI, and Copilot Chat in VS Code. */
+
 import { dirname, join } from "node:path";
 import {
   type AdapterEnv,
@@ -8,14 +9,14 @@ import {
   type SessionRef,
   type SessionSummary,
   tailParsed,
+  tailRevised,
   toIso,
+  toTitle,
 } from "sessarc";
-import { titleOf } from "./_shape.ts";
 import { createCliParser } from "./cli/parse.ts";
 import { scanCli } from "./cli/scan.ts";
 import { readWorkspace } from "./cli/workspace.ts";
 import { parseServers } from "./servers.ts";
-import { tailRevised } from "./tail.ts";
 import { TOOLS } from "./tools.ts";
 import { chatRoots, userFolders, userFoldersBelow } from "./vscode/places.ts";
 import { peekChat, readChat } from "./vscode/read.ts";
@@ -105,7 +106,7 @@ async function workspaceOf(ref: SessionRef): Promise<ReadonlyMap<string, string>
 async function peekCli(ref: SessionRef): Promise<Pick<SessionSummary, "title" | "cwd" | "startedAt" | "gitBranch">> {
   const workspace = await workspaceOf(ref);
   return {
-    title: titleOf(workspace.get("name")),
+    title: toTitle(workspace.get("name")),
     cwd: workspace.get("cwd") ?? ref.cwd,
     startedAt: toIso(workspace.get("created_at")),
     gitBranch: workspace.get("branch"),

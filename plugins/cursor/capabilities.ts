@@ -1,7 +1,7 @@
 /** What sessarc knows of Cursor beside its logs, as data: its tools' names, where skills, servers and the guard live. */
+
 import { join } from "node:path";
-import type { Adapter, McpServerEntry, ToolRole } from "sessarc";
-import { fieldsOf, isFields, listOf, textOf } from "./types.ts";
+import { type Adapter, isRecord, type McpServerEntry, type ToolRole, toList, toRecord, toText } from "sessarc";
 
 /** Names in the editor's databases, then those in transcripts and the command line. */
 export const tools: Readonly<Record<string, ToolRole>> = {
@@ -72,7 +72,7 @@ export const mcp: NonNullable<Adapter["mcp"]> = {
   files: ({ home }) => [join(home, ".cursor", "mcp.json")],
   parse(text) {
     const config: unknown = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
-    return Object.entries(fieldsOf(fieldsOf(config).mcpServers)).flatMap(
+    return Object.entries(toRecord(toRecord(config).mcpServers)).flatMap(
       ([name, value]) => toServer(name, value) ?? [],
     );
   },
@@ -87,9 +87,9 @@ export const guard: NonNullable<Adapter["guard"]> = {
 };
 
 function toServer(name: string, value: unknown): McpServerEntry | undefined {
-  if (!isFields(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   const disabled = value.disabled === true || value.enabled === false ? { disabled: true } : {};
-  const url = textOf(value.url);
+  const url = toText(value.url);
   if (url) {
     const headers = stringsOf(value.headers);
     return {
@@ -100,14 +100,14 @@ function toServer(name: string, value: unknown): McpServerEntry | undefined {
       ...disabled,
     };
   }
-  const command = textOf(value.command);
+  const command = toText(value.command);
   if (!command) return undefined;
-  const args = listOf(value.args).filter((arg) => typeof arg === "string");
-  const [env, cwd] = [stringsOf(value.env), textOf(value.cwd)];
+  const args = toList(value.args).filter((arg) => typeof arg === "string");
+  const [env, cwd] = [stringsOf(value.env), toText(value.cwd)];
   return { name, transport: "stdio", command, args, ...(env ? { env } : {}), ...(cwd ? { cwd } : {}), ...disabled };
 }
 
 function stringsOf(value: unknown): Record<string, string> | undefined {
-  const pairs = Object.entries(fieldsOf(value)).filter((pair): pair is [string, string] => typeof pair[1] === "string");
+  const pairs = Object.entries(toRecord(value)).filter((pair): pair is [string, string] => typeof pair[1] === "string");
   return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
 }

@@ -1,19 +1,19 @@
 /** The command line's chats (`~/.cursor/chats/<md5 of the folder>/<agent>/store.db`): a tree of content-addressed blobs per chat. */
-import type { SessionSummary, SqliteFile } from "sessarc";
+import {
+  type Draft,
+  isRecord,
+  type JsonRecord,
+  parseRecord,
+  type SessionSummary,
+  type SqliteFile,
+  toJson,
+  toList,
+  toText,
+} from "sessarc";
 import { type Builder, createBuilder } from "./conversation.ts";
 import { pathOfUri } from "./project.ts";
 import { toPrompt, workspaceIn } from "./text.ts";
-import {
-  type Conversation,
-  type Draft,
-  type Fields,
-  isFields,
-  listOf,
-  parseFields,
-  textOf,
-  toJson,
-  toMs,
-} from "./types.ts";
+import { type Conversation, toMs } from "./types.ts";
 
 export interface Chat extends Conversation {
   /** Id of the blob that lists the messages in order; it changes with any of them. */
@@ -26,13 +26,13 @@ export function findChat(db: SqliteFile, key: string): Chat | undefined {
   const tables = new Set(db.tables());
   if (!tables.has("meta") || !tables.has("blobs")) return undefined;
   const meta = readMeta(db);
-  const root = textOf(meta.latestRootBlobId)?.toLowerCase();
-  const title = textOf(meta.name);
+  const root = toText(meta.latestRootBlobId)?.toLowerCase();
+  const title = toText(meta.name);
   const chat: Chat = {
     key,
     title,
     createdAt: toMs(meta.createdAt),
-    model: textOf(meta.lastUsedModel),
+    model: toText(meta.lastUsedModel),
     root,
     version: `chat-${root ?? "empty"}-${title ?? ""}`,
   };
@@ -63,7 +63,7 @@ export function* chatDrafts(
     }
     onBytes(bytes.length);
     if (bytes[0] === OPEN_BRACE) {
-      const message = parseFields(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
+      const message = parseRecord(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
       if (!message) builder.bad();
       else yield* messageOf(message);
       return;
@@ -73,18 +73,18 @@ export function* chatDrafts(
     for (const child of node.children) yield* visit(child, [...above, id]);
   }
 
-  function* messageOf(message: Fields): Generator<Draft> {
-    const role = textOf(message.role);
-    const id = textOf(message.id);
+  function* messageOf(message: JsonRecord): Generator<Draft> {
+    const role = toText(message.role);
+    const id = toText(message.id);
     const content =
-      typeof message.content === "string" ? [{ type: "text", text: message.content }] : listOf(message.content);
+      typeof message.content === "string" ? [{ type: "text", text: message.content }] : toList(message.content);
     for (const part of content) {
-      if (!isFields(part)) {
+      if (!isRecord(part)) {
         builder.bad();
         continue;
       }
-      const text = textOf(part.text);
-      const type = textOf(part.type);
+      const text = toText(part.text);
+      const type = toText(part.type);
       if (type === "text" && role === "user") {
         const prompt = toPrompt(text ?? "");
         workspace ??= workspaceIn(text ?? "");
@@ -106,8 +106,8 @@ export function* chatDrafts(
           id,
           model: chat.model,
           text: "",
-          tool_name: textOf(part.toolName) ?? "unknown",
-          tool_use_id: textOf(part.toolCallId),
+          tool_name: toText(part.toolName) ?? "unknown",
+          tool_use_id: toText(part.toolCallId),
           tool_input: toJson(part.args ?? part.input),
         };
         builder.named(toJson(part.args ?? part.input));
@@ -116,8 +116,8 @@ export function* chatDrafts(
         yield {
           kind: "tool_result",
           id,
-          tool_name: textOf(part.toolName),
-          tool_use_id: textOf(part.toolCallId),
+          tool_name: toText(part.toolName),
+          tool_use_id: toText(part.toolCallId),
           text:
             typeof result === "string" ? result : result === undefined || result === null ? "" : JSON.stringify(result),
           is_error: part.isError === true,
@@ -137,11 +137,11 @@ const DEPTH = 8;
 const MAX_BLOBS = 500_000;
 
 /** One row, key "0", whose value is the hex of JSON. */
-function readMeta(db: SqliteFile): Fields {
+function readMeta(db: SqliteFile): JsonRecord {
   const [row] = db.all<{ value: unknown }>("select cast(value as text) as value from meta where key = '0'");
-  const value = textOf(row?.value);
+  const value = toText(row?.value);
   if (!value) return {};
-  return parseFields(/^[0-9a-fA-F]+$/.test(value) ? Buffer.from(value, "hex").toString("utf8") : value) ?? {};
+  return parseRecord(/^[0-9a-fA-F]+$/.test(value) ? Buffer.from(value, "hex").toString("utf8") : value) ?? {};
 }
 
 function blob(db: SqliteFile, id: string): Uint8Array | undefined {
@@ -187,6 +187,6 @@ export function decodeNode(bytes: Uint8Array): { children: string[]; workspace?:
 
 /** `meta.json` beside a store, in newer versions; the folder it names is right when its MD5 names the bucket. */
 export function sidecarFolder(text: string | undefined): string | undefined {
-  const cwd = parseFields(text)?.cwd;
+  const cwd = parseRecord(text)?.cwd;
   return pathOfUri(cwd);
 }

@@ -1,20 +1,21 @@
 /** Cursor's bubbles -> events and usage: one builder for tabs, old composers and new ones. Pure. */
-import { createLedger, type Json, pathsIn, type SessionSummary } from "sessarc";
 import {
-  type Conversation,
+  createLedger,
   type Draft,
-  type Fields,
-  fieldsOf,
-  isFields,
-  isoOf,
-  listOf,
-  numberOf,
-  parseFields,
-  parseJson,
-  textOf,
+  isRecord,
+  type Json,
+  type JsonRecord,
+  msToIso,
+  parseRecord,
+  pathsIn,
+  type SessionSummary,
   toJson,
-  toMs,
-} from "./types.ts";
+  toList,
+  toNumber,
+  toRecord,
+  toText,
+} from "sessarc";
+import { type Conversation, parseJson, toMs } from "./types.ts";
 
 export interface Builder {
   /** `growing`: Cursor is still writing this bubble. `tool`: its tool call, where it stands beside the bubble. */
@@ -52,9 +53,9 @@ export function createBuilder(conversation: Conversation): Builder {
     for (const path of pathsIn(input)) if (isAbsolute(path) && paths.size < PATHS) paths.add(path);
   }
 
-  function timeOf(bubble: Fields): string | undefined {
-    const timing = fieldsOf(bubble.timingInfo);
-    const start = numberOf(timing.clientStartTime);
+  function timeOf(bubble: JsonRecord): string | undefined {
+    const timing = toRecord(bubble.timingInfo);
+    const start = toNumber(timing.clientStartTime);
     const relative = start !== undefined && start > 0 && start < YEAR_2000;
     const started =
       relative && conversation.createdAt ? conversation.createdAt + start : relative ? undefined : toMs(start);
@@ -62,24 +63,29 @@ export function createBuilder(conversation: Conversation): Builder {
     if (ms === undefined) return undefined;
     first = Math.min(first, ms);
     latest = Math.max(latest, ms);
-    return isoOf(ms);
+    return msToIso(ms);
   }
 
-  function pay(bubble: Fields, id: string | undefined, at: string | undefined, model: string): void {
-    const tokens = fieldsOf(bubble.tokenCount);
+  function pay(bubble: JsonRecord, id: string | undefined, at: string | undefined, model: string): void {
+    const tokens = toRecord(bubble.tokenCount);
     const usage = { input: tokens.inputTokens, output: tokens.outputTokens };
     // 0/0 is what most bubbles say: no figure, not a free reply.
     if (!(Number(usage.input) > 0) && !(Number(usage.output) > 0)) return;
     ledger.add({ key: id && `${conversation.key}:${id}`, at, model, usage });
   }
 
-  function* tool(data: Fields, at: string | undefined, model: string | undefined, growing: boolean): Generator<Draft> {
-    const number = numberOf(data.tool);
-    const name = textOf(data.name) ?? textOf(data.toolName) ?? (number === undefined ? "unknown" : `tool_${number}`);
+  function* tool(
+    data: JsonRecord,
+    at: string | undefined,
+    model: string | undefined,
+    growing: boolean,
+  ): Generator<Draft> {
+    const number = toNumber(data.tool);
+    const name = toText(data.name) ?? toText(data.toolName) ?? (number === undefined ? "unknown" : `tool_${number}`);
     const input = inputOf(data);
     named(input);
-    const call = { tool_name: name, tool_use_id: textOf(data.toolCallId) };
-    const status = textOf(data.status);
+    const call = { tool_name: name, tool_use_id: toText(data.toolCallId) };
+    const status = toText(data.status);
     const result = data.result ?? undefined;
     const error = data.error ?? undefined;
     const over = status !== undefined && OVER.has(status);
@@ -102,29 +108,29 @@ export function createBuilder(conversation: Conversation): Builder {
     count,
     named,
     *bubble(value, growing = false, aside) {
-      if (!isFields(value)) {
+      if (!isRecord(value)) {
         lines++;
         return;
       }
       const role = roleOf(value.type);
-      const id = textOf(value.bubbleId) ?? textOf(value.id);
+      const id = toText(value.bubbleId) ?? toText(value.id);
       const at = timeOf(value);
       if (role === undefined) {
         count(`bubble:${String(value.type)}`);
         return;
       }
-      const named = textOf(fieldsOf(value.modelInfo).modelName) ?? textOf(value.modelType);
+      const named = toText(toRecord(value.modelInfo).modelName) ?? toText(value.modelType);
       const model = role === "assistant" ? (named ?? conversation.model) : undefined;
       const open = growing ? { open: true as const } : {};
       if (role === "assistant") pay(value, id, at, model ?? "unknown");
       const thought = thinkingOf(value);
       if (thought) yield { kind: "thinking", id, at, model, text: thought, ...open };
       // Older replies list the calls they made before they answered.
-      for (const old of listOf(value.toolResults)) if (isFields(old)) yield* withId(tool(old, at, model, false), id);
+      for (const old of toList(value.toolResults)) if (isRecord(old)) yield* withId(tool(old, at, model, false), id);
       const text = bubbleText(value);
       if (text) yield { kind: role, id, at, model, text, ...open };
-      const former = isFields(value.toolFormerData) ? value.toolFormerData : aside;
-      if (isFields(former)) yield* withId(tool(former, at, model, growing), id);
+      const former = isRecord(value.toolFormerData) ? value.toolFormerData : aside;
+      if (isRecord(former)) yield* withId(tool(former, at, model, growing), id);
     },
     finish() {
       const { usage, slots, replies, evidence } = ledger.summary();
@@ -134,8 +140,8 @@ export function createBuilder(conversation: Conversation): Builder {
         title: conversation.title,
         cwd: conversation.cwd,
         parent: conversation.parent,
-        startedAt: isoOf(begun),
-        endedAt: isoOf(ended),
+        startedAt: msToIso(begun),
+        endedAt: msToIso(ended),
         usage,
         slots,
         replies,
@@ -158,44 +164,44 @@ function roleOf(type: unknown): "user" | "assistant" | undefined {
   return type === 2 || type === "ai" || type === "assistant" ? "assistant" : undefined;
 }
 
-function thinkingOf(bubble: Fields): string | undefined {
+function thinkingOf(bubble: JsonRecord): string | undefined {
   const thinking = bubble.thinking;
-  return textOf(thinking) ?? textOf(fieldsOf(thinking).text);
+  return toText(thinking) ?? toText(toRecord(thinking).text);
 }
 
-function bubbleText(bubble: Fields): string | undefined {
-  return textOf(bubble.text) ?? textOf(bubble.rawText) ?? richText(bubble.richText) ?? richText(bubble.initText);
+function bubbleText(bubble: JsonRecord): string | undefined {
+  return toText(bubble.text) ?? toText(bubble.rawText) ?? richText(bubble.richText) ?? richText(bubble.initText);
 }
 
 /** The text of the editor's own document (Lexical), where a prompt has no plain text. */
 function richText(value: unknown): string | undefined {
-  const document = typeof value === "string" ? parseFields(value) : value;
+  const document = typeof value === "string" ? parseRecord(value) : value;
   const out: string[] = [];
   const visit = (node: unknown, depth: number) => {
-    if (!isFields(node) || depth > 32) return;
+    if (!isRecord(node) || depth > 32) return;
     if (typeof node.text === "string") out.push(node.text);
-    for (const child of listOf(node.children)) visit(child, depth + 1);
+    for (const child of toList(node.children)) visit(child, depth + 1);
     if (node.type === "paragraph") out.push("\n");
   };
-  visit(fieldsOf(document).root, 0);
-  return textOf(out.join("").trim());
+  visit(toRecord(document).root, 0);
+  return toText(out.join("").trim());
 }
 
 /** `rawArgs` is what the model wrote; `params` what Cursor made of it. */
-function inputOf(data: Fields): Json | undefined {
+function inputOf(data: JsonRecord): Json | undefined {
   for (const value of [data.rawArgs, data.params, data.args]) {
-    if (isFields(value)) return toJson(value);
+    if (isRecord(value)) return toJson(value);
     const parsed = parseJson(value);
-    if (isFields(parsed) && Object.keys(parsed).length > 0) return toJson(parsed);
+    if (isRecord(parsed) && Object.keys(parsed).length > 0) return toJson(parsed);
   }
-  return textOf(data.rawArgs) ?? textOf(data.params) ?? toJson(data.args);
+  return toText(data.rawArgs) ?? toText(data.params) ?? toJson(data.args);
 }
 
 /** A result is JSON text around the one thing it says; that is taken out where it is known. */
 function resultOf(result: unknown): { text: string; exit: number } {
-  const fields = isFields(result) ? result : parseFields(result);
-  const exit = numberOf(fields?.exitCodeV2) ?? numberOf(fields?.exitCode) ?? 0;
-  const inner = fields && (textOf(fields.contents) ?? textOf(fields.output));
+  const fields = isRecord(result) ? result : parseRecord(result);
+  const exit = toNumber(fields?.exitCodeV2) ?? toNumber(fields?.exitCode) ?? 0;
+  const inner = fields && (toText(fields.contents) ?? toText(fields.output));
   return { text: inner ?? plain(result), exit };
 }
 

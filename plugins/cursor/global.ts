@@ -2,21 +2,21 @@
  * The database of all windows (`globalStorage/state.vscdb`): which composers it holds, and one composer's bubbles. Keys are asked for
  * one by one or by key range; the bulk (checkpoints, diffs, blobs) and ItemTable, which holds the account's tokens, are never touched.
  */
-import type { SessionSummary, SqliteFile } from "sessarc";
+import {
+  type Draft,
+  isRecord,
+  type JsonRecord,
+  parseRecord,
+  type SessionSummary,
+  type SqliteFile,
+  toList,
+  toNumber,
+  toRecord,
+  toText,
+} from "sessarc";
 import { type Builder, createBuilder } from "./conversation.ts";
 import { folderOfIdentifier } from "./project.ts";
-import {
-  type Conversation,
-  type Draft,
-  type Fields,
-  fieldsOf,
-  isFields,
-  listOf,
-  numberOf,
-  parseFields,
-  textOf,
-  toMs,
-} from "./types.ts";
+import { type Conversation, toMs } from "./types.ts";
 
 /** A composer as the list knows it. */
 export interface Composer extends Conversation {
@@ -61,9 +61,9 @@ export function indexGlobal(db: SqliteFile, previous?: GlobalIndex): GlobalIndex
     "select key, octet_length(value) as bytes from cursorDiskKV where key >= 'composerData:' and key < 'composerData;' and value is not null",
   );
   for (const row of rows) {
-    const id = textOf(row.key)?.slice("composerData:".length);
+    const id = toText(row.key)?.slice("composerData:".length);
     if (!id) continue;
-    const stamp = `${numberOf(row.bytes) ?? 0}.${headers.get(id)?.updatedAt ?? 0}`;
+    const stamp = `${toNumber(row.bytes) ?? 0}.${headers.get(id)?.updatedAt ?? 0}`;
     const known = previous?.composers.get(id);
     // Of those still being written an edit may keep the length.
     if (known?.stamp === stamp && !lately.has(id)) composers.set(id, known);
@@ -103,7 +103,7 @@ export function composerVersion(composer: Composer, bubbles: BubbleStats | undef
 export function findComposer(
   db: SqliteFile,
   id: string,
-): { composer: Composer; data: Fields; bubbles: BubbleStats } | undefined {
+): { composer: Composer; data: JsonRecord; bubbles: BubbleStats } | undefined {
   const tables = new Set(db.tables());
   if (!hasKeys(db, tables)) return undefined;
   const [row] = db.all<Raw>("select octet_length(value) as bytes from cursorDiskKV where key = ?", [
@@ -111,7 +111,7 @@ export function findComposer(
   ]);
   const header = tables.has("composerHeaders") ? readHeaders(db, id).get(id) : undefined;
   const data = composerData(db, id);
-  const composer = row && toComposer(id, data, `${numberOf(row.bytes) ?? 0}.${header?.updatedAt ?? 0}`);
+  const composer = row && toComposer(id, data, `${toNumber(row.bytes) ?? 0}.${header?.updatedAt ?? 0}`);
   if (!composer || !data) return undefined;
   return {
     composer: {
@@ -132,7 +132,7 @@ export function bubblesOf(db: SqliteFile, id: string): BubbleStats {
     "select count(*) as n, total(octet_length(value)) as bytes from cursorDiskKV where key >= ? and key < ? and value is not null",
     [`bubbleId:${id}:`, `bubbleId:${id};`],
   );
-  return { count: numberOf(row?.n) ?? 0, bytes: numberOf(row?.bytes) ?? 0 };
+  return { count: toNumber(row?.n) ?? 0, bytes: toNumber(row?.bytes) ?? 0 };
 }
 
 /**
@@ -140,28 +140,28 @@ export function bubblesOf(db: SqliteFile, id: string): BubbleStats {
  * inline conversation. `db` holds the bubbles; without it only inline ones are found.
  */
 export function* composerDrafts(
-  data: Fields,
+  data: JsonRecord,
   conversation: Conversation,
   db: SqliteFile | undefined,
   onBytes: (bytes: number) => void,
 ): Generator<Draft, { summary: SessionSummary; builder: Builder }> {
   const builder = createBuilder(conversation);
   const inline = new Map<string, unknown>();
-  for (const bubble of listOf(data.conversation)) {
-    const id = isFields(bubble) ? textOf(bubble.bubbleId) : undefined;
+  for (const bubble of toList(data.conversation)) {
+    const id = isRecord(bubble) ? toText(bubble.bubbleId) : undefined;
     if (id) inline.set(id, bubble);
   }
-  for (const [id, bubble] of Object.entries(fieldsOf(data.conversationMap)))
+  for (const [id, bubble] of Object.entries(toRecord(data.conversationMap)))
     if (!inline.has(id)) inline.set(id, bubble);
   const aside = toolsAside(data);
   const read = db && hasKeys(db, new Set(db.tables())) ? db : undefined;
   const generating = data.status === "generating";
-  const headers = listOf(data.fullConversationHeadersOnly);
+  const headers = toList(data.fullConversationHeadersOnly);
 
   if (headers.length === 0) {
-    const bubbles = listOf(data.conversation);
+    const bubbles = toList(data.conversation);
     for (const [i, bubble] of bubbles.entries()) {
-      const id = isFields(bubble) ? textOf(bubble.bubbleId) : undefined;
+      const id = isRecord(bubble) ? toText(bubble.bubbleId) : undefined;
       yield* builder.bubble(bubble, generating && i === bubbles.length - 1, id && aside.get(id));
     }
   }
@@ -179,7 +179,7 @@ export function* composerDrafts(
     seen.add(id);
     const text = stored.get(id);
     if (text) onBytes(text.length);
-    const bubble = text === undefined ? inline.get(id) : parseFields(text);
+    const bubble = text === undefined ? inline.get(id) : parseRecord(text);
     if (bubble === undefined) {
       if (text === undefined) builder.count("bubble:missing");
       else builder.bad();
@@ -193,7 +193,7 @@ export function* composerDrafts(
 /** Bubbles fetched with one query: memory holds these, not the conversation. */
 const AT_ONCE = 64;
 
-const idOf = (header: unknown) => (isFields(header) ? textOf(header.bubbleId) : undefined);
+const idOf = (header: unknown) => (isRecord(header) ? toText(header.bubbleId) : undefined);
 
 function bubbleTexts(db: SqliteFile, id: string, headers: readonly unknown[]): Map<string, string> {
   const prefix = `bubbleId:${id}:`;
@@ -202,7 +202,7 @@ function bubbleTexts(db: SqliteFile, id: string, headers: readonly unknown[]): M
   const rows = db.all<Raw>(`select key, cast(value as text) as value from cursorDiskKV where key in (${marks})`, keys);
   const found = new Map<string, string>();
   for (const { key, value } of rows) {
-    const text = textOf(value);
+    const text = toText(value);
     if (text && typeof key === "string") found.set(key.slice(prefix.length), text);
   }
   return found;
@@ -210,44 +210,44 @@ function bubbleTexts(db: SqliteFile, id: string, headers: readonly unknown[]): M
 
 /** Some bubbles leave their type to their header. */
 const typeOf = (bubble: unknown, header: unknown): unknown =>
-  isFields(bubble) && isFields(header) && bubble.type === undefined ? { ...bubble, type: header.type } : bubble;
+  isRecord(bubble) && isRecord(header) && bubble.type === undefined ? { ...bubble, type: header.type } : bubble;
 
 /** Old composers keep tool calls beside the conversation, by bubble. */
-function toolsAside(data: Fields): Map<string, unknown> {
+function toolsAside(data: JsonRecord): Map<string, unknown> {
   const found = new Map<string, unknown>();
-  for (const capability of listOf(data.capabilities)) {
-    if (!isFields(capability) || capability.type !== 15) continue;
-    const map = fieldsOf(capability.data).bubbleDataMap;
-    for (const [id, call] of Object.entries(isFields(map) ? map : (parseFields(map) ?? {}))) found.set(id, call);
+  for (const capability of toList(data.capabilities)) {
+    if (!isRecord(capability) || capability.type !== 15) continue;
+    const map = toRecord(capability.data).bubbleDataMap;
+    for (const [id, call] of Object.entries(isRecord(map) ? map : (parseRecord(map) ?? {}))) found.set(id, call);
   }
   return found;
 }
 
-export function toComposer(id: string, data: Fields | undefined, stamp: string): Composer | undefined {
+export function toComposer(id: string, data: JsonRecord | undefined, stamp: string): Composer | undefined {
   if (!data) return undefined;
-  const workspace = fieldsOf(data.workspaceIdentifier);
+  const workspace = toRecord(data.workspaceIdentifier);
   return {
     key: id,
-    title: textOf(data.name),
+    title: toText(data.name),
     cwd: folderOfIdentifier(workspace),
-    workspace: textOf(workspace.id),
+    workspace: toText(workspace.id),
     parent: parentOf(data),
     createdAt: toMs(data.createdAt),
     updatedAt: toMs(data.lastUpdatedAt),
-    model: textOf(fieldsOf(data.modelConfig).modelName),
-    inline: listOf(data.conversation).length > 0,
-    ordered: listOf(data.fullConversationHeadersOnly).length,
+    model: toText(toRecord(data.modelConfig).modelName),
+    inline: toList(data.conversation).length > 0,
+    ordered: toList(data.fullConversationHeadersOnly).length,
     stamp,
   };
 }
 
-const parentOf = (data: Fields) => textOf(fieldsOf(data.subagentInfo).parentComposerId);
+const parentOf = (data: JsonRecord) => toText(toRecord(data.subagentInfo).parentComposerId);
 
-function composerData(db: SqliteFile, id: string): Fields | undefined {
+function composerData(db: SqliteFile, id: string): JsonRecord | undefined {
   const [row] = db.all<Raw>("select cast(value as text) as value from cursorDiskKV where key = ?", [
     `composerData:${id}`,
   ]);
-  return parseFields(row?.value);
+  return parseRecord(row?.value);
 }
 
 function allBubbles(db: SqliteFile): Map<string, BubbleStats> {
@@ -257,8 +257,8 @@ function allBubbles(db: SqliteFile): Map<string, BubbleStats> {
       "from cursorDiskKV where key >= 'bubbleId:' and key < 'bubbleId;' and value is not null group by id",
   );
   for (const row of rows) {
-    const id = textOf(row.id);
-    if (id) found.set(id, { count: numberOf(row.n) ?? 0, bytes: numberOf(row.bytes) ?? 0 });
+    const id = toText(row.id);
+    if (id) found.set(id, { count: toNumber(row.n) ?? 0, bytes: toNumber(row.bytes) ?? 0 });
   }
   return found;
 }
@@ -274,14 +274,14 @@ function readHeaders(db: SqliteFile, id?: string): GlobalIndex["headers"] {
   );
   const sql = `select ${columns.join(", ")} from composerHeaders`;
   for (const row of id === undefined ? db.iterate<Raw>(sql) : db.iterate<Raw>(`${sql} where composerId = ?`, [id])) {
-    const key = textOf(row.composerId);
+    const key = toText(row.composerId);
     if (!key) continue;
-    const value = parseFields(row.value) ?? {};
+    const value = parseRecord(row.value) ?? {};
     headers.set(key, {
       key,
-      title: textOf(value.name),
+      title: toText(value.name),
       cwd: folderOfIdentifier(value.workspaceIdentifier),
-      workspace: textOf(row.workspaceId) ?? textOf(fieldsOf(value.workspaceIdentifier).id),
+      workspace: toText(row.workspaceId) ?? toText(toRecord(value.workspaceIdentifier).id),
       parent: parentOf(value),
       createdAt: toMs(row.createdAt) ?? toMs(value.createdAt),
       updatedAt: toMs(row.lastUpdatedAt) ?? toMs(value.lastUpdatedAt),

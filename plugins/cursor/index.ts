@@ -1,7 +1,9 @@
 /** Cursor: conversations of the editor (three generations), its agent transcripts and its command line. */
+
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type AdapterEnv,
+  createRereadTail,
   defineAdapter,
   readParsed,
   type SessionEvent,
@@ -14,7 +16,6 @@ import { createOpener, type Folders, folderByPaths, kindOf, type Opener, openSes
 import { type CursorOptions, placesOf } from "./places.ts";
 import { scanRoot } from "./scan.ts";
 import { createStore } from "./store.ts";
-import { createRereadTail } from "./tail.ts";
 import { createTranscriptParser } from "./transcript.ts";
 import type { Conversation } from "./types.ts";
 

@@ -1,7 +1,10 @@
 /** One conversation, opened: its change token and its events, whichever store holds it. */
+
 import { lstat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import {
+  type Draft,
+  type OpenSession,
   openSqliteFile,
   SessarcError,
   type SessionRef,
@@ -15,9 +18,7 @@ import { bubblesOf, composerDrafts, composerVersion, findComposer } from "./glob
 import { globalBeside } from "./places.ts";
 import { folderOfMd5, folderOfPaths } from "./project.ts";
 import { isFile } from "./store.ts";
-import type { OpenSession } from "./tail.ts";
 import { textDrafts } from "./transcript.ts";
-import type { Draft } from "./types.ts";
 import { findEntry, findTab, tabDrafts } from "./workspace.ts";
 
 export type RefKind = "global" | "workspace" | "chat" | "jsonl" | "txt";

@@ -1,4 +1,5 @@
 /** Where Cursor keeps conversations on this machine. */
+
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { AdapterEnv } from "sessarc";

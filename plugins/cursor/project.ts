@@ -1,13 +1,14 @@
 /** Which project a conversation belongs to. Folder names are never decoded: paths that are known are encoded and compared. */
+
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type Fields, fieldsOf, isFields, parseFields, textOf } from "./types.ts";
+import { isRecord, type JsonRecord, parseRecord, toRecord, toText } from "sessarc";
 
 /** Path of a `file:` URI, decoded; undefined for folders on other machines (`vscode-remote:` …). A plain path is kept. */
 export function pathOfUri(value: unknown): string | undefined {
-  const uri = textOf(value);
+  const uri = toText(value);
   if (!uri) return undefined;
   if (uri.startsWith("/") || /^[A-Za-z]:[\\/]/.test(uri)) return uri;
   if (!uri.startsWith("file://")) return undefined;
@@ -23,7 +24,7 @@ export function pathOfUri(value: unknown): string | undefined {
 
 /** The folder in a `workspaceIdentifier`: a folder's URI, or the folder a multi-root workspace file lies in. */
 export function folderOfIdentifier(value: unknown): string | undefined {
-  if (!isFields(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   const folder = folderOfResource(value.uri);
   if (folder) return folder;
   const config = folderOfResource(value.configPath);
@@ -31,9 +32,9 @@ export function folderOfIdentifier(value: unknown): string | undefined {
 }
 
 function folderOfResource(value: unknown): string | undefined {
-  if (!isFields(value)) return pathOfUri(value);
-  if (textOf(value.scheme) && value.scheme !== "file") return undefined;
-  return textOf(value.fsPath) ?? pathOfUri(value.external) ?? pathOfUri(value.path);
+  if (!isRecord(value)) return pathOfUri(value);
+  if (toText(value.scheme) && value.scheme !== "file") return undefined;
+  return toText(value.fsPath) ?? pathOfUri(value.external) ?? pathOfUri(value.path);
 }
 
 /** Folders of the windows this machine knows, by workspace id. `workspace.json` is written once per workspace. */
@@ -64,10 +65,10 @@ export function createKnownFolders(): KnownFolders {
 }
 
 function folderOfWorkspace(text: string | undefined): string | undefined {
-  const fields: Fields = parseFields(text) ?? {};
+  const fields: JsonRecord = parseRecord(text) ?? {};
   const folder = pathOfUri(fields.folder);
   if (folder) return folder;
-  const file = pathOfUri(fields.workspace) ?? folderOfResource(fieldsOf(fields.workspace));
+  const file = pathOfUri(fields.workspace) ?? folderOfResource(toRecord(fields.workspace));
   return file && dirname(file);
 }
 

@@ -1,4 +1,5 @@
 /** Which conversations each root holds. One that stands in several places is listed once: databases before transcripts. */
+
 import { join } from "node:path";
 import type { SessionRef } from "sessarc";
 import { composerVersion, type GlobalIndex, hasContent } from "./global.ts";

@@ -1,4 +1,5 @@
 /** What the adapter remembers between scans: an index per database, taken again only when the database changed. */
+
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { openSqliteFile, type SqliteFile, sqliteVersion } from "sessarc";

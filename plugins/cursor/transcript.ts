@@ -1,8 +1,22 @@
 /** Agent transcripts: append-only `.jsonl` and the older `.txt`. No times but in prompts, no tool ids, no results, no tokens. */
+
 import { createReadStream } from "node:fs";
-import { type Json, type LineParser, pathsIn, type SessionEvent, type SessionSummary } from "sessarc";
+import {
+  type Draft,
+  isRecord,
+  type Json,
+  type LineParser,
+  pathsIn,
+  type SessionEvent,
+  type SessionSummary,
+  toJson,
+  toList,
+  toNumber,
+  toRecord,
+  toText,
+} from "sessarc";
 import { toPrompt } from "./text.ts";
-import { type Conversation, type Draft, fieldsOf, isFields, listOf, numberOf, textOf, toJson } from "./types.ts";
+import type { Conversation } from "./types.ts";
 
 export interface TranscriptParser extends LineParser {
   readonly paths: ReadonlySet<string>;
@@ -12,12 +26,12 @@ const PATHS = 100;
 
 /** `state` is a former `snapshot()`. */
 export function createTranscriptParser(conversation: Conversation, state?: Json): TranscriptParser {
-  const past = fieldsOf(state);
-  const paths = new Set(listOf(past.paths).filter((path) => typeof path === "string"));
+  const past = toRecord(state);
+  const paths = new Set(toList(past.paths).filter((path) => typeof path === "string"));
   const unknown: Record<string, number> = {};
-  for (const [name, n] of Object.entries(fieldsOf(past.unknown))) unknown[name] = numberOf(n) ?? 0;
-  let first = textOf(past.first);
-  let last = textOf(past.last);
+  for (const [name, n] of Object.entries(toRecord(past.unknown))) unknown[name] = toNumber(n) ?? 0;
+  let first = toText(past.first);
+  let last = toText(past.last);
 
   const count = (what: string) => {
     const name = what.slice(0, 60);
@@ -25,9 +39,9 @@ export function createTranscriptParser(conversation: Conversation, state?: Json)
   };
 
   function* block(value: unknown, role: string): Generator<Draft> {
-    const part = typeof value === "string" ? { type: "text", text: value } : fieldsOf(value);
-    const type = textOf(part.type);
-    const text = textOf(part.text) ?? textOf(part.thinking);
+    const part = typeof value === "string" ? { type: "text", text: value } : toRecord(value);
+    const type = toText(part.type);
+    const text = toText(part.text) ?? toText(part.thinking);
     if (type === "text" && role === "user") {
       const prompt = toPrompt(text ?? "");
       first ??= prompt.at;
@@ -44,8 +58,8 @@ export function createTranscriptParser(conversation: Conversation, state?: Json)
       yield {
         kind: "tool_use",
         text: "",
-        tool_name: textOf(part.name) ?? "unknown",
-        tool_use_id: textOf(part.id),
+        tool_name: toText(part.name) ?? "unknown",
+        tool_use_id: toText(part.id),
         tool_input: input,
       };
     } else if (type === "tool_result") {
@@ -54,7 +68,7 @@ export function createTranscriptParser(conversation: Conversation, state?: Json)
       yield {
         kind: "tool_result",
         text: shown,
-        tool_use_id: textOf(part.tool_use_id),
+        tool_use_id: toText(part.tool_use_id),
         is_error: part.is_error === true,
       };
     } else if (type === "image") yield { kind: "note", text: "[image]" };
@@ -64,14 +78,14 @@ export function createTranscriptParser(conversation: Conversation, state?: Json)
   return {
     paths,
     row(row) {
-      const fields = fieldsOf(row);
-      const role = textOf(fields.role);
+      const fields = toRecord(row);
+      const role = toText(fields.role);
       if (role === undefined) {
-        if (fields.type !== "turn_ended") count(`row:${textOf(fields.type) ?? "no role"}`);
+        if (fields.type !== "turn_ended") count(`row:${toText(fields.type) ?? "no role"}`);
         return undefined;
       }
-      const message = isFields(fields.message) ? fields.message : fields;
-      const content = typeof message.content === "string" ? [message.content] : listOf(message.content);
+      const message = isRecord(fields.message) ? fields.message : fields;
+      const content = typeof message.content === "string" ? [message.content] : toList(message.content);
       const drafts: Draft[] = [];
       for (const value of content) drafts.push(...block(value, role));
       // The reader numbers them.

@@ -1,9 +1,19 @@
 /** One window's database (`workspaceStorage/<id>/state.vscdb`): legacy tabs, old composers, and which conversations belong to it. */
+
 import { createHash } from "node:crypto";
-import type { SessionSummary, SqliteFile } from "sessarc";
+import {
+  type Draft,
+  isRecord,
+  type JsonRecord,
+  parseRecord,
+  type SessionSummary,
+  type SqliteFile,
+  toList,
+  toText,
+} from "sessarc";
 import { type Builder, createBuilder } from "./conversation.ts";
 import { type Composer, toComposer } from "./global.ts";
-import { type Conversation, type Draft, type Fields, isFields, listOf, parseFields, textOf, toMs } from "./types.ts";
+import { type Conversation, toMs } from "./types.ts";
 
 const TABS = "workbench.panel.aichat.view.aichat.chatdata";
 const COMPOSERS = "composer.composerData";
@@ -22,37 +32,37 @@ export function indexWorkspace(db: SqliteFile): WorkspaceIndex {
   if (!hasItems(db)) return index;
   for (const tab of tabsOf(db)) {
     const conversation = toConversation(tab);
-    if (conversation && listOf(tab.bubbles).length > 0)
+    if (conversation && toList(tab.bubbles).length > 0)
       index.tabs.push({ ...conversation, version: `tab-${digest(tab)}` });
   }
   const data = item(db, COMPOSERS);
-  for (const entry of listOf(data?.allComposers)) {
-    const id = isFields(entry) ? textOf(entry.composerId) : undefined;
-    const composer = id && isFields(entry) ? toComposer(id, entry, digest(entry)) : undefined;
+  for (const entry of toList(data?.allComposers)) {
+    const id = isRecord(entry) ? toText(entry.composerId) : undefined;
+    const composer = id && isRecord(entry) ? toComposer(id, entry, digest(entry)) : undefined;
     if (composer) index.composers.push(composer);
   }
-  const open = listOf(data?.selectedComposerIds).filter((id) => typeof id === "string");
+  const open = toList(data?.selectedComposerIds).filter((id) => typeof id === "string");
   const views = db
     .all<{ key: unknown }>("select key from ItemTable where key >= ? and key < ?", [
       VIEW,
       "workbench.panel.aichat.view/",
     ])
-    .flatMap(({ key }) => textOf(key)?.slice(VIEW.length) ?? []);
+    .flatMap(({ key }) => toText(key)?.slice(VIEW.length) ?? []);
   index.members = [...new Set([...index.composers.map((composer) => composer.key), ...open, ...views])];
   return index;
 }
 
-export function findTab(db: SqliteFile, id: string): { tab: Fields; version: string } | undefined {
+export function findTab(db: SqliteFile, id: string): { tab: JsonRecord; version: string } | undefined {
   if (!hasItems(db)) return undefined;
   const tab = tabsOf(db).find((one) => one.tabId === id);
   return tab && { tab, version: `tab-${digest(tab)}` };
 }
 
 /** The entry of an old composer, whose bubbles stand in it or in the global database. */
-export function findEntry(db: SqliteFile, id: string): { composer: Composer; data: Fields } | undefined {
+export function findEntry(db: SqliteFile, id: string): { composer: Composer; data: JsonRecord } | undefined {
   if (!hasItems(db)) return undefined;
-  for (const data of listOf(item(db, COMPOSERS)?.allComposers)) {
-    if (!isFields(data) || data.composerId !== id) continue;
+  for (const data of toList(item(db, COMPOSERS)?.allComposers)) {
+    if (!isRecord(data) || data.composerId !== id) continue;
     const composer = toComposer(id, data, digest(data));
     if (composer) return { composer, data };
   }
@@ -60,24 +70,24 @@ export function findEntry(db: SqliteFile, id: string): { composer: Composer; dat
 }
 
 export function* tabDrafts(
-  tab: Fields,
+  tab: JsonRecord,
   key: string,
   cwd: string | undefined,
 ): Generator<Draft, { summary: SessionSummary; builder: Builder }> {
   const builder = createBuilder({ ...toConversation(tab), key, cwd });
-  for (const bubble of listOf(tab.bubbles)) yield* builder.bubble(bubble);
+  for (const bubble of toList(tab.bubbles)) yield* builder.bubble(bubble);
   return { summary: builder.finish(), builder };
 }
 
-function toConversation(tab: Fields): Conversation | undefined {
-  const key = textOf(tab.tabId);
-  return key === undefined ? undefined : { key, title: textOf(tab.chatTitle), updatedAt: toMs(tab.lastSendTime) };
+function toConversation(tab: JsonRecord): Conversation | undefined {
+  const key = toText(tab.tabId);
+  return key === undefined ? undefined : { key, title: toText(tab.chatTitle), updatedAt: toMs(tab.lastSendTime) };
 }
 
-const tabsOf = (db: SqliteFile): Fields[] => listOf(item(db, TABS)?.tabs).filter(isFields);
+const tabsOf = (db: SqliteFile): JsonRecord[] => toList(item(db, TABS)?.tabs).filter(isRecord);
 
-function item(db: SqliteFile, key: string): Fields | undefined {
-  return parseFields(
+function item(db: SqliteFile, key: string): JsonRecord | undefined {
+  return parseRecord(
     db.all<{ value: unknown }>("select cast(value as text) as value from ItemTable where key = ?", [key])[0]?.value,
   );
 }

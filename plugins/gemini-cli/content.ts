@@ -1,6 +1,5 @@
 /** Text of messages and tool results: strings, part lists, and what the tool put there itself. */
-import { fieldsOf, isFields, listOf, stringOf, textOf } from "./_shape.ts";
-import type { Fields } from "./types.ts";
+import { isRecord, type JsonRecord, toItems, toJsonText, toRecord, toText } from "sessarc";
 
 const INJECTED = /^\s*<(session_context|state_snapshot|hook_context|system-reminder|environment_context)\b/;
 const SETUP = "This is the Gemini CLI. We are setting up the context for our chat";
@@ -14,11 +13,11 @@ export interface UserText {
 }
 
 /** Splits a user record. Both are empty when it only carries tool results (copies of what the call itself has). */
-export function userText(row: Fields): UserText {
+export function userText(row: JsonRecord): UserText {
   const typed: string[] = [];
   const injected: string[] = [];
   let files = false;
-  for (const part of listOf(row.displayContent ?? row.content)) {
+  for (const part of toItems(row.displayContent ?? row.content)) {
     const text = partText(part);
     if (text === "") continue;
     files ||= text.trimStart().startsWith(FILES);
@@ -28,7 +27,7 @@ export function userText(row: Fields): UserText {
 }
 
 /** The start-up context of a session, when this record is one. */
-export function contextOf(row: Fields): string | undefined {
+export function contextOf(row: JsonRecord): string | undefined {
   const { injected } = userText(row);
   return /<session_context>|We are setting up the context/.test(injected.slice(0, 400)) ? injected : undefined;
 }
@@ -44,13 +43,13 @@ export function workspaceOf(context: string | undefined): string | undefined {
 }
 
 /** Answer and thought texts of a reply's `content`. */
-export function replyText(row: Fields): { answer: string; thoughts: string[] } {
+export function replyText(row: JsonRecord): { answer: string; thoughts: string[] } {
   const answer: string[] = [];
   const thoughts: string[] = [];
-  for (const part of listOf(row.content)) {
+  for (const part of toItems(row.content)) {
     const text = partText(part);
     if (text === "") continue;
-    if (isFields(part) && part.thought === true) thoughts.push(text);
+    if (isRecord(part) && part.thought === true) thoughts.push(text);
     else answer.push(text);
   }
   return { answer: answer.join("").trim(), thoughts };
@@ -62,13 +61,13 @@ export interface ToolResult {
 }
 
 /** What a call gave: the text the model saw, else what the terminal showed. Undefined while it runs. */
-export function resultOf(call: Fields): ToolResult | undefined {
+export function resultOf(call: JsonRecord): ToolResult | undefined {
   const failed = call.status === "error" || call.status === "cancelled";
   const texts: string[] = [];
   let error = false;
-  for (const part of listOf(call.result)) {
+  for (const part of toItems(call.result)) {
     const response =
-      isFields(part) && isFields(part.functionResponse) ? fieldsOf(part.functionResponse).response : undefined;
+      isRecord(part) && isRecord(part.functionResponse) ? toRecord(part.functionResponse).response : undefined;
     if (response === undefined) texts.push(partText(part));
     else {
       const { text, isError } = responseText(response);
@@ -82,15 +81,15 @@ export function resultOf(call: Fields): ToolResult | undefined {
 }
 
 function responseText(response: unknown): ToolResult {
-  if (!isFields(response)) return { text: textOf(response ?? ""), isError: false };
-  if (response.output !== undefined) return { text: textOf(response.output), isError: false };
-  if (response.error !== undefined) return { text: textOf(response.error), isError: true };
-  return { text: textOf(response), isError: false };
+  if (!isRecord(response)) return { text: toJsonText(response ?? ""), isError: false };
+  if (response.output !== undefined) return { text: toJsonText(response.output), isError: false };
+  if (response.error !== undefined) return { text: toJsonText(response.error), isError: true };
+  return { text: toJsonText(response), isError: false };
 }
 
 function displayText(display: unknown): string {
   if (display === undefined || display === null) return "";
-  return stringOf(fieldsOf(display).fileDiff) ?? textOf(display);
+  return toText(toRecord(display).fileDiff) ?? toJsonText(display);
 }
 
 function isInjected(text: string): boolean {
@@ -99,9 +98,9 @@ function isInjected(text: string): boolean {
 
 function partText(part: unknown): string {
   if (typeof part === "string") return part;
-  if (!isFields(part)) return "";
+  if (!isRecord(part)) return "";
   if (typeof part.text === "string") return part.text;
-  const blob = isFields(part.inlineData) ? part.inlineData : isFields(part.fileData) ? part.fileData : undefined;
+  const blob = isRecord(part.inlineData) ? part.inlineData : isRecord(part.fileData) ? part.fileData : undefined;
   if (blob) return typeof blob.mimeType === "string" && blob.mimeType.startsWith("image/") ? "[image]" : "[file]";
   return "";
 }

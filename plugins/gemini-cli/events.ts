@@ -1,17 +1,26 @@
 /** A conversation as events and summary. */
 import {
+  countUnknown,
   createLedger,
+  earliest,
+  isRecord,
+  type JsonRecord,
   type LooseUsage,
+  latest,
   type SessionEvent,
   type SessionRef,
   type SessionSummary,
   toCount,
   toIso,
+  toItems,
+  toJson,
+  toRecord,
+  toText,
+  toTitle,
 } from "sessarc";
-import { count, earliest, fieldsOf, isFields, jsonOf, latest, listOf, stringOf, titleOf } from "./_shape.ts";
 import { replyText, resultOf, userText, workspaceOf } from "./content.ts";
 import { virtualProjectOf } from "./projects.ts";
-import type { Conversation, Fields, Reply } from "./types.ts";
+import type { Conversation, Reply } from "./types.ts";
 
 /** Events of the live messages, numbered from 0; kinds nobody knows are counted in `unknown`. */
 export function toEvents(conversation: Conversation, unknown: Record<string, number>): SessionEvent[] {
@@ -31,7 +40,7 @@ export function toSummary(
 ): SessionSummary {
   const { meta, first, last } = conversation;
   const ledger = createLedger();
-  // Ids are only unique within a session: old logs count them.
+  // Ids are only unique within a session: old logs countUnknown them.
   const scope = meta.sessionId ?? ref.key;
   for (const reply of conversation.replies.values()) {
     ledger.add({ key: `${scope}/${reply.id}`, at: reply.at, model: reply.model ?? "unknown", usage: usageOf(reply) });
@@ -42,7 +51,7 @@ export function toSummary(
   const endedAt = last === undefined ? latest([...times, toIso(meta.lastUpdated)]) : latest(times);
   const cwd = ref.cwd ?? workspaceOf(conversation.context);
   return {
-    title: titleOf(meta.summary) ?? titleOf(events.find((event) => event.kind === "user")?.text) ?? ref.title,
+    title: toTitle(meta.summary) ?? toTitle(events.find((event) => event.kind === "user")?.text) ?? ref.title,
     cwd,
     virtualProject: cwd === undefined ? virtualProjectOf(ref.path, meta.projectHash) : undefined,
     parent: ref.parent,
@@ -68,8 +77,8 @@ function usageOf({ tokens }: Reply): LooseUsage {
   };
 }
 
-function* messageEvents(row: Fields, unknown: Record<string, number>): Generator<SessionEvent> {
-  const base = { seq: 0, id: stringOf(row.id), at: toIso(row.timestamp) };
+function* messageEvents(row: JsonRecord, unknown: Record<string, number>): Generator<SessionEvent> {
+  const base = { seq: 0, id: toText(row.id), at: toIso(row.timestamp) };
   if (row.type === "user") {
     const { typed, injected } = userText(row);
     if (injected !== "") yield { ...base, kind: "note", text: injected };
@@ -78,15 +87,15 @@ function* messageEvents(row: Fields, unknown: Record<string, number>): Generator
   else if (row.type === "info" || row.type === "warning" || row.type === "error") {
     const { answer } = replyText(row);
     if (answer !== "") yield { ...base, kind: "note", text: answer, ...(row.type === "error" && { is_error: true }) };
-  } else count(unknown, stringOf(row.type) ?? "message");
+  } else countUnknown(unknown, toText(row.type) ?? "message");
 }
 
 type Base = Pick<SessionEvent, "seq" | "id" | "at">;
 
-function* replyEvents(row: Fields, base: Base): Generator<SessionEvent> {
-  const from = { ...base, model: stringOf(row.model) };
+function* replyEvents(row: JsonRecord, base: Base): Generator<SessionEvent> {
+  const from = { ...base, model: toText(row.model) };
   const { answer, thoughts } = replyText(row);
-  const listed = listOf(row.thoughts).filter(isFields);
+  const listed = toItems(row.thoughts).filter(isRecord);
   for (const thought of listed) {
     const text = [thought.subject, thought.description]
       .filter((part) => typeof part === "string" && part !== "")
@@ -95,15 +104,15 @@ function* replyEvents(row: Fields, base: Base): Generator<SessionEvent> {
   }
   if (listed.length === 0) for (const text of thoughts) yield { ...from, kind: "thinking", text };
   if (answer !== "") yield { ...from, kind: "assistant", text: answer };
-  const calls = listOf(row.toolCalls).filter(isFields);
+  const calls = toItems(row.toolCalls).filter(isRecord);
   for (const call of calls.length > 0 ? calls : callParts(row)) yield* callEvents(call, from);
 }
 
-function* callEvents(call: Fields, from: Base & { model?: string | undefined }): Generator<SessionEvent> {
-  const name = stringOf(call.name) ?? "tool";
-  const tool_use_id = stringOf(call.id);
-  const text = stringOf(call.description) ?? "";
-  yield { ...from, kind: "tool_use", text, tool_name: name, tool_use_id, tool_input: jsonOf(call.args ?? {}) };
+function* callEvents(call: JsonRecord, from: Base & { model?: string | undefined }): Generator<SessionEvent> {
+  const name = toText(call.name) ?? "tool";
+  const tool_use_id = toText(call.id);
+  const text = toText(call.description) ?? "";
+  yield { ...from, kind: "tool_use", text, tool_name: name, tool_use_id, tool_input: toJson(call.args ?? {}) };
   const result = resultOf(call);
   if (!result) return;
   const at = toIso(call.timestamp) ?? from.at;
@@ -120,9 +129,9 @@ function* callEvents(call: Fields, from: Base & { model?: string | undefined }):
 }
 
 /** Rewritten histories carry calls as parts of `content` only. */
-function callParts(row: Fields): Fields[] {
-  return listOf(row.content).flatMap((part) => {
-    const call = fieldsOf(part).functionCall;
-    return isFields(call) ? [call] : [];
+function callParts(row: JsonRecord): JsonRecord[] {
+  return toItems(row.content).flatMap((part) => {
+    const call = toRecord(part).functionCall;
+    return isRecord(call) ? [call] : [];
   });
 }

@@ -1,8 +1,7 @@
 /** Applies the records of one chat file: messages by id, `$set`, `$rewindTo`. Usage is kept for every id ever seen. */
-import { toIso } from "sessarc";
-import { count, earliest, fieldsOf, isFields, latest, stringOf } from "./_shape.ts";
+import { countUnknown, earliest, isRecord, type JsonRecord, latest, toIso, toRecord, toText } from "sessarc";
 import { contextOf } from "./content.ts";
-import type { Conversation, Fields, Meta, Reply } from "./types.ts";
+import type { Conversation, Meta, Reply } from "./types.ts";
 
 const META = ["sessionId", "projectHash", "startTime", "lastUpdated", "summary", "kind"] as const;
 
@@ -14,7 +13,7 @@ export interface Fold {
 
 export function createFold(): Fold {
   const meta: Meta = {};
-  const messages = new Map<string, Fields>();
+  const messages = new Map<string, JsonRecord>();
   const replies = new Map<string, Reply>();
   const unknown: Record<string, number> = {};
   let tokenRecords = 0;
@@ -25,11 +24,11 @@ export function createFold(): Fold {
   let context: string | undefined;
 
   function message(row: unknown): void {
-    if (!isFields(row)) {
+    if (!isRecord(row)) {
       bad++;
       return;
     }
-    const id = stringOf(row.id) ?? `#${nameless++}`;
+    const id = toText(row.id) ?? `#${nameless++}`;
     messages.set(id, row); // a known id keeps its place
     const at = toIso(row.timestamp);
     if (at !== undefined) {
@@ -38,9 +37,9 @@ export function createFold(): Fold {
     }
     if (row.type === "user") context ??= contextOf(row);
     const known = replies.get(id);
-    const model = stringOf(row.model) ?? known?.model;
+    const model = toText(row.model) ?? known?.model;
     // Tokens often arrive with a second copy of the record; a later null does not take them back.
-    if (isFields(row.tokens)) {
+    if (isRecord(row.tokens)) {
       tokenRecords++;
       replies.set(id, { id, at: known?.at ?? at, model, tokens: row.tokens });
     } else if (known) known.model = model;
@@ -52,9 +51,9 @@ export function createFold(): Fold {
     else bad++;
   }
 
-  function update(set: Fields): void {
+  function update(set: JsonRecord): void {
     for (const name of META) {
-      const value = stringOf(set[name]);
+      const value = toText(set[name]);
       if (value !== undefined) meta[name] = value;
     }
     if (set.messages !== undefined) replaceAll(set.messages);
@@ -71,12 +70,12 @@ export function createFold(): Fold {
 
   return {
     row(row) {
-      if (!isFields(row)) bad++;
+      if (!isRecord(row)) bad++;
       else if (typeof row.$rewindTo === "string") rewind(row.$rewindTo);
-      else if ("$set" in row) update(fieldsOf(row.$set));
+      else if ("$set" in row) update(toRecord(row.$set));
       else if (typeof row.sessionId === "string" && typeof row.type !== "string") update(row);
       else if (typeof row.id === "string" || typeof row.type === "string") message(row);
-      else count(unknown, Object.keys(row)[0] ?? "{}");
+      else countUnknown(unknown, Object.keys(row)[0] ?? "{}");
     },
     result: () => ({ meta, messages, replies, tokenRecords, first, last, context, unknown: { ...unknown }, bad }),
   };

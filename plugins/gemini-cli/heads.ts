@@ -1,7 +1,7 @@
 /** Who a chat file belongs to, from its first bytes; remembered until the file changes. */
+
 import { open } from "node:fs/promises";
-import { isFields, stringOf } from "./_shape.ts";
-import { parseDocument } from "./document.ts";
+import { isRecord, parseDocument, toText } from "sessarc";
 
 const HEAD = 64 * 1024;
 const TAIL = 4 * 1024;
@@ -69,8 +69,8 @@ function fromLines(text: string): Head {
 }
 
 function fromFields(value: unknown): Head {
-  if (!isFields(value)) return {};
-  return { sessionId: safe(stringOf(value.sessionId)), projectHash: stringOf(value.projectHash) };
+  if (!isRecord(value)) return {};
+  return { sessionId: safe(toText(value.sessionId)), projectHash: toText(value.projectHash) };
 }
 
 function safe(id: string | undefined): string | undefined {

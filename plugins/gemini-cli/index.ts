@@ -1,12 +1,12 @@
 /** Gemini CLI: chats below `~/.gemini/tmp`. */
+
 import { join } from "node:path";
-import { type AdapterEnv, defineAdapter } from "sessarc";
+import { type AdapterEnv, defineAdapter, tailRevised } from "sessarc";
 import { createHeads } from "./heads.ts";
 import { peekChat } from "./peek.ts";
 import { readChat } from "./read.ts";
 import { scanChats } from "./scan.ts";
 import { parseServers, readRetention } from "./settings.ts";
-import { tailRevised } from "./tail.ts";
 import { TOOLS } from "./tools.ts";
 
 export interface GeminiOptions {

@@ -1,9 +1,8 @@
 /** A bounded look at a chat for the list of what can be imported. */
+
 import { open, stat } from "node:fs/promises";
-import { type SessionRef, type SessionSummary, toIso } from "sessarc";
-import { fieldsOf, titleOf } from "./_shape.ts";
+import { parseDocument, type SessionRef, type SessionSummary, toIso, toRecord, toTitle } from "sessarc";
 import { userText, workspaceOf } from "./content.ts";
-import { parseDocument } from "./document.ts";
 import { createFold } from "./fold.ts";
 
 const BOUND = 256 * 1024;
@@ -20,7 +19,7 @@ export async function peekChat(ref: SessionRef): Promise<Pick<SessionSummary, "t
   }
   const text = bytes.toString("utf8");
   const fold = createFold();
-  if (ref.path.endsWith(".json")) fold.row({ $set: fieldsOf(parseDocument(text).value) });
+  if (ref.path.endsWith(".json")) fold.row({ $set: toRecord(parseDocument(text).value) });
   else {
     const lines = text.split("\n");
     if (size > BOUND) lines.pop();
@@ -36,7 +35,7 @@ export async function peekChat(ref: SessionRef): Promise<Pick<SessionSummary, "t
     if (prompt !== undefined) break;
   }
   return {
-    title: titleOf(meta.summary) ?? titleOf(prompt),
+    title: toTitle(meta.summary) ?? toTitle(prompt),
     cwd: ref.cwd ?? workspaceOf(context),
     startedAt: toIso(meta.startTime) ?? first,
   };

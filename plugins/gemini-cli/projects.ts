@@ -1,8 +1,9 @@
 /** Which folder on disk a chat belongs to. The tool names its own folders by slug or by sha256 of the path. */
+
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { fieldsOf, isFields } from "./_shape.ts";
+import { isRecord, toRecord } from "sessarc";
 
 const HASH = /^[0-9a-f]{64}$/;
 
@@ -21,7 +22,7 @@ export async function readProjects(home: string, folders: readonly string[]): Pr
   const hashes = new Map<string, string>();
   const markers = new Map<string, string>();
   const know = (path: string) => hashes.set(hashOf(path), path);
-  for (const [path, slug] of Object.entries(fieldsOf((await readObject(join(home, "projects.json"))).projects))) {
+  for (const [path, slug] of Object.entries(toRecord((await readObject(join(home, "projects.json"))).projects))) {
     know(path);
     if (typeof slug === "string") slugs.set(slug, path);
   }
@@ -63,7 +64,7 @@ async function markerOf(folder: string): Promise<string | undefined> {
 async function readObject(path: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     const value: unknown = JSON.parse(await readFile(path, "utf8"));
-    return isFields(value) ? value : {};
+    return isRecord(value) ? value : {};
   } catch {
     return {}; // absent or half written: the next way of finding the path is tried
   }

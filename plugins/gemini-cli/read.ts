@@ -1,8 +1,15 @@
 /** One chat file, whole: records are edited in place, so nothing can be said before the last one is read. */
+
 import { readFile, stat } from "node:fs/promises";
-import { readParsed, SessarcError, type SessionEvent, type SessionRef, type SessionSummary } from "sessarc";
-import { fieldsOf } from "./_shape.ts";
-import { parseDocument } from "./document.ts";
+import {
+  parseDocument,
+  readParsed,
+  SessarcError,
+  type SessionEvent,
+  type SessionRef,
+  type SessionSummary,
+  toRecord,
+} from "sessarc";
 import { toEvents, toSummary } from "./events.ts";
 import { createFold, type Fold } from "./fold.ts";
 
@@ -61,6 +68,6 @@ async function foldDocument({ key, path }: SessionRef, fold: Fold): Promise<{ li
   if (text.trim() === "") return { lines: 0 };
   const { value, whole } = parseDocument(text);
   if (value === undefined) return { lines: 1 };
-  fold.row({ $set: fieldsOf(value) });
+  fold.row({ $set: toRecord(value) });
   return whole ? { lines: 0 } : { lines: 0, pending: 1 };
 }

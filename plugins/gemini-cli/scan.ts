@@ -1,4 +1,5 @@
 /** Finds chats: `<tmp>/<project>/chats/session-*.json[l]` and the sub-agents in `chats/<session id>/`. */
+
 import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";

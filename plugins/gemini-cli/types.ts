@@ -1,6 +1,5 @@
 /** Row shapes of Gemini CLI's chat logs, as far as they are read. Everything is unknown until narrowed. */
-
-export type Fields = Readonly<Record<string, unknown>>;
+import type { JsonRecord } from "sessarc";
 
 /** First record of a `.jsonl` file and the top of a `.json` one; `$set` updates the same names. */
 export interface Meta {
@@ -18,14 +17,14 @@ export interface Reply {
   id: string;
   at?: string | undefined;
   model?: string | undefined;
-  tokens: Fields;
+  tokens: JsonRecord;
 }
 
 /** What a file says once all of its records are applied. */
 export interface Conversation {
   meta: Meta;
   /** The live messages in order, by id. */
-  messages: ReadonlyMap<string, Fields>;
+  messages: ReadonlyMap<string, JsonRecord>;
   /** Every reply ever logged, also those rewound or replaced since. */
   replies: ReadonlyMap<string, Reply>;
   /** Token records seen, repeats included. */

@@ -1,8 +1,8 @@
 /** What sessarc knows of OpenCode beside its logs, as data: its tools' names, where skills, servers and the guard live. */
+
 import { join } from "node:path";
-import type { Adapter, McpServerEntry, ToolRole } from "sessarc";
+import { type Adapter, isRecord, type McpServerEntry, type ToolRole, toRecord, toText } from "sessarc";
 import { configFolder } from "./places.ts";
-import { fieldsOf, isFields, textOf } from "./types.ts";
 
 export const tools: Readonly<Record<string, ToolRole>> = {
   read: "read",
@@ -43,7 +43,7 @@ export const mcp: NonNullable<Adapter["mcp"]> = {
   },
   parse(text) {
     const config: unknown = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
-    return Object.entries(fieldsOf(fieldsOf(config).mcp)).flatMap(([name, value]) => toServer(name, value) ?? []);
+    return Object.entries(toRecord(toRecord(config).mcp)).flatMap(([name, value]) => toServer(name, value) ?? []);
   },
 };
 
@@ -56,9 +56,9 @@ export const guard: NonNullable<Adapter["guard"]> = {
 };
 
 function toServer(name: string, value: unknown): McpServerEntry | undefined {
-  if (!isFields(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   const disabled = value.enabled === false ? { disabled: true } : {};
-  const url = textOf(value.url);
+  const url = toText(value.url);
   if (url) return { name, transport: "http", url, ...record("headers", value.headers), ...disabled };
   const command = Array.isArray(value.command) ? value.command.filter((part) => typeof part === "string") : [];
   const [program, ...args] = command;
@@ -67,6 +67,6 @@ function toServer(name: string, value: unknown): McpServerEntry | undefined {
 }
 
 function record<K extends "headers" | "env">(key: K, value: unknown): { [P in K]?: Record<string, string> } {
-  const pairs = Object.entries(fieldsOf(value)).filter((pair): pair is [string, string] => typeof pair[1] === "string");
+  const pairs = Object.entries(toRecord(value)).filter((pair): pair is [string, string] => typeof pair[1] === "string");
   return pairs.length > 0 ? ({ [key]: Object.fromEntries(pairs) } as { [P in K]: Record<string, string> }) : {};
 }

@@ -2,9 +2,17 @@
  * OpenCode's database: which sessions it holds and how each is read. Only the tables session, message, part and project are ever
  * named here; account, control_account, credential and session_share hold secrets.
  */
-import type { SessionRef, SessionSummary, SqliteFile } from "sessarc";
+import {
+  type Draft,
+  parseRecord,
+  type SessionRef,
+  type SessionSummary,
+  type SqliteFile,
+  toNumber,
+  toText,
+} from "sessarc";
 import { createParser } from "./parse.ts";
-import { type Draft, numberOf, parseFields, type Row, type SessionRow, textOf } from "./types.ts";
+import type { Row, SessionRow } from "./types.ts";
 
 type Raw = Record<string, unknown>;
 
@@ -16,7 +24,7 @@ export function listSessions(db: SqliteFile, path: string): SessionRef[] {
   const parts = activity(db, "part", tables);
   const refs: SessionRef[] = [];
   for (const row of sessionRows(db)) {
-    const id = textOf(row.id);
+    const id = toText(row.id);
     if (id === undefined) continue;
     const session = toSession(row, id);
     const [ofMessages, ofParts] = [messages.get(id), parts.get(id)];
@@ -67,13 +75,13 @@ export function* readSession(
   const partSql = `select id, data${partColumns.has("time_created") ? ", time_created" : ""} from part where message_id = ? order by id`;
 
   const toRow = (raw: Raw): Row | undefined => {
-    const rowId = textOf(raw.id);
+    const rowId = toText(raw.id);
     if (rowId === undefined) {
       parser.bad();
       return undefined;
     }
     if (typeof raw.data === "string") onBytes(raw.data.length);
-    return { id: rowId, createdAt: numberOf(raw.time_created), data: parseFields(raw.data) };
+    return { id: rowId, createdAt: toNumber(raw.time_created), data: parseRecord(raw.data) };
   };
   function* partsOf(message: Row): Generator<Row> {
     if (!partColumns.has("message_id")) return;
@@ -125,12 +133,12 @@ function sessionRows(db: SqliteFile, id?: string): Raw[] {
 function toSession(row: Raw, id: string): SessionRow {
   return {
     id,
-    parent: textOf(row.parent_id),
-    title: textOf(row.title),
-    directory: textOf(row.directory),
-    createdAt: numberOf(row.time_created),
-    updatedAt: numberOf(row.time_updated),
-    revertedFrom: textOf(parseFields(row.revert)?.messageID),
+    parent: toText(row.parent_id),
+    title: toText(row.title),
+    directory: toText(row.directory),
+    createdAt: toNumber(row.time_created),
+    updatedAt: toNumber(row.time_updated),
+    revertedFrom: toText(parseRecord(row.revert)?.messageID),
   };
 }
 
@@ -161,9 +169,9 @@ function activity(
     id === undefined ? [] : [id],
   );
   for (const row of rows) {
-    const key = textOf(row.id);
+    const key = toText(row.id);
     if (key === undefined) continue;
-    found.set(key, { count: numberOf(row.n) ?? 0, latest: numberOf(row.latest) ?? 0, sum: numberOf(row.sum) ?? 0 });
+    found.set(key, { count: toNumber(row.n) ?? 0, latest: toNumber(row.latest) ?? 0, sum: toNumber(row.sum) ?? 0 });
   }
   return found;
 }
@@ -174,9 +182,9 @@ function versionOf(session: SessionRow, messages: Activity | undefined, parts: A
 }
 
 function worktreeOf(db: SqliteFile, tables: ReadonlySet<string>, row: Raw): string | undefined {
-  const project = textOf(row.project_id);
+  const project = toText(row.project_id);
   if (!project || !tables.has("project") || !columnsOf(db, "project").has("worktree")) return undefined;
-  return textOf(db.all<Raw>("select worktree from project where id = ?", [project])[0]?.worktree);
+  return toText(db.all<Raw>("select worktree from project where id = ?", [project])[0]?.worktree);
 }
 
 /**
@@ -184,19 +192,19 @@ function worktreeOf(db: SqliteFile, tables: ReadonlySet<string>, row: Raw): stri
  * project in which the last of those copies was written at that very time and for the first time.
  */
 function forkOrigin(db: SqliteFile, session: SessionRow, row: Raw): string | undefined {
-  const project = textOf(row.project_id);
+  const project = toText(row.project_id);
   const columns = columnsOf(db, "message");
   if (!project || session.createdAt === undefined || !columns.has("time_created")) return undefined;
   const [copy] = db.all<Raw>("select max(time_created) as at from message where session_id = ? and time_created < ?", [
     session.id,
     session.createdAt,
   ]);
-  const at = numberOf(copy?.at);
+  const at = toNumber(copy?.at);
   if (at === undefined) return undefined;
   const [origin] = db.all<Raw>(
     "select s.id as id from session s where s.project_id = ? and s.id <> ? and s.time_created <= ? " +
       "and exists (select 1 from message m where m.session_id = s.id and m.time_created = ?) order by s.time_created limit 1",
     [project, session.id, at, at],
   );
-  return textOf(origin?.id);
+  return toText(origin?.id);
 }

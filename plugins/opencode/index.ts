@@ -1,11 +1,16 @@
 /** OpenCode: sessions from its SQLite database and from the JSON store that came before. */
+
 import { lstat } from "node:fs/promises";
 import { sep } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type AdapterEnv,
+  createRereadTail,
+  type Draft,
   defineAdapter,
+  type OpenSession,
   openSqliteFile,
+  type Rereader,
   SessarcError,
   type SessionEvent,
   type SessionRef,
@@ -17,8 +22,6 @@ import { guard, mcp, skills, tools } from "./capabilities.ts";
 import { listSessions, readSession, sessionVersion } from "./database.ts";
 import { type OpenCodeOptions, placesOf } from "./places.ts";
 import { createJsonStore } from "./storage.ts";
-import { createRereadTail, type OpenSession, type Rereader } from "./tail.ts";
-import type { Draft } from "./types.ts";
 
 export type { OpenCodeOptions } from "./places.ts";
 

@@ -1,16 +1,16 @@
 /** OpenCode's messages and parts -> events and usage. Pure: rows come in, from wherever they were stored. */
-import { createLedger, type SessionSummary } from "sessarc";
 import {
+  createLedger,
   type Draft,
-  type Fields,
-  fieldsOf,
-  numberOf,
-  type Row,
-  type SessionRow,
-  textOf,
+  type JsonRecord,
+  msToIso,
+  type SessionSummary,
   toJson,
-  toTime,
-} from "./types.ts";
+  toNumber,
+  toRecord,
+  toText,
+} from "sessarc";
+import type { Row, SessionRow } from "./types.ts";
 
 export interface Parser {
   /** `last`: no message follows, so an unfinished reply may still be growing. */
@@ -30,11 +30,11 @@ export function createParser(session: SessionRow): Parser {
   let lines = 0;
   let first = Number.POSITIVE_INFINITY;
   let latest = 0;
-  let cwd = textOf(session.directory);
+  let cwd = toText(session.directory);
   let reverted = false;
 
   const saw = (ms: unknown) => {
-    const at = toTime(ms);
+    const at = msToIso(ms);
     if (at === undefined) return undefined;
     first = Math.min(first, ms as number);
     latest = Math.max(latest, ms as number);
@@ -45,8 +45,8 @@ export function createParser(session: SessionRow): Parser {
     unknown[name] = (unknown[name] ?? 0) + 1;
   };
 
-  function pay(row: Row, data: Fields, at: string | undefined, created: number | undefined, model: string): void {
-    const usage = toUsage(fieldsOf(data.tokens));
+  function pay(row: Row, data: JsonRecord, at: string | undefined, created: number | undefined, model: string): void {
+    const usage = toUsage(toRecord(data.tokens));
     if (usage.input + usage.output + usage.cacheRead + usage.cacheWrite5m === 0) return;
     // A fork copies messages under new ids and with their old times: what is older than the session was paid for elsewhere.
     const inherited = created !== undefined && session.createdAt !== undefined && created < session.createdAt;
@@ -59,11 +59,11 @@ export function createParser(session: SessionRow): Parser {
       lines++;
       return;
     }
-    const type = textOf(data.type);
-    const time = fieldsOf(data.time);
+    const type = toText(data.type);
+    const time = toRecord(data.time);
     const at = saw(time.start) ?? saw(row.createdAt) ?? context.at;
     const note = (text: string | undefined): Draft[] => (text ? [{ kind: "note", id: row.id, at, text }] : []);
-    const text = textOf(data.text);
+    const text = toText(data.text);
     switch (type) {
       case "text": {
         if (!text) return;
@@ -84,32 +84,32 @@ export function createParser(session: SessionRow): Parser {
         yield* tool(row, data, at, context);
         return;
       case "file": {
-        const source = fieldsOf(data.source);
-        yield* note(`[file] ${textOf(data.filename) ?? textOf(source.path) ?? textOf(data.mime) ?? "attachment"}`);
+        const source = toRecord(data.source);
+        yield* note(`[file] ${toText(data.filename) ?? toText(source.path) ?? toText(data.mime) ?? "attachment"}`);
         return;
       }
       case "compaction":
         yield* note(data.auto === true ? "Conversation compacted automatically" : "Conversation compacted");
         return;
       case "subtask":
-        yield* note([data.description, data.prompt].map(textOf).filter(Boolean).join("\n\n"));
+        yield* note([data.description, data.prompt].map(toText).filter(Boolean).join("\n\n"));
         return;
       case "agent":
-        yield* note(`@${textOf(data.name) ?? "agent"}`);
+        yield* note(`@${toText(data.name) ?? "agent"}`);
         return;
       case "retry":
-        yield* note(`Retry ${numberOf(data.attempt) ?? ""}: ${errorText(data.error)}`);
+        yield* note(`Retry ${toNumber(data.attempt) ?? ""}: ${errorText(data.error)}`);
         return;
       default:
         if (!type || !SILENT.has(type)) count(type ? `part:${type}` : "part");
     }
   }
 
-  function* tool(row: Row, data: Fields, at: string | undefined, context: Context): Generator<Draft> {
-    const name = textOf(data.tool) ?? "unknown";
-    const state = fieldsOf(data.state);
-    const time = fieldsOf(state.time);
-    const call = { id: row.id, tool_name: name, tool_use_id: textOf(data.callID) ?? row.id };
+  function* tool(row: Row, data: JsonRecord, at: string | undefined, context: Context): Generator<Draft> {
+    const name = toText(data.tool) ?? "unknown";
+    const state = toRecord(data.state);
+    const time = toRecord(state.time);
+    const call = { id: row.id, tool_name: name, tool_use_id: toText(data.callID) ?? row.id };
     const input = toJson(state.input);
     const started = saw(time.start) ?? at;
     const ended = saw(time.end);
@@ -119,14 +119,14 @@ export function createParser(session: SessionRow): Parser {
       ...call,
       at: started,
       model: context.model,
-      text: textOf(state.title) ?? "",
+      text: toText(state.title) ?? "",
       tool_input: input,
     };
     yield !done && context.growing ? { ...use, open: true } : use;
     if (!done) return;
     const failed = state.status === "error";
     const text = failed ? errorText(state.error) : outputText(state.output);
-    const exit = numberOf(fieldsOf(state.metadata).exit);
+    const exit = toNumber(toRecord(state.metadata).exit);
     const is_error = failed || name === "invalid" || (exit !== undefined && exit !== 0);
     yield { kind: "tool_result", ...call, at: ended ?? started, text, is_error };
   }
@@ -139,14 +139,14 @@ export function createParser(session: SessionRow): Parser {
       const data = row.data;
       if (!data) lines++;
       const role = data?.role;
-      if (data && role !== "user" && role !== "assistant") count(`message:${textOf(role) ?? "no role"}`);
-      const time = fieldsOf(data?.time);
-      const created = numberOf(time.created) ?? row.createdAt;
+      if (data && role !== "user" && role !== "assistant") count(`message:${toText(role) ?? "no role"}`);
+      const time = toRecord(data?.time);
+      const created = toNumber(time.created) ?? row.createdAt;
       const at = saw(created);
       const completed = saw(time.completed);
-      const model = role === "assistant" ? (textOf(data?.modelID) ?? textOf(fieldsOf(data?.model).modelID)) : undefined;
+      const model = role === "assistant" ? (toText(data?.modelID) ?? toText(toRecord(data?.model).modelID)) : undefined;
       if (role === "assistant") {
-        cwd ??= textOf(fieldsOf(data?.path).cwd);
+        cwd ??= toText(toRecord(data?.path).cwd);
         if (data) pay(row, data, at, created, model ?? "unknown");
       }
       if (session.revertedFrom !== undefined && !reverted && row.id >= session.revertedFrom) {
@@ -168,15 +168,15 @@ export function createParser(session: SessionRow): Parser {
     },
     finish() {
       const { usage, inheritedUsage, slots, replies, evidence } = ledger.summary();
-      const started = toTime(session.createdAt) ?? toTime(first);
+      const started = msToIso(session.createdAt) ?? msToIso(first);
       const ended = Math.max(latest, session.createdAt ?? 0) || session.updatedAt;
       return {
-        title: textOf(session.title),
-        cwd: cwd ?? (session.worktree === "/" ? undefined : textOf(session.worktree)),
+        title: toText(session.title),
+        cwd: cwd ?? (session.worktree === "/" ? undefined : toText(session.worktree)),
         parent: session.parent,
         forkedFrom: session.forkedFrom,
         startedAt: started,
-        endedAt: toTime(ended),
+        endedAt: msToIso(ended),
         usage,
         ...(inheritedUsage ? { inheritedUsage } : {}),
         slots,
@@ -201,10 +201,10 @@ interface Context {
  * OpenCode 1.1 counts reasoning inside `output`, 1.18 outside. `total` tells: equal to the sum without reasoning means inside.
  * Without a total it is taken to be inside.
  */
-export function toUsage(tokens: Fields) {
-  const cache = fieldsOf(tokens.cache);
+export function toUsage(tokens: JsonRecord) {
+  const cache = toRecord(tokens.cache);
   const read = (value: unknown) => {
-    const number = Number(typeof value === "string" && value !== "" ? value : (numberOf(value) ?? 0));
+    const number = Number(typeof value === "string" && value !== "" ? value : (toNumber(value) ?? 0));
     return Number.isFinite(number) && number > 0 ? Math.trunc(number) : 0;
   };
   const input = read(tokens.input);
@@ -224,8 +224,8 @@ function outputText(output: unknown): string {
 
 function errorText(error: unknown): string {
   if (typeof error === "string") return error;
-  const fields = fieldsOf(error);
-  const message = textOf(fieldsOf(fields.data).message) ?? textOf(fields.message);
-  const name = textOf(fields.name);
+  const fields = toRecord(error);
+  const message = toText(toRecord(fields.data).message) ?? toText(fields.message);
+  const name = toText(fields.name);
   return [name, message].filter(Boolean).join(": ") || "Error";
 }

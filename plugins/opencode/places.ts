@@ -1,4 +1,5 @@
 /** Where OpenCode keeps its sessions on this machine. */
+
 import { readdirSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { AdapterEnv } from "sessarc";

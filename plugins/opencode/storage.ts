@@ -3,21 +3,22 @@
  * The files are small and many: they are read synchronously, a message (or a batch of stats) between two turns of the event loop,
  * which is ten times as fast as a promise for each.
  */
+
 import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { SessionRef, SessionSummary } from "sessarc";
-import { createParser } from "./parse.ts";
 import {
   type Draft,
-  type Fields,
-  fieldsOf,
-  numberOf,
-  parseFields,
-  type Row,
-  type SessionRow,
-  textOf,
-} from "./types.ts";
+  type JsonRecord,
+  parseRecord,
+  type SessionRef,
+  type SessionSummary,
+  toNumber,
+  toRecord,
+  toText,
+} from "sessarc";
+import { createParser } from "./parse.ts";
+import type { Row, SessionRow } from "./types.ts";
 
 /** Stats between two turns of the event loop: about a millisecond. */
 const BATCH = 256;
@@ -88,7 +89,7 @@ export function createJsonStore(): JsonStore {
         onBytes(bytes);
         messages.push({
           id: stem(name),
-          createdAt: numberOf(fieldsOf(fields?.time).created),
+          createdAt: toNumber(toRecord(fields?.time).created),
           data: fields && withoutDiffs(fields),
         });
       }
@@ -136,21 +137,21 @@ async function stateOf(root: string, id: string, session: Stats): Promise<{ vers
   return { mtime, version: ["json", names.length, paths.length, size, mtime, sum].join("-") };
 }
 
-function toSession(id: string, fields: Fields): SessionRow {
-  const time = fieldsOf(fields.time);
+function toSession(id: string, fields: JsonRecord): SessionRow {
+  const time = toRecord(fields.time);
   return {
     id,
-    parent: textOf(fields.parentID),
-    title: textOf(fields.title),
-    directory: textOf(fields.directory),
-    createdAt: numberOf(time.created),
-    updatedAt: numberOf(time.updated),
-    revertedFrom: textOf(fieldsOf(fields.revert).messageID),
+    parent: toText(fields.parentID),
+    title: toText(fields.title),
+    directory: toText(fields.directory),
+    createdAt: toNumber(time.created),
+    updatedAt: toNumber(time.updated),
+    revertedFrom: toText(toRecord(fields.revert).messageID),
   };
 }
 
 /** A prompt's `summary` holds whole files before and after; only the flag of a compaction summary is read. */
-function withoutDiffs(fields: Fields): Fields {
+function withoutDiffs(fields: JsonRecord): JsonRecord {
   return fields.summary === true ? fields : { ...fields, summary: undefined };
 }
 
@@ -183,12 +184,12 @@ function statOf(path: string): Stats | undefined {
 }
 
 /** A file that vanished while reading is not there; one that holds no object has no fields. */
-function readFields(path: string): { exists: boolean; fields?: Fields | undefined; bytes: number } {
+function readFields(path: string): { exists: boolean; fields?: JsonRecord | undefined; bytes: number } {
   try {
     const text = readFileSync(path, "utf8");
     return {
       exists: true,
-      fields: parseFields(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text),
+      fields: parseRecord(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text),
       bytes: text.length,
     };
   } catch (error) {

@@ -4,10 +4,17 @@ import { appendFile, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AdapterEnv, Cursor, SessionEvent, SessionRef, SessionSummary } from "sessarc";
+import {
+  type AdapterEnv,
+  type Cursor,
+  parseDocument,
+  type SessionEvent,
+  type SessionRef,
+  type SessionSummary,
+} from "sessarc";
 import { testAdapter } from "sessarc/test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { parseDocument } from "../../plugins/gemini-cli/document.ts";
+
 import { createFold } from "../../plugins/gemini-cli/fold.ts";
 import gemini from "../../plugins/gemini-cli/index.ts";
 

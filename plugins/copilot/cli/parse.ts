@@ -1,17 +1,22 @@
 /** `events.jsonl` of Copilot CLI, row by row. Append-only, so it can be tailed. */
-import { type Json, type LineParser, type SessionEvent, type SessionRef, type SessionSummary, toIso } from "sessarc";
 import {
-  count,
+  countUnknown,
   earliest,
-  type Fields,
-  fieldsOf,
   isBefore,
-  isFields,
-  jsonOf,
-  listOf,
-  stringOf,
-  titleOf,
-} from "../_shape.ts";
+  isRecord,
+  type Json,
+  type JsonRecord,
+  type LineParser,
+  type SessionEvent,
+  type SessionRef,
+  type SessionSummary,
+  toIso,
+  toItems,
+  toJson,
+  toRecord,
+  toText,
+  toTitle,
+} from "sessarc";
 import { isKnown, noteOf, resultText } from "./notes.ts";
 import { createCliUsage } from "./usage.ts";
 
@@ -62,41 +67,41 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
   }
   const flush = () => state.waiting.flatMap(use);
 
-  function context(data: Fields): void {
-    const place = isFields(data.context) ? data.context : data;
-    state.cwd = stringOf(place.cwd) ?? state.cwd;
-    state.branch = stringOf(place.branch) ?? state.branch;
-    const repository = stringOf(place.repository);
+  function context(data: JsonRecord): void {
+    const place = isRecord(data.context) ? data.context : data;
+    state.cwd = toText(place.cwd) ?? state.cwd;
+    state.branch = toText(place.branch) ?? state.branch;
+    const repository = toText(place.repository);
     if (repository && /^[\w.-]+\/[\w.-]+$/.test(repository) && (place.hostType ?? "github") === "github") {
       state.remote = `https://github.com/${repository}`;
     }
   }
 
-  function row(record: Fields): SessionEvent[] {
-    const type = stringOf(record.type);
-    if (type === undefined || (record.data !== undefined && !isFields(record.data))) {
+  function row(record: JsonRecord): SessionEvent[] {
+    const type = toText(record.type);
+    if (type === undefined || (record.data !== undefined && !isRecord(record.data))) {
       state.bad++;
       return [];
     }
-    const data = fieldsOf(record.data);
-    const id = stringOf(record.id);
+    const data = toRecord(record.data);
+    const id = toText(record.id);
     const at = toIso(record.timestamp);
     if (at !== undefined) {
       if (state.startedAt === undefined || isBefore(at, state.startedAt)) state.startedAt = at;
       if (state.endedAt === undefined || isBefore(state.endedAt, at)) state.endedAt = at;
     }
-    const model = stringOf(data.model) ?? state.model;
+    const model = toText(data.model) ?? state.model;
     const base = { seq: 0, id, at };
 
     switch (type) {
       case "session.start":
-        state.sessionId ??= stringOf(data.sessionId);
+        state.sessionId ??= toText(data.sessionId);
         state.startedAt = earliest([state.startedAt, toIso(data.startTime)]);
-        state.model = stringOf(data.selectedModel) ?? state.model;
+        state.model = toText(data.selectedModel) ?? state.model;
         context(data);
         return [];
       case "session.resume":
-        state.model = stringOf(data.selectedModel) ?? state.model;
+        state.model = toText(data.selectedModel) ?? state.model;
         context(data);
         return flush();
       case "session.context_changed":
@@ -109,19 +114,19 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
         usage.shutdown(data, id ?? "", at);
         return flush();
       case "session.model_change":
-        state.model = stringOf(data.newModel) ?? state.model;
+        state.model = toText(data.newModel) ?? state.model;
         break;
       case "session.compaction_complete":
         usage.partial(model ?? "unknown", compactionOf(data), id ?? "", at);
         break;
       case "user.message": {
-        const text = stringOf(data.content) ?? "";
+        const text = toText(data.content) ?? "";
         const typed = isTyped(record, data, text);
-        if (typed && text !== "") state.prompt ??= titleOf(text);
+        if (typed && text !== "") state.prompt ??= toTitle(text);
         return text === "" ? flush() : [...flush(), { ...base, kind: typed ? "user" : "note", text }];
       }
       case "assistant.reasoning": {
-        const text = stringOf(data.content) ?? stringOf(data.reasoningText) ?? "";
+        const text = toText(data.content) ?? toText(data.reasoningText) ?? "";
         state.reasoning = text;
         return text === "" ? [] : [{ ...base, kind: "thinking", text, model }];
       }
@@ -129,17 +134,17 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
         return message(data, { ...base, model });
       case "tool.execution_start":
       case "tool.user_requested": {
-        const call = stringOf(data.toolCallId);
+        const call = toText(data.toolCallId);
         if (call === undefined) return [];
         const asked = state.waiting.find((one) => one.id === call);
-        const name = stringOf(data.toolName) ?? asked?.name ?? "tool";
-        const input = jsonOf(data.arguments) ?? asked?.input ?? {};
+        const name = toText(data.toolName) ?? asked?.name ?? "tool";
+        const input = toJson(data.arguments) ?? asked?.input ?? {};
         return use({ id: call, name, input, text: asked?.text ?? "", event: id, at, model });
       }
       case "tool.execution_complete": {
-        const call = stringOf(data.toolCallId);
+        const call = toText(data.toolCallId);
         const asked = state.waiting.find((one) => one.id === call);
-        const code = fieldsOf(data.shellExecution).exitCode;
+        const code = toRecord(data.shellExecution).exitCode;
         const is_error = data.success === false || (typeof code === "number" && code !== 0);
         const result: SessionEvent = {
           ...base,
@@ -151,7 +156,7 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
         return asked ? [...use(asked), result] : [result];
       }
     }
-    if (!isKnown(type)) count(state.unknown, type);
+    if (!isKnown(type)) countUnknown(state.unknown, type);
     const text = noteOf(type, data);
     const ends = type === "abort" || type === "assistant.turn_end" || type === "session.error";
     const before = ends ? flush() : [];
@@ -159,23 +164,23 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
     return [...before, { ...base, kind: "note", text, ...(type === "session.error" && { is_error: true }) }];
   }
 
-  function message(data: Fields, base: Pick<SessionEvent, "seq" | "id" | "at" | "model">): SessionEvent[] {
+  function message(data: JsonRecord, base: Pick<SessionEvent, "seq" | "id" | "at" | "model">): SessionEvent[] {
     const events = flush();
-    const thought = stringOf(data.reasoningText);
+    const thought = toText(data.reasoningText);
     // Some versions log the reasoning as a record of its own, too.
     if (thought !== undefined && thought !== state.reasoning) events.push({ ...base, kind: "thinking", text: thought });
     state.reasoning = undefined;
-    const text = stringOf(data.content);
+    const text = toText(data.content);
     if (text !== undefined) events.push({ ...base, kind: "assistant", text });
     usage.partial(base.model ?? "unknown", { output: data.outputTokens }, base.id ?? "", base.at);
-    for (const request of listOf(data.toolRequests).filter(isFields)) {
-      const id = stringOf(request.toolCallId);
+    for (const request of toItems(data.toolRequests).filter(isRecord)) {
+      const id = toText(request.toolCallId);
       if (id === undefined || seen.has(id)) continue;
       state.waiting.push({
         id,
-        name: stringOf(request.name) ?? "tool",
-        input: jsonOf(request.arguments) ?? {},
-        text: stringOf(request.intentionSummary) ?? "",
+        name: toText(request.name) ?? "tool",
+        input: toJson(request.arguments) ?? {},
+        text: toText(request.intentionSummary) ?? "",
         event: base.id,
         at: base.at,
         model: base.model,
@@ -186,13 +191,13 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
 
   return {
     row: (record) => {
-      if (isFields(record)) return row(record);
+      if (isRecord(record)) return row(record);
       state.bad++;
       return undefined;
     },
     finish(): SessionSummary {
       return {
-        title: titleOf(workspace.get("name")) ?? state.prompt ?? ref.title,
+        title: toTitle(workspace.get("name")) ?? state.prompt ?? ref.title,
         cwd: state.cwd ?? workspace.get("cwd") ?? ref.cwd,
         gitBranch: state.branch ?? workspace.get("branch"),
         gitRemote: state.remote,
@@ -207,14 +212,14 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
 }
 
 /** Prompts of skills, sub-agents, autopilot and the runtime come as user messages, too. */
-function isTyped(record: Fields, data: Fields, text: string): boolean {
+function isTyped(record: JsonRecord, data: JsonRecord, text: string): boolean {
   const source = data.source ?? "user";
   if (source !== "user" && source !== "") return false;
-  return stringOf(record.agentId) === undefined && !/^\s*<(system_notification|system_reminder)\b/.test(text);
+  return toText(record.agentId) === undefined && !/^\s*<(system_notification|system_reminder)\b/.test(text);
 }
 
-function compactionOf(data: Fields): { input: unknown; output: unknown; cacheRead: unknown } {
-  const used = fieldsOf(data.compactionTokensUsed);
+function compactionOf(data: JsonRecord): { input: unknown; output: unknown; cacheRead: unknown } {
+  const used = toRecord(data.compactionTokensUsed);
   return {
     input: used.input ?? used.inputTokens,
     output: used.output ?? used.outputTokens,
@@ -223,5 +228,5 @@ function compactionOf(data: Fields): { input: unknown; output: unknown; cacheRea
 }
 
 function isSnapshot(value: unknown): value is { state: State; usage: Json } {
-  return isFields(value) && isFields(value.state) && Array.isArray(value.state.waiting) && "usage" in value;
+  return isRecord(value) && isRecord(value.state) && Array.isArray(value.state.waiting) && "usage" in value;
 }

@@ -1,4 +1,5 @@
 /** Finds CLI sessions: `session-state/<id>/events.jsonl`, older ones `session-state/<id>.jsonl`. */
+
 import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,16 @@
 /** Tokens of a CLI session: per call where the log has it, else per run from its shutdown, else what single records tell. */
-import { createLedger, type Json, type LedgerSummary, type LooseUsage, mergeUsage, toCount } from "sessarc";
-import { type Fields, fieldsOf, isFields, stringOf } from "../_shape.ts";
+import {
+  createLedger,
+  isRecord,
+  type Json,
+  type JsonRecord,
+  type LedgerSummary,
+  type LooseUsage,
+  mergeUsage,
+  toCount,
+  toRecord,
+  toText,
+} from "sessarc";
 
 interface Sum {
   input: number;
@@ -26,9 +36,9 @@ interface UsageState {
 
 export interface CliUsage {
   /** `session.usage_record`: one paid call. */
-  record(data: Fields, id: string, at: string | undefined): void;
+  record(data: JsonRecord, id: string, at: string | undefined): void;
   /** `session.shutdown`: totals per model, cumulative over resumes. */
-  shutdown(data: Fields, id: string, at: string | undefined): void;
+  shutdown(data: JsonRecord, id: string, at: string | undefined): void;
   /** Tokens named by a single message or compaction; counted only while nothing better is known. */
   partial(model: string, usage: LooseUsage, id: string, at: string | undefined): void;
   summary(): LedgerSummary;
@@ -45,22 +55,22 @@ export function createCliUsage(past: Json | undefined, sessionId: () => string):
 
   return {
     record(data, id, at) {
-      const usage = fieldsOf(data.usage);
-      const account = fieldsOf(usage.accounting ?? data.accounting);
+      const usage = toRecord(data.usage);
+      const account = toRecord(usage.accounting ?? data.accounting);
       records = true;
       loose = [];
-      const source = stringOf(account.sourceSessionId);
+      const source = toText(account.sourceSessionId);
       const key =
         source !== undefined && account.sequence !== undefined
           ? `${source}#${String(account.sequence)}`
-          : (stringOf(account.usageId) ?? `${sessionId()}/${id}`);
-      ledger.add({ key, at, model: stringOf(usage.model) ?? "unknown", usage: usageOf(sumOf(usage)) });
+          : (toText(account.usageId) ?? `${sessionId()}/${id}`);
+      ledger.add({ key, at, model: toText(usage.model) ?? "unknown", usage: usageOf(sumOf(usage)) });
     },
     shutdown(data, id, at) {
-      const metrics = fieldsOf(data.modelMetrics ?? fieldsOf(data.accountingSnapshot).modelMetrics);
+      const metrics = toRecord(data.modelMetrics ?? toRecord(data.accountingSnapshot).modelMetrics);
       loose = [];
       for (const [model, metric] of Object.entries(metrics)) {
-        const now = sumOf(fieldsOf(fieldsOf(metric).usage));
+        const now = sumOf(toRecord(toRecord(metric).usage));
         const before = totals.get(model);
         totals.set(model, now);
         // Smaller than before: this version counts each run by itself.
@@ -125,7 +135,7 @@ function usageOf(sum: Sum): Entry["usage"] {
   };
 }
 
-function sumOf(usage: Fields): Sum {
+function sumOf(usage: JsonRecord): Sum {
   return {
     input: toCount(usage.inputTokens),
     output: toCount(usage.outputTokens),
@@ -148,5 +158,5 @@ function minus(now: Sum, before: Sum): Sum {
 }
 
 function isState(value: unknown): value is UsageState {
-  return isFields(value) && "ledger" in value && "totals" in value && "runs" in value;
+  return isRecord(value) && "ledger" in value && "totals" in value && "runs" in value;
 }

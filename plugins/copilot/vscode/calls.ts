@@ -1,6 +1,5 @@
 /** Tool calls of a chat request. Their arguments and results stand apart from the place where the view shows them. */
-import type { Json } from "sessarc";
-import { type Fields, fieldsOf, isFields, jsonOf, listOf, stringOf } from "../_shape.ts";
+import { isRecord, type Json, type JsonRecord, toItems, toJson, toRecord, toText } from "sessarc";
 import { contentText, detailsText, markdownOf } from "./text.ts";
 
 /** Calls of one request among which heads of ids are looked for; real requests have some dozens. */
@@ -22,13 +21,11 @@ export interface Call {
 }
 
 /** Calls of all rounds, in order. */
-export function modelCalls(metadata: Fields): ModelCall[] {
-  return listOf(metadata.toolCallRounds).flatMap((round) =>
-    listOf(fieldsOf(round).toolCalls).flatMap((call) => {
-      const { id, name, arguments: input } = fieldsOf(call);
-      return isFields(call)
-        ? [{ id: stringOf(id) ?? "", name: stringOf(name) ?? "tool", input: argumentsOf(input) }]
-        : [];
+export function modelCalls(metadata: JsonRecord): ModelCall[] {
+  return toItems(metadata.toolCallRounds).flatMap((round) =>
+    toItems(toRecord(round).toolCalls).flatMap((call) => {
+      const { id, name, arguments: input } = toRecord(call);
+      return isRecord(call) ? [{ id: toText(id) ?? "", name: toText(name) ?? "tool", input: argumentsOf(input) }] : [];
     }),
   );
 }
@@ -37,13 +34,13 @@ export function modelCalls(metadata: Fields): ModelCall[] {
  * Which model call each shown call is: by id; by one id being the head of the other (VS Code adds a suffix); and by order
  * when no id of the request fits at all.
  */
-export function matchCalls(shown: readonly Fields[], calls: readonly ModelCall[]): (ModelCall | undefined)[] {
+export function matchCalls(shown: readonly JsonRecord[], calls: readonly ModelCall[]): (ModelCall | undefined)[] {
   const free = new Set(calls);
   const take = (call: ModelCall | undefined) => {
     if (call) free.delete(call);
     return call;
   };
-  const ids = shown.map((item) => stringOf(item.toolCallId) ?? "");
+  const ids = shown.map((item) => toText(item.toolCallId) ?? "");
   const byId = new Map(calls.map((call) => [call.id, call]));
   const matched = ids.map((id) => {
     const same = id === "" ? undefined : byId.get(id);
@@ -56,16 +53,16 @@ export function matchCalls(shown: readonly Fields[], calls: readonly ModelCall[]
   return matched.some(Boolean) ? matched : shown.map((_, n) => calls[n]);
 }
 
-export function toCall(item: Fields, call: ModelCall | undefined, metadata: Fields): Call {
-  const id = stringOf(item.toolCallId) ?? call?.id;
-  const specific = fieldsOf(item.toolSpecificData);
-  const details = fieldsOf(item.resultDetails);
-  const exit = fieldsOf(specific.terminalCommandState).exitCode;
+export function toCall(item: JsonRecord, call: ModelCall | undefined, metadata: JsonRecord): Call {
+  const id = toText(item.toolCallId) ?? call?.id;
+  const specific = toRecord(item.toolSpecificData);
+  const details = toRecord(item.resultDetails);
+  const exit = toRecord(specific.terminalCommandState).exitCode;
   const text = resultOf([call?.id, id], metadata) || detailsText(item.resultDetails);
   const isError = details.isError === true || (typeof exit === "number" && exit !== 0);
   return {
     id,
-    name: stringOf(item.toolId) ?? call?.name ?? "tool",
+    name: toText(item.toolId) ?? call?.name ?? "tool",
     text: markdownOf(item.pastTenseMessage) || markdownOf(item.invocationMessage),
     input: call?.input ?? specificInput(specific) ?? argumentsOf(details.input),
     result: text !== "" || isError ? { text, isError } : undefined,
@@ -73,37 +70,37 @@ export function toCall(item: Fields, call: ModelCall | undefined, metadata: Fiel
 }
 
 /** A call the view did not keep. */
-export function hiddenCall(call: ModelCall, metadata: Fields): Call {
+export function hiddenCall(call: ModelCall, metadata: JsonRecord): Call {
   const text = resultOf([call.id], metadata);
   return { ...call, text: "", result: text === "" ? undefined : { text, isError: false } };
 }
 
-function resultOf(ids: readonly (string | undefined)[], metadata: Fields): string {
-  const results = fieldsOf(metadata.toolCallResults);
+function resultOf(ids: readonly (string | undefined)[], metadata: JsonRecord): string {
+  const results = toRecord(metadata.toolCallResults);
   const keys = Object.keys(results).slice(0, MANY);
   for (const id of ids) {
     if (!id) continue;
     const key = Object.hasOwn(results, id) ? id : keys.find((one) => isHead(one, id) || isHead(id, one));
-    const text = key === undefined ? "" : contentText(fieldsOf(results[key]).content);
+    const text = key === undefined ? "" : contentText(toRecord(results[key]).content);
     if (text !== "") return text;
   }
   return "";
 }
 
-function specificInput(specific: Fields): Json | undefined {
-  const line = fieldsOf(specific.commandLine);
+function specificInput(specific: JsonRecord): Json | undefined {
+  const line = toRecord(specific.commandLine);
   const command =
-    stringOf(line.userEdited) ?? stringOf(line.toolEdited) ?? stringOf(line.original) ?? stringOf(specific.command);
+    toText(line.userEdited) ?? toText(line.toolEdited) ?? toText(line.original) ?? toText(specific.command);
   if (command !== undefined) return { command };
   return argumentsOf(specific.rawInput);
 }
 
 /** Arguments come as JSON text; some tools take raw text. */
 function argumentsOf(value: unknown): Json | undefined {
-  if (typeof value !== "string") return jsonOf(value);
+  if (typeof value !== "string") return toJson(value);
   if (value === "") return undefined;
   try {
-    return jsonOf(JSON.parse(value));
+    return toJson(JSON.parse(value));
   } catch {
     return value;
   }

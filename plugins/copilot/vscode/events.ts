@@ -1,15 +1,23 @@
 /** A chat document as events and summary. */
 import {
+  countUnknown,
   createLedger,
   type EventKind,
+  earliest,
+  isRecord,
+  type JsonRecord,
   type LedgerSummary,
+  latest,
   type SessionEvent,
   type SessionRef,
   type SessionSummary,
   toCount,
   toIso,
+  toItems,
+  toRecord,
+  toText,
+  toTitle,
 } from "sessarc";
-import { count, earliest, type Fields, fieldsOf, isFields, latest, listOf, stringOf, titleOf } from "../_shape.ts";
 import { type Call, hiddenCall, matchCalls, modelCalls, toCall } from "./calls.ts";
 import { markdownOf, referenceName } from "./text.ts";
 
@@ -25,11 +33,11 @@ const SILENT = new Set(
 /** Longest answer time that is believed. */
 const DAY = 86_400_000;
 
-export function toEvents(document: Fields, unknown: Record<string, number>): SessionEvent[] {
+export function toEvents(document: JsonRecord, unknown: Record<string, number>): SessionEvent[] {
   const events: SessionEvent[] = [];
-  for (const request of listOf(document.requests)) {
-    if (isFields(request)) events.push(...requestEvents(request, unknown));
-    else count(unknown, "request");
+  for (const request of toItems(document.requests)) {
+    if (isRecord(request)) events.push(...requestEvents(request, unknown));
+    else countUnknown(unknown, "request");
   }
   events.forEach((event, seq) => {
     event.seq = seq;
@@ -39,14 +47,14 @@ export function toEvents(document: Fields, unknown: Record<string, number>): Ses
 
 export function toSummary(
   ref: SessionRef,
-  document: Fields,
+  document: JsonRecord,
   events: readonly SessionEvent[],
   skipped: NonNullable<SessionSummary["skipped"]>,
 ): SessionSummary {
   const times = [toIso(document.creationDate), ...events.map((event) => event.at)];
   const prompt = events.find((event) => event.kind === "user");
   return {
-    title: titleOf(stringOf(document.customTitle)) ?? titleOf(prompt?.text) ?? ref.title,
+    title: toTitle(toText(document.customTitle)) ?? toTitle(prompt?.text) ?? ref.title,
     cwd: ref.cwd,
     virtualProject: ref.cwd === undefined ? { key: "no-folder", name: "VS Code (no folder)" } : undefined,
     startedAt: earliest(times),
@@ -57,21 +65,21 @@ export function toSummary(
 }
 
 /** The model that answered: as the service resolved it, else as chosen (`copilot/<id>`). */
-export function modelOf(request: Fields): string | undefined {
-  const resolved = stringOf(metadataOf(request).resolvedModel);
-  return resolved ?? stringOf(request.modelId)?.replace(/^copilot\//, "");
+export function modelOf(request: JsonRecord): string | undefined {
+  const resolved = toText(metadataOf(request).resolvedModel);
+  return resolved ?? toText(request.modelId)?.replace(/^copilot\//, "");
 }
 
 /** Prompt tokens are an upper bound: what was cached is not logged. */
-function usageOf(document: Fields, ref: SessionRef): LedgerSummary {
+function usageOf(document: JsonRecord, ref: SessionRef): LedgerSummary {
   const ledger = createLedger();
-  const session = stringOf(document.sessionId) ?? ref.key;
-  listOf(document.requests).forEach((request, n) => {
-    if (!isFields(request)) return;
+  const session = toText(document.sessionId) ?? ref.key;
+  toItems(document.requests).forEach((request, n) => {
+    if (!isRecord(request)) return;
     const { promptTokens, outputTokens } = metadataOf(request);
     if (toCount(promptTokens) + toCount(outputTokens) === 0) return;
     ledger.add({
-      key: `${session}/${stringOf(request.requestId) ?? n}`,
+      key: `${session}/${toText(request.requestId) ?? n}`,
       at: toIso(request.timestamp),
       model: modelOf(request) ?? "unknown",
       usage: { input: promptTokens, output: outputTokens },
@@ -80,27 +88,27 @@ function usageOf(document: Fields, ref: SessionRef): LedgerSummary {
   return ledger.summary();
 }
 
-function* requestEvents(request: Fields, unknown: Record<string, number>): Generator<SessionEvent> {
+function* requestEvents(request: JsonRecord, unknown: Record<string, number>): Generator<SessionEvent> {
   const at = toIso(request.timestamp);
-  const id = stringOf(request.requestId);
+  const id = toText(request.requestId);
   const message = request.message;
-  const prompt = typeof message === "string" ? message : (stringOf(fieldsOf(message).text) ?? "");
+  const prompt = typeof message === "string" ? message : (toText(toRecord(message).text) ?? "");
   if (prompt !== "") yield { seq: 0, kind: "user", text: prompt, id, at };
 
   const model = modelOf(request);
-  const reply = { seq: 0, id: stringOf(request.responseId) ?? id, model };
+  const reply = { seq: 0, id: toText(request.responseId) ?? id, model };
   const metadata = metadataOf(request);
   const calls = modelCalls(metadata);
-  const parts = listOf(request.response);
-  const shown = parts.filter((part): part is Fields => isFields(part) && part.kind === "toolInvocationSerialized");
+  const parts = toItems(request.response);
+  const shown = parts.filter((part): part is JsonRecord => isRecord(part) && part.kind === "toolInvocationSerialized");
   const matched = matchCalls(shown, calls);
   const texts: string[] = [];
   let callsShown = 0;
 
   for (const part of parts) {
-    if (!isFields(part)) {
+    if (!isRecord(part)) {
       if (typeof part === "string") texts.push(part);
-      else count(unknown, "response");
+      else countUnknown(unknown, "response");
       continue;
     }
     const kind = part.kind === undefined ? "markdown" : String(part.kind);
@@ -115,7 +123,7 @@ function* requestEvents(request: Fields, unknown: Record<string, number>): Gener
     } else if (kind === "warning" || kind === "errorMessage" || kind === "systemNotification") {
       const text = markdownOf(part.content) || markdownOf(part.message) || markdownOf(part);
       if (text !== "") yield { ...reply, kind: "note", text, at };
-    } else if (!SILENT.has(kind)) count(unknown, kind);
+    } else if (!SILENT.has(kind)) countUnknown(unknown, kind);
   }
   if (shown.length === 0) for (const call of calls) yield* callEvents(hiddenCall(call, metadata), reply, at);
 
@@ -123,7 +131,7 @@ function* requestEvents(request: Fields, unknown: Record<string, number>): Gener
   const answer = texts.join("").trim() || (parts.length === 0 ? roundsText(metadata) : "");
   const end = endOf(request) ?? at;
   if (answer !== "") yield { ...reply, kind: "assistant", text: answer, at: end };
-  const error = stringOf(fieldsOf(fieldsOf(request.result).errorDetails).message);
+  const error = toText(toRecord(toRecord(request.result).errorDetails).message);
   if (error !== undefined) yield { seq: 0, kind: "note", text: error, id, at: end, is_error: true };
   else if (request.isCanceled === true) yield { seq: 0, kind: "note", text: "Request cancelled", id, at: end };
 }
@@ -139,19 +147,19 @@ function* callEvents(call: Call, reply: Reply, at: string | undefined): Generato
   yield { seq: 0, id: reply.id, ...common, kind: "tool_result", text, is_error: isError };
 }
 
-function roundsText(metadata: Fields): string {
-  return listOf(metadata.toolCallRounds)
-    .map((round) => markdownOf(fieldsOf(round).response))
+function roundsText(metadata: JsonRecord): string {
+  return toItems(metadata.toolCallRounds)
+    .map((round) => markdownOf(toRecord(round).response))
     .filter((text) => text !== "")
     .join("\n\n");
 }
 
-function metadataOf(request: Fields): Fields {
-  return fieldsOf(fieldsOf(request.result).metadata);
+function metadataOf(request: JsonRecord): JsonRecord {
+  return toRecord(toRecord(request.result).metadata);
 }
 
-function endOf(request: Fields): string | undefined {
-  const elapsed = fieldsOf(fieldsOf(request.result).timings).totalElapsed;
+function endOf(request: JsonRecord): string | undefined {
+  const elapsed = toRecord(toRecord(request.result).timings).totalElapsed;
   const start = request.timestamp;
   if (typeof start !== "number" || typeof elapsed !== "number" || !(elapsed >= 0 && elapsed < DAY)) return undefined;
   return toIso(start + elapsed);

@@ -1,5 +1,5 @@
 /** VS Code's object log: an initial value and operations on it, one per line. */
-import { isFields } from "../_shape.ts";
+import { isRecord } from "sessarc";
 
 export interface ObjectLog {
   /** Applies one row; false when it cannot be: not an operation, or its path leads nowhere. Never throws. */
@@ -17,7 +17,7 @@ export function createObjectLog(): ObjectLog {
   return {
     value: () => state,
     apply(row) {
-      if (!isFields(row)) return false;
+      if (!isRecord(row)) return false;
       if (row.kind === 0) {
         state = row.v;
         return true;

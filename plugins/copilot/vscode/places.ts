@@ -1,4 +1,5 @@
 /** Where VS Code keeps chats, on each system and for each of its editions. */
+
 import { posix, win32 } from "node:path";
 import type { AdapterEnv } from "sessarc";
 

@@ -1,8 +1,18 @@
 /** One chat file, whole: operations reach back to any earlier part. */
+
 import { readFile, stat } from "node:fs/promises";
-import { readParsed, SessarcError, type SessionEvent, type SessionRef, type SessionSummary, toIso } from "sessarc";
-import { fieldsOf, stringOf, titleOf } from "../_shape.ts";
-import { parseDocument } from "../document.ts";
+import {
+  parseDocument,
+  readParsed,
+  SessarcError,
+  type SessionEvent,
+  type SessionRef,
+  type SessionSummary,
+  toIso,
+  toRecord,
+  toText,
+  toTitle,
+} from "sessarc";
 import { toEvents, toSummary } from "./events.ts";
 import { createObjectLog } from "./oplog.ts";
 
@@ -27,7 +37,7 @@ interface Loaded {
  */
 export async function readChat(ref: SessionRef): Promise<Chat> {
   const { value, lines, pending } = ref.path.endsWith(".json") ? await loadDocument(ref) : await loadLog(ref.path);
-  const document = fieldsOf(value);
+  const document = toRecord(value);
   const unknown: Record<string, number> = {};
   const events = toEvents(document, unknown);
   return { events, summary: toSummary(ref, document, events, { lines, pending, unknown }) };
@@ -38,11 +48,11 @@ export async function peekChat(ref: SessionRef): Promise<Pick<SessionSummary, "t
   const { size } = await stat(ref.path);
   if (size > PEEK) return { title: ref.title, cwd: ref.cwd };
   const { value } = ref.path.endsWith(".json") ? await loadDocument(ref) : await loadLog(ref.path);
-  const document = fieldsOf(value);
-  const first = Array.isArray(document.requests) ? fieldsOf(document.requests[0]) : {};
-  const prompt = typeof first.message === "string" ? first.message : stringOf(fieldsOf(first.message).text);
+  const document = toRecord(value);
+  const first = Array.isArray(document.requests) ? toRecord(document.requests[0]) : {};
+  const prompt = typeof first.message === "string" ? first.message : toText(toRecord(first.message).text);
   return {
-    title: titleOf(stringOf(document.customTitle)) ?? titleOf(prompt),
+    title: toTitle(toText(document.customTitle)) ?? toTitle(prompt),
     cwd: ref.cwd,
     startedAt: toIso(document.creationDate) ?? toIso(first.timestamp),
   };

@@ -1,9 +1,9 @@
 /** Finds chats: `workspaceStorage/<hash>/chatSessions/<id>.json[l]`, and folders of chats without a workspace. */
+
 import type { Dirent } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { SessionRef } from "sessarc";
-import { fieldsOf, stringOf } from "../_shape.ts";
+import { type SessionRef, toRecord, toText } from "sessarc";
 import { folderOf } from "./places.ts";
 
 /** Directory entries, one stat for each chat, and the `workspace.json` of folders that have chats. */
@@ -62,10 +62,10 @@ async function chatsIn(dir: string, cwd: string | undefined, known?: readonly Di
 
 async function workspaceOf(path: string): Promise<string | undefined> {
   try {
-    const { folder, workspace, configuration } = fieldsOf(JSON.parse(await readFile(path, "utf8")));
-    const uri = stringOf(folder);
+    const { folder, workspace, configuration } = toRecord(JSON.parse(await readFile(path, "utf8")));
+    const uri = toText(folder);
     if (uri !== undefined) return folderOf(uri);
-    const file = stringOf(workspace) ?? stringOf(configuration);
+    const file = toText(workspace) ?? toText(configuration);
     return file === undefined ? undefined : folderOf(file, true);
   } catch {
     return undefined; // absent or half written: no workspace is known

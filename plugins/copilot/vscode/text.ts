@@ -1,5 +1,5 @@
 /** Texts of VS Code chats: markdown objects, references, and the rendered trees of tool results. */
-import { type Fields, fieldsOf, isFields, listOf, stringOf, textOf } from "../_shape.ts";
+import { isRecord, type JsonRecord, toItems, toJsonText, toRecord, toText } from "sessarc";
 
 const DEPTH = 200;
 
@@ -10,27 +10,27 @@ export function markdownOf(value: unknown): string {
 
 function markdownPart(value: unknown): string {
   if (typeof value === "string") return value;
-  const { value: inner, content } = fieldsOf(value);
-  return stringOf(inner) ?? stringOf(fieldsOf(content).value) ?? "";
+  const { value: inner, content } = toRecord(value);
+  return toText(inner) ?? toText(toRecord(content).value) ?? "";
 }
 
 /** The name a file or symbol reference shows inside a sentence. */
-export function referenceName(item: Fields): string {
-  const name = stringOf(item.name);
+export function referenceName(item: JsonRecord): string {
+  const name = toText(item.name);
   if (name !== undefined) return name;
-  const target = fieldsOf(item.inlineReference);
-  const named = stringOf(target.name);
+  const target = toRecord(item.inlineReference);
+  const named = toText(target.name);
   if (named !== undefined) return named;
-  const uri = fieldsOf(
-    isFields(target.uri) ? target.uri : isFields(target.location) ? fieldsOf(target.location).uri : target,
+  const uri = toRecord(
+    isRecord(target.uri) ? target.uri : isRecord(target.location) ? toRecord(target.location).uri : target,
   );
-  const path = stringOf(uri.path) ?? stringOf(uri.fsPath) ?? stringOf(item.inlineReference) ?? "";
+  const path = toText(uri.path) ?? toText(uri.fsPath) ?? toText(item.inlineReference) ?? "";
   return path.split(/[\\/]/).at(-1) ?? "";
 }
 
 /** `content` of a tool result: texts, prompt trees (`{ node: { children } }`) and data parts. */
 export function contentText(content: unknown): string {
-  return listOf(content)
+  return toItems(content)
     .map((part) => partText(part))
     .filter((text) => text !== "")
     .join("\n");
@@ -39,21 +39,21 @@ export function contentText(content: unknown): string {
 /** What the chat view itself kept of a call: output texts, or the files it found. */
 export function detailsText(details: unknown): string {
   if (Array.isArray(details)) return details.map((item) => referenceName({ inlineReference: item })).join("\n");
-  const { output } = fieldsOf(details);
+  const { output } = toRecord(details);
   if (typeof output === "string") return output;
-  return listOf(output)
-    .map((item) => stringOf(fieldsOf(item).value) ?? stringOf(fieldsOf(item).text) ?? "")
+  return toItems(output)
+    .map((item) => toText(toRecord(item).value) ?? toText(toRecord(item).text) ?? "")
     .filter((text) => text !== "")
     .join("\n");
 }
 
 function partText(part: unknown): string {
   if (typeof part === "string") return part;
-  if (!isFields(part)) return "";
+  if (!isRecord(part)) return "";
   const value = part.value ?? part.text;
   if (typeof value === "string") return value;
-  if (isFields(value)) return isFields(value.node) ? treeText(value.node) : textOf(value);
-  if (isFields(part.node)) return treeText(part.node);
+  if (isRecord(value)) return isRecord(value.node) ? treeText(value.node) : toJsonText(value);
+  if (isRecord(part.node)) return treeText(part.node);
   return part.mimeType === undefined && part.data === undefined ? "" : "[data]";
 }
 
@@ -61,12 +61,12 @@ function partText(part: unknown): string {
 function treeText(root: unknown): string {
   const texts: string[] = [];
   const visit = (node: unknown, left: number) => {
-    if (!isFields(node) || left === 0) return;
+    if (!isRecord(node) || left === 0) return;
     if (typeof node.text === "string") {
       if (node.lineBreakBefore === true && texts.length > 0) texts.push("\n");
       texts.push(node.text);
     }
-    for (const child of listOf(node.children)) visit(child, left - 1);
+    for (const child of toItems(node.children)) visit(child, left - 1);
   };
   visit(root, DEPTH);
   return texts.join("").trim();

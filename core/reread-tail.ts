@@ -1,7 +1,10 @@
 /** Tailing a store whose rows are edited in place: the one session is read again when its version moved, and only news are told. */
 import { createHash } from "node:crypto";
-import type { Cursor, SessionEvent, SessionSummary, Tail } from "sessarc";
-import type { Draft } from "./types.ts";
+import type { Cursor, Tail } from "./adapter.ts";
+import type { SessionEvent, SessionSummary } from "./session.ts";
+
+/** An event before the reader numbers it. `open`: the assistant may still rewrite it, so a tail waits for it. */
+export type Draft = Omit<SessionEvent, "seq"> & { open?: true };
 
 /** One session, opened. */
 export interface OpenSession {

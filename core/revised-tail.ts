@@ -1,7 +1,8 @@
 /** Tailing a file whose records are edited in place: it is read again when it changed, and compared with what was told before. */
 import { createHash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
-import type { Cursor, Json, SessionEvent, SessionSummary, Tail } from "sessarc";
+import type { Cursor, Tail } from "./adapter.ts";
+import type { Json, SessionEvent, SessionSummary } from "./session.ts";
 
 /** First bytes by which a line log is known again. */
 const HEAD = 3840;
