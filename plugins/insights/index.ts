@@ -7,6 +7,7 @@ import { insightsRoutes } from "./insights.ts";
 import { readPrices, writePrices } from "./price-cache.ts";
 import { createPricing, type Pricing } from "./pricing.ts";
 import { createInsights, type Insights } from "./service.ts";
+import { sessionRoutes } from "./session.ts";
 import { usageRoutes } from "./usage.ts";
 
 export type { Activity, ProjectActivity } from "./activity.ts";
@@ -14,13 +15,20 @@ export type { ProjectAnalytics, ProjectDay, ProjectTotals } from "./analytics.ts
 export type { DayByTool, InsightsReport, Sums } from "./insights.ts";
 export type { Cost, ModelPrice, Pricing, Rates } from "./pricing.ts";
 export type { Insights } from "./service.ts";
+export type { SessionContext, SessionFigures } from "./session.ts";
 export type { Trait } from "./traits.ts";
 export type { PriceList, UsageReport, UsageRow, UsageSums } from "./usage.ts";
 
 /** A service has prices and figures ready before somebody looks; a command is done before that. */
 const WARM_AFTER_MS = 500;
 
-export const routes = [...usageRoutes, ...analyticsRoutes, ...activityRoutes, ...insightsRoutes] as const;
+export const routes = [
+  ...usageRoutes,
+  ...analyticsRoutes,
+  ...activityRoutes,
+  ...insightsRoutes,
+  ...sessionRoutes,
+] as const;
 
 export default definePlugin({
   name: "insights",

@@ -12,6 +12,7 @@ const AT_ONCE = 6;
 export interface Wanted {
   /** Newest message that counts. */
   until: number;
+  path: string;
   isFile(path: string): boolean;
 }
 
@@ -26,7 +27,7 @@ export function useWrites(session: SessionContext, wanted: () => Wanted | undefi
       const seqs = (session.causality.value?.changes ?? [])
         .filter(({ seq, path }) => want && seq <= want.until && !errors?.has(partner?.[seq] ?? -1) && want.isFile(path))
         .map(({ seq }) => seq);
-      return [...new Set(seqs)].join();
+      return seqs.length === 0 ? "" : `${want?.path}\n${[...new Set(seqs)].join()}`;
     },
     async (list) => {
       const mine = ++run;
@@ -36,7 +37,10 @@ export function useWrites(session: SessionContext, wanted: () => Wanted | undefi
       const { toWrite, writerOf } = await import("./writes.ts");
       let found: Write[] = [];
       let missing = false;
-      const left = list.split(",").map(Number);
+      const left = list
+        .slice(list.lastIndexOf("\n") + 1)
+        .split(",")
+        .map(Number);
       // Too many to look at all: then which was the only one cannot be told.
       if (left.length <= MOST)
         await Promise.all(

@@ -1,0 +1,108 @@
+/** Figures of one session: cost by model, files touched, how full its context was. */
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { createTestKernel, type TestKernel } from "sessarc/test";
+import { beforeEach, describe, expect, it } from "vitest";
+import archive from "../../plugins/archive/index.ts";
+import claude from "../../plugins/claude-code/index.ts";
+import type { SessionContext, SessionFigures } from "../../plugins/insights/index.ts";
+import insights from "../../plugins/insights/index.ts";
+
+const KEY = "0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a01";
+const ID = encodeURIComponent(`claude-code:${KEY}`);
+let t: TestKernel;
+let path: string;
+
+const reply = (
+  n: number,
+  read: number,
+  model = "claude-haiku-4-5",
+  content: unknown = [{ type: "text", text: "…" }],
+) => ({
+  type: "assistant",
+  uuid: `u${n}`,
+  sessionId: KEY,
+  timestamp: new Date(Date.UTC(2026, 10, 1, 10, 0, n)).toISOString(),
+  cwd: "/w/app",
+  requestId: `r${n}`,
+  message: {
+    id: `m${n}`,
+    role: "assistant",
+    model,
+    content,
+    usage: {
+      input_tokens: 3,
+      output_tokens: 50,
+      cache_creation_input_tokens: 7,
+      cache_read_input_tokens: read,
+    },
+  },
+});
+const call = (name: string, file: string) => [
+  { type: "tool_use", id: `${name}-${file}`, name, input: { file_path: file, old_string: "a", new_string: "b" } },
+];
+async function imported(rows: readonly object[]): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  await t.send("POST", "/api/import", { all: true });
+}
+const context = () => t.json<SessionContext>(`/api/sessions/${ID}/context`);
+
+beforeEach(async () => {
+  t = await createTestKernel({ plugins: [archive(), insights(), claude()] });
+  path = join(t.home, `.claude/projects/-w-app/${KEY}.jsonl`);
+});
+
+describe("GET /sessions/:id/context", () => {
+  it("answers what each reply was sent, once, in order, with the model's window", async () => {
+    await imported([reply(1, 1_000), reply(2, 90_000), reply(2, 90_000), reply(3, 20_000)]);
+    const answer = await context();
+    expect(answer.replies.map((one) => one.tokens)).toEqual([1_010, 90_010, 20_010]);
+    expect(answer.replies[1]?.at).toBe("2026-11-01T10:00:02.000Z");
+    expect(answer).toMatchObject({ missing: null, count: 3, window: 200_000 });
+  });
+
+  it("names no window that is unknown or smaller than what was sent", async () => {
+    await imported([reply(1, 1_000, "house-model-1")]);
+    expect((await context()).window).toBeNull();
+    await imported([reply(1, 250_000)]);
+    expect((await context()).window).toBeNull();
+    await imported([reply(1, 250_000, "claude-sonnet-4-5[1m]")]);
+    expect((await context()).window).toBe(1_000_000);
+  });
+
+  it("keeps the peaks of a long session, in a thousand points", async () => {
+    await imported(Array.from({ length: 2_500 }, (_, i) => reply(i, i === 1_234 ? 150_000 : 1_000)));
+    const { replies, count } = await context();
+    expect([replies.length, count]).toEqual([1_000, 2_500]);
+    expect(Math.max(...replies.map((one) => one.tokens))).toBe(150_010);
+  });
+
+  it("says why there is nothing", async () => {
+    await imported([
+      { ...reply(1, 5), message: { role: "assistant", content: [{ type: "text", text: "no tokens" }] } },
+    ]);
+    expect(await context()).toEqual({ missing: "replies", replies: [], count: 0, window: null });
+    await rm(path);
+    expect((await context()).missing).toBe("log");
+    expect((await t.fetch("/api/sessions/claude-code:none/context")).status).toBe(404);
+  });
+});
+
+describe("GET /sessions/:id/figures", () => {
+  it("answers cost by model, dearest first, and files by touches", async () => {
+    await imported([
+      reply(1, 10, "claude-haiku-4-5", call("Read", "/w/app/a.ts")),
+      reply(2, 10, "claude-opus-4-5", call("Edit", "/w/app/b.ts")),
+      reply(3, 10, "house-model-1", call("Edit", "/w/app/b.ts")),
+    ]);
+    const { models, files } = await t.json<SessionFigures>(`/api/sessions/${ID}/figures`);
+    expect(models.map((one) => one.model)).toEqual(["claude-opus-4-5", "claude-haiku-4-5", "house-model-1"]);
+    expect(models[0]?.cost.microdollars).toBeGreaterThan(models[1]?.cost.microdollars ?? 0);
+    expect(models[2]?.cost).toMatchObject({ microdollars: 0, unpriced: ["house-model-1"] });
+    expect(files).toEqual([
+      { path: "/w/app/b.ts", reads: 0, edits: 2 },
+      { path: "/w/app/a.ts", reads: 1, edits: 0 },
+    ]);
+  });
+});
