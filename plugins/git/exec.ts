@@ -75,6 +75,10 @@ const OWN_ENVIRONMENT = {
   GIT_ATTR_NOSYSTEM: "1",
   GIT_ALLOW_PROTOCOL: ":",
   GIT_NO_LAZY_FETCH: "1",
+  // A hash stands for what was committed: replacements and grafts could change under what is kept by hash.
+  GIT_NO_REPLACE_OBJECTS: "1",
+  // A file that is there, even an empty one, makes git write advice.
+  GIT_GRAFT_FILE: "/dev/null/none",
   GIT_PAGER: "cat",
   GIT_EDITOR: "false",
   // Values for --config-env (filters.ts).

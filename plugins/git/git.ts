@@ -19,6 +19,8 @@ export interface GitOptions {
   maxProcesses?: number | undefined;
   /** Idle time after which a `cat-file` process ends. Default 60,000. */
   idleMs?: number | undefined;
+  /** Time for one object; past it its process is ended. Default 10,000. */
+  timeoutMs?: number | undefined;
   /** Environment of git; default: this process's. Variables that steer git are taken out. */
   env?: Readonly<Record<string, string | undefined>> | undefined;
 }
@@ -85,7 +87,8 @@ export function createGit(options: GitOptions = {}): Git {
   const exec = createExec({ binary, env });
   const find = createFinder();
   const command = createCommandProbe(exec);
-  const pool = createBatchPool(exec, { max: options.maxProcesses, idleMs: options.idleMs, command });
+  const { maxProcesses: max, idleMs, timeoutMs } = options;
+  const pool = createBatchPool(exec, { max, idleMs, timeoutMs, command });
   const history = createHistory(exec);
   const changes = createChanges(exec);
 

@@ -12,7 +12,7 @@ export type { GitInfo, GitStatus, StatusOptions } from "./status.ts";
 export { routes };
 
 /** What the configuration may set. */
-export type GitPluginOptions = Pick<GitOptions, "binary" | "maxProcesses" | "idleMs"> | undefined;
+export type GitPluginOptions = Pick<GitOptions, "binary" | "maxProcesses" | "idleMs" | "timeoutMs"> | undefined;
 
 export default definePlugin((options: GitPluginOptions) => ({
   name: "git",

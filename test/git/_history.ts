@@ -30,9 +30,20 @@ export const NAMES = [
 export const history = fc.array(
   fc.record({
     branch: fc.nat(2),
-    merge: fc.option(fc.nat(2), { freq: 4 }),
-    /** Seconds to the commit before; clocks go backwards at times. */
-    step: fc.integer({ min: -90, max: 600 }),
+    /** Branches merged into it: none, one, or two (an octopus). */
+    merge: fc.oneof(
+      { weight: 6, arbitrary: fc.constant<number[]>([]) },
+      { weight: 2, arbitrary: fc.array(fc.nat(2), { minLength: 1, maxLength: 1 }) },
+      { weight: 2, arbitrary: fc.constant<number[]>([0, 1, 2]) },
+    ),
+    /** A commit without parents; a later merge makes it part of the history. */
+    root: fc.oneof({ weight: 5, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+    /** Seconds to the commit before; clocks go backwards at times, and some commits share a second. */
+    step: fc.oneof(
+      { weight: 3, arbitrary: fc.integer({ min: -90, max: 600 }) },
+      { weight: 1, arbitrary: fc.constant(0) },
+      { weight: 1, arbitrary: fc.integer({ min: -100_000, max: 100_000 }) },
+    ),
     edits: fc.array(
       fc.record({
         kind: fc.constantFrom(
@@ -64,28 +75,37 @@ interface Entry {
 }
 type Tree = Map<string, Entry>;
 
+export interface Shape {
+  format?: "sha1" | "sha256";
+  /** Everything in packs, references included. */
+  packed?: boolean;
+}
+
 /** Builds the history in a bare repository whose HEAD is the last commit. */
-export function importHistory(commits: Commits, root: string): Repo {
-  execFileSync("git", ["init", "-q", "--bare", "-b", "main", root], { env: testEnv() });
+export function importHistory(commits: Commits, root: string, { format = "sha1", packed = false }: Shape = {}): Repo {
+  execFileSync("git", ["init", "-q", "--bare", "-b", "main", `--object-format=${format}`, root], { env: testEnv() });
   const tips: ({ mark: number; tree: Tree } | undefined)[] = [];
   const stream: Buffer[] = [];
   const put = (text: string) => stream.push(Buffer.from(text, "latin1"));
   let time = T0;
   commits.forEach((commit, index) => {
     const mark = index + 1;
-    const base = tips[commit.branch] ?? tips.find(Boolean);
-    const other = commit.merge === null ? undefined : tips[commit.merge];
+    const base = commit.root ? undefined : (tips[commit.branch] ?? tips.find(Boolean));
+    const merged = new Set(base ? commit.merge.map((branch) => tips[branch]) : []);
+    merged.delete(base);
+    const others = [...merged].filter((tip) => tip !== undefined);
     const tree: Tree = new Map(base?.tree);
-    if (other && other !== base)
+    for (const other of others)
       for (const [name, entry] of other.tree) if ((mark + name.length) % 2) put1(tree, name, entry);
-    for (const edit of commit.edits) apply(tree, edit);
+    for (const edit of commit.edits) apply(tree, edit, format);
     time += commit.step;
+    if (commit.root) put(`reset refs/heads/b${commit.branch}\n`);
     put(`commit refs/heads/b${commit.branch}\nmark :${mark}\n`);
     put(
       `author Ada <a@x> ${time} +0100\ncommitter Carl <c@x> ${time} +0000\ndata <<END\ncommit ${mark}\n\nbody\nEND\n`,
     );
     if (base) put(`from :${base.mark}\n`);
-    if (base && other && other !== base) put(`merge :${other.mark}\n`);
+    for (const other of others) put(`merge :${other.mark}\n`);
     put("deleteall\n");
     for (const [name, { mode, data }] of tree) {
       if (mode === "160000") put(`M ${mode} ${data} ${quote(name)}\n`);
@@ -103,10 +123,12 @@ export function importHistory(commits: Commits, root: string): Repo {
     env: testEnv(),
     input: Buffer.concat(stream),
   });
-  return repoAt(root);
+  const repo = repoAt(root);
+  if (packed) repo.git("gc", "-q");
+  return repo;
 }
 
-function apply(tree: Tree, edit: Commits[number]["edits"][number]): void {
+function apply(tree: Tree, edit: Commits[number]["edits"][number], format: string): void {
   const names = [...tree.keys()];
   const name = names[edit.seed % Math.max(1, names.length)];
   const wanted = NAMES[edit.name] ?? "";
@@ -124,7 +146,10 @@ function apply(tree: Tree, edit: Commits[number]["edits"][number]): void {
   } else if (edit.kind === "link") {
     put1(tree, name ?? wanted, { mode: "120000", data: Buffer.from(`../target-${edit.seed}`) });
   } else if (edit.kind === "module") {
-    put1(tree, wanted, { mode: "160000", data: Buffer.from(String(edit.seed).padStart(40, "a")) });
+    put1(tree, wanted, {
+      mode: "160000",
+      data: Buffer.from(String(edit.seed).padStart(format === "sha256" ? 64 : 40, "a")),
+    });
   } else if (edit.kind === "binary") {
     put1(tree, wanted, { mode: "100644", data: Buffer.from([edit.seed % 256, 0, 1, 255, 10]) });
   } else {

@@ -49,6 +49,7 @@ export const testEnv = (seconds = T0): NodeJS.ProcessEnv => ({
   HOME: "/nonexistent",
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_NO_REPLACE_OBJECTS: "1",
   GIT_AUTHOR_NAME: "Ada Author",
   GIT_AUTHOR_EMAIL: "ada@example.org",
   GIT_COMMITTER_NAME: "Carl Committer",

@@ -1,23 +1,50 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Git } from "../../plugins/git/git.ts";
 import { history, importHistory, plainChanges, plainLastChange, plainTree } from "./_history.ts";
-import { describeGit, makeRepo, oldGit, openGit, type Repo, repoAt, T0, tempFolder } from "./_repo.ts";
+import { describeGit, makeRepo, oldGit, openGit, type Repo, repoAt, T0, tempFolder, testEnv } from "./_repo.ts";
 
 const show = (bytes: string) => Buffer.from(bytes, "latin1").toString("utf8");
+/** git 2.45 knows references in tables. */
+const hasReftable = / --ref-format/.test(spawnSync("git", ["init", "-h"]).stdout?.toString() ?? "");
 const iso = (seconds: number, ms = 0) => new Date(seconds * 1000 + ms).toISOString();
 
 describeGit("history equals plain git", () => {
-  it("in random histories with merges, renames, deletions, modes, odd names and skewed clocks", async () => {
+  it("in random histories: merges, octopuses, several roots, renames, deletions, modes, odd names, equal and skewed times", async () => {
     let lookups = 0;
+    const seen = { merges: 0, octopuses: 0, joinedRoots: 0, sameSecond: 0 };
     const git = openGit({ maxProcesses: 2 });
+    const shape = fc.record({
+      format: fc.oneof(
+        { weight: 4, arbitrary: fc.constant("sha1" as const) },
+        { weight: 1, arbitrary: fc.constant("sha256" as const) },
+      ),
+      packed: fc.boolean(),
+      detached: fc.boolean(),
+    });
     await fc.assert(
-      fc.asyncProperty(history, fc.infiniteStream(fc.nat()), async (commits, random) => {
-        const pick = <T>(items: readonly T[]): T | undefined => items[(random.next().value ?? 0) % items.length];
-        const repo = importHistory(commits, join(tempFolder(), "repo.git"));
+      fc.asyncProperty(history, shape, fc.infiniteStream(fc.nat()), async (commits, { detached, ...how }, random) => {
+        const next = () => random.next().value ?? 0;
+        const pick = <T>(items: readonly T[]): T | undefined => items[next() % items.length];
+        const repo = importHistory(commits, join(tempFolder(), "repo.git"), how);
         const all = repo.git("rev-list", "--all").split("\n");
-        lookups += await compareTimes(git, repo, () => (random.next().value ?? 0) % 6000);
+        if (detached) repo.git("update-ref", "--no-deref", "HEAD", pick(all) ?? "");
+        const rows = repo
+          .git("log", "--format=%ct %P", "HEAD")
+          .split("\n")
+          .map((row) => row.split(" "));
+        const parents = rows.map(([, ...hashes]) => hashes.filter(Boolean).length);
+        seen.merges += parents.filter((count) => count > 1).length;
+        seen.octopuses += parents.filter((count) => count > 2).length;
+        seen.joinedRoots += Math.max(0, parents.filter((count) => count === 0).length - 1);
+        seen.sameSecond += rows.length - new Set(rows.map(([time]) => time)).size;
+        // Around the commits' own seconds, and anywhere else.
+        const times = rows.map(([time]) => Number(time) - T0);
+        const offset = () => (next() % 2 ? (next() % 200_000) - 100_000 : (pick(times) ?? 0) + (next() % 3) - 1);
+        lookups += await compareTimes(git, repo, offset);
         for (let i = 0; i < 3; i++) {
           const commit = pick(all) ?? "";
           lookups += await compareTree(git, repo, commit);
@@ -28,29 +55,16 @@ describeGit("history equals plain git", () => {
           }
         }
       }),
-      { numRuns: 30, endOnFailure: true },
+      { numRuns: 32, seed: 20261120, endOnFailure: true },
     );
     expect(lookups).toBeGreaterThanOrEqual(500);
+    for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0);
   }, 240_000);
-
-  it("in a repository with SHA-256 hashes", async () => {
-    const repo = makeRepo(tempFolder(), "--object-format=sha256");
-    repo.write("a", "one\n".repeat(20));
-    repo.write("d/b", "1");
-    const first = repo.commit("one");
-    repo.git("mv", "a", "c");
-    const second = repo.commit("two");
-    const git = openGit();
-    for (const commit of [first, second]) {
-      await compareTree(git, repo, commit);
-      for (const path of plainTree(repo, commit).keys()) await compareFile(git, repo, commit, path);
-    }
-  });
 });
 
 async function compareTimes(git: Git, repo: Repo, offset: () => number): Promise<number> {
   for (let i = 0; i < 4; i++) {
-    const seconds = T0 - 200 + offset();
+    const seconds = T0 + offset();
     const plain = repo.git("rev-list", "-1", `--before=${iso(seconds)}`, "HEAD");
     const answer = await git.commitAt(repo.root, iso(seconds, 900));
     expect(answer.commit?.hash ?? "").toBe(plain);
@@ -167,8 +181,8 @@ describeGit("fileAt", () => {
   it("takes the shown path, the percent form and the bytes of a name that is no UTF-8", async () => {
     const repo = importHistory(
       [
-        { branch: 0, merge: null, step: 1, edits: [edit("write", 17)] },
-        { branch: 0, merge: null, step: 1, edits: [edit("write", 18)] },
+        { branch: 0, merge: [], root: false, step: 1, edits: [edit("write", 17)] },
+        { branch: 0, merge: [], root: false, step: 1, edits: [edit("write", 18)] },
       ],
       join(tempFolder(), "repo.git"),
     );
@@ -210,6 +224,18 @@ describeGit("fileAt", () => {
         binary: true,
       });
     }
+  });
+
+  it("cuts listings at 50,000 files and says so", async () => {
+    const root = join(tempFolder(), "many.git");
+    const repo = importHistory([{ branch: 0, merge: [], root: false, step: 1, edits: [edit("write", 0)] }], root);
+    const rows = Array.from({ length: 50_001 }, (_, i) => `M 100644 inline d${i % 50}/f${i}\ndata 1\nx`);
+    const commit = `commit refs/heads/main\ncommitter a <a@x> ${T0 + 9} +0000\ndata 1\nc\nfrom refs/heads/main^0\n`;
+    const input = `${commit}${rows.join("\n")}\n`;
+    execFileSync("git", ["fast-import", "--quiet"], { cwd: root, env: testEnv(), input });
+    const tree = await openGit().treeAt(root, repo.git("rev-parse", "main"));
+    expect(tree).toMatchObject({ truncated: true });
+    expect([tree.files.length, tree.changed.length]).toEqual([50_000, 50_000]);
   });
 
   it("shows what a commit deleted, and knows no path that was never there, no folder and no way out of the tree", async () => {
@@ -298,6 +324,103 @@ describeGit("unusual repositories", () => {
     const git = openGit();
     expect(await git.commitAt(tree, iso(T0 + 99))).toMatchObject({ commit: { subject: "one" } });
     expect(await git.commitAt(repo.root, iso(T0 + 99))).toMatchObject({ commit: { subject: "two" } });
+  });
+
+  it("reads what other object folders hold, and says so when they are gone", async () => {
+    const repo = makeRepo();
+    repo.write("a", "1");
+    const first = repo.commit("one", T0 + 10);
+    const root = join(tempFolder(), "shared");
+    repo.git("clone", "-q", "--shared", repo.root, root);
+    const clone = repoAt(root);
+    clone.write("a", "2");
+    const second = clone.commit("two", T0 + 20);
+    const git = openGit();
+    expect(await git.fileAt(root, second, "a")).toMatchObject({ content: "2", previous: "1", previousCommit: first });
+    expect(await git.commitAt(root, iso(T0 + 15))).toMatchObject({ commit: { hash: first } });
+    rmSync(join(repo.root, ".git", "objects"), { recursive: true });
+    const other = openGit();
+    await expect(other.fileAt(root, first, "a")).rejects.toMatchObject({ name: "SessarcError" });
+    expect(await other.fileAt(root, second, "a").catch((error: Error) => error.name)).toBe("SessarcError");
+  });
+
+  it("takes a hash for what was committed: replacements and grafts change nothing, also when they come later", async () => {
+    const repo = makeRepo();
+    repo.write("a", "true");
+    const first = repo.commit("one", T0 + 10);
+    repo.write("a", "changed");
+    const second = repo.commit("two", T0 + 20);
+    const git = openGit();
+    const ask = async (from: Git) => [
+      await from.commitAt(repo.root, iso(T0 + 99)),
+      await from.treeAt(repo.root, second),
+      await from.fileAt(repo.root, second, "a"),
+      await from.fileAt(repo.root, first, "a"),
+      await from.status(repo.root),
+    ];
+    const before = await ask(git);
+    expect(before[2]).toMatchObject({ content: "changed", previous: "true", previousCommit: first });
+    const forged = repo.git("commit-tree", "-m", "forged", `${first}^{tree}`);
+    repo.git("replace", second, forged);
+    const blob = execFileSync("git", ["hash-object", "-w", "--stdin"], {
+      cwd: repo.root,
+      env: testEnv(),
+      input: "forged",
+    });
+    repo.git("replace", repo.git("rev-parse", `${first}:a`), blob.toString().trim());
+    writeFileSync(join(repo.root, ".git", "info", "grafts"), `${second}\n`);
+    expect(await ask(git)).toEqual(before);
+    expect(await ask(openGit())).toEqual(before);
+  });
+
+  it("finds branches that stand only among the packed references", async () => {
+    const repo = makeRepo();
+    repo.write("a", "1");
+    const first = repo.commit("one", T0 + 10);
+    repo.git("pack-refs", "--all", "--prune");
+    expect(existsSync(join(repo.root, ".git/refs/heads/main"))).toBe(false);
+    const git = openGit();
+    expect(await git.commitAt(repo.root, iso(T0 + 99))).toMatchObject({ commit: { hash: first } });
+    expect(await git.status(repo.root)).toMatchObject({ branch: "main", head: first });
+    repo.write("a", "2");
+    const second = repo.commit("two", T0 + 20);
+    expect(await git.commitAt(repo.root, iso(T0 + 99))).toMatchObject({ commit: { hash: second } });
+  });
+
+  it.skipIf(!hasReftable)("reads references kept in tables (git 2.45 and later)", async () => {
+    const repo = makeRepo(tempFolder(), "--ref-format=reftable");
+    repo.write("a", "1");
+    const first = repo.commit("one", T0 + 10);
+    repo.git("checkout", "-q", "-b", "topic");
+    const git = openGit();
+    expect(await git.commitAt(repo.root, iso(T0 + 99))).toMatchObject({ commit: { hash: first } });
+    expect(await git.fileAt(repo.root, first, "a")).toMatchObject({ content: "1", status: "added" });
+    expect(await git.status(repo.root)).toMatchObject({ branch: "topic", head: first, commitCount: 1 });
+    expect(await git.identity(repo.root)).toMatchObject({ root: repo.root });
+  });
+
+  it("reads a submodule as its own repository, and as an entry without content in the one around it", async () => {
+    const inner = makeRepo();
+    inner.write("a", "inner");
+    const innerHead = inner.commit("inner", T0 + 5);
+    const outer = makeRepo();
+    outer.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.root, "lib/inner");
+    const head = outer.commit("outer", T0 + 10);
+    const git = openGit();
+    expect((await git.treeAt(outer.root, head)).files).toContainEqual({
+      path: "lib/inner",
+      mode: "160000",
+      size: null,
+    });
+    expect(await git.fileAt(outer.root, head, "lib/inner")).toMatchObject({
+      mode: "160000",
+      content: null,
+      status: "added",
+    });
+    await expect(git.fileAt(outer.root, head, "lib/inner/a")).rejects.toMatchObject({ code: "FILE_NOT_FOUND" });
+    const sub = join(outer.root, "lib/inner");
+    expect(await git.commitAt(sub, iso(T0 + 99))).toMatchObject({ commit: { hash: innerHead } });
+    expect(await git.fileAt(sub, innerHead, "a")).toMatchObject({ content: "inner" });
   });
 
   it("knows commits by hash alone: not by name, range, option or a branch that looks like a hash", async () => {

@@ -1,4 +1,5 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   chownSync,
@@ -6,11 +7,13 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { gitEnvironment } from "../../plugins/git/exec.ts";
 import { describeGit, makeRepo, openGit, type Repo, repoAt, T0, tempFolder, testEnv } from "./_repo.ts";
 
@@ -199,6 +202,61 @@ describeGit("a hostile repository runs nothing", () => {
       expect(ran()).toEqual([]);
       await git.close();
     }
+  });
+
+  it("connects to no network for an object that is not there", async () => {
+    const { repo, second } = hostileRepo();
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections++;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const place = `127.0.0.1:${(server.address() as AddressInfo).port}/x.git`;
+    const blob = repo.git("rev-parse", `${second}:a.txt`);
+    rmSync(join(repo.root, ".git/objects", blob.slice(0, 2), blob.slice(2)));
+    repo.git("config", "core.repositoryFormatVersion", "1");
+    repo.git("config", "extensions.partialClone", "origin");
+    repo.git("config", "remote.origin.promisor", "true");
+    repo.git("config", "protocol.allow", "always");
+    for (const kind of ["http", "git"]) {
+      repo.git("config", "remote.origin.url", `${kind}://${place}`);
+      repo.git("config", `protocol.${kind}.allow`, "always");
+      const git = openGit();
+      await expect(git.fileAt(repo.root, second, "a.txt")).rejects.toMatchObject({ name: "SessarcError" });
+      await git.treeAt(repo.root, second);
+      await git.status(repo.root);
+      await git.commitAt(repo.root, new Date((T0 + 9999) * 1000).toISOString());
+      await git.close();
+    }
+    expect(connections).toBe(0);
+    // The trap is real: plain git asks that server.
+    const plain = spawn("git", ["cat-file", "-p", blob], { cwd: repo.root, env: testEnv(), stdio: "ignore" });
+    await once(plain, "exit");
+    expect(connections).toBeGreaterThan(0);
+  });
+
+  it("follows no included file to a program", async () => {
+    const { repo, first, second, trap, ran } = hostileRepo();
+    const plain = await askEverything(repo, [first, second]);
+    const more = join(repo.root, ".git", "more");
+    const keys = ["fsmonitor", "hooksPath", "pager", "editor", "sshCommand", "askPass", "alternateRefsCommand"];
+    const core = keys.map((key) => `\t${key} = ${trap(key)}\n`).join("");
+    const diff = `[diff]\n\texternal = ${trap("external")}\n[diff "evil"]\n\ttextconv = ${trap("textconv")}\n`;
+    writeFileSync(
+      more,
+      `[core]\n${core}${diff}[filter "evil"]\n\tclean = ${trap("clean")}\n\tprocess = ${trap("process")}\n`,
+    );
+    repo.git("config", "include.path", more);
+    repo.git("config", "includeIf.gitdir:/.path", more);
+    writeFileSync(join(repo.root, ".git", "info", "attributes"), "* filter=evil diff=evil\n");
+    touch(repo, T0);
+    expect(await askEverything(repo, [first, second])).toEqual(plain);
+    expect(ran()).toEqual([]);
+    touch(repo, T0 + 1);
+    execFileSync("git", ["status"], { cwd: repo.root, env: testEnv(), stdio: "ignore" });
+    expect(ran()).toContain("fsmonitor");
   });
 
   it("S2: shell text in a path and in file names is only text", async () => {

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createGit } from "../../plugins/git/git.ts";
@@ -69,6 +70,26 @@ describeGit("processes", () => {
     await git.fileAt(repo.root, head, "f0");
     for (const pid of catFiles()) process.kill(pid, "SIGKILL");
     expect(await git.fileAt(repo.root, head, "f1")).toMatchObject({ content: "content 1" });
+  });
+
+  it("gives up on an object that does not come, and goes on with another process", async () => {
+    const { repo, head } = repoWithFiles();
+    const folder = tempFolder();
+    const stuck = join(folder, "stuck");
+    writeFileSync(stuck, "");
+    const binary = join(folder, "git");
+    const wait = `if [ -e '${stuck}' ]; then case "$*" in *cat-file*) exec tail -f /dev/null;; esac; fi`;
+    writeFileSync(binary, `#!/bin/sh\n${wait}\nexec git "$@"\n`, { mode: 0o755 });
+    const git = openGit({ binary, timeoutMs: 150 });
+    const both = await Promise.allSettled([git.fileAt(repo.root, head, "f0"), git.fileAt(repo.root, head, "f1")]);
+    expect(both.map((one) => one.status === "rejected" && one.reason)).toMatchObject([
+      { code: "GIT_TIMEOUT", status: 504 },
+      { code: expect.stringMatching(/GIT_(TIMEOUT|FAILED)/) },
+    ]);
+    await expect.poll(() => children(/tail -f/)).toEqual([]);
+    rmSync(stuck);
+    expect(await git.fileAt(repo.root, head, "f0")).toMatchObject({ content: "content 0" });
+    expect(catFiles()).toHaveLength(1);
   });
 
   it("fails only the reader of a damaged object, not those beside it", async () => {
