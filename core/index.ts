@@ -59,6 +59,7 @@ export {
   toCount,
 } from "./usage.ts";
 export { type ExecOptions, type ExecResult, exec } from "./utils/exec.ts";
+export { hash53 } from "./utils/hash.ts";
 export {
   isJson,
   isRecord,

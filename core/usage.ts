@@ -1,5 +1,7 @@
 /** Token bookkeeping: the ledger counts each paid reply once, however often a log repeats it. */
+
 import type { Json, SessionUsage, TokenUsage, UsageEntry, UsageEvidence } from "./session.ts";
+import { hash53 } from "./utils/hash.ts";
 
 const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 /** Keyed replies that a snapshot keeps open for later, larger records of the same reply. */
@@ -123,7 +125,7 @@ export function createLedger(state?: Json): Ledger {
         if (isLarger(tokens, first.usage)) first.usage = tokens;
         return;
       }
-      if (key !== undefined && folded.size > 0 && folded.has(hashOf(key))) {
+      if (key !== undefined && folded.size > 0 && folded.has(hash53(key))) {
         evidence.duplicatesFolded++;
         return;
       }
@@ -146,7 +148,7 @@ export function createLedger(state?: Json): Ledger {
       const keyed = entries.filter((entry) => entry.key !== undefined);
       const open = new Set(keyed.slice(-OPEN));
       const closed = entries.filter((entry) => !open.has(entry));
-      const hashes = closed.flatMap((entry) => (entry.key === undefined ? [] : [hashOf(entry.key)]));
+      const hashes = closed.flatMap((entry) => (entry.key === undefined ? [] : [hash53(entry.key)]));
       const next: LedgerState = { open: [...open], ...sums(closed), folded: [...folded, ...hashes], evidence };
       return JSON.parse(JSON.stringify(next)) as Json;
     },
@@ -171,18 +173,4 @@ function isLarger(a: TokenUsage, b: TokenUsage): boolean {
 
 function isState(state: Json | undefined): state is Json & LedgerState {
   return typeof state === "object" && state !== null && "open" in state && "evidence" in state && "folded" in state;
-}
-
-/** 53-bit hash (cyrb53): enough that keys of one session do not meet. */
-function hashOf(text: string): number {
-  let a = 0xdeadbeef;
-  let b = 0x41c6ce57;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    a = Math.imul(a ^ code, 2654435761);
-    b = Math.imul(b ^ code, 1597334677);
-  }
-  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
-  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
-  return 4294967296 * (2097151 & b) + (a >>> 0);
 }

@@ -1,5 +1,13 @@
 /** Replies packed into numbers, so that thousands cross a thread and fit a catalogue row. */
-import { addUsage, mergeUsage, type SessionUsage, type TokenUsage, type UsageEntry, type UsageEvidence } from "sessarc";
+import {
+  addUsage,
+  hash53,
+  mergeUsage,
+  type SessionUsage,
+  type TokenUsage,
+  type UsageEntry,
+  type UsageEvidence,
+} from "sessarc";
 import type { SessionFacts } from "../types.ts";
 
 /** Replies of one session that may be claimed by another one. All arrays go by reply. */
@@ -144,18 +152,4 @@ function subtract(from: SessionUsage, usage: SessionUsage): void {
     }
     if (left === 0) delete from[model];
   }
-}
-
-/** cyrb53: at a million replies the chance that any two meet is about 1 in 18,000. */
-export function hash53(text: string): number {
-  let a = 0xdeadbeef;
-  let b = 0x41c6ce57;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    a = Math.imul(a ^ code, 2654435761);
-    b = Math.imul(b ^ code, 1597334677);
-  }
-  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
-  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
-  return 4294967296 * (2097151 & b) + (a >>> 0);
 }
