@@ -3,6 +3,14 @@ const waiting: (() => Promise<void>)[] = [];
 let running = false;
 /** Rows scrolled past long ago need no colours. */
 const KEPT = 60;
+/** After the last sign of scrolling, in ms: a row in passing is not coloured, most never are. */
+const REST = 150;
+let restAt = 0;
+
+/** Something moves on the page: tasks wait until it has come to rest. */
+export function stir(): void {
+  restAt = performance.now() + REST;
+}
 
 const idle = (run: () => void): unknown =>
   "requestIdleCallback" in window ? window.requestIdleCallback(run, { timeout: 2_000 }) : setTimeout(run, 60);
@@ -16,6 +24,11 @@ export function whenIdle(task: () => Promise<void>): void {
 }
 
 async function next(): Promise<void> {
+  const wait = restAt - performance.now();
+  if (wait > 0) {
+    setTimeout(idle, wait, next);
+    return;
+  }
   const task = waiting.pop();
   if (task) await task().catch((error: unknown) => console.error(error));
   if (waiting.length > 0) idle(next);
