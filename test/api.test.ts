@@ -22,7 +22,7 @@ const EXTRA = `
 GET /import/status · POST /import/cancel · POST /sync · GET /sources · POST /sources · DELETE /sources · POST /sync/pause · POST /sync/resume
 GET /sessions · GET /sessions/:id · GET /sessions/:id/outline · GET /sessions/:id/find
 GET /sessions/:id/figures · GET /sessions/:id/context
-GET /projects/git · GET /projects/activity
+GET /projects/git · GET /projects/activity · GET /insights/sessions
 GET /usage · GET /prices · GET /insights
 POST /security/rules/test · POST /security/rules/dry-run · GET /security/hook · DELETE /security/install-hook
 `;

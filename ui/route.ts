@@ -1,8 +1,9 @@
 import { createRouter, createWebHistory, type RouteRecordRaw, type Router } from "vue-router";
-import Home from "./pages/home.vue";
+
+const home = () => import("./pages/home.vue");
 
 export const routes: RouteRecordRaw[] = [
-  { path: "/", name: "home", component: Home },
+  { path: "/", name: "home", component: home },
   { path: "/projects", name: "projects", component: () => import("./pages/projects.vue") },
   { path: "/projects/:id", name: "project", component: () => import("./pages/project.vue"), props: true },
   {
@@ -19,6 +20,8 @@ export const routes: RouteRecordRaw[] = [
 ];
 
 export function createAppRouter(): Router {
+  // On its way while plugins load.
+  if (location.pathname === "/") void home();
   const router = createRouter({
     history: createWebHistory(),
     routes,

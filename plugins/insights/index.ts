@@ -4,6 +4,7 @@ import { activityRoutes } from "./activity.ts";
 import { analyticsRoutes } from "./analytics.ts";
 import { zoneOf } from "./buckets.ts";
 import { insightsRoutes } from "./insights.ts";
+import { ledgerRoutes } from "./ledger.ts";
 import { readPrices, writePrices } from "./price-cache.ts";
 import { createPricing, type Pricing } from "./pricing.ts";
 import { createInsights, type Insights } from "./service.ts";
@@ -13,6 +14,7 @@ import { usageRoutes } from "./usage.ts";
 export type { Activity, ProjectActivity } from "./activity.ts";
 export type { ProjectAnalytics, ProjectDay, ProjectTotals } from "./analytics.ts";
 export type { DayByTool, InsightsReport, Sums } from "./insights.ts";
+export type { Ledger } from "./ledger.ts";
 export type { Cost, ModelPrice, Pricing, Rates } from "./pricing.ts";
 export type { Insights } from "./service.ts";
 export type { SessionContext, SessionFigures } from "./session.ts";
@@ -28,6 +30,7 @@ export const routes = [
   ...activityRoutes,
   ...insightsRoutes,
   ...sessionRoutes,
+  ...ledgerRoutes,
 ] as const;
 
 export default definePlugin({

@@ -2,7 +2,7 @@ import { createTestKernel, type TestKernel } from "sessarc/test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
-import type { Activity, InsightsReport, ProjectAnalytics } from "../../plugins/insights/index.ts";
+import type { Activity, InsightsReport, Ledger, ProjectAnalytics } from "../../plugins/insights/index.ts";
 
 const ZONE = "Asia/Kathmandu";
 const DAY_MS = 86_400_000;
@@ -61,6 +61,23 @@ describe("a range of days", () => {
     expect(response.status).toBe(400);
     const { code, issues } = (await response.json()) as { code: string; issues: { path: string }[] };
     expect([code, issues[0]?.path]).toEqual(["INVALID_INPUT", path]);
+  });
+
+  it("lists exactly the sessions that count, on each day and over all", async () => {
+    const all = new Map((await sessionsOf()).map((one) => [one.id, one]));
+    const report = await t.json<InsightsReport>(`/api/insights?tz=${ZONE}`);
+    const ranges = ["", ...report.perDay.map((one) => `&from=${one.day}&to=${one.day}`)];
+    const counts = [report.totals.sessions, ...report.perDay.map((one) => one.sessions)];
+    for (const [i, range] of ranges.entries()) {
+      const { sessions, total } = await t.json<Ledger>(`/api/insights/sessions?tz=${ZONE}${range}`);
+      expect(total).toBe(counts[i]);
+      expect(sessions).toHaveLength(total);
+      expect(sessions.filter((one) => one.parentId !== null && all.has(one.parentId))).toEqual([]);
+      const ends = sessions.map((one) => one.endedAt ?? "");
+      expect(ends).toEqual([...ends].sort().reverse());
+    }
+    const first = await t.json<Ledger>(`/api/insights/sessions?tz=${ZONE}&limit=2`);
+    expect([first.sessions.length, first.total]).toEqual([2, report.totals.sessions]);
   });
 
   it("lists the sessions that overlap a time", async () => {

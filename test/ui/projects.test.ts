@@ -137,7 +137,7 @@ describeUi("dashboard: projects", () => {
     await page.getByRole("menuitem", { name: "Link to a repository" }).click();
     const dialog = page.getByRole("dialog");
     const path = dialog.getByRole("combobox");
-    await path.fill("code/tidepool");
+    await path.fill("nowhere/to/be/found");
     await dialog.getByText("The path must be absolute").waitFor();
     expect(await dialog.getByRole("button", { name: "Link", exact: true }).isDisabled()).toBe(true);
     await path.fill("/no/such/folder");

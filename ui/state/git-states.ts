@@ -3,11 +3,13 @@ import { onScopeDispose, ref, shallowReactive } from "vue";
 import { pathOf } from "../client-path.ts";
 import type { Project } from "../wire.ts";
 
-export type GitState = Project["git"];
+/** `failed`: the service could not be asked. */
+export type GitState = Project["git"] | "failed";
 const known = shallowReactive(new Map<string, GitState>());
 
 export function useGitStates(project?: () => string) {
-  const running = ref(false);
+  // The first question is on its way as soon as the screen stands.
+  const running = ref(true);
   let source: EventSource | undefined;
   function close(): void {
     source?.close();
@@ -30,8 +32,10 @@ export function useGitStates(project?: () => string) {
   return {
     ask,
     running,
-    /** Undefined while it is not known yet; null without a repository, or when the service could not say. */
-    of: (id: string): GitState | undefined =>
-      known.has(id) ? (known.get(id) ?? null) : running.value ? undefined : null,
+    /** Undefined while it is not known yet; null without a repository. */
+    of(id: string): GitState | undefined {
+      const state = known.get(id);
+      return state === undefined && !running.value ? "failed" : state;
+    },
   };
 }

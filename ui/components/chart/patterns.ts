@@ -1,0 +1,17 @@
+/** Fills that differ without colour: what a series is drawn with, by its place among the series. */
+const LINE = "color-mix(in srgb, var(--bg) 60%, transparent)";
+const stripes = (angle: number, width: number, step: number) =>
+  `repeating-linear-gradient(${angle}deg, ${LINE} 0 ${width}px, transparent ${width}px ${step}px)`;
+const PATTERNS = [
+  "",
+  stripes(45, 1.5, 5),
+  stripes(0, 1, 4),
+  stripes(-45, 1.5, 5),
+  stripes(90, 1, 4),
+  `radial-gradient(${LINE} 1px, transparent 1.3px) 0 0 / 4px 4px`,
+];
+
+export function fillOf(color: string, pattern = 0): string {
+  const lines = PATTERNS[pattern % PATTERNS.length];
+  return lines ? `${lines}, ${color}` : color;
+}
