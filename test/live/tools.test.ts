@@ -1,3 +1,5 @@
+import { appendFileSync, mkdirSync, renameSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Adapter, SessionEvent } from "sessarc";
 import { describe, expect, it } from "vitest";
@@ -115,4 +117,26 @@ describe("live: a database is asked for its change counters", () => {
       expect(reads.filter((bytes) => bytes > 0)).toHaveLength(1);
     },
   );
+});
+
+it("live: a log that its tool moves when the session ends is followed at its new place", async () => {
+  const { id, steps, served, post, full, has } = await start(TOOLS.codex as Tool);
+  const client = await follow(served.url, id, { events: await full() });
+  await client.until((self) => self.frames.length === 1);
+  await steps[0]?.do();
+  await has(client, await full(), "before the move");
+  const service = served.kernel.inject("live");
+  const path = service.status()[0]?.path ?? "";
+  const moved = join(served.home, ".codex/archived_sessions", basename(path));
+  mkdirSync(dirname(moved), { recursive: true });
+  renameSync(path, moved);
+  await post("/sync?wait=1");
+  const payload = { type: "message", role: "user", content: [{ type: "input_text", text: "once more" }] };
+  appendFileSync(
+    moved,
+    `${JSON.stringify({ timestamp: "2026-11-02T11:00:00.000Z", type: "response_item", payload })}\n`,
+  );
+  await client.until((self) => self.events.at(-1)?.text === "once more");
+  await has(client, await full(), "at its new place");
+  expect(service.status()).toMatchObject([{ path: moved, clients: 1 }]);
 });
