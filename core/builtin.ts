@@ -1,4 +1,5 @@
 /** The kernel's own routes, added through the same door as everybody's. */
+import { checkKernel, checkMachine, type DoctorReport } from "./doctor.ts";
 import { toOpenApi } from "./openapi.ts";
 import { definePlugin } from "./plugin.ts";
 import { defineRoute } from "./route.ts";
@@ -22,6 +23,16 @@ export const routes = [
     path: "/status",
     summary: "Version, address, storage figures and the sections of plugins",
     handler: ({ kernel }) => collectStatus(kernel),
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/doctor",
+    summary: "Checks of the runtime, the archive and the tools' logs; nothing is mended",
+    handler: async ({ kernel }): Promise<{ checks: DoctorReport["checks"] }> => {
+      const report: DoctorReport = { checks: await checkMachine(kernel.storage.dataDir, false), fix: false };
+      await checkKernel(kernel, report, true);
+      return { checks: report.checks };
+    },
   }),
 ] as const;
 

@@ -7,6 +7,8 @@ import type { Kernel, KernelHooks, MaybePromise } from "./types.ts";
 export interface Plugin {
   /** kebab-case, unique: `security`, `adapter:codex`. */
   name: string;
+  /** Shown to the user. Default: that of sessarc for the built-in ones, none for others. */
+  version?: string;
   /** Booted before this one. */
   dependsOn?: readonly string[];
   routes?: readonly AnyRoute[];

@@ -5,6 +5,7 @@ import { SessarcError } from "./error.ts";
 import { type AdapterFolders, withFolders } from "./folders.ts";
 import type { Plugin, PluginEntry } from "./plugin.ts";
 import type { AnyRoute } from "./route.ts";
+import { VERSION } from "./version.ts";
 
 export interface RegisteredRoute {
   plugin: string;
@@ -16,6 +17,8 @@ export interface RegisteredRoute {
 /** One row of GET /api/plugins. */
 export interface PluginInfo {
   name: string;
+  /** null for one that does not say. */
+  version: string | null;
   dependsOn: string[];
   /** `GET /sessions/:id`, and full paths for other mounts. */
   routes: string[];
@@ -54,6 +57,7 @@ interface Row {
   plugin: Plugin;
   services: string[];
   ms: number | null;
+  builtIn: boolean;
 }
 
 export function createRegistry(): WritableRegistry {
@@ -102,7 +106,8 @@ export function createRegistry(): WritableRegistry {
         ],
         plugin.name,
       );
-      rows.set(plugin.name, { plugin, services: [], ms: null });
+      const builtIn = plugin.name === "kernel" || source?.specifier.startsWith("sessarc/plugins/") === true;
+      rows.set(plugin.name, { plugin, services: [], ms: null, builtIn });
       plugins.set(plugin.name, plugin);
       routes.push(...added);
       for (const command of plugin.commands ?? []) commands.set(command.name, command);
@@ -134,9 +139,10 @@ export function createRegistry(): WritableRegistry {
   };
 }
 
-function describe({ plugin, services, ms }: Row): PluginInfo {
+function describe({ plugin, services, ms, builtIn }: Row): PluginInfo {
   return {
     name: plugin.name,
+    version: plugin.version ?? (builtIn ? VERSION : null),
     dependsOn: [...(plugin.dependsOn ?? [])],
     routes: (plugin.routes ?? []).map((route) => `${route.method} ${route.path}`),
     hooks: hookNames(plugin.hooks),

@@ -22,6 +22,8 @@ export interface FeedbackAnswer {
 export interface Feedback {
   /** Resolves when the entry is on disk and the relay answered, failed or was late (5 s). Rejects only when the disk does. */
   add(entry: FeedbackEntry): Promise<FeedbackAnswer>;
+  /** Where entries go (without credentials of the address; null: nowhere) and how many still wait. One query. */
+  state(): Promise<{ relay: string | null; waiting: number }>;
   /** Sends what is due; answers how many entries the relay took. */
   flush(now?: number): Promise<number>;
   /** Looks after the outbox from now on. */
@@ -120,6 +122,10 @@ export function createFeedback(kernel: Kernel): Feedback {
       const reason = await send({ id, body, attempts: 0 }, now);
       return { id, stored: true, forwarded: reason === null, reason };
     },
+    async state() {
+      const row = await db.get<{ n: number }>("select count(*) as n from feedback_outbox");
+      return { relay: address === null ? null : withoutCredentials(address), waiting: row?.n ?? 0 };
+    },
     flush(now = Date.now()) {
       if (address === null) return Promise.resolve(0);
       running ??= sendDue(now).finally(() => {
@@ -134,4 +140,9 @@ export function createFeedback(kernel: Kernel): Feedback {
     },
   };
   return feedback;
+}
+
+function withoutCredentials(address: string): string {
+  const { origin, pathname } = new URL(address);
+  return origin + pathname;
 }

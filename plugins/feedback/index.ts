@@ -30,6 +30,9 @@ export default definePlugin({
   setup(kernel) {
     const feedback = createFeedback(kernel);
     kernel.provide("feedback", feedback);
+    kernel.hooks.hook("status:collect", async (status) => {
+      status.feedback = await feedback.state();
+    });
     kernel.hooks.hook("kernel:ready", () => feedback.start());
     kernel.onClose(() => feedback.stop());
   },

@@ -1,7 +1,16 @@
 import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { createKernel, defineAdapter, definePlugin, defineRoute, loadConfig, type Plugin, SessarcError } from "sessarc";
+import {
+  createKernel,
+  defineAdapter,
+  definePlugin,
+  defineRoute,
+  loadConfig,
+  type Plugin,
+  SessarcError,
+  VERSION,
+} from "sessarc";
 import { describe, expect, it } from "vitest";
 import { deferred, makeTempDir } from "../_setup.ts";
 import { createTestKernel, testEnv } from "../kernel.ts";
@@ -152,6 +161,28 @@ describe("names", () => {
     const { kernel } = await createTestKernel();
     expect(() => kernel.inject("unheard")).toThrow(SessarcError);
     expect(() => kernel.inject("unheard")).toThrow('"unheard"');
+  });
+
+  it("checks the machine and asks the plugins for checks of their own", async () => {
+    const { json } = await createTestKernel({
+      plugins: [
+        definePlugin({
+          name: "worrier",
+          version: "1.2.3",
+          hooks: {
+            "doctor:check": (report) => void report.checks.push({ name: "moon", status: "warn", detail: "full" }),
+          },
+        })(),
+      ],
+    });
+    const { checks } = await json<{ checks: { name: string; status: string }[] }>("/api/doctor");
+    expect(checks.map((check) => check.name)).toEqual(
+      expect.arrayContaining(["runtime", "data directory", "catalogue", "moon"]),
+    );
+    expect(checks.find((check) => check.name === "catalogue")?.status).toBe("ok");
+    const { plugins } = await json<{ plugins: { name: string; version: string | null }[] }>("/api/plugins");
+    expect(plugins.find((one) => one.name === "worrier")?.version).toBe("1.2.3");
+    expect(plugins.find((one) => one.name === "kernel")?.version).toBe(VERSION);
   });
 
   it("hands a provided service to others and lists it", async () => {

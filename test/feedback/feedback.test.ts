@@ -51,6 +51,15 @@ describe("feedback", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
+  it("says in the status where entries go, without credentials, and how many wait", async () => {
+    const quiet = await start(null);
+    expect((await quiet.json<{ feedback: unknown }>("/api/status")).feedback).toEqual({ relay: null, waiting: 0 });
+    const t = await start("http://user:secret@127.0.0.1:9/in?key=abc");
+    await t.send("POST", "/api/feedback", { message: "hello" });
+    const status = await t.json<{ feedback: unknown }>("/api/status");
+    expect(status.feedback).toEqual({ relay: "http://127.0.0.1:9/in", waiting: 1 });
+  });
+
   it("hands the relay exactly what was said", async () => {
     const { url, bodies } = await relay([200]);
     const t = await start(url);
