@@ -1,10 +1,12 @@
 /** The HTTP API, typed from the routes themselves: `api("GET /sessions/:id", { params: { id } })`. No server code reaches the bundle. */
-import type { ApiRoutes } from "sessarc";
+import type { ApiRoutes, RoutesOf } from "sessarc";
+import type { routes as kernelRoutes } from "../core/builtin.ts";
 import type {} from "../plugins/index.ts";
 import { pathOf } from "./client-path.ts";
 
-export type RouteKey = keyof ApiRoutes & string;
-type Of<K extends RouteKey, F extends string> = ApiRoutes[K] extends { [P in F]: infer T } ? T : undefined;
+type Routes = ApiRoutes & RoutesOf<typeof kernelRoutes>;
+export type RouteKey = keyof Routes & string;
+type Of<K extends RouteKey, F extends string> = Routes[K] extends { [P in F]: infer T } ? T : undefined;
 
 /** What a route answers with JSON; a handler that may answer a stream as well is typed by its JSON form. */
 export type Answer<K extends RouteKey> = Exclude<Of<K, "response">, Response>;

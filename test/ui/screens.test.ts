@@ -19,6 +19,11 @@ const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   import: () => "/import",
   "import, choose": () => "/import?step=choose",
   settings: () => "/settings/general",
+  "settings, data": () => "/settings/data",
+  "settings, prices": () => "/settings/prices",
+  "settings, privacy": () => "/settings/privacy",
+  "settings, about": () => "/settings/about",
+  "settings, found": () => "/settings?q=ke",
   "settings, plugins": () => "/settings/plugins",
   "no such page": () => "/nowhere/at/all",
 };

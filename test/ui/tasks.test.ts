@@ -163,7 +163,7 @@ describeUi("dashboard: tasks", () => {
     await visit(stage, "/settings");
     await page.getByText("Dark", { exact: true }).click();
     expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe("dark");
-    await page.getByRole("combobox").selectOption("ja");
+    await page.getByRole("combobox", { name: /Language|言語|语言/ }).selectOption("ja");
     await page.getByRole("heading", { level: 1, name: "設定" }).waitFor();
     await page.reload();
     await page.getByRole("heading", { level: 1, name: "設定" }).waitFor();
@@ -171,9 +171,9 @@ describeUi("dashboard: tasks", () => {
       "ja",
       "dark",
     ]);
-    await page.getByRole("combobox").selectOption("zh-CN");
+    await page.getByRole("combobox", { name: /Language|言語|语言/ }).selectOption("zh-CN");
     await page.getByRole("heading", { level: 1, name: "设置" }).waitFor();
-    await page.getByRole("combobox").selectOption("");
+    await page.getByRole("combobox", { name: /Language|言語|语言/ }).selectOption("");
     await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
   });
 

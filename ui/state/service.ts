@@ -1,5 +1,6 @@
 /** What the service is doing: the last sync, a running import, sessions being watched. One set of questions for the whole page. */
 import { computed, effectScope } from "vue";
+import type { RetentionReport } from "../../plugins/archive/index.ts";
 import { api } from "../client.ts";
 import { usePoll } from "./poll.ts";
 import { failed } from "./toast.ts";
@@ -22,8 +23,12 @@ function createService() {
       (await (await fetch("/api/status", { signal })).json()) as {
         version: string;
         dataDir: string;
+        uptimeMs: number;
         storage: { sessions: number; messages: number; catalogBytes: number; transcriptBytes: number };
         sync?: SyncState;
+        /** Tools that delete their own logs after a time. */
+        retention?: RetentionReport[];
+        feedback?: { relay: string | null; waiting: number };
       },
     15_000,
   );

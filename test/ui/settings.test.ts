@@ -1,0 +1,107 @@
+/** Settings: found by words, kept as they are changed, and what the service tells about itself. */
+import { expect, it } from "vitest";
+import feedback from "../../plugins/feedback/index.ts";
+import { describeUi, settled, useStage, visit } from "./browser.ts";
+
+describeUi("dashboard: settings", () => {
+  const get = useStage({ plugins: [feedback()] });
+
+  it("finds a setting of any section by its words and goes to its field", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/settings");
+    await page.getByRole("searchbox", { name: "Find a setting" }).fill("relay");
+    await page.waitForURL(/q=relay/);
+    await page.getByRole("link", { name: /Feedback relay/ }).click();
+    await page.waitForURL(/\/settings\/privacy#relay$/);
+    await page.waitForFunction(() => document.activeElement?.id === "relay");
+    await visit(stage, "/settings/about?q=text+size");
+    await page.getByRole("searchbox", { name: "Find a setting" }).press("Enter");
+    await page.waitForURL(/\/settings\/general#text-size$/);
+    // The keyboard stands on the control itself.
+    await page.waitForFunction(() => (document.activeElement as HTMLInputElement)?.value === "m");
+    await page.keyboard.press("ArrowRight");
+    expect(await page.evaluate(() => document.documentElement.dataset.size)).toBe("l");
+    await page.keyboard.press("ArrowLeft");
+    await visit(stage, "/settings?q=zzz");
+    await page.getByText("No setting matches “zzz”.").waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("keeps each field when it is changed and says so beside it", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/settings/general");
+    await page.getByText("Compact", { exact: true }).click();
+    await page.locator("#density").getByText("Saved").waitFor();
+    expect(await page.locator("#theme").getByText("Saved").count()).toBe(0);
+    await page.reload();
+    await settled(page);
+    expect(await page.getByRole("radio", { name: "Compact" }).isChecked()).toBe(true);
+    expect(await page.evaluate(() => document.documentElement.dataset.density)).toBe("compact");
+    await page.getByText("Comfortable", { exact: true }).click();
+    await page.getByRole("switch", { name: "Fold the rail" }).click();
+    expect((await page.locator("[data-rail]").boundingBox())?.width).toBe(52);
+    await page.getByRole("switch", { name: "Fold the rail" }).click();
+  });
+
+  it("says how large the archive is, what tools delete, and checks it on demand", async () => {
+    const stage = get();
+    const { page } = stage;
+    const { storage } = (await (await stage.served.kernel.fetch("/api/status")).json()) as {
+      storage: { sessions: number; messages: number };
+    };
+    await visit(stage, "/settings/data");
+    await page.getByText(`${storage.sessions} sessions · ${storage.messages} messages`).waitFor();
+    await page.getByText(/^Claude Code deletes its logs after 30 days/).waitFor();
+    expect(await page.getByRole("list", { name: "Checks" }).count()).toBe(0);
+    await page.getByRole("button", { name: "Run checks" }).click();
+    const rows = page.getByRole("list", { name: "Checks" }).getByRole("listitem");
+    await rows.filter({ hasText: "catalogue" }).filter({ hasText: "intact" }).waitFor();
+    await rows.filter({ hasText: "Claude Code:" }).first().waitFor();
+  });
+
+  it("lists prices with their date, and models without one apart", async () => {
+    const stage = get();
+    const { page } = stage;
+    const prices = (await (await stage.served.kernel.fetch("/api/prices")).json()) as {
+      pricedAt: string;
+      models: { model: string; rates: { input: number } }[];
+      unpriced: string[];
+    };
+    await visit(stage, "/settings/prices");
+    await page.getByText(`List prices of ${prices.pricedAt}`).waitFor();
+    expect(await page.getByRole("rowheader").allInnerTexts()).toEqual(prices.models.map((one) => one.model));
+    for (const model of prices.unpriced) await page.locator("#unpriced").getByText(model).waitFor();
+    expect(prices.unpriced.length).toBeGreaterThan(0);
+    const first = prices.models[0];
+    await page.getByRole("searchbox", { name: "Find a model" }).fill(first?.model ?? "");
+    await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1);
+    expect(await page.getByRole("row", { name: new RegExp(`^${first?.model}`) }).innerText()).toContain(
+      first?.rates.input.toFixed(2),
+    );
+  });
+
+  it("says that nothing leaves the machine, and where feedback would go", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/settings/privacy");
+    await page.getByText("Nothing", { exact: true }).waitFor();
+    await page
+      .locator("#relay")
+      .getByText(/^Off\./)
+      .waitFor();
+  });
+
+  it("opens a plugin to its routes and hooks, by keyboard", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/settings/plugins");
+    await page.getByRole("searchbox", { name: /Find a plugin/ }).fill("feedback");
+    const summary = page.locator("summary", { hasText: "feedback" });
+    await summary.focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("POST /feedback", { exact: true }).waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+});

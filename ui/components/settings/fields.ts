@@ -1,0 +1,43 @@
+/** What the search box of the settings knows: every field with its section and the words it is found by. */
+import { type Key, t } from "../../i18n/index.ts";
+
+export interface Field {
+  /** Of the row, after `#` in the address. */
+  id: string;
+  section: string;
+  label: Key;
+  /** More words it is found by. */
+  hint?: Key;
+}
+
+export const FIELDS: readonly Field[] = [
+  { id: "theme", section: "general", label: "settings.theme", hint: "keys.theme" },
+  { id: "density", section: "general", label: "settings.density", hint: "settings.compact" },
+  { id: "text-size", section: "general", label: "settings.textSize" },
+  { id: "language", section: "general", label: "settings.language" },
+  { id: "start", section: "general", label: "settings.start" },
+  { id: "keys", section: "general", label: "settings.keys", hint: "settings.keysHint" },
+  { id: "rail", section: "general", label: "keys.rail" },
+  { id: "folder", section: "data", label: "settings.folder" },
+  { id: "size", section: "data", label: "settings.size", hint: "settings.transcripts" },
+  { id: "keeps", section: "data", label: "settings.keeps", hint: "settings.keepsText" },
+  { id: "retention", section: "data", label: "settings.retention" },
+  { id: "checks", section: "data", label: "settings.checks", hint: "settings.checksHint" },
+  { id: "prices", section: "prices", label: "settings.priceTable", hint: "settings.pricesHint" },
+  { id: "unpriced", section: "prices", label: "settings.unpriced", hint: "settings.unpricedHint" },
+  { id: "machine", section: "privacy", label: "settings.leaves", hint: "settings.privacyText" },
+  { id: "relay", section: "privacy", label: "settings.relay", hint: "settings.relayOff" },
+  { id: "plugins", section: "plugins", label: "settings.plugins", hint: "settings.loadTime" },
+  { id: "version", section: "about", label: "settings.version" },
+  { id: "license", section: "about", label: "settings.license", hint: "settings.licenses" },
+  { id: "api", section: "about", label: "settings.api" },
+];
+
+/** Fields whose words hold all that was typed. */
+export function findFields(typed: string, sectionName: (key: string) => string): Field[] {
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  return FIELDS.filter(({ label, hint, section }) => {
+    const text = [t(label), hint ? t(hint) : "", sectionName(section)].join(" ").toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
