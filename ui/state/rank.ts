@@ -20,8 +20,10 @@ const weight = (entry: [number, number] | undefined, now: number) =>
 export function rank<T extends { id: string; label: string }>(
   rows: readonly T[],
   typed: string,
-  now = Date.now(),
+  options: { now?: number /** Leaves the order as it is. */; kept?: boolean } = {},
 ): T[] {
+  if (options.kept) return [...rows];
+  const now = options.now ?? Date.now();
   const chosen = readStored<Chosen>(KEY, {});
   const wanted = typed.toLowerCase().trim();
   return rows

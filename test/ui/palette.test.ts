@@ -1,0 +1,165 @@
+/** The command palette: what stands in it, what → offers, and where the focus goes afterwards. */
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { describeUi, projectId, sessionId, useStage, visit } from "./browser.ts";
+
+async function open(page: Page) {
+  await page.keyboard.press("Control+k");
+  const input = page.getByRole("combobox", { name: "Command or search" });
+  await input.waitFor();
+  await page.waitForFunction(() => document.activeElement?.getAttribute("role") === "combobox");
+  return input;
+}
+const selected = (page: Page) => page.locator("[role=option][aria-selected=true]");
+
+describeUi("dashboard: command palette", () => {
+  const get = useStage();
+
+  it("shows recent sessions and the actions of the page before anything is typed", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, `/projects/${await projectId(stage, "tidepool")}`);
+    await open(page);
+    await page.getByRole("listbox").getByText("Recent sessions").waitFor();
+    const list = page.getByRole("listbox");
+    const text = await list.innerText();
+    expect(text.indexOf("Recent sessions")).toBeLessThan(text.indexOf("This page"));
+    expect(text.indexOf("This page")).toBeLessThan(text.indexOf("Actions"));
+    await page.keyboard.press("Escape");
+  });
+
+  it("shows a shortcut beside every action", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/");
+    await open(page);
+    await page.keyboard.type(">");
+    await page.getByRole("option", { name: /Settings/ }).waitFor();
+    const without = await page
+      .getByRole("option")
+      .evaluateAll((rows) => rows.filter((row) => !row.querySelector("kbd")).map((row) => row.textContent));
+    expect(without).toEqual([]);
+    await page.keyboard.press("Escape");
+  });
+
+  it("keeps to the kind its prefix asks for", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, `/sessions/${await sessionId(stage, "High and low water")}`);
+    const input = await open(page);
+    for (const [typed, section] of [
+      ["#tide", "Projects"],
+      ["@codex", "Tools"],
+      [">sett", "Actions"],
+      ["/tide", "Sessions"],
+    ] as const) {
+      await input.fill(typed);
+      await page.waitForFunction((name) => {
+        const heads = [...document.querySelectorAll("#palette-list > [role=presentation]")].map(
+          (one) => one.textContent,
+        );
+        return heads.length === 1 && heads[0] === name;
+      }, section);
+    }
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/sessions\/.*q=tide/);
+  });
+
+  it("offers with → what can be done with a project: by keyboard alone it is renamed", async () => {
+    const stage = get();
+    const { page } = stage;
+    const id = await projectId(stage, "field-notes");
+    await visit(stage, "/projects");
+    const input = await open(page);
+    await page.keyboard.type("#field");
+    await selected(page).filter({ hasText: "field-notes" }).waitFor();
+    await page.keyboard.press("ArrowRight");
+    await page.getByText("Actions for “field-notes”").waitFor();
+    expect((await page.getByRole("option").allInnerTexts()).map((text) => text.split("\n")[0])).toEqual([
+      "Open",
+      "Open in new tab",
+      "Copy link",
+      "Search in it",
+      "Rename",
+      "Sync",
+    ]);
+    // One level up, and down again.
+    await page.keyboard.press("Escape");
+    expect(await input.inputValue()).toBe("#field");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.type("ren");
+    await selected(page).filter({ hasText: "Rename" }).waitFor();
+    await page.keyboard.press("Enter");
+    const name = page.getByRole("combobox", { name: "New name, then Enter" });
+    await name.fill("Notes of the field");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Notes of the field" }).waitFor();
+    const { name: kept } = (
+      (await (await stage.served.kernel.fetch("/api/projects")).json()) as { id: string; name: string }[]
+    ).find((one) => one.id === id) ?? { name: "" };
+    expect(kept).toBe("Notes of the field");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+  });
+
+  it("offers actions by mouse too, and opens in a new tab with Ctrl Enter", async () => {
+    const stage = get();
+    const { page, context } = stage;
+    await visit(stage, "/");
+    await open(page);
+    await page.keyboard.type("tidepool");
+    await selected(page).filter({ hasText: "tidepool" }).waitFor();
+    const [tab] = await Promise.all([context.waitForEvent("page"), page.keyboard.press("Control+Enter")]);
+    await tab.waitForURL(/\/projects\//);
+    await tab.close();
+    await page.getByRole("button", { name: "actions" }).click();
+    const [second] = await Promise.all([
+      context.waitForEvent("page"),
+      page.getByRole("option", { name: /Open in new tab/ }).click(),
+    ]);
+    await second.waitForURL(/\/projects\//);
+    await second.close();
+  });
+
+  it("puts first what was chosen often and lately", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/");
+    const first = async () => {
+      const input = await open(page);
+      await input.fill(">");
+      await page.getByRole("option").first().waitFor();
+      return (await page.getByRole("option").first().innerText()).split("\n")[0];
+    };
+    expect(await first()).not.toBe("Keys");
+    for (let i = 0; i < 2; i++) {
+      await page.getByRole("combobox").fill("> keys");
+      await selected(page).filter({ hasText: "Keys" }).waitFor();
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog", { name: "Keys" }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      if (i === 0) await open(page);
+    }
+    expect(await first()).toBe("Keys");
+    await page.keyboard.press("Escape");
+  });
+
+  it("gives the focus back where it came from, or to the heading of the new page", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/projects");
+    const filter = page.getByRole("searchbox").first();
+    await filter.focus();
+    await open(page);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.waitForFunction(() => (document.activeElement as HTMLInputElement)?.type === "search");
+    await open(page);
+    await page.keyboard.type("> settings");
+    await selected(page).filter({ hasText: "Settings" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/settings/);
+    await page.waitForFunction(() => document.activeElement?.tagName === "H1");
+    expect(stage.problems()).toEqual([]);
+  });
+});

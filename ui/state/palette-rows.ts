@@ -1,0 +1,189 @@
+/** What stands in the palette: rows of actions, projects, tools and sessions, and what can be done with each. */
+import type { Router } from "vue-router";
+import { api } from "../client.ts";
+import { TOOLS, toolLabel } from "../components/base/tools.ts";
+import { compactTime, oneLine, titleOf } from "../format.ts";
+import { t } from "../i18n/index.ts";
+import { primary, secondary } from "../nav.ts";
+import { extensions } from "../plugin.ts";
+import type { Project, SearchAnswer } from "../wire.ts";
+import { pageCommands } from "./commands.ts";
+import { overlay } from "./overlay.ts";
+import { copyLink } from "./page.ts";
+import { useService } from "./service.ts";
+import { nextTheme, settings } from "./settings.ts";
+import { toast } from "./toast.ts";
+
+export interface PaletteRow {
+  id: string;
+  section: string;
+  label: string;
+  icon: string;
+  hint?: string;
+  tool?: string;
+  keys?: string;
+  href?: string;
+  run?(): unknown;
+  /** Asks for a text first and hands it over. */
+  ask?(text: string): Promise<unknown>;
+  /** What → offers; the first is what Enter does. */
+  actions?(): PaletteRow[];
+}
+
+/** Open, open in a new tab, copy the link: for every row that leads somewhere. */
+function linkActions(row: PaletteRow, more: Omit<PaletteRow, "section">[] = []): PaletteRow[] {
+  const { href = "" } = row;
+  const section = t("palette.rowActions", { name: row.label });
+  const copy = async () => {
+    await copyLink(href);
+    toast(t("action.copied"));
+  };
+  return [
+    { id: `${row.id}:open`, section, label: t("action.open"), icon: row.icon, keys: "Enter", href },
+    {
+      id: `${row.id}:tab`,
+      section,
+      label: t("action.newTab"),
+      icon: "external-link",
+      keys: "mod+Enter",
+      run: () => window.open(href, "_blank", "noopener"),
+    },
+    { id: `${row.id}:link`, section, label: t("action.copyLink"), icon: "link", run: copy },
+    ...more.map((one) => ({ ...one, section })),
+  ];
+}
+const linked = (row: PaletteRow, more?: () => Omit<PaletteRow, "section">[]): PaletteRow => ({
+  ...row,
+  actions: () => linkActions(row, more?.()),
+});
+
+export function actionRows(): PaletteRow[] {
+  const section = t("palette.actions");
+  const go = (path: string, label: string, icon: string, keys?: string) =>
+    linked({ id: `go:${path}`, section, label, icon, href: path, ...(keys && { keys }) });
+  return [
+    ...pageCommands().map((one) => ({ ...one, section: t("palette.page"), icon: one.icon ?? "chevron-right" })),
+    ...[...primary, ...secondary].map((one) => go(one.path, t(one.label), one.icon, one.keys)),
+    ...extensions.nav.map((one) => go(one.path, one.label, one.icon, one.keys)),
+    go("/import", t("nav.import"), "download", "g i"),
+    go("/settings", t("nav.settings"), "settings", "g ,"),
+    { id: "sync", section, label: t("sync.now"), icon: "refresh-cw", keys: "g y", run: () => useService().sync() },
+    { id: "theme", section, label: t("keys.theme"), icon: "moon", keys: "t", run: nextTheme },
+    {
+      id: "rail",
+      section,
+      label: t("keys.rail"),
+      icon: "panel-left",
+      keys: "[",
+      run: () => (settings.rail = !settings.rail),
+    },
+    { id: "help", section, label: t("keys.help"), icon: "keyboard", keys: "?", run: () => (overlay.help = true) },
+    ...extensions.commands.map((one) => ({ ...one, section, icon: one.icon ?? "plug" })),
+  ];
+}
+
+const renamed = (name: string) => toast(t("palette.renamed", { name }));
+
+export function projectRows(projects: readonly Project[]): PaletteRow[] {
+  return projects.map(({ id, name, path }) =>
+    linked(
+      {
+        id,
+        section: t("palette.projects"),
+        label: name,
+        hint: path ?? "",
+        icon: "folder-git-2",
+        href: `/projects/${id}`,
+      },
+      () => [
+        { id: `${id}:search`, label: t("palette.findIn"), icon: "search", href: `/search?project=${id}` },
+        {
+          id: `${id}:rename`,
+          label: t("action.rename"),
+          icon: "pencil",
+          ask: async (text) => {
+            await api("PATCH /projects/:id", { params: { id }, body: { name: text } });
+            renamed(text);
+          },
+        },
+        {
+          id: `${id}:sync`,
+          label: t("action.sync"),
+          icon: "refresh-cw",
+          run: async () => {
+            const { imported } = await api("POST /projects/:id/sync", { params: { id } });
+            toast(t("project.synced", { n: imported }));
+          },
+        },
+      ],
+    ),
+  );
+}
+
+export function toolRows(): PaletteRow[] {
+  return TOOLS.map((tool) =>
+    linked({
+      id: `tool:${tool}`,
+      section: t("palette.tools"),
+      label: toolLabel(tool),
+      icon: "bot",
+      tool,
+      href: `/search?tool=${tool}`,
+    }),
+  );
+}
+
+export function sessionRows(found: SearchAnswer | undefined, typed: string): PaletteRow[] {
+  return (found?.results ?? []).map(({ session, project, matches: [match] }) => {
+    const { id } = session;
+    const place = match ? `?m=${match.seq}&q=${encodeURIComponent(typed.trim())}` : "";
+    const last = session.endedAt ? compactTime(session.endedAt) : "";
+    return linked(
+      {
+        id,
+        section: found?.recent ? t("palette.recent") : t("palette.sessions"),
+        label: titleOf(session),
+        hint: match ? oneLine(match.snippet) : `${project.name} · ${last}`,
+        icon: "message-square",
+        tool: session.tool,
+        href: `/sessions/${encodeURIComponent(id)}${place}`,
+      },
+      () => [
+        { id: `${id}:project`, label: project.name, icon: "folder-git-2", href: `/projects/${project.id}` },
+        {
+          id: `${id}:rename`,
+          label: t("action.rename"),
+          icon: "pencil",
+          ask: async (text) => {
+            await api("PATCH /sessions/:id", { params: { id }, body: { name: text } });
+            renamed(text);
+          },
+        },
+        {
+          id: `${id}:sync`,
+          label: t("action.sync"),
+          icon: "refresh-cw",
+          run: async () => {
+            const { outcome } = await api("POST /sessions/:id/sync", { params: { id } });
+            toast(t(outcome === "imported" ? "session.synced" : "session.unchanged"));
+          },
+        },
+      ],
+    );
+  });
+}
+
+/** `/ words` in an open session. */
+export function inSession(router: Router, words: string): PaletteRow[] {
+  const { name, path, query } = router.currentRoute.value;
+  if (name !== "session") return [];
+  return [
+    {
+      id: "in-session",
+      section: t("palette.sessions"),
+      label: t("palette.inSession", { text: words }),
+      icon: "search",
+      href: router.resolve({ path, query: { ...query, q: words } }).href,
+    },
+  ];
+}
