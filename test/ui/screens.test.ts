@@ -3,10 +3,14 @@ import { expect, it } from "vitest";
 import { violations } from "./axe.ts";
 import { describeUi, projectId, type Stage, sessionId, settled, useStage, visit } from "./browser.ts";
 
+const daysAgo = (n: number) => new Date(Date.now() - n * 86_400_000).toISOString().slice(0, 10);
 const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   home: () => "/",
   "home of one day": () => "/?days=7",
+  "home, zoomed": () => `/?from=${daysAgo(12)}&to=${daysAgo(3)}`,
+  "home, an empty range": () => "/?from=2020-01-01&to=2020-01-05",
   projects: () => "/projects",
+  "projects, sorted and filtered": () => "/projects?q=code&sort=-name",
   project: async (stage) => `/projects/${await projectId(stage, "tidepool")}?days=all`,
   "project sessions": async (stage) => `/projects/${await projectId(stage, "tidepool")}?days=all&tab=sessions`,
   "project files": async (stage) => `/projects/${await projectId(stage, "tidepool")}?days=all&tab=files`,

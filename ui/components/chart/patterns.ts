@@ -1,5 +1,5 @@
 /** Fills that differ without colour: what a series is drawn with, by its place among the series. */
-const LINE = "color-mix(in srgb, var(--bg) 60%, transparent)";
+const LINE = "color-mix(in srgb, var(--bg) 38%, transparent)";
 const stripes = (angle: number, width: number, step: number) =>
   `repeating-linear-gradient(${angle}deg, ${LINE} 0 ${width}px, transparent ${width}px ${step}px)`;
 const PATTERNS = [
