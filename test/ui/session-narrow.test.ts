@@ -1,0 +1,60 @@
+/** A session on small screens: tools at the bottom, the side pane in a sheet. */
+import { expect, it } from "vitest";
+import { violations } from "./axe.ts";
+import { describeUi, sessionId, useStage, visit } from "./browser.ts";
+
+describeUi("dashboard: a session on a small screen", () => {
+  const get = useStage();
+  const open = async (width: number, query = "") => {
+    const stage = get();
+    await stage.page.emulateMedia({ reducedMotion: "reduce" });
+    await stage.page.setViewportSize({ width, height: 800 });
+    await visit(stage, `/sessions/${await sessionId(stage, "High and low water")}${query}`);
+    return { stage, page: stage.page };
+  };
+
+  it("has a bar with outline, code and filter, and tells how far one is", async () => {
+    const { stage, page } = await open(390, "?m=13");
+    const bar = page.getByRole("toolbar", { name: "Session tools" });
+    expect(await page.getByRole("slider").count()).toBe(0);
+    expect(await page.getByRole("progressbar").getAttribute("aria-valuetext")).toBe("Message 14 of 26");
+    expect(await page.getByRole("toolbar", { name: "Filters" }).count()).toBe(0);
+    await bar.getByRole("button", { name: "Filter" }).click();
+    await page.getByRole("toolbar", { name: "Filters" }).waitFor();
+    expect(await violations(stage)).toEqual([]);
+    await bar.getByRole("button", { name: "Filter" }).press("Enter");
+    await page.getByRole("toolbar", { name: "Filters" }).waitFor({ state: "detached" });
+    await bar.getByRole("button", { name: "Outline" }).click();
+    const sheet = page.getByRole("dialog", { name: "Side pane" });
+    await sheet.getByText(/Add an endpoint/).waitFor();
+    expect(await violations(stage)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await sheet.waitFor({ state: "detached" });
+    expect(await bar.getByRole("button", { name: "Outline" }).evaluate((one) => one === document.activeElement)).toBe(
+      true,
+    );
+    await bar.getByRole("button", { name: "Code" }).click();
+    await sheet.getByText(/before this message/).waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("keeps the filters in view while one is on, and finds with f", async () => {
+    const { page } = await open(390, "?errors=1");
+    await page.getByRole("toolbar", { name: "Filters" }).waitFor();
+    await visit(get(), new URL(page.url()).pathname);
+    await page.locator("main h1").focus();
+    await page.keyboard.press("f");
+    await page.keyboard.type("extremes");
+    await page.waitForURL(/q=extremes/);
+  });
+
+  it("opens and closes the side pane with d where it is a sheet", async () => {
+    const { page } = await open(1024, "?m=13");
+    await page.locator("main h1").focus();
+    await page.keyboard.press("d");
+    const sheet = page.getByRole("dialog", { name: "Side pane" });
+    await sheet.getByText(/before this message/).waitFor();
+    await page.keyboard.press("d");
+    await sheet.waitFor({ state: "detached" });
+  });
+});
