@@ -1,6 +1,12 @@
 /** From nothing to a first session read, and an import that survives leaving and reloading the page. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { deferred } from "../_setup.ts";
+import { violations } from "./axe.ts";
 import { describeUi, settled, useStage, visit } from "./browser.ts";
+
+const ROW = `${JSON.stringify({ type: "user", uuid: "u", timestamp: "2026-11-20T10:00:00.000Z", cwd: "/w/old", message: { role: "user", content: "An old one" } })}\n`;
 
 describeUi("dashboard: first run", () => {
   const get = useStage({ imported: false });
@@ -35,9 +41,7 @@ describeUi("dashboard: choosing what to import", () => {
     await visit(stage, "/import");
     await page.getByRole("button", { name: "Choose…" }).press("Enter");
     await page.waitForURL(/step=choose/);
-    const boxes = page.getByRole("checkbox");
-    await boxes.first().waitFor();
-    for (const box of await boxes.all()) if (await box.isChecked()) await box.press("Space");
+    await page.getByRole("checkbox", { name: "All sessions" }).press("Space");
     await page.getByRole("button", { name: "Import 0 sessions" }).waitFor();
     await page.getByRole("button", { name: /^tidepool/ }).press("Enter");
     const first = page.locator("ul ul").getByRole("checkbox").first();
@@ -48,26 +52,118 @@ describeUi("dashboard: choosing what to import", () => {
     await visit(stage, "/search");
     await page.waitForFunction(() => document.querySelectorAll("a[data-result]").length === 1);
   });
+});
 
-  it("shows a running import again after a reload", async () => {
+describeUi("dashboard: a running import", () => {
+  const get = useStage({ imported: false });
+
+  it("shows again after a reload, is cancelled, and the rest is imported", async () => {
     const stage = get();
-    const { page } = stage;
-    let running = true;
-    const frame = {
-      type: "progress",
-      done: 5,
-      total: 10,
-      bytes: 500,
-      bytesTotal: 1000,
-      rate: 100,
-      etaMs: 5000,
-      current: null,
-    };
-    await page.route("**/api/import/status", (route) => route.fulfill({ json: running ? frame : { type: "idle" } }));
-    await page.goto(`${stage.url}/import?step=run`);
-    await page.locator("[role=progressbar][aria-valuenow='50']").waitFor();
-    running = false;
+    const { page, served } = stage;
+    // The first session is about to be stored, and stays so until the test has seen enough.
+    const seen = deferred();
+    const reached = deferred();
+    const unhook = served.kernel.hooks.hook("session:replace", async () => {
+      reached.resolve();
+      await seen.promise;
+    });
+    await visit(stage, "/import");
+    const name = await page.getByRole("button", { name: /^Import \d+ sessions$/ }).innerText();
+    const all = Number(/\d+/.exec(name)?.[0]);
+    await page.getByRole("button", { name }).click();
+    await page.waitForURL(/step=run/);
+    await reached.promise;
+    await page.getByText("parsing").first().waitFor();
+    expect(await page.getByRole("status").allInnerTexts()).toContain("0% imported");
+    await page.reload();
+    await page.getByRole("progressbar", { name: "Importing" }).waitFor();
+    await page.getByText("parsing").first().waitFor();
+    await page.getByText("queued").first().waitFor();
+    await page.getByText("Logs are only read, never changed.").waitFor();
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      expect(await violations(stage)).toEqual([]);
+    }
+    await page.getByRole("button", { name: "Cancel", exact: true }).press("Enter");
+    await page.getByRole("button", { name: "Cancelling…" }).waitFor();
+    seen.resolve();
+    unhook();
+    const heading = page.getByRole("heading", { name: new RegExp(`^Cancelled after \\d+ of ${all} sessions`) });
+    await heading.waitFor();
+    expect(await violations(stage)).toEqual([]);
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H2");
+    await page.reload();
+    await heading.waitFor();
+    await page.getByRole("button", { name: "Import the rest" }).press("Enter");
+    await page.getByRole("heading", { name: /^The import is done/ }).waitFor();
+    await visit(stage, "/import");
+    await page.getByRole("button", { name: "All imported" }).waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+});
+
+describeUi("dashboard: an import that fails in part", () => {
+  const get = useStage();
+
+  it("says why a session failed, and tries it again", async () => {
+    const stage = get();
+    const { page, home } = stage;
+    const name = "rollout-2026-11-20T10-00-00-00000000-0000-4000-8000-00000000dead.jsonl";
+    const folder = join(home, ".codex/sessions/2026/11/20");
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, `${name}.zst`), "this is not compressed, whatever its name says");
+    await visit(stage, "/import");
+    await page.getByRole("button", { name: "Import 1 session", exact: true }).click();
     await page.waitForURL(/step=done/);
-    await page.unroute("**/api/import/status");
+    await page.getByText("codex:00000000-0000-4000-8000-00000000dead").waitFor();
+    await page.getByText("SOURCE_DAMAGED").waitFor();
+    expect(await violations(stage)).toEqual([]);
+    // Repaired: the plain log beside it goes first.
+    const row = {
+      type: "event_msg",
+      timestamp: "2026-11-20T10:00:00.000Z",
+      payload: { type: "user_message", message: "hi" },
+    };
+    await writeFile(join(folder, name), `${JSON.stringify(row)}\n`);
+    await page.getByRole("button", { name: "Retry 1 failed" }).click();
+    await page.getByText("SOURCE_DAMAGED").waitFor({ state: "detached" });
+    await page.getByRole("heading", { name: /^The import is done/ }).waitFor();
+  });
+});
+
+describeUi("dashboard: folders elsewhere", () => {
+  const get = useStage();
+
+  it("adds one by keyboard, says what is wrong with another, and takes it away by mouse", async () => {
+    const stage = get();
+    const { page, home } = stage;
+    const backup = join(dirname(home), "backup");
+    const log = join(backup, ".claude/projects/-w-old/00000000-0000-4000-8000-00000000beef.jsonl");
+    await mkdir(dirname(log), { recursive: true });
+    await writeFile(log, ROW);
+    await visit(stage, "/import");
+    const field = page.getByRole("textbox", { name: "Folder" });
+    await field.fill(join(home, ".claude"));
+    await field.press("Enter");
+    await page.getByText(/is read already: it is part of/).waitFor();
+    expect(await field.getAttribute("aria-invalid")).toBe("true");
+    expect(await violations(stage)).toEqual([]);
+    await field.fill(backup);
+    await field.press("Enter");
+    await page.getByText("Added: 1 session there counts.").waitFor();
+    expect(await field.inputValue()).toBe("");
+    await page.getByRole("button", { name: "Import 1 session", exact: true }).waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    expect(await violations(stage)).toEqual([]);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await visit(stage, "/settings/sources");
+    await page.getByRole("region", { name: "Claude Code" }).getByText(backup, { exact: true }).waitFor();
+    await page.getByRole("button", { name: `Remove ${backup}` }).click();
+    await page.getByText(backup, { exact: true }).waitFor({ state: "detached" });
+    await visit(stage, "/import");
+    await page.getByRole("button", { name: "All imported" }).waitFor();
+    // The refused folder is the one failed request.
+    expect(stage.problems().filter((one) => !one.includes("409"))).toEqual([]);
   });
 });

@@ -28,6 +28,7 @@ const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   "settings, privacy": () => "/settings/privacy",
   "settings, about": () => "/settings/about",
   "settings, found": () => "/settings?q=ke",
+  "settings, sources": () => "/settings/sources",
   "settings, plugins": () => "/settings/plugins",
   "no such page": () => "/nowhere/at/all",
 };

@@ -1,8 +1,10 @@
 /** The import of this page: started here, or found running after a reload. Goes on when the page shows something else. */
-import { computed, reactive, readonly, ref } from "vue";
-import { ApiError, api, type BodyOf, request } from "../client.ts";
+import { computed, readonly, ref, shallowRef } from "vue";
+import { type Answer, ApiError, api, type BodyOf, request } from "../client.ts";
+import { readFrames } from "./import-frames.ts";
 import { useService } from "./service.ts";
 
+export type Report = Exclude<Answer<"POST /import">, undefined>;
 export interface ProgressFrame {
   type: "progress";
   done: number;
@@ -13,48 +15,96 @@ export interface ProgressFrame {
   etaMs: number | null;
   current: string | null;
 }
-export interface Report {
-  imported: number;
-  unchanged: number;
-  skipped: number;
-  failed: { id: string; code: string; message: string }[];
-  messages: number;
-  bytes: number;
-  ms: number;
-  projects: { id: string; name: string; sessions: number }[];
+export interface SessionOutcome {
+  id: string;
+  outcome: "imported" | "unchanged" | "skipped" | "failed";
+  code?: string;
+  message?: string;
 }
 type Frame =
   | ProgressFrame
-  | { type: "session"; id: string; outcome: string }
+  | { type: "reading"; ids: string[] }
+  | ({ type: "session" } & SessionOutcome)
+  | { type: "outcomes"; reading: string[]; sessions: SessionOutcome[] }
   | ({ type: "done" } & Report)
   | { type: "error"; code: string; message: string }
   | { type: "idle" };
 
+/** What was asked for: for the rows of a page that was loaded anew, and to import the rest. */
+interface Asked {
+  body: BodyOf<"POST /import">;
+  /** Messages expected of what is chosen; null when nobody counted. */
+  estimate: number | null;
+}
+
 const progress = ref<ProgressFrame>();
-const outcomes = reactive(new Map<string, string>());
-const report = ref<Report>();
-const problem = ref<ApiError>();
+const report = shallowRef<Report>();
+const problem = shallowRef<ApiError>();
+const cancelling = ref(false);
+const asked = shallowRef<Asked | undefined>(load<Asked>("sessarc:import-asked"));
+/** Frames come faster than anybody can read: the page is told ten times a second. */
+const reading = new Set<string>();
+const outcomes = new Map<string, SessionOutcome>();
+const told = ref(0);
+let telling: ReturnType<typeof setTimeout> | undefined;
 let busy = false;
-const KEY = "sessarc:last-import";
+const DONE = "sessarc:last-import";
+
+function load<T>(key: string): T | undefined {
+  const text = sessionStorage.getItem(key);
+  return text === null ? undefined : (JSON.parse(text) as T);
+}
+
+function tell(): void {
+  telling ??= setTimeout(() => {
+    telling = undefined;
+    told.value++;
+  }, 100);
+}
+function settle(one: SessionOutcome): void {
+  reading.delete(one.id);
+  outcomes.set(one.id, one);
+}
 
 function take(frame: Frame): void {
   if (frame.type === "progress") progress.value = frame;
-  else if (frame.type === "session") outcomes.set(frame.id, frame.outcome);
-  else if (frame.type === "done") finish(frame);
   else if (frame.type === "error") problem.value = new ApiError({ status: 500, ...frame });
-}
-function finish(done: Report): void {
-  report.value = done;
-  progress.value = undefined;
-  sessionStorage.setItem(KEY, JSON.stringify(done));
+  else if (frame.type === "done") {
+    const { type: _, ...rest } = frame;
+    report.value = rest;
+    sessionStorage.setItem(DONE, JSON.stringify(rest));
+  } else if (frame.type !== "idle") {
+    if (frame.type === "session") settle(frame);
+    else if (frame.type === "reading") for (const id of frame.ids) reading.add(id);
+    else {
+      for (const id of frame.reading) reading.add(id);
+      for (const one of frame.sessions) settle(one);
+    }
+    tell();
+  }
 }
 
-async function start(body: BodyOf<"POST /import">): Promise<void> {
-  if (busy) return;
+function begin(): void {
   busy = true;
+  reading.clear();
   outcomes.clear();
-  report.value = undefined;
+  told.value++;
   problem.value = undefined;
+  cancelling.value = false;
+}
+function end(): void {
+  progress.value = undefined;
+  cancelling.value = false;
+  busy = false;
+  void useService().refresh();
+}
+
+async function start(body: BodyOf<"POST /import">, estimate: number | null = null): Promise<void> {
+  if (busy) return;
+  begin();
+  report.value = undefined;
+  asked.value = { body, estimate };
+  sessionStorage.setItem("sessarc:import-asked", JSON.stringify(asked.value));
   progress.value = {
     type: "progress",
     done: 0,
@@ -67,76 +117,62 @@ async function start(body: BodyOf<"POST /import">): Promise<void> {
   };
   try {
     const response = await request("POST /import", { body, headers: { accept: "text/event-stream" } });
-    for await (const frame of framesOf(response)) take(frame);
+    for await (const frame of readFrames<Frame>(response)) take(frame);
   } catch (error) {
     problem.value =
       error instanceof ApiError ? error : new ApiError({ status: 0, code: "INTERRUPTED", message: String(error) });
   } finally {
-    progress.value = undefined;
-    busy = false;
-    void useService().refresh();
+    end();
   }
 }
 
-async function* framesOf(response: Response): AsyncGenerator<Frame> {
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  for (;;) {
-    const step = await reader?.read();
-    if (!step || step.done) return;
-    text += step.value;
-    const parts = text.split("\n\n");
-    text = parts.pop() ?? "";
-    for (const part of parts) {
-      const data = part
-        .split("\n")
-        .filter((line) => line.startsWith("data:"))
-        .map((line) => line.slice(5).trimStart())
-        .join("\n");
-      if (data !== "") yield JSON.parse(data) as Frame;
-    }
-  }
-}
-
-/** After a reload the stream is gone: the service is asked until it is idle. Answers whether one ran. */
+/**
+ * After a reload, or when the stream broke: follows the import that runs, from what is done of it to its end. Answers whether one ran.
+ * The last report stands again when none does.
+ */
 async function attach(): Promise<boolean> {
   if (busy) return true;
+  const response = await request("GET /import/status", { headers: { accept: "text/event-stream" } });
   let ran = false;
-  for (;;) {
-    const frame = (await api("GET /import/status")) as Frame;
-    if (busy) return true;
-    if (frame.type !== "progress") break;
-    ran = true;
-    progress.value = frame;
-    await new Promise((resolve) => setTimeout(resolve, 400));
+  try {
+    for await (const frame of readFrames<Frame>(response)) {
+      if (busy && !ran) return true; // started here meanwhile
+      if (!ran && frame.type === "outcomes") {
+        ran = true;
+        begin();
+        report.value = undefined;
+      }
+      take(frame);
+    }
+  } finally {
+    if (ran) end();
   }
-  const last = progress.value;
-  progress.value = undefined;
-  if (ran && last) {
-    report.value = {
-      imported: last.total,
-      unchanged: 0,
-      skipped: 0,
-      failed: [],
-      messages: 0,
-      bytes: last.bytesTotal,
-      ms: 0,
-      projects: [],
-    };
-    void useService().refresh();
-  } else if (!report.value) {
-    const text = sessionStorage.getItem(KEY);
-    if (text !== null) report.value = JSON.parse(text) as Report;
-  }
+  report.value ??= load<Report>(DONE);
   return ran;
+}
+
+/** What is done is kept. The stream ends by itself, with the report. */
+async function cancel(): Promise<void> {
+  cancelling.value = true;
+  try {
+    await api("POST /import/cancel", {});
+  } catch (error) {
+    cancelling.value = false;
+    throw error;
+  }
 }
 
 export const useImport = () => ({
   progress: readonly(progress),
-  outcomes: readonly(outcomes),
-  report,
-  problem,
+  cancelling: readonly(cancelling),
+  report: readonly(report),
+  problem: readonly(problem),
+  asked: readonly(asked),
   isRunning: computed(() => progress.value !== undefined),
+  /** What is known of a session now; read inside a computed, it follows the run. */
+  outcomeOf: (id: string): SessionOutcome | undefined => (told.value >= 0 ? outcomes.get(id) : undefined),
+  isReading: (id: string): boolean => told.value >= 0 && reading.has(id),
   start,
   attach,
+  cancel,
 });
