@@ -18,6 +18,8 @@ export const FIELDS: readonly Field[] = [
   { id: "start", section: "general", label: "settings.start" },
   { id: "keys", section: "general", label: "settings.keys", hint: "settings.keysHint" },
   { id: "rail", section: "general", label: "keys.rail" },
+  { id: "custom-folder", section: "sources", label: "source.title", hint: "source.hint" },
+  { id: "watch", section: "sources", label: "source.watch", hint: "source.watchHint" },
   { id: "folder", section: "data", label: "settings.folder" },
   { id: "size", section: "data", label: "settings.size", hint: "settings.transcripts" },
   { id: "keeps", section: "data", label: "settings.keeps", hint: "settings.keepsText" },
