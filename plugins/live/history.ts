@@ -34,6 +34,12 @@ export class History {
     this.#reader = createReader(adapter, kernel.env);
   }
 
+  /** The archive may have replaced the session's files since its row was read. */
+  async refresh(): Promise<void> {
+    const row = await this.#kernel.inject("archive").store.row(this.row.id);
+    if (row) this.row = row;
+  }
+
   /** First read: from where the import stopped when that is known, else all of it. May be tried again after a failure. */
   async open(): Promise<void> {
     const { row } = this;

@@ -5,7 +5,8 @@ import { createLive, type Live } from "./live.ts";
 import { liveRoutes } from "./routes.ts";
 import { createSync, type Sync, type SyncStatus, type SyncTimes } from "./sync.ts";
 
-export type { FeedOptions, FeedStatus, StopReason } from "./feed.ts";
+export type { StopReason } from "./audience.ts";
+export type { FeedOptions, FeedStatus } from "./feed.ts";
 export type { Live } from "./live.ts";
 export type { Sync, SyncStatus, SyncTimes } from "./sync.ts";
 
