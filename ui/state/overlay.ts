@@ -1,4 +1,4 @@
 import { reactive } from "vue";
 
 /** Floating layers of the shell. Their code is loaded when first opened. */
-export const overlay = reactive({ palette: false, help: false });
+export const overlay = reactive({ palette: false, help: false, menu: false });

@@ -1,7 +1,7 @@
 /** What the service is doing: the last sync, a running import, sessions being watched. One set of questions for the whole page. */
-import { computed, effectScope } from "vue";
+import { computed, effectScope, ref, watch } from "vue";
 import type { RetentionReport } from "../../plugins/archive/index.ts";
-import { api } from "../client.ts";
+import { ApiError, api } from "../client.ts";
 import { usePoll } from "./poll.ts";
 import { failed } from "./toast.ts";
 
@@ -32,7 +32,35 @@ function createService() {
       },
     15_000,
   );
-  const running = usePoll((signal) => api("GET /import/status", { signal }) as Promise<ProgressFrame>, 5_000);
+  const lost = ref(false);
+  const running = usePoll(async (signal) => {
+    try {
+      const frame = (await api("GET /import/status", { signal })) as ProgressFrame;
+      lost.value = false;
+      return frame;
+    } catch (error) {
+      lost.value = error instanceof ApiError && error.status === 0;
+      throw error;
+    }
+  }, 5_000);
+  const retryIn = ref(0);
+  let clock: ReturnType<typeof setInterval> | undefined;
+  // Sooner than the questions come by themselves: after 1, 2, 4, 4 … seconds.
+  watch(lost, (isLost) => {
+    clearInterval(clock);
+    if (!isLost) {
+      void status.now();
+      return;
+    }
+    let pause = 1;
+    retryIn.value = pause;
+    clock = setInterval(async () => {
+      if (--retryIn.value > 0) return;
+      pause = Math.min(4, pause * 2);
+      retryIn.value = pause;
+      await running.now();
+    }, 1_000);
+  });
   const progress = computed(() => (running.data.value?.type === "progress" ? running.data.value : undefined));
   async function sync(): Promise<void> {
     try {
@@ -46,6 +74,10 @@ function createService() {
   return {
     status: status.data,
     unreachable: status.failed,
+    /** True while the service does not answer at all, and the seconds until it is asked again. */
+    lost,
+    retryIn,
+    retry: running.now,
     progress,
     sync,
     refresh: () => Promise.all([status.now(), running.now()]),

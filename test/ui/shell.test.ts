@@ -1,0 +1,147 @@
+/** The frame around every screen: rail, menu of small screens, lost connection, zoom, print, forced colours. */
+import { expect, it } from "vitest";
+import { describeUi, projectId, type Stage, sessionId, settled, useStage, visit } from "./browser.ts";
+
+describeUi("dashboard: shell", () => {
+  const get = useStage();
+  const overflow = ({ page }: Stage) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+
+  it("folds the rail with [ and by its button, and stays folded", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await visit(stage, "/");
+    const rail = page.locator("[data-rail]");
+    expect((await rail.boundingBox())?.width).toBe(208);
+    await page.keyboard.press("[");
+    await page.waitForFunction(() => document.querySelector("[data-rail]")?.getBoundingClientRect().width === 52);
+    await page.reload();
+    await settled(page);
+    expect((await rail.boundingBox())?.width).toBe(52);
+    await rail.getByRole("button", { name: "Fold the rail" }).click();
+    expect((await rail.boundingBox())?.width).toBe(208);
+    await page.setViewportSize({ width: 880, height: 900 });
+    expect((await rail.boundingBox())?.width).toBe(52);
+    await page.getByRole("link", { name: "Projects", exact: true }).click();
+    await page.waitForURL(/\/projects/);
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  it("opens a sheet below 600 px with what the bar has no place for; the focus comes back", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.setViewportSize({ width: 390, height: 800 });
+    await visit(stage, "/");
+    const menu = page.getByRole("button", { name: "Menu" });
+    await menu.focus();
+    await page.keyboard.press("Enter");
+    const sheet = page.getByRole("dialog", { name: "Menu" });
+    await sheet.waitFor();
+    await sheet.getByRole("button", { name: /sync/i }).waitFor();
+    await page.keyboard.press("Escape");
+    await sheet.waitFor({ state: "detached" });
+    await page.waitForFunction(() => document.activeElement?.getAttribute("title") === "Menu");
+    await menu.click();
+    await sheet.getByRole("link", { name: "Settings" }).click();
+    await page.waitForURL(/\/settings/);
+    await sheet.waitFor({ state: "detached" });
+    await page.waitForFunction(() => document.activeElement?.tagName === "H1");
+    await page.setViewportSize({ width: 1440, height: 900 });
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("says that the service is gone, keeps what is shown, and comes back by itself", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/projects");
+    await page.getByRole("link", { name: "tidepool" }).waitFor();
+    await page.route("**/api/**", (route) => route.abort("connectionrefused"));
+    const pill = page.getByText(/^Reconnecting \(\d+ s\)$/);
+    await pill.waitFor({ timeout: 10_000 });
+    expect(await page.getByRole("link", { name: "tidepool" }).count()).toBe(1);
+    await page.unroute("**/api/**");
+    await page.getByText("Connected again").waitFor();
+    expect(await pill.count()).toBe(0);
+    await page.getByRole("link", { name: "tidepool" }).waitFor();
+    stage.problems();
+  });
+
+  it("follows a sync from the rail: a click scans, the words say when", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/");
+    const [request] = await Promise.all([
+      page.waitForRequest((one) => one.url().endsWith("/api/sync") && one.method() === "POST"),
+      page.locator("[data-rail]").getByRole("button", { name: /sync/i }).click(),
+    ]);
+    expect((await request.response())?.ok()).toBe(true);
+    await page
+      .locator("[data-rail]")
+      .getByText(/^Synced /)
+      .waitFor();
+  });
+
+  it("fits at 320 px, at 200 % zoom and with large text, without scrolling sideways", async () => {
+    const stage = get();
+    const { page } = stage;
+    const paths = [
+      "/",
+      "/projects",
+      `/projects/${await projectId(stage, "tidepool")}?days=all`,
+      `/sessions/${await sessionId(stage, "High and low water")}`,
+      "/search?q=tide",
+      "/import",
+      "/settings/general",
+      "/settings/data",
+      "/settings/prices",
+      "/settings/plugins",
+      "/nowhere",
+    ];
+    const wide: string[] = [];
+    for (const [width, size] of [
+      [320, "m"],
+      [720, "l"],
+    ] as const) {
+      await page.setViewportSize({ width, height: 600 });
+      for (const path of paths) {
+        await visit(stage, path);
+        await page.evaluate((value) => {
+          document.documentElement.dataset.size = value;
+        }, size);
+        if ((await overflow(stage)) > 0) wide.push(`${path} at ${width} px, text ${size}`);
+      }
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+    expect(wide).toEqual([]);
+  });
+
+  it("prints without the rail, on white", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    await visit(stage, `/sessions/${await sessionId(stage, "High and low water")}`);
+    expect(await page.locator("[data-rail]").isVisible()).toBe(false);
+    expect(await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)).toBe(
+      "rgb(255, 255, 255)",
+    );
+    await page.emulateMedia({ media: "screen", colorScheme: "light" });
+  });
+
+  it("shows with lines what colours cannot in forced-colors mode, and stands still where motion is reduced", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.emulateMedia({ forcedColors: "active", reducedMotion: "reduce" });
+    await visit(stage, "/settings/general");
+    const chosen = page.locator("#theme label", { has: page.locator(":checked") });
+    expect(await chosen.evaluate((label) => getComputedStyle(label).outlineStyle)).toBe("solid");
+    const [on, off] = await page
+      .getByRole("switch")
+      .evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
+    expect(on).not.toBe(off);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Command or search" }).waitFor();
+    expect(await page.getByRole("dialog").evaluate((dialog) => getComputedStyle(dialog).animationName)).toBe("none");
+    await page.keyboard.press("Escape");
+    await page.emulateMedia({ forcedColors: "none", reducedMotion: "no-preference" });
+  });
+});
