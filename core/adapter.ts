@@ -92,11 +92,11 @@ export interface Adapter {
   roots(env: AdapterEnv): string[];
   /** Cheap: directory entries and stat only; a missing root yields nothing. */
   scan(root: string, env: AdapterEnv): AsyncIterable<SessionRef>;
-  /** Head-and-tail look for a listing of what can be imported (title, cwd, start); bounded reads. */
+  /** Head-and-tail look for a listing of what can be imported (title, start, cwd or else the project it goes to); bounded reads. */
   peek?(
     ref: SessionRef,
     env: AdapterEnv,
-  ): Promise<Partial<Pick<SessionSummary, "title" | "cwd" | "startedAt" | "gitBranch">>>;
+  ): Promise<Partial<Pick<SessionSummary, "title" | "cwd" | "startedAt" | "gitBranch" | "virtualProject">>>;
   /** Yields events and returns the summary: memory stays flat. */
   read(ref: SessionRef, env: AdapterEnv): AsyncGenerator<SessionEvent, SessionSummary>;
   /** The same events in batches, without a promise for each; made for `lines` adapters. Importers prefer it. */

@@ -4,11 +4,14 @@ import { open, stat } from "node:fs/promises";
 import { parseDocument, type SessionRef, type SessionSummary, toIso, toRecord, toTitle } from "sessarc";
 import { userText, workspaceOf } from "./content.ts";
 import { createFold } from "./fold.ts";
+import { virtualProjectOf } from "./projects.ts";
 
 const BOUND = 256 * 1024;
 
 /** Reads at most 256 KB: title, folder and start as far as the first records tell. */
-export async function peekChat(ref: SessionRef): Promise<Pick<SessionSummary, "title" | "cwd" | "startedAt">> {
+export async function peekChat(
+  ref: SessionRef,
+): Promise<Pick<SessionSummary, "title" | "cwd" | "startedAt" | "virtualProject">> {
   const { size } = await stat(ref.path);
   const bytes = Buffer.alloc(Math.min(size, BOUND));
   const file = await open(ref.path, "r");
@@ -34,9 +37,11 @@ export async function peekChat(ref: SessionRef): Promise<Pick<SessionSummary, "t
     if (row.type === "user") prompt = userText(row).typed || undefined;
     if (prompt !== undefined) break;
   }
+  const cwd = ref.cwd ?? workspaceOf(context);
   return {
     title: toTitle(meta.summary) ?? toTitle(prompt),
-    cwd: ref.cwd ?? workspaceOf(context),
+    cwd,
+    virtualProject: cwd === undefined ? virtualProjectOf(ref.path, meta.projectHash) : undefined,
     startedAt: toIso(meta.startTime) ?? first,
   };
 }

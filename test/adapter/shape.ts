@@ -140,6 +140,8 @@ export async function peekAgrees(bench: Bench, context: TestContext): Promise<vo
     const { summary } = await bench.read(ref);
     if (seen.startedAt && summary.startedAt) expect(Date.parse(seen.startedAt)).toBe(Date.parse(summary.startedAt));
     if (seen.title !== undefined) expect(seen.title).toMatch(/\S/);
+    // Where it is listed is where it will be.
+    if (!seen.cwd && !summary.cwd) expect(seen.virtualProject).toEqual(summary.virtualProject);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Scans and imports, one run at a time; remembers the last scan and tells what is going on. */
-import { type AdapterEnv, type Kernel, SessarcError } from "sessarc";
+import { type AdapterEnv, type Kernel, SessarcError, type SessionSummary } from "sessarc";
 import type { Identity, ProjectResolver } from "../projects.ts";
 import { Bulletin } from "./bulletin.ts";
 import { sweepOrphans } from "./orphans.ts";
@@ -19,6 +19,7 @@ export interface Peeked {
   title: string | null;
   cwd: string | null;
   startedAt: string | null;
+  virtualProject: SessionSummary["virtualProject"];
 }
 
 /** Heads of logs kept in memory; the oldest go first. */
@@ -78,6 +79,7 @@ export class Importer {
       title: head?.title ?? found.ref.title ?? null,
       cwd: head?.cwd ?? found.ref.cwd ?? null,
       startedAt: head?.startedAt ?? null,
+      virtualProject: head?.virtualProject,
     };
     this.#peeked.set(key, peeked);
     if (this.#peeked.size > PEEK_LIMIT) this.#peeked.delete(this.#peeked.keys().next().value as string);
@@ -86,8 +88,8 @@ export class Importer {
 
   /** The project a log that is not imported yet would go to. */
   async identify(found: Found): Promise<Identity> {
-    const { cwd } = await this.peek(found);
-    return this.#resolver.identify(found.adapter, { cwd: cwd ?? undefined });
+    const { cwd, virtualProject } = await this.peek(found);
+    return this.#resolver.identify(found.adapter, { cwd: cwd ?? undefined, virtualProject });
   }
 
   /** Imports what `choose` picks of a fresh scan. Runs wait for each other. Without `onFrame` nobody asked for it. */

@@ -45,6 +45,10 @@ export function toEvents(document: JsonRecord, unknown: Record<string, number>):
   return events;
 }
 
+/** Where chats without a folder go. */
+export const virtualProjectOf = (ref: SessionRef) =>
+  ref.cwd === undefined ? { key: "no-folder", name: "VS Code (no folder)" } : undefined;
+
 export function toSummary(
   ref: SessionRef,
   document: JsonRecord,
@@ -56,7 +60,7 @@ export function toSummary(
   return {
     title: toTitle(toText(document.customTitle)) ?? toTitle(prompt?.text) ?? ref.title,
     cwd: ref.cwd,
-    virtualProject: ref.cwd === undefined ? { key: "no-folder", name: "VS Code (no folder)" } : undefined,
+    virtualProject: virtualProjectOf(ref),
     startedAt: earliest(times),
     endedAt: latest(times),
     ...usageOf(document, ref),

@@ -13,7 +13,7 @@ import {
   toText,
   toTitle,
 } from "sessarc";
-import { toEvents, toSummary } from "./events.ts";
+import { toEvents, toSummary, virtualProjectOf } from "./events.ts";
 import { createObjectLog } from "./oplog.ts";
 
 const MAX_DOCUMENT = 256 * 1024 * 1024;
@@ -44,9 +44,12 @@ export async function readChat(ref: SessionRef): Promise<Chat> {
 }
 
 /** Title and start of a chat up to 512 KB; only the folder of larger ones. */
-export async function peekChat(ref: SessionRef): Promise<Pick<SessionSummary, "title" | "cwd" | "startedAt">> {
+export async function peekChat(
+  ref: SessionRef,
+): Promise<Pick<SessionSummary, "title" | "cwd" | "startedAt" | "virtualProject">> {
   const { size } = await stat(ref.path);
-  if (size > PEEK) return { title: ref.title, cwd: ref.cwd };
+  const virtualProject = virtualProjectOf(ref);
+  if (size > PEEK) return { title: ref.title, cwd: ref.cwd, virtualProject };
   const { value } = ref.path.endsWith(".json") ? await loadDocument(ref) : await loadLog(ref.path);
   const document = toRecord(value);
   const first = Array.isArray(document.requests) ? toRecord(document.requests[0]) : {};
@@ -54,6 +57,7 @@ export async function peekChat(ref: SessionRef): Promise<Pick<SessionSummary, "t
   return {
     title: toTitle(toText(document.customTitle)) ?? toTitle(prompt),
     cwd: ref.cwd,
+    virtualProject,
     startedAt: toIso(document.creationDate) ?? toIso(first.timestamp),
   };
 }
