@@ -1,5 +1,5 @@
 /** A log of any length, as Claude Code writes it: all six kinds, code, long results, failures, a pause. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 const WORDS =
@@ -10,13 +10,14 @@ export interface LongSession {
   path: string;
 }
 
-/** Writes a session of about `messages` messages below `home`; deterministic. */
+/** Writes a session of about `messages` messages below `home`; deterministic. `nth`: more than one of them. */
 export async function writeLongSession(
   home: string,
   messages: number,
   endedAt = Date.UTC(2026, 10, 20, 18),
+  nth = 0,
 ): Promise<LongSession> {
-  const id = "aaaaaaaa-bbbb-4ccc-8ddd-000000020000";
+  const id = `aaaaaaaa-bbbb-4ccc-8ddd-${String(20_000 + nth).padStart(12, "0")}`;
   const folder = join(home, ".claude", "projects", "-home-dev-long");
   await mkdir(folder, { recursive: true });
   const path = join(folder, `${id}.jsonl`);
@@ -99,4 +100,15 @@ export async function writeLongSession(
   }
   await writeFile(path, `${lines.join("\n")}\n`);
   return { id: `claude-code:${id}`, path };
+}
+
+let added = 0;
+/** Appends prompts `text 0`, `text 1`… to the log, as the tool would while it runs. */
+export async function appendMessages({ id, path }: LongSession, count: number, text: string): Promise<void> {
+  const lines = Array.from({ length: count }, (_, i) => {
+    const message = { role: "user", content: `${text} ${i}` };
+    const at = { cwd: "/home/dev/long", version: "2.1.0", timestamp: new Date().toISOString() };
+    return `${JSON.stringify({ type: "user", uuid: `live${++added}`, sessionId: id.replace(/^.*:/, ""), ...at, message })}\n`;
+  });
+  await appendFile(path, lines.join(""));
 }

@@ -1,8 +1,7 @@
 /** The session view: links into it, filters, search, time travel, causes, and a tail that never moves what is being read. */
-import { appendFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { describeUi, type Stage, sessionId, settled, useStage, visit } from "./browser.ts";
-import { type LongSession, writeLongSession } from "./long-session.ts";
+import { appendMessages, type LongSession, writeLongSession } from "./long-session.ts";
 
 const row = (seq: number) => `article[data-seq="${seq}"]`;
 
@@ -232,12 +231,12 @@ describeUi("dashboard: a session of 20,000 messages", () => {
     await page.locator("article[aria-current=true] .prose, article[aria-current=true] pre").first().waitFor();
     await settled(page).catch(() => {});
     const before = await place();
-    await write(long, 5, "while you read");
+    await appendMessages(long, 5, "while you read");
     await page.getByRole("button", { name: /Newest \(5 new\)/ }).waitFor();
     expect(await place()).toBe(before);
     await page.getByRole("button", { name: /Newest/ }).click();
     await page.locator("article").getByText("while you read 4").waitFor();
-    await write(long, 1, "at the end");
+    await appendMessages(long, 1, "at the end");
     await page.locator("article").getByText("at the end 0").waitFor();
     expect(await isInView(stage, "article:last-of-type")).toBe(true);
     await page.mouse.move(500, 400);
@@ -247,21 +246,11 @@ describeUi("dashboard: a session of 20,000 messages", () => {
       return box.scrollHeight - box.scrollTop - box.clientHeight > 100;
     });
     const up = await place();
-    await write(long, 1, "after leaving");
+    await appendMessages(long, 1, "after leaving");
     await page.getByRole("button", { name: /Newest \(1 new\)/ }).waitFor();
     expect(await place()).toBe(up);
   });
 });
-
-let written = 0;
-async function write({ path }: LongSession, count: number, text: string): Promise<void> {
-  const lines = Array.from(
-    { length: count },
-    (_, i) =>
-      `${JSON.stringify({ type: "user", uuid: `live${++written}`, sessionId: "aaaaaaaa-bbbb-4ccc-8ddd-000000020000", cwd: "/home/dev/long", version: "2.1.0", timestamp: new Date().toISOString(), message: { role: "user", content: `${text} ${i}` } })}\n`,
-  );
-  await appendFile(path, lines.join(""));
-}
 
 function isInView({ page }: Stage, selector: string): Promise<boolean> {
   return page.evaluate((wanted) => {

@@ -1,0 +1,41 @@
+/** Sizes, from the build's manifest. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { UI } from "./stage.mjs";
+
+/** Files of the build: what each screen needs before it stands. */
+export function sizes(row) {
+  const manifest = JSON.parse(readFileSync(join(UI, ".vite/manifest.json"), "utf8"));
+  const gz = (file) => gzipSync(readFileSync(join(UI, file))).length / 1000;
+  /** What a page loads before it stands: static imports of its modules. */
+  const needs = (keys) => {
+    const seen = new Set();
+    const visit = (key) => {
+      if (seen.has(key)) return;
+      seen.add(key);
+      for (const next of manifest[key].imports ?? []) visit(next);
+    };
+    keys.forEach(visit);
+    return [...seen].map((key) => manifest[key].file);
+  };
+  const sum = (files) => files.reduce((total, file) => total + gz(file), 0);
+  const entry = "index.html";
+  const page = (name) => Object.keys(manifest).find((key) => key.endsWith(`pages/${name}.vue`));
+  row("entry, JS gzip", sum(needs([entry])), "kB", 90);
+  row("entry and Home, JS gzip", sum(needs([entry, page("home")])), "kB", 90);
+  const session = page("session");
+  const markdown = Object.keys(manifest).find((key) => key.endsWith("session/markdown.ts"));
+  row("session route before the highlighter, JS gzip", sum(needs([entry, session, markdown])), "kB", 190);
+  const scripts = Object.values(manifest)
+    .filter((one) => one.file.endsWith(".js") && !one.isEntry && !/@shikijs\/langs/.test(one.src ?? ""))
+    .map((one) => [gz(one.file), one.file]);
+  row(`largest other chunk (${scripts.sort((a, b) => b[0] - a[0])[0][1]})`, scripts[0][0], "kB", 60);
+  const css = readdirSync(join(UI, "assets")).filter((name) => name.endsWith(".css"));
+  row(
+    "CSS gzip",
+    css.reduce((total, name) => total + gz(join("assets", name)), 0),
+    "kB",
+    15,
+  );
+}
