@@ -45,6 +45,20 @@ export function toRows(transcript: Transcript, options: RowOptions): Row[] {
   return rows;
 }
 
+/** Puts the rows of before in place of equal new ones: what grew at its end is drawn anew at its end only. Changes `rows`. */
+export function keepRows(rows: Row[], before: readonly Row[] = []): Row[] {
+  for (const [index, now] of rows.entries()) {
+    const old = before[index];
+    if (!old || old.key !== now.key || old.type !== now.type) break;
+    const isSame =
+      old.type === "message"
+        ? now.type === "message" && old.result === now.result
+        : now.type === "fold" && old.end === now.end;
+    if (isSame) rows[index] = old;
+  }
+  return rows;
+}
+
 /** Adds the row of a message, if it passes. */
 function push(rows: Row[], transcript: Transcript, seq: number, options: RowOptions): void {
   const kind = kindAt(transcript, seq);

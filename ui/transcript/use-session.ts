@@ -12,7 +12,7 @@ import { SESSION, type SessionContext } from "./context.ts";
 import { addMessage, countKinds, kindAt, type Transcript, toolAt, toTranscript } from "./model.ts";
 import { createPages } from "./pages.ts";
 import { recall, remember } from "./position.ts";
-import { toRows } from "./rows.ts";
+import { keepRows, type Row, toRows } from "./rows.ts";
 import { type CommitMark, commitsDuring } from "./time-travel.ts";
 
 export function useSession(id: string) {
@@ -70,11 +70,11 @@ export function useSession(id: string) {
   const unfolded = computed(
     () => new Set([...opened].filter((key) => key.startsWith("fold:")).map((key) => Number(key.slice(5)))),
   );
-  const rows = computed(() =>
-    transcript.value
-      ? toRows(transcript.value, { kinds: kinds.value, errorsOnly: errorsOnly.value, unfolded: unfolded.value })
-      : [],
-  );
+  const rows = computed<Row[]>((before) => {
+    const model = transcript.value;
+    const options = { kinds: kinds.value, errorsOnly: errorsOnly.value, unfolded: unfolded.value };
+    return model ? keepRows(toRows(model, options), before) : [];
+  });
   const counts = computed(() => (transcript.value ? countKinds(transcript.value) : undefined));
 
   // Selection, in the URL.

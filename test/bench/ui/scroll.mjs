@@ -69,7 +69,7 @@ async function measure(page, way) {
     p95: percentile(frames, 95),
     script: percentile(gaps(runs), 95),
     long: (frames.filter((ms) => ms > LONG).length / frames.length) * 100,
-    up: gaps(tops).filter((px) => px < -2).length,
+    up: gaps(tops).filter((px) => px < -2),
     nodes,
   };
 }
@@ -123,7 +123,7 @@ export async function scroll({ page, work }, row) {
     ["thumb, all of it in 4 s", byScript(240, undefined)],
   ];
   let nodes = 0;
-  let up = 0;
+  const up = [];
   for (const [name, way] of ways) {
     const before = await work();
     const found = await measure(page, way);
@@ -132,8 +132,8 @@ export async function scroll({ page, work }, row) {
     row(`scroll, ${name}: p95 as a script sees it`, found.script, "ms", name === "300 px a frame" ? 20 : undefined);
     row(`scroll, ${name}: script, layout, style a frame`, ((await work()) - before) / found.count, "ms", 16);
     nodes = Math.max(nodes, found.nodes);
-    up += found.up;
+    up.push(...found.up.map((px) => `${name} ${Math.round(px)} px`));
   }
-  row("scroll: upward jumps over 2 px", up, "", 0);
+  row(`scroll: upward jumps over 2 px${up.length > 0 ? ` (${up.join(", ")})` : ""}`, up.length, "", 0);
   row("scroll: nodes", nodes, "", 1_500);
 }
