@@ -382,7 +382,7 @@ export const en = {
   "search.filters": "Filters",
   "search.facets": "Filters",
   "search.none": "Nothing found.",
-  "search.tryWithout": "It would be found",
+  "search.tryWithout": "With one condition less:",
   "search.without": "Without {name} {value}",
   "search.onlyWord": "Without “{word}”",
   "search.clearAll": "Clear all filters",

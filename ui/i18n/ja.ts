@@ -380,7 +380,7 @@ export const words: Words = {
   "search.filters": "絞り込み",
   "search.facets": "絞り込み",
   "search.none": "見つかりませんでした。",
-  "search.tryWithout": "条件をゆるめると見つかります:",
+  "search.tryWithout": "条件を 1 つ外すと:",
   "search.without": "{name} {value} を外す",
   "search.onlyWord": "「{word}」を外す",
   "search.clearAll": "絞り込みをすべて解除",

@@ -375,7 +375,7 @@ export const words: Words = {
   "search.filters": "筛选",
   "search.facets": "筛选",
   "search.none": "没有找到。",
-  "search.tryWithout": "放宽条件后可以找到：",
+  "search.tryWithout": "去掉一个条件后：",
   "search.without": "去掉 {name} {value}",
   "search.onlyWord": "去掉“{word}”",
   "search.clearAll": "清除所有筛选",
