@@ -2,7 +2,7 @@
 import { checkKernel, checkMachine, type DoctorReport } from "./doctor.ts";
 import { toOpenApi } from "./openapi.ts";
 import { definePlugin } from "./plugin.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute, type RoutesOf } from "./route.ts";
 import { collectStatus } from "./status.ts";
 
 export const routes = [
@@ -37,3 +37,6 @@ export const routes = [
 ] as const;
 
 export const builtin = definePlugin({ name: "kernel", routes });
+
+/** The kernel's own routes, for a client typed from them; those of plugins are in `ApiRoutes`. */
+export type KernelRoutes = RoutesOf<typeof routes>;

@@ -1,6 +1,8 @@
 /** Public entry of `sessarc`: re-exports only. Nothing here may load a heavy package. */
+
 export { type Access, type Discovery, readDiscovery, type Scope } from "./access.ts";
 export * from "./adapter.ts";
+export type { KernelRoutes } from "./builtin.ts";
 export { UsageError } from "./cli/args.ts";
 export { ApiError } from "./cli/client.ts";
 export { formatBytes, formatCount, formatDuration, formatMoney, formatShort } from "./cli/format.ts";

@@ -1,10 +1,9 @@
 /** The HTTP API, typed from the routes themselves: `api("GET /sessions/:id", { params: { id } })`. No server code reaches the bundle. */
-import type { ApiRoutes, RoutesOf } from "sessarc";
-import type { routes as kernelRoutes } from "../core/builtin.ts";
+import type { ApiRoutes, KernelRoutes } from "sessarc";
 import type {} from "../plugins/index.ts";
 import { pathOf } from "./client-path.ts";
 
-type Routes = ApiRoutes & RoutesOf<typeof kernelRoutes>;
+type Routes = ApiRoutes & KernelRoutes;
 export type RouteKey = keyof Routes & string;
 type Of<K extends RouteKey, F extends string> = Routes[K] extends { [P in F]: infer T } ? T : undefined;
 

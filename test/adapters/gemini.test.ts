@@ -107,7 +107,12 @@ describe("adapters: gemini-cli", () => {
     ]);
     expect(refs[1]?.companions?.map((path) => basename(path))).toEqual(["0b1e55ed-0000-4000-8000-000000000001"]);
     expect(await Promise.all(refs.map((ref) => adapter.peek?.(ref, env)))).toEqual([
-      { title: "list the files", cwd: undefined, startedAt: "2026-01-02T03:04:05.000Z" },
+      {
+        title: "list the files",
+        cwd: undefined,
+        startedAt: "2026-01-02T03:04:05.000Z",
+        virtualProject: { key: "cccccccc", name: "Gemini CLI cccccccc" },
+      },
       { title: "Change a constant", cwd: "/home/dev/demo", startedAt: "2026-10-05T09:00:00.000Z" },
       { title: "look around", cwd: "/home/dev/demo", startedAt: "2026-10-05T09:00:20.000Z" },
     ]);

@@ -71,6 +71,7 @@ describe("GET /api/openapi.json", () => {
       "/api/openapi.json",
       "/api/plugins",
       "/api/status",
+      "/api/doctor",
       "/api/cups/{id}/stains",
       "/api/cups",
       "/api/numbers",
