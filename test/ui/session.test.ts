@@ -68,7 +68,7 @@ describeUi("dashboard: a session", () => {
     await pane.getByText(/before this message|at this message/).waitFor();
     await pane.getByRole("button", { name: "Files" }).click();
     await pane.getByRole("searchbox").fill("README");
-    await pane.getByRole("button", { name: /README\.md/ }).click();
+    await pane.getByRole("treeitem", { name: /README\.md/ }).click();
     await page.waitForURL(/f=README\.md/);
     await page.reload();
     await pane.getByText("README.md").first().waitFor();

@@ -190,6 +190,8 @@ export const en = {
   "git.filterFiles": "Filter files",
   "git.files": "{n} file|{n} files",
   "git.changed": "{n} changed",
+  "git.changedOnly": "Changed only",
+  "git.noFiles": "No file fits.",
   "kind.user": "You",
   "kind.assistant": "Assistant",
   "kind.thinking": "Thinking",

@@ -189,6 +189,8 @@ export const words: Words = {
   "git.filterFiles": "ファイルを絞り込む",
   "git.files": "{n} ファイル",
   "git.changed": "変更 {n} 件",
+  "git.changedOnly": "変更のみ",
+  "git.noFiles": "該当するファイルがありません。",
   "kind.user": "あなた",
   "kind.assistant": "アシスタント",
   "kind.thinking": "思考",

@@ -185,6 +185,8 @@ export const words: Words = {
   "git.filterFiles": "筛选文件",
   "git.files": "{n} 个文件",
   "git.changed": "{n} 个有更改",
+  "git.changedOnly": "仅已更改",
+  "git.noFiles": "没有符合的文件。",
   "kind.user": "你",
   "kind.assistant": "助手",
   "kind.thinking": "思考",

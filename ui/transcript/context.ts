@@ -6,6 +6,13 @@ import type { Transcript } from "./model.ts";
 import type { Pages } from "./pages.ts";
 import type { Row } from "./rows.ts";
 
+/** What the reader made of the tree of files: stays while commits and panes change. */
+export interface FilesState {
+  /** Keys of the folders that are open. */
+  opened: Set<string>;
+  filter: string;
+}
+
 export interface SessionContext {
   id: string;
   detail: Ref<SessionDetail | undefined>;
@@ -21,6 +28,7 @@ export interface SessionContext {
   /** Parts of rows that are opened: `all:12`, `fold:40`. Outlives the row's own mounting. */
   opened: Set<string>;
   toggle(key: string): void;
+  files: FilesState;
   causality: Ref<Causality | undefined>;
   /** Text searched for in this session. */
   find: Ref<string>;

@@ -8,6 +8,8 @@ export type Tree = Answer<"GET /git/tree">;
 export type FileAt = Answer<"GET /git/file">;
 
 const WAIT = 120;
+/** Trees kept for going back and forth; one of a large repository is several MB. */
+const KEPT = 8;
 
 export function useTimeTravel(
   project: () => string | undefined,
@@ -47,7 +49,9 @@ export function useTimeTravel(
       const hash = answer.commit?.hash;
       if (hash !== undefined) {
         const known = trees.get(hash) ?? (await api("GET /git/tree", { query: { project: id, commit: hash }, signal }));
+        trees.delete(hash);
         trees.set(hash, known);
+        for (const oldest of trees.keys()) if (trees.size > KEPT) trees.delete(oldest);
         tree.value = known;
       } else tree.value = undefined;
       state.value = answer;

@@ -229,6 +229,7 @@ export function useSession(id: string) {
     toggle: (key) => {
       if (!opened.delete(key)) opened.add(key);
     },
+    files: reactive({ opened: new Set<string>(), filter: "" }),
     causality,
     find,
   };
