@@ -35,7 +35,18 @@ export function defaultPlugins(): PluginEntry[] {
 }
 
 // What the plugins answer, for clients; it also brings their routes and services into scope for whoever imports these types.
-export type { Archive, Cost, Message, Project, ScannedProject, SearchResult, Session } from "./archive/index.ts";
+export type {
+  Archive,
+  Cost,
+  FollowFrame,
+  ImportReport,
+  Message,
+  Project,
+  ScannedProject,
+  SearchResult,
+  Session,
+  SessionOutcome,
+} from "./archive/index.ts";
 export type { Causality } from "./causality/index.ts";
 export type { Demo } from "./demo/index.ts";
 export type { Commit, FileAt, Git, TreeAt } from "./git/index.ts";

@@ -13,7 +13,8 @@ import { sourceRoutes } from "./routes/sources.ts";
 import { migrations } from "./schema.ts";
 
 export type { Archive } from "./archive.ts";
-export type { ImportFrame, ImportReport } from "./import/run.ts";
+export type { FollowFrame, SessionOutcome } from "./import/bulletin.ts";
+export type { ImportFrame, ImportReport, Progress } from "./import/run.ts";
 export type { RetentionReport } from "./retention.ts";
 export type { ScannedProject, ScannedSession } from "./routes/import.ts";
 export type { SearchResult } from "./routes/search.ts";

@@ -1,34 +1,15 @@
 /** The import of this page: started here, or found running after a reload. Goes on when the page shows something else. */
 import { computed, readonly, ref, shallowRef } from "vue";
-import { type Answer, ApiError, api, type BodyOf, request } from "../client.ts";
+import type { FollowFrame, ImportReport, SessionOutcome } from "../../plugins/index.ts";
+import { ApiError, api, type BodyOf, request } from "../client.ts";
 import { readFrames } from "./import-frames.ts";
 import { useService } from "./service.ts";
 
-export type Report = Exclude<Answer<"POST /import">, undefined>;
-export interface ProgressFrame {
-  type: "progress";
-  done: number;
-  total: number;
-  bytes: number;
-  bytesTotal: number;
-  rate: number;
-  etaMs: number | null;
-  current: string | null;
-}
-export interface SessionOutcome {
-  id: string;
-  outcome: "imported" | "unchanged" | "skipped" | "failed";
-  code?: string;
-  message?: string;
-}
-type Frame =
-  | ProgressFrame
-  | { type: "reading"; ids: string[] }
-  | ({ type: "session" } & SessionOutcome)
-  | { type: "outcomes"; reading: string[]; sessions: SessionOutcome[] }
-  | ({ type: "done" } & Report)
-  | { type: "error"; code: string; message: string }
-  | { type: "idle" };
+export type { SessionOutcome };
+
+/** As `POST /import` streams it, whether from the start or from the middle. */
+type Frame = FollowFrame | { type: "error"; code: string; message: string };
+type Progress = Extract<Frame, { type: "progress" }>;
 
 /** What was asked for: for the rows of a page that was loaded anew, and to import the rest. */
 interface Asked {
@@ -37,8 +18,8 @@ interface Asked {
   estimate: number | null;
 }
 
-const progress = ref<ProgressFrame>();
-const report = shallowRef<Report>();
+const progress = shallowRef<Progress>();
+const report = shallowRef<ImportReport>();
 const problem = shallowRef<ApiError>();
 const cancelling = ref(false);
 const asked = shallowRef<Asked | undefined>(load<Asked>("sessarc:import-asked"));
@@ -46,7 +27,7 @@ const asked = shallowRef<Asked | undefined>(load<Asked>("sessarc:import-asked"))
 const reading = new Set<string>();
 const outcomes = new Map<string, SessionOutcome>();
 const told = ref(0);
-let telling: ReturnType<typeof setTimeout> | undefined;
+let telling = false;
 let busy = false;
 const DONE = "sessarc:last-import";
 
@@ -56,8 +37,10 @@ function load<T>(key: string): T | undefined {
 }
 
 function tell(): void {
-  telling ??= setTimeout(() => {
-    telling = undefined;
+  if (telling) return;
+  telling = true;
+  setTimeout(() => {
+    telling = false;
     told.value++;
   }, 100);
 }
@@ -147,7 +130,7 @@ async function attach(): Promise<boolean> {
   } finally {
     if (ran) end();
   }
-  report.value ??= load<Report>(DONE);
+  report.value ??= load<ImportReport>(DONE);
   return ran;
 }
 

@@ -1,19 +1,21 @@
 /** What the running import has told so far, for those who ask in the middle of it. */
 import type { ImportFrame, ImportReport, Progress } from "./run.ts";
 
-export type SessionFrame = Extract<ImportFrame, { type: "session" }>;
+/** What became of a session. */
+export type SessionOutcome = Omit<Extract<ImportFrame, { type: "session" }>, "type">;
 /** Sent first to whoever follows a run: what became of its sessions so far. */
 export interface OutcomesFrame {
   type: "outcomes";
   reading: string[];
-  sessions: Omit<SessionFrame, "type">[];
+  sessions: SessionOutcome[];
 }
+/** What whoever follows a run is told. */
 export type FollowFrame = ImportFrame | OutcomesFrame | ({ type: "done" } & ImportReport) | { type: "idle" };
 
 /** Memory: an entry for each session of the run, gone when it ends. */
 export class Bulletin {
   readonly #reading = new Set<string>();
-  readonly #sessions = new Map<string, Omit<SessionFrame, "type">>();
+  readonly #sessions = new Map<string, SessionOutcome>();
   readonly #followers = new Set<(frame: FollowFrame) => void>();
   #progress: Progress | undefined;
   #last: ImportReport | undefined;
