@@ -259,6 +259,17 @@ describe("search", () => {
     expect(new Set(seen).size).toBe(25);
   });
 
+  it("by relevance puts most matches first, and counts what the limit left out", async () => {
+    const rows = (n: number) => Array.from({ length: n }, (_, i) => ({ role: "user" as const, text: `ember ${i}` }));
+    session(1, home, rows(2));
+    session(2, home, rows(5));
+    session(3, home, rows(3));
+    await call("POST", "/import", { all: true });
+    const { body } = await call("GET", "/search?q=ember&sort=relevance&limit=2");
+    expect(body.results.map((result: { matchCount: number }) => result.matchCount)).toEqual([5, 3]);
+    expect(body.total).toEqual({ sessions: 3, relation: "eq" });
+  });
+
   it("D20: inflates only what the index lets through, and says so", async () => {
     for (let n = 1; n <= 20; n++)
       session(n, "/w/app", [...rows(n), ...(n === 13 ? [{ role: "user" as const, text: "quixotrillium" }] : [])]);

@@ -135,10 +135,11 @@ export class SearchIndex {
       if (hits) results.push(hits);
     }
     stats.inflated = this.#transcripts.stats.inflated - inflatedBefore;
+    const sessions = results.length;
     if (request.sort === "relevance") results.sort((a, b) => b.matchCount - a.matchCount).splice(request.limit);
     return {
       results,
-      total: { sessions: results.length, relation: complete && !request.cursor ? "eq" : "gte" },
+      total: { sessions, relation: complete && !request.cursor ? "eq" : "gte" },
       next,
       stats,
     };
