@@ -8,14 +8,18 @@ const follow = defineRoute({
   path: "/sessions/:id/live",
   summary: "What is written to a session's log from now on, as events",
   query: v.object({
-    /** seq of the last message the client has; default: all that the archive has. `Last-Event-ID` goes first. */
+    /** `id` of the last frame, from a page that opens a new stream itself and cannot send `Last-Event-ID`, which goes first. */
+    since: v.optional(v.pipe(v.string(), v.maxLength(40))),
+    /** seq of the last message the client has; default: all that the archive has. `since` goes before it. */
     after: v.optional(v.pipe(v.string(), v.regex(/^\d{1,9}$/, "must be a whole number"), v.transform(Number))),
   }),
   handler: async ({ kernel, params, query, event }) => {
     const has: Position | undefined =
       query.after === undefined ? undefined : { seq: query.after + 1, mark: NO_MARK, lineage: "" };
     const { headers, signal } = event.req;
-    const client = await kernel.inject("live").follow(params.id, parseId(headers.get("last-event-id")) ?? has);
+    const client = await kernel
+      .inject("live")
+      .follow(params.id, parseId(headers.get("last-event-id")) ?? parseId(query.since ?? null) ?? has);
     signal.addEventListener("abort", () => client.drop(), { once: true });
     if (signal.aborted) client.drop();
     return new Response(client.stream, {

@@ -55,6 +55,8 @@ export interface Stage {
   url: string;
   home: string;
   served: Served;
+  /** Starts the service again, after `served.close()`, at the same address and with the same data. */
+  start(): Promise<void>;
   /** What went wrong in the page since the last call: errors, requests to other origins, failed answers. */
   problems(): string[];
 }
@@ -84,7 +86,7 @@ export function useStage(options: StageOptions = {}): () => Stage {
     const config = await loadConfig({ cwd: home, env, flags: { port: 0, dataDir: join(folder, "data") } });
     // What is imported is what a test imports.
     if (options.sync !== true) config.sync = false;
-    const plugins = [
+    const plugins = () => [
       claude(),
       codex(),
       cursor(),
@@ -101,7 +103,9 @@ export function useStage(options: StageOptions = {}): () => Stage {
       ...(options.plugins ?? []),
       dashboard({ dir: DIR }),
     ];
-    const served = await serve({ config, env, plugins, log: () => {}, graceMs: 200 });
+    const run = (settings: typeof config) =>
+      serve({ config: settings, env, plugins: plugins(), log: () => {}, graceMs: 200 });
+    const served = await run(config);
     const url = served.url.replace(/\/$/, "");
     if (options.imported !== false)
       await served.kernel.fetch("/api/import", { method: "POST", body: JSON.stringify({ all: true }) });
@@ -124,7 +128,18 @@ export function useStage(options: StageOptions = {}): () => Stage {
         !request.url().startsWith("data:") &&
         seen.push(`foreign: ${request.url()}`),
     );
-    stage = { page, context, url, home, served, problems: () => seen.splice(0) };
+    const set: Stage = {
+      page,
+      context,
+      url,
+      home,
+      served,
+      start: async () => {
+        set.served = await run({ ...config, port: Number(new URL(url).port) });
+      },
+      problems: () => seen.splice(0),
+    };
+    stage = set;
   }, 120_000);
   afterAll(async () => {
     await stage?.context.close();

@@ -355,6 +355,7 @@ export const en = {
   "live.connecting": "connecting",
   "live.stopped": "stopped",
   "live.reconnecting": "reconnecting",
+  "live.retry": "Retry now",
   "live.off": "off",
   "live.count": "{n} live",
   "live.watching": "{n} session is being followed|{n} sessions are being followed",

@@ -353,6 +353,7 @@ export const words: Words = {
   "live.connecting": "接続中",
   "live.stopped": "停止",
   "live.reconnecting": "再接続中",
+  "live.retry": "今すぐ再試行",
   "live.off": "オフ",
   "live.count": "ライブ {n} 件",
   "live.watching": "{n} セッションを追跡中",

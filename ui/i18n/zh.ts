@@ -348,6 +348,7 @@ export const words: Words = {
   "live.connecting": "连接中",
   "live.stopped": "已停止",
   "live.reconnecting": "重新连接",
+  "live.retry": "立即重试",
   "live.off": "关闭",
   "live.count": "{n} 个实时",
   "live.watching": "正在跟随 {n} 个会话",

@@ -44,6 +44,7 @@ function createService() {
     }
   }, 5_000);
   const retryIn = ref(0);
+  const shownBy = ref<string>();
   let clock: ReturnType<typeof setInterval> | undefined;
   // Sooner than the questions come by themselves: after 1, 2, 4, 4 … seconds.
   watch(lost, (isLost) => {
@@ -78,6 +79,8 @@ function createService() {
     lost,
     retryIn,
     retry: running.now,
+    /** Who tells of it in place of the shell. */
+    shownBy,
     progress,
     sync,
     refresh: () => Promise.all([status.now(), running.now()]),

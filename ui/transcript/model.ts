@@ -84,6 +84,16 @@ export function addMessage(
   return true;
 }
 
+/** Takes out the messages from `from` on. */
+export function cutMessages(transcript: Transcript, from: number): void {
+  const { kinds, times, sizes, tools, partner, errors } = transcript;
+  transcript.total = Math.min(transcript.total, from);
+  for (const column of [kinds, times, sizes, tools, partner]) column.length = transcript.total;
+  for (const [seq, other] of partner.entries()) if (other >= from) partner[seq] = -1;
+  for (const seq of errors) if (seq >= from) errors.delete(seq);
+  transcript.prompts = transcript.prompts.filter(({ seq }) => seq < from);
+}
+
 export function countKinds(transcript: Transcript): Record<Kind, number> {
   const counts: Record<Kind, number> = { user: 0, assistant: 0, thinking: 0, tool_use: 0, tool_result: 0, note: 0 };
   for (let seq = 0; seq < transcript.total; seq++) counts[kindAt(transcript, seq)]++;

@@ -17,6 +17,8 @@ export interface Pages {
   put(message: Message): void;
   /** The whole of a cut message. */
   whole(seq: number): Promise<Message | undefined>;
+  /** Lets go what stands at `from` and after. */
+  cut(from: number): void;
   clear(): void;
   readonly error: { value: unknown };
 }
@@ -96,6 +98,12 @@ export function createPages(id: string, total: () => number): Pages {
       const message = answer.messages[0];
       if (message) this.put(message);
       return message;
+    },
+    cut(from) {
+      for (const [page, slots] of [...pages]) {
+        if (page * PAGE >= from) pages.delete(page);
+        else if ((page + 1) * PAGE > from) pages.set(page, slots.slice(0, from - page * PAGE));
+      }
     },
     clear: () => pages.clear(),
   };

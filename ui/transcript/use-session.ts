@@ -9,7 +9,7 @@ import { useQueryState, writeQuery } from "../state/query-state.ts";
 import type { Message, Session } from "../wire.ts";
 import { type Causality, toCausality } from "./causality.ts";
 import { SESSION, type SessionContext } from "./context.ts";
-import { addMessage, countKinds, kindAt, type Transcript, toolAt, toTranscript } from "./model.ts";
+import { addMessage, countKinds, cutMessages, kindAt, type Transcript, toolAt, toTranscript } from "./model.ts";
 import { createPages } from "./pages.ts";
 import { recall, remember } from "./position.ts";
 import { keepRows, type Row, toRows } from "./rows.ts";
@@ -177,7 +177,8 @@ export function useSession(id: string) {
 
   // Live.
   const fresh = ref(0);
-  const live = useLive(id, (messages) => {
+  const live = useLive(id, { onMessages: grow, onCut: cut });
+  function grow(messages: readonly Message[]): void {
     const model = transcript.value;
     if (!model) return;
     let added = 0;
@@ -192,7 +193,13 @@ export function useSession(id: string) {
     if (added === 0) return;
     fresh.value += added;
     triggerRef(transcript);
-  });
+  }
+  function cut(from: number): void {
+    if (!transcript.value || from >= transcript.value.total) return;
+    cutMessages(transcript.value, from);
+    pages.cut(from);
+    triggerRef(transcript);
+  }
   function callOf(call: string): number | undefined {
     const model = transcript.value;
     if (!model) return undefined;
