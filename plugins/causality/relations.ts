@@ -33,7 +33,8 @@ export function scoreOf(relation: Relation, distance: number): number {
 }
 
 export function reasonOf(relation: Relation, evidence: Evidence, seq: number): string {
-  const ago = `${seq - evidence.seq} messages before`;
+  const distance = seq - evidence.seq;
+  const ago = `${distance} ${distance === 1 ? "message" : "messages"} before`;
   switch (relation) {
     case "same-file":
       return `Read this file ${ago}`;

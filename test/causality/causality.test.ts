@@ -142,6 +142,23 @@ describe("shell commands", () => {
   });
 });
 
+it("the newest sessions are ready before anybody asks: the first request reads nothing", async () => {
+  const t = await createTestKernel({ plugins: [archive(), claude(), causality()] });
+  const log = join(t.home, ".claude/projects/-w-app/aaaaaaaa-0000-4000-8000-000000000001.jsonl");
+  mkdirSync(dirname(log), { recursive: true });
+  writeFileSync(
+    log,
+    `${JSON.stringify({ type: "assistant", uuid: "a1", timestamp: "2026-11-01T10:00:00.000Z", cwd: "/w/app", message: { id: "m1", role: "assistant", model: "m", content: [{ type: "tool_use", id: "t1", name: "Read", input: { file_path: "/w/app/a.ts" } }] } })}\n`,
+  );
+  await t.send("POST", "/api/import", { all: true });
+  const { stats } = t.kernel.storage.transcripts;
+  const before = stats.inflated;
+  for (let i = 0; i < 500 && stats.inflated === before; i++) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(stats.inflated).toBe(before + 1);
+  await t.json("/api/sessions/claude-code:aaaaaaaa-0000-4000-8000-000000000001/causality");
+  expect(stats.inflated).toBe(before + 1);
+});
+
 it("GET /sessions/:id/causality: 404 for unknown ids, and anew when the session grew", async () => {
   const t = await createTestKernel({ plugins: [archive(), claude(), causality()] });
   const log = join(t.home, ".claude/projects/-w-app/aaaaaaaa-0000-4000-8000-000000000001.jsonl");
@@ -158,7 +175,7 @@ it("GET /sessions/:id/causality: 404 for unknown ids, and anew when the session 
   expect(grown.changes[0]?.causes[0]).toMatchObject({
     seq: 0,
     relation: "same-file",
-    reason: "Read this file 1 messages before",
+    reason: "Read this file 1 message before",
   });
   expect((await t.fetch("/api/sessions/nope:1/causality")).status).toBe(404);
 });

@@ -1,0 +1,100 @@
+/** Answers, made once for as long as a session stays what it is; those of the newest sessions before anybody asks. */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { EventKind, Kernel, Services } from "sessarc";
+import { createAnalysis } from "./analyze.ts";
+import { createChangeWriter } from "./json.ts";
+
+/** Answers kept. */
+const KEEP = 16;
+/** ms of work after which others get their turn. */
+const SLICE_MS = 8;
+/** ms without an import after which the newest sessions are looked at. */
+const QUIET_MS = 500;
+/** Messages of the newest sessions looked at unasked: about 0.1 s of work, in slices. */
+const AHEAD = 25_000;
+
+type Row = Parameters<Services["archive"]["ref"]>[0];
+
+export interface Answers {
+  /** The answer as JSON, sent as it is each time. */
+  get(row: Row): Promise<Uint8Array<ArrayBuffer>>;
+  /** After the start, and after a first import: the sessions that are likely opened next are ready then. Once; ends with the kernel. */
+  prefetch(): void;
+}
+
+export function createAnswers(kernel: Kernel): Answers {
+  const kept = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
+
+  const self: Answers = {
+    get(row) {
+      // Only the session's own content counts: other sessions may change as they like.
+      const key = `${row.id} ${row.generation} ${row.message_count}`;
+      let answer = kept.get(key);
+      if (!answer) {
+        answer = analyze(kernel, row);
+        answer.catch(() => kept.delete(key));
+      }
+      kept.delete(key);
+      kept.set(key, answer);
+      if (kept.size > KEEP) kept.delete(kept.keys().next().value as string);
+      return answer;
+    },
+    prefetch() {
+      let timer: NodeJS.Timeout | undefined;
+      const plan = () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => {
+          run().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "causality" }));
+        }, QUIET_MS);
+        timer.unref();
+      };
+      const off = [kernel.hooks.hook("kernel:ready", plan), kernel.hooks.hook("session:replaced", plan)];
+      const end = () => {
+        clearTimeout(timer);
+        for (const one of off) one();
+      };
+      const run = async () => {
+        const { store } = kernel.inject("archive");
+        const newest = await store.list({ limit: KEEP });
+        if (newest.length > 0) end();
+        let left = AHEAD;
+        for (const { id, messageCount } of newest) {
+          if (messageCount > left) continue;
+          left -= messageCount;
+          const row = await store.row(id);
+          if (row && !kernel.closing.aborted) await self.get(row);
+        }
+      };
+      kernel.onClose(end);
+    },
+  };
+  return self;
+}
+
+const LOOKED_AT: ReadonlySet<EventKind> = new Set<EventKind>(["tool_use", "tool_result"]);
+
+/** One pass, in slices; of each message only the fields that say something are read. */
+async function analyze(kernel: Kernel, row: Row): Promise<Uint8Array<ArrayBuffer>> {
+  const archive = kernel.inject("archive");
+  const analysis = createAnalysis(archive.adapter(row.tool)?.tools ?? {}, row.cwd ?? "");
+  // Written down as they are found: together they are the largest part of it all.
+  const toJson = createChangeWriter();
+  const pieces: Buffer[] = [];
+  let found = 0;
+  const write = () => {
+    let text = "";
+    for (const change of analysis.takeChanges()) text += (found++ === 0 ? "" : ",") + toJson(change);
+    if (text !== "") pieces.push(Buffer.from(text));
+  };
+  let turn = performance.now();
+  for await (const chunk of archive.chunks(row)) {
+    for (let i = 0; i < chunk.count; i++) if (LOOKED_AT.has(chunk.kind(i))) analysis.add(chunk.lazy(i));
+    write();
+    if (performance.now() - turn < SLICE_MS) continue;
+    await nextTurn();
+    turn = performance.now();
+  }
+  await nextTurn();
+  const { changes: _, ...rest } = analysis.finish();
+  return Buffer.concat([Buffer.from('{"changes":['), ...pieces, Buffer.from(`],${JSON.stringify(rest).slice(1)}`)]);
+}
