@@ -215,7 +215,11 @@ export const en = {
   "session.progress": "Message {seq} of {total}",
   "session.partialTypes": "Kinds of records it does not know",
   "session.partialLines": "Lines that are no valid record",
-  "session.printPart": "Printed is what was on the screen. The whole session: Export redacted.",
+  "session.printPart": "The first {most} of {total} messages. The whole session: Export redacted.",
+  "session.printFiltered": "With filters: {shown} of {total} messages.",
+  "session.printMissing":
+    "{n} message was not loaded. Print in the menu of the session waits for all.|{n} messages were not loaded. Print in the menu of the session waits for all.",
+  "session.printCut": "{n} long text is shortened.|{n} long texts are shortened.",
   "session.filter": "Filter sessions",
   "session.read": "Read",
   "session.overview": "Overview",

@@ -214,7 +214,11 @@ export const words: Words = {
   "session.progress": "{total} 件中 {seq} 件目",
   "session.partialTypes": "知らない種類の記録",
   "session.partialLines": "正しい記録ではない行",
-  "session.printPart": "印刷されるのは画面に出ていた部分です。全体は「秘匿化して書き出す」から。",
+  "session.printPart": "{total} 件中、最初の {most} 件のメッセージです。全体は「秘匿化して書き出す」から。",
+  "session.printFiltered": "フィルター適用中：{total} 件中 {shown} 件のメッセージ。",
+  "session.printMissing":
+    "{n} 件のメッセージは読み込まれていません。セッションのメニューの「印刷」はすべてを待ちます。",
+  "session.printCut": "長いテキスト {n} 件は省略されています。",
   "session.filter": "セッションを絞り込む",
   "session.read": "読む",
   "session.overview": "概要",

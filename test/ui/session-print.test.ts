@@ -1,0 +1,105 @@
+/** A session on paper: all of it, whatever was on the screen; afterwards everything is as before. */
+import { expect, it } from "vitest";
+import { describeUi, type Stage, useStage, visit } from "./browser.ts";
+import { writeLongSession } from "./long-session.ts";
+
+/** What stands on the page at the moment of printing: the print dialog of a test writes it down. */
+const printed = ({ page }: Stage, act: () => Promise<void>) =>
+  page
+    .evaluate(() => {
+      const state = window as unknown as { paper?: { rows: number; bodies: number; text: string } };
+      state.paper = undefined;
+      window.print = () => {
+        const list = document.querySelector("[data-print]");
+        state.paper = {
+          rows: list?.querySelectorAll("article").length ?? 0,
+          bodies: list?.querySelectorAll("article:not(:has([aria-busy]))").length ?? 0,
+          text: list?.textContent ?? "",
+        };
+        window.dispatchEvent(new Event("afterprint"));
+      };
+    })
+    .then(act)
+    .then(() =>
+      page.waitForFunction(
+        () => (window as unknown as { paper?: { rows: number; bodies: number; text: string } }).paper,
+      ),
+    )
+    .then((paper) => paper.jsonValue())
+    .then((paper) => {
+      if (!paper) throw new Error("Nothing was printed");
+      return paper;
+    });
+
+describeUi("dashboard: printing a session", () => {
+  const ids: string[] = [];
+  const get = useStage({
+    fill: async (home) => {
+      ids.push((await writeLongSession(home, 900)).id);
+    },
+  });
+
+  it("prints every message from the menu and by keys, and leaves the screen as it was", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, `/sessions/${ids[0]}?m=450`);
+    await page.locator("article[aria-current=true]").waitFor();
+    const mounted = await page.locator("article").count();
+    expect(mounted).toBeLessThan(60);
+    const place = () => page.evaluate(() => document.querySelector("[data-transcript]")?.scrollTop);
+    const before = await place();
+    const byMouse = await printed(stage, async () => {
+      await page.getByRole("button", { name: "Session actions" }).click();
+      await page.getByRole("menuitem", { name: /^Print/ }).click();
+    });
+    // Turns of nine messages, each of three calls with its result in one row: six rows.
+    expect(byMouse.rows).toBe(600);
+    expect(byMouse.bodies).toBe(600);
+    expect(byMouse.text).toContain("Step 0: ");
+    expect(byMouse.text).toContain("Step 99: ");
+    expect(byMouse.text).toContain("29→const row28 = 28;");
+    await page.locator("[data-print]").waitFor({ state: "detached" });
+    expect(await page.locator("article").count()).toBe(mounted);
+    expect(await place()).toBe(before);
+    await page.locator("main h1").focus();
+    const byKeys = await printed(stage, () => page.keyboard.press("Control+p"));
+    expect(byKeys.rows).toBe(600);
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("is many pages on paper, also from the browser's own menu, and what the filters leave out is told", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, `/sessions/${ids[0]}`);
+    const pages = (pdf: Buffer) => pdf.toString("latin1").match(/\/Type\s*\/Page\b/g)?.length ?? 0;
+    await printed(stage, () => page.keyboard.press("Control+p"));
+    const all = pages(await page.pdf());
+    expect(all).toBeGreaterThan(30);
+    await page.locator("[data-print]").waitFor({ state: "detached" });
+    await visit(stage, `/sessions/${ids[0]}?kinds=user`);
+    const paper = await printed(stage, () => page.keyboard.press("Control+p"));
+    expect(paper.rows).toBe(100);
+    expect(paper.text).toContain("With filters: 100 of 900 messages.");
+    expect(pages(await page.pdf())).toBeLessThan(all / 3);
+    stage.problems();
+  });
+});
+
+describeUi("dashboard: printing a very long session", () => {
+  let id = "";
+  const get = useStage({
+    fill: async (home) => {
+      ({ id } = await writeLongSession(home, 2_300));
+    },
+  });
+
+  it("prints the first 2,000 messages and says where the whole is to be had", async () => {
+    const stage = get();
+    await visit(stage, `/sessions/${id}`);
+    const paper = await printed(stage, () => stage.page.keyboard.press("Control+p"));
+    expect(paper.text).toMatch(/The first 2,000 of 2,3\d\d messages\. The whole session: Export redacted\./);
+    expect(paper.rows).toBeGreaterThan(1_300);
+    expect(paper.rows).toBeLessThan(1_340);
+    expect(paper.bodies).toBe(paper.rows);
+  });
+});

@@ -1,0 +1,30 @@
+/** Printing a session: all of its messages are fetched and laid out first, and let go afterwards. */
+import { nextTick, onScopeDispose, ref } from "vue";
+import type { Pages } from "./pages.ts";
+
+/** Messages printed at most: about 300 pages. */
+export const PRINT_MOST = 2_000;
+
+/** `printing` is true while everything is laid out. What the browser's own menu prints cannot wait: there, what is loaded stands. */
+export function usePrint(pages: Pages, total: () => number) {
+  const printing = ref(false);
+  const before = () => {
+    printing.value = true;
+  };
+  const after = () => {
+    printing.value = false;
+  };
+  addEventListener("beforeprint", before);
+  addEventListener("afterprint", after);
+  onScopeDispose(() => {
+    removeEventListener("beforeprint", before);
+    removeEventListener("afterprint", after);
+  });
+  async function print(): Promise<void> {
+    await pages.ensure(0, Math.min(total(), PRINT_MOST) - 1);
+    printing.value = true;
+    await nextTick();
+    window.print();
+  }
+  return { printing, print };
+}
