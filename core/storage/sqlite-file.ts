@@ -98,10 +98,16 @@ function toFile(path: string, engine: SqliteEngine): SqliteFile {
   };
 }
 
+/** Statements kept prepared: adapters ask the same few questions for every message, and preparing takes longer than most answers. */
+const KEEP = 16;
+
 function createCopy(image: SqlImage): SqliteEngine {
+  const idle = new Map<string, ReturnType<SqlImage["prepare"]>>();
   return {
     *iterate(sql, params) {
-      const statement = image.prepare(sql);
+      const statement = idle.get(sql) ?? image.prepare(sql);
+      idle.delete(sql); // nobody else may use it meanwhile
+      let ended = false;
       try {
         statement.bind([...params]);
         let columns: string[] | undefined;
@@ -110,8 +116,12 @@ function createCopy(image: SqlImage): SqliteEngine {
           const values = statement.get();
           yield Object.fromEntries(columns.map((name, i) => [name, values[i] ?? null]));
         }
+        ended = true;
       } finally {
-        statement.free();
+        if (ended && idle.size < KEEP && !idle.has(sql)) {
+          statement.reset();
+          idle.set(sql, statement);
+        } else statement.free();
       }
     },
     close: () => image.close(),

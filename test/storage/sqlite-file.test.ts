@@ -63,6 +63,20 @@ describe("openSqliteFile", () => {
     file.close();
   });
 
+  it("answers the same question again and inside itself, also after one that was left half-way", async () => {
+    const [bytes] = await states(`${CREATE}; ${insert(1, 4)}`);
+    await writeFile(path, bytes as Uint8Array);
+    const file = await openSqliteFile(path);
+    const above = "select id from t where id > ? order by id";
+    const ids = (after: number) => Array.from(file.iterate<{ id: number }>(above, [after]), (row) => row.id);
+    const pairs: number[][] = [];
+    for (const { id } of file.iterate<{ id: number }>(above, [2])) pairs.push([id, ...ids(id)]);
+    expect(pairs).toEqual([[3, 4], [4]]);
+    for (const _ of file.iterate(above, [0])) break;
+    expect([ids(0), ids(3), ids(0)]).toEqual([[1, 2, 3, 4], [4], [1, 2, 3, 4]]);
+    file.close();
+  });
+
   it("stops early without reading the rest", async () => {
     const [image] = await states(`${CREATE}; ${insert(1, 500)}`);
     await writeFile(path, image as Uint8Array);

@@ -75,6 +75,8 @@ interface Known {
 /** Logs handed to a worker at once: enough that messages between threads do not count. */
 const JOB_BYTES = 1 << 20;
 const JOB_SESSIONS = 24;
+/** A store is opened for each job anew, which may mean a copy of all of it: so many jobs for one at most. */
+const STORE_JOBS = 8;
 /** Sessions committed together: one fsync, and a batch small enough that no request waits. */
 const GROUP = 48;
 const PROGRESS_MS = 100;
@@ -381,6 +383,8 @@ function* toJobs(changed: readonly Found[]): Generator<Found[]> {
       Number(large(b)) - Number(large(a)) ||
       (large(a) ? (b.ref.size ?? 0) - (a.ref.size ?? 0) : (b.ref.mtime ?? 0) - (a.ref.mtime ?? 0)),
   );
+  const counts = new Map<string, number>();
+  for (const one of changed) counts.set(groupOf(one), (counts.get(groupOf(one)) ?? 0) + 1);
   const open = new Map<string, { list: Found[]; bytes: number }>();
   for (const one of ordered) {
     const name = groupOf(one);
@@ -388,6 +392,8 @@ function* toJobs(changed: readonly Found[]): Generator<Found[]> {
     open.set(name, group);
     group.list.push(one);
     group.bytes += one.ref.size ?? 0;
+    const share = one.adapter.readMany ? Math.ceil((counts.get(name) ?? 0) / STORE_JOBS) : 0;
+    if (group.list.length < share) continue;
     if (group.bytes >= JOB_BYTES || group.list.length >= JOB_SESSIONS) {
       open.delete(name);
       yield group.list;
