@@ -2,12 +2,14 @@
  * OpenCode's database: which sessions it holds and how each is read. Only the tables session, message, part and project are ever
  * named here; account, control_account, credential and session_share hold secrets.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type Draft,
   parseRecord,
   type SessionRef,
   type SessionSummary,
   type SqliteFile,
+  type SqlValue,
   toNumber,
   toText,
 } from "sessarc";
@@ -16,12 +18,15 @@ import type { Row, SessionRow } from "./types.ts";
 
 type Raw = Record<string, unknown>;
 
-/** Every session of the database with its change token. One pass over the rows' times, none over their contents. */
-export function listSessions(db: SqliteFile, path: string): SessionRef[] {
+/** Rows of one look: about 10 ms of a table with long contents. */
+const SLICE_ROWS = 15_000;
+
+/** Every session of the database with its change token. One pass over the rows' times, in slices, none over their contents. */
+export async function listSessions(db: SqliteFile, path: string): Promise<SessionRef[]> {
   const tables = new Set(db.tables());
   if (!tables.has("session") || !tables.has("message")) return [];
-  const messages = activity(db, "message", tables);
-  const parts = activity(db, "part", tables);
+  const messages = await activities(db, "message", tables);
+  const parts = await activities(db, "part", tables);
   const refs: SessionRef[] = [];
   for (const row of sessionRows(db)) {
     const id = toText(row.id);
@@ -51,8 +56,8 @@ export function sessionVersion(db: SqliteFile, id: string): string | undefined {
   if (!row) return undefined;
   return versionOf(
     toSession(row, id),
-    activity(db, "message", tables, id).get(id),
-    activity(db, "part", tables, id).get(id),
+    activity(db, "message", tables, "session_id = ?", [id]).get(id),
+    activity(db, "part", tables, "session_id = ?", [id]).get(id),
   );
 }
 
@@ -150,13 +155,14 @@ interface Activity {
 
 /**
  * Rows and their times of edit, per session. A deletion does not move the maximum: hence the count; an edit behind a clock set
- * back moves only the sum.
+ * back moves only the sum. Its parts are small, so that the sum is exact (below 2^53) in whatever order they are added.
  */
 function activity(
   db: SqliteFile,
   table: "message" | "part",
   tables: ReadonlySet<string>,
-  id?: string,
+  where: string,
+  params: readonly SqlValue[],
 ): Map<string, Activity> {
   const found = new Map<string, Activity>();
   if (!tables.has(table)) return found;
@@ -164,9 +170,8 @@ function activity(
   if (!columns.has("session_id")) return found;
   const time = columns.has("time_updated") ? "time_updated" : columns.has("time_created") ? "time_created" : "0";
   const rows = db.all<Raw>(
-    `select session_id as id, count(*) as n, max(${time}) as latest, total(${time}) as sum from ${table}` +
-      (id === undefined ? " group by session_id" : " where session_id = ?"),
-    id === undefined ? [] : [id],
+    `select session_id as id, count(*) as n, max(${time}) as latest, total(${time} % 4294967296) as sum from ${table} where ${where} group by session_id`,
+    params,
   );
   for (const row of rows) {
     const key = toText(row.id);
@@ -174,6 +179,34 @@ function activity(
     found.set(key, { count: toNumber(row.n) ?? 0, latest: toNumber(row.latest) ?? 0, sum: toNumber(row.sum) ?? 0 });
   }
   return found;
+}
+
+/** Of all sessions, a slice of the table at a time. */
+async function activities(
+  db: SqliteFile,
+  table: "message" | "part",
+  tables: ReadonlySet<string>,
+): Promise<Map<string, Activity>> {
+  const [made] = db.all<{ sql: unknown }>("select sql from sqlite_master where name = ?", [table]);
+  if (typeof made?.sql !== "string" || !made.sql.startsWith("CREATE TABLE") || /without\s+rowid/i.test(made.sql))
+    return activity(db, table, tables, "true", []);
+  const all = new Map<string, Activity>();
+  const end = `select max(rowid) as last from (select rowid from ${table} where rowid > ? order by rowid limit ${SLICE_ROWS})`;
+  for (let after = -Number.MAX_SAFE_INTEGER; ; ) {
+    const [row] = db.all<{ last: number | null }>(end, [after]);
+    if (row?.last == null) return all;
+    for (const [id, one] of activity(db, table, tables, "rowid > ? and rowid <= ?", [after, row.last])) {
+      const sum = all.get(id);
+      if (!sum) all.set(id, one);
+      else {
+        sum.count += one.count;
+        sum.latest = Math.max(sum.latest, one.latest);
+        sum.sum += one.sum;
+      }
+    }
+    after = row.last;
+    await nextTurn();
+  }
 }
 
 function versionOf(session: SessionRow, messages: Activity | undefined, parts: Activity | undefined): string {

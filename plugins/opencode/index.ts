@@ -44,7 +44,7 @@ export default defineAdapter((options: OpenCodeOptions | undefined) => {
     listed.delete(path);
     const db = await openSqliteFile(path);
     try {
-      const refs = listSessions(db, path);
+      const refs = await listSessions(db, path);
       const kept = [...listed.values()].reduce((sum, one) => sum + one.refs.length, 0);
       if (kept + refs.length <= KEEP) listed.set(path, { token, refs });
       return refs;
