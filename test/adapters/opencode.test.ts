@@ -3,9 +3,17 @@ import { mkdir, mkdtemp, readFile, rm, symlink, unlink, utimes, writeFile } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AdapterEnv, Cursor, SessionEvent, SessionRef, SessionSummary } from "sessarc";
+import {
+  type AdapterEnv,
+  type Cursor,
+  openSqliteFile,
+  type SessionEvent,
+  type SessionRef,
+  type SessionSummary,
+} from "sessarc";
 import { testAdapter } from "sessarc/test";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { listSessions, sessionVersion } from "../../plugins/opencode/database.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import { toUsage } from "../../plugins/opencode/parse.ts";
 import {
@@ -419,6 +427,28 @@ describe("OpenCode: change", () => {
       expect(now.ses_other, change).toBe(base.ses_other);
     }
     expect(await versions([])).toEqual(base);
+  });
+
+  it("lists a large database in slices: the same versions as of each session alone, with turns for others between", async () => {
+    const path = join(data, "opencode.db");
+    const rows = `with recursive g(n) as (select 1 union all select n + 1 from g where n < 40000)
+      insert into part select 'x' || n, 'm', case n % 3 when 0 then 'ses_plain' else 'ses_' || (n % 3) end, ${T0} + n, ${T0} + n, '{}' from g`;
+    const others = [1, 2].map((n) => ({ ...PLAIN, id: `ses_${n}`, messages: [user(`m${n}`, T0, "hello")] }));
+    await writeDatabase(path, [PLAIN, ...others], [[rows], ["delete from part where rowid % 7 = 0"]]);
+    let turns = 0;
+    let counting = true;
+    const count = () => {
+      turns++;
+      if (counting) setImmediate(count);
+    };
+    const db = await openSqliteFile(path);
+    count();
+    const refs = await listSessions(db, path);
+    counting = false;
+    expect(refs.map(({ key }) => key).sort()).toEqual(["ses_1", "ses_2", "ses_plain"]);
+    for (const ref of refs) expect(ref.version).toBe(sessionVersion(db, ref.key));
+    expect(turns).toBeGreaterThan(3);
+    db.close();
   });
 
   it("gives a JSON session another version when one of its files changed", async () => {
