@@ -74,6 +74,11 @@ describeUi("dashboard: printing a session", () => {
     const pages = (pdf: Buffer) => pdf.toString("latin1").match(/\/Type\s*\/Page\b/g)?.length ?? 0;
     await printed(stage, () => page.keyboard.press("Control+p"));
     const all = pages(await page.pdf());
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    expect(await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--add"))).toBe(
+      "#ebf8ee",
+    );
+    await page.emulateMedia({ media: "screen", colorScheme: "light" });
     expect(all).toBeGreaterThan(30);
     await page.locator("[data-print]").waitFor({ state: "detached" });
     await visit(stage, `/sessions/${ids[0]}?kinds=user`);

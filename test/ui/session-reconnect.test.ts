@@ -91,6 +91,21 @@ describeUi("dashboard: a live connection that is lost", () => {
     stage.problems();
   });
 
+  it("does not move the page on a small screen either", async () => {
+    const { stage, page, pill } = await open("&m=300");
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.locator("header").getByText("live", { exact: true }).waitFor();
+    const height = async () => (await page.locator("main header").boundingBox())?.height;
+    const before = await height();
+    await stage.served.close();
+    await pill.waitFor();
+    expect(await height()).toBe(before);
+    expect(await violations(stage)).toEqual([]);
+    await stage.start();
+    await page.locator("header").getByText("live", { exact: true }).waitFor({ timeout: 15_000 });
+    stage.problems();
+  });
+
   it("tries at once when asked, by mouse and by keyboard", async () => {
     const { stage, page, pill } = await open("&m=300");
     for (const press of [false, true]) {

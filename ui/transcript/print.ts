@@ -8,8 +8,11 @@ export const PRINT_MOST = 2_000;
 /** `printing` is true while everything is laid out. What the browser's own menu prints cannot wait: there, what is loaded stands. */
 export function usePrint(pages: Pages, total: () => number) {
   const printing = ref(false);
+  const load = () => pages.ensure(0, Math.min(total(), PRINT_MOST) - 1);
   const before = () => {
     printing.value = true;
+    // Too late for this print; there for the next.
+    void load();
   };
   const after = () => {
     printing.value = false;
@@ -21,7 +24,7 @@ export function usePrint(pages: Pages, total: () => number) {
     removeEventListener("afterprint", after);
   });
   async function print(): Promise<void> {
-    await pages.ensure(0, Math.min(total(), PRINT_MOST) - 1);
+    await load();
     printing.value = true;
     await nextTick();
     window.print();

@@ -39,6 +39,8 @@ const ALLOWED = {
 };
 
 DOMPurify.addHook("afterSanitizeAttributes", (node) => {
+  // Wide code is scrolled by keys too.
+  if (node.tagName === "PRE") node.setAttribute("tabindex", "0");
   if (node.tagName !== "A") return;
   const href = node.getAttribute("href") ?? "";
   if (!/^https?:\/\//i.test(href)) {
