@@ -1,5 +1,14 @@
 /** GET /sessions/:id/figures and /sessions/:id/context: what one session touched and cost, and how full its context was. */
-import { type Adapter, defineRoute, type Kernel, type SessionRef, type TokenUsage, type UsageEntry } from "sessarc";
+import {
+  type Adapter,
+  defineRoute,
+  isGone,
+  isSessarcError,
+  type Kernel,
+  type SessionRef,
+  type TokenUsage,
+  type UsageEntry,
+} from "sessarc";
 import type { Cost } from "./pricing.ts";
 
 export interface SessionFigures {
@@ -93,8 +102,10 @@ async function repliesOf(
       const step = await events.next();
       if (step.done) return step.value.replies ?? [];
     }
-  } catch {
-    return undefined; // gone or locked since it was imported: said in the answer
+  } catch (error) {
+    // Gone or locked since it was imported: said in the answer.
+    if (isGone(error) || isSessarcError(error)) return undefined;
+    throw error;
   }
 }
 
