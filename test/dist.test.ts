@@ -113,12 +113,38 @@ describe("the built package", () => {
     const [packed] = JSON.parse(stdout) as { files: { path: string }[]; size: number; unpackedSize: number }[];
     const paths = (packed?.files ?? []).map((file) => file.path);
     expect(paths).toEqual(
-      expect.arrayContaining(["LICENSE", "README.md", "package.json", "dist/cli.mjs", "dist/LICENSES.txt"]),
+      expect.arrayContaining([
+        "LICENSE",
+        "README.md",
+        "package.json",
+        "dist/cli.mjs",
+        "dist/LICENSES.txt",
+        "dist/ui/licenses.txt",
+      ]),
     );
     expect(paths.filter((path) => !/^(dist\/|LICENSE$|README\.md$|package\.json$)/.test(path))).toEqual([]);
     const report = `packed ${Math.round((packed?.size ?? 0) / 1024)} KiB, unpacked ${Math.round((packed?.unpackedSize ?? 0) / 1024)} KiB`;
     expect(packed?.size, report).toBeLessThan(3 * MIB);
     expect(packed?.unpackedSize, report).toBeLessThan(10 * MIB);
+  });
+
+  it("brings the notices of every package that is in the dashboard", async () => {
+    const notices = await readFile(join(ROOT, "dist/ui/licenses.txt"), "utf8");
+    const names = [...notices.matchAll(/^(\S+) \d+\.\S+ \(.+\)$/gm)].map((match) => match[1]);
+    for (const name of [
+      "@vue/runtime-core",
+      "vue-router",
+      "pinia",
+      "reka-ui",
+      "virtua",
+      "@shikijs/core",
+      "markdown-it",
+    ])
+      expect(names, name).toContain(name);
+    for (const name of ["dompurify", "diff", "tailwindcss", "@fontsource-variable/inter", "@iconify-json/lucide", "h3"])
+      expect(names, name).toContain(name);
+    for (const notice of notices.split(/^-{80}$/m)) expect(notice).toMatch(/copyright|licen[cs]e/i);
+    expect(notices).toContain("Lucide Contributors");
   });
 
   it("says nothing about the machine it was built on", async () => {

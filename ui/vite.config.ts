@@ -4,12 +4,13 @@ import { fileURLToPath } from "node:url";
 import tailwind from "@tailwindcss/vite";
 import vue from "@vitejs/plugin-vue";
 import { defineConfig, type Plugin } from "vite";
+import { licenses } from "./build/licenses.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({
   root: here("."),
-  plugins: [vue(), tailwind(), icons()],
+  plugins: [vue(), tailwind(), icons(), licenses(here("../dist/LICENSES.txt"))],
   build: {
     outDir: here("../dist/ui"),
     emptyOutDir: true,

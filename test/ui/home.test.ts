@@ -62,9 +62,9 @@ describeUi("dashboard: Home", () => {
     const { perDay } = await ask(stage, "days=30");
     await chart(stage).locator("button[tabindex='0']").focus();
     for (let i = 0; i < 4; i++) await page.keyboard.press("Shift+ArrowLeft");
-    await page.getByRole("status").filter({ hasText: "marked: Enter zooms" }).waitFor();
+    await page.getByRole("status").filter({ hasText: "selected: Enter zooms" }).waitFor();
     await page.keyboard.press("Escape");
-    await page.getByRole("status").filter({ hasText: "marked" }).waitFor({ state: "detached" });
+    await page.getByRole("status").filter({ hasText: "selected: Enter" }).waitFor({ state: "detached" });
     for (let i = 0; i < 3; i++) await page.keyboard.press("Shift+ArrowLeft");
     await page.keyboard.press("Enter");
     await page.waitForURL(/from=/);
@@ -122,7 +122,9 @@ describeUi("dashboard: Home", () => {
     await visit(stage, "/");
     const { perDay, totals } = await ask(stage, "days=30");
     const image = page.getByRole("figure", { name: "Cost per day" }).getByRole("img");
-    expect(await image.getAttribute("aria-label")).toContain(`$${(totals.cost.microdollars / 1e6).toFixed(2)} in all`);
+    expect(await image.getAttribute("aria-label")).toContain(
+      `$${(totals.cost.microdollars / 1e6).toFixed(2)} in total`,
+    );
     await page.getByRole("button", { name: "Show table" }).click();
     const table = page.getByRole("figure", { name: "Cost per day" }).getByRole("table");
     expect(await table.locator("tbody tr").count()).toBe(perDay.length);
@@ -136,7 +138,7 @@ describeUi("dashboard: Home", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/?from=2020-01-01&to=2020-01-05");
-    await page.getByText("No sessions in this time.").waitFor();
+    await page.getByText("No sessions in this range.").waitFor();
     await page.getByRole("button", { name: "Reset zoom" }).click();
     await page.locator("tbody a[data-row]").first().waitFor();
   });

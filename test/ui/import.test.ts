@@ -149,7 +149,7 @@ describeUi("dashboard: folders elsewhere", () => {
     expect(await violations(stage)).toEqual([]);
     await field.fill(backup);
     await field.press("Enter");
-    await page.getByText("Added: 1 session there counts.").waitFor();
+    await page.getByText("Added: 1 session found there.").waitFor();
     expect(await field.inputValue()).toBe("");
     await page.getByRole("button", { name: "Import 1 session", exact: true }).waitFor();
     await page.setViewportSize({ width: 390, height: 844 });

@@ -48,7 +48,7 @@ describeUi("dashboard: projects", () => {
     await writeFile(hold, "");
     await page.goto(`${stage.url}/projects`);
     const cell = row(stage, "tidepool");
-    await cell.getByRole("img", { name: "git is being asked" }).waitFor();
+    await cell.getByRole("img", { name: "Reading the state of git" }).waitFor();
     const tops = () => page.locator("tbody tr").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
     const before = await tops();
     await cell.getByText("git is slow").waitFor();
@@ -249,7 +249,7 @@ describeUi("dashboard: one project", () => {
     expect(await rows.count()).toBe(failing);
     await page.getByRole("checkbox", { name: "Live only" }).press("Space");
     await page.waitForURL(/live=1/);
-    await page.getByText("Nothing passes the filters.").waitFor();
+    await page.getByText("Nothing matches the filters.").waitFor();
     await page.getByRole("button", { name: "Clear" }).click();
     await page.waitForFunction(() => location.search === "?days=all&tab=sessions");
     expect(await rows.count()).toBe(top.length);
@@ -260,7 +260,7 @@ describeUi("dashboard: one project", () => {
     const { page } = stage;
     const id = await projectId(stage, "old-one");
     await visit(stage, `/projects/${id}?days=7`);
-    await page.getByText(/^No sessions in 7 days\. The last was on /).waitFor();
+    await page.getByText(/^No sessions in 7 days\. Last one: /).waitFor();
     await page.getByRole("button", { name: "Show 90 days" }).press("Enter");
     await page.waitForURL(/days=90/);
     await page.getByRole("group", { name: "Cost per day" }).waitFor();

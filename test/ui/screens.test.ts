@@ -1,7 +1,8 @@
-/** Every screen: stands, reports nothing on the console, asks no other machine, is accessible, comes back after a reload. */
+/** Every screen: stands, reports nothing on the console, asks no other machine, is accessible, looks as it should (probes.ts), comes back after a reload. */
 import { expect, it } from "vitest";
 import { violations } from "./axe.ts";
 import { describeUi, projectId, type Stage, sessionId, settled, useStage, visit } from "./browser.ts";
+import { looks } from "./probes.ts";
 
 const daysAgo = (n: number) => new Date(Date.now() - n * 86_400_000).toISOString().slice(0, 10);
 const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
@@ -48,11 +49,8 @@ describeUi("dashboard: every screen", () => {
           await visit(stage, address);
           const where = `${name}, ${colorScheme}, ${width} px`;
           expect(stage.problems(), where).toEqual([]);
-          expect(
-            await page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
-            `overflow: ${where}`,
-          ).toBeLessThanOrEqual(0);
           expect(await violations(stage), where).toEqual([]);
+          expect(await looks(page), where).toEqual([]);
         }
       }
       await page.setViewportSize({ width: 1440, height: 900 });

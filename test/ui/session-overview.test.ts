@@ -13,7 +13,7 @@ describeUi("dashboard: overview of a session", () => {
 
   it("draws how full the context was, names the window, and leads to the fullest message", async () => {
     const { stage, page } = await open("High and low water");
-    const chart = page.getByRole("img", { name: /How full the context was: 6 replies; .*11% of 200K/ });
+    const chart = page.getByRole("img", { name: /Context used: 6 replies; .*11% of 200K/ });
     await chart.waitFor();
     const places = (await chart.locator("polyline").getAttribute("points"))?.split(" ") ?? [];
     expect(places).toHaveLength(6);

@@ -21,7 +21,7 @@ describeUi("dashboard: sharing a session", () => {
     await page.getByRole("heading", { name: /1 secret in/ }).waitFor();
     expect(await page.locator("main").innerText()).not.toMatch(SECRET);
     const asked = page.waitForResponse(/security-check\?personal=1$/);
-    await page.getByRole("switch", { name: "Personal data too" }).press("Space");
+    await page.getByRole("switch", { name: "Include personal data" }).press("Space");
     expect((await asked).status()).toBe(200);
     await page
       .getByRole("row", { name: /sk_live_•/ })
@@ -48,7 +48,7 @@ describeUi("dashboard: sharing a session", () => {
     await dialog.getByText("30 days").click();
     await dialog.getByRole("button", { name: "Create link" }).click();
     const url = await dialog.getByRole("textbox", { name: "Link" }).inputValue();
-    await dialog.getByText("The link is shown this once.").waitFor();
+    await dialog.getByText("The link is shown only this once.").waitFor();
     const shared = await fetch(url);
     expect(shared.status).toBe(200);
     expect(await shared.text()).toContain("Read the settings");

@@ -40,9 +40,9 @@ describeUi("dashboard: settings", () => {
     expect(await page.getByRole("radio", { name: "Compact" }).isChecked()).toBe(true);
     expect(await page.evaluate(() => document.documentElement.dataset.density)).toBe("compact");
     await page.getByText("Comfortable", { exact: true }).click();
-    await page.getByRole("switch", { name: "Fold the rail" }).click();
+    await page.getByRole("switch", { name: "Collapse the sidebar" }).click();
     expect((await page.locator("[data-rail]").boundingBox())?.width).toBe(52);
-    await page.getByRole("switch", { name: "Fold the rail" }).click();
+    await page.getByRole("switch", { name: "Collapse the sidebar" }).click();
   });
 
   it("says how large the archive is, what tools delete, and checks it on demand", async () => {

@@ -18,7 +18,7 @@ describeUi("dashboard: shell", () => {
     await page.reload();
     await settled(page);
     expect((await rail.boundingBox())?.width).toBe(52);
-    await rail.getByRole("button", { name: "Fold the rail" }).click();
+    await rail.getByRole("button", { name: "Collapse the sidebar" }).click();
     expect((await rail.boundingBox())?.width).toBe(208);
     await page.setViewportSize({ width: 880, height: 900 });
     expect((await rail.boundingBox())?.width).toBe(52);

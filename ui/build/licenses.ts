@@ -1,0 +1,53 @@
+/** `licenses.txt` beside the page: the notices of every package that is in it, and of what is bundled with the service. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Plugin } from "vite";
+
+/** What is in the page without a module or an asset of its own, with its notice where the package brings none. */
+const WITHOUT_TRACE: Record<string, string | undefined> = {
+  tailwindcss: undefined,
+  "@iconify-json/lucide": fileURLToPath(new URL("./lucide.txt", import.meta.url)),
+};
+const LINE = `\n${"-".repeat(80)}\n\n`;
+
+/** `service`: the notices that the build of the service wrote; left out where there are none yet. */
+export function licenses(service: string): Plugin {
+  const require = createRequire(import.meta.url);
+  return {
+    name: "licenses",
+    apply: "build",
+    generateBundle(_, bundle) {
+      const files: string[] = [];
+      for (const file of Object.values(bundle)) {
+        if (file.type === "asset") files.push(...file.originalFileNames);
+        else files.push(...file.moduleIds.filter((id) => (file.modules[id]?.renderedLength ?? 0) > 0));
+      }
+      const roots = new Set(files.flatMap(rootOf));
+      for (const name of Object.keys(WITHOUT_TRACE)) roots.add(dirname(require.resolve(`${name}/package.json`)));
+      const notices = [...roots].map(noticeOf).sort();
+      if (existsSync(service)) notices.push(readFileSync(service, "utf8"));
+      this.emitFile({ type: "asset", fileName: "licenses.txt", source: notices.join(LINE) });
+    },
+  };
+}
+
+/** Folder of the package a file belongs to. Assets are named from the folder of the page. */
+function rootOf(file: string): string[] {
+  const found = /^(.*\/)?(node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file.replaceAll("\\", "/").replace(/^\0/, ""));
+  if (!found?.[2]) return [];
+  const root = fileURLToPath(new URL(`../../${found[2]}`, import.meta.url));
+  return existsSync(join(root, "package.json")) ? [root] : [];
+}
+
+function noticeOf(root: string): string {
+  const { name, version, license } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Record<
+    string,
+    string
+  >;
+  const own = readdirSync(root).filter((entry) => /^(licen[cs]e|notice)/i.test(entry));
+  const files = own.length > 0 ? own.map((entry) => join(root, entry)) : [WITHOUT_TRACE[name ?? ""]];
+  const texts = files.map((file) => (file ? readFileSync(file, "utf8") : ""));
+  return `${name} ${version} (${license})\n\n${texts.join("\n")}`;
+}
