@@ -102,7 +102,7 @@ describeUi("dashboard: printing a very long session", () => {
     const stage = get();
     await visit(stage, `/sessions/${id}`);
     const paper = await printed(stage, () => stage.page.keyboard.press("Control+p"));
-    expect(paper.text).toMatch(/The first 2,000 of 2,3\d\d messages\. The whole session: Export redacted\./);
+    expect(paper.text).toMatch(/The first 2,000 of 2,3\d\d messages\. For the whole session, use Export redacted\./);
     expect(paper.rows).toBeGreaterThan(1_300);
     expect(paper.rows).toBeLessThan(1_340);
     expect(paper.bodies).toBe(paper.rows);

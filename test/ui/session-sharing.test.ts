@@ -99,7 +99,7 @@ describeUi("dashboard: sharing a session", () => {
     await page.getByRole("menuitem", { name: "Delete from archive" }).click();
     await page
       .getByRole("dialog")
-      .getByText(/12 messages goes?/)
+      .getByText(/12 messages is deleted/)
       .waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("heading", { name: "Read the settings" }).waitFor();

@@ -1,0 +1,215 @@
+/** Everything that opens over a screen is accessible: in both themes, at 1440 px and at 390 px in turn. */
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { violations } from "./axe.ts";
+import { describeUi, projectId, type Stage, sessionId, useStage, visit } from "./browser.ts";
+
+interface Overlay {
+  path(stage: Stage): Promise<string> | string;
+  /** Opens it and waits until it stands. */
+  open(page: Page): Promise<unknown>;
+  /** Where it exists; both when left out. */
+  width?: number;
+}
+
+const session = async (stage: Stage) => `/sessions/${await sessionId(stage, "Read the settings")}`;
+const project = async (stage: Stage) => `/projects/${await projectId(stage, "tidepool")}?days=all`;
+const dialog = (page: Page, name: string | RegExp) => page.getByRole("dialog", { name }).waitFor();
+const menu = (button: string | RegExp) => async (page: Page) => {
+  await page.getByRole("button", { name: button }).first().click();
+  await page.getByRole("menu").waitFor();
+};
+const item = (button: string | RegExp, name: string) => async (page: Page) => {
+  await menu(button)(page);
+  await page.getByRole("menuitem", { name }).click();
+};
+async function palette(page: Page, typed = ""): Promise<void> {
+  await page.keyboard.press("Control+k");
+  const input = page.getByRole("combobox", { name: "Command or search" });
+  await input.waitFor();
+  if (typed !== "") await input.fill(typed);
+  await page.getByRole("option", { selected: true }).waitFor();
+}
+const rowActions = async (page: Page) => {
+  await palette(page, "#field");
+  await page.keyboard.press("ArrowRight");
+  await page.getByText("Actions for “field-notes”").waitFor();
+};
+
+const OVERLAYS: Record<string, Overlay> = {
+  "palette, empty": { path: () => "/", open: (page) => palette(page) },
+  "palette, results": { path: () => "/", open: (page) => palette(page, "tide") },
+  "palette, nothing found": {
+    path: () => "/",
+    open: async (page) => {
+      await palette(page);
+      await page.keyboard.type("#zzzznothing");
+      await page.getByText("Nothing found", { exact: true }).waitFor();
+    },
+  },
+  "palette, actions of a row": { path: () => "/", open: rowActions },
+  "palette, a new name": {
+    path: () => "/",
+    open: async (page) => {
+      await rowActions(page);
+      await page.keyboard.type("ren");
+      await page.getByRole("option", { name: "Rename", selected: true }).waitFor();
+      await page.keyboard.press("Enter");
+      await page.getByRole("combobox", { name: "New name, then Enter" }).waitFor();
+    },
+  },
+  "key help": {
+    path: () => "/projects",
+    open: async (page) => {
+      await page.keyboard.press("?");
+      await dialog(page, "Keys");
+    },
+  },
+  menu: {
+    path: () => "/",
+    width: 390,
+    open: async (page) => {
+      await page.getByRole("button", { name: "Menu" }).click();
+      await dialog(page, "Menu");
+    },
+  },
+  "menu of a project": { path: () => "/projects", open: menu(/^Actions for tidepool/) },
+  "menu of a session": { path: session, open: menu("Session actions") },
+  "switch session": { path: session, open: menu("Switch session or project") },
+  "rename a project": {
+    path: () => "/projects",
+    open: async (page) => {
+      await item(/^Actions for tidepool/, "Rename")(page);
+      await page.getByRole("textbox", { name: "Rename" }).waitFor();
+    },
+  },
+  "rename a session": {
+    path: session,
+    open: async (page) => {
+      await item("Session actions", "Rename")(page);
+      await page.getByRole("textbox", { name: "Rename" }).waitFor();
+    },
+  },
+  "delete a project": {
+    path: () => "/projects",
+    open: async (page) => {
+      await item(/^Actions for tidepool/, "Delete")(page);
+      await dialog(page, "Delete tidepool?");
+      await page.getByText("Removed from the archive").waitFor();
+    },
+  },
+  "delete a session": {
+    path: session,
+    open: async (page) => {
+      await item("Session actions", "Delete from archive")(page);
+      await page.getByRole("dialog").waitFor();
+    },
+  },
+  "delete a log": {
+    path: session,
+    open: async (page) => {
+      await item("Session actions", "Delete source log")(page);
+      await page.getByRole("dialog").waitFor();
+    },
+  },
+  "link to a repository": {
+    path: () => "/projects",
+    open: async (page) => {
+      await item(/^Actions for .*\(no folder\)/, "Link to a repository")(page);
+      await page.getByRole("dialog").getByRole("combobox").fill("tide");
+      await page.getByRole("option").first().waitFor();
+    },
+  },
+  share: {
+    path: session,
+    open: async (page) => {
+      await page.getByRole("button", { name: "Share" }).click();
+      await dialog(page, "Share this session");
+      await page.getByText("1 value is replaced by a placeholder").waitFor();
+      await page.frameLocator("iframe").locator("h1").waitFor();
+    },
+  },
+  "choose days": {
+    path: () => "/",
+    open: async (page) => {
+      await page.getByRole("button", { name: "Choose days" }).click();
+      await dialog(page, "Choose days");
+    },
+  },
+  "hint of a figure": {
+    path: () => "/",
+    open: async (page) => {
+      await page.getByRole("button", { name: "Cost (est.)" }).focus();
+      await page.getByRole("tooltip").waitFor();
+    },
+  },
+  "figures of a day": {
+    path: () => "/",
+    open: async (page) => {
+      await page.getByRole("group", { name: "Cost per day" }).getByRole("button").last().focus();
+    },
+  },
+  "table of a chart": {
+    path: project,
+    open: async (page) => {
+      await page.getByRole("button", { name: "Show table" }).first().click();
+      await page.getByRole("figure", { name: "Cost per day" }).getByRole("table").waitFor();
+    },
+  },
+  "search syntax": { path: () => "/search?q=tide", open: (page) => page.getByText("Search syntax").click() },
+  "preview of a result": {
+    path: () => "/search?q=tide",
+    open: async (page) => {
+      await page.getByRole("button", { name: "Preview" }).first().click();
+      await page.getByRole("group", { name: "Preview" }).waitFor();
+    },
+  },
+  "filters of the search": {
+    path: () => "/search?q=tide",
+    width: 390,
+    open: async (page) => {
+      await page.getByRole("button", { name: "Filters" }).click();
+      await dialog(page, "Filters");
+    },
+  },
+  "a project to import from": {
+    path: () => "/import?step=choose",
+    open: (page) => page.getByRole("button", { name: /^tidepool/ }).click(),
+  },
+  "a plugin": {
+    path: () => "/settings/plugins",
+    open: (page) => page.locator("summary", { hasText: "archive" }).first().click(),
+  },
+  "no connection": {
+    path: () => "/",
+    open: async (page) => {
+      await page.route("**/api/**", (route) => route.abort("connectionrefused"));
+      await page.getByText(/^Reconnecting \(\d+ s\)$/).waitFor({ timeout: 10_000 });
+    },
+  },
+};
+
+describeUi("dashboard: what opens", () => {
+  const get = useStage();
+
+  Object.entries(OVERLAYS).forEach(([name, overlay], i) => {
+    it(name, { timeout: 60_000 }, async () => {
+      const stage = get();
+      const { page } = stage;
+      const address = await overlay.path(stage);
+      for (const [j, colorScheme] of (["light", "dark"] as const).entries()) {
+        const width = overlay.width ?? ((i + j) % 2 === 0 ? 1440 : 390);
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        await page.setViewportSize({ width, height: 900 });
+        await visit(stage, address);
+        await overlay.open(page);
+        const where = `${name}, ${colorScheme}, ${width} px`;
+        expect(await violations(stage), where).toEqual([]);
+        const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        expect(over, `sticks out: ${where}`).toBeLessThanOrEqual(0);
+        await page.unrouteAll();
+      }
+      stage.problems();
+    });
+  });
+});
