@@ -322,7 +322,7 @@ export const en = {
   "secrets.more": "Show more",
   "share.share": "Share",
   "share.title": "Share this session",
-  "share.what": "A frozen copy becomes a page of its own. Later messages are not part of it.",
+  "share.what": "A copy of the session as it is now becomes a page of its own. Later messages are not part of it.",
   "share.clean": "Nothing to replace was found.",
   "share.replaces": "{n} value is replaced by a placeholder|{n} values are replaced by placeholders",
   "share.replaced": "{n} value was replaced|{n} values were replaced",

@@ -25,8 +25,12 @@ export function useKeys(bindings: KeyBinding[]): void {
   });
 }
 
-/** What can be pressed now, for the help. */
-export const activeKeys = (): KeyBinding[] => layers.flat().filter((binding) => binding.label !== undefined);
+/** What can be pressed now, for the help: first what belongs to what is open. */
+export const activeKeys = (): KeyBinding[] =>
+  [...layers]
+    .reverse()
+    .flat()
+    .filter((binding) => binding.label !== undefined);
 
 export function listenForKeys(): void {
   window.addEventListener("keydown", (event) => {

@@ -15,7 +15,7 @@ blockquote{padding-left:.75rem;border-left:2px solid var(--line);color:var(--ink
 header{padding-bottom:1rem;border-bottom:1px solid var(--line)}
 dl{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;margin:0;font-size:.8125rem;line-height:1.25rem}
 dl div{display:flex;gap:.375rem;min-width:0}
-dt{color:var(--ink-3)}
+dt{flex:none;color:var(--ink-3)}
 dd{margin:0;font-variant-numeric:tabular-nums;min-width:0}
 .redacted{margin:.75rem 0 0;color:var(--ink-2);font-size:.8125rem}
 article{padding:.25rem 0 .25rem .75rem;border-left:2px solid var(--line)}
