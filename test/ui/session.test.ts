@@ -89,6 +89,8 @@ describeUi("dashboard: a session", () => {
     await page.keyboard.press("Alt+ArrowLeft");
     await page.waitForURL((url) => url.searchParams.get("m") === change);
     await page.locator(`${row(Number(change))}[aria-current=true]`).waitFor();
+    // The read led to more than this change: its lines go a moment after it is left.
+    await page.waitForFunction(() => document.querySelectorAll("[data-cause-line]").length === 1);
     const line = await page.locator("[data-cause-line]").boundingBox();
     const [from, to] = await Promise.all([cause, change].map((seq) => page.locator(row(Number(seq))).boundingBox()));
     expect(line?.y).toBeGreaterThanOrEqual(from?.y ?? Number.NaN);
