@@ -1,4 +1,4 @@
-/** Answers, made once for as long as a session stays what it is; those of the newest sessions before anybody asks. */
+/** Answers, made once for as long as a session stays what it is; those of long sessions before anybody asks. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EventKind, Kernel, Services } from "sessarc";
 import { createAnalysis } from "./analyze.ts";
@@ -8,17 +8,19 @@ import { createChangeWriter } from "./json.ts";
 const KEEP = 16;
 /** ms of work after which others get their turn. */
 const SLICE_MS = 8;
-/** ms without an import after which the newest sessions are looked at. */
+/** ms without an import after which the long sessions are looked at. */
 const QUIET_MS = 500;
-/** Messages of the newest sessions looked at unasked: about 0.1 s of work, in slices. */
-const AHEAD = 25_000;
+/** Messages from which on an answer takes long enough to be noticed (20 ms). */
+const LONG = 2_000;
+/** Messages looked at unasked, of all long sessions together: about 0.3 s of work, in slices. */
+const AHEAD = 45_000;
 
 type Row = Parameters<Services["archive"]["ref"]>[0];
 
 export interface Answers {
   /** The answer as JSON, sent as it is each time. */
   get(row: Row): Promise<Uint8Array<ArrayBuffer>>;
-  /** After the start, and after a first import: the sessions that are likely opened next are ready then. Once; ends with the kernel. */
+  /** After the start, or after a first import: long sessions, the newest first, are ready then. Once; ends with the kernel. */
   prefetch(): void;
 }
 
@@ -55,11 +57,12 @@ export function createAnswers(kernel: Kernel): Answers {
       };
       const run = async () => {
         const { store } = kernel.inject("archive");
-        const newest = await store.list({ limit: KEEP });
-        if (newest.length > 0) end();
+        const longest = await store.list({ sort: "messages", limit: KEEP });
+        if (longest.length > 0) end();
+        const newest = longest.sort((a, b) => (b.endedAt ?? "").localeCompare(a.endedAt ?? ""));
         let left = AHEAD;
         for (const { id, messageCount } of newest) {
-          if (messageCount > left) continue;
+          if (messageCount < LONG || messageCount > left) continue;
           left -= messageCount;
           const row = await store.row(id);
           if (row && !kernel.closing.aborted) await self.get(row);

@@ -142,21 +142,25 @@ describe("shell commands", () => {
   });
 });
 
-it("the newest sessions are ready before anybody asks: the first request reads nothing", async () => {
+it("long sessions are ready before anybody asks: the first request reads nothing; short ones wait to be asked for", async () => {
   const t = await createTestKernel({ plugins: [archive(), claude(), causality()] });
-  const log = join(t.home, ".claude/projects/-w-app/aaaaaaaa-0000-4000-8000-000000000001.jsonl");
-  mkdirSync(dirname(log), { recursive: true });
-  writeFileSync(
-    log,
-    `${JSON.stringify({ type: "assistant", uuid: "a1", timestamp: "2026-11-01T10:00:00.000Z", cwd: "/w/app", message: { id: "m1", role: "assistant", model: "m", content: [{ type: "tool_use", id: "t1", name: "Read", input: { file_path: "/w/app/a.ts" } }] } })}\n`,
-  );
+  const id = (n: number) => `aaaaaaaa-0000-4000-8000-00000000000${n}`;
+  const folder = join(t.home, ".claude/projects/-w-app");
+  mkdirSync(folder, { recursive: true });
+  const line = (n: number) =>
+    `${JSON.stringify({ type: "assistant", uuid: `a${n}`, timestamp: new Date(Date.UTC(2026, 10, 1) + n * 1000).toISOString(), cwd: "/w/app", message: { id: `m${n}`, role: "assistant", model: "m", content: [{ type: "tool_use", id: `t${n}`, name: "Read", input: { file_path: "/w/app/a.ts" } }] } })}\n`;
+  writeFileSync(join(folder, `${id(1)}.jsonl`), Array.from({ length: 2_500 }, (_, n) => line(n)).join(""));
+  writeFileSync(join(folder, `${id(2)}.jsonl`), line(9_000));
   await t.send("POST", "/api/import", { all: true });
   const { stats } = t.kernel.storage.transcripts;
-  const before = stats.inflated;
-  for (let i = 0; i < 500 && stats.inflated === before; i++) await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(stats.inflated).toBe(before + 1);
-  await t.json("/api/sessions/claude-code:aaaaaaaa-0000-4000-8000-000000000001/causality");
-  expect(stats.inflated).toBe(before + 1);
+  const ask = (n: number) => t.json(`/api/sessions/claude-code:${id(n)}/causality`);
+  const chunks = Math.ceil(2_500 / 512);
+  for (let i = 0; i < 500 && stats.inflated < chunks; i++) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(stats.inflated).toBe(chunks);
+  await ask(1);
+  expect(stats.inflated).toBe(chunks);
+  await ask(2);
+  expect(stats.inflated).toBe(chunks + 1);
 });
 
 it("GET /sessions/:id/causality: 404 for unknown ids, and anew when the session grew", async () => {
