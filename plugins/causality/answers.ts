@@ -10,8 +10,8 @@ const KEEP = 16;
 const SLICE_MS = 8;
 /** ms without an import after which the long sessions are looked at. */
 const QUIET_MS = 500;
-/** Messages from which on an answer takes long enough to be noticed (20 ms). */
-const LONG = 2_000;
+/** Messages from which on an answer takes long enough to be noticed (about 50 ms). */
+const LONG = 5_000;
 /** Messages looked at unasked, of all long sessions together: about 0.3 s of work, in slices. */
 const AHEAD = 45_000;
 

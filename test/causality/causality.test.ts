@@ -149,12 +149,12 @@ it("long sessions are ready before anybody asks: the first request reads nothing
   mkdirSync(folder, { recursive: true });
   const line = (n: number) =>
     `${JSON.stringify({ type: "assistant", uuid: `a${n}`, timestamp: new Date(Date.UTC(2026, 10, 1) + n * 1000).toISOString(), cwd: "/w/app", message: { id: `m${n}`, role: "assistant", model: "m", content: [{ type: "tool_use", id: `t${n}`, name: "Read", input: { file_path: "/w/app/a.ts" } }] } })}\n`;
-  writeFileSync(join(folder, `${id(1)}.jsonl`), Array.from({ length: 2_500 }, (_, n) => line(n)).join(""));
+  writeFileSync(join(folder, `${id(1)}.jsonl`), Array.from({ length: 5_500 }, (_, n) => line(n)).join(""));
   writeFileSync(join(folder, `${id(2)}.jsonl`), line(9_000));
   await t.send("POST", "/api/import", { all: true });
   const { stats } = t.kernel.storage.transcripts;
   const ask = (n: number) => t.json(`/api/sessions/claude-code:${id(n)}/causality`);
-  const chunks = Math.ceil(2_500 / 512);
+  const chunks = Math.ceil(5_500 / 512);
   for (let i = 0; i < 500 && stats.inflated < chunks; i++) await new Promise((resolve) => setTimeout(resolve, 10));
   expect(stats.inflated).toBe(chunks);
   await ask(1);
