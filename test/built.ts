@@ -10,8 +10,12 @@ export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 export const CLI = join(ROOT, "dist/cli.mjs");
 
 /** Builds dist/ when a source is newer than it. Test files that ask at the same time wait for one build. Takes up to 20 s. */
-export async function builtPackage(): Promise<void> {
-  const lock = join(ROOT, "node_modules/.sessarc-build");
+export const builtPackage = (): Promise<void> =>
+  buildOnce(".sessarc-build", isFresh, [join(ROOT, "node_modules/unbuild/dist/cli.mjs")]);
+
+/** Runs Node with `args` in the project unless `isFresh`; who asks while another one builds waits for it. `name`: of the lock. */
+export async function buildOnce(name: string, isFresh: () => Promise<boolean>, args: readonly string[]): Promise<void> {
+  const lock = join(ROOT, "node_modules", name);
   for (;;) {
     if (await isFresh()) return;
     try {
@@ -25,7 +29,7 @@ export async function builtPackage(): Promise<void> {
   }
   try {
     if (await isFresh()) return;
-    await promisify(execFile)(process.execPath, [join(ROOT, "node_modules/unbuild/dist/cli.mjs")], { cwd: ROOT });
+    await promisify(execFile)(process.execPath, [...args], { cwd: ROOT });
   } finally {
     await rm(lock, { recursive: true, force: true });
   }

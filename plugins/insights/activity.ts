@@ -2,9 +2,9 @@
 import { defineRoute } from "sessarc";
 import * as v from "valibot";
 import { dayName, lastDays, type Zone, zoneOf } from "./buckets.ts";
-import { type CubeSession, turn } from "./cube.ts";
+import type { CubeSession } from "./cube.ts";
 import { days, type Range } from "./range.ts";
-import { visit } from "./tally.ts";
+import { inSlices, visit } from "./tally.ts";
 
 export interface ProjectActivity {
   id: string;
@@ -19,8 +19,6 @@ export interface Activity {
 }
 
 const DAYS = 30;
-/** Sessions between two turns of the event loop. */
-const SLICE = 500;
 
 const get = defineRoute({
   method: "GET",
@@ -55,9 +53,7 @@ async function activity(
 ): Promise<ProjectActivity[]> {
   const length = to - from + 1;
   const found = new Map<string, { messages: number[]; roots: Set<string>[] }>();
-  let count = 0;
-  for (const session of sessions) {
-    if (++count % SLICE === 0) await turn();
+  await inSlices(sessions, (session) => {
     const touch = (day: number, messages: number) => {
       let project = found.get(session.project);
       if (!project) {
@@ -74,6 +70,6 @@ async function activity(
       (i, day) => touch(day, session.m[i] as number),
       (_, day) => touch(day, 0),
     );
-  }
+  });
   return [...found].map(([id, { messages, roots }]) => ({ id, messages, sessions: roots.map((set) => set.size) }));
 }

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { dayName, hourOf, weekdayOf, type Zone, zoneOf } from "./buckets.ts";
 import { type CubeSession, turn } from "./cube.ts";
 import type { Cost } from "./pricing.ts";
-import { day, days, type Range, type Span, spanOf } from "./range.ts";
+import { type Range, rangeQuery, type Span, spanOf } from "./range.ts";
 import { at, inSlices, Tally, visit } from "./tally.ts";
 
 type Archive = Services["archive"];
@@ -47,15 +47,9 @@ const get = defineRoute({
   path: "/projects/:id",
   summary: "A project with its sessions, tools, models and files, day by day",
   query: v.object({
-    /** Local days up to today; default all time. */
-    days,
-    /** Or local days, both included; without `to` up to today. */
-    from: day,
-    to: day,
+    ...rangeQuery,
     /** `0` leaves git out: it may take its time. */
     git: v.optional(v.picklist(["0", "1"])),
-    /** Zone whose days count; default this machine's. */
-    tz: v.optional(v.string()),
   }),
   handler: async ({ kernel, params, query }): Promise<ProjectAnalytics | Response> => {
     const { cube, answers } = kernel.inject("insights");

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { dayName, QUARTER_MS, type Zone, zoneOf } from "./buckets.ts";
 import type { CubeSession } from "./cube.ts";
 import type { Cost } from "./pricing.ts";
-import { day, days, type Range, type Span, spanOf } from "./range.ts";
+import { type Range, rangeQuery, type Span, spanOf } from "./range.ts";
 import { at, inSlices, Tally, totalOf, visit } from "./tally.ts";
 import { type Trait, traitsOf } from "./traits.ts";
 
@@ -61,13 +61,7 @@ const get = defineRoute({
   path: "/insights",
   summary: "Totals, days, running sessions and what stands out",
   query: v.object({
-    /** Local days up to today; default all time. */
-    days,
-    /** Or local days, both included; without `to` up to today. */
-    from: day,
-    to: day,
-    /** Zone whose days count; default this machine's. */
-    tz: v.optional(v.string()),
+    ...rangeQuery,
     /** When you last looked. */
     since: v.optional(
       v.pipe(

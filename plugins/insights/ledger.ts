@@ -3,7 +3,7 @@ import { defineRoute, type Services } from "sessarc";
 import * as v from "valibot";
 import { inRange, QUARTER_MS, type Zone, zoneOf } from "./buckets.ts";
 import type { CubeSession } from "./cube.ts";
-import { day, days, type Range, type Span, spanOf } from "./range.ts";
+import { type Range, rangeQuery, type Span, spanOf } from "./range.ts";
 import { inSlices } from "./tally.ts";
 
 type Session = Awaited<ReturnType<Services["archive"]["session"]>>;
@@ -24,13 +24,7 @@ const get = defineRoute({
   path: "/insights/sessions",
   summary: "The sessions that count in a range of days, newest first",
   query: v.object({
-    /** Local days up to today; default all time. */
-    days,
-    /** Or local days, both included; without `to` up to today. */
-    from: day,
-    to: day,
-    /** Zone whose days count; default this machine's. */
-    tz: v.optional(v.string()),
+    ...rangeQuery,
     limit: v.optional(
       v.pipe(
         v.string(),

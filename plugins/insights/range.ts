@@ -23,6 +23,17 @@ export const day = v.optional(
   ),
 );
 
+/** Query of a view over a range, for `spanOf` and `zoneOf`. */
+export const rangeQuery = {
+  /** Local days up to today; default all time. */
+  days,
+  /** Or local days, both included; without `to` up to today. */
+  from: day,
+  to: day,
+  /** Zone whose days count; default this machine's. */
+  tz: v.optional(v.string()),
+};
+
 /** Local days, both included; null: all time. */
 export interface Range {
   days: number | null;

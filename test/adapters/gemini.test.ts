@@ -419,7 +419,9 @@ describe.skipIf(!existsSync(join(shared, "gemini")))("gemini-cli: files the real
         }
       }
       if (folder === "generated-gemini-cli-0.61.0")
-        expect(refs[0]?.cwd).toBe("/home/developer/work/samples/gemini/demo");
+        expect(refs[0]?.cwd).toBe(
+          await readFile(join(shared, "gemini", folder, "tmp", "demo", ".project_root"), "utf8"),
+        );
     },
   );
 });

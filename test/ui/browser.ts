@@ -1,11 +1,8 @@
 /** A real browser over a real service, for tests of the dashboard. */
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { promisify } from "node:util";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { loadConfig, type Plugin, type Served, serve } from "sessarc";
 import { afterAll, beforeAll, describe } from "vitest";
@@ -24,7 +21,7 @@ import live from "../../plugins/live/index.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import security from "../../plugins/security/index.ts";
 import share from "../../plugins/share/index.ts";
-import { ROOT } from "../built.ts";
+import { buildOnce, ROOT } from "../built.ts";
 import { testEnv } from "../kernel.ts";
 
 const EXECUTABLE = [
@@ -156,30 +153,11 @@ export function useStage(options: StageOptions = {}): () => Stage {
 const DIR = join(ROOT, "node_modules/.sessarc-ui");
 
 /** Builds it when something below ui/ is newer. Test files that ask at the same time wait for one build. */
-export async function builtDashboard(): Promise<void> {
-  const lock = join(ROOT, "node_modules/.sessarc-ui-build");
-  for (;;) {
-    if (await isFresh()) return;
-    try {
-      await mkdir(lock);
-      break;
-    } catch {
-      const { mtimeMs } = await stat(lock).catch(() => ({ mtimeMs: Date.now() }));
-      if (Date.now() - mtimeMs > 120_000) await rm(lock, { recursive: true, force: true });
-      await delay(200);
-    }
-  }
-  try {
-    if (await isFresh()) return;
-    await promisify(execFile)(
-      process.execPath,
-      [join(ROOT, "node_modules/vite/bin/vite.js"), "build", "--config", "ui/vite.config.ts", "--outDir", DIR],
-      { cwd: ROOT },
-    );
-  } finally {
-    await rm(lock, { recursive: true, force: true });
-  }
-}
+export const builtDashboard = (): Promise<void> =>
+  buildOnce(".sessarc-ui-build", isFresh, [
+    join(ROOT, "node_modules/vite/bin/vite.js"),
+    ...["build", "--config", "ui/vite.config.ts", "--outDir", DIR],
+  ]);
 
 async function isFresh(): Promise<boolean> {
   const built = await stat(join(DIR, "index.html")).catch(() => undefined);

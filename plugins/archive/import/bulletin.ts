@@ -1,5 +1,5 @@
 /** What the running import has told so far, for those who ask in the middle of it. */
-import type { ImportFrame, ImportReport, Progress } from "./run.ts";
+import { type ImportFrame, type ImportReport, NO_PROGRESS, type Progress } from "./run.ts";
 
 /** What became of a session. */
 export type SessionOutcome = Omit<Extract<ImportFrame, { type: "session" }>, "type">;
@@ -26,16 +26,7 @@ export class Bulletin {
 
   /** A run somebody asked for: it shows from here on, while it still looks for what there is. */
   begin(): void {
-    this.#progress = {
-      type: "progress",
-      done: 0,
-      total: 0,
-      bytes: 0,
-      bytesTotal: 0,
-      rate: 0,
-      etaMs: null,
-      current: null,
-    };
+    this.#progress = NO_PROGRESS;
   }
 
   take(frame: ImportFrame): void {

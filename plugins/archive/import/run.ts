@@ -29,6 +29,17 @@ export interface Progress {
   etaMs: number | null;
   current: string | null;
 }
+/** Before anything is known of a run. */
+export const NO_PROGRESS: Progress = {
+  type: "progress",
+  done: 0,
+  total: 0,
+  bytes: 0,
+  bytesTotal: 0,
+  rate: 0,
+  etaMs: null,
+  current: null,
+};
 export type ImportFrame =
   | Progress
   /** A worker takes these next. */

@@ -1,7 +1,7 @@
 /** GET /scan, POST /import, GET /import/status, POST /import/cancel, POST /sync. */
 import { defineRoute, type Kernel, type SessionRef } from "sessarc";
 import * as v from "valibot";
-import type { ImportFrame, ImportReport } from "../import/run.ts";
+import { type ImportFrame, type ImportReport, NO_PROGRESS } from "../import/run.ts";
 import { type Found, type Scan, versionOf } from "../import/scan.ts";
 
 const NONE: ReadonlySet<string> = new Set();
@@ -122,7 +122,7 @@ export async function answer(
 ): Promise<ImportReport | Response> {
   if (!wantsEvents(request)) return run(() => {});
   return toEvents((send, close) => {
-    send({ type: "progress", done: 0, total: 0, bytes: 0, bytesTotal: 0, rate: 0, etaMs: null, current: null });
+    send(NO_PROGRESS);
     run(send)
       .then(
         (report) => send({ type: "done", ...report }),
