@@ -1,15 +1,13 @@
 /** Public entry of `sessarc`: re-exports only. Nothing here may load a heavy package. */
 
-export { type Access, type Discovery, readDiscovery, type Scope } from "./access.ts";
-export * from "./adapter.ts";
-export type { KernelRoutes } from "./builtin.ts";
+export { type AdapterFolders, withFolders } from "./adapter/folders.ts";
+export { scanLines } from "./adapter/line-scan.ts";
+export { type LineParser, readEventBatches, readLines, readParsed, tailParsed } from "./adapter/lines.ts";
+export { createRereadTail, type Draft, type OpenSession, type Rereader } from "./adapter/reread-tail.ts";
+export { type Reading, tailRevised } from "./adapter/revised-tail.ts";
+export { pathsIn } from "./adapter/tool-input.ts";
 export { UsageError } from "./cli/args.ts";
 export { ApiError } from "./cli/client.ts";
-export { formatBytes, formatCount, formatDuration, formatMoney, formatShort } from "./cli/format.ts";
-export { createProgress, type Progress, type ProgressState } from "./cli/progress.ts";
-export { createStyle, fitColumns, printable, type Style, widthOf } from "./cli/style.ts";
-export { type Column, formatTable } from "./cli/table.ts";
-export * from "./command.ts";
 export {
   type ConfigFlags,
   defineConfig,
@@ -17,23 +15,35 @@ export {
   type ResolvedConfig,
   resolveConfig,
   type UserConfig,
-} from "./config.ts";
-export { type LoadConfigOptions, loadConfig } from "./config-file.ts";
-export { machineEnv } from "./env.ts";
-export * from "./error.ts";
-export { type AdapterFolders, withFolders } from "./folders.ts";
-export { createKernel, type KernelOptions } from "./kernel.ts";
-export { scanLines } from "./line-scan.ts";
-export { type LineParser, readEventBatches, readLines, readParsed, tailParsed } from "./lines.ts";
-export * from "./plugin.ts";
-export type { PluginInfo, RegisteredRoute, Registry } from "./registry.ts";
-export { createRereadTail, type Draft, type OpenSession, type Rereader } from "./reread-tail.ts";
-export { type Reading, tailRevised } from "./revised-tail.ts";
-export * from "./route.ts";
-export { closeOnSignals, type Served, type ServeOptions, serve } from "./serve.ts";
-export * from "./session.ts";
-export { readSettings, type Settings, writeSettings } from "./settings-file.ts";
-export type { StatusReport } from "./status.ts";
+} from "./config/config.ts";
+export { machineEnv } from "./config/env.ts";
+export { type LoadConfigOptions, loadConfig } from "./config/file.ts";
+export { readSettings, type Settings, writeSettings } from "./config/settings.ts";
+export * from "./contract/adapter.ts";
+export * from "./contract/command.ts";
+export * from "./contract/kernel.ts";
+export * from "./contract/plugin.ts";
+export * from "./contract/route.ts";
+export * from "./errors/error.ts";
+export { type Access, type Discovery, readDiscovery, type Scope } from "./http/access.ts";
+export type { KernelRoutes } from "./kernel/builtin.ts";
+export { createKernel, type KernelOptions } from "./kernel/kernel.ts";
+export type { PluginInfo, RegisteredRoute, Registry } from "./kernel/registry.ts";
+export type { StatusReport } from "./kernel/status.ts";
+export { closeOnSignals, type Served, type ServeOptions, serve } from "./serve/serve.ts";
+export * from "./session/session.ts";
+export {
+  addUsage,
+  createLedger,
+  emptyUsage,
+  type Ledger,
+  type LedgerEntry,
+  type LedgerSummary,
+  type LooseUsage,
+  mergeUsage,
+  slotOf,
+  toCount,
+} from "./session/usage.ts";
 export { Chunk, decodeChunk, type LazyEvent } from "./storage/chunk.ts";
 export { openSqliteFile, type SqliteFile, type SqliteFileOptions, sqliteVersion } from "./storage/sqlite-file.ts";
 export {
@@ -46,20 +56,10 @@ export {
   type Transcripts,
 } from "./storage/transcripts.ts";
 export type { Database, SqlValue, Statement, Storage } from "./storage/types.ts";
-export { pathsIn } from "./tool-input.ts";
-export * from "./types.ts";
-export {
-  addUsage,
-  createLedger,
-  emptyUsage,
-  type Ledger,
-  type LedgerEntry,
-  type LedgerSummary,
-  type LooseUsage,
-  mergeUsage,
-  slotOf,
-  toCount,
-} from "./usage.ts";
+export { formatBytes, formatCount, formatDuration, formatMoney, formatShort } from "./terminal/format.ts";
+export { createProgress, type Progress, type ProgressState } from "./terminal/progress.ts";
+export { createStyle, fitColumns, printable, type Style, widthOf } from "./terminal/style.ts";
+export { type Column, formatTable } from "./terminal/table.ts";
 export { type ExecOptions, type ExecResult, exec } from "./utils/exec.ts";
 export { hash53 } from "./utils/hash.ts";
 export {
@@ -82,5 +82,5 @@ export { isInside, resolveInside } from "./utils/path.ts";
 export { createRing, type Ring } from "./utils/ring.ts";
 export { countUnknown, nearest, toTitle } from "./utils/text.ts";
 export { earliest, isBefore, latest, msToIso, type Span, toIso, widen } from "./utils/time.ts";
-export { VERSION } from "./version.ts";
+export { VERSION } from "./utils/version.ts";
 export type { Pool, PoolTask } from "./workers/pool.ts";

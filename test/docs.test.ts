@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { ERRORS, type Plugin } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
 import { describe, expect, it } from "vitest";
-import { configKeys } from "../core/config.ts";
-import { CORE_ERRORS } from "../core/error-codes.ts";
+import { configKeys } from "../core/config/config.ts";
+import { CORE_ERRORS } from "../core/errors/codes.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const read = (path: string) => readFileSync(here(path), "utf8");
@@ -28,7 +28,7 @@ describe("core/README.md", () => {
 
   it("has a row for every hook of the kernel, and no other", () => {
     const documented = rows(text, "Hooks").map(([name]) => name);
-    expect(documented.sort()).toEqual(hooksIn(read("../core/types.ts")).sort());
+    expect(documented.sort()).toEqual(hooksIn(read("../core/contract/kernel.ts")).sort());
   });
 
   it("has a row for every error code of the kernel with its status, and no other", () => {

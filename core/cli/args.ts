@@ -1,6 +1,6 @@
 /** From argv to a command, its flags and its operands; what nobody knows is an error that names the nearest known word. */
 import { parseArgs } from "node:util";
-import type { Command, CommandContext } from "../command.ts";
+import type { Command, CommandContext } from "../contract/command.ts";
 import { nearest } from "../utils/text.ts";
 
 /** Wrong usage: exit code 2. */

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { AdapterEnv } from "../adapter.ts";
-import type { CommandContext } from "../command.ts";
-import type { ResolvedConfig } from "../config.ts";
-import { type ErrorBody, isSessarcError, toErrorBody } from "../error.ts";
-import type { Kernel } from "../types.ts";
+import type { ResolvedConfig } from "../config/config.ts";
+import type { AdapterEnv } from "../contract/adapter.ts";
+import type { CommandContext } from "../contract/command.ts";
+import type { Kernel } from "../contract/kernel.ts";
+import { type ErrorBody, isSessarcError, toErrorBody } from "../errors/error.ts";
 import type { PluginSource } from "./commands.ts";
 
 export interface Client {
@@ -56,7 +56,7 @@ export function createClient({ config, env, plugins }: ClientOptions): Client {
 
   const boot = async (dataDir: string): Promise<Kernel> => {
     warmUp();
-    const { createKernel } = await import("../kernel.ts");
+    const { createKernel } = await import("../kernel/kernel.ts");
     // Nobody but this command calls it, and it does not stay long enough to keep anything in step.
     const quiet = { ...config, dataDir, auth: false, sync: false, autoImport: false };
     const kernel = await createKernel({ config: quiet, env, plugins });
@@ -98,7 +98,7 @@ export function createClient({ config, env, plugins }: ClientOptions): Client {
       const found = await locate();
       if (found) return (await getJson(found, `/api${path}?${new URLSearchParams(set)}`, signal)) as T;
       try {
-        const { callRoute } = await import("./call.ts");
+        const { callRoute } = await import("../http/call.ts");
         return (await callRoute(await kernel(), path, set)) as T;
       } catch (error) {
         throw isSessarcError(error) && error.status < 500 && error.code !== "ARCHIVE_LOCKED"
@@ -155,7 +155,7 @@ async function findService(dataDir: string, deadline: number): Promise<Service |
     lock = await readLock(dataDir);
   }
   if (lock?.url === undefined) return undefined;
-  const { readDiscovery } = await import("../access.ts");
+  const { readDiscovery } = await import("../http/access.ts");
   const discovery = await readDiscovery(dataDir);
   return { url: lock.url, token: discovery?.url === lock.url ? discovery.token : undefined };
 }

@@ -1,6 +1,6 @@
 /** Which commands there are: the core's own and those of plugins. Code behind a command is loaded when it runs. */
-import type { Command, CommandContext } from "../command.ts";
-import type { Plugin, PluginEntry } from "../plugin.ts";
+import type { Command, CommandContext } from "../contract/command.ts";
+import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import { nearest } from "../utils/text.ts";
 import { UsageError } from "./args.ts";
 import type { CoreContext } from "./main.ts";
@@ -90,7 +90,7 @@ function namesOf(source: PluginSource): readonly string[] | undefined {
 
 async function commandsOf(sources: readonly PluginSource[]): Promise<Command[]> {
   if (sources.length === 0) return [];
-  const { loadPlugins } = await import("../boot.ts");
+  const { loadPlugins } = await import("../kernel/boot.ts");
   const plugins = await loadPlugins(sources);
   return plugins.flatMap(({ plugin }) => plugin.commands ?? []);
 }

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { access, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Adapter, AdapterEnv } from "../adapter.ts";
+import type { Adapter, AdapterEnv } from "../contract/adapter.ts";
 
 export interface DemoHome {
   env: AdapterEnv;

@@ -1,12 +1,12 @@
 /** `sessarc doctor`: what could be wrong on this machine, and what to do about it. */
 import { join } from "node:path";
-import { checkKernel, checkMachine, type DoctorCheck, type DoctorReport } from "../doctor.ts";
-import { isSessarcError } from "../error.ts";
-import type { Kernel } from "../types.ts";
+import type { Kernel } from "../contract/kernel.ts";
+import { isSessarcError } from "../errors/error.ts";
+import { checkKernel, checkMachine, type DoctorCheck, type DoctorReport } from "../kernel/doctor.ts";
+import { formatCount } from "../terminal/format.ts";
+import { createStyle, printable } from "../terminal/style.ts";
 import { exists } from "./demo.ts";
-import { formatCount } from "./format.ts";
 import type { CoreContext } from "./main.ts";
-import { createStyle, printable } from "./style.ts";
 
 export async function run(ctx: CoreContext): Promise<number> {
   const report: DoctorReport = {

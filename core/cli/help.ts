@@ -1,5 +1,5 @@
 /** The texts of --help: each fits one screen of 80 × 24. */
-import type { Command } from "../command.ts";
+import type { Command } from "../contract/command.ts";
 import { COMMON_HELP, COMMON_OPTIONS } from "./args.ts";
 
 export function generalHelp(version: string, commands: readonly Pick<Command, "name" | "summary">[]): string {

@@ -1,6 +1,6 @@
 /** The process as the command line sees it; tests hand in their own. */
 import { homedir } from "node:os";
-import type { AdapterEnv } from "../adapter.ts";
+import type { AdapterEnv } from "../contract/adapter.ts";
 
 export interface Sink {
   write(text: string): unknown;

@@ -1,7 +1,9 @@
 /** `sessarc …`: from argv to an exit code. */
-import type { Command, CommandContext } from "../command.ts";
-import type { ConfigFlags, ResolvedConfig } from "../config.ts";
-import { isSessarcError } from "../error.ts";
+
+import type { ConfigFlags, ResolvedConfig } from "../config/config.ts";
+import type { Command, CommandContext } from "../contract/command.ts";
+import { isSessarcError } from "../errors/error.ts";
+import { createStyle, printable, wantsColour } from "../terminal/style.ts";
 import {
   commonFlags,
   type Flags,
@@ -15,7 +17,6 @@ import {
 import { ApiError, type Client, createClient, UnreachableError } from "./client.ts";
 import { allCommands, findCommand, findKnown, type PluginSource, serveCommand } from "./commands.ts";
 import type { CliIo } from "./io.ts";
-import { createStyle, printable, wantsColour } from "./style.ts";
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, nothing: 3, unreachable: 4 } as const;
 
@@ -81,7 +82,7 @@ function needed(
 }
 
 async function configure(io: CliIo, flags: Flags): Promise<ResolvedConfig & { plugins: readonly PluginSource[] }> {
-  const { loadConfig } = await import("../config-file.ts");
+  const { loadConfig } = await import("../config/file.ts");
   const config = await loadConfig({
     flags: toConfigFlags(flags),
     env: io.env,
@@ -172,6 +173,6 @@ function reportError(error: unknown, io: CliIo): number {
 }
 
 async function packageVersion(): Promise<string> {
-  const { VERSION } = await import("../version.ts");
+  const { VERSION } = await import("../utils/version.ts");
   return VERSION;
 }

@@ -1,6 +1,6 @@
 /** Opens a page in the user's browser. */
 import { spawn } from "node:child_process";
-import type { AdapterEnv } from "../adapter.ts";
+import type { AdapterEnv } from "../contract/adapter.ts";
 
 /** True when a browser was asked; false when this machine has no way to. Never waits for the browser. */
 export function openBrowser(url: string, { platform, env }: AdapterEnv): Promise<boolean> {

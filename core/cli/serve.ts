@@ -1,15 +1,15 @@
 /** `sessarc serve`: one service per archive, a line when it answers, an orderly end. */
 import { join } from "node:path";
-import type { AdapterEnv } from "../adapter.ts";
-import type { ResolvedConfig } from "../config.ts";
-import { adapterOf } from "../registry.ts";
-import type { Served } from "../serve.ts";
-import type { Kernel } from "../types.ts";
+import type { ResolvedConfig } from "../config/config.ts";
+import type { AdapterEnv } from "../contract/adapter.ts";
+import type { Kernel } from "../contract/kernel.ts";
+import { adapterOf } from "../kernel/registry.ts";
+import type { Served } from "../serve/serve.ts";
+import { formatCount } from "../terminal/format.ts";
+import { createStyle } from "../terminal/style.ts";
 import { warmUp } from "./client.ts";
 import { createDemoHome, type DemoHome, exists, hasLogs } from "./demo.ts";
-import { formatCount } from "./format.ts";
 import type { CoreContext } from "./main.ts";
-import { createStyle } from "./style.ts";
 
 export async function run(ctx: CoreContext): Promise<number> {
   const demo = await chooseDemo(ctx);
@@ -24,7 +24,7 @@ export async function run(ctx: CoreContext): Promise<number> {
 async function chooseDemo(ctx: CoreContext): Promise<DemoHome | undefined> {
   if (ctx.flags.demo === true) return createDemoHome(ctx.io.env);
   if (ctx.flags["or-demo"] !== true || (await exists(join(ctx.config.dataDir, "catalog.db")))) return undefined;
-  const { loadPlugins } = await import("../boot.ts");
+  const { loadPlugins } = await import("../kernel/boot.ts");
   const adapters = (await loadPlugins(ctx.plugins)).flatMap(({ plugin }) => adapterOf(plugin) ?? []);
   if (await hasLogs(adapters, ctx.io.env)) return undefined;
   ctx.err("No logs of any assistant were found on this machine: showing sample data from a throw-away folder.");
@@ -37,7 +37,7 @@ async function joinRunning(ctx: CoreContext): Promise<number | undefined> {
   const lock = await readLock(ctx.config.dataDir);
   if (lock?.url === undefined) return undefined;
   ctx.out(`sessarc is already running at ${lock.url} (pid ${lock.pid})`);
-  const { readDiscovery } = await import("../access.ts");
+  const { readDiscovery } = await import("../http/access.ts");
   const login = (await readDiscovery(ctx.config.dataDir))?.login;
   await open(ctx, login ?? lock.url);
   return 0;
@@ -50,7 +50,7 @@ async function start(
   demo: DemoHome | undefined,
 ): Promise<number> {
   warmUp();
-  const { serve } = await import("../serve.ts");
+  const { serve } = await import("../serve/serve.ts");
   const first = !(await exists(join(config.dataDir, "catalog.db")));
   const served = await serve({ config, env, plugins: ctx.plugins });
   try {

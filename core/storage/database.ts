@@ -6,7 +6,7 @@
 import * as disk from "node:fs/promises";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { SessarcError } from "../error.ts";
+import { SessarcError } from "../errors/error.ts";
 import { type DiskCalls, writeFileAtomic } from "../utils/atomic.ts";
 import { checkParams, type Image } from "./image.ts";
 import { createJournal, type Journal } from "./journal.ts";

@@ -5,7 +5,7 @@
 import { closeSync, constants, fsync, lstatSync, openSync, readSync, writeSync } from "node:fs";
 import * as disk from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
-import { SessarcError } from "../error.ts";
+import { SessarcError } from "../errors/error.ts";
 import { type DiskCalls, isTempName, syncFolder, writeFileAtomic } from "../utils/atomic.ts";
 import { toStorageError } from "./storage-error.ts";
 

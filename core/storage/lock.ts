@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { SessarcError } from "../error.ts";
+import { SessarcError } from "../errors/error.ts";
 import { tempName, writeFileAtomic } from "../utils/atomic.ts";
 import { type Identity, isRunning, ownIdentity } from "./process-identity.ts";
 import { toStorageError } from "./storage-error.ts";

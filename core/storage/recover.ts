@@ -1,7 +1,7 @@
 /** Opening: snapshot plus journal makes the catalogue as it was last acknowledged. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { SessarcError } from "../error.ts";
+import { SessarcError } from "../errors/error.ts";
 import { createImage, type Image } from "./image.ts";
 import { type JournalContent, JournalDamage, readJournal } from "./journal-format.ts";
 import { readSnapshotHead, type SnapshotHead } from "./snapshot.ts";

@@ -2,7 +2,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { open, stat } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
-import { SessarcError } from "../error.ts";
+import { SessarcError } from "../errors/error.ts";
 import { markWithoutWal, overlayWal, parseWal, WAL_HEADER } from "./wal.ts";
 
 const ATTEMPTS = 7;

@@ -5,7 +5,7 @@
  * without creating a file; otherwise the copy is taken up to `limitBytes`.
  */
 import { open, stat } from "node:fs/promises";
-import { SessarcError } from "../error.ts";
+import { SessarcError } from "../errors/error.ts";
 import { copyDatabase, missing, readAt } from "./sqlite-copy.ts";
 import { openNative } from "./sqlite-native.ts";
 import { loadSqlJs, type SqlImage } from "./sqljs.ts";

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
-import { SessarcError } from "../error.ts";
+import { SessarcError } from "../errors/error.ts";
 import type { SqliteEngine } from "./sqlite-file.ts";
 import type { SqlValue } from "./types.ts";
 

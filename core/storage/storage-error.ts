@@ -1,5 +1,5 @@
 /** What the operating system says about writing, as the errors a user can act on. */
-import { SessarcError } from "../error.ts";
+import { SessarcError } from "../errors/error.ts";
 
 const FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 const READ_ONLY = new Set(["EROFS", "EACCES", "EPERM", "EIO"]);

@@ -7,9 +7,9 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, constants, crc32 } from "node:zlib";
-import type { Cursor } from "../adapter.ts";
-import { SessarcError } from "../error.ts";
-import type { SessionEvent } from "../session.ts";
+import type { Cursor } from "../contract/adapter.ts";
+import { SessarcError } from "../errors/error.ts";
+import type { SessionEvent } from "../session/session.ts";
 import { type Chunk, decodeChunk } from "./chunk.ts";
 import { ChunkBuilder } from "./chunk-builder.ts";
 

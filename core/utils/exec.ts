@@ -1,6 +1,6 @@
 /** Programs: an argument list, a timeout and output limits. Never a shell. */
 import { spawn } from "node:child_process";
-import { SessarcError } from "../error.ts";
+import { SessarcError } from "../errors/error.ts";
 
 export interface ExecOptions {
   cwd?: string | undefined;

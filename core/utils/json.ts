@@ -1,5 +1,5 @@
 /** Narrowing of parsed JSON: what came out of a log is unknown until one of these says otherwise. */
-import type { Json } from "../session.ts";
+import type { Json } from "../session/session.ts";
 
 export type JsonRecord = { [key: string]: unknown };
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { formatBytes, formatDuration, formatMoney, formatShort } from "../../core/cli/format.ts";
-import { createProgress, progressLine } from "../../core/cli/progress.ts";
-import { createStyle, fitColumns, printable, wantsColour, widthOf } from "../../core/cli/style.ts";
-import { formatTable } from "../../core/cli/table.ts";
+import { formatBytes, formatDuration, formatMoney, formatShort } from "../../core/terminal/format.ts";
+import { createProgress, progressLine } from "../../core/terminal/progress.ts";
+import { createStyle, fitColumns, printable, wantsColour, widthOf } from "../../core/terminal/style.ts";
+import { formatTable } from "../../core/terminal/table.ts";
 
 describe("colour", () => {
   it("is for terminals, unless NO_COLOR or FORCE_COLOR says otherwise", () => {

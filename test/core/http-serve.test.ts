@@ -141,7 +141,7 @@ describe("ports", () => {
 
   it("the usual one that is taken makes room for the next free one", async () => {
     const port = await occupy();
-    const { choosePort } = await import("../../core/port.ts");
+    const { choosePort } = await import("../../core/serve/port.ts");
     const chosen = await choosePort({ host: "127.0.0.1", port, portFixed: false });
     expect(chosen).not.toBe(port);
   });
@@ -157,7 +157,7 @@ describe("starting", () => {
   it("requests that come before the plugins are ready wait for them", async () => {
     const setup = deferred();
     const slow = definePlugin({ name: "slow", setup: () => setup.promise });
-    const { choosePort } = await import("../../core/port.ts");
+    const { choosePort } = await import("../../core/serve/port.ts");
     const free = await serveTest();
     const port = await choosePort({ host: "127.0.0.1", port: free.port + 1, portFixed: false });
     const serving = serveTest({ plugins: [slow()], flags: { port } });

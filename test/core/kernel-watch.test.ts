@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FileChange } from "sessarc";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type WatchOptions, watchRoot } from "../../core/watch.ts";
+import { type WatchOptions, watchRoot } from "../../core/kernel/watch.ts";
 import { deferred, makeTempDir } from "../_setup.ts";
 import { createTestKernel } from "../kernel.ts";
 

@@ -1,0 +1,166 @@
+/** The adapter contract: how one assistant tool's logs become sessions. An adapter is a plugin made by `defineAdapter`. */
+import { type LineParser, readEventBatches, readParsed, tailBatches, tailParsed } from "../adapter/lines.ts";
+import type { Json, SessionEvent, SessionRef, SessionSummary } from "../session/session.ts";
+import type { MaybePromise } from "./kernel.ts";
+import type { Plugin, PluginFactory } from "./plugin.ts";
+
+/** Everything an adapter may learn about the machine; tests redirect it. */
+export interface AdapterEnv {
+  home: string;
+  platform: NodeJS.Platform;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/** What part a tool's own tool plays, so that features work for every assistant. */
+export type ToolRole =
+  | "read"
+  | "edit"
+  | "write"
+  | "patch"
+  | "delete"
+  | "move"
+  | "shell"
+  | "search"
+  | "fetch"
+  | "todo"
+  | "agent";
+
+/** Where a tail stands. JSON, so that it can be stored. */
+export interface Cursor {
+  /** Byte offset after the last complete line. */
+  offset: number;
+  /** Hash of the first bytes of the file, to see that it is still the same. */
+  head: string;
+  /** seq of the next event. */
+  seq: number;
+  /** The parser's own state. */
+  state: Json;
+}
+
+export interface Tail {
+  events: SessionEvent[];
+  cursor: Cursor;
+  summary: SessionSummary;
+  /** True when the file was replaced or cut: `events` start at seq 0 again. */
+  restarted: boolean;
+  /** Bytes read from the log for this call. */
+  bytesRead: number;
+}
+
+/** The part of a summary that totals are made of. */
+export type UsageSummary = Pick<SessionSummary, "usage" | "replies" | "evidence" | "parent">;
+
+/** A tail whose events were handed over in batches. */
+export type TailEnd = Omit<Tail, "events">;
+
+export interface SkillDir {
+  path: string;
+  scope: "user" | "project" | "system";
+}
+/** A tool-protocol server as a tool's configuration names it. */
+export interface McpServerEntry {
+  name: string;
+  transport: "stdio" | "http" | "sse";
+  command?: string;
+  args?: string[];
+  env?: Record<string, string>;
+  cwd?: string;
+  url?: string;
+  headers?: Record<string, string>;
+  disabled?: boolean;
+}
+/** How a tool lets another program look at a tool call before it runs. */
+export interface GuardContract {
+  /** Where the hook is written. */
+  settings(env: AdapterEnv): string;
+  format: "json" | "jsonc" | "toml" | "plugin";
+  transport: "http" | "command" | "plugin";
+  /** What the tool does when the hook fails. */
+  onFailure: "allow" | "block" | "configurable";
+}
+/** A tool that deletes its own logs after a time. */
+export interface Retention {
+  days: number;
+  source: string;
+}
+
+export interface Adapter {
+  /** kebab-case, unique; the first part of every session id. */
+  name: string;
+  label: string;
+  /** Directories (or database files) that may hold logs; they need not exist. */
+  roots(env: AdapterEnv): string[];
+  /** Cheap: directory entries and stat only; a missing root yields nothing. */
+  scan(root: string, env: AdapterEnv): AsyncIterable<SessionRef>;
+  /** Head-and-tail look for a listing of what can be imported (title, start, cwd or else the project it goes to); bounded reads. */
+  peek?(
+    ref: SessionRef,
+    env: AdapterEnv,
+  ): Promise<Partial<Pick<SessionSummary, "title" | "cwd" | "startedAt" | "gitBranch" | "virtualProject">>>;
+  /** Yields events and returns the summary: memory stays flat. */
+  read(ref: SessionRef, env: AdapterEnv): AsyncGenerator<SessionEvent, SessionSummary>;
+  /** The same events in batches, without a promise for each; made for `lines` adapters. Importers prefer it. */
+  readBatches?(ref: SessionRef, env: AdapterEnv): AsyncGenerator<SessionEvent[], SessionSummary>;
+  /** Shared stores: one open for all sessions of one `path`. */
+  readMany?(
+    refs: SessionRef[],
+    env: AdapterEnv,
+  ): AsyncIterable<[SessionRef, AsyncGenerator<SessionEvent, SessionSummary>]>;
+  /**
+   * The tokens alone, where that is far cheaper than `read`; equal to what `read` would answer. Undefined: this log has to be read.
+   */
+  usage?(ref: SessionRef, env: AdapterEnv): Promise<UsageSummary | undefined>;
+  /** What was added since `cursor` (none: everything). */
+  tail?(ref: SessionRef, cursor: Cursor | undefined, env: AdapterEnv): Promise<Tail>;
+  /** The same in batches; made for `lines` adapters. `restarted` is known at the end only: the caller compares the first seq. */
+  tailBatches?(ref: SessionRef, cursor: Cursor | undefined, env: AdapterEnv): AsyncGenerator<SessionEvent[], TailEnd>;
+  /** This tool's tool names by what they do. */
+  tools?: Readonly<Record<string, ToolRole>>;
+  skills?: { dirs(env: AdapterEnv): SkillDir[] };
+  /** A relative file is one of each project. `parse` throws a SyntaxError for a text that the tool would not read. */
+  mcp?: { files(env: AdapterEnv): string[]; parse(text: string): MaybePromise<McpServerEntry[]> };
+  guard?: GuardContract;
+  retention?(env: AdapterEnv): MaybePromise<Retention | undefined>;
+  /**
+   * The same adapter made for another folder: a backup, another home, a mounted disk. Made by `defineAdapter`, which sets the option
+   * `dir`; an adapter that heeds `options.dir` in `roots` can be given folders by the user and needs nothing else.
+   */
+  at?(dir: string): Adapter;
+}
+
+/**
+ * What an author writes. Append-only JSON-lines tools give `lines` and get `read` and `tail` made from it;
+ * all others write `read` (and `tail` where it can be cheap) themselves.
+ */
+export type AdapterDefinition = Omit<Adapter, "read"> &
+  ({ read: Adapter["read"] } | { lines: (ref: SessionRef, env: AdapterEnv, state?: Json) => LineParser });
+
+export interface AdapterPlugin extends Plugin {
+  adapter: Adapter;
+}
+
+/**
+ * Makes an adapter plugin. `def` gets the options the user gave; the plugin is named `adapter:<name>`.
+ *
+ * Cost: none at import time; nothing runs before the kernel asks.
+ */
+export function defineAdapter<O = void>(def: (options: O) => AdapterDefinition): PluginFactory<O, AdapterPlugin> {
+  return ((options: O): AdapterPlugin => {
+    const adapter = toAdapter(def(options));
+    // Options are an object or nothing: an adapter without options gets one it does not look at.
+    adapter.at ??= (dir) => toAdapter(def({ ...options, dir }));
+    return { name: `adapter:${adapter.name}`, adapter };
+  }) as PluginFactory<O, AdapterPlugin>;
+}
+
+function toAdapter(def: AdapterDefinition): Adapter {
+  if ("read" in def) return def;
+  const { lines, ...rest } = def;
+  return {
+    ...rest,
+    read: (ref, env) => readParsed(ref, lines(ref, env)),
+    readBatches: (ref, env) => readEventBatches(ref, lines(ref, env)),
+    tail: (ref, cursor, env) => tailParsed(ref, cursor, (state) => lines(ref, env, state)),
+    tailBatches: (ref, cursor, env) => tailBatches(ref, cursor, (state) => lines(ref, env, state)),
+  };
+}

@@ -1,0 +1,55 @@
+/** Sub commands of `sessarc`: data, with the code behind them loaded when called. */
+import type { ParseArgsConfig } from "node:util";
+import type { ResolvedConfig } from "../config/config.ts";
+import type { Kernel, MaybePromise } from "./kernel.ts";
+
+export interface Command {
+  name: string;
+  summary: string;
+  /** Usage lines after `sessarc <name>`. */
+  usage: string;
+  /** As `util.parseArgs` takes them; `help` and `json` are added. */
+  options: NonNullable<ParseArgsConfig["options"]>;
+  /** One line per option, for --help. */
+  help: Readonly<Record<string, string>>;
+  /**
+   * Names of the built-in plugins this command's own kernel needs, when with these flags it needs few: the others are not loaded then,
+   * unless the configuration brings plugins. Default: all.
+   */
+  needs?(flags: CommandContext["flags"]): readonly string[] | undefined;
+  load(): Promise<{ run: (ctx: CommandContext) => MaybePromise<number | undefined> }>;
+}
+
+/** What a command is handed. It writes results with `out`, notices with `err`; its return value is the exit code (default 0). */
+export interface CommandContext {
+  args: readonly string[];
+  flags: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+  json: boolean;
+  config: ResolvedConfig;
+  out(text: string): void;
+  err(text: string): void;
+  /** True when `out` may hold colour. */
+  colour: boolean;
+  /** True when `err` is a terminal: progress may be shown. */
+  tty: boolean;
+  /** Columns of the terminal `out` is; undefined when it is none. */
+  columns: number | undefined;
+  /** Aborts on Ctrl-C. */
+  signal: AbortSignal;
+  /** Raw text to stderr, no newline added: for lines that are rewritten. */
+  errRaw(text: string): void;
+  /**
+   * The answer of GET `path` (relative to /api), as JSON; throws ApiError for what the API refuses. Far quicker than `fetch`, which loads
+   * the HTTP app when no service runs. Undefined values of `query` are left out.
+   */
+  get<T>(path: string, query?: Record<string, string | undefined>, signal?: AbortSignal): Promise<T>;
+  /**
+   * Calls the API: the running service when there is one, else this process opens the archive itself.
+   * `path` is relative to /api.
+   */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** The kernel over the archive in this process; throws ARCHIVE_LOCKED when a service has it open. */
+  kernel(): Promise<Kernel>;
+  /** From now on a kernel over an empty archive, in a folder that is gone when the command ends, is what this command calls. */
+  scratch(): Promise<Kernel>;
+}

@@ -1,0 +1,83 @@
+/** The kernel's surface and its three augmentable registries. */
+import type { H3 } from "h3";
+import type { Hookable } from "hookable";
+import type { ResolvedConfig } from "../config/config.ts";
+import type { Access } from "../http/access.ts";
+import type { DoctorReport } from "../kernel/doctor.ts";
+import type { Registry } from "../kernel/registry.ts";
+import type { StatusReport } from "../kernel/status.ts";
+import type { Storage } from "../storage/types.ts";
+import type { Pool } from "../workers/pool.ts";
+import type { AdapterEnv } from "./adapter.ts";
+
+export type MaybePromise<T> = T | Promise<T>;
+
+/** `"GET /sessions/:id"` -> its params, query, body and response. Each plugin's index.ts adds its own. */
+// biome-ignore lint/suspicious/noEmptyInterface: filled by augmentation
+export interface ApiRoutes {}
+/** Objects one plugin provides and another injects, by name. */
+// biome-ignore lint/suspicious/noEmptyInterface: filled by augmentation
+export interface Services {}
+
+/**
+ * Hooks, `noun:verb`. Present tense runs before, may change its payload, and aborts when it throws (`hooks.callHook`);
+ * past tense only tells, and a listener that throws is reported while the rest still run (`kernel.notify`).
+ */
+export interface KernelHooks {
+  "kernel:ready": (kernel: Kernel) => MaybePromise<void>;
+  "kernel:close": (kernel: Kernel) => MaybePromise<void>;
+  "plugin:loaded": (info: { name: string; ms: number }) => MaybePromise<void>;
+  /** GET /api/status: plugins add their section by setting a key of `report`. */
+  "status:collect": (report: StatusReport) => MaybePromise<void>;
+  /** `sessarc doctor`: plugins push checks of their own, and mend when `report.fix` is set. */
+  "doctor:check": (report: DoctorReport) => MaybePromise<void>;
+  "request:done": (info: { method: string; path: string; status: number; ms: number }) => MaybePromise<void>;
+  "request:error": (error: unknown, info: { method: string; path: string; errorId: string }) => MaybePromise<void>;
+  "listener:failed": (error: unknown, info: { hook: string }) => MaybePromise<void>;
+  "storage:flushed": (info: { bytes: number; ms: number }) => MaybePromise<void>;
+}
+
+export interface FileChange {
+  type: "create" | "update" | "delete";
+  path: string;
+}
+
+export interface ServedAddress {
+  host: string;
+  port: number;
+  /** `http://127.0.0.1:41730/` */
+  url: string;
+}
+
+export interface Kernel {
+  /** The h3 app over all routes, made (and h3 loaded) when first asked for: commands that never serve do not pay for it. */
+  app(): Promise<H3>;
+  readonly hooks: Hookable<KernelHooks>;
+  readonly registry: Registry;
+  readonly storage: Storage;
+  readonly config: ResolvedConfig;
+  readonly env: AdapterEnv;
+  readonly pool: Pool;
+  /** ms since the epoch. */
+  readonly startedAt: number;
+  /** Aborts when the kernel begins to close; streams end on it. */
+  readonly closing: AbortSignal;
+  /** Token mode: who may call, and the scoped tokens that installed hooks and clients carry. */
+  readonly access: Access;
+  /** The address being served, once `serve` listens. */
+  readonly address: ServedAddress | undefined;
+  /** Says where the service listens: requests are checked against it, the lock and (in token mode) the discovery file name it. Answers the one-time login link of token mode. */
+  announce(address: ServedAddress): Promise<string | undefined>;
+  provide<K extends keyof Services>(name: K, service: Services[K]): void;
+  /** Throws SERVICE_MISSING naming the service and the plugin that could provide it. */
+  inject<K extends keyof Services>(name: K): Services[K];
+  /** Runs the listeners of a past-tense hook one by one; one that throws is reported on `listener:failed`. */
+  notify<K extends keyof KernelHooks>(name: K, ...args: Parameters<KernelHooks[K]>): Promise<void>;
+  /** Calls back with settled changes below `root`; returns a function that stops it. */
+  watch(root: string, onChange: (changes: FileChange[]) => MaybePromise<void>): Promise<() => Promise<void>>;
+  /** Runs at close, last registered first. */
+  onClose(fn: () => MaybePromise<void>): void;
+  /** In-process client: the same app, the same filter, no socket. `path` starts with `/`. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,46 @@
+/** Plugins: plain data that the kernel boots. Everything a user sees is a plugin, built in or not. */
+import type { NestedHooks } from "hookable";
+import type { Command } from "./command.ts";
+import type { Kernel, KernelHooks, MaybePromise } from "./kernel.ts";
+import type { AnyRoute } from "./route.ts";
+
+export interface Plugin {
+  /** kebab-case, unique: `security`, `adapter:codex`. */
+  name: string;
+  /** Shown to the user. Default: that of sessarc for the built-in ones, none for others. */
+  version?: string;
+  /** Booted before this one. */
+  dependsOn?: readonly string[];
+  routes?: readonly AnyRoute[];
+  hooks?: NestedHooks<KernelHooks>;
+  /** SQL, run once each, in order, recorded per plugin. Never edit one that was released: append. */
+  migrations?: readonly string[];
+  /** Sub commands of `sessarc`, loaded when called. */
+  commands?: readonly Command[];
+  /** Provide services, start watchers, register `onClose`. Limited to 10 s. */
+  setup?(kernel: Kernel): MaybePromise<void>;
+}
+
+/** `options` is optional exactly when its type admits undefined. */
+export type PluginFactory<O = void, P extends Plugin = Plugin> = undefined extends O
+  ? (options?: O) => P
+  : [O] extends [void]
+    ? () => P
+    : (options: O) => P;
+
+/** A plugin that is loaded by name when the kernel boots, and again inside pool workers. */
+export interface PluginEntry {
+  /** What `import()` takes: `sessarc/plugins/codex`, a package, or a file URL. The module's default export is the factory. */
+  specifier: string;
+  /** Loads the module in this process; default: `import(specifier)`. */
+  load?: () => Promise<{ default: (options?: never) => Plugin }>;
+  /** JSON-plain, handed to the factory. */
+  options?: unknown;
+  /** Names of the sub commands it adds: lets the command line find one without loading every plugin. */
+  commands?: readonly string[];
+}
+
+/** Names a plugin or a factory of one; returns a factory. The default export of a plugin is a factory, never an instance. */
+export function definePlugin<O = void>(def: Plugin | ((options: O) => Plugin)): PluginFactory<O> {
+  return (typeof def === "function" ? def : () => def) as PluginFactory<O>;
+}

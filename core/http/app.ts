@@ -1,0 +1,143 @@
+/** The h3 app: the filter, every route, one shape for every error. */
+import { randomBytes } from "node:crypto";
+import type { H3, H3Event } from "h3";
+import type { Kernel } from "../contract/kernel.ts";
+import { SessarcError, toErrorBody } from "../errors/error.ts";
+import type { RegisteredRoute } from "../kernel/registry.ts";
+import { addSecurityHeaders, checkHead, hostNames, isLogin, LOGIN_PATH, type RequestHead } from "./guard.ts";
+import { jsonResponse, routerPath, toAnswer, toHandler } from "./mount.ts";
+import type { Traffic } from "./traffic.ts";
+
+/** Builds the app. Loads h3 (about 40 ms the first time). */
+export async function createApp(kernel: Kernel, traffic: Traffic): Promise<H3> {
+  const { H3 } = await import("h3");
+  // allowMalformedURL: h3 would answer before the filter; ours answers those itself.
+  const app = new H3({ silent: true, allowMalformedURL: true });
+  app.use((event, next) => filter(kernel, event, () => traffic.count(async () => toAnswer(await next(), 200))));
+
+  for (const [path, routes] of groupByPath(kernel.registry.routes)) {
+    for (const { route } of routes) {
+      const handler = toHandler(route, kernel);
+      app.on(route.method, path, handler);
+      // Mounted by hand: the fallback below would catch HEAD before h3's own step from HEAD to GET.
+      if (route.method === "GET") app.on("HEAD", path, handler);
+    }
+    // A dashboard's `/**` is there for every path: 405 would claim that each of them exists.
+    if (path !== "/**") app.all(path, refuseMethod(routes.map(({ route }) => route.method)));
+  }
+  // Before a dashboard's `/**`, or unknown API paths would answer its page.
+  for (const path of ["/api", "/api/**", "/**"]) app.all(path, refuseRoute);
+  return app;
+}
+
+function groupByPath(routes: readonly RegisteredRoute[]): Map<string, RegisteredRoute[]> {
+  const groups = new Map<string, RegisteredRoute[]>();
+  for (const it of routes) {
+    const { path } = routerPath(it.fullPath);
+    groups.set(path, [...(groups.get(path) ?? []), it]);
+  }
+  return groups;
+}
+
+function refuseMethod(methods: readonly string[]) {
+  const allow = methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+  return (event: H3Event): never => {
+    throw new SessarcError("METHOD_NOT_ALLOWED", { method: event.req.method, allow });
+  };
+}
+
+function refuseRoute(event: H3Event): never {
+  throw new SessarcError("ROUTE_NOT_FOUND", { method: event.req.method, path: event.url.pathname });
+}
+
+async function filter(kernel: Kernel, event: H3Event, next: () => Promise<Response>): Promise<Response> {
+  const started = performance.now();
+  const { method } = event.req;
+  const path = event.url.pathname;
+  let response: Response;
+  try {
+    const head = headOf(event);
+    if (kernel.closing.aborted) throw new SessarcError("SHUTTING_DOWN", {});
+    checkHead(head, { hosts: hostsOf(kernel), access: kernel.access });
+    response = kernel.access.required && isLogin(head) ? await login(kernel, path) : await next();
+  } catch (error) {
+    response = await fail(kernel, event, error);
+  }
+  response = await finish(response, method);
+  void kernel.notify("request:done", { method, path, status: response.status, ms: performance.now() - started });
+  return response;
+}
+
+function headOf(event: H3Event): RequestHead {
+  const { headers, method } = event.req;
+  const node = event.runtime?.node?.req;
+  const host = headers.get("host");
+  return {
+    method,
+    target: node?.url ?? event.url.pathname,
+    path: event.url.pathname,
+    // Node keeps the first of two Host headers and forgets the second; the raw list has both.
+    hosts: node ? headerValues(node.rawHeaders, "host") : host === null ? [] : [host],
+    header: (name) => headers.get(name),
+  };
+}
+
+function headerValues(raw: readonly string[], name: string): string[] {
+  return raw.filter((_, i) => i % 2 === 1 && raw[i - 1]?.toLowerCase() === name);
+}
+
+/** Computed once per address. */
+function hostsOf(kernel: Kernel): ReadonlySet<string> {
+  const { host, port } = kernel.address ?? kernel.config;
+  const known = hostSets.get(kernel);
+  if (known?.key === `${host} ${port}`) return known.names;
+  const names = hostNames(host, port, kernel.config.security.hosts);
+  hostSets.set(kernel, { key: `${host} ${port}`, names });
+  return names;
+}
+const hostSets = new WeakMap<Kernel, { key: string; names: ReadonlySet<string> }>();
+
+/**
+ * The one-time link: sets the cookie and goes on to the dashboard. By a page and not by a redirect, because a Strict cookie
+ * is not sent along a redirect that began on another site.
+ */
+async function login(kernel: Kernel, path: string): Promise<Response> {
+  const cookie = await kernel.access.redeem(path.slice(LOGIN_PATH.length));
+  if (cookie === undefined) throw new SessarcError("UNAUTHORIZED", {});
+  const page = `<!doctype html><meta charset="utf-8"><title>sessarc</title><meta http-equiv="refresh" content="0;url=/"><a href="/">Continue</a>`;
+  return new Response(page, { headers: { "content-type": "text/html; charset=utf-8", "set-cookie": cookie } });
+}
+
+/** Every failure in the one shape; those of ours are told on `request:error` with the id the answer carries. */
+async function fail(kernel: Kernel, event: H3Event, error: unknown): Promise<Response> {
+  const shown = event.req.signal.aborted || kernel.closing.aborted ? (toShutdown(error) ?? error) : error;
+  const errorId = randomBytes(4).toString("hex");
+  const body = toErrorBody(shown, errorId);
+  const info = { method: event.req.method, path: event.url.pathname, errorId };
+  if (body.status >= 500 && body.code !== "SHUTTING_DOWN") await kernel.notify("request:error", error, info);
+  return jsonResponse(body, body.status, headersOf(shown));
+}
+
+/** Work that was called off because nobody waits any more is no failure of ours. */
+function toShutdown(error: unknown): SessarcError | undefined {
+  return error instanceof Error && error.name === "AbortError" ? new SessarcError("SHUTTING_DOWN", {}) : undefined;
+}
+
+function headersOf(error: unknown): Record<string, string> {
+  if (!(error instanceof SessarcError)) return {};
+  if (error.code === "METHOD_NOT_ALLOWED") {
+    return { allow: (error as SessarcError<"METHOD_NOT_ALLOWED">).params.allow.join(", ") };
+  }
+  return error.code === "UNAUTHORIZED" ? { "www-authenticate": 'Bearer realm="sessarc"' } : {};
+}
+
+async function finish(response: Response, method: string): Promise<Response> {
+  // A fresh Headers: those of a fetched response cannot be written.
+  const headers = new Headers(response.headers);
+  addSecurityHeaders(headers);
+  const { status, statusText } = response;
+  if (method !== "HEAD") return new Response(response.body, { status, statusText, headers });
+  // HEAD of a stream starts it: end it, so that what feeds it stops.
+  await response.body?.cancel();
+  return new Response(null, { status, statusText, headers });
+}

@@ -1,0 +1,118 @@
+/** One route on the app: decode, validate, run, answer. */
+import type { H3Event } from "h3";
+import type { Kernel } from "../contract/kernel.ts";
+import type { AnyRoute, RouteContext } from "../contract/route.ts";
+import { type Schema, validate } from "../contract/schema.ts";
+import { SessarcError } from "../errors/error.ts";
+import { DEFAULT_BODY, readJson } from "./body.ts";
+
+/** The h3 handler of a route. It always answers a Response or throws; HEAD runs the handler of GET. */
+export function toHandler(route: AnyRoute, kernel: Kernel): (event: H3Event) => Promise<Response> {
+  const { restName } = routerPath(route.path);
+  return async (event) => {
+    const { _: rest = "", ...named } = decodeParams(event.context.params ?? {});
+    const params = restName === undefined ? named : { ...named, [restName]: rest };
+    const query = readQuery(event.url.searchParams);
+    const ctx: RouteContext = {
+      event,
+      kernel,
+      params: route.params ? await validate(route.params, params, "params") : params,
+      query: route.query ? await validate(route.query, query, "query") : undefined,
+      body: isRead(event.req.method) ? undefined : await readBody(route, event),
+      get signal() {
+        return signalOf(event, kernel);
+      },
+    };
+    return toAnswer(await route.handler(ctx), route.status ?? 200);
+  };
+}
+
+/**
+ * A path as the router takes it, and what its rest is called. A named rest (`/**:rest`) is mounted as `/**`: the router wants
+ * at least one segment for a name, and a page at `/` has none.
+ */
+export function routerPath(path: string): { path: string; restName: string | undefined } {
+  const match = /\/\*\*(?::(\w+))?$/.exec(path);
+  return match
+    ? { path: `${path.slice(0, match.index)}/**`, restName: match[1] ?? "_" }
+    : { path, restName: undefined };
+}
+
+const isRead = (method: string) => method === "GET" || method === "HEAD";
+
+/** h3 leaves params as the URL has them. */
+function decodeParams(raw: Readonly<Record<string, string>>): Record<string, string> {
+  const params: Record<string, string> = {};
+  for (const [name, value] of Object.entries(raw)) params[name] = decodeParam(value);
+  return params;
+}
+
+function decodeParam(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch (cause) {
+    throw new SessarcError("INVALID_INPUT", { reason: "The path is not valid UTF-8" }, { cause });
+  }
+}
+
+/** A name given more than once is a list. */
+function readQuery(search: URLSearchParams): Record<string, string | string[]> {
+  const query: Record<string, string | string[]> = Object.create(null);
+  for (const [name, value] of search) {
+    const before = query[name];
+    query[name] = before === undefined ? value : [before, value].flat();
+  }
+  return { ...query };
+}
+
+/** The body is read and checked on every write; a handler gets it when the route has a schema for it. */
+async function readBody(route: AnyRoute, event: H3Event): Promise<unknown> {
+  const body = await readJson(event.req, route.limits?.bytes ?? DEFAULT_BODY);
+  return route.body ? validateBody(route.body, body) : undefined;
+}
+
+/** No body at all is tried as `{}`, so that what is missing is named field by field. */
+async function validateBody(schema: Schema, body: unknown): Promise<unknown> {
+  if (body !== undefined) return validate(schema, body, "body");
+  const absent = await schema["~standard"].validate(undefined);
+  return absent.issues ? validate(schema, {}, "body") : absent.value;
+}
+
+/** Aborts with the client or with the kernel, whoever goes first. */
+function signalOf(event: H3Event, kernel: Kernel): AbortSignal {
+  const known = signals.get(event);
+  if (known) return known;
+  const controller = new AbortController();
+  const abort = () => {
+    kernel.closing.removeEventListener("abort", abort);
+    controller.abort();
+  };
+  event.req.signal.addEventListener("abort", abort, { once: true });
+  kernel.closing.addEventListener("abort", abort, { once: true });
+  const message = event.runtime?.node?.res;
+  message?.once("close", () => kernel.closing.removeEventListener("abort", abort));
+  if (event.req.signal.aborted || kernel.closing.aborted) abort();
+  signals.set(event, controller.signal);
+  return controller.signal;
+}
+const signals = new WeakMap<H3Event, AbortSignal>();
+
+/** JSON-plain data as JSON, undefined as an empty 204, a Response as it is. */
+export function toAnswer(value: unknown, status: number): Response {
+  if (value instanceof Response) return value;
+  if (value === undefined) return new Response(null, { status: 204 });
+  return jsonResponse(value, status);
+}
+
+export function jsonResponse(value: unknown, status: number, headers?: Record<string, string>): Response {
+  const text = JSON.stringify(value);
+  return new Response(text, {
+    status,
+    headers: {
+      "content-type": "application/json; charset=utf-8",
+      // Without it the answer goes out in chunks, and HEAD could not tell the size.
+      "content-length": String(Buffer.byteLength(text)),
+      ...headers,
+    },
+  });
+}

@@ -1,0 +1,109 @@
+/** The registry's routes as OpenAPI 3.1, from the schemas that validate them. */
+
+import type { Schema } from "../contract/schema.ts";
+import type { RegisteredRoute } from "../kernel/registry.ts";
+import { VERSION } from "../utils/version.ts";
+
+type JsonObject = Record<string, unknown>;
+
+/** Loads the converter for valibot when a route needs it. Cost: a few ms for all routes; the caller keeps the result. */
+export async function toOpenApi(routes: readonly RegisteredRoute[]): Promise<JsonObject> {
+  const paths: Record<string, JsonObject> = {};
+  for (const it of routes) {
+    const path = it.fullPath.replace(/\/\*\*(?::(\w+))?$/, (_, name?: string) => `/{${name ?? "path"}}`);
+    const key = path.replace(/:(\w+)/g, "{$1}");
+    paths[key] = { ...paths[key], [it.route.method.toLowerCase()]: await toOperation(it, namesIn(key)) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "sessarc", version: VERSION, description: "Local archive for the sessions of coding assistants." },
+    paths,
+    components: { schemas: { Error: ERROR_SCHEMA } },
+  };
+}
+
+async function toOperation({ route, plugin }: RegisteredRoute, names: readonly string[]): Promise<JsonObject> {
+  const query = await toJsonSchema(route.query);
+  const body = await toJsonSchema(route.body);
+  const response = await toJsonSchema(route.response);
+  const params = await toJsonSchema(route.params);
+  return {
+    summary: route.summary,
+    tags: [plugin],
+    operationId: `${route.method.toLowerCase()} ${route.path}`.replace(/\W+/g, "_").replace(/_$/, ""),
+    ...(route.agent ? { "x-agent": route.agent } : {}),
+    parameters: [
+      ...names.map((name) => parameter(name, "path", true, propertiesOf(params)[name] ?? { type: "string" })),
+      ...Object.entries(propertiesOf(query)).map(([name, schema]) =>
+        parameter(name, "query", isRequired(query, name), schema),
+      ),
+    ],
+    ...(body ? { requestBody: { content: { "application/json": { schema: body } } } } : {}),
+    responses: {
+      [String(route.status ?? 200)]: {
+        description: "Success",
+        ...(response ? { content: { "application/json": { schema: response } } } : {}),
+      },
+      default: {
+        description: "Failure",
+        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+      },
+    },
+  };
+}
+
+const namesIn = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "");
+
+const parameter = (name: string, where: "path" | "query", required: boolean, schema: unknown) => ({
+  name,
+  in: where,
+  required,
+  schema,
+});
+
+function propertiesOf(schema: JsonObject | undefined): JsonObject {
+  const { properties } = schema ?? {};
+  return typeof properties === "object" && properties !== null ? (properties as JsonObject) : {};
+}
+
+const isRequired = (schema: JsonObject | undefined, name: string) =>
+  Array.isArray(schema?.required) && schema.required.includes(name);
+
+/** What a client sends. A schema that cannot say it in JSON Schema (a custom check) is described as far as it can. */
+async function toJsonSchema(schema: Schema | undefined): Promise<JsonObject | undefined> {
+  if (!schema) return undefined;
+  const standard = schema["~standard"];
+  const json = standard.jsonSchema
+    ? standard.jsonSchema.input({ target: "draft-2020-12" })
+    : standard.vendor === "valibot"
+      ? await fromValibot(schema)
+      : {};
+  const { $schema: _, ...rest } = json;
+  return rest;
+}
+
+async function fromValibot(schema: Schema): Promise<JsonObject> {
+  const { toJsonSchema: convert } = await import("@valibot/to-json-schema");
+  // The vendor says that it is valibot's; its own types are not part of Standard Schema.
+  return { ...convert(schema as unknown as Parameters<typeof convert>[0], { typeMode: "input", errorMode: "ignore" }) };
+}
+
+const ERROR_SCHEMA = {
+  type: "object",
+  required: ["status", "code", "message"],
+  properties: {
+    status: { type: "integer" },
+    code: { type: "string" },
+    message: { type: "string" },
+    fix: { type: "string" },
+    issues: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["path", "message"],
+        properties: { path: { type: "string" }, message: { type: "string" } },
+      },
+    },
+    errorId: { type: "string" },
+  },
+};

@@ -1,0 +1,127 @@
+/** Checks of this machine and this archive: what could be wrong, and what to do about it. */
+import { chmod, mkdir, stat, statfs } from "node:fs/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Adapter, AdapterEnv } from "../contract/adapter.ts";
+import type { Kernel } from "../contract/kernel.ts";
+import { formatBytes, formatCount } from "../terminal/format.ts";
+
+export interface DoctorCheck {
+  name: string;
+  status: "ok" | "warn" | "fail";
+  detail: string;
+  /** What to do about it. */
+  fix?: string | undefined;
+}
+
+/** Payload of `doctor:check`. */
+export interface DoctorReport {
+  checks: DoctorCheck[];
+  /** True when what is safe to mend shall be mended. */
+  fix: boolean;
+}
+
+/** Runtime, data directory and free space. With `fix`, what is safe to mend is mended. */
+export async function checkMachine(dataDir: string, fix: boolean): Promise<DoctorCheck[]> {
+  return [checkRuntime(), ...(await checkDataDir(dataDir, fix))];
+}
+
+/** Adds the tools' logs and, with `archived`, the catalogue and the plugins' own checks. Lists the tools' folders. */
+export async function checkKernel(kernel: Kernel, report: DoctorReport, archived: boolean): Promise<void> {
+  if (archived) report.checks.push(await checkCatalogue(kernel));
+  for (const adapter of kernel.registry.adapters.values()) report.checks.push(await checkTool(adapter, kernel.env));
+  if (archived) await kernel.hooks.callHook("doctor:check", report);
+}
+
+function checkRuntime(): DoctorCheck {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const detail = `Node ${process.versions.node} on ${process.platform} ${process.arch}`;
+  if (major < 20 || (major === 20 && minor < 19))
+    return { name: "runtime", status: "fail", detail, fix: "Install Node 20.19 or later." };
+  const native = major > 22 || (major === 22 && minor >= 5);
+  return {
+    name: "runtime",
+    status: "ok",
+    detail: `${detail}${native ? "" : "; databases over 512 MiB need Node 22.5"}`,
+  };
+}
+
+async function checkDataDir(path: string, fix: boolean): Promise<DoctorCheck[]> {
+  const name = "data directory";
+  if (fix) await mkdir(path, { recursive: true, mode: 0o700 });
+  const info = await stat(path).catch((error: NodeJS.ErrnoException) => error);
+  if (info instanceof Error) {
+    const missing = info.code === "ENOENT";
+    return [
+      { name, status: missing ? "ok" : "fail", detail: missing ? `${path} (made when first needed)` : info.message },
+    ];
+  }
+  const checks: DoctorCheck[] = [];
+  const open = process.platform !== "win32" && (info.mode & 0o077) !== 0;
+  if (open && fix) await chmod(path, 0o700);
+  checks.push(
+    open && !fix
+      ? { name, status: "warn", detail: `${path} can be read by other users`, fix: "`sessarc doctor --fix` closes it." }
+      : { name, status: "ok", detail: path },
+  );
+  const { bavail, bsize } = await statfs(path);
+  const free = bavail * bsize;
+  checks.push(
+    free < 2 ** 30
+      ? {
+          name: "disk",
+          status: "warn",
+          detail: `${formatBytes(free)} free`,
+          fix: "Make room: importing needs about a fifth of the logs' size.",
+        }
+      : { name: "disk", status: "ok", detail: `${formatBytes(free)} free` },
+  );
+  return checks;
+}
+
+async function checkCatalogue(kernel: Kernel): Promise<DoctorCheck> {
+  const { db } = kernel.storage;
+  const tables = await db.all<{ name: string }>("select name from sqlite_master where type = 'table'");
+  // Table by table (about 1 ms a megabyte), so that other requests get their turn.
+  for (const { name } of tables) {
+    await nextTurn();
+    const rows = await db.all<{ integrity_check: string }>(`pragma integrity_check('${name.replaceAll("'", "''")}')`);
+    const first = rows[0]?.integrity_check ?? "no answer";
+    if (first !== "ok")
+      return {
+        name: "catalogue",
+        status: "fail",
+        detail: `${name}: ${first}`,
+        fix: "Move the data directory away and import again.",
+      };
+  }
+  const { snapshotBytes, journalBytes } = db.stats;
+  return { name: "catalogue", status: "ok", detail: `${formatBytes(snapshotBytes + journalBytes)}, intact` };
+}
+
+/** How many sessions a tool's logs hold, and which of its places cannot be read. */
+async function checkTool(adapter: Adapter, env: AdapterEnv): Promise<DoctorCheck> {
+  const { name, label } = adapter;
+  const sessions = new Set<string>();
+  const places: string[] = [];
+  const problems: string[] = [];
+  for (const root of adapter.roots(env)) {
+    try {
+      await stat(root);
+      places.push(root);
+      for await (const { key } of adapter.scan(root, env)) sessions.add(key);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT")
+        problems.push(error instanceof Error ? error.message : String(error));
+    }
+  }
+  if (problems.length > 0)
+    return {
+      name,
+      status: "warn",
+      detail: `${label}: ${problems.join("; ")}`,
+      fix: "Check the permissions of that place.",
+    };
+  if (places.length === 0)
+    return { name, status: "ok", detail: `${label}: not found (${adapter.roots(env)[0] ?? "no known place"})` };
+  return { name, status: "ok", detail: `${label}: ${formatCount(sessions.size)} sessions in ${places.join(", ")}` };
+}

@@ -1,0 +1,28 @@
+/** Hooks over hookable: `callHook` for hooks that may change or stop something, `notify` for those that only tell. */
+import { type Hookable, createHooks as makeHookable } from "hookable";
+import type { KernelHooks, MaybePromise } from "../contract/kernel.ts";
+
+export type Hooks = Hookable<KernelHooks>;
+export type Notify = <K extends keyof KernelHooks>(name: K, ...args: Parameters<KernelHooks[K]>) => Promise<void>;
+
+export function createHooks(): { hooks: Hooks; notify: Notify } {
+  const hooks = makeHookable<KernelHooks>();
+
+  /** One listener after the other; what one throws is told on `listener:failed` and stops nobody else. */
+  async function isolated(listeners: readonly ((...args: never[]) => unknown)[], args: unknown[], name: string) {
+    for (const listener of listeners) {
+      try {
+        await (listener as (...args: unknown[]) => MaybePromise<void>)(...args);
+      } catch (error) {
+        // A failing listener of listener:failed has nobody left to tell but stderr.
+        if (name === "listener:failed") process.stderr.write(`${String(error)}\n`);
+        else await notify("listener:failed", error, { hook: name });
+      }
+    }
+  }
+
+  const notify: Notify = async (name, ...args) => {
+    await hooks.callHookWith(isolated, name, args);
+  };
+  return { hooks, notify };
+}

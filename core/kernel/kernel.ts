@@ -1,0 +1,209 @@
+/** The kernel: hooks, a registry, storage and an HTTP app that plugins fill. It has no feature of its own. */
+import type { H3 } from "h3";
+import { type ResolvedConfig, resolveConfig } from "../config/config.ts";
+import { machineEnv } from "../config/env.ts";
+import type { AdapterEnv } from "../contract/adapter.ts";
+import type { Kernel, ServedAddress, Services } from "../contract/kernel.ts";
+import type { Plugin, PluginEntry } from "../contract/plugin.ts";
+import { SessarcError } from "../errors/error.ts";
+import { type Access, createAccess } from "../http/access.ts";
+import { toRequest } from "../http/in-process.ts";
+import { createTraffic } from "../http/traffic.ts";
+import type { Storage } from "../storage/types.ts";
+import { createPool } from "../workers/pool.ts";
+import { type LoadedPlugin, loadPlugins, messageOf, runStep, sortPlugins } from "./boot.ts";
+import { builtin } from "./builtin.ts";
+import { type Closer, createCloser } from "./close.ts";
+import { createHooks, type Hooks, type Notify } from "./hooks.ts";
+import { createRegistry, type WritableRegistry } from "./registry.ts";
+
+export interface KernelOptions {
+  /** Plugins and plugin entries, in any order. Those of the configuration are not added by themselves. */
+  plugins?: readonly (Plugin | PluginEntry)[] | undefined;
+  config?: ResolvedConfig | undefined;
+  env?: AdapterEnv | undefined;
+  /** Storage that is already open; it stays open when the kernel closes. */
+  storage?: Storage | undefined;
+  /** Limit of each plugin's start, and of each part's close. Default 10 s. */
+  timeoutMs?: number | undefined;
+  /** Gets one line for each failed request and listener. Default: stderr. */
+  log?: ((line: string) => void) | undefined;
+}
+
+/** How long running requests get to finish when the kernel closes. */
+const DRAIN_MS = 2_000;
+
+/**
+ * Loads the plugins, sorts them by `dependsOn`, opens storage, and starts each one: migrations, hooks, `setup`. A failure
+ * closes what was opened and throws an error that names the plugin. The HTTP app is built when it is first needed.
+ */
+export async function createKernel(options: KernelOptions = {}): Promise<Kernel> {
+  const { timeoutMs = 10_000, log = (line: string) => process.stderr.write(`${line}\n`) } = options;
+  const plugins = sortPlugins(await loadPlugins([builtin(), ...(options.plugins ?? [])]));
+  const registry = createRegistry();
+  for (const { plugin, source } of plugins) registry.add(plugin, source);
+  if (options.config) placeAdapters(registry, options.config);
+
+  const closer = createCloser(timeoutMs);
+  try {
+    const parts = await openParts(options, closer, log);
+    const starting = { plugin: "kernel" };
+    const kernel = assemble(parts, registry, closer, starting, log);
+    await startAll(plugins, kernel, registry, starting, timeoutMs);
+    return kernel;
+  } catch (error) {
+    await closer.close(async () => {}).catch((failed) => log(`Closing after a failed start: ${messageOf(failed)}`));
+    throw error;
+  }
+}
+
+/** Folders of the configuration, and those the user added. */
+function placeAdapters(registry: WritableRegistry, { roots, sources }: ResolvedConfig): void {
+  for (const name of new Set([...Object.keys(roots), ...Object.keys(sources)])) {
+    registry.setFolders(name, { own: !roots[name], dirs: [...(roots[name] ?? []), ...(sources[name] ?? [])] });
+  }
+}
+
+/** What the kernel stands on; each part is on the closer's list as soon as it is open. */
+interface Parts {
+  config: ResolvedConfig;
+  env: AdapterEnv;
+  access: Access;
+  storage: Storage;
+  hooks: Hooks;
+  notify: Notify;
+}
+
+async function openParts(options: KernelOptions, closer: Closer, log: (line: string) => void): Promise<Parts> {
+  const { env = machineEnv(), config = resolveConfig({}, {}, env) } = options;
+  const { hooks, notify } = createHooks();
+  const storage = options.storage ?? (await openStorage(config, closer, notify, log));
+  const access = await createAccess(config.auth, config.dataDir);
+  if (access.required) closer.add("the discovery file", () => access.retract());
+  // What is wrong with the catalogue is told as it is, not as the failure of whichever plugin asks first.
+  await storage.db.ready;
+  return { config, env, access, storage, hooks, notify };
+}
+
+/** Takes the archive's lock; closing the catalogue gives it back. */
+async function openStorage(
+  { dataDir, storage: { driver } }: ResolvedConfig,
+  closer: Closer,
+  notify: Notify,
+  log: (line: string) => void,
+): Promise<Storage> {
+  const { createStorage } = await import("../storage/index.ts");
+  const onFlushed = (info: { bytes: number; ms: number }) => void notify("storage:flushed", info);
+  const storage = await createStorage({ dataDir, driver, onFlushed, onNotice: log });
+  closer.add("the catalogue", () => storage.db.close());
+  return storage;
+}
+
+function assemble(
+  { config, env, access, storage, hooks, notify }: Parts,
+  registry: WritableRegistry,
+  closer: Closer,
+  starting: { readonly plugin: string },
+  log: (line: string) => void,
+): Kernel {
+  hooks.hook("request:error", (error, { method, path, errorId }) =>
+    log(`${errorId} ${method} ${path}: ${detailOf(error)}`),
+  );
+  hooks.hook("listener:failed", (error, { hook }) => log(`A listener of ${hook} failed: ${detailOf(error)}`));
+  const traffic = createTraffic();
+  const pool = createPool();
+  closer.add("the worker pool", () => pool.close());
+  let address: ServedAddress | undefined;
+  let app: Promise<H3> | undefined;
+
+  const kernel: Kernel = {
+    hooks,
+    registry,
+    storage,
+    config,
+    env,
+    pool,
+    access,
+    notify,
+    startedAt: Date.now(),
+    closing: closer.closing,
+    get address() {
+      return address;
+    },
+    async announce(served) {
+      address = served;
+      await storage.lock?.update({ port: served.port, url: served.url });
+      return access.publish(served.url, served.port);
+    },
+    app() {
+      app ??= import("../http/app.ts").then((http) => http.createApp(kernel, traffic));
+      return app;
+    },
+    fetch: async (path, init) => (await kernel.app()).fetch(toRequest(kernel, path, init)),
+    provide: (name, service) => registry.addService(name, service, starting.plugin),
+    inject: (name) => inject(registry.services, name),
+    async watch(root, onChange) {
+      const { watchRoot } = await import("./watch.ts");
+      const onError = (error: unknown) => notify("listener:failed", error, { hook: "watch" });
+      const stop = await watchRoot(root, onChange, { onError });
+      const forget = closer.add(`the watch of ${root}`, stop);
+      return () => {
+        forget();
+        return stop();
+      };
+    },
+    onClose: (fn) => void closer.add(`plugin "${starting.plugin}"`, fn),
+    close: () =>
+      closer.close(async () => {
+        await traffic.settled(DRAIN_MS);
+        await notify("kernel:close", kernel);
+      }),
+  };
+  return kernel;
+}
+
+async function startAll(
+  plugins: readonly LoadedPlugin[],
+  kernel: Kernel,
+  registry: WritableRegistry,
+  starting: { plugin: string },
+  timeoutMs: number,
+): Promise<void> {
+  for (const { plugin } of plugins) {
+    starting.plugin = plugin.name;
+    const started = performance.now();
+    await start(plugin, kernel, timeoutMs);
+    const ms = Math.round((performance.now() - started) * 10) / 10;
+    registry.booted(plugin.name, ms);
+    await kernel.notify("plugin:loaded", { name: plugin.name, ms });
+  }
+  starting.plugin = "kernel";
+  await kernel.notify("kernel:ready", kernel);
+}
+
+async function start(plugin: Plugin, kernel: Kernel, ms: number): Promise<void> {
+  const { name, migrations, hooks } = plugin;
+  if (migrations?.length) {
+    const { migrate } = await import("../storage/migrate.ts");
+    await runStep(name, "its migrations", ms, () => migrate(kernel.storage.db, name, migrations));
+  }
+  if (hooks) kernel.hooks.addHooks(hooks);
+  await runStep(name, "setup", ms, () => plugin.setup?.(kernel));
+}
+
+function inject<K extends keyof Services>(services: ReadonlyMap<string, unknown>, name: K): Services[K] {
+  if (services.has(name)) return services.get(name) as Services[K];
+  throw new SessarcError("SERVICE_MISSING", { service: name, plugin: PROVIDERS[name] });
+}
+
+/** Which built-in plugin has a service, for the error message alone. */
+const PROVIDERS: Readonly<Record<string, string>> = {
+  archive: "archive",
+  git: "git",
+  pricing: "insights",
+  rules: "security",
+  redactor: "security",
+  scanner: "security",
+};
+
+const detailOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));

@@ -1,0 +1,32 @@
+/** Which port to listen on. */
+import { createServer } from "node:net";
+import type { ResolvedConfig } from "../config/config.ts";
+import { SessarcError } from "../errors/error.ts";
+
+/** Ports tried after the usual one. */
+const TRIES = 20;
+
+/**
+ * The port asked for by name or PORT_TAKEN; else the usual one, the next free ones after it, and in the end any.
+ * 0 means any: the system chooses.
+ */
+export async function choosePort({ host, port, portFixed }: Pick<ResolvedConfig, "host" | "port" | "portFixed">) {
+  if (portFixed) {
+    if (await isFree(host, port)) return port;
+    throw new SessarcError("PORT_TAKEN", { port, host });
+  }
+  if (port === 0) return 0;
+  for (let next = port; next < Math.min(port + TRIES, 65_536); next++) if (await isFree(host, next)) return next;
+  return 0;
+}
+
+/** Rejects when the address itself cannot be used (no such interface, not allowed). */
+function isFree(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", (error: NodeJS.ErrnoException) =>
+      error.code === "EADDRINUSE" ? resolve(false) : reject(error),
+    );
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(true)));
+  });
+}

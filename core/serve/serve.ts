@@ -1,0 +1,143 @@
+/** Serving: listen first, start the plugins beside it, end without losing anything. */
+import type { RequestListener } from "node:http";
+import type { ResolvedConfig } from "../config/config.ts";
+import type { Kernel, ServedAddress } from "../contract/kernel.ts";
+import { createKernel, type KernelOptions } from "../kernel/kernel.ts";
+import { linger, listenOn, refuse } from "./listen.ts";
+
+export interface ServeOptions extends KernelOptions {
+  config: ResolvedConfig;
+  /** Time open connections get to end when closing, after running requests are done. Default 1 s. */
+  graceMs?: number | undefined;
+  /** Closes the service when it aborts; what goes wrong then shows on `Served.closed`. */
+  signal?: AbortSignal | undefined;
+  /** Gets the line `sessarc ready at <url>` once requests are answered. */
+  out?: ((line: string) => void) | undefined;
+}
+
+export interface Served extends ServedAddress {
+  kernel: Kernel;
+  /** In token mode: the link that logs a browser in, once. */
+  loginUrl: string | undefined;
+  /** Stops listening, ends streams, closes the kernel. Calling again waits for the same close. */
+  close(): Promise<void>;
+  /** Settles when it has closed, by whatever way. */
+  closed: Promise<void>;
+}
+
+/**
+ * Starts the service. Requests that come before the plugins are ready wait for them. Rejects, with everything closed again,
+ * when the port is taken (PORT_TAKEN), the archive is open elsewhere (ARCHIVE_LOCKED) or a plugin does not start.
+ */
+export async function serve(options: ServeOptions): Promise<Served> {
+  const { config, graceMs = 1_000 } = options;
+  // Loading h3 fills the time in which booting waits for the disk.
+  const h3 = import("h3");
+  const booting = createKernel(options);
+  const gate = createGate();
+  const { server, address, stop } = await listenOn(config, (req, res) => {
+    linger(req, res);
+    gate.opened.then(
+      (handle) => handle(req, res),
+      () => refuse(res, "SHUTTING_DOWN", {}),
+    );
+  }).catch(async (error) => {
+    const kernel = await booting.catch(() => undefined);
+    await kernel?.close();
+    throw error;
+  });
+
+  /** Whoever still holds a connection after the grace time is cut off. */
+  async function disconnect(stopped: Promise<void>): Promise<void> {
+    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+    await stopped;
+    clearTimeout(cut);
+  }
+
+  let loginUrl: string | undefined;
+  try {
+    const kernel = await booting;
+    const listener = await toListener(kernel, await h3);
+    // First the address, or requests that waited would be checked against another one.
+    loginUrl = await kernel.announce(address);
+    gate.open(listener);
+  } catch (error) {
+    gate.fail(error);
+    const kernel = await booting.catch(() => undefined);
+    await kernel?.close();
+    await disconnect(stop());
+    throw error;
+  }
+  const kernel = await booting;
+
+  let closing: Promise<void> | undefined;
+  let settle: (result: Promise<void>) => void;
+  const closed = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  closed.catch(() => {});
+  async function closeAll(): Promise<void> {
+    const stopped = stop();
+    await kernel.close().finally(() => disconnect(stopped));
+  }
+  const served: Served = {
+    ...address,
+    kernel,
+    loginUrl,
+    closed,
+    close() {
+      if (!closing) {
+        closing = closeAll();
+        settle(closing);
+      }
+      return closing;
+    },
+  };
+  const abort = () => served.close().catch(() => {});
+  options.signal?.addEventListener("abort", abort, { once: true });
+  if (options.signal?.aborted) abort();
+  options.out?.(`sessarc ready at ${address.url}`);
+  return served;
+}
+
+/** Where requests wait until there is somebody to answer them. */
+function createGate() {
+  let open: (listener: RequestListener) => void = () => {};
+  let fail: (error: unknown) => void = () => {};
+  const opened = new Promise<RequestListener>((resolve, reject) => {
+    open = resolve;
+    fail = reject;
+  });
+  // With nobody waiting, a failed start is told by `serve` alone.
+  opened.catch(() => {});
+  return { opened, open, fail };
+}
+
+async function toListener(kernel: Kernel, { toNodeHandler }: typeof import("h3")): Promise<RequestListener> {
+  const handle = toNodeHandler(await kernel.app());
+  return (req, res) => void handle(req, res);
+}
+
+/**
+ * SIGINT and SIGTERM: the first closes and exits (0, or 1 when closing failed), the second exits at once. For programs that
+ * serve and do nothing else; answers a function that takes the handlers off.
+ */
+export function closeOnSignals(served: Served, log: (line: string) => void = console.error): () => void {
+  let asked = false;
+  const handle = (signal: NodeJS.Signals) => {
+    if (asked) process.exit(signal === "SIGINT" ? 130 : 143);
+    asked = true;
+    served.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log(error instanceof Error ? error.message : String(error));
+        process.exit(1);
+      },
+    );
+  };
+  const signals = ["SIGINT", "SIGTERM"] as const;
+  for (const signal of signals) process.on(signal, handle);
+  return () => {
+    for (const signal of signals) process.off(signal, handle);
+  };
+}

@@ -1,0 +1,176 @@
+/** Token bookkeeping: the ledger counts each paid reply once, however often a log repeats it. */
+
+import { hash53 } from "../utils/hash.ts";
+import type { Json, SessionUsage, TokenUsage, UsageEntry, UsageEvidence } from "./session.ts";
+
+const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
+/** Keyed replies that a snapshot keeps open for later, larger records of the same reply. */
+const OPEN = 256;
+
+/** Figures as logs have them: numeric strings count, everything else not finite or negative is 0. */
+export type LooseUsage = { [F in keyof TokenUsage]?: unknown };
+
+export function emptyUsage(): TokenUsage {
+  return { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 };
+}
+
+/** A count from a log: an integer, 0 when it is negative, missing or no number. */
+export function toCount(value: unknown): number {
+  const number = typeof value === "string" && value !== "" ? Number(value) : value;
+  return typeof number === "number" && number > 0 && Number.isFinite(number) ? Math.trunc(number) : 0;
+}
+
+/** Adds `tokens` to `usage[model]`. */
+export function addUsage(usage: SessionUsage, model: string, tokens: LooseUsage): void {
+  addTokens(usage, model, toTokens(tokens));
+}
+
+function addTokens(usage: SessionUsage, model: string, tokens: TokenUsage): void {
+  // A hostile log may name its model so; writing to it would change every object.
+  const name = model === "__proto__" ? "unknown" : model;
+  let sum = Object.hasOwn(usage, name) ? usage[name] : undefined;
+  if (!sum) usage[name] = sum = emptyUsage();
+  sum.input += tokens.input;
+  sum.output += tokens.output;
+  sum.cacheWrite5m += tokens.cacheWrite5m;
+  sum.cacheWrite1h += tokens.cacheWrite1h;
+  sum.cacheRead += tokens.cacheRead;
+}
+
+export function mergeUsage(into: SessionUsage, from: SessionUsage): void {
+  for (const [model, tokens] of Object.entries(from)) addUsage(into, model, tokens);
+}
+
+/** The UTC quarter-hour of an ISO time: `2026-11-20T20:15`. Empty when it is no time. */
+export function slotOf(iso: string): string {
+  const utc = iso.endsWith("Z") && iso.length >= 20 ? iso : toUtc(iso);
+  return utc && `${utc.slice(0, 14)}${String(Math.floor(Number(utc.slice(14, 16)) / 15) * 15).padStart(2, "0")}`;
+}
+
+function toUtc(iso: string): string {
+  const time = Date.parse(iso);
+  return Number.isNaN(time) ? "" : new Date(time).toISOString();
+}
+
+export interface LedgerEntry {
+  /** Identity of the reply; absent: this record counts by itself. */
+  key?: string | undefined;
+  at?: string | undefined;
+  model: string;
+  usage: LooseUsage;
+  inherited?: boolean | undefined;
+}
+
+export interface LedgerSummary {
+  usage: SessionUsage;
+  inheritedUsage?: SessionUsage;
+  slots: Record<string, SessionUsage>;
+  replies: UsageEntry[];
+  evidence: UsageEvidence;
+}
+
+export interface Ledger {
+  /** Counts a usage record. Of several with one key the largest output wins; model and time are the first one's. O(1). */
+  add(entry: LedgerEntry): void;
+  /** Sums so far. After a resume, `replies` lists only those still open; the sums are whole. */
+  summary(): LedgerSummary;
+  /** JSON to go on from. Keeps the last 256 keyed replies open, folds older ones into sums, remembers every key. */
+  snapshot(): Json;
+}
+
+interface LedgerState {
+  open: UsageEntry[];
+  usage: SessionUsage;
+  inherited: SessionUsage;
+  slots: Record<string, SessionUsage>;
+  folded: number[];
+  evidence: UsageEvidence;
+}
+
+/** `state` is a former `snapshot()`; anything else starts empty. */
+export function createLedger(state?: Json): Ledger {
+  const past = isState(state) ? state : undefined;
+  const entries: UsageEntry[] = past ? structuredClone(past.open) : [];
+  const byKey = new Map<string, UsageEntry>();
+  for (const entry of entries) if (entry.key !== undefined) byKey.set(entry.key, entry);
+  const folded = new Set(past?.folded);
+  const evidence = past ? { ...past.evidence } : { records: 0, requests: 0, duplicatesFolded: 0, inheritedExcluded: 0 };
+
+  const sums = (list: readonly UsageEntry[]) => {
+    const usage: SessionUsage = {};
+    const inherited: SessionUsage = {};
+    const slots: Record<string, SessionUsage> = {};
+    if (past) {
+      mergeUsage(usage, past.usage);
+      mergeUsage(inherited, past.inherited);
+      for (const [slot, part] of Object.entries(past.slots)) slots[slot] = structuredClone(part);
+    }
+    for (const entry of list) {
+      addTokens(entry.inherited ? inherited : usage, entry.model, entry.usage);
+      const slot = entry.at && !entry.inherited ? slotOf(entry.at) : "";
+      if (!slot) continue;
+      slots[slot] ??= {};
+      addTokens(slots[slot], entry.model, entry.usage);
+    }
+    return { usage, inherited, slots };
+  };
+
+  return {
+    add({ key, at, model, usage, inherited }) {
+      evidence.records++;
+      const first = key === undefined ? undefined : byKey.get(key);
+      if (first) {
+        evidence.duplicatesFolded++;
+        const tokens = toTokens(usage);
+        if (isLarger(tokens, first.usage)) first.usage = tokens;
+        return;
+      }
+      if (key !== undefined && folded.size > 0 && folded.has(hash53(key))) {
+        evidence.duplicatesFolded++;
+        return;
+      }
+      const entry: UsageEntry = { key, at, model, usage: toTokens(usage) };
+      if (inherited) {
+        entry.inherited = true;
+        evidence.inheritedExcluded++;
+      } else evidence.requests++;
+      entries.push(entry);
+      if (key !== undefined) byKey.set(key, entry);
+    },
+    summary() {
+      const { usage, inherited, slots } = sums(entries);
+      const replies = entries.map((entry) => ({ ...entry, usage: { ...entry.usage } }));
+      const summary: LedgerSummary = { usage, slots, replies, evidence: { ...evidence } };
+      if (Object.keys(inherited).length > 0) summary.inheritedUsage = inherited;
+      return summary;
+    },
+    snapshot() {
+      const keyed = entries.filter((entry) => entry.key !== undefined);
+      const open = new Set(keyed.slice(-OPEN));
+      const closed = entries.filter((entry) => !open.has(entry));
+      const hashes = closed.flatMap((entry) => (entry.key === undefined ? [] : [hash53(entry.key)]));
+      const next: LedgerState = { open: [...open], ...sums(closed), folded: [...folded, ...hashes], evidence };
+      return JSON.parse(JSON.stringify(next)) as Json;
+    },
+  };
+}
+
+function toTokens(usage: LooseUsage): TokenUsage {
+  return {
+    input: toCount(usage.input),
+    output: toCount(usage.output),
+    cacheWrite5m: toCount(usage.cacheWrite5m),
+    cacheWrite1h: toCount(usage.cacheWrite1h),
+    cacheRead: toCount(usage.cacheRead),
+  };
+}
+
+const totalOf = (usage: TokenUsage) => FIELDS.reduce((sum, field) => sum + usage[field], 0);
+
+function isLarger(a: TokenUsage, b: TokenUsage): boolean {
+  return a.output > b.output || (a.output === b.output && totalOf(a) > totalOf(b));
+}
+
+function isState(state: Json | undefined): state is Json & LedgerState {
+  return typeof state === "object" && state !== null && "open" in state && "evidence" in state && "folded" in state;
+}
