@@ -37,6 +37,17 @@ describe("who may import what", () => {
     expect(inPlugins.filter((i) => !allowed(i))).toEqual([]);
   });
 
+  it("arrows between the rooms of a plugin run one way", () => {
+    // A room is a folder of the plugin; a file beside the folders stands for itself.
+    const roomOf = (path: string) => path.split("/").slice(0, 3).join("/");
+    const arrows = new Map<string, Set<string>>();
+    for (const { file, target } of importsBelow("plugins")) {
+      const [from, to] = [roomOf(file), roomOf(target)];
+      if (from !== to && target.startsWith("plugins/")) arrows.set(from, (arrows.get(from) ?? new Set()).add(to));
+    }
+    expect(circlesOf(arrows)).toEqual([]);
+  });
+
   it("the list of plugins imports plugins' entries and nothing deeper", () => {
     const list = importsBelow("plugins").filter((i) => i.file === "plugins/index.ts");
     expect(list.filter((i) => i.target !== "sessarc" && !/^plugins\/[^/]+\/index\.ts$/.test(i.target))).toEqual([]);
@@ -68,6 +79,20 @@ describe("who may import what", () => {
 });
 
 const isPackage = (i: Import) => !/^(core|plugins|ui|test|playground)\//.test(i.target);
+
+/** Those that can be reached from themselves, with the way. */
+function circlesOf(arrows: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+  const wayBack = (to: string, at: string, seen: Set<string>): string[] | undefined => {
+    if (seen.has(at)) return undefined;
+    seen.add(at);
+    for (const next of arrows.get(at) ?? []) {
+      const rest = next === to ? [next] : wayBack(to, next, seen);
+      if (rest) return [at, ...rest];
+    }
+    return undefined;
+  };
+  return [...arrows.keys()].flatMap((name) => wayBack(name, name, new Set())?.join(" -> ") ?? []);
+}
 
 /** Every import of every source file below a folder. */
 function importsBelow(folder: string): Import[] {

@@ -9,12 +9,12 @@ import {
   type SessionRef,
   type SessionUsage,
 } from "sessarc";
+import { createStore, type Store } from "./catalogue/store.ts";
+import { type Cost, type Project, partsOf, type Session, type SessionRow } from "./catalogue/types.ts";
 import { Importer } from "./import/importer.ts";
-import { createResolver, type FolderIdentity, type ProjectResolver } from "./projects.ts";
+import { createResolver, type FolderIdentity, type ProjectResolver } from "./places/projects.ts";
+import { createSources, type Sources } from "./places/sources.ts";
 import { SearchIndex } from "./search/search.ts";
-import { createSources, type Sources } from "./sources.ts";
-import { createStore, type Store } from "./store.ts";
-import { type Cost, type Project, partsOf, type Session, type SessionRow } from "./types.ts";
 
 /** What the archive takes from other plugins when they are there. */
 interface Neighbours {

@@ -2,25 +2,25 @@
 import { definePlugin, type RoutesOf, type SessionRef } from "sessarc";
 import "./errors.ts";
 import { type Archive, createArchive } from "./archive.ts";
+import { migrations } from "./catalogue/schema.ts";
 import { commands } from "./commands/index.ts";
-import type { ImportedSession } from "./import/job.ts";
-import { checkRetention, createRetentionGuard } from "./retention.ts";
+import type { ImportedSession } from "./import/types.ts";
+import { checkRetention, createRetentionGuard } from "./places/retention.ts";
 import { importRoutes } from "./routes/import.ts";
 import { projectRoutes } from "./routes/projects.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { sourceRoutes } from "./routes/sources.ts";
-import { migrations } from "./schema.ts";
 
 export type { Archive } from "./archive.ts";
+export type { Cost, Project, Session, SessionFacts, SessionRow, SlotFacts } from "./catalogue/types.ts";
 export type { FollowFrame, SessionOutcome } from "./import/bulletin.ts";
-export type { ImportFrame, ImportReport, Progress } from "./import/run.ts";
-export type { RetentionReport } from "./retention.ts";
+export type { ImportFrame, ImportReport, Progress } from "./import/report.ts";
+export type { RetentionReport } from "./places/retention.ts";
 export type { ScannedProject, ScannedSession } from "./routes/import.ts";
 export type { SearchResult } from "./routes/search.ts";
 export type { Message } from "./routes/sessions.ts";
 export type { Match } from "./search/match.ts";
-export type { Cost, Project, Session, SessionFacts, SessionRow, SlotFacts } from "./types.ts";
 
 export const routes = [...importRoutes, ...sourceRoutes, ...projectRoutes, ...sessionRoutes, ...searchRoutes] as const;
 

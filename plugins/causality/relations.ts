@@ -1,5 +1,4 @@
 /** How something that was looked at may have led to a change, how much that counts, and in words. */
-import type { Evidence } from "./trail.ts";
 
 /** Weight of each relation. */
 export const RELATIONS = {
@@ -32,7 +31,14 @@ export function scoreOf(relation: Relation, distance: number): number {
   return Math.round(RELATIONS[relation] * (0.5 + 0.5 * near) * 1000) / 1000;
 }
 
-export function reasonOf(relation: Relation, evidence: Evidence, seq: number): string {
+/** What was looked at. */
+interface Look {
+  seq: number;
+  pattern: string | null;
+  read: boolean;
+}
+
+export function reasonOf(relation: Relation, evidence: Look, seq: number): string {
   const distance = seq - evidence.seq;
   const ago = `${distance} ${distance === 1 ? "message" : "messages"} before`;
   switch (relation) {

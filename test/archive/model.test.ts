@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
-import { projectId } from "../../plugins/archive/projects.ts";
+import { projectId } from "../../plugins/archive/places/projects.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
 import { makeTempDir } from "../_setup.ts";

@@ -1,5 +1,5 @@
 import { type CommandContext, createStyle, formatCount, printable, type Style, UsageError } from "sessarc";
-import type { Session } from "../types.ts";
+import type { Session } from "../catalogue/types.ts";
 
 interface SearchAnswer {
   query: string;

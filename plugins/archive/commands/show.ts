@@ -8,7 +8,7 @@ import {
   type Style,
   UsageError,
 } from "sessarc";
-import type { Session } from "../types.ts";
+import type { Session } from "../catalogue/types.ts";
 
 interface Page {
   session: Session;

@@ -12,7 +12,7 @@ import {
   type TokenUsage,
   UsageError,
 } from "sessarc";
-import type { Cost } from "../types.ts";
+import type { Cost } from "../catalogue/types.ts";
 
 /** What GET /usage answers. */
 export interface UsageAnswer {

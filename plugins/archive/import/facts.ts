@@ -1,6 +1,6 @@
 /** Aggregates of a session, counted while its events go by. Constant work per event. */
 import { pathsIn, type SessionEvent, type SessionUsage, slotOf, type ToolRole } from "sessarc";
-import type { SessionFacts, SlotFacts } from "../types.ts";
+import type { SessionFacts, SlotFacts } from "../catalogue/types.ts";
 
 /** Gaps longer than this are not active time. */
 export const IDLE_GAP_MS = 600_000;

@@ -1,11 +1,12 @@
 /** Scans and imports, one run at a time; remembers the last scan and tells what is going on. */
 import { type AdapterEnv, type Kernel, SessarcError, type SessionSummary } from "sessarc";
-import type { Identity, ProjectResolver } from "../projects.ts";
+import type { Identity, ProjectResolver } from "../places/projects.ts";
+import { rescan } from "../places/rescan.ts";
+import { type Found, type Scan, scanLogs, versionOf } from "../places/scan.ts";
 import { Bulletin } from "./bulletin.ts";
 import { sweepOrphans } from "./orphans.ts";
-import { rescan } from "./rescan.ts";
-import { type ImportFrame, type ImportReport, runImport } from "./run.ts";
-import { type Found, type Scan, scanLogs, versionOf } from "./scan.ts";
+import type { ImportFrame, ImportReport } from "./report.ts";
+import { runImport } from "./run.ts";
 
 export interface Selection {
   sessions?: readonly string[] | undefined;

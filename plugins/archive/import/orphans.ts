@@ -1,6 +1,6 @@
 /** Transcript files that nobody points at. */
 import type { Kernel } from "sessarc";
-import { partsOf } from "../types.ts";
+import { partsOf } from "../catalogue/types.ts";
 
 /** Removes transcript files that no session points at: what a crash between writing and committing leaves. */
 export async function sweepOrphans(kernel: Kernel): Promise<number> {

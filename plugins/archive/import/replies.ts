@@ -8,7 +8,7 @@ import {
   type UsageEntry,
   type UsageEvidence,
 } from "sessarc";
-import type { SessionFacts } from "../types.ts";
+import type { SessionFacts } from "../catalogue/types.ts";
 
 /** Replies of one session that may be claimed by another one. All arrays go by reply. */
 export interface PackedReplies {

@@ -1,9 +1,9 @@
 /** From an imported session to statements: whole replacement, keeping what the user set. */
 import type { Database, SessionUsage, SqlValue, Statement, UsageEvidence } from "sessarc";
-import { packParts, partsOf, type SessionFacts, type SessionRow } from "../types.ts";
-import type { ImportedSession } from "./job.ts";
+import { packParts, partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
+import { type Found, versionOf } from "../places/scan.ts";
 import { applyMoved, type Move, moveReplies, type PackedReplies, toPairs } from "./replies.ts";
-import { type Found, versionOf } from "./scan.ts";
+import type { ImportedSession } from "./types.ts";
 
 const COLUMNS = [
   "id",

@@ -1,8 +1,8 @@
 /** GET /scan, POST /import, GET /import/status, POST /import/cancel, POST /sync. */
 import { defineRoute, type Kernel, type SessionRef } from "sessarc";
 import * as v from "valibot";
-import { type ImportFrame, type ImportReport, NO_PROGRESS } from "../import/run.ts";
-import { type Found, type Scan, versionOf } from "../import/scan.ts";
+import { type ImportFrame, type ImportReport, NO_PROGRESS } from "../import/report.ts";
+import { type Found, type Scan, versionOf } from "../places/scan.ts";
 
 const NONE: ReadonlySet<string> = new Set();
 

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { defineRoute, type Kernel, SessarcError, type Statement } from "sessarc";
 import * as v from "valibot";
-import type { Project } from "../types.ts";
+import type { Project } from "../catalogue/types.ts";
 import { answer } from "./import.ts";
 
 const name = v.pipe(v.string(), v.trim(), v.maxLength(300));

@@ -1,9 +1,9 @@
 /** GET /search. */
 import { defineRoute, SessarcError } from "sessarc";
 import * as v from "valibot";
+import type { Project, Session } from "../catalogue/types.ts";
 import type { Match } from "../search/match.ts";
 import { isEmpty, parseQuery, type Query, toTime } from "../search/query.ts";
-import type { Project, Session } from "../types.ts";
 
 /** A search stops after this long and says that its total is a lower bound. */
 const BUDGET_MS = 2_000;

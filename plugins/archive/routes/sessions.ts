@@ -1,8 +1,8 @@
 /** Sessions: list, get, messages, rename, delete, sync. */
 import { defineRoute, EVENT_KINDS, type EventKind, type Kernel, SessarcError, type SessionEvent } from "sessarc";
 import * as v from "valibot";
-import { removeSource } from "../source-file.ts";
-import { type Project, partsOf, type Session } from "../types.ts";
+import { type Project, partsOf, type Session } from "../catalogue/types.ts";
+import { removeSource } from "../places/source-file.ts";
 
 const count = (max: number) =>
   v.pipe(v.string(), v.regex(/^\d{1,9}$/, "must be a whole number"), v.transform(Number), v.maxValue(max));

@@ -9,7 +9,7 @@ import {
   type TranscriptPart,
   type Transcripts,
 } from "sessarc";
-import { partsOf } from "../types.ts";
+import { partsOf } from "../catalogue/types.ts";
 import { type CompiledQuery, compile, type Match, matchChunk, toMatch } from "./match.ts";
 import type { Query } from "./query.ts";
 import { mayHold } from "./signature.ts";

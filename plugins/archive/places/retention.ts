@@ -1,6 +1,6 @@
 /** What tools are about to delete of their own logs, and how much of it is archived. */
 import { isInside, type Kernel } from "sessarc";
-import { type Scan, versionOf } from "./import/scan.ts";
+import { type Scan, versionOf } from "./scan.ts";
 
 /** One tool's part of `retention` in GET /status. */
 export type RetentionReport = {

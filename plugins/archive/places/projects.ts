@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { basename, dirname, isAbsolute, sep } from "node:path";
 import type { Database, SessionSummary, Statement } from "sessarc";
-import type { ProjectRow } from "./types.ts";
+import type { ProjectRow } from "../catalogue/types.ts";
 
 /** What the git plugin tells about a folder; without it every folder stands for itself. */
 export interface FolderIdentity {

@@ -2,7 +2,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { type Adapter, isInside, type Kernel, readSettings, SessarcError, writeSettings } from "sessarc";
-import type { Scan } from "./import/scan.ts";
+import type { Scan } from "./scan.ts";
 
 export interface Source {
   path: string;

@@ -1,0 +1,68 @@
+/** What one worker reads in a row, and what goes along of a log that was read before. */
+import type { TranscriptPart } from "sessarc";
+import { partsOf, type SessionRow } from "../catalogue/types.ts";
+import type { Found } from "../places/scan.ts";
+import type { StoredSession } from "./types.ts";
+
+/** Logs handed to a worker at once: enough that messages between threads do not count. */
+const JOB_BYTES = 1 << 20;
+const JOB_SESSIONS = 24;
+/** A store is opened for each job anew, which may mean a copy of all of it: so many jobs for one at most. */
+const STORE_JOBS = 8;
+/** A transcript of this many parts is made of fewer at its next change. */
+const MAX_PARTS = 12;
+/** Parts up to this many times as large as all after them are folded into one with those. */
+const FOLD_RATIO = 4;
+
+/** Groups of sessions one worker reads in a row: one adapter each, a store's sessions together, the largest logs first. */
+export function* toJobs(changed: readonly Found[]): Generator<Found[]> {
+  const large = (one: Found) => (one.ref.size ?? 0) >= JOB_BYTES;
+  const ordered = [...changed].sort(
+    (a, b) =>
+      Number(large(b)) - Number(large(a)) ||
+      (large(a) ? (b.ref.size ?? 0) - (a.ref.size ?? 0) : (b.ref.mtime ?? 0) - (a.ref.mtime ?? 0)),
+  );
+  const counts = new Map<string, number>();
+  for (const one of changed) counts.set(groupOf(one), (counts.get(groupOf(one)) ?? 0) + 1);
+  const open = new Map<string, { list: Found[]; bytes: number }>();
+  for (const one of ordered) {
+    const name = groupOf(one);
+    const group = open.get(name) ?? { list: [], bytes: 0 };
+    open.set(name, group);
+    group.list.push(one);
+    group.bytes += one.ref.size ?? 0;
+    const share = one.adapter.readMany ? Math.ceil((counts.get(name) ?? 0) / STORE_JOBS) : 0;
+    if (group.list.length < share) continue;
+    if (group.bytes >= JOB_BYTES || group.list.length >= JOB_SESSIONS) {
+      open.delete(name);
+      yield group.list;
+    }
+  }
+  for (const group of open.values()) yield group.list;
+}
+
+const groupOf = ({ adapter, ref }: Found) => (adapter.readMany ? `${adapter.name}\0${ref.path}` : adapter.name);
+
+/** What a worker is told of a stored session, so that it reads only what was added. */
+export const toStored = (row: SessionRow): StoredSession => ({
+  cursorGeneration: row.has_cursor,
+  messageCount: row.message_count,
+  facts: JSON.parse(row.facts),
+  fold: partsToFold(partsOf(row)),
+});
+
+/**
+ * The last parts of a transcript that are written into one: small ones often, a large one only when what came after it is no longer
+ * small beside it. So a message costs a few rewrites over the life of a session, however it grows.
+ */
+function partsToFold(parts: TranscriptPart[]): TranscriptPart[] {
+  if (parts.length < MAX_PARTS) return [];
+  let from = parts.length - 1;
+  let bytes = parts[from]?.bytes ?? 0;
+  for (; from > 0; from--) {
+    const before = parts[from - 1]?.bytes ?? 0;
+    if (before > FOLD_RATIO * bytes && parts.length - from > 1) break;
+    bytes += before;
+  }
+  return parts.slice(from);
+}

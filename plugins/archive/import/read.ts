@@ -1,0 +1,125 @@
+/** Reads one session: its events are counted, written to a transcript part, and the rest of what is known of it is told. */
+import { statSync } from "node:fs";
+import type { Adapter, AdapterEnv, SessionEvent, SessionRef, SessionSummary, TailEnd, Transcripts } from "sessarc";
+import type { SessionFacts } from "../catalogue/types.ts";
+import { signatureOf } from "../search/signature.ts";
+import { collectFacts } from "./facts.ts";
+import { Stopped } from "./failure.ts";
+import { packReplies } from "./replies.ts";
+import type { ImportedSession, JobSession } from "./types.ts";
+
+/** Longest text kept of one message, in UTF-16 units; the rest is cut and marked. */
+const TEXT_CAP = 16 * 1024 * 1024;
+
+type Batches = AsyncGenerator<SessionEvent[], SessionSummary | TailEnd>;
+export interface Source {
+  batches: Batches;
+  /** The stored session that `batches` goes on from. */
+  past: JobSession["past"];
+}
+
+/** The cheapest way to what is new: from the stored cursor, else the whole log in batches, else event by event. */
+export async function open(
+  session: JobSession,
+  adapter: Adapter,
+  env: AdapterEnv,
+  transcripts: Transcripts,
+): Promise<Source> {
+  const { past, ref } = session;
+  if (adapter.tailBatches) {
+    const cursor = past ? await transcripts.readCursor(session.id, past.cursorGeneration) : undefined;
+    const usable = past !== null && cursor?.seq === past.messageCount;
+    return { batches: adapter.tailBatches(ref, usable ? cursor : undefined, env), past: usable ? past : null };
+  }
+  return { batches: adapter.readBatches?.(ref, env) ?? inBatches(adapter.read(ref, env)), past: null };
+}
+
+export async function* inBatches(events: AsyncGenerator<SessionEvent, SessionSummary>): Batches {
+  for (;;) {
+    const step = await events.next();
+    if (step.done) return step.value;
+    yield [step.value];
+  }
+}
+
+export async function importOne(
+  session: JobSession,
+  adapter: Adapter,
+  { batches, past }: Source,
+  transcripts: Transcripts,
+  stop: Int32Array,
+): Promise<{ written: Promise<ImportedSession> }> {
+  const begin = (firstSeq: number, facts?: SessionFacts) => ({
+    facts: collectFacts(adapter.tools, facts),
+    writer: transcripts.writer(session.id, session.generation, { firstSeq, sidecar: signatureOf }),
+    /** Messages of the log that were added. */
+    count: 0,
+  });
+  let appended = past !== null;
+  let target = begin(past?.fold[0]?.firstSeq ?? past?.messageCount ?? 0, past?.facts);
+  if (past && past.fold.length > 0) {
+    for await (const events of transcripts.events(session.id, past.fold))
+      for (const event of events) target.writer.add(event);
+  }
+  let step = await batches.next();
+  for (; !step.done; step = await batches.next()) {
+    if (Atomics.load(stop, 0) !== 0) {
+      await batches.return(undefined as never);
+      throw new Stopped(); // a part is written whole at its end: nothing of this one is on disk
+    }
+    if (appended && target.count === 0 && step.value[0]?.seq === 0) {
+      appended = false; // the log was replaced: this is all of it
+      target = begin(0);
+    }
+    for (const event of step.value) {
+      if (event.text.length > TEXT_CAP) {
+        event.text = event.text.slice(0, TEXT_CAP);
+        event.truncated = true;
+      }
+      target.facts.add(event);
+      target.writer.add(event);
+      target.count++;
+    }
+  }
+  const end = "cursor" in step.value ? step.value : undefined;
+  if (end?.restarted && appended) {
+    appended = false;
+    target = begin(0);
+  }
+  const { facts, writer } = target;
+  const { replies, slots, ...summary } = end ? end.summary : (step.value as SessionSummary);
+  const cursor = end && isInUse(summary.endedAt ?? facts.lastAt, session.ref) ? end.cursor : undefined;
+  const imported: Omit<ImportedSession, "part"> = {
+    id: session.id,
+    summary,
+    facts: facts.finish(slots),
+    firstPrompt: facts.firstPrompt,
+    activeMs: facts.activeMs,
+    errorCount: facts.errorCount,
+    messageCount: target.count,
+    startedAt: summary.startedAt ?? facts.firstAt,
+    endedAt: summary.endedAt ?? facts.lastAt,
+    replies: packReplies(session.ref.tool, replies ?? []),
+    appended,
+    folded: appended ? (past?.fold.length ?? 0) : 0,
+    hasCursor: cursor !== undefined,
+    bytesRead: end?.bytesRead ?? session.ref.size ?? 0,
+    born: session.ref.born ?? birthOf(session.ref),
+  };
+  const kept = cursor && transcripts.writeCursor(session.id, session.generation, cursor);
+  const part = writer.finish();
+  return { written: Promise.all([part, kept]).then(([written]) => ({ ...imported, part: written ?? null })) };
+}
+
+/** A conversation of the last week may go on: its cursor is kept, so that only the new part is read then. */
+const IN_USE_MS = 7 * 86_400_000;
+
+function isInUse(endedAt: string | null | undefined, ref: SessionRef): boolean {
+  const last = endedAt ? Date.parse(endedAt) : (ref.mtime ?? 0);
+  return Date.now() - last < IN_USE_MS;
+}
+
+function birthOf(ref: SessionRef): number {
+  const stat = statSync(ref.path, { throwIfNoEntry: false });
+  return stat?.birthtimeMs || ref.mtime || 0;
+}

@@ -1,0 +1,73 @@
+/** What the run and the workers hand each other: plain data, since it crosses threads. */
+import type {
+  AdapterEnv,
+  AdapterFolders,
+  SessionRef,
+  SessionSummary,
+  TranscriptOptions,
+  TranscriptPart,
+} from "sessarc";
+import type { SessionFacts } from "../catalogue/types.ts";
+import type { PackedReplies } from "./replies.ts";
+
+export interface ImportJob {
+  /** Module of the adapter's factory and its options; unused when the adapter is handed over directly. */
+  adapter: AdapterSource | null;
+  env: AdapterEnv;
+  store: TranscriptOptions;
+  sessions: JobSession[];
+  /** One integer that both threads see: once it is not 0, nothing is begun and what is being read is given up. */
+  stop: SharedArrayBuffer;
+}
+
+export interface AdapterSource {
+  specifier: string;
+  options?: unknown;
+  /** Places it reads beside or instead of its own. */
+  folders?: AdapterFolders | undefined;
+}
+
+export interface JobSession {
+  id: string;
+  ref: SessionRef;
+  /** Of the part to write. */
+  generation: number;
+  /** What is stored already, when the log may have grown. */
+  past: StoredSession | null;
+}
+
+export interface StoredSession {
+  cursorGeneration: number;
+  messageCount: number;
+  facts: SessionFacts;
+  /** Last parts of the transcript that go into the new part, so that there are never many. */
+  fold: TranscriptPart[];
+}
+
+export interface ImportedSession {
+  id: string;
+  summary: Omit<SessionSummary, "replies" | "slots">;
+  facts: SessionFacts;
+  firstPrompt: string | null;
+  activeMs: number;
+  errorCount: number;
+  messageCount: number;
+  startedAt: string | null;
+  endedAt: string | null;
+  part: TranscriptPart | null;
+  /** How many of the stored session's last parts `part` holds too. */
+  folded: number;
+  replies: PackedReplies | null;
+  /** True when this is what was added to the stored session, and not all of it. */
+  appended: boolean;
+  /** A cursor was stored under the part's generation. */
+  hasCursor: boolean;
+  /** Bytes of the log that were read. */
+  bytesRead: number;
+  /** Birth time of the log in ms: the older of two copies owns what both hold. */
+  born: number;
+}
+
+export type JobResult =
+  | { ok: true; session: ImportedSession }
+  | { ok: false; id: string; code: string; message: string };
