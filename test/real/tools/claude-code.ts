@@ -1,0 +1,31 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Driver } from "./types.ts";
+
+export const claudeCode: Driver = {
+  name: "claude-code",
+  package: "@anthropic-ai/claude-code",
+  command: "claude",
+  async setUp({ home, cwd }) {
+    await mkdir(join(home, ".claude"), { recursive: true });
+    const project = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true };
+    const state = { hasCompletedOnboarding: true, projects: { [cwd]: project } };
+    await writeFile(join(home, ".claude.json"), JSON.stringify(state));
+  },
+  env: ({ url }) => ({
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: "bench",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    DISABLE_AUTOUPDATER: "1",
+    DISABLE_TELEMETRY: "1",
+    DISABLE_ERROR_REPORTING: "1",
+    IS_SANDBOX: "1", // lets root skip the questions
+  }),
+  args: ({ prompt, resume, fork, model = "claude-sonnet-4-5", extra = [] }) => [
+    ...["-p", "--dangerously-skip-permissions", "--model", model],
+    ...(resume ? ["--resume", resume] : []),
+    ...(fork ? ["--fork-session"] : []),
+    ...extra,
+    ...["--", prompt],
+  ],
+};

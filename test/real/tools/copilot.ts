@@ -1,0 +1,27 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Driver } from "./types.ts";
+
+/** Driven with a provider of one's own, which needs no login; a model of GitHub's own cannot be played. */
+export const copilot: Driver = {
+  name: "copilot",
+  package: "@github/copilot",
+  command: "copilot",
+  async setUp({ home }) {
+    await mkdir(join(home, ".copilot"), { recursive: true });
+  },
+  env: ({ url }) => ({
+    COPILOT_OFFLINE: "true",
+    COPILOT_AUTO_UPDATE: "false",
+    COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+    COPILOT_PROVIDER_API_KEY: "bench",
+    COPILOT_MODEL: "gpt-4.1",
+  }),
+  args: ({ prompt, resume, model, extra = [] }) => [
+    ...["--allow-all", "--no-auto-update"],
+    ...(model ? ["--model", model] : []),
+    ...(resume ? [`--resume=${resume}`] : []),
+    ...extra,
+    ...["--prompt", prompt],
+  ],
+};

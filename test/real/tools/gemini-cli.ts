@@ -1,0 +1,27 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Driver } from "./types.ts";
+
+export const geminiCli: Driver = {
+  name: "gemini-cli",
+  package: "@google/gemini-cli",
+  command: "gemini",
+  async setUp({ home, cwd }) {
+    await mkdir(join(home, ".gemini"), { recursive: true });
+    const settings = {
+      general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+      privacy: { usageStatisticsEnabled: false },
+      telemetry: { enabled: false },
+      security: { auth: { selectedType: "gemini-api-key" } },
+    };
+    await writeFile(join(home, ".gemini", "settings.json"), JSON.stringify(settings, null, 2));
+    await writeFile(join(home, ".gemini", "trustedFolders.json"), JSON.stringify({ [cwd]: "TRUST_FOLDER" }));
+  },
+  env: ({ url }) => ({ GEMINI_API_KEY: "bench", GOOGLE_GEMINI_BASE_URL: url, GEMINI_CLI_TRUST_WORKSPACE: "true" }),
+  args: ({ prompt, resume, model = "gemini-2.5-pro", extra = [] }) => [
+    ...["--yolo", "--model", model],
+    ...(resume ? ["--resume", resume] : []),
+    ...extra,
+    ...["--prompt", prompt],
+  ],
+};
