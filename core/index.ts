@@ -1,37 +1,40 @@
 /** Public entry of `sessarc`: re-exports only. Nothing here may load a heavy package. */
-
-export { type AdapterFolders, withFolders } from "./adapter/folders.ts";
+export { defineAdapter } from "./adapter/define.ts";
+export { withFolders } from "./adapter/folders.ts";
 export { scanLines } from "./adapter/line-scan.ts";
-export { type LineParser, readEventBatches, readLines, readParsed, tailParsed } from "./adapter/lines.ts";
+export { readLines } from "./adapter/read-lines.ts";
+export { readEventBatches, readParsed } from "./adapter/read-log.ts";
 export { createRereadTail, type Draft, type OpenSession, type Rereader } from "./adapter/reread-tail.ts";
 export { type Reading, tailRevised } from "./adapter/revised-tail.ts";
+export { tailParsed } from "./adapter/tail-log.ts";
 export { pathsIn } from "./adapter/tool-input.ts";
-export { UsageError } from "./cli/args.ts";
-export { ApiError } from "./cli/client.ts";
 export {
   type ConfigFlags,
   defineConfig,
   isLoopback,
-  type ResolvedConfig,
+  type LoadedConfig,
   resolveConfig,
   type UserConfig,
 } from "./config/config.ts";
 export { machineEnv } from "./config/env.ts";
 export { type LoadConfigOptions, loadConfig } from "./config/file.ts";
 export { readSettings, type Settings, writeSettings } from "./config/settings.ts";
+export type { Access, Scope } from "./contract/access.ts";
 export * from "./contract/adapter.ts";
 export * from "./contract/command.ts";
+export type { ResolvedConfig } from "./contract/config.ts";
 export * from "./contract/kernel.ts";
 export * from "./contract/plugin.ts";
+export type { AdapterFolders, Registry } from "./contract/registry.ts";
+export type { PluginInfo, StatusReport } from "./contract/reports.ts";
 export * from "./contract/route.ts";
 export * from "./errors/error.ts";
-export { type Access, type Discovery, readDiscovery, type Scope } from "./http/access.ts";
+export { type Discovery, readDiscovery } from "./http/access.ts";
 export type { KernelRoutes } from "./kernel/builtin.ts";
 export { createKernel, type KernelOptions } from "./kernel/kernel.ts";
-export type { PluginInfo, RegisteredRoute, Registry } from "./kernel/registry.ts";
-export type { StatusReport } from "./kernel/status.ts";
 export { closeOnSignals, type Served, type ServeOptions, serve } from "./serve/serve.ts";
 export * from "./session/session.ts";
+export type { Cursor, Tail, TailEnd } from "./session/tail.ts";
 export {
   addUsage,
   createLedger,
@@ -45,26 +48,23 @@ export {
   toCount,
 } from "./session/usage.ts";
 export { Chunk, decodeChunk, type LazyEvent } from "./storage/chunk.ts";
+export type { DriverConfig } from "./storage/driver.ts";
 export { openSqliteFile, type SqliteFile, type SqliteFileOptions, sqliteVersion } from "./storage/sqlite-file.ts";
-export {
-  type ChunkEntry,
-  createTranscripts,
-  type DriverConfig,
-  type PartIndex,
-  type TranscriptOptions,
-  type TranscriptPart,
-  type Transcripts,
-} from "./storage/transcripts.ts";
+export type { ChunkEntry, PartIndex, TranscriptPart, Transcripts } from "./storage/transcript-types.ts";
+export { createTranscripts, type TranscriptOptions } from "./storage/transcripts.ts";
 export type { Database, SqlValue, Statement, Storage } from "./storage/types.ts";
+export { ApiError, UsageError } from "./terminal/errors.ts";
 export { formatBytes, formatCount, formatDuration, formatMoney, formatShort } from "./terminal/format.ts";
 export { createProgress, type Progress, type ProgressState } from "./terminal/progress.ts";
 export { createStyle, fitColumns, printable, type Style, widthOf } from "./terminal/style.ts";
 export { type Column, formatTable } from "./terminal/table.ts";
+export type { MaybePromise } from "./utils/async.ts";
 export { type ExecOptions, type ExecResult, exec } from "./utils/exec.ts";
 export { hash53 } from "./utils/hash.ts";
 export {
   isJson,
   isRecord,
+  type Json,
   type JsonRecord,
   parseRecord,
   toItems,

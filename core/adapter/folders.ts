@@ -1,13 +1,8 @@
 /** One adapter over several folders: its own places, and folders that the user added for it. */
 import type { Adapter, AdapterEnv } from "../contract/adapter.ts";
+import type { AdapterFolders } from "../contract/registry.ts";
 import type { SessionRef } from "../session/session.ts";
 import { isInside } from "../utils/path.ts";
-
-/** What an adapter reads beside its own places, or (`own` false) instead of them. */
-export interface AdapterFolders {
-  own: boolean;
-  dirs: readonly string[];
-}
 
 /**
  * An adapter that reads the places of `base` and, for each of `dirs`, those of `base` made for that folder (`Adapter.at`). All callers

@@ -1,7 +1,7 @@
 /** Tailing a store whose rows are edited in place: the one session is read again when its version moved, and only news are told. */
 import { createHash } from "node:crypto";
-import type { Cursor, Tail } from "../contract/adapter.ts";
 import type { SessionEvent, SessionSummary } from "../session/session.ts";
+import type { Cursor, Tail } from "../session/tail.ts";
 
 /** An event before the reader numbers it. `open`: the assistant may still rewrite it, so a tail waits for it. */
 export type Draft = Omit<SessionEvent, "seq"> & { open?: true };

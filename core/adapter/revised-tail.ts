@@ -1,8 +1,9 @@
 /** Tailing a file whose records are edited in place: it is read again when it changed, and compared with what was told before. */
 import { createHash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
-import type { Cursor, Tail } from "../contract/adapter.ts";
-import type { Json, SessionEvent, SessionSummary } from "../session/session.ts";
+import type { SessionEvent, SessionSummary } from "../session/session.ts";
+import type { Cursor, Tail } from "../session/tail.ts";
+import type { Json } from "../utils/json.ts";
 
 /** First bytes by which a line log is known again. */
 const HEAD = 3840;

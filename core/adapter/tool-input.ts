@@ -1,6 +1,6 @@
 /** What a tool call's arguments say, across assistants: the paths it names. */
 import type { ToolRole } from "../contract/adapter.ts";
-import type { Json } from "../session/session.ts";
+import type { Json } from "../utils/json.ts";
 
 /** Argument names that hold one path, in the six tools' own tools. */
 const PATH_KEYS = [

@@ -1,12 +1,8 @@
 /** From argv to a command, its flags and its operands; what nobody knows is an error that names the nearest known word. */
 import { parseArgs } from "node:util";
 import type { Command, CommandContext } from "../contract/command.ts";
+import { UsageError } from "../terminal/errors.ts";
 import { nearest } from "../utils/text.ts";
-
-/** Wrong usage: exit code 2. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-}
 
 export type Flags = CommandContext["flags"];
 type Options = Command["options"];

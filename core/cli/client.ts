@@ -3,12 +3,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { ResolvedConfig } from "../config/config.ts";
 import type { AdapterEnv } from "../contract/adapter.ts";
 import type { CommandContext } from "../contract/command.ts";
+import type { ResolvedConfig } from "../contract/config.ts";
 import type { Kernel } from "../contract/kernel.ts";
 import { type ErrorBody, isSessarcError, toErrorBody } from "../errors/error.ts";
-import type { PluginSource } from "./commands.ts";
+import type { Callable } from "../http/call.ts";
+import { ApiError } from "../terminal/errors.ts";
+import type { PluginSource } from "./context.ts";
 
 export interface Client {
   get: CommandContext["get"];
@@ -29,21 +31,6 @@ export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
 }
 
-/** What the API refused, with its own words. */
-export class ApiError extends Error {
-  override readonly name = "ApiError";
-  readonly status: number;
-  readonly code: string;
-  readonly fix: string | undefined;
-
-  constructor(body: ErrorBody) {
-    super(body.message);
-    this.status = body.status;
-    this.code = body.code;
-    this.fix = body.fix;
-  }
-}
-
 /** How long a command waits for a service that is starting, or for another command, to give its address or the archive. */
 const PATIENCE_MS = 10_000;
 const LOOK_MS = 100;
@@ -51,19 +38,19 @@ const LOOK_MS = 100;
 /** Makes a client; nothing is opened before it is asked for. */
 export function createClient({ config, env, plugins }: ClientOptions): Client {
   const closers: (() => Promise<void>)[] = [];
-  let own: Promise<Kernel> | undefined;
+  let own: Promise<Callable> | undefined;
   let service: Promise<Service | undefined> | undefined;
 
-  const boot = async (dataDir: string): Promise<Kernel> => {
+  const boot = async (dataDir: string): Promise<Callable> => {
     warmUp();
-    const { createKernel } = await import("../kernel/kernel.ts");
+    const { bootKernel } = await import("../kernel/kernel.ts");
     // Nobody but this command calls it, and it does not stay long enough to keep anything in step.
     const quiet = { ...config, dataDir, auth: false, sync: false, autoImport: false };
-    const kernel = await createKernel({ config: quiet, env, plugins });
-    closers.push(() => kernel.close());
-    return kernel;
+    const booted = await bootKernel({ config: quiet, env, plugins });
+    closers.push(() => booted.kernel.close());
+    return booted;
   };
-  const kernel = () => {
+  const open = () => {
     own ??= boot(config.dataDir).catch((error: unknown) => {
       own = undefined;
       throw error;
@@ -77,7 +64,7 @@ export function createClient({ config, env, plugins }: ClientOptions): Client {
       const found = own ? undefined : await findService(config.dataDir, deadline);
       if (found) return found;
       try {
-        await kernel();
+        await open();
         return undefined;
       } catch (error) {
         if (!isSessarcError(error) || error.code !== "ARCHIVE_LOCKED" || Date.now() > deadline) throw error;
@@ -90,7 +77,7 @@ export function createClient({ config, env, plugins }: ClientOptions): Client {
   };
 
   return {
-    kernel,
+    kernel: async () => (await open()).kernel,
     async get<T>(path: string, query: Record<string, string | undefined> = {}, signal?: AbortSignal) {
       const set = Object.fromEntries(
         Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined),
@@ -99,7 +86,7 @@ export function createClient({ config, env, plugins }: ClientOptions): Client {
       if (found) return (await getJson(found, `/api${path}?${new URLSearchParams(set)}`, signal)) as T;
       try {
         const { callRoute } = await import("../http/call.ts");
-        return (await callRoute(await kernel(), path, set)) as T;
+        return (await callRoute(await open(), path, set)) as T;
       } catch (error) {
         throw isSessarcError(error) && error.status < 500 && error.code !== "ARCHIVE_LOCKED"
           ? new ApiError(toErrorBody(error))
@@ -108,7 +95,7 @@ export function createClient({ config, env, plugins }: ClientOptions): Client {
     },
     async fetch(path, init) {
       const found = await locate();
-      if (!found) return (await kernel()).fetch(`/api${path}`, init);
+      if (!found) return (await open()).kernel.fetch(`/api${path}`, init);
       const headers = new Headers(init?.headers);
       if (found.token) headers.set("authorization", `Bearer ${found.token}`);
       try {
@@ -123,7 +110,7 @@ export function createClient({ config, env, plugins }: ClientOptions): Client {
       closers.push(() => rm(dir, { recursive: true, force: true }));
       service = Promise.resolve(undefined);
       own = boot(dir);
-      return own;
+      return (await own).kernel;
     },
     async close() {
       // Last opened first: a kernel closes before its folder goes.

@@ -1,9 +1,8 @@
 /** Which commands there are: the core's own and those of plugins. Code behind a command is loaded when it runs. */
 import type { Command, CommandContext } from "../contract/command.ts";
-import type { Plugin, PluginEntry } from "../contract/plugin.ts";
+import { UsageError } from "../terminal/errors.ts";
 import { nearest } from "../utils/text.ts";
-import { UsageError } from "./args.ts";
-import type { CoreContext } from "./main.ts";
+import type { CoreContext, PluginSource } from "./context.ts";
 
 /** Core commands get the context of `main` itself, which holds more than that of plugins. */
 const core = (load: () => Promise<{ run(ctx: CoreContext): Promise<number> }>) => async () => {
@@ -55,8 +54,6 @@ const doctorCommand: Command = {
 };
 
 export const CORE_COMMANDS: readonly Command[] = [serveCommand, pluginsCommand, doctorCommand];
-
-export type PluginSource = Plugin | PluginEntry;
 
 /** A command of the core, or one that a source declares to have; loads nothing else. */
 export async function findKnown(name: string, sources: readonly PluginSource[]): Promise<Command | undefined> {

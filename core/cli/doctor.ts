@@ -1,12 +1,13 @@
 /** `sessarc doctor`: what could be wrong on this machine, and what to do about it. */
 import { join } from "node:path";
 import type { Kernel } from "../contract/kernel.ts";
+import type { DoctorCheck, DoctorReport } from "../contract/reports.ts";
 import { isSessarcError } from "../errors/error.ts";
-import { checkKernel, checkMachine, type DoctorCheck, type DoctorReport } from "../kernel/doctor.ts";
+import { checkKernel, checkMachine } from "../kernel/doctor.ts";
 import { formatCount } from "../terminal/format.ts";
 import { createStyle, printable } from "../terminal/style.ts";
+import type { CoreContext } from "./context.ts";
 import { exists } from "./demo.ts";
-import type { CoreContext } from "./main.ts";
 
 export async function run(ctx: CoreContext): Promise<number> {
   const report: DoctorReport = {

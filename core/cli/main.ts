@@ -1,21 +1,14 @@
 /** `sessarc …`: from argv to an exit code. */
-
-import type { ConfigFlags, ResolvedConfig } from "../config/config.ts";
-import type { Command, CommandContext } from "../contract/command.ts";
+import type { ConfigFlags, LoadedConfig } from "../config/config.ts";
+import type { Command } from "../contract/command.ts";
+import type { ResolvedConfig } from "../contract/config.ts";
 import { isSessarcError } from "../errors/error.ts";
+import { ApiError, UsageError } from "../terminal/errors.ts";
 import { createStyle, printable, wantsColour } from "../terminal/style.ts";
-import {
-  commonFlags,
-  type Flags,
-  listFlag,
-  numberFlag,
-  parseFlags,
-  splitCommand,
-  textFlag,
-  UsageError,
-} from "./args.ts";
-import { ApiError, type Client, createClient, UnreachableError } from "./client.ts";
-import { allCommands, findCommand, findKnown, type PluginSource, serveCommand } from "./commands.ts";
+import { commonFlags, type Flags, listFlag, numberFlag, parseFlags, splitCommand, textFlag } from "./args.ts";
+import { type Client, createClient, UnreachableError } from "./client.ts";
+import { allCommands, findCommand, findKnown, serveCommand } from "./commands.ts";
+import type { CoreContext, PluginSource } from "./context.ts";
 import type { CliIo } from "./io.ts";
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, nothing: 3, unreachable: 4 } as const;
@@ -81,21 +74,14 @@ function needed(
   return builtin.filter((it) => !("specifier" in it) || specifiers.includes(it.specifier));
 }
 
-async function configure(io: CliIo, flags: Flags): Promise<ResolvedConfig & { plugins: readonly PluginSource[] }> {
+async function configure(io: CliIo, flags: Flags): Promise<LoadedConfig> {
   const { loadConfig } = await import("../config/file.ts");
-  const config = await loadConfig({
+  return loadConfig({
     flags: toConfigFlags(flags),
     env: io.env,
     cwd: io.cwd,
     file: textFlag(flags, "config"),
   });
-  return { ...config, plugins: config.plugins.filter((it) => typeof it !== "string") };
-}
-
-/** What a core command gets beside the context of every command. */
-export interface CoreContext extends CommandContext {
-  io: CliIo;
-  plugins: readonly PluginSource[];
 }
 
 function createContext(

@@ -1,7 +1,7 @@
-import type { PluginInfo } from "../kernel/registry.ts";
+import type { PluginInfo } from "../contract/reports.ts";
 import { createStyle } from "../terminal/style.ts";
 import { formatTable } from "../terminal/table.ts";
-import type { CoreContext } from "./main.ts";
+import type { CoreContext } from "./context.ts";
 
 export async function run(ctx: CoreContext): Promise<number> {
   const answer = await ctx.get<{ plugins: PluginInfo[] }>("/plugins");

@@ -1,15 +1,15 @@
 /** `sessarc serve`: one service per archive, a line when it answers, an orderly end. */
 import { join } from "node:path";
-import type { ResolvedConfig } from "../config/config.ts";
 import type { AdapterEnv } from "../contract/adapter.ts";
+import type { ResolvedConfig } from "../contract/config.ts";
 import type { Kernel } from "../contract/kernel.ts";
 import { adapterOf } from "../kernel/registry.ts";
 import type { Served } from "../serve/serve.ts";
 import { formatCount } from "../terminal/format.ts";
 import { createStyle } from "../terminal/style.ts";
 import { warmUp } from "./client.ts";
+import type { CoreContext } from "./context.ts";
 import { createDemoHome, type DemoHome, exists, hasLogs } from "./demo.ts";
-import type { CoreContext } from "./main.ts";
 
 export async function run(ctx: CoreContext): Promise<number> {
   const demo = await chooseDemo(ctx);

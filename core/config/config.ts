@@ -1,10 +1,11 @@
-/** Configuration: what a user may set, what everybody else reads. Loading the file stands in config-file.ts. */
+/** Configuration: what a user may set, what everybody else reads. Loading the file stands in file.ts. */
 import { resolve } from "node:path";
 import * as v from "valibot";
 import type { AdapterEnv } from "../contract/adapter.ts";
+import type { ResolvedConfig } from "../contract/config.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import { SessarcError } from "../errors/error.ts";
-import type { DriverConfig } from "../storage/transcripts.ts";
+import type { DriverConfig } from "../storage/driver.ts";
 import { defaultDataDir } from "../utils/path.ts";
 import { nearest } from "../utils/text.ts";
 
@@ -53,29 +54,10 @@ export interface ConfigFlags extends UserConfig {
   dev?: boolean | undefined;
 }
 
-/** The configuration in effect; the same object for the life of a kernel. */
-export interface ResolvedConfig {
-  mode: "standalone" | "dev";
-  host: string;
-  /** The first port to try. */
-  port: number;
-  /** True when the port was asked for by name: then it is that one or an error. */
-  portFixed: boolean;
-  dataDir: string;
+/** What file and flags say, with the plugins they name. */
+export interface LoadedConfig extends ResolvedConfig {
   /** Those of the file and of --plugin, beside the built-in ones. */
   plugins: readonly (Plugin | PluginEntry)[];
-  roots: Readonly<Record<string, readonly string[]>>;
-  /** Folders beside those, by tool: what the user added in the dashboard (settings-file.ts). */
-  sources: Readonly<Record<string, readonly string[]>>;
-  autoImport: boolean;
-  sync: boolean;
-  prices: Readonly<Record<string, unknown>>;
-  feedback: { relay: string | null };
-  storage: { driver?: DriverConfig | undefined };
-  security: { rules: readonly unknown[]; hosts: readonly string[] };
-  mcp: Readonly<Record<string, unknown>>;
-  auth: boolean;
-  open: boolean;
 }
 
 /** Types a configuration file. */
@@ -166,7 +148,7 @@ export function resolveConfig(
   flags: ConfigFlags,
   env: AdapterEnv,
   cwd: string = process.cwd(),
-): ResolvedConfig {
+): LoadedConfig {
   const set: UserConfig = { ...file, ...readEnvironment(env.env), ...defined(flags) };
   const mode = flags.dev ? "dev" : "standalone";
   const host = set.host ?? "127.0.0.1";

@@ -5,9 +5,9 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { AdapterEnv } from "../contract/adapter.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import { SessarcError } from "../errors/error.ts";
-import { messageOf } from "../kernel/boot.ts";
+import { messageOf } from "../utils/async.ts";
 import { defaultConfigDir } from "../utils/path.ts";
-import { type ConfigFlags, checkConfig, type ResolvedConfig, resolveConfig, type UserConfig } from "./config.ts";
+import { type ConfigFlags, checkConfig, type LoadedConfig, resolveConfig, type UserConfig } from "./config.ts";
 import { machineEnv } from "./env.ts";
 import { readSettings } from "./settings.ts";
 
@@ -23,7 +23,7 @@ export interface LoadConfigOptions {
 const NAMES = ["sessarc.config.mjs", "sessarc.config.js", "sessarc.config.ts"];
 
 /** The configuration in effect. A file that cannot be loaded or has unknown keys is an error; none at all is fine. */
-export async function loadConfig(options: LoadConfigOptions = {}): Promise<ResolvedConfig> {
+export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
   const { cwd = process.cwd(), env = machineEnv(), flags = {} } = options;
   const path = options.file ? resolve(cwd, options.file) : await findConfig([cwd, defaultConfigDir(env)]);
   const file = path ? await readConfig(path) : {};

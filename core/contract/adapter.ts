@@ -1,8 +1,8 @@
 /** The adapter contract: how one assistant tool's logs become sessions. An adapter is a plugin made by `defineAdapter`. */
-import { type LineParser, readEventBatches, readParsed, tailBatches, tailParsed } from "../adapter/lines.ts";
-import type { Json, SessionEvent, SessionRef, SessionSummary } from "../session/session.ts";
-import type { MaybePromise } from "./kernel.ts";
-import type { Plugin, PluginFactory } from "./plugin.ts";
+import type { SessionEvent, SessionRef, SessionSummary } from "../session/session.ts";
+import type { Cursor, Tail, TailEnd } from "../session/tail.ts";
+import type { MaybePromise } from "../utils/async.ts";
+import type { Json } from "../utils/json.ts";
 
 /** Everything an adapter may learn about the machine; tests redirect it. */
 export interface AdapterEnv {
@@ -25,33 +25,8 @@ export type ToolRole =
   | "todo"
   | "agent";
 
-/** Where a tail stands. JSON, so that it can be stored. */
-export interface Cursor {
-  /** Byte offset after the last complete line. */
-  offset: number;
-  /** Hash of the first bytes of the file, to see that it is still the same. */
-  head: string;
-  /** seq of the next event. */
-  seq: number;
-  /** The parser's own state. */
-  state: Json;
-}
-
-export interface Tail {
-  events: SessionEvent[];
-  cursor: Cursor;
-  summary: SessionSummary;
-  /** True when the file was replaced or cut: `events` start at seq 0 again. */
-  restarted: boolean;
-  /** Bytes read from the log for this call. */
-  bytesRead: number;
-}
-
 /** The part of a summary that totals are made of. */
 export type UsageSummary = Pick<SessionSummary, "usage" | "replies" | "evidence" | "parent">;
-
-/** A tail whose events were handed over in batches. */
-export type TailEnd = Omit<Tail, "events">;
 
 export interface SkillDir {
   path: string;
@@ -135,32 +110,12 @@ export interface Adapter {
 export type AdapterDefinition = Omit<Adapter, "read"> &
   ({ read: Adapter["read"] } | { lines: (ref: SessionRef, env: AdapterEnv, state?: Json) => LineParser });
 
-export interface AdapterPlugin extends Plugin {
-  adapter: Adapter;
-}
-
-/**
- * Makes an adapter plugin. `def` gets the options the user gave; the plugin is named `adapter:<name>`.
- *
- * Cost: none at import time; nothing runs before the kernel asks.
- */
-export function defineAdapter<O = void>(def: (options: O) => AdapterDefinition): PluginFactory<O, AdapterPlugin> {
-  return ((options: O): AdapterPlugin => {
-    const adapter = toAdapter(def(options));
-    // Options are an object or nothing: an adapter without options gets one it does not look at.
-    adapter.at ??= (dir) => toAdapter(def({ ...options, dir }));
-    return { name: `adapter:${adapter.name}`, adapter };
-  }) as PluginFactory<O, AdapterPlugin>;
-}
-
-function toAdapter(def: AdapterDefinition): Adapter {
-  if ("read" in def) return def;
-  const { lines, ...rest } = def;
-  return {
-    ...rest,
-    read: (ref, env) => readParsed(ref, lines(ref, env)),
-    readBatches: (ref, env) => readEventBatches(ref, lines(ref, env)),
-    tail: (ref, cursor, env) => tailParsed(ref, cursor, (state) => lines(ref, env, state)),
-    tailBatches: (ref, cursor, env) => tailBatches(ref, cursor, (state) => lines(ref, env, state)),
-  };
+/** Turns the rows of one log into events, one at a time and in order. Must not throw for content. */
+export interface LineParser {
+  /** `seq` of the events is set by the reader. `line` is reused: take what you need before returning. `length` is in bytes, without the newline. */
+  row(row: unknown, line: { offset: number; length: number }): SessionEvent[] | SessionEvent | undefined;
+  /** May be called more than once. */
+  finish(): SessionSummary;
+  /** All that is needed to go on after this row; JSON, small. */
+  snapshot(): Json;
 }

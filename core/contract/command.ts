@@ -1,7 +1,8 @@
 /** Sub commands of `sessarc`: data, with the code behind them loaded when called. */
 import type { ParseArgsConfig } from "node:util";
-import type { ResolvedConfig } from "../config/config.ts";
-import type { Kernel, MaybePromise } from "./kernel.ts";
+import type { MaybePromise } from "../utils/async.ts";
+import type { ResolvedConfig } from "./config.ts";
+import type { Kernel } from "./kernel.ts";
 
 export interface Command {
   name: string;

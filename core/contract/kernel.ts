@@ -1,16 +1,14 @@
 /** The kernel's surface and its three augmentable registries. */
 import type { H3 } from "h3";
 import type { Hookable } from "hookable";
-import type { ResolvedConfig } from "../config/config.ts";
-import type { Access } from "../http/access.ts";
-import type { DoctorReport } from "../kernel/doctor.ts";
-import type { Registry } from "../kernel/registry.ts";
-import type { StatusReport } from "../kernel/status.ts";
 import type { Storage } from "../storage/types.ts";
+import type { MaybePromise } from "../utils/async.ts";
 import type { Pool } from "../workers/pool.ts";
+import type { Access } from "./access.ts";
 import type { AdapterEnv } from "./adapter.ts";
-
-export type MaybePromise<T> = T | Promise<T>;
+import type { ResolvedConfig } from "./config.ts";
+import type { Registry } from "./registry.ts";
+import type { DoctorReport, StatusReport } from "./reports.ts";
 
 /** `"GET /sessions/:id"` -> its params, query, body and response. Each plugin's index.ts adds its own. */
 // biome-ignore lint/suspicious/noEmptyInterface: filled by augmentation

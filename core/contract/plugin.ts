@@ -1,7 +1,9 @@
 /** Plugins: plain data that the kernel boots. Everything a user sees is a plugin, built in or not. */
 import type { NestedHooks } from "hookable";
+import type { MaybePromise } from "../utils/async.ts";
+import type { Adapter } from "./adapter.ts";
 import type { Command } from "./command.ts";
-import type { Kernel, KernelHooks, MaybePromise } from "./kernel.ts";
+import type { Kernel, KernelHooks } from "./kernel.ts";
 import type { AnyRoute } from "./route.ts";
 
 export interface Plugin {
@@ -43,4 +45,8 @@ export interface PluginEntry {
 /** Names a plugin or a factory of one; returns a factory. The default export of a plugin is a factory, never an instance. */
 export function definePlugin<O = void>(def: Plugin | ((options: O) => Plugin)): PluginFactory<O> {
   return (typeof def === "function" ? def : () => def) as PluginFactory<O>;
+}
+
+export interface AdapterPlugin extends Plugin {
+  adapter: Adapter;
 }

@@ -1,6 +1,7 @@
 /** Routes are data: one list drives the server, the client's types, OpenAPI and the tests. */
 import type { H3Event } from "h3";
-import type { Kernel, MaybePromise } from "./kernel.ts";
+import type { MaybePromise } from "../utils/async.ts";
+import type { Kernel } from "./kernel.ts";
 import type { Schema, SchemaInput, SchemaOutput } from "./schema.ts";
 
 export type { Schema, SchemaInput, SchemaOutput } from "./schema.ts";

@@ -2,27 +2,8 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Access } from "../contract/access.ts";
 import { writeFileAtomic } from "../utils/atomic.ts";
-
-/** What a scoped token opens: the guard's own route, or the tool-protocol endpoint. Installed hooks and clients carry them. */
-export type Scope = "guard" | "mcp";
-
-export interface Access {
-  /** True when requests need a token. */
-  readonly required: boolean;
-  /** The token of this start, for everything. Undefined when none is required. */
-  readonly token: string | undefined;
-  /** Stays the same over restarts, because it stands in other programs' settings. Undefined when none is required. */
-  scoped(scope: Scope): string | undefined;
-  /** Whether these credentials open this route. */
-  allows(request: { method: string; path: string; authorization: string | null; cookie: string | null }): boolean;
-  /** Uses up the one-time ticket of `/auth/<ticket>`: answers the cookie to set, or undefined when it is not (or no longer) good. */
-  redeem(ticket: string): Promise<string | undefined>;
-  /** Writes the discovery file (0600) for this address; answers the one-time link. */
-  publish(url: string, port: number): Promise<string | undefined>;
-  /** Takes the token of this start out of the discovery file. */
-  retract(): Promise<void>;
-}
 
 /** Shape of `<data directory>/access.json`, mode 0600. */
 export interface Discovery {

@@ -3,27 +3,27 @@ import { randomBytes } from "node:crypto";
 import type { H3, H3Event } from "h3";
 import type { Kernel } from "../contract/kernel.ts";
 import { SessarcError, toErrorBody } from "../errors/error.ts";
-import type { RegisteredRoute } from "../kernel/registry.ts";
 import { addSecurityHeaders, checkHead, hostNames, isLogin, LOGIN_PATH, type RequestHead } from "./guard.ts";
 import { jsonResponse, routerPath, toAnswer, toHandler } from "./mount.ts";
+import type { RegisteredRoute } from "./paths.ts";
 import type { Traffic } from "./traffic.ts";
 
 /** Builds the app. Loads h3 (about 40 ms the first time). */
-export async function createApp(kernel: Kernel, traffic: Traffic): Promise<H3> {
+export async function createApp(kernel: Kernel, routes: readonly RegisteredRoute[], traffic: Traffic): Promise<H3> {
   const { H3 } = await import("h3");
   // allowMalformedURL: h3 would answer before the filter; ours answers those itself.
   const app = new H3({ silent: true, allowMalformedURL: true });
   app.use((event, next) => filter(kernel, event, () => traffic.count(async () => toAnswer(await next(), 200))));
 
-  for (const [path, routes] of groupByPath(kernel.registry.routes)) {
-    for (const { route } of routes) {
+  for (const [path, group] of groupByPath(routes)) {
+    for (const { route } of group) {
       const handler = toHandler(route, kernel);
       app.on(route.method, path, handler);
       // Mounted by hand: the fallback below would catch HEAD before h3's own step from HEAD to GET.
       if (route.method === "GET") app.on("HEAD", path, handler);
     }
     // A dashboard's `/**` is there for every path: 405 would claim that each of them exists.
-    if (path !== "/**") app.all(path, refuseMethod(routes.map(({ route }) => route.method)));
+    if (path !== "/**") app.all(path, refuseMethod(group.map(({ route }) => route.method)));
   }
   // Before a dashboard's `/**`, or unknown API paths would answer its page.
   for (const path of ["/api", "/api/**", "/**"]) app.all(path, refuseRoute);

@@ -4,18 +4,24 @@ import type { Kernel } from "../contract/kernel.ts";
 import type { AnyRoute, RouteContext } from "../contract/route.ts";
 import { validate } from "../contract/schema.ts";
 import { SessarcError } from "../errors/error.ts";
-import { fullPath } from "../kernel/registry.ts";
+import { fullPath, type RegisteredRoute } from "./paths.ts";
+
+/** A kernel with the routes it answers. */
+export interface Callable {
+  kernel: Kernel;
+  routes: readonly RegisteredRoute[];
+}
 
 /**
  * What GET `path` (relative to /api) answers. Throws the SessarcError the HTTP API would answer with. A handler that looks at the
  * request itself gets one: then the call goes the long way through the app.
  */
 export async function callRoute(
-  kernel: Kernel,
+  { kernel, routes }: Callable,
   path: string,
   query: Readonly<Record<string, string>>,
 ): Promise<unknown> {
-  const found = findRoute(kernel, `/api${path}`);
+  const found = findRoute(routes, `/api${path}`);
   if (!found) throw new SessarcError("ROUTE_NOT_FOUND", { method: "GET", path: `/api${path}` });
   const { route, params } = found;
   let needsRequest = false;
@@ -45,9 +51,12 @@ function isResponse(value: unknown): value is Response {
   return Object.prototype.toString.call(value) === "[object Response]";
 }
 
-function findRoute(kernel: Kernel, path: string): { route: AnyRoute; params: Record<string, string> } | undefined {
+function findRoute(
+  routes: readonly RegisteredRoute[],
+  path: string,
+): { route: AnyRoute; params: Record<string, string> } | undefined {
   const wanted = path.split("/").map(decodeURIComponent);
-  const candidates = kernel.registry.routes.flatMap(({ route }) => {
+  const candidates = routes.flatMap(({ route }) => {
     const params = route.method === "GET" ? match(fullPath(route).split("/"), wanted) : undefined;
     return params ? [{ route, params }] : [];
   });

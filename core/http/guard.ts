@@ -1,7 +1,6 @@
 /** The filter in front of every mount: who is asking, by which name, from where. Looks at the head of a request only. */
-
+import type { Access } from "../contract/access.ts";
 import { SessarcError } from "../errors/error.ts";
-import type { Access } from "./access.ts";
 
 /** The largest body any route takes; routes set their own, smaller limits. */
 export const MAX_BODY = 8 * 2 ** 20;

@@ -1,8 +1,7 @@
 /** The registry's routes as OpenAPI 3.1, from the schemas that validate them. */
-
 import type { Schema } from "../contract/schema.ts";
-import type { RegisteredRoute } from "../kernel/registry.ts";
 import { VERSION } from "../utils/version.ts";
+import type { RegisteredRoute } from "./paths.ts";
 
 type JsonObject = Record<string, unknown>;
 

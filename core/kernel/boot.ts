@@ -1,7 +1,7 @@
 /** From a list of plugins to the order they start in. */
-
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import { SessarcError } from "../errors/error.ts";
+import { messageOf, withLimit } from "../utils/async.ts";
 
 export interface LoadedPlugin {
   plugin: Plugin;
@@ -80,18 +80,3 @@ export async function runStep(plugin: string, step: string, ms: number, run: () 
     throw new SessarcError("PLUGIN_FAILED", { plugin, step, reason: messageOf(cause) }, { cause });
   }
 }
-
-/** Waits for `run` at most `ms`; then throws what `late` makes. `run` itself goes on: nothing can stop a promise. */
-export async function withLimit(ms: number, late: () => Error, run: () => unknown): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), ms);
-  });
-  try {
-    await Promise.race([Promise.resolve().then(run), limit]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,43 +1,46 @@
 /** The kernel's own routes, added through the same door as everybody's. */
-
-import { definePlugin } from "../contract/plugin.ts";
+import type { Plugin } from "../contract/plugin.ts";
+import type { DoctorReport } from "../contract/reports.ts";
 import { defineRoute, type RoutesOf } from "../contract/route.ts";
 import { toOpenApi } from "../http/openapi.ts";
-import { checkKernel, checkMachine, type DoctorReport } from "./doctor.ts";
+import { checkKernel, checkMachine } from "./doctor.ts";
+import type { WritableRegistry } from "./registry.ts";
 import { collectStatus } from "./status.ts";
 
-export const routes = [
-  defineRoute({
-    method: "GET",
-    path: "/openapi.json",
-    summary: "Every route, described by the schemas that validate it",
-    handler: ({ kernel }) => toOpenApi(kernel.registry.routes),
-  }),
-  defineRoute({
-    method: "GET",
-    path: "/plugins",
-    summary: "Plugins with their routes, hooks, services and load time",
-    handler: ({ kernel }) => ({ plugins: kernel.registry.describe() }),
-  }),
-  defineRoute({
-    method: "GET",
-    path: "/status",
-    summary: "Version, address, storage figures and the sections of plugins",
-    handler: ({ kernel }) => collectStatus(kernel),
-  }),
-  defineRoute({
-    method: "GET",
-    path: "/doctor",
-    summary: "Checks of the runtime, the archive and the tools' logs; nothing is mended",
-    handler: async ({ kernel }): Promise<{ checks: DoctorReport["checks"] }> => {
-      const report: DoctorReport = { checks: await checkMachine(kernel.storage.dataDir, false), fix: false };
-      await checkKernel(kernel, report, true);
-      return { checks: report.checks };
-    },
-  }),
-] as const;
+const routesOver = (registry: WritableRegistry) =>
+  [
+    defineRoute({
+      method: "GET",
+      path: "/openapi.json",
+      summary: "Every route, described by the schemas that validate it",
+      handler: () => toOpenApi(registry.routes),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/plugins",
+      summary: "Plugins with their routes, hooks, services and load time",
+      handler: () => ({ plugins: registry.describe() }),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/status",
+      summary: "Version, address, storage figures and the sections of plugins",
+      handler: ({ kernel }) => collectStatus(kernel),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/doctor",
+      summary: "Checks of the runtime, the archive and the tools' logs; nothing is mended",
+      handler: async ({ kernel }): Promise<{ checks: DoctorReport["checks"] }> => {
+        const report: DoctorReport = { checks: await checkMachine(kernel.storage.dataDir, false), fix: false };
+        await checkKernel(kernel, report, true);
+        return { checks: report.checks };
+      },
+    }),
+  ] as const;
 
-export const builtin = definePlugin({ name: "kernel", routes });
+/** A plugin as any other, but for the registry it shows: that is the kernel's own. */
+export const builtin = (registry: WritableRegistry): Plugin => ({ name: "kernel", routes: routesOver(registry) });
 
 /** The kernel's own routes, for a client typed from them; those of plugins are in `ApiRoutes`. */
-export type KernelRoutes = RoutesOf<typeof routes>;
+export type KernelRoutes = RoutesOf<ReturnType<typeof routesOver>>;

@@ -1,7 +1,6 @@
 /** Closing: what was opened last goes first, each part within a time limit, and nobody's failure keeps another from closing. */
-
 import { SessarcError } from "../errors/error.ts";
-import { messageOf, withLimit } from "./boot.ts";
+import { messageOf, withLimit } from "../utils/async.ts";
 
 export interface Closer {
   /** Aborts when closing begins. */

@@ -3,22 +3,8 @@ import { chmod, mkdir, stat, statfs } from "node:fs/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Adapter, AdapterEnv } from "../contract/adapter.ts";
 import type { Kernel } from "../contract/kernel.ts";
+import type { DoctorCheck, DoctorReport } from "../contract/reports.ts";
 import { formatBytes, formatCount } from "../terminal/format.ts";
-
-export interface DoctorCheck {
-  name: string;
-  status: "ok" | "warn" | "fail";
-  detail: string;
-  /** What to do about it. */
-  fix?: string | undefined;
-}
-
-/** Payload of `doctor:check`. */
-export interface DoctorReport {
-  checks: DoctorCheck[];
-  /** True when what is safe to mend shall be mended. */
-  fix: boolean;
-}
 
 /** Runtime, data directory and free space. With `fix`, what is safe to mend is mended. */
 export async function checkMachine(dataDir: string, fix: boolean): Promise<DoctorCheck[]> {

@@ -1,6 +1,7 @@
 /** Hooks over hookable: `callHook` for hooks that may change or stop something, `notify` for those that only tell. */
 import { type Hookable, createHooks as makeHookable } from "hookable";
-import type { KernelHooks, MaybePromise } from "../contract/kernel.ts";
+import type { KernelHooks } from "../contract/kernel.ts";
+import type { MaybePromise } from "../utils/async.ts";
 
 export type Hooks = Hookable<KernelHooks>;
 export type Notify = <K extends keyof KernelHooks>(name: K, ...args: Parameters<KernelHooks[K]>) => Promise<void>;

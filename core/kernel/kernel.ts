@@ -1,17 +1,21 @@
 /** The kernel: hooks, a registry, storage and an HTTP app that plugins fill. It has no feature of its own. */
 import type { H3 } from "h3";
-import { type ResolvedConfig, resolveConfig } from "../config/config.ts";
+import { resolveConfig } from "../config/config.ts";
 import { machineEnv } from "../config/env.ts";
+import type { Access } from "../contract/access.ts";
 import type { AdapterEnv } from "../contract/adapter.ts";
+import type { ResolvedConfig } from "../contract/config.ts";
 import type { Kernel, ServedAddress, Services } from "../contract/kernel.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import { SessarcError } from "../errors/error.ts";
-import { type Access, createAccess } from "../http/access.ts";
+import { createAccess } from "../http/access.ts";
+import type { Callable } from "../http/call.ts";
 import { toRequest } from "../http/in-process.ts";
 import { createTraffic } from "../http/traffic.ts";
 import type { Storage } from "../storage/types.ts";
+import { messageOf } from "../utils/async.ts";
 import { createPool } from "../workers/pool.ts";
-import { type LoadedPlugin, loadPlugins, messageOf, runStep, sortPlugins } from "./boot.ts";
+import { type LoadedPlugin, loadPlugins, runStep, sortPlugins } from "./boot.ts";
 import { builtin } from "./builtin.ts";
 import { type Closer, createCloser } from "./close.ts";
 import { createHooks, type Hooks, type Notify } from "./hooks.ts";
@@ -38,9 +42,14 @@ const DRAIN_MS = 2_000;
  * closes what was opened and throws an error that names the plugin. The HTTP app is built when it is first needed.
  */
 export async function createKernel(options: KernelOptions = {}): Promise<Kernel> {
+  return (await bootKernel(options)).kernel;
+}
+
+/** The same, with the routes beside it: for the command line, which calls them without HTTP. */
+export async function bootKernel(options: KernelOptions): Promise<Callable> {
   const { timeoutMs = 10_000, log = (line: string) => process.stderr.write(`${line}\n`) } = options;
-  const plugins = sortPlugins(await loadPlugins([builtin(), ...(options.plugins ?? [])]));
   const registry = createRegistry();
+  const plugins = sortPlugins(await loadPlugins([builtin(registry), ...(options.plugins ?? [])]));
   for (const { plugin, source } of plugins) registry.add(plugin, source);
   if (options.config) placeAdapters(registry, options.config);
 
@@ -50,7 +59,7 @@ export async function createKernel(options: KernelOptions = {}): Promise<Kernel>
     const starting = { plugin: "kernel" };
     const kernel = assemble(parts, registry, closer, starting, log);
     await startAll(plugins, kernel, registry, starting, timeoutMs);
-    return kernel;
+    return { kernel, routes: registry.routes };
   } catch (error) {
     await closer.close(async () => {}).catch((failed) => log(`Closing after a failed start: ${messageOf(failed)}`));
     throw error;
@@ -136,7 +145,7 @@ function assemble(
       return access.publish(served.url, served.port);
     },
     app() {
-      app ??= import("../http/app.ts").then((http) => http.createApp(kernel, traffic));
+      app ??= import("../http/app.ts").then((http) => http.createApp(kernel, registry.routes, traffic));
       return app;
     },
     fetch: async (path, init) => (await kernel.app()).fetch(toRequest(kernel, path, init)),

@@ -1,53 +1,16 @@
 /** What the plugins brought: routes, adapters, services, commands. Every name once. */
-
-import { type AdapterFolders, withFolders } from "../adapter/folders.ts";
+import { withFolders } from "../adapter/folders.ts";
 import type { Adapter } from "../contract/adapter.ts";
-import type { Command } from "../contract/command.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
-import type { AnyRoute } from "../contract/route.ts";
+import type { AdapterFolders, Registry } from "../contract/registry.ts";
+import type { PluginInfo } from "../contract/reports.ts";
 import { SessarcError } from "../errors/error.ts";
+import { fullPath, type RegisteredRoute, shape } from "../http/paths.ts";
 import { VERSION } from "../utils/version.ts";
 
-export interface RegisteredRoute {
-  plugin: string;
-  /** Full path: `/api/sessions/:id`, `/share/:token`. */
-  fullPath: string;
-  route: AnyRoute;
-}
-
-/** One row of GET /api/plugins. */
-export interface PluginInfo {
-  name: string;
-  /** null for one that does not say. */
-  version: string | null;
-  dependsOn: string[];
-  /** `GET /sessions/:id`, and full paths for other mounts. */
-  routes: string[];
-  hooks: string[];
-  services: string[];
-  commands: string[];
-  adapter: string | null;
-  /** Load time (migrations, routes, hooks, setup) in ms; null before it booted. */
-  ms: number | null;
-}
-
-export interface Registry {
-  readonly plugins: ReadonlyMap<string, Plugin>;
-  readonly routes: readonly RegisteredRoute[];
-  readonly adapters: ReadonlyMap<string, Adapter>;
-  /** Folders that adapters read beside or instead of their own places. */
-  readonly folders: ReadonlyMap<string, AdapterFolders>;
-  /** Sets them: from now on `adapters` has that adapter over these folders. Nothing happens where there is no such adapter. */
-  setFolders(name: string, folders: AdapterFolders): void;
-  readonly commands: ReadonlyMap<string, Command>;
-  readonly services: ReadonlyMap<string, unknown>;
-  /** How a pool worker makes this adapter again; undefined for one written inline. */
-  adapterSource(name: string): { specifier: string; options: unknown } | undefined;
-  describe(): PluginInfo[];
-}
-
-/** The registry as the kernel itself uses it while booting. */
+/** The registry as the kernel itself uses it. */
 export interface WritableRegistry extends Registry {
+  readonly routes: readonly RegisteredRoute[];
   /** Takes the plugin's name, adapter, routes and commands; throws DUPLICATE_NAME and changes nothing. */
   add(plugin: Plugin, source?: PluginEntry): void;
   addService(name: string, service: unknown, plugin: string): void;
@@ -63,13 +26,11 @@ interface Row {
 
 export function createRegistry(): WritableRegistry {
   const rows = new Map<string, Row>();
-  const plugins = new Map<string, Plugin>();
   const adapters = new Map<string, Adapter>();
   /** As their plugins made them. */
   const bases = new Map<string, Adapter>();
   const folders = new Map<string, AdapterFolders>();
   const sources = new Map<string, { specifier: string; options: unknown }>();
-  const commands = new Map<string, Command>();
   const services = new Map<string, unknown>();
   const routes: RegisteredRoute[] = [];
   /** Who has a name already, per kind. */
@@ -87,11 +48,9 @@ export function createRegistry(): WritableRegistry {
   };
 
   return {
-    plugins,
     routes,
     adapters,
     folders,
-    commands,
     services,
     adapterSource: (name) => sources.get(name),
 
@@ -109,9 +68,7 @@ export function createRegistry(): WritableRegistry {
       );
       const builtIn = plugin.name === "kernel" || source?.specifier.startsWith("sessarc/plugins/") === true;
       rows.set(plugin.name, { plugin, services: [], ms: null, builtIn });
-      plugins.set(plugin.name, plugin);
       routes.push(...added);
-      for (const command of plugin.commands ?? []) commands.set(command.name, command);
       if (!adapter) return;
       adapters.set(adapter.name, adapter);
       bases.set(adapter.name, adapter);
@@ -157,11 +114,6 @@ function describe({ plugin, services, ms, builtIn }: Row): PluginInfo {
 export function adapterOf(plugin: Plugin): Adapter | undefined {
   return "adapter" in plugin ? (plugin as Plugin & { adapter: Adapter }).adapter : undefined;
 }
-
-export const fullPath = (route: AnyRoute): string => (route.mount === "/" ? route.path : `/api${route.path}`);
-
-/** Two paths that differ in the names of their params alone are the same route. */
-const shape = (path: string): string => path.replace(/\*\*:\w+$/, "**").replace(/:[^/]+/g, ":");
 
 function hookNames(hooks: object | undefined, prefix = ""): string[] {
   return Object.entries(hooks ?? {}).flatMap(([name, value]) =>

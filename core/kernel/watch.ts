@@ -1,9 +1,9 @@
 /** Watching a folder: settled changes, with polling where the system cannot tell. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { FileChange, MaybePromise } from "../contract/kernel.ts";
+import type { FileChange } from "../contract/kernel.ts";
 import { SessarcError } from "../errors/error.ts";
-import { messageOf } from "./boot.ts";
+import { type MaybePromise, messageOf } from "../utils/async.ts";
 
 export interface WatchOptions {
   /** Quiet time after which changes are handed over. Default 100 ms. */

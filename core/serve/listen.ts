@@ -1,7 +1,8 @@
 /** The socket: listhen, tied down to the one address, and answers for what never becomes a request. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { isLoopback, type ResolvedConfig } from "../config/config.ts";
+import { isLoopback } from "../config/config.ts";
+import type { ResolvedConfig } from "../contract/config.ts";
 import type { ServedAddress } from "../contract/kernel.ts";
 import { type ErrorCode, type ErrorParams, SessarcError, toErrorBody } from "../errors/error.ts";
 import { addSecurityHeaders } from "../http/guard.ts";

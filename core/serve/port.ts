@@ -1,6 +1,6 @@
 /** Which port to listen on. */
 import { createServer } from "node:net";
-import type { ResolvedConfig } from "../config/config.ts";
+import type { ResolvedConfig } from "../contract/config.ts";
 import { SessarcError } from "../errors/error.ts";
 
 /** Ports tried after the usual one. */

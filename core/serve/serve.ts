@@ -1,6 +1,6 @@
 /** Serving: listen first, start the plugins beside it, end without losing anything. */
 import type { RequestListener } from "node:http";
-import type { ResolvedConfig } from "../config/config.ts";
+import type { ResolvedConfig } from "../contract/config.ts";
 import type { Kernel, ServedAddress } from "../contract/kernel.ts";
 import { createKernel, type KernelOptions } from "../kernel/kernel.ts";
 import { linger, listenOn, refuse } from "./listen.ts";

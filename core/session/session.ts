@@ -1,10 +1,9 @@
 /** Wire types of sessions and messages: what adapters yield and what the HTTP API answers. Types and tiny constants only. */
+import type { Json } from "../utils/json.ts";
 
 /** The six kinds of a normalised message, in the order their index is stored. */
 export const EVENT_KINDS = ["user", "assistant", "thinking", "tool_use", "tool_result", "note"] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
-
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /** One normalised message. `seq` counts 0…n−1 inside its session. Field names with `_` mirror the assistants' own protocol. */
 export interface SessionEvent {

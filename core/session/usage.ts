@@ -1,7 +1,7 @@
 /** Token bookkeeping: the ledger counts each paid reply once, however often a log repeats it. */
-
 import { hash53 } from "../utils/hash.ts";
-import type { Json, SessionUsage, TokenUsage, UsageEntry, UsageEvidence } from "./session.ts";
+import type { Json } from "../utils/json.ts";
+import type { SessionUsage, TokenUsage, UsageEntry, UsageEvidence } from "./session.ts";
 
 const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 /** Keyed replies that a snapshot keeps open for later, larger records of the same reply. */

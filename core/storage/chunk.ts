@@ -1,5 +1,6 @@
 /** Reads one chunk of a transcript: about 64 KB of text. `chunk-builder.ts` says how it is laid out. */
-import { EVENT_KINDS, type Json, type SessionEvent } from "../session/session.ts";
+import { EVENT_KINDS, type SessionEvent } from "../session/session.ts";
+import type { Json } from "../utils/json.ts";
 import { type Envelope, FLAG_CUT, FLAG_ERROR, FLAG_OK } from "./chunk-builder.ts";
 
 /** Reads what `ChunkBuilder.take` made. */

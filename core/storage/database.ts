@@ -2,7 +2,6 @@
  * The catalogue: SQLite in memory (`image.ts`), every batch in a journal before it is acknowledged (`journal.ts`), a snapshot now and
  * then (`snapshot.ts`). One process owns the directory; it holds the lock.
  */
-
 import * as disk from "node:fs/promises";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -3,9 +3,10 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isTempName } from "../utils/atomic.ts";
 import { openDatabase } from "./database.ts";
+import type { DriverConfig } from "./driver.ts";
 import { durableFs } from "./durable-fs.ts";
 import { acquireLock } from "./lock.ts";
-import { createTranscripts, type DriverConfig } from "./transcripts.ts";
+import { createTranscripts } from "./transcripts.ts";
 import type { Storage } from "./types.ts";
 
 export { acquireLock, type Lock, type LockInfo, readLock } from "./lock.ts";

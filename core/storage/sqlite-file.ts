@@ -7,6 +7,7 @@
 import { open, stat } from "node:fs/promises";
 import { SessarcError } from "../errors/error.ts";
 import { copyDatabase, missing, readAt } from "./sqlite-copy.ts";
+import type { SqliteEngine } from "./sqlite-engine.ts";
 import { openNative } from "./sqlite-native.ts";
 import { loadSqlJs, type SqlImage } from "./sqljs.ts";
 import type { SqlValue } from "./types.ts";
@@ -69,12 +70,6 @@ export async function sqliteVersion(path: string): Promise<string> {
     }
   }
   return parts.join("-");
-}
-
-/** What an engine offers; both are wrapped the same way. */
-export interface SqliteEngine {
-  iterate(sql: string, params: readonly SqlValue[]): IterableIterator<Record<string, SqlValue>>;
-  close(): void;
 }
 
 function toFile(path: string, engine: SqliteEngine): SqliteFile {

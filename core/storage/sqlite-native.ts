@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { SessarcError } from "../errors/error.ts";
-import type { SqliteEngine } from "./sqlite-file.ts";
+import type { SqliteEngine } from "./sqlite-engine.ts";
 import type { SqlValue } from "./types.ts";
 
 /** The part of `node:sqlite` used here; the types of the oldest supported runtime do not know the module. */

@@ -1,7 +1,7 @@
 /** Storage as plugins see it. Shapes here; the makers stand beside. */
 import type { Storage as FileStorage } from "unstorage";
 import type { Lock } from "./lock.ts";
-import type { Transcripts } from "./transcripts.ts";
+import type { Transcripts } from "./transcript-types.ts";
 
 export type SqlValue = string | number | null | Uint8Array;
 export type Statement = readonly [sql: string, params?: readonly SqlValue[]];

@@ -1,6 +1,4 @@
 /** Narrowing of parsed JSON: what came out of a log is unknown until one of these says otherwise. */
-import type { Json } from "../session/session.ts";
-
 export type JsonRecord = { [key: string]: unknown };
 
 export function isRecord(value: unknown): value is JsonRecord {
@@ -83,3 +81,5 @@ function cut(value: unknown, left: number): Json {
   if (Array.isArray(value)) return value.map((part) => cut(part, left - 1));
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, cut(part, left - 1)]));
 }
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { commonFlags, numberFlag, parseFlags, splitCommand, UsageError } from "../../core/cli/args.ts";
+import { commonFlags, numberFlag, parseFlags, splitCommand } from "../../core/cli/args.ts";
 import { allCommands, CORE_COMMANDS, serveCommand } from "../../core/cli/commands.ts";
 import { commandHelp, generalHelp } from "../../core/cli/help.ts";
+import { UsageError } from "../../core/terminal/errors.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
 
 const split = (line: string) => splitCommand(line.split(" ").filter(Boolean), serveCommand.options);

@@ -149,7 +149,7 @@ describe("plugins of the configuration", () => {
     const config = await load({ flags });
     const kernel = await createKernel({ config, env, plugins: config.plugins });
     await kernel.close();
-    return [...kernel.registry.plugins.keys()];
+    return kernel.registry.describe().map(({ name }) => name);
   };
 
   it("are found from where the file is, the flags' from where the command runs", async () => {

@@ -1,0 +1,31 @@
+/** By what a log is known again. */
+import { createHash } from "node:crypto";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+
+const HEAD = 3840;
+const BEFORE = 256;
+
+/** What a file looked like up to `offset`: hashes of its first bytes and of those right before the offset. */
+export function markOf(fd: number, offset: number): { mark: string; bytes: number } {
+  if (fstatSync(fd).size < offset) return { mark: "cut", bytes: 0 };
+  const head = Math.min(offset, HEAD);
+  const before = Math.min(offset - head, BEFORE);
+  return { mark: `${head}:${hashOf(fd, 0, head)}:${hashOf(fd, offset - before, before)}`, bytes: head + before };
+}
+
+export function packedMark(path: string): string {
+  const fd = openSync(path, "r");
+  try {
+    const { size } = fstatSync(fd);
+    return `${size}:${hashOf(fd, 0, Math.min(size, HEAD))}`;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function hashOf(fd: number, position: number, length: number): string {
+  if (length === 0) return "";
+  const bytes = Buffer.alloc(length);
+  const count = readSync(fd, bytes, 0, length, position);
+  return createHash("sha1").update(bytes.subarray(0, count)).digest("base64url").slice(0, 16);
+}

@@ -1,0 +1,112 @@
+/** From bytes to events: rows are parsed one by one, what cannot be read is counted. */
+import { isAscii } from "node:buffer";
+import type { LineParser } from "../contract/adapter.ts";
+import type { SessionEvent, SessionSummary } from "../session/session.ts";
+import { type ByteSource, fileSource, type LineCutter, zstdSource } from "../utils/jsonl.ts";
+
+export type LogFile = { path: string };
+
+export interface Reader {
+  events: SessionEvent[];
+  seq: number;
+  bad: number;
+  pending: boolean;
+  line(bytes: Buffer, from: number, to: number, offset: number): void;
+  /** Takes the bytes behind the last newline, when they are a whole row. */
+  last(cutter: LineCutter): void;
+  summary(tooLong: number): SessionSummary;
+}
+
+export function createReader(parser: LineParser, seq: number, bad: number): Reader {
+  const place = { offset: 0, length: 0 };
+  const push = (event: SessionEvent) => {
+    event.seq = reader.seq++;
+    reader.events.push(event);
+  };
+  const take = (row: object, offset: number, length: number) => {
+    place.offset = offset;
+    place.length = length;
+    const made = parser.row(row, place);
+    if (!made) return;
+    if (Array.isArray(made)) for (const event of made) push(event);
+    else push(made);
+  };
+  const reader: Reader = {
+    events: [],
+    seq,
+    bad,
+    pending: false,
+    line(bytes, from, to, offset) {
+      const text = toText(bytes, from, to, offset);
+      if (text === "") return;
+      const row = toRow(text);
+      if (row) take(row, offset, to - from);
+      else reader.bad++;
+    },
+    last(cutter) {
+      const rest = cutter.rest();
+      if (!rest) return;
+      const text = rest.whole ? toText(rest.bytes, rest.from, rest.to, rest.offset) : "";
+      if (rest.whole && text === "") return;
+      // A whole object cannot be the start of a longer row, so it may be taken before its newline is there.
+      const row = text.trimEnd().endsWith("}") ? toRow(text) : undefined;
+      if (row) take(row, rest.offset, rest.to - rest.from);
+      else reader.pending = true;
+    },
+    summary(tooLong) {
+      const summary = parser.finish();
+      const lines = reader.bad + tooLong + (summary.skipped?.lines ?? 0);
+      const skipped = { lines, unknown: summary.skipped?.unknown ?? {} };
+      return { ...summary, skipped: reader.pending ? { ...skipped, pending: 1 } : skipped };
+    },
+  };
+  return reader;
+}
+
+/** One chunk. Damaged compressed data ends the log there and counts as one bad line. */
+export function advance(cutter: LineCutter, reader: Reader): boolean {
+  try {
+    return cutter.next(reader.line);
+  } catch (error) {
+    if (!(error instanceof DamagedSource)) throw error;
+    reader.bad++;
+    return false;
+  }
+}
+
+class DamagedSource extends Error {}
+
+export async function sourceOf(path: string, start = 0): Promise<ByteSource> {
+  if (!path.endsWith(".zst")) return fileSource(path, start);
+  const source = await zstdSource(path);
+  return {
+    close: source.close,
+    read(into, at) {
+      try {
+        return source.read(into, at);
+      } catch (cause) {
+        throw new DamagedSource(path, { cause });
+      }
+    },
+  };
+}
+
+export function toText(bytes: Buffer, from: number, to: number, offset: number): string {
+  let start = from;
+  let end = to;
+  if (offset === 0 && bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf) start += 3;
+  while (end > start && bytes[end - 1] === 13) end--;
+  if (start >= end) return "";
+  // Most lines are ASCII; those decode several times faster as Latin-1, to the same text.
+  const text = bytes.toString(isAscii(bytes.subarray(start, end)) ? "latin1" : "utf8", start, end);
+  return end - start < 64 && text.trim() === "" ? "" : text;
+}
+
+function toRow(text: string): object | undefined {
+  try {
+    const row: unknown = JSON.parse(text);
+    return typeof row === "object" && row !== null && !Array.isArray(row) ? row : undefined;
+  } catch {
+    return undefined; // counted by the caller
+  }
+}

@@ -1,0 +1,120 @@
+/** JSON-lines logs: read once from start to end, or tailed from a cursor. Both number the same events the same way. */
+import { openSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { LineParser } from "../contract/adapter.ts";
+import type { SessionEvent } from "../session/session.ts";
+import type { Cursor, Tail, TailEnd } from "../session/tail.ts";
+import type { Json } from "../utils/json.ts";
+import { createCutter, fileSource } from "../utils/jsonl.ts";
+import { markOf, packedMark } from "./file-mark.ts";
+import { advance, createReader, type LogFile, sourceOf } from "./line-reader.ts";
+
+/**
+ * What was added since `cursor` (none: everything). Reads the bytes after the cursor and at most 4 KB before it, to see
+ * that it is still the same file; one that was replaced or cut is read anew (`restarted`). Compressed logs are read whole
+ * when they changed.
+ */
+export async function tailParsed(
+  ref: LogFile,
+  cursor: Cursor | undefined,
+  makeParser: (state?: Json) => LineParser,
+): Promise<Tail> {
+  const batches = tailBatches(ref, cursor, makeParser);
+  const events: SessionEvent[] = [];
+  for (;;) {
+    const step = await batches.next();
+    if (step.done) return { ...step.value, events };
+    for (const event of step.value) events.push(event);
+  }
+}
+
+/** The same in batches of about 1 MiB of log: memory stays flat when there is much to read. */
+export async function* tailBatches(
+  ref: LogFile,
+  cursor: Cursor | undefined,
+  makeParser: (state?: Json) => LineParser,
+): AsyncGenerator<SessionEvent[], TailEnd> {
+  if (ref.path.endsWith(".zst")) {
+    const { events, ...end } = await tailPacked(ref, cursor, makeParser);
+    if (events.length > 0) yield events;
+    return end;
+  }
+  const fd = openSync(ref.path, "r");
+  const before = cursor ? markOf(fd, cursor.offset) : { mark: "", bytes: 0 };
+  const valid = cursor && before.mark === cursor.head && isTailState(cursor.state) ? cursor : undefined;
+  const { reader, parser } = resume(valid, makeParser);
+  const start = valid?.offset ?? 0;
+  const cutter = createCutter(fileSource(fd, start), start);
+  try {
+    while (advance(cutter, reader)) {
+      if (reader.events.length > 0) {
+        yield reader.events;
+        reader.events = [];
+      }
+      await nextTurn();
+    }
+    reader.last(cutter);
+    if (reader.events.length > 0) yield reader.events;
+    reader.bad += cutter.tooLong;
+    const rest = cutter.rest();
+    // An unfinished line is read again next time; a finished one that only lacks its newline is not.
+    const offset = start + cutter.bytesRead - (rest && reader.pending ? rest.to - rest.from : 0);
+    const after = valid?.offset === offset ? { ...before, bytes: 0 } : markOf(fd, offset);
+    return {
+      cursor: {
+        offset,
+        head: after.mark,
+        seq: reader.seq,
+        // Made when it is asked for: most logs are never looked at again.
+        get state() {
+          return { parser: parser.snapshot(), bad: reader.bad };
+        },
+      },
+      summary: reader.summary(0),
+      restarted: cursor !== undefined && valid === undefined,
+      bytesRead: before.bytes + cutter.bytesRead + after.bytes,
+    };
+  } finally {
+    cutter.close();
+  }
+}
+
+async function tailPacked(
+  ref: LogFile,
+  cursor: Cursor | undefined,
+  makeParser: (state?: Json) => LineParser,
+): Promise<Tail> {
+  const head = packedMark(ref.path);
+  const valid = cursor && head === cursor.head && isTailState(cursor.state) ? cursor : undefined;
+  const { reader, parser } = resume(valid, makeParser);
+  let offset = valid?.offset ?? 0;
+  let bytesRead = 0;
+  if (!valid) {
+    const cutter = createCutter(await sourceOf(ref.path));
+    try {
+      while (advance(cutter, reader)) await nextTurn();
+      reader.last(cutter);
+      reader.bad += cutter.tooLong;
+      offset = bytesRead = cutter.bytesRead;
+    } finally {
+      cutter.close();
+    }
+  }
+  return {
+    events: reader.events,
+    cursor: { offset, head, seq: reader.seq, state: { parser: parser.snapshot(), bad: reader.bad } },
+    summary: reader.summary(0),
+    restarted: cursor !== undefined && !valid,
+    bytesRead,
+  };
+}
+
+function resume(cursor: Cursor | undefined, makeParser: (state?: Json) => LineParser) {
+  const state = cursor && isTailState(cursor.state) ? cursor.state : undefined;
+  const parser = makeParser(state?.parser);
+  return { parser, reader: createReader(parser, cursor?.seq ?? 0, state?.bad ?? 0) };
+}
+
+function isTailState(state: Json): state is { parser: Json; bad: number } {
+  return typeof state === "object" && state !== null && "parser" in state && "bad" in state;
+}

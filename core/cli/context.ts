@@ -1,0 +1,12 @@
+/** What commands of the core are handed. */
+import type { CommandContext } from "../contract/command.ts";
+import type { Plugin, PluginEntry } from "../contract/plugin.ts";
+import type { CliIo } from "./io.ts";
+
+/** What a core command gets beside the context of every command. */
+export interface CoreContext extends CommandContext {
+  io: CliIo;
+  plugins: readonly PluginSource[];
+}
+
+export type PluginSource = Plugin | PluginEntry;

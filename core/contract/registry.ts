@@ -1,0 +1,22 @@
+/** What plugins brought, as other plugins see it. */
+import type { Adapter } from "./adapter.ts";
+import type { PluginInfo } from "./reports.ts";
+
+/** What an adapter reads beside its own places, or (`own` false) instead of them. */
+export interface AdapterFolders {
+  own: boolean;
+  dirs: readonly string[];
+}
+
+export interface Registry {
+  readonly adapters: ReadonlyMap<string, Adapter>;
+  /** How a pool worker makes this adapter again; undefined for one written inline. */
+  adapterSource(name: string): { specifier: string; options: unknown } | undefined;
+  /** Folders that adapters read beside or instead of their own places. */
+  readonly folders: ReadonlyMap<string, AdapterFolders>;
+  /** Sets them: from now on `adapters` has that adapter over these folders. Nothing happens where there is no such adapter. */
+  setFolders(name: string, folders: AdapterFolders): void;
+  readonly services: ReadonlyMap<string, unknown>;
+  /** Every plugin with what it added. */
+  describe(): PluginInfo[];
+}

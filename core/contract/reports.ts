@@ -1,0 +1,45 @@
+/** What the kernel says about itself; plugins add their part in hooks. */
+import type { Json } from "../utils/json.ts";
+
+export interface DoctorCheck {
+  name: string;
+  status: "ok" | "warn" | "fail";
+  detail: string;
+  /** What to do about it. */
+  fix?: string | undefined;
+}
+
+/** Payload of `doctor:check`. */
+export interface DoctorReport {
+  checks: DoctorCheck[];
+  /** True when what is safe to mend shall be mended. */
+  fix: boolean;
+}
+
+/** Filled by listeners of `status:collect`: they set figures of `storage` they know, or a key of their own (`sync`, `isolation`). */
+export interface StatusReport {
+  version: string;
+  mode: "standalone" | "dev";
+  /** null when nothing listens (a kernel without a socket). */
+  port: number | null;
+  dataDir: string;
+  storage: { catalogBytes: number; transcriptBytes: number; sessions: number; messages: number };
+  uptimeMs: number;
+  [section: string]: Json;
+}
+
+/** One row of GET /api/plugins. */
+export interface PluginInfo {
+  name: string;
+  /** null for one that does not say. */
+  version: string | null;
+  dependsOn: string[];
+  /** `GET /sessions/:id`, and full paths for other mounts. */
+  routes: string[];
+  hooks: string[];
+  services: string[];
+  commands: string[];
+  adapter: string | null;
+  /** Load time (migrations, routes, hooks, setup) in ms; null before it booted. */
+  ms: number | null;
+}

@@ -1,0 +1,76 @@
+/** Transcripts as others see them: parts, their directory, and who reads and writes them. */
+import type { SessionEvent } from "../session/session.ts";
+import type { Cursor } from "../session/tail.ts";
+import type { Chunk } from "./chunk.ts";
+
+/** One part as the catalogue records it. */
+export interface TranscriptPart {
+  generation: number;
+  bytes: number;
+  /** Bytes of sidecars, directory and footer: one read from the end fetches them all. */
+  tail: number;
+  firstSeq: number;
+  count: number;
+}
+
+/** Directory entry of a chunk. Offsets count from the start of the file. */
+export interface ChunkEntry {
+  offset: number;
+  bytes: number;
+  crc: number;
+  firstSeq: number;
+  count: number;
+  firstAt: number | null;
+  lastAt: number | null;
+  /** Start and length of this chunk's sidecar inside `PartIndex.sidecars`. */
+  sidecar: [start: number, length: number];
+}
+
+export interface PartIndex {
+  part: TranscriptPart;
+  chunks: ChunkEntry[];
+  sidecars: Uint8Array;
+}
+
+export interface Transcripts {
+  /** Starts a part. Nothing is stored before `finish`. */
+  writer(sessionId: string, generation: number, options?: WriterOptions): TranscriptWriter;
+  /** Directory and sidecars of a part: one read. */
+  index(sessionId: string, part: TranscriptPart): Promise<PartIndex>;
+  /** One chunk, inflated and checked. */
+  chunk(sessionId: string, part: TranscriptPart, entry: ChunkEntry): Promise<Chunk>;
+  /** Its bytes, for a look at them before decoding: `decodeChunk` makes the chunk. */
+  chunkBytes(sessionId: string, part: TranscriptPart, entry: ChunkEntry): Promise<Buffer>;
+  /** Chunks that hold messages from `from` (a seq) on, the first with those before it too; reads only the chunks asked for. */
+  chunks(sessionId: string, parts: readonly TranscriptPart[], from?: number): AsyncGenerator<Chunk>;
+  /** Messages from `from` on, chunk by chunk. */
+  events(sessionId: string, parts: readonly TranscriptPart[], from?: number): AsyncGenerator<SessionEvent[]>;
+  /** Keeps where a log's tail stands, beside the part it belongs to. Small, read only when the log grew. */
+  writeCursor(sessionId: string, generation: number, cursor: Cursor): Promise<void>;
+  /** Undefined when there is none or it is damaged: then the log is read from its start. */
+  readCursor(sessionId: string, generation: number): Promise<Cursor | undefined>;
+  cursorKeyOf(sessionId: string, generation: number): string;
+  /** Resolves when all finished parts are on disk; only then may the catalogue name them. */
+  settle(): Promise<void>;
+  remove(sessionId: string, generations: readonly number[]): Promise<void>;
+  /** Keys of all stored parts, for sweeping orphans. */
+  keys(): Promise<string[]>;
+  removeKey(key: string): Promise<void>;
+  keyOf(sessionId: string, generation: number): string;
+  /** Counters for tests and status: how many chunks were inflated since the start. */
+  readonly stats: { inflated: number; bytesRead: number };
+}
+
+export interface TranscriptWriter {
+  add(event: SessionEvent): void;
+  readonly count: number;
+  /** Stores the part; `settle` makes it durable. Undefined when nothing was added. */
+  finish(): Promise<TranscriptPart | undefined>;
+}
+
+export interface WriterOptions {
+  /** seq of the first event; 0 unless the part continues another one. */
+  firstSeq?: number;
+  /** Bytes to keep beside each chunk, made from the strings its text is put together from. */
+  sidecar?: (parts: readonly string[]) => Uint8Array;
+}

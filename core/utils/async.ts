@@ -1,0 +1,18 @@
+/** Promises and what they throw. */
+
+/** Waits for `run` at most `ms`; then throws what `late` makes. `run` itself goes on: nothing can stop a promise. */
+export async function withLimit(ms: number, late: () => Error, run: () => unknown): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
+  });
+  try {
+    await Promise.race([Promise.resolve().then(run), limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+export type MaybePromise<T> = T | Promise<T>;
