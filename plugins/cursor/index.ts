@@ -12,14 +12,14 @@ import {
   tailParsed,
 } from "sessarc";
 import { guard, mcp, skills, tools } from "./capabilities.ts";
-import { createOpener, type Folders, folderByPaths, kindOf, type Opener, openSession, tokenOf } from "./open.ts";
-import { type CursorOptions, placesOf } from "./places.ts";
-import { scanRoot } from "./scan.ts";
-import { createStore } from "./store.ts";
-import { createTranscriptParser } from "./transcript.ts";
-import type { Conversation } from "./types.ts";
+import { type CursorOptions, placesOf } from "./find/places.ts";
+import { scanRoot } from "./find/scan.ts";
+import { createStore } from "./find/store.ts";
+import { createOpener, type Folders, folderByPaths, kindOf, type Opener, openSession, tokenOf } from "./read/open.ts";
+import { createTranscriptParser } from "./read/transcript.ts";
+import type { Conversation } from "./stores/types.ts";
 
-export type { CursorOptions } from "./places.ts";
+export type { CursorOptions } from "./find/places.ts";
 
 type Reading = AsyncGenerator<SessionEvent, SessionSummary>;
 

@@ -1,16 +1,16 @@
 /** The service `git`: what other plugins and the routes ask about repositories. Nothing starts before the first question. */
 import { SessarcError } from "sessarc";
-import type { Objects } from "./batch.ts";
-import { type Change, type ChangeStatus, createChanges } from "./changes.ts";
-import { createExec, type GitExec } from "./exec.ts";
-import { type FileAt, readFileAt } from "./file.ts";
-import { createHistory } from "./history.ts";
-import { createIdentityReader, type IdentityReader } from "./identity.ts";
-import { type Commit, percentForm, readCommit, toText } from "./objects.ts";
-import { createBatchPool } from "./pool.ts";
-import { createFinder, type Repository, readShallow } from "./repository.ts";
-import { createStatusReader, type StatusReader } from "./status.ts";
-import { createExcludesReader } from "./user-config.ts";
+import { type Change, type ChangeStatus, createChanges } from "./history/changes.ts";
+import { type FileAt, readFileAt } from "./history/file.ts";
+import { createHistory } from "./history/history.ts";
+import { type Commit, percentForm, readCommit, toText } from "./history/objects.ts";
+import type { Objects } from "./process/batch.ts";
+import { createExec, type GitExec } from "./process/exec.ts";
+import { createBatchPool } from "./process/pool.ts";
+import { createExcludesReader } from "./process/user-config.ts";
+import { createIdentityReader, type IdentityReader } from "./repository/identity.ts";
+import { createFinder, type Repository, readShallow } from "./repository/repository.ts";
+import { createStatusReader, type StatusReader } from "./repository/status.ts";
 
 export interface GitOptions {
   /** Program to start; default `git`, found on PATH. */

@@ -3,12 +3,12 @@ import { definePlugin, type Nothing, type RoutesOf } from "sessarc";
 import { createGit, type Git, type GitOptions } from "./git.ts";
 import { routes } from "./routes.ts";
 
-export type { ChangeStatus } from "./changes.ts";
-export type { FileAt } from "./file.ts";
 export type { CommitAt, Git, GitOptions, TreeAt, TreeChange, TreeFile } from "./git.ts";
-export type { Identity, IdentityOptions } from "./identity.ts";
-export type { Commit } from "./objects.ts";
-export type { GitInfo, GitStatus, StatusOptions } from "./status.ts";
+export type { ChangeStatus } from "./history/changes.ts";
+export type { FileAt } from "./history/file.ts";
+export type { Commit } from "./history/objects.ts";
+export type { Identity, IdentityOptions } from "./repository/identity.ts";
+export type { GitInfo, GitStatus, StatusOptions } from "./repository/status.ts";
 export { routes };
 
 /** What the configuration may set. */

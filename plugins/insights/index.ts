@@ -1,25 +1,26 @@
 /** Usage, cost and analytics over the archive. */
 import { definePlugin, type RoutesOf } from "sessarc";
-import { activityRoutes } from "./activity.ts";
-import { analyticsRoutes } from "./analytics.ts";
-import { zoneOf } from "./buckets.ts";
-import { insightsRoutes } from "./insights.ts";
-import { ledgerRoutes } from "./ledger.ts";
-import { readPrices, writePrices } from "./price-cache.ts";
-import { createPricing, type Pricing } from "./pricing.ts";
+import { zoneOf } from "./figures/buckets.ts";
+import { readPrices, writePrices } from "./prices/price-cache.ts";
+import { createPricing, type Pricing } from "./prices/pricing.ts";
+import { activityRoutes } from "./routes/activity.ts";
+import { analyticsRoutes } from "./routes/analytics.ts";
+import { insightsRoutes } from "./routes/insights.ts";
+import { ledgerRoutes } from "./routes/ledger.ts";
+import { sessionRoutes } from "./routes/session.ts";
+import { usageRoutes } from "./routes/usage.ts";
 import { createInsights, type Insights } from "./service.ts";
-import { sessionRoutes } from "./session.ts";
-import { usageRoutes } from "./usage.ts";
 
-export type { Activity, ProjectActivity } from "./activity.ts";
-export type { ProjectAnalytics, ProjectDay, ProjectTotals } from "./analytics.ts";
-export type { DayByTool, InsightsReport, Sums } from "./insights.ts";
-export type { Ledger } from "./ledger.ts";
-export type { Cost, ModelPrice, Pricing, Rates } from "./pricing.ts";
+export type { UsageReport, UsageRow, UsageSums } from "./figures/report.ts";
+export type { Trait } from "./figures/traits.ts";
+export type { Cost, ModelPrice, Pricing, Rates } from "./prices/pricing.ts";
+export type { Activity, ProjectActivity } from "./routes/activity.ts";
+export type { ProjectAnalytics, ProjectDay, ProjectTotals } from "./routes/analytics.ts";
+export type { DayByTool, InsightsReport, Sums } from "./routes/insights.ts";
+export type { Ledger } from "./routes/ledger.ts";
+export type { SessionContext, SessionFigures } from "./routes/session.ts";
+export type { PriceList } from "./routes/usage.ts";
 export type { Insights } from "./service.ts";
-export type { SessionContext, SessionFigures } from "./session.ts";
-export type { Trait } from "./traits.ts";
-export type { PriceList, UsageReport, UsageRow, UsageSums } from "./usage.ts";
 
 /** A service has prices and figures ready before somebody looks; a command is done before that. */
 const WARM_AFTER_MS = 500;

@@ -1,9 +1,9 @@
 /** Service "insights": what the routes of this plugin share. */
 import type { Kernel } from "sessarc";
 import { type Answers, createAnswers } from "./answers.ts";
-import { type Cube, createCube } from "./cube.ts";
-import type { Pricing } from "./pricing.ts";
-import type { StatelessQuery, StatelessReport } from "./stateless.ts";
+import { type Cube, createCube } from "./figures/cube.ts";
+import type { StatelessQuery, StatelessReport } from "./figures/stateless.ts";
+import type { Pricing } from "./prices/pricing.ts";
 
 export interface Insights {
   readonly cube: Cube;
@@ -20,6 +20,6 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
     pricing,
     answers: createAnswers(),
     cube: createCube(archive, { all: (sql, params) => db.all(sql, params) }),
-    stateless: async (query) => (await import("./stateless.ts")).readStateless(kernel, query),
+    stateless: async (query) => (await import("./figures/stateless.ts")).readStateless(kernel, query),
   };
 }

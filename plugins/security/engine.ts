@@ -1,15 +1,15 @@
 /** The secret engine: everything the routes, the guard and the shares need. A pure library: no kernel, no files. */
 import type { SessionEvent } from "sessarc";
-import type { LeafScanner } from "./event.ts";
-import { createLeafScanner, type EventScan } from "./event.ts";
-import type { Rule } from "./rules.ts";
-import { createTextScanner, type ScannerOptions, type ScanOptions, type TextScanner } from "./scan.ts";
+import type { Rule } from "./rules/rules.ts";
+import type { LeafScanner } from "./scan/event.ts";
+import { createLeafScanner, type EventScan } from "./scan/event.ts";
+import { createTextScanner, type ScannerOptions, type ScanOptions, type TextScanner } from "./scan/scan.ts";
 
-export { patternProblem } from "./custom.ts";
-export type { EventFinding, EventScan } from "./event.ts";
-export { createRedactor, type GateHit, type Redactor, type RedactorOptions } from "./redact.ts";
-export { builtinRules, type Confidence, customRule, identityRules, type Rule, rulesVersion } from "./rules.ts";
-export type { Finding, ScannerOptions, ScanOptions, ScanResult } from "./scan.ts";
+export { createRedactor, type GateHit, type Redactor, type RedactorOptions } from "./redact/redact.ts";
+export { patternProblem } from "./rules/custom.ts";
+export { builtinRules, type Confidence, customRule, identityRules, type Rule, rulesVersion } from "./rules/rules.ts";
+export type { EventFinding, EventScan } from "./scan/event.ts";
+export type { Finding, ScannerOptions, ScanOptions, ScanResult } from "./scan/scan.ts";
 
 export interface Scanner extends TextScanner, LeafScanner {
   /** Every string of the event, keys included. Options hold for the event as a whole. */

@@ -103,7 +103,7 @@ export function createSessions(kernel: Kernel, rules: RuleSet): SecuritySessions
       const row = await archive().row(id);
       const all = await rules.list();
       const transcript = `${row.generation} ${row.parts}`;
-      const { rulesVersion } = await import("./rules.ts");
+      const { rulesVersion } = await import("./rules/rules.ts");
       const version = rulesVersion(all);
       if (!personal) {
         const known = await db.get<{ data: string }>(

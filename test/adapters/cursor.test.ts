@@ -7,8 +7,8 @@ import type { AdapterEnv, Cursor, SessionEvent, SessionRef, SessionSummary } fro
 import { testAdapter } from "sessarc/test";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import cursor from "../../plugins/cursor/index.ts";
-import { pathOfUri } from "../../plugins/cursor/project.ts";
-import { toPrompt } from "../../plugins/cursor/text.ts";
+import { toPrompt } from "../../plugins/cursor/read/text.ts";
+import { pathOfUri } from "../../plugins/cursor/stores/uri.ts";
 import {
   ask,
   CHAT,

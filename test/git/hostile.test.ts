@@ -14,7 +14,7 @@ import {
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { gitEnvironment } from "../../plugins/git/exec.ts";
+import { gitEnvironment } from "../../plugins/git/process/exec.ts";
 import { describeGit, makeRepo, openGit, type Repo, repoAt, T0, tempFolder, testEnv } from "./_repo.ts";
 
 /** A repository with a little history, and a place where every hostile program leaves a mark. */

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseConfig, remoteOf, withoutUserinfo } from "../../plugins/git/config.ts";
-import { parseCommit } from "../../plugins/git/objects.ts";
+import { parseCommit } from "../../plugins/git/history/objects.ts";
+import { parseConfig, remoteOf, withoutUserinfo } from "../../plugins/git/repository/config.ts";
 import { countingGit, describeGit, makeRepo, openGit, repoAt, tempFolder, testEnv } from "./_repo.ts";
 
 describeGit("identity", () => {

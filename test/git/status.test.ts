@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { GitInfo } from "../../plugins/git/status.ts";
+import type { GitInfo } from "../../plugins/git/repository/status.ts";
 import { countingGit, describeGit, makeRepo, openGit, repoAt, tempFolder } from "./_repo.ts";
 
 describeGit("status", () => {

@@ -8,7 +8,7 @@ import {
   weekdayOf,
   weekName,
   zoneOf,
-} from "../../plugins/insights/buckets.ts";
+} from "../../plugins/insights/figures/buckets.ts";
 
 const quarter = (iso: string) => Math.floor(Date.parse(iso) / QUARTER_MS);
 const day = (zone: string, iso: string) => dayName(zoneOf(zone).day(quarter(iso)));

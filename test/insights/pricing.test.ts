@@ -2,8 +2,8 @@ import { createTestKernel } from "sessarc/test";
 import { describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import insights from "../../plugins/insights/index.ts";
-import { readPrices, writePrices } from "../../plugins/insights/price-cache.ts";
-import { createPricing } from "../../plugins/insights/pricing.ts";
+import { readPrices, writePrices } from "../../plugins/insights/prices/price-cache.ts";
+import { createPricing } from "../../plugins/insights/prices/pricing.ts";
 
 const M = 1_000_000;
 const tokens = (part: object) => ({ input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0, ...part });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { builtinRules, createScanner, type Finding } from "../../plugins/security/engine.ts";
-import { createPrefilter } from "../../plugins/security/prefilter.ts";
-import { matchersOf } from "../../plugins/security/rules.ts";
+import { matchersOf } from "../../plugins/security/rules/rules.ts";
+import { createPrefilter } from "../../plugins/security/scan/prefilter.ts";
 import { createRandom, letters, sampleOf } from "./_samples.ts";
 
 const scanner = createScanner(builtinRules(), { categories: ["secret"] });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { anchorsOf, composeShape } from "../../plugins/security/compose.ts";
 import {
   builtinRules,
   createScanner,
@@ -9,7 +8,8 @@ import {
   type Rule,
   rulesVersion,
 } from "../../plugins/security/engine.ts";
-import { parseShape } from "../../plugins/security/shape.ts";
+import { anchorsOf, composeShape } from "../../plugins/security/match/compose.ts";
+import { parseShape } from "../../plugins/security/match/shape.ts";
 import { letters } from "./_samples.ts";
 
 const found = (rules: Rule[], text: string) =>

@@ -1,0 +1,14 @@
+/** A legacy tab: its bubbles stand in the window's own database. */
+import { type Draft, type JsonRecord, type SessionSummary, toList } from "sessarc";
+import { toConversation } from "../stores/workspace.ts";
+import { type Builder, createBuilder } from "./conversation.ts";
+
+export function* tabDrafts(
+  tab: JsonRecord,
+  key: string,
+  cwd: string | undefined,
+): Generator<Draft, { summary: SessionSummary; builder: Builder }> {
+  const builder = createBuilder({ ...toConversation(tab), key, cwd });
+  for (const bubble of toList(tab.bubbles)) yield* builder.bubble(bubble);
+  return { summary: builder.finish(), builder };
+}

@@ -1,0 +1,111 @@
+/** The table of usage: tokens and cost by time, session, model, project or tool. */
+import type { SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
+import type { Cost } from "../prices/pricing.ts";
+import { type DayRange, dayName, monthName, weekName, type Zone } from "./buckets.ts";
+import type { CubeSession } from "./cube.ts";
+import { at, inSlices, Tally, totalOf, visit } from "./tally.ts";
+
+export const GROUPS = ["day", "week", "month", "session", "model", "project", "tool"] as const;
+export type Group = (typeof GROUPS)[number];
+
+export interface UsageSums {
+  /** Sub-agents count with the session that started them. */
+  sessions: number;
+  /** Null for a model: a message belongs to none. */
+  messages: number | null;
+  activeMs: number | null;
+  usage: SessionUsage;
+  /** All models in one. */
+  tokens: TokenUsage;
+  cost: Cost;
+}
+export interface UsageRow extends UsageSums {
+  /** Day, Monday of a week, month, or id of a session, model, project or tool. */
+  key: string;
+  /** Name to show, where the key is none. */
+  label: string | null;
+}
+export interface UsageReport {
+  by: Group;
+  tz: string;
+  /** Local days, both included; null is open. */
+  range: { from: string | null; to: string | null };
+  /** Time going on; else the dearest first. */
+  rows: UsageRow[];
+  totals: UsageSums;
+  /** Of all sessions with something in the range. */
+  evidence: UsageEvidence;
+  /** Models with tokens and without a price. */
+  unpriced: string[];
+}
+
+/** The report over `sessions`. Linear in their quarter-hours. */
+export async function report(
+  by: Group,
+  sessions: readonly CubeSession[],
+  zone: Zone,
+  range: DayRange,
+  projectNames: ReadonlyMap<string, string>,
+  costOf: (usage: SessionUsage) => Cost,
+): Promise<UsageReport> {
+  const rows = new Map<string, { tally: Tally; label: string | null }>();
+  const totals = new Tally();
+  const evidence: UsageEvidence = { records: 0, requests: 0, duplicatesFolded: 0, inheritedExcluded: 0 };
+  const byDay = by === "day" ? dayName : by === "week" ? weekName : by === "month" ? monthName : undefined;
+  const dayKeys = new Map<number, string>();
+  const row = (key: string, label: string | null = null) => at(rows, key, () => ({ tally: new Tally(), label })).tally;
+  await inSlices(sessions, (session) => {
+    const own =
+      by === "session"
+        ? () => row(session.id, session.label)
+        : by === "project"
+          ? () => row(session.project, projectNames.get(session.project) ?? null)
+          : by === "tool"
+            ? () => row(session.tool)
+            : undefined;
+    const onDay = byDay && ((day: number) => row(at(dayKeys, day, () => byDay(day))));
+    const touched = visit(
+      session,
+      zone,
+      range,
+      (i, day) => {
+        totals.addSlot(session, i);
+        (own?.() ?? onDay?.(day))?.addSlot(session, i);
+      },
+      (slot, day) => {
+        totals.addTokens(session, slot);
+        (own?.() ?? onDay?.(day) ?? row(slot.model)).addTokens(session, slot);
+      },
+    );
+    if (!touched || !session.evidence) return;
+    for (const key of Object.keys(evidence) as (keyof UsageEvidence)[]) evidence[key] += session.evidence[key] ?? 0;
+  });
+  const list = [...rows].map(([key, { tally, label }]): UsageRow => ({ key, label, ...sums(tally, costOf, by) }));
+  if (byDay) list.sort((a, b) => (a.key < b.key ? -1 : 1));
+  else
+    list.sort(
+      (a, b) =>
+        b.cost.microdollars - a.cost.microdollars || totalOf(b.tokens) - totalOf(a.tokens) || (a.key < b.key ? -1 : 1),
+    );
+  const total = sums(totals, costOf);
+  return {
+    by,
+    tz: zone.name,
+    range: { from: range.from === null ? null : dayName(range.from), to: range.to === null ? null : dayName(range.to) },
+    rows: list,
+    totals: total,
+    evidence,
+    unpriced: total.cost.unpriced,
+  };
+}
+
+function sums(tally: Tally, costOf: (usage: SessionUsage) => Cost, by?: Group): UsageSums {
+  return {
+    sessions: tally.sessions,
+    messages: by === "model" ? null : tally.messages,
+    activeMs: by === "model" ? null : tally.activeMs,
+    usage: tally.usage,
+    tokens: tally.tokens,
+    cost: costOf(tally.usage),
+  };
+}

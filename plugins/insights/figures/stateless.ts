@@ -1,0 +1,210 @@
+/** The usage report straight from the logs, without an archive. The same figures: each reply once over all logs of its tool. */
+import { statSync } from "node:fs";
+import type { Adapter, Kernel, SessionRef, SessionSummary, SessionUsage, UsageEntry, UsageEvidence } from "sessarc";
+import { QUARTER_MS, zoneOf } from "./buckets.ts";
+import type { CubeSession, TokenSlot } from "./cube.ts";
+import { toRange } from "./range.ts";
+import { type Group, report, type UsageReport } from "./report.ts";
+
+export interface StatelessQuery {
+  /** Projects need an archive: which folder belongs to which is not said in a log alone. */
+  by: Exclude<Group, "project">;
+  /** Local days, both included. */
+  from?: string | undefined;
+  to?: string | undefined;
+  tz?: string | undefined;
+  tool?: string | undefined;
+}
+
+export interface StatelessReport extends UsageReport {
+  /** Logs that could not be read. */
+  failed: { id: string; message: string }[];
+}
+
+type Tokens = Pick<SessionSummary, "usage" | "replies" | "evidence" | "parent" | "endedAt" | "startedAt">;
+interface Log {
+  id: string;
+  ref: SessionRef;
+  born: number;
+  parent: string | null;
+  evidence: UsageEvidence | null;
+  usage: TokenSlot[];
+}
+/** The copy of a reply that counts until now. */
+interface Claim {
+  log: Log;
+  entry: UsageEntry;
+}
+
+/** Sessions with tokens; messages and time are not counted (null). Costs one pass over all logs. */
+export async function readStateless(kernel: Kernel, query: StatelessQuery): Promise<StatelessReport> {
+  const zone = zoneOf(query.tz);
+  const range = toRange(query.from, query.to);
+  const scan = await kernel.inject("archive").importer.scan();
+  const logs: Log[] = [];
+  const claims = new Map<string, Claim>();
+  const failed: StatelessReport["failed"] = [];
+  const take = ({ id, ref }: { id: string; ref: SessionRef }, tokens: Tokens) => {
+    const log: Log = {
+      id,
+      ref,
+      born: 0,
+      parent: null,
+      evidence: tokens.evidence ? { ...tokens.evidence } : null,
+      usage: [],
+    };
+    const parent = tokens.parent ?? ref.parent;
+    if (parent !== undefined) log.parent = `${ref.tool}:${parent}`;
+    log.born = ref.born ?? bornOf(ref);
+    logs.push(log);
+    const fallback = quarterOf(tokens.endedAt ?? tokens.startedAt) ?? Math.floor((ref.mtime ?? 0) / QUARTER_MS);
+    // Without single replies the session's sums are all there is.
+    if (!tokens.replies) log.usage.push(...slotsOf(tokens.usage, fallback));
+    for (const entry of tokens.replies ?? []) {
+      if (entry.inherited) continue;
+      if (entry.key === undefined) log.usage.push(slotOf(entry, fallback));
+      else claim(claims, `${ref.tool}\0${entry.key}`, { log, entry });
+    }
+  };
+  const found = [...scan.found.values()].filter((one) => query.tool === undefined || one.ref.tool === query.tool);
+  for (const group of groups(found)) {
+    await readGroup(group, kernel, take, (id, error) =>
+      failed.push({ id, message: error instanceof Error ? error.message : String(error) }),
+    );
+  }
+  for (const { log, entry } of claims.values()) {
+    log.usage.push(slotOf(entry, Math.floor((log.ref.mtime ?? 0) / QUARTER_MS)));
+  }
+  const sessions = toSessions(logs);
+  const { cost } = kernel.inject("pricing");
+  const answer = await report(query.by, sessions, zone, range, new Map(), cost);
+  const unknown = { messages: null, activeMs: null };
+  return {
+    ...answer,
+    rows: answer.rows.map((row) => ({ ...row, ...unknown })),
+    totals: { ...answer.totals, ...unknown },
+    failed,
+  };
+}
+
+type Found = { id: string; ref: SessionRef; adapter: Adapter };
+
+/** Sessions of one store together. */
+function groups(found: readonly Found[]): Found[][] {
+  const byStore = new Map<string, Found[]>();
+  for (const one of found) {
+    const key = one.adapter.readMany ? `${one.ref.tool}\0${one.ref.path}` : one.id;
+    const group = byStore.get(key);
+    if (group) group.push(one);
+    else byStore.set(key, [one]);
+  }
+  return [...byStore.values()];
+}
+
+async function readGroup(
+  group: readonly Found[],
+  { env }: Kernel,
+  take: (found: Found, tokens: Tokens) => void,
+  fail: (id: string, error: unknown) => void,
+): Promise<void> {
+  const [first] = group;
+  if (!first) return;
+  try {
+    if (first.adapter.readMany && group.length > 1) {
+      const left = new Map(group.map((one) => [one.ref.key, one]));
+      for await (const [ref, events] of first.adapter.readMany(
+        group.map((one) => one.ref),
+        env,
+      )) {
+        const one = left.get(ref.key);
+        const summary = await last(events);
+        if (one) take(one, summary);
+      }
+      return;
+    }
+  } catch (error) {
+    fail(first.id, error);
+    return;
+  }
+  for (const one of group) {
+    try {
+      const { adapter, ref } = one;
+      const tokens = await adapter.usage?.(ref, env);
+      take(one, tokens ?? (await last(adapter.readBatches?.(ref, env) ?? adapter.read(ref, env))));
+    } catch (error) {
+      fail(one.id, error);
+    }
+  }
+}
+
+async function last<T>(events: AsyncGenerator<unknown, T>): Promise<T> {
+  for (;;) {
+    const step = await events.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** As in the archive: the copy with the larger output counts; of equal ones the older log's. */
+function claim(claims: Map<string, Claim>, key: string, next: Claim): void {
+  const other = claims.get(key);
+  if (!other) {
+    claims.set(key, next);
+    return;
+  }
+  if (other.log === next.log) return;
+  const difference = next.entry.usage.output - other.entry.usage.output;
+  const wins = difference !== 0 ? difference > 0 : isOlder(next.log, other.log);
+  const loser = wins ? other.log : next.log;
+  if (wins) claims.set(key, next);
+  if (!loser.evidence) return;
+  loser.evidence.requests--;
+  loser.evidence.inheritedExcluded++;
+}
+
+const isOlder = (a: Log, b: Log) => (a.born !== b.born ? a.born < b.born : a.id < b.id);
+
+function toSessions(logs: readonly Log[]): CubeSession[] {
+  const byId = new Map(logs.map((log) => [log.id, log]));
+  const rootOf = (log: Log): string => {
+    let root = log;
+    for (let depth = 0; root.parent !== null && depth < 16; depth++) {
+      const parent = byId.get(root.parent);
+      if (!parent || parent === log) break;
+      root = parent;
+    }
+    return root.id;
+  };
+  const none = { quarters: new Int32Array(0), m: new Int32Array(0), a: new Float64Array(0), e: new Int32Array(0) };
+  return logs.map((log) => ({
+    id: log.id,
+    tool: log.ref.tool,
+    project: "",
+    parent: log.parent,
+    root: rootOf(log),
+    label: log.ref.title ?? null,
+    endedAt: null,
+    activeMs: 0,
+    messages: 0,
+    evidence: log.evidence,
+    ...none,
+    usage: log.usage,
+    counts: () => ({ kinds: {}, tools: {} }),
+  }));
+}
+
+const slotOf = ({ at, model, usage }: UsageEntry, fallback: number): TokenSlot => ({
+  quarter: quarterOf(at) ?? fallback,
+  model,
+  tokens: usage,
+});
+const slotsOf = (usage: SessionUsage, quarter: number): TokenSlot[] =>
+  Object.entries(usage).map(([model, tokens]) => ({ quarter, model, tokens }));
+
+function quarterOf(at: string | undefined): number | undefined {
+  const ms = Date.parse(at ?? "");
+  return Number.isNaN(ms) ? undefined : Math.floor(ms / QUARTER_MS);
+}
+
+function bornOf(ref: SessionRef): number {
+  return statSync(ref.path, { throwIfNoEntry: false })?.birthtimeMs || ref.mtime || 0;
+}

@@ -1,0 +1,75 @@
+/** GET /projects/activity: how busy every project was, day by day; what a list of projects draws beside their names. */
+import { defineRoute } from "sessarc";
+import * as v from "valibot";
+import { dayName, lastDays, type Zone, zoneOf } from "../figures/buckets.ts";
+import type { CubeSession } from "../figures/cube.ts";
+import { days, type Range } from "../figures/range.ts";
+import { inSlices, visit } from "../figures/tally.ts";
+
+export interface ProjectActivity {
+  id: string;
+  /** One figure per day of the range, oldest first. Sub-agents count with the session that started them. */
+  sessions: number[];
+  messages: number[];
+}
+export interface Activity {
+  range: Range;
+  /** Projects with something in the range, in no order. */
+  projects: ProjectActivity[];
+}
+
+const DAYS = 30;
+
+const get = defineRoute({
+  method: "GET",
+  path: "/projects/activity",
+  summary: "Sessions and messages of every project, day by day",
+  query: v.object({
+    /** Local days up to today; default 30. */
+    days,
+    /** Zone whose days count; default this machine's. */
+    tz: v.optional(v.string()),
+  }),
+  handler: async ({ kernel, query }): Promise<Activity> => {
+    const { cube, answers } = kernel.inject("insights");
+    const zone = zoneOf(query.tz);
+    const { from, to } = lastDays(query.days ?? DAYS, zone.dayAt(Date.now()));
+    const range = { days: to - from + 1, from: dayName(from), to: dayName(to) };
+    const { generation, sessions } = await cube.figures();
+    const question = JSON.stringify(["activity", range, zone.name]);
+    const projects = await answers.get(question, generation, () => activity(sessions.values(), zone, from, to));
+    return { range, projects };
+  },
+});
+
+export const activityRoutes = [get] as const;
+
+/** One pass over the quarter-hours. */
+async function activity(
+  sessions: Iterable<CubeSession>,
+  zone: Zone,
+  from: number,
+  to: number,
+): Promise<ProjectActivity[]> {
+  const length = to - from + 1;
+  const found = new Map<string, { messages: number[]; roots: Set<string>[] }>();
+  await inSlices(sessions, (session) => {
+    const touch = (day: number, messages: number) => {
+      let project = found.get(session.project);
+      if (!project) {
+        project = { messages: new Array<number>(length).fill(0), roots: Array.from({ length }, () => new Set()) };
+        found.set(session.project, project);
+      }
+      project.messages[day - from] = (project.messages[day - from] as number) + messages;
+      project.roots[day - from]?.add(session.root);
+    };
+    visit(
+      session,
+      zone,
+      { from, to },
+      (i, day) => touch(day, session.m[i] as number),
+      (_, day) => touch(day, 0),
+    );
+  });
+  return [...found].map(([id, { messages, roots }]) => ({ id, messages, sessions: roots.map((set) => set.size) }));
+}

@@ -1,0 +1,200 @@
+/** GET /projects/:id: what happened in a project, day by day. */
+import { defineRoute, type Kernel, type Services, type SessionUsage } from "sessarc";
+import * as v from "valibot";
+import { dayName, hourOf, weekdayOf, type Zone, zoneOf } from "../figures/buckets.ts";
+import { type CubeSession, turn } from "../figures/cube.ts";
+import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
+import { at, inSlices, Tally, visit } from "../figures/tally.ts";
+import type { Cost } from "../prices/pricing.ts";
+
+type Archive = Services["archive"];
+type Project = Awaited<ReturnType<Archive["project"]>>;
+type Session = Awaited<ReturnType<Archive["session"]>>;
+
+export interface ProjectTotals {
+  sessions: number;
+  messages: number;
+  activeMs: number;
+  errors: number;
+  usage: SessionUsage;
+  cost: Cost;
+}
+export interface ProjectDay extends ProjectTotals {
+  day: string;
+}
+export interface ProjectAnalytics {
+  project: Project;
+  range: Range;
+  totals: ProjectTotals;
+  /** Every day of the range; without one, the days on which something happened. */
+  perDay: ProjectDay[];
+  /** Messages by kind, tools and files: of the sessions in the range, each as a whole. */
+  kinds: Record<string, number>;
+  tools: { name: string; calls: number; errors: number }[];
+  models: { model: string; usage: SessionUsage[string]; cost: Cost }[];
+  /** The 200 most touched. */
+  files: { path: string; reads: number; edits: number }[];
+  /** Messages by weekday (0 is Monday) and hour of the local clock. */
+  hours: number[][];
+  /** Sessions with something in the range, sub-agents among them, newest first. */
+  sessions: Session[];
+}
+
+const FILES = 200;
+
+const get = defineRoute({
+  method: "GET",
+  path: "/projects/:id",
+  summary: "A project with its sessions, tools, models and files, day by day",
+  query: v.object({
+    ...rangeQuery,
+    /** `0` leaves git out: it may take its time. */
+    git: v.optional(v.picklist(["0", "1"])),
+  }),
+  handler: async ({ kernel, params, query }): Promise<ProjectAnalytics | Response> => {
+    const { cube, answers } = kernel.inject("insights");
+    const archive = kernel.inject("archive");
+    const zone = zoneOf(query.tz);
+    const span = spanOf(query, zone, Date.now());
+    const { generation, sessions } = await cube.figures();
+    // Time alone makes a session go quiet: who is live is part of the question.
+    const live = await archive.store.liveIds(params.id);
+    const question = JSON.stringify(["project", params.id, span.range, zone.name, live]);
+    const { project, rest } = await answers.get(question, generation, async () => {
+      const { project, ...rest } = await analyse(kernel, params.id, [...sessions.values()], zone, span);
+      // Sessions by the hundred: written down once, only git is new each time.
+      return { project, rest: Buffer.from(JSON.stringify(rest)) };
+    });
+    const git = query.git === "0" ? null : (await archive.gitOf([project])).get(params.id);
+    const head = Buffer.from(`{"project":${JSON.stringify({ ...project, git: git ?? null })},`);
+    return new Response(Buffer.concat([head, rest.subarray(1)]), {
+      headers: { "content-type": "application/json; charset=utf-8" },
+    });
+  },
+});
+
+export const analyticsRoutes = [get] as const;
+
+async function analyse(
+  kernel: Kernel,
+  id: string,
+  all: readonly CubeSession[],
+  zone: Zone,
+  span: Span,
+): Promise<ProjectAnalytics> {
+  const archive = kernel.inject("archive");
+  const { cost: costOf } = kernel.inject("pricing");
+  const project = await archive.project(id);
+  const totals = new Tally();
+  const perDay = new Map<number, Tally>();
+  const hours = Array.from({ length: 7 }, () => new Array<number>(24).fill(0));
+  const kinds: Record<string, number> = {};
+  const tools = new Map<string, { name: string; calls: number; errors: number }>();
+  const touched = new Set<string>();
+  if (span.from !== null && span.to !== null) {
+    for (let day = span.from; day <= span.to; day++) perDay.set(day, new Tally());
+  }
+  await inSlices(all, (session) => {
+    if (session.project !== id) return;
+    const found = visit(
+      session,
+      zone,
+      span,
+      (i, day) => {
+        totals.addSlot(session, i);
+        at(perDay, day, () => new Tally()).addSlot(session, i);
+        const hour = hourOf(zone.local(session.quarters[i] as number));
+        (hours[weekdayOf(day)] as number[])[hour] = (hours[weekdayOf(day)]?.[hour] ?? 0) + (session.m[i] as number);
+      },
+      (slot, day) => {
+        totals.addTokens(session, slot);
+        at(perDay, day, () => new Tally()).addTokens(session, slot);
+      },
+    );
+    if (!found) return;
+    touched.add(session.id);
+    const counts = session.counts();
+    for (const [kind, count] of Object.entries(counts.kinds)) kinds[kind] = (kinds[kind] ?? 0) + count;
+    for (const [name, [calls, errors]] of Object.entries(counts.tools)) {
+      const tool = at(tools, name, () => ({ name, calls: 0, errors: 0 }));
+      tool.calls += calls;
+      tool.errors += errors;
+    }
+  });
+  await turn();
+  const sessions = await archive.store.list({ project: id });
+  const files = await touchedFiles(kernel, touched);
+  return {
+    project,
+    range: span.range,
+    totals: toTotals(totals, costOf),
+    perDay: [...perDay]
+      .sort(([a], [b]) => a - b)
+      .map(([day, tally]) => ({ day: dayName(day), ...toTotals(tally, costOf) })),
+    kinds,
+    tools: [...tools.values()].sort((a, b) => b.calls - a.calls || (a.name < b.name ? -1 : 1)),
+    models: Object.entries(totals.usage)
+      .map(([model, usage]) => ({ model, usage, cost: costOf({ [model]: usage }) }))
+      .sort((a, b) => b.cost.microdollars - a.cost.microdollars || b.usage.output - a.usage.output),
+    files,
+    hours,
+    sessions: sessions.filter((session) => touched.has(session.id)),
+  };
+}
+
+function toTotals(tally: Tally, costOf: (usage: SessionUsage) => Cost): ProjectTotals {
+  const { sessions, messages, activeMs, errors, usage } = tally;
+  return { sessions, messages, activeMs, errors, usage, cost: costOf(usage) };
+}
+
+const PAGE = 100;
+
+/** The touched files of `facts`, cut out exactly as `readFacts` leaves them out; SQLite's own JSON functions take five times as long. */
+const FILES_OF_FACTS = `substr(facts, instr(facts, ',"files":{') + 9, instr(facts, ',"slots":{') - instr(facts, ',"files":{') - 9)`;
+
+/** Read from the catalogue when asked for: the cube leaves files out. */
+async function touchedFiles(kernel: Kernel, ids: ReadonlySet<string>): Promise<ProjectAnalytics["files"]> {
+  const files = new Map<string, { path: string; reads: number; edits: number }>();
+  const list = [...ids];
+  for (let i = 0; i < list.length; i += PAGE) {
+    await turn();
+    const page = list.slice(i, i + PAGE);
+    const rows = await kernel.storage.db.all<{ files: string }>(
+      `select ${FILES_OF_FACTS} as files from session where instr(facts, ',"files":{') > 0 and id in (${page.map(() => "?").join(", ")})`,
+      page,
+    );
+    for (const row of rows) {
+      eachFile(row.files, (path, reads, edits) => {
+        let file = files.get(path);
+        if (!file) {
+          // A copy: a piece of the row's text would keep all of it.
+          const own = Buffer.from(path).toString();
+          file = { path: own, reads: 0, edits: 0 };
+          files.set(own, file);
+        }
+        file.reads += reads;
+        file.edits += edits;
+      });
+    }
+  }
+  return [...files.values()]
+    .sort((a, b) => b.edits + b.reads - (a.edits + a.reads) || b.edits - a.edits || (a.path < b.path ? -1 : 1))
+    .slice(0, FILES);
+}
+
+/** Calls back for each `"path":[reads,edits]`. Thousands of names as keys of objects that are thrown away would take three times as long. */
+function eachFile(json: string, use: (path: string, reads: number, edits: number) => void): void {
+  if (json.includes("\\")) {
+    const touched = JSON.parse(json) as Record<string, [number, number]>;
+    for (const [path, [reads, edits]] of Object.entries(touched)) use(path, reads, edits);
+    return;
+  }
+  // Without escapes a quote ends a name, and a name ends with a quote.
+  for (let start = json.indexOf('"'); start >= 0; ) {
+    const end = json.indexOf('"', start + 1);
+    const comma = json.indexOf(",", end);
+    const close = json.indexOf("]", comma);
+    use(json.slice(start + 1, end), Number(json.slice(end + 3, comma)), Number(json.slice(comma + 1, close)));
+    start = json.indexOf('"', close);
+  }
+}

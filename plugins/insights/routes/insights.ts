@@ -1,0 +1,236 @@
+/** GET /insights: what Home shows. */
+import { defineRoute, type Kernel, type Services, type SessionUsage, type TokenUsage } from "sessarc";
+import * as v from "valibot";
+import { dayName, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
+import type { CubeSession } from "../figures/cube.ts";
+import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
+import { at, inSlices, Tally, totalOf, visit } from "../figures/tally.ts";
+import { type Trait, traitsOf } from "../figures/traits.ts";
+import type { Cost } from "../prices/pricing.ts";
+
+type Session = Awaited<ReturnType<Services["archive"]["session"]>>;
+
+export interface Sums {
+  /** Sub-agents count with the session that started them. */
+  sessions: number;
+  messages: number;
+  activeMs: number;
+  /** Failed tool calls. */
+  errors: number;
+  usage: SessionUsage;
+  tokens: TokenUsage;
+  /** Tokens read from a cache, as a share of all that went in; null without tokens. */
+  cacheShare: number | null;
+  cost: Cost;
+}
+export interface DayByTool {
+  day: string;
+  sessions: number;
+  messages: number;
+  activeMs: number;
+  cost: Cost;
+  tools: { tool: string; sessions: number; messages: number; tokens: number; cost: Cost }[];
+}
+export interface ToolCalls {
+  calls: number;
+  errors: number;
+}
+export interface InsightsReport {
+  range: Range;
+  totals: Sums;
+  /** The same number of days right before; null for all time. */
+  previous: Sums | null;
+  /** Change against `previous`: 0.5 is half as much more. Null where there was nothing before. */
+  delta: Record<"sessions" | "messages" | "activeMs" | "errors" | "tokens" | "cost", number | null> | null;
+  /** Every day of the range; without one, the days on which something happened. */
+  perDay: DayByTool[];
+  /** Tool calls and failed ones of the sessions in the range, each session as a whole; and of the range before. */
+  toolCalls: ToolCalls & { previous: ToolCalls | null };
+  models: { model: string; usage: TokenUsage; cost: Cost }[];
+  /** Sessions whose log was written in the last two minutes. */
+  live: Session[];
+  /** What happened since the time asked for; null when none was. */
+  sinceYouLeft: (Sums & { since: string; recent: Session[] }) | null;
+  characteristics: Trait[];
+}
+
+const RECENT = 20;
+
+const get = defineRoute({
+  method: "GET",
+  path: "/insights",
+  summary: "Totals, days, running sessions and what stands out",
+  query: v.object({
+    ...rangeQuery,
+    /** When you last looked. */
+    since: v.optional(
+      v.pipe(
+        v.string(),
+        v.check((text) => !Number.isNaN(Date.parse(text)), "must be a time in ISO 8601"),
+      ),
+    ),
+  }),
+  handler: async ({ kernel, query }): Promise<InsightsReport> => {
+    const { cube, answers } = kernel.inject("insights");
+    const zone = zoneOf(query.tz);
+    const now = Date.now();
+    const span = spanOf(query, zone, now);
+    const { generation, sessions: all } = await cube.figures();
+    const sessions = [...all.values()];
+    const { store } = kernel.inject("archive");
+    // Time alone makes a session go quiet: who is live is part of the question.
+    const liveIds = await store.liveIds();
+    const question = JSON.stringify(["insights", span.range, zone.name, query.since, liveIds]);
+    return answers.get(question, generation, async () => {
+      const { costOf, ...rest } = await overview(kernel, sessions, zone, span);
+      const [live, sinceYouLeft] = await Promise.all([
+        liveIds.length === 0 ? [] : store.list({ ids: liveIds }),
+        query.since === undefined ? null : since(kernel, sessions, Date.parse(query.since), costOf),
+      ]);
+      return { ...rest, live, sinceYouLeft };
+    });
+  },
+});
+
+export const insightsRoutes = [get] as const;
+
+async function overview(kernel: Kernel, sessions: readonly CubeSession[], zone: Zone, span: Span) {
+  const { cost: costOf } = kernel.inject("pricing");
+  const totals = new Tally();
+  const perDay = new Map<number, { all: Tally; tools: Map<string, Tally> }>();
+  const dayOf = (day: number) => at(perDay, day, () => ({ all: new Tally(), tools: new Map() }));
+  if (span.from !== null && span.to !== null) for (let day = span.from; day <= span.to; day++) dayOf(day);
+  const toolCalls: ToolCalls = { calls: 0, errors: 0 };
+  await inSlices(sessions, (session) => {
+    const ofTool = (day: number) => at(dayOf(day).tools, session.tool, () => new Tally());
+    const found = visit(
+      session,
+      zone,
+      span,
+      (i, day) => {
+        totals.addSlot(session, i);
+        dayOf(day).all.addSlot(session, i);
+        ofTool(day).addSlot(session, i);
+      },
+      (slot, day) => {
+        totals.addTokens(session, slot);
+        dayOf(day).all.addTokens(session, slot);
+        ofTool(day).addTokens(session, slot);
+      },
+    );
+    if (found) addCalls(toolCalls, session);
+  });
+  const sums = toSums(totals, costOf);
+  const before = await previousOf(sessions, zone, span);
+  const previous = before && toSums(before.tally, costOf);
+  return {
+    costOf,
+    range: span.range,
+    totals: sums,
+    previous,
+    delta: previous && deltaOf(sums, previous),
+    toolCalls: { ...toolCalls, previous: before?.toolCalls ?? null },
+    perDay: [...perDay].sort(([a], [b]) => a - b).map(([day, { all, tools }]) => toDay(day, all, tools, costOf)),
+    models: Object.entries(totals.usage)
+      .map(([model, usage]) => ({ model, usage, cost: costOf({ [model]: usage }) }))
+      .sort((a, b) => b.cost.microdollars - a.cost.microdollars || totalOf(b.usage) - totalOf(a.usage)),
+    characteristics: await traitsOf(sessions, zone, span),
+  };
+}
+
+function toDay(day: number, all: Tally, tools: Map<string, Tally>, costOf: (usage: SessionUsage) => Cost): DayByTool {
+  return {
+    day: dayName(day),
+    sessions: all.sessions,
+    messages: all.messages,
+    activeMs: all.activeMs,
+    cost: costOf(all.usage),
+    tools: [...tools]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([tool, tally]) => ({
+        tool,
+        sessions: tally.sessions,
+        messages: tally.messages,
+        tokens: totalOf(tally.tokens),
+        cost: costOf(tally.usage),
+      })),
+  };
+}
+
+function addCalls(sum: ToolCalls, session: CubeSession): void {
+  for (const [calls, errors] of Object.values(session.counts().tools)) {
+    sum.calls += calls;
+    sum.errors += errors;
+  }
+}
+
+async function previousOf(
+  sessions: readonly CubeSession[],
+  zone: Zone,
+  { from, range }: Span,
+): Promise<{ tally: Tally; toolCalls: ToolCalls } | null> {
+  if (from === null || range.days === null) return null;
+  const tally = new Tally();
+  const toolCalls: ToolCalls = { calls: 0, errors: 0 };
+  const before = { from: from - range.days, to: from - 1 };
+  await inSlices(sessions, (session) => {
+    const found = visit(
+      session,
+      zone,
+      before,
+      (i) => tally.addSlot(session, i),
+      (slot) => tally.addTokens(session, slot),
+    );
+    if (found) addCalls(toolCalls, session);
+  });
+  return { tally, toolCalls };
+}
+
+function toSums(tally: Tally, costOf: (usage: SessionUsage) => Cost): Sums {
+  const { sessions, messages, activeMs, errors, usage, tokens } = tally;
+  const incoming = totalOf(tokens) - tokens.output;
+  const cacheShare = incoming > 0 ? tokens.cacheRead / incoming : null;
+  return { sessions, messages, activeMs, errors, usage, tokens, cacheShare, cost: costOf(usage) };
+}
+
+function deltaOf(now: Sums, before: Sums): NonNullable<InsightsReport["delta"]> {
+  const change = (a: number, b: number) => (b === 0 ? null : (a - b) / b);
+  return {
+    sessions: change(now.sessions, before.sessions),
+    messages: change(now.messages, before.messages),
+    activeMs: change(now.activeMs, before.activeMs),
+    errors: change(now.errors, before.errors),
+    tokens: change(totalOf(now.tokens), totalOf(before.tokens)),
+    cost: change(now.cost.microdollars, before.cost.microdollars),
+  };
+}
+
+/** By quarter-hours: the one in which you left counts. */
+async function since(
+  kernel: Kernel,
+  sessions: readonly CubeSession[],
+  time: number,
+  costOf: (usage: SessionUsage) => Cost,
+): Promise<InsightsReport["sinceYouLeft"]> {
+  const tally = new Tally();
+  const first = Math.floor(time / QUARTER_MS);
+  const recent: CubeSession[] = [];
+  for (const session of sessions) {
+    if ((session.endedAt ?? 0) < time) continue;
+    recent.push(session);
+    for (let i = 0; i < session.quarters.length; i++) {
+      if ((session.quarters[i] as number) >= first) tally.addSlot(session, i);
+    }
+    for (const slot of session.usage) if (slot.quarter >= first) tally.addTokens(session, slot);
+  }
+  const ids = recent
+    .filter((session) => session.parent === null)
+    .sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0))
+    .slice(0, RECENT)
+    .map((session) => session.id);
+  return {
+    since: new Date(time).toISOString(),
+    ...toSums(tally, costOf),
+    recent: ids.length === 0 ? [] : await kernel.inject("archive").store.list({ ids }),
+  };
+}

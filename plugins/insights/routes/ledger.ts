@@ -1,0 +1,75 @@
+/** GET /insights/sessions: the sessions behind the figures of a range, exactly those that count in it. */
+import { defineRoute, type Services } from "sessarc";
+import * as v from "valibot";
+import { inRange, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
+import type { CubeSession } from "../figures/cube.ts";
+import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
+import { inSlices } from "../figures/tally.ts";
+
+type Session = Awaited<ReturnType<Services["archive"]["session"]>>;
+
+export interface Ledger {
+  range: Range;
+  /** Newest first; sub-agents stand for the session that started them. */
+  sessions: Session[];
+  /** As many as `totals.sessions` of GET /insights for the same range. */
+  total: number;
+}
+
+const LIMIT = 100;
+const MOST = 500;
+
+const get = defineRoute({
+  method: "GET",
+  path: "/insights/sessions",
+  summary: "The sessions that count in a range of days, newest first",
+  query: v.object({
+    ...rangeQuery,
+    limit: v.optional(
+      v.pipe(
+        v.string(),
+        v.regex(/^\d{1,3}$/, "must be a whole number"),
+        v.transform(Number),
+        v.minValue(1, "must be 1 to 500"),
+        v.maxValue(MOST, "must be 1 to 500"),
+      ),
+    ),
+  }),
+  handler: async ({ kernel, query }): Promise<Ledger> => {
+    const { cube, answers } = kernel.inject("insights");
+    const zone = zoneOf(query.tz);
+    const span = spanOf(query, zone, Date.now());
+    const { generation, sessions: all } = await cube.figures();
+    const ids = await answers.get(JSON.stringify(["ledger", span.range, zone.name]), generation, () =>
+      counted(all, zone, span),
+    );
+    const page = ids.slice(0, query.limit ?? LIMIT);
+    const found = page.length === 0 ? [] : await kernel.inject("archive").store.list({ ids: page });
+    const place = new Map(page.map((id, i) => [id, i]));
+    return {
+      range: span.range,
+      sessions: found.sort((a, b) => (place.get(a.id) ?? 0) - (place.get(b.id) ?? 0)),
+      total: ids.length,
+    };
+  },
+});
+
+export const ledgerRoutes = [get] as const;
+
+/** Ids of what a tally of the range would count, those first whose session went on last. */
+async function counted(all: ReadonlyMap<string, CubeSession>, zone: Zone, span: Span): Promise<string[]> {
+  const roots = new Set<string>();
+  await inSlices(all.values(), (session) => {
+    if (roots.has(session.root)) return;
+    const within = (quarter: number) => inRange(zone.day(quarter), span);
+    if (session.quarters.some(within) || session.usage.some((slot) => within(slot.quarter))) roots.add(session.root);
+  });
+  const ended = (id: string) => {
+    const session = all.get(id);
+    return session?.endedAt ?? (session?.quarters.at(-1) ?? 0) * QUARTER_MS;
+  };
+  return [...roots]
+    .map((id) => [ended(id), id] as const)
+    .sort(([a], [b]) => b - a)
+    .map(([, id]) => id);
+}

@@ -1,0 +1,87 @@
+/** GET /usage and GET /prices: tokens and cost by time, session, model, project or tool. */
+import { defineRoute, SessarcError } from "sessarc";
+import * as v from "valibot";
+import { zoneOf } from "../figures/buckets.ts";
+import { day, toRange } from "../figures/range.ts";
+import { GROUPS, report, type UsageReport } from "../figures/report.ts";
+import type { ModelPrice, Rates } from "../prices/pricing.ts";
+
+const usage = defineRoute({
+  method: "GET",
+  path: "/usage",
+  summary: "Tokens and estimated cost by day, week, month, session, model, project or tool",
+  query: v.object({
+    by: v.optional(v.picklist(GROUPS), "day"),
+    from: day,
+    to: day,
+    /** Zone whose days count; default this machine's. */
+    tz: v.optional(v.string()),
+    tool: v.optional(v.string()),
+    /** Id, name or path. */
+    project: v.optional(v.string()),
+  }),
+  agent: {
+    description:
+      "Tokens and estimated cost of archived coding-assistant sessions, grouped by day, model, project and so on.",
+  },
+  handler: async ({ kernel, query }): Promise<UsageReport> => {
+    const { cube, answers, pricing } = kernel.inject("insights");
+    const zone = zoneOf(query.tz);
+    const range = toRange(query.from, query.to);
+    const { generation, sessions: all } = await cube.figures();
+    return answers.get(JSON.stringify(["usage", query, zone.name]), generation, async () => {
+      const named = query.by === "project" || query.project !== undefined;
+      const projects = named ? await kernel.inject("archive").store.projects() : [];
+      const chosen = query.project === undefined ? undefined : projectIds(projects, query.project);
+      const sessions = [...all.values()].filter(
+        (session) =>
+          (query.tool === undefined || session.tool === query.tool) && (!chosen || chosen.has(session.project)),
+      );
+      const names = new Map(projects.map((project) => [project.id, project.name]));
+      return report(query.by, sessions, zone, range, names, pricing.cost);
+    });
+  },
+});
+
+export interface PriceList {
+  pricedAt: string;
+  source: string;
+  /** Models seen in the archive. */
+  models: ModelPrice[];
+  unpriced: string[];
+  overrides: Readonly<Record<string, Rates>>;
+}
+
+const prices = defineRoute({
+  method: "GET",
+  path: "/prices",
+  summary: "Prices of the models seen, in dollars per million tokens",
+  handler: async ({ kernel }): Promise<PriceList> => {
+    const { cube, pricing } = kernel.inject("insights");
+    const seen = new Set<string>();
+    for (const session of (await cube.figures()).sessions.values())
+      for (const { model } of session.usage) seen.add(model);
+    const models = [...seen].sort().flatMap((model) => pricing.price(model) ?? []);
+    return {
+      pricedAt: pricing.pricedAt,
+      source: pricing.source,
+      models,
+      unpriced: [...seen].filter((model) => !pricing.price(model)).sort(),
+      overrides: pricing.overrides,
+    };
+  },
+});
+
+export const usageRoutes = [usage, prices] as const;
+
+/** Throws PROJECT_NOT_FOUND when nothing is named so. */
+function projectIds(
+  projects: readonly { id: string; name: string; path: string | null }[],
+  wanted: string,
+): Set<string> {
+  const exact = projects.filter((project) => project.id === wanted || project.path === wanted);
+  const found =
+    exact.length > 0 ? exact : projects.filter((project) => project.name.toLowerCase() === wanted.toLowerCase());
+  if (found.length === 0) throw new SessarcError("PROJECT_NOT_FOUND", { id: wanted });
+  return new Set(found.map((project) => project.id));
+}

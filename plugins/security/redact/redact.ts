@@ -1,0 +1,224 @@
+/**
+ * Redaction on the event tree, before anything is rendered. A value found once is hidden everywhere, in every form it
+ * may be written in; a gate over the finished document proves it.
+ */
+import { createHmac, randomBytes } from "node:crypto";
+import type { Json, SessionEvent } from "sessarc";
+import { flagBefore, isFixed, isTooDeep, type Leaf, type LeafScanner, leavesOf, stringsOf } from "../scan/event.ts";
+import type { Finding, TextScanner } from "../scan/scan.ts";
+import { type Form, formsOf } from "./forms.ts";
+import { createNeedles, type Needles } from "./needles.ts";
+
+export interface Redactor {
+  /** Remembers every secret of a value (titles, paths, other events) without changing it. */
+  learn(value: Json): void;
+  /** Copies of the events with every string redacted, keys included. Learns from all of them first. */
+  redactEvents(events: readonly SessionEvent[]): SessionEvent[];
+  /** A JSON value with every string redacted, keys included. */
+  redactValue(value: Json): Json;
+  redactText(text: string): string;
+  /** How often a placeholder was written, by rule id. */
+  readonly counts: Record<string, number>;
+  /** Where a found value is still readable in the finished document. A hit must stop the export. */
+  gate(document: string): GateHit[];
+}
+
+export interface GateHit {
+  ruleId: string;
+  form: Form["name"];
+  offset: number;
+}
+
+export interface RedactorOptions {
+  /** For tests. Default: 32 random bytes of this redactor alone, so placeholders cannot be compared across exports. */
+  key?: Uint8Array;
+}
+
+interface Span {
+  start: number;
+  end: number;
+  ruleId: string;
+  value: string;
+}
+
+/** A value is hidden wherever it stands from this length on; shorter ones only where a rule found them. */
+const SECRET_FROM = 6;
+const PERSONAL_FROM = 4;
+/** A short value inside a longer word is another word. */
+const WHOLE_WORD_BELOW = 12;
+/** How much of two adjacent messages is read together: a streamed secret may be cut between them. */
+const SEAM = 1_024;
+const JOINED = new Set(["assistant", "thinking"]);
+
+export function createRedactor(scanner: TextScanner & LeafScanner, options: RedactorOptions = {}): Redactor {
+  const key = options.key ?? randomBytes(32);
+  const replacements = new Map(
+    scanner.rules.flatMap((rule) => (rule.replacement === null ? [] : [[rule.id, rule.replacement]])),
+  );
+  const values = new Map<string, string>();
+  const scanned = new Map<string, readonly Finding[]>();
+  const counts: Record<string, number> = Object.create(null);
+  let needles: Needles<{ ruleId: string; value: string; form: Form["name"] }> | undefined;
+
+  function remember({ ruleId, secret, category }: Finding): void {
+    const from = category === "personal" ? PERSONAL_FROM : SECRET_FROM;
+    if (secret.length < from || values.has(secret)) return;
+    values.set(secret, ruleId);
+    needles = undefined;
+  }
+
+  function search(text: string): Span[] {
+    needles ??= createNeedles(
+      [...values].flatMap(([value, ruleId]) =>
+        formsOf(value).map(({ name, text }) => ({ text, value: { ruleId, value, form: name } })),
+      ),
+      PERSONAL_FROM,
+    );
+    const found = needles.find(text);
+    return found
+      .filter(({ start, end }) => end - start >= WHOLE_WORD_BELOW || isWholeWord(text, start, end))
+      .map(({ start, end, value }) => ({ start, end, ...value }));
+  }
+
+  /** Learned strings are not scanned twice: those without a finding are remembered by nothing but their length. */
+  function scanOnce(leaf: Leaf): readonly Finding[] {
+    const id = `${leaf.name ?? ""}\u0000${leaf.text}`;
+    const cached = scanned.get(id);
+    if (cached) return cached;
+    const { findings } = scanner.scanLeaf(leaf);
+    if (findings.length > 0) {
+      scanned.set(id, findings);
+      for (const finding of findings) remember(finding);
+    }
+    return findings;
+  }
+
+  function redactLeaf(leaf: Leaf, known: boolean, extra: readonly Span[] = []): string {
+    const id = `${leaf.name ?? ""}\u0000${leaf.text}`;
+    const findings = known ? (scanned.get(id) ?? []) : scanOnce(leaf);
+    const spans = [
+      ...extra,
+      ...search(leaf.text),
+      ...findings.map(({ secret, ...finding }) => ({ ...finding, value: secret })),
+    ];
+    return replace(leaf.text, spans);
+  }
+
+  function replace(text: string, spans: Span[]): string {
+    if (spans.length === 0) return text;
+    let out = "";
+    let at = 0;
+    for (const span of union(spans)) {
+      out += text.slice(at, span.start) + placeholder(span);
+      at = span.end;
+      counts[span.ruleId] = (counts[span.ruleId] ?? 0) + 1;
+    }
+    return out + text.slice(at);
+  }
+
+  function placeholder({ ruleId, value }: Span): string {
+    const own = replacements.get(ruleId);
+    if (own !== undefined) return own;
+    return `[REDACTED:${ruleId}#${createHmac("sha256", key).update(value).digest("hex").slice(0, 4)}]`;
+  }
+
+  function redactTree(value: Json, name: string | undefined, known: boolean, depth = 0): Json {
+    if (typeof value === "string") return redactLeaf({ text: value, field: "", name }, known);
+    if (typeof value === "number") {
+      const text = String(value);
+      const redacted = redactLeaf({ text, field: "", name }, known);
+      return redacted === text ? value : redacted;
+    }
+    if (typeof value !== "object" || value === null) return value;
+    if (isTooDeep(depth)) return "[REDACTED:too-deep]";
+    if (Array.isArray(value)) {
+      return value.map((item, index) => redactTree(item, flagBefore(value, index) ?? name, known, depth + 1));
+    }
+    const entries = new Map<string, Json>();
+    for (const [own, item] of Object.entries(value)) {
+      let label = redactLeaf({ text: own, field: "", name: undefined }, known);
+      while (entries.has(label)) label += "~";
+      entries.set(label, redactTree(item, own, known, depth + 1));
+    }
+    // fromEntries defines own properties, so a `__proto__` key stays data.
+    return Object.fromEntries(entries);
+  }
+
+  /** Secrets that begin in one message and end in the next of the same kind. */
+  function seams(events: readonly SessionEvent[]): Map<number, Span[]> {
+    const found = new Map<number, Span[]>();
+    const add = (index: number, span: Span) => found.set(index, [...(found.get(index) ?? []), span]);
+    for (let i = 1; i < events.length; i++) {
+      const [before, after] = [events[i - 1], events[i]];
+      if (!before || !after || before.kind !== after.kind || !JOINED.has(after.kind)) continue;
+      const from = Math.max(0, before.text.length - SEAM);
+      const seam = before.text.length - from;
+      const { findings } = scanner.scan(before.text.slice(from) + after.text.slice(0, SEAM));
+      for (const finding of findings) {
+        if (finding.start >= seam || finding.end <= seam) continue;
+        remember(finding);
+        const { ruleId, secret: value } = finding;
+        add(i - 1, { ruleId, value, start: from + finding.start, end: before.text.length });
+        add(i, { ruleId, value, start: 0, end: finding.end - seam });
+      }
+    }
+    return found;
+  }
+
+  return {
+    counts,
+    learn(value) {
+      for (const leaf of stringsOf(value)) scanOnce(leaf);
+    },
+    redactEvents(events) {
+      for (const event of events) for (const leaf of leavesOf(event)) scanOnce(leaf);
+      const cut = seams(events);
+      return events.map((event, index) => {
+        const copy: SessionEvent = {
+          ...event,
+          text: redactLeaf({ text: event.text, field: "text", name: undefined }, true, cut.get(index)),
+        };
+        for (const field of ["id", "model", "tool_name", "tool_use_id"] as const) {
+          const text = event[field];
+          if (text !== undefined && !isFixed(field)) copy[field] = redactLeaf({ text, field, name: undefined }, true);
+        }
+        if (event.tool_input !== undefined) copy.tool_input = redactTree(event.tool_input, undefined, true);
+        return copy;
+      });
+    },
+    redactValue(value) {
+      for (const leaf of stringsOf(value)) scanOnce(leaf);
+      return redactTree(value, undefined, true);
+    },
+    redactText(text) {
+      return redactLeaf({ text, field: "", name: undefined }, false);
+    },
+    gate(document) {
+      return search(document).map((span) => {
+        const form = formsOf(span.value).find(({ text }) => text === document.slice(span.start, span.end));
+        return { ruleId: span.ruleId, form: form?.name ?? "plain", offset: span.start };
+      });
+    },
+  };
+}
+
+function isWholeWord(text: string, start: number, end: number): boolean {
+  const word = /[\p{L}\p{N}]/u;
+  const open = !word.test(text.charAt(start - 1)) || /\\[nrt]$/.test(text.slice(Math.max(0, start - 2), start));
+  return open && !word.test(text.charAt(end));
+}
+
+/** Overlapping spans become one; the longest names it. */
+function union(spans: Span[]): Span[] {
+  spans.sort((a, b) => a.start - b.start || b.end - a.end);
+  const out: Span[] = [];
+  for (const span of spans) {
+    const last = out.at(-1);
+    if (!last || span.start >= last.end) out.push({ ...span });
+    else {
+      if (span.value.length > last.value.length) Object.assign(last, { ruleId: span.ruleId, value: span.value });
+      last.end = Math.max(last.end, span.end);
+    }
+  }
+  return out;
+}

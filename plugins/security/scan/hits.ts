@@ -1,0 +1,265 @@
+/** Runs the built-in rules over one reading of a text. */
+import { valueStart } from "../match/assign.ts";
+import { entropyOf } from "../match/entropy.ts";
+import type { Binding, Matcher } from "../match/matcher.ts";
+import { isSample } from "../match/words.ts";
+import type { Confidence } from "../rules/rules.ts";
+import { dashBefore, endOfRun, isWord, wordBefore } from "./chars.ts";
+import { plainReading, type Reading } from "./decode.ts";
+import { isNear, type Surroundings, surround } from "./near.ts";
+import { createPrefilter } from "./prefilter.ts";
+import type { Match } from "./resolve.ts";
+
+export interface Hits {
+  /** Adds what is found to `out`, in offsets of the original text. Answers how far into the reading it came. */
+  find(reading: Reading, path: string | undefined, expired: () => boolean, out: Match[]): number;
+}
+
+/** The clock is looked at after each piece of this length. */
+const PIECE = 16_384;
+/** Values one rule looks at inside one unbroken run: `token=token=token=…` is no reason for more. */
+const LOOKS = 8;
+
+const NOTHING: Reading = plainReading("");
+
+interface Entry extends Binding {
+  matcher: Matcher;
+  /** Place of the matcher in the state arrays. */
+  index: number;
+}
+
+export function createHits(matchers: readonly Matcher[]): Hits {
+  const entries = new Map<string, Entry[]>();
+  matchers.forEach((matcher, index) => {
+    for (const binding of matcher.bindings) {
+      const list = entries.get(binding.keyword) ?? [];
+      list.push({ ...binding, matcher, index });
+      entries.set(binding.keyword, list);
+    }
+  });
+  const table = [...entries.values()];
+  const lengths = [...entries.keys()].map((word) => word.length);
+  const prefilter = createPrefilter([...entries.keys()]);
+  const sweeps = matchers.filter((matcher) => matcher.row.kind === "sweep");
+  const sweepable =
+    sweeps.length > 0 ? new RegExp(sweeps.map((matcher) => matcher.expression.source).join("|")) : undefined;
+  const files = matchers.filter((matcher) => matcher.row.kind === "file");
+  // Where the last match of each matcher ended, and the last value it looked at.
+  // Places are counted on from text to text (`base`), so that nothing needs to be cleared between texts.
+  const done = new Float64Array(matchers.length);
+  const tried = new Float64Array(matchers.length);
+  // How often a matcher looked into the run of characters it is in.
+  const runs = new Float64Array(matchers.length);
+  const looks = new Int32Array(matchers.length);
+  let base = 1;
+  let length = 0;
+
+  // The text at hand. Scanning is synchronous: one text at a time.
+  let text = "";
+  let reading = NOTHING;
+  let path: string | undefined;
+  let out: Match[] = [];
+  const near = new Map<Matcher, Surroundings>();
+  // The identifier end that `value` and `runEnd` belong to.
+  let valueFor = -1;
+  let value = -1;
+  let runEnd = -1;
+
+  function onHit(keyword: number, at: number): void {
+    const list = table[keyword] as Entry[];
+    for (let i = 0; i < list.length; i++) {
+      const entry = list[i] as Entry;
+      const kind = entry.matcher.row.kind;
+      if (kind === "token") token(entry, at);
+      else if (kind === "assignment") assigned(entry, at, at + (lengths[keyword] as number));
+      else surround(near, entry.matcher, at, at + (lengths[keyword] as number), text.length);
+    }
+  }
+
+  function token(entry: Entry, at: number): void {
+    const { matcher, exact, run, index } = entry;
+    if (exact !== undefined && !text.startsWith(exact, at)) return;
+    let start = at - entry.back;
+    if (run) {
+      const stop = Math.max(0, start - run.max);
+      while (start > stop && run.chars[text.charCodeAt(start - 1)]) start--;
+      if (at - start < run.min) return;
+    }
+    if (base + start < (done[index] as number)) return;
+    if (!matcher.row.inside && (wordBefore(text, start) || (matcher.dashed && dashBefore(text, start)))) return;
+    if (matcher.row.notAfter && start > 0 && matcher.row.notAfter.includes(text.charAt(start - 1))) return;
+    const end = attempt(matcher, start);
+    if (end > 0) done[index] = base + end;
+  }
+
+  function assigned(entry: Entry, at: number, end: number): void {
+    const { matcher, identifier, index } = entry;
+    let identifierEnd = end;
+    if (identifier) {
+      identifier.lastIndex = at;
+      if (!identifier.test(text)) return;
+      identifierEnd = identifier.lastIndex;
+    }
+    if (identifierEnd !== valueFor) {
+      valueFor = identifierEnd;
+      value = valueStart(text, identifierEnd);
+      if (value >= runEnd) runEnd = endOfRun(text, value);
+    }
+    if (value < 0 || tried[index] === base + value || runEnd - value > matcher.longest + 1) return;
+    tried[index] = base + value;
+    if (runs[index] === base + runEnd) {
+      looks[index] = (looks[index] as number) + 1;
+      if ((looks[index] as number) > LOOKS) return;
+    } else {
+      runs[index] = base + runEnd;
+      looks[index] = 1;
+    }
+    const { expression } = matcher;
+    expression.lastIndex = value;
+    if (!matcher.marked) {
+      if (expression.test(text))
+        accept(matcher, at, value, expression.lastIndex, expression.lastIndex, matcher.row.confidence);
+      return;
+    }
+    const span = groupOf(expression.exec(text), 0);
+    if (span) accept(matcher, at, span[0], span[1], expression.lastIndex, matcher.row.confidence);
+  }
+
+  /** A token at exactly this place; answers its end or 0. */
+  function attempt(matcher: Matcher, start: number): number {
+    const { expression, tail } = matcher;
+    expression.lastIndex = start;
+    let secretStart = start;
+    let secretEnd = 0;
+    if (matcher.marked) {
+      const span = groupOf(expression.exec(text), 0);
+      if (!span) return 0;
+      [secretStart, secretEnd] = span;
+    } else if (expression.test(text)) secretEnd = expression.lastIndex;
+    else return 0;
+    let end = expression.lastIndex;
+    let confidence: Confidence = matcher.row.confidence;
+    if (!random(matcher, secretStart, secretEnd)) return 0;
+    if (tail && secretEnd === end) {
+      tail.expression.lastIndex = end;
+      if (tail.expression.test(text)) {
+        end = tail.expression.lastIndex;
+        secretEnd = end;
+        confidence = tail.confidence;
+      }
+    }
+    if (!matcher.row.inside && isWord(text.charCodeAt(end)) && isWord(text.charCodeAt(end - 1))) return 0;
+    return accept(matcher, start, secretStart, secretEnd, end, confidence) ? end : 0;
+  }
+
+  function random({ row }: Matcher, start: number, end: number): boolean {
+    return row.entropy === undefined || entropyOf(text.slice(start, Math.min(end, start + 1024))) > row.entropy;
+  }
+
+  function accept(
+    matcher: Matcher,
+    from: number,
+    start: number,
+    end: number,
+    stop: number,
+    certain: Confidence,
+  ): boolean {
+    const { row } = matcher;
+    if (row.files && path !== undefined && !hasEnding(path, row.files)) return false;
+    const secret = text.slice(start, end);
+    if (row.kind !== "token" && !random(matcher, start, end)) return false;
+    if (row.category !== "personal" && secret.length < 300 && isSample(secret)) return false;
+    const verdict = matcher.check?.({ text, start, end, from, stop }) ?? true;
+    if (!verdict) return false;
+    out.push({
+      ruleId: row.id,
+      rule: row.name,
+      confidence: verdict === "weak" ? "possible" : certain,
+      start: reading.origin(start),
+      end: reading.origin(end),
+      category: row.category ?? "secret",
+      head: matcher.marked ? "" : matcher.head(secret),
+    });
+    return true;
+  }
+
+  /** Every match inside a piece of the text; the piece is cut out, so the search cannot run on behind it. */
+  function search(matcher: Matcher, start: number, end: number, wanted: (at: number) => boolean): void {
+    const piece = text.slice(start, end);
+    const { expression } = matcher;
+    expression.lastIndex = 0;
+    for (let match = expression.exec(piece); match; match = expression.exec(piece)) {
+      const from = start + match.index;
+      const to = from + match[0].length;
+      if (match[0] === "") expression.lastIndex++;
+      const span = matcher.marked ? groupOf(match, start) : ([from, to] as const);
+      const whole = matcher.row.inside || !(wordBefore(text, from) || isWord(text.charCodeAt(to)));
+      if (span && whole && wanted(from)) accept(matcher, from, span[0], span[1], to, matcher.row.confidence);
+    }
+  }
+
+  function find(from: Reading, name: string | undefined, expired: () => boolean, matches: Match[]): number {
+    ({ text } = from);
+    base += length + 2;
+    length = text.length;
+    reading = from;
+    path = name;
+    out = matches;
+    near.clear();
+    valueFor = -1;
+    runEnd = -1;
+    let skipped = false;
+    let at = 0;
+    for (let state = 0; at < text.length; ) {
+      const to = Math.min(at + PIECE, text.length);
+      state = prefilter.run(text, at, to, state, onHit);
+      at = to;
+      if (at < text.length && expired()) break;
+    }
+    for (const [matcher, surroundings] of near) {
+      for (const span of surroundings.spans) {
+        if (expired()) skipped = true;
+        else search(matcher, span.start, span.end, (from) => isNear(text, matcher, surroundings, from));
+      }
+    }
+    if (sweepable?.test(text)) {
+      for (const matcher of sweeps) {
+        if (expired()) skipped = true;
+        else search(matcher, 0, at, () => true);
+      }
+    }
+    if (path !== undefined) for (const matcher of files) named(matcher, path, text, reading, out);
+    // What was left out behind the last keyword makes the answer partial too.
+    const reached = skipped ? Math.min(at, text.length - 1) : at;
+    text = "";
+    reading = NOTHING;
+    out = [];
+    return reached;
+  }
+
+  return { find };
+}
+
+function hasEnding(path: string, endings: readonly string[]): boolean {
+  const lower = path.toLowerCase();
+  return endings.some((ending) => lower.endsWith(ending));
+}
+
+/** A file that is a secret as a whole, by its name. */
+function named(matcher: Matcher, path: string, text: string, reading: Reading, out: Match[]): void {
+  const { row } = matcher;
+  if (!hasEnding(path, row.files ?? [])) return;
+  const whole = { start: 0, end: reading.origin(text.length) };
+  out.push({ ruleId: row.id, rule: row.name, confidence: row.confidence, ...whole, category: "secret", head: "" });
+}
+
+/** The first group that took part. */
+function groupOf(match: RegExpExecArray | null, offset: number): readonly [number, number] | undefined {
+  const groups = match?.indices;
+  if (!groups) return undefined;
+  for (let i = 1; i < groups.length; i++) {
+    const group = groups[i];
+    if (group) return [group[0] + offset, group[1] + offset];
+  }
+  return undefined;
+}

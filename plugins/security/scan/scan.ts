@@ -1,0 +1,125 @@
+/** Scans one text: keywords first, then only the expressions they lead to. */
+
+import { entropyOf } from "../match/entropy.ts";
+import { type CustomMatcher, compileCustom } from "../rules/custom.ts";
+import { type Confidence, matchersOf, type Rule, rulesVersion } from "../rules/rules.ts";
+import { plainReading, type Reading, stripAnsi, unescapeJson } from "./decode.ts";
+import { createHits } from "./hits.ts";
+import { type Match, resolveOverlaps, subtract } from "./resolve.ts";
+
+export interface Finding {
+  ruleId: string;
+  rule: string;
+  confidence: Confidence;
+  /** Offsets in the scanned text, UTF-16 units, end exclusive. */
+  start: number;
+  end: number;
+  /** The value itself: never leaves the process, never stored. */
+  secret: string;
+  /** For showing: a literal head the rule knows, then dots. No character and no length of the secret. */
+  masked: string;
+  category: "secret" | "personal";
+}
+
+export interface ScanOptions {
+  /** Stop after so many milliseconds; the answer then says `partial`. */
+  budgetMs?: number;
+  /** Name of the file the text came from, where known: some rules hold for some files only. */
+  path?: string;
+}
+
+export interface ScanResult {
+  findings: Finding[];
+  /** True when the time budget ended the scan: what follows `scannedBytes` was not looked at. */
+  partial: boolean;
+  /** UTF-8 bytes of text looked at. */
+  scannedBytes: number;
+}
+
+export interface TextScanner {
+  scan(text: string, options?: ScanOptions): ScanResult;
+  readonly version: string;
+  readonly rules: readonly Rule[];
+}
+
+export interface ScannerOptions {
+  /** Default: both. `["secret"]` leaves personal data alone. */
+  categories?: readonly ("secret" | "personal")[];
+}
+
+const MASK = "••••••";
+
+/** Disabled rules are left out. A custom pattern that does not compile throws: see `patternProblem`. Cost: a few ms. */
+export function createTextScanner(rules: readonly Rule[], options: ScannerOptions = {}): TextScanner {
+  const categories = options.categories ?? ["secret", "personal"];
+  const active = rules.filter((rule) => rule.enabled && (rule.kind === "allow" || categories.includes(rule.category)));
+  const builtin = active.filter((rule) => rule.kind === "redact" && matchersOf(rule.id).length > 0);
+  const hits = createHits(builtin.flatMap((rule) => matchersOf(rule.id)));
+  const custom = active.filter((rule) => !builtin.includes(rule)).map(compileCustom);
+  const redact = custom.filter(({ rule }) => rule.kind === "redact");
+  const allow = custom.filter(({ rule }) => rule.kind === "allow");
+
+  function scan(text: string, { budgetMs, path }: ScanOptions = {}): ScanResult {
+    const deadline = budgetMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + budgetMs;
+    const expired = () => deadline !== Number.POSITIVE_INFINITY && performance.now() > deadline;
+    const matches: Match[] = [];
+    const allowed: Match[] = [];
+    let reached = text.length;
+    // The text without colours, then the lines that hold JSON escapes with one and with two levels undone.
+    let reading: Reading | undefined = stripAnsi(plainReading(text));
+    for (let level = 0; reading; level++) {
+      const end = hits.find(reading, path, expired, matches);
+      const complete = findCustom(redact, reading, expired, matches);
+      if (!complete || end < reading.text.length)
+        reached = level > 0 ? 0 : Math.min(reached, complete ? reading.origin(end) : 0);
+      // What is allowed must be known even when time is up: fewer allowed spans only hide more.
+      if (matches.length > 0) findCustom(allow, reading, expired, allowed);
+      const inner: Reading | undefined = level < 2 ? unescapeJson(reading) : undefined;
+      reading = inner && stripAnsi(inner);
+    }
+    if (matches.length === 0)
+      return { findings: [], partial: reached < text.length, scannedBytes: bytesOf(text, reached) };
+    const found = resolveOverlaps(matches.flatMap((match) => subtract(match, allowed)));
+    return {
+      findings: found.map((match) => toFinding(text, match)),
+      partial: reached < text.length,
+      scannedBytes: bytesOf(text, reached),
+    };
+  }
+
+  return { scan, version: rulesVersion(active), rules: active };
+}
+
+function bytesOf(text: string, reached: number): number {
+  return Buffer.byteLength(reached < text.length ? text.slice(0, reached) : text);
+}
+
+function findCustom(
+  matchers: readonly CustomMatcher[],
+  reading: Reading,
+  expired: () => boolean,
+  out: Match[],
+): boolean {
+  let complete = true;
+  for (const { rule, find } of matchers) {
+    const found = find(reading.text, expired);
+    complete &&= found.complete;
+    for (const span of found.spans) {
+      if (rule.entropy !== null && entropyOf(reading.text.slice(span.start, span.end)) <= rule.entropy) continue;
+      const place = { start: reading.origin(span.start), end: reading.origin(span.end) };
+      out.push({
+        ruleId: rule.id,
+        rule: rule.name,
+        confidence: rule.confidence,
+        category: rule.category,
+        head: "",
+        ...place,
+      });
+    }
+  }
+  return complete;
+}
+
+function toFinding(text: string, { head, ...match }: Match): Finding {
+  return { ...match, secret: text.slice(match.start, match.end), masked: head + MASK };
+}
