@@ -27,6 +27,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("git", () => import("./git/index.ts")),
     entry("security", () => import("./security/index.ts"), ["export", "guard"]),
     entry("share", () => import("./share/index.ts")),
+    entry("mcp-hub", () => import("./mcp-hub/index.ts")),
     entry("feedback", () => import("./feedback/index.ts")),
     entry("demo", () => import("./demo/index.ts"), ["demo"]),
     // Last: it answers every address that nobody else took.

@@ -1,7 +1,7 @@
 import { defaultPlugins } from "sessarc/plugins";
 import { describe, expect, it } from "vitest";
 
-/** Routes of the specification whose features exist, by plugin. Skills, hub and replay come with theirs. */
+/** Routes of the specification whose features exist, by plugin. Skills and replay come with theirs. */
 const SPECIFIED = `
 GET /scan · POST /import
 GET /projects · GET /projects/:id · PATCH /projects/:id · DELETE /projects/:id
@@ -14,6 +14,7 @@ GET /search · GET /live/status
 GET /security/rules · POST /security/rules · PATCH /security/rules/:id · DELETE /security/rules/:id
 GET /security/interceptions · POST /security/pretooluse · POST /security/install-hook
 POST /feedback
+GET /mcp/services · POST /mcp/services · PATCH /mcp/services/:id · DELETE /mcp/services/:id
 GET /shares · DELETE /shares/:id · GET /share/:token
 `;
 

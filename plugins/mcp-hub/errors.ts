@@ -1,0 +1,44 @@
+/** Error codes of the hub. None of them may hold a secret: messages of upstreams go through `hideSecrets` first. */
+import { defineErrors } from "sessarc";
+
+declare module "sessarc" {
+  interface ErrorParams {
+    SERVICE_NOT_FOUND: { id: string };
+    SERVICE_INVALID: { id: string; reason: string };
+    SERVICE_BUILT_IN: { id: string };
+    VAULT_UNREADABLE: { reason: string };
+    TOOL_NOT_FOUND: { name: string };
+    TOOL_DENIED: { name: string; reason: string };
+    UPSTREAM_FAILED: { service: string; reason: string };
+    UPSTREAM_TIMEOUT: { service: string; ms: number };
+    MCP_SESSIONS_FULL: { limit: number };
+  }
+}
+
+export const errors = defineErrors({
+  SERVICE_NOT_FOUND: { status: 404, why: ({ id }) => `No service ${id}` },
+  SERVICE_INVALID: { status: 422, why: ({ id, reason }) => `The service ${id} cannot be kept: ${reason}` },
+  SERVICE_BUILT_IN: {
+    status: 409,
+    why: ({ id }) => `The service ${id} is built in`,
+    fix: () => "Disable it instead: PATCH { enabled: false }.",
+  },
+  VAULT_UNREADABLE: {
+    status: 500,
+    why: ({ reason }) => `The stored services cannot be opened: ${reason}`,
+    fix: () => "Put the file vault.key of the data directory back, or remove the services and add them again.",
+  },
+  TOOL_NOT_FOUND: { status: 404, why: ({ name }) => `No tool ${name}` },
+  TOOL_DENIED: { status: 403, why: ({ name, reason }) => `The tool ${name} is not allowed: ${reason}` },
+  UPSTREAM_FAILED: { status: 502, why: ({ service, reason }) => `The service ${service} failed: ${reason}` },
+  UPSTREAM_TIMEOUT: {
+    status: 504,
+    why: ({ service, ms }) => `The service ${service} did not answer within ${ms} ms`,
+    fix: () => "Try again, or raise the service's timeoutMs.",
+  },
+  MCP_SESSIONS_FULL: {
+    status: 429,
+    why: ({ limit }) => `${limit} clients are connected already`,
+    fix: () => "Close clients that are not in use; idle ones are forgotten after a while.",
+  },
+});

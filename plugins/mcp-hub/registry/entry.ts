@@ -1,0 +1,135 @@
+/** A service as the registry keeps it. Its secrets are in clear here, in memory alone: answers are made by vault/mask.ts. */
+import * as v from "valibot";
+
+/** The name before the `__`: so it never holds one itself, and there is room for the tool's name. */
+export const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+export const SLUG_LENGTH = 20;
+/** The archive as a service. */
+export const BUILTIN_ID = "sessarc";
+
+const text = (max: number) => v.pipe(v.string(), v.maxLength(max, `is longer than ${max} characters`));
+const word = v.pipe(text(200), v.trim(), v.minLength(1, "is empty"));
+const glob = v.pipe(text(200), v.minLength(1, "is empty"));
+const globs = v.pipe(v.array(glob), v.maxLength(500));
+
+const toolRule = v.strictObject({
+  enabled: v.optional(v.boolean()),
+  title: v.optional(text(200)),
+  description: v.optional(text(4_000)),
+  /** Digest of the definition that was accepted; a tool that reads otherwise is held. */
+  pin: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/, "is not a digest"))),
+});
+
+export const policySchema = v.strictObject({
+  default: v.optional(v.picklist(["allow", "deny"]), "allow"),
+  allow: v.optional(globs, []),
+  deny: v.optional(globs, []),
+  tools: v.optional(v.record(text(200), toolRule), {}),
+});
+export type Policy = v.InferOutput<typeof policySchema>;
+
+const names = v.union([v.literal("*"), v.pipe(v.array(word), v.maxLength(200))]);
+export const scopeSchema = v.strictObject({
+  clients: v.optional(names, "*"),
+  projects: v.optional(names, "*"),
+});
+/** Who sees a service: both must match. */
+export type Scope = v.InferOutput<typeof scopeSchema>;
+
+export const credentialSchema = v.variant("kind", [
+  v.strictObject({ kind: v.literal("bearer"), value: text(16_384) }),
+  v.strictObject({ kind: v.literal("header"), name: word, value: text(16_384) }),
+  v.strictObject({ kind: v.literal("env"), name: word, value: text(16_384) }),
+]);
+export type Credential = v.InferOutput<typeof credentialSchema>;
+
+export type ServiceTransport = "stdio" | "http" | "sse";
+
+const values = v.record(word, text(16_384));
+/** Fields a client may set; all of them optional, so that one schema reads both a new service and a change. */
+const fields = {
+  name: word,
+  transport: v.picklist(["stdio", "http", "sse"]),
+  command: v.nullable(v.pipe(text(4_096), v.minLength(1, "is empty"))),
+  args: v.pipe(v.array(text(65_536)), v.maxLength(500)),
+  env: values,
+  cwd: v.nullable(text(4_096)),
+  url: v.nullable(text(8_192)),
+  headers: values,
+  enabled: v.boolean(),
+  scope: scopeSchema,
+  credential: v.nullable(credentialSchema),
+  policy: policySchema,
+  timeoutMs: v.pipe(v.number(), v.integer(), v.minValue(100, "is less than 100 ms"), v.maxValue(86_400_000)),
+  /** Arguments of every call are looked through by the tool-call guard first. */
+  guard: v.boolean(),
+};
+export const servicePatch = v.partial(v.strictObject(fields));
+export type ServicePatch = v.InferOutput<typeof servicePatch>;
+const slug = v.pipe(v.string(), v.regex(SLUG, "is not lower-case words joined by -"), v.maxLength(SLUG_LENGTH));
+export const serviceInput = v.strictObject({ ...v.partial(v.strictObject(fields)).entries, id: v.optional(slug) });
+export type ServiceInput = v.InferOutput<typeof serviceInput>;
+
+/** Where a service was imported from. `baseFp` is the fingerprint of the entry as it was then. */
+export interface ServiceSource {
+  entryKey: string;
+  file: string;
+  tool: string;
+  baseFp: string;
+  importedAt: string;
+  takenOver?: boolean;
+  backupId?: string;
+}
+
+export interface ServiceEntry {
+  /** Slug; the part before `__` in the names of its tools. */
+  id: string;
+  name: string;
+  transport: ServiceTransport;
+  command: string | null;
+  args: string[];
+  env: Record<string, string>;
+  cwd: string | null;
+  url: string | null;
+  headers: Record<string, string>;
+  enabled: boolean;
+  scope: Scope;
+  credential: Credential | null;
+  policy: Policy;
+  timeoutMs: number;
+  guard: boolean;
+  sources: ServiceSource[];
+  createdAt: string;
+  updatedAt: string;
+}
+
+export const DEFAULT_TIMEOUT_MS = 60_000;
+
+export function emptyEntry(id: string, at: string): ServiceEntry {
+  return {
+    id,
+    name: id,
+    transport: "stdio",
+    command: null,
+    args: [],
+    env: {},
+    cwd: null,
+    url: null,
+    headers: {},
+    enabled: true,
+    scope: { clients: "*", projects: "*" },
+    credential: null,
+    policy: { default: "allow", allow: [], deny: [], tools: {} },
+    timeoutMs: DEFAULT_TIMEOUT_MS,
+    guard: false,
+    sources: [],
+    createdAt: at,
+    updatedAt: at,
+  };
+}
+
+/** A slug made of any name: `GitHub (work)` → `github-work`; `service` when nothing is left. */
+export function toSlug(name: string): string {
+  const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  return words.join("-").slice(0, SLUG_LENGTH).replace(/-+$/, "") || "service";
+}

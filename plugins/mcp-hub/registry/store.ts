@@ -1,0 +1,52 @@
+/** SQL of the registry, one function per question. What a service holds is sealed as a whole: no column can leak it. */
+import type { Database, Statement } from "sessarc";
+
+export const migrations = [
+  `create table mcp_service (id text primary key, sealed text not null)`,
+  `create table mcp_builtin (id text primary key, data text not null)`,
+  `create table mcp_tool (
+     service text not null, name text not null, digest text not null, definition text not null, accepted_at text not null,
+     primary key (service, name)
+   )`,
+  `create table mcp_call (
+     id integer primary key, at integer not null, service text not null, tool text not null, name text not null,
+     client text, tool_use_id text, ms real not null, ok integer not null, tokens_in integer not null, tokens_out integer not null,
+     session_id text, seq integer
+   )`,
+  `create index mcp_call_open on mcp_call (session_id, at)`,
+] as const;
+
+export interface AcceptedTool {
+  name: string;
+  digest: string;
+  /** JSON of the definition as it was accepted. */
+  definition: string;
+}
+
+export function createRegistryStore(db: Database) {
+  return {
+    services: () => db.all<{ id: string; sealed: string }>("select id, sealed from mcp_service order by id"),
+    put: (id: string, sealed: string) =>
+      db.run("insert or replace into mcp_service (id, sealed) values (?, ?)", [id, sealed]),
+    remove: (id: string) =>
+      db.batch([
+        ["delete from mcp_service where id = ?", [id]],
+        ["delete from mcp_tool where service = ?", [id]],
+      ]),
+    builtin: (id: string) => db.get<{ data: string }>("select data from mcp_builtin where id = ?", [id]),
+    putBuiltin: (id: string, data: string) =>
+      db.run("insert or replace into mcp_builtin (id, data) values (?, ?)", [id, data]),
+    accepted: (service: string) =>
+      db.all<AcceptedTool>("select name, digest, definition from mcp_tool where service = ?", [service]),
+    accept: (service: string, tools: readonly AcceptedTool[], at: string) =>
+      db.batch(
+        tools.map(
+          ({ name, digest, definition }): Statement => [
+            "insert or replace into mcp_tool (service, name, digest, definition, accepted_at) values (?, ?, ?, ?, ?)",
+            [service, name, digest, definition, at],
+          ],
+        ),
+      ),
+  };
+}
+export type RegistryStore = ReturnType<typeof createRegistryStore>;

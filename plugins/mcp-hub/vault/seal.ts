@@ -1,0 +1,94 @@
+/** Values at rest: AES-256-GCM with a key file (0600) in the data directory. */
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
+import { chmod, link, mkdir, open, readFile, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { SessarcError } from "sessarc";
+import "../errors.ts";
+
+export interface Vault {
+  /** Text that can be stored: version, nonce, tag and ciphertext. `about` is bound to it: it opens under the same name alone. */
+  seal(about: string, value: unknown): Promise<string>;
+  /** Throws VAULT_UNREADABLE when the key is another one or the text was changed. */
+  open(about: string, sealed: string): Promise<unknown>;
+  /** Keyed digest (16 hex digits): tells whether two values are equal and nothing else. */
+  fingerprint(text: string): Promise<string>;
+}
+
+export const KEY_FILE = "vault.key";
+const VERSION = "v1";
+
+/** The key is made when the first value is sealed; until then there is no file. */
+export function createVault(dataDir: string): Vault {
+  const path = join(dataDir, KEY_FILE);
+  let key: Promise<Buffer> | undefined;
+
+  /** With `make`, a missing key file is made; a failure is tried again the next time. */
+  const keyOf = (make: boolean): Promise<Buffer> => {
+    key ??= (make ? readOrMakeKey(path) : readKey(path)).catch((error) => {
+      key = undefined;
+      throw error;
+    });
+    return key;
+  };
+
+  return {
+    async seal(about, value) {
+      const nonce = randomBytes(12);
+      const cipher = createCipheriv("aes-256-gcm", await keyOf(true), nonce).setAAD(Buffer.from(about));
+      const body = Buffer.concat([cipher.update(JSON.stringify(value), "utf8"), cipher.final()]);
+      return [VERSION, ...[nonce, cipher.getAuthTag(), body].map((part) => part.toString("base64url"))].join(".");
+    },
+    async open(about, sealed) {
+      const [version, ...parts] = sealed.split(".");
+      const [nonce, tag, body] = parts.map((part) => Buffer.from(part, "base64url"));
+      if (version !== VERSION || !nonce || !tag || !body)
+        throw new SessarcError("VAULT_UNREADABLE", { reason: "a value has an unknown form" });
+      try {
+        const decipher = createDecipheriv("aes-256-gcm", await keyOf(false), nonce).setAAD(Buffer.from(about));
+        const plain = Buffer.concat([decipher.setAuthTag(tag).update(body), decipher.final()]);
+        return JSON.parse(plain.toString("utf8")) as unknown;
+      } catch (cause) {
+        if (cause instanceof SessarcError) throw cause;
+        throw new SessarcError("VAULT_UNREADABLE", { reason: `${KEY_FILE} does not fit them` }, { cause });
+      }
+    },
+    async fingerprint(text) {
+      return createHmac("sha256", await keyOf(true))
+        .update(text)
+        .digest("hex")
+        .slice(0, 16);
+    },
+  };
+}
+
+async function readKey(path: string): Promise<Buffer> {
+  try {
+    const key = Buffer.from((await readFile(path, "utf8")).trim(), "base64");
+    if (key.length === 32) return key;
+  } catch (cause) {
+    throw new SessarcError("VAULT_UNREADABLE", { reason: `${KEY_FILE} cannot be read` }, { cause });
+  }
+  throw new SessarcError("VAULT_UNREADABLE", { reason: `${KEY_FILE} is not a key` });
+}
+
+/** Made whole and then linked into place: two that start at once end with the same key. */
+async function readOrMakeKey(path: string): Promise<Buffer> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${randomBytes(6).toString("hex")}`;
+  const handle = await open(draft, "wx", 0o600);
+  try {
+    await handle.writeFile(`${randomBytes(32).toString("base64")}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  try {
+    await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await chmod(path, 0o600);
+  return readKey(path);
+}
