@@ -5,7 +5,7 @@ import { createMcp, type Mcp } from "./mcp.ts";
 import { migrations } from "./registry/store.ts";
 import { serviceRoutes } from "./routes/services.ts";
 
-export type { ServiceEntry, ServiceInput, ServicePatch } from "./registry/entry.ts";
+export type { ServiceEntry, ServiceInput, ServicePatch } from "./entry.ts";
 export type { WireService } from "./routes/wire.ts";
 
 export const routes = [...serviceRoutes] as const;

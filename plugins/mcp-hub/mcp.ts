@@ -1,9 +1,8 @@
 /** The parts of the hub, put together: service "mcp". */
 import type { Kernel } from "sessarc";
-import type { ServiceEntry } from "./registry/entry.ts";
+import type { ServiceEntry, ServiceHealth } from "./entry.ts";
 import { createServices, type Registry } from "./registry/registry.ts";
 import { createRegistryStore } from "./registry/store.ts";
-import type { ServiceHealth } from "./routes/wire.ts";
 import { createVault, type Vault } from "./vault/seal.ts";
 
 export interface Mcp {

@@ -1,8 +1,6 @@
 /** The services: kept sealed, held open in memory once asked for. Nothing is started by storing. */
 import { isAbsolute } from "node:path";
 import { SessarcError } from "sessarc";
-import { holdsMask, unmaskPatch } from "../vault/mask.ts";
-import type { Vault } from "../vault/seal.ts";
 import {
   BUILTIN_ID,
   emptyEntry,
@@ -11,7 +9,9 @@ import {
   type ServicePatch,
   type ServiceSource,
   toSlug,
-} from "./entry.ts";
+} from "../entry.ts";
+import { holdsMask, unmaskPatch } from "../vault/mask.ts";
+import type { Vault } from "../vault/seal.ts";
 import type { RegistryStore } from "./store.ts";
 
 export interface Registry {

@@ -1,6 +1,6 @@
 /** Management of services. Nothing is started by any of it. */
 import { defineRoute } from "sessarc";
-import { serviceInput, servicePatch } from "../registry/entry.ts";
+import { serviceInput, servicePatch } from "../entry.ts";
 import { toWire } from "./wire.ts";
 
 const list = defineRoute({

@@ -1,20 +1,6 @@
 /** A service as the API answers it: no secret in it, and what is known of how it runs. */
-import type { ServiceEntry, ServiceTransport } from "../registry/entry.ts";
-import { BUILTIN_ID } from "../registry/entry.ts";
+import { BUILTIN_ID, type ServiceEntry, type ServiceHealth, type ServiceTransport } from "../entry.ts";
 import { maskArgs, maskCredential, maskUrl, maskValues } from "../vault/mask.ts";
-
-export type ServiceState = "idle" | "starting" | "running" | "failed" | "disabled";
-
-/** How a service runs. */
-export interface ServiceHealth {
-  state: ServiceState;
-  /** Why it failed the last time, with secrets hidden; null when it did not, or works again. */
-  lastError: string | null;
-  /** How many tools it has; null while nobody asked it. */
-  tools: number | null;
-  calls: number;
-  p95Ms: number | null;
-}
 
 export interface WireService extends ServiceHealth {
   id: string;

@@ -1,5 +1,5 @@
 /** What of a service may be shown. One rule for every answer, and its way back: a mask that is sent in again keeps the value. */
-import type { Credential, ServiceEntry, ServicePatch } from "../registry/entry.ts";
+import type { Credential, ServiceEntry, ServicePatch } from "../entry.ts";
 
 const MASK = "••••••••";
 

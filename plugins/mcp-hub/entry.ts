@@ -133,3 +133,16 @@ export function toSlug(name: string): string {
   const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? [];
   return words.join("-").slice(0, SLUG_LENGTH).replace(/-+$/, "") || "service";
 }
+
+export type ServiceState = "idle" | "starting" | "running" | "failed" | "disabled";
+
+/** How a service runs. */
+export interface ServiceHealth {
+  state: ServiceState;
+  /** Why it failed the last time, with secrets hidden; null when it did not, or works again. */
+  lastError: string | null;
+  /** How many tools it has; null while nobody asked it. */
+  tools: number | null;
+  calls: number;
+  p95Ms: number | null;
+}
