@@ -1,5 +1,6 @@
 /** Codex's rollout lines → events, tokens and the session's facts. */
 import {
+  hash53,
   isJson,
   isRecord,
   type Json,
@@ -10,23 +11,22 @@ import {
   type Span,
   toIso,
   toText,
-  toToolInput,
   widen,
 } from "sessarc";
+import { createCalls, type OpenCalls } from "./calls.ts";
 import { type Copy, createCopy } from "./copy.ts";
 import {
+  agentParts,
   cleanRemote,
   contentText,
   ITEMS,
   KNOWN_EVENTS,
   KNOWN_ITEMS,
   KNOWN_LINES,
-  toOutput,
   userParts,
 } from "./rows.ts";
 import { createCounter, type TokenPlace } from "./tokens.ts";
 
-const OPEN_CALLS = 512;
 const UNKNOWN_NAMES = 50;
 /** Texts taken from event twins that may come again as items. */
 const TWINS = 8;
@@ -43,14 +43,15 @@ interface Facts extends Span {
   model?: string;
   /** A message item was seen: event twins of messages say nothing new then. */
   items?: boolean;
+  /** Length and hash of the model's last message. */
+  said?: number[];
 }
 
 interface State {
   facts: Facts;
   copy: Copy;
   tokens: Json;
-  calls: Record<string, string>;
-  exits: Record<string, number>;
+  calls: OpenCalls;
   twins: string[];
   unknown: Record<string, number>;
 }
@@ -61,8 +62,7 @@ export function createParser(named: string | undefined, state?: Json): LineParse
   const facts: Facts = { ...past?.facts };
   const copy = createCopy(past?.copy);
   const tokens = createCounter(past?.tokens);
-  const calls = new Map(Object.entries(past?.calls ?? {}));
-  const exits = new Map(Object.entries(past?.exits ?? {}));
+  const calls = createCalls(past?.calls);
   const twins = [...(past?.twins ?? [])];
   const unknown = new Map(Object.entries(past?.unknown ?? {}));
 
@@ -104,6 +104,7 @@ export function createParser(named: string | undefined, state?: Json): LineParse
     const id = toText(item.id);
     if (item.role === "assistant") {
       const text = contentText(item.content);
+      facts.said = [text.length, hash53(text)];
       return text === "" || twins.includes(text) ? [] : [said(text, at, id)];
     }
     if (item.role !== "user") {
@@ -125,69 +126,37 @@ export function createParser(named: string | undefined, state?: Json): LineParse
     return { seq: 0, kind: "thinking", text, id, at, model: facts.model };
   };
 
-  const call = (item: JsonRecord, name: string, input: unknown, at: string | undefined): SessionEvent => {
-    const callId = toText(item.call_id) ?? toText(item.id);
-    if (callId) {
-      calls.set(callId, name);
-      if (calls.size > OPEN_CALLS) calls.delete(calls.keys().next().value ?? "");
-    }
-    return {
-      seq: 0,
-      kind: "tool_use",
-      text: "",
-      id: toText(item.id),
-      at,
-      model: facts.model,
-      tool_name: name,
-      tool_use_id: callId,
-      tool_input: toToolInput(input),
-    };
-  };
-
-  const result = (item: JsonRecord, at: string | undefined): SessionEvent => {
-    const callId = toText(item.call_id) ?? "";
-    const { text, failed } = toOutput(item.output ?? item.tools);
-    const exit = exits.get(callId);
-    const event: SessionEvent = { seq: 0, kind: "tool_result", text, id: toText(item.id), at };
-    if (callId) {
-      event.tool_use_id = callId;
-      event.tool_name = calls.get(callId);
-    }
-    const error = exit === undefined ? failed : exit !== 0;
-    if (error !== undefined) event.is_error = error;
-    calls.delete(callId);
-    exits.delete(callId);
-    return event;
-  };
-
   const item = (value: JsonRecord, at: string | undefined): SessionEvent[] | SessionEvent | undefined => {
     switch (value.type) {
       case "message":
         return message(value, at);
+      case "agent_message":
+        return agentParts(value.content).map((part) => ({ seq: 0, ...part, id: toText(value.id), at }));
       case "reasoning": {
         const text = contentText(value.summary) || contentText(value.content);
         return text === "" || twins.includes(text) ? undefined : thought(text, at, toText(value.id));
       }
       case "function_call":
-        return call(value, toText(value.name) ?? "function", value.arguments, at);
+        return calls.use(value, toText(value.name) ?? "function", value.arguments, at, facts.model);
       case "custom_tool_call": {
-        const event = call(value, toText(value.name) ?? "custom", undefined, at);
+        const event = calls.use(value, toText(value.name) ?? "custom", undefined, at, facts.model);
         if (typeof value.input === "string") event.tool_input = value.input;
         return event;
       }
       case "local_shell_call":
-        return call(value, "local_shell", value.action, at);
+        return calls.use(value, "local_shell", value.action, at, facts.model);
       case "web_search_call":
-        return call(value, "web_search", value.action ?? null, at);
+        return calls.use(value, "web_search", value.action ?? null, at, facts.model);
       case "tool_search_call":
-        return call(value, "tool_search", value.arguments, at);
+        return calls.use(value, "tool_search", value.arguments, at, facts.model);
       case "image_generation_call":
-        return call(value, "image_generation", { prompt: toText(value.revised_prompt) ?? "" }, at);
+        return calls.use(value, "image_generation", { prompt: toText(value.revised_prompt) ?? "" }, at, facts.model);
       case "function_call_output":
       case "custom_tool_call_output":
       case "tool_search_output":
-        return result(value, at);
+        return calls.result(value, at);
       default:
+        if (value.type === undefined && isMessage(value)) return message(value, at);
         if (typeof value.type !== "string" || !KNOWN_ITEMS.has(value.type)) unseen(`response_item/${value.type}`);
         return undefined;
     }
@@ -203,6 +172,13 @@ export function createParser(named: string | undefined, state?: Json): LineParse
     return userParts(text, undefined).map((part) => ({ seq: 0, ...part, at }));
   };
 
+  /** The summary, unless the model's own message just before has said it. */
+  const compaction = (summary = ""): string => {
+    const [length = 0, hash] = facts.said ?? [];
+    const repeats = length > 0 && length <= summary.length && hash53(summary.slice(-length)) === hash;
+    return summary === "" || repeats ? "Context compacted" : summary;
+  };
+
   const note = (text: string, at: string | undefined): SessionEvent => ({ seq: 0, kind: "note", text, at });
 
   const event = (payload: JsonRecord, at: string | undefined): SessionEvent[] | SessionEvent | undefined => {
@@ -216,7 +192,7 @@ export function createParser(named: string | undefined, state?: Json): LineParse
       case "item_completed":
         return isRecord(payload.item) ? completed(payload.item, at) : undefined;
       case "exec_command_end":
-        keepExit(payload.call_id, payload.exit_code);
+        calls.keepExit(payload.call_id, payload.exit_code);
         return undefined;
       case "turn_aborted":
         return note(`Turn aborted: ${toText(payload.reason) ?? "unknown reason"}`, at);
@@ -237,14 +213,8 @@ export function createParser(named: string | undefined, state?: Json): LineParse
     if (value.type === "UserMessage") return twin("user", contentText(value.content), at);
     if (value.type === "AgentMessage") return twin("assistant", contentText(value.content), at);
     if (value.type === "Reasoning") return twin("thinking", contentText(value.summary_text), at);
-    if (value.type === "CommandExecution") keepExit(value.id, value.exit_code);
-    return undefined;
-  };
-
-  const keepExit = (callId: unknown, code: unknown): void => {
-    if (typeof callId !== "string" || typeof code !== "number" || !calls.has(callId)) return;
-    exits.set(callId, code);
-    if (exits.size > OPEN_CALLS) exits.delete(exits.keys().next().value ?? "");
+    if (value.type === "CommandExecution") calls.keepExit(value.id, value.exit_code);
+    return calls.nested(value, at, facts.model);
   };
 
   const unseen = (type: string): void => {
@@ -274,7 +244,7 @@ export function createParser(named: string | undefined, state?: Json): LineParse
       } else if (row.type === "event_msg") {
         return event(payload, at);
       } else if (row.type === "compacted") {
-        return note(toText(payload.message) ?? "Context compacted", at);
+        return note(compaction(toText(payload.message)), at);
       } else if (typeof row.type === "string" && ITEMS.has(row.type)) {
         return item(row, at);
       } else if (row.type === undefined && typeof row.id === "string" && facts.id === undefined) {
@@ -307,8 +277,7 @@ export function createParser(named: string | undefined, state?: Json): LineParse
         facts,
         copy: copy.state,
         tokens: tokens.snapshot(),
-        calls: Object.fromEntries(calls),
-        exits: Object.fromEntries(exits),
+        calls: calls.snapshot(),
         twins,
         unknown: Object.fromEntries(unknown),
       };
@@ -317,6 +286,8 @@ export function createParser(named: string | undefined, state?: Json): LineParse
     },
   };
 }
+
+const isMessage = (value: JsonRecord) => typeof value.role === "string" && value.content !== undefined;
 
 function isState(state: Json | undefined): state is Json & State {
   return isRecord(state) && isRecord(state.facts) && isRecord(state.copy);

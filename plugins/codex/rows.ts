@@ -20,7 +20,6 @@ export const ITEMS = new Set([
 export const KNOWN_LINES = new Set(["world_state", "inter_agent_communication", "inter_agent_communication_metadata"]);
 export const KNOWN_ITEMS = new Set([
   "additional_tools",
-  "agent_message",
   "compaction",
   "compaction_summary",
   "compaction_trigger",
@@ -144,6 +143,24 @@ export function userParts(content: unknown, kinds: unknown): UserPart[] {
   return parts;
 }
 
+/**
+ * A message between agents: a task is what a child's parent asked of it, everything else is a note. `encrypted_content` may be plain
+ * text; what is sealed is left out.
+ */
+export function agentParts(content: unknown): UserPart[] {
+  const items = Array.isArray(content) ? content : [content];
+  const texts = items.map((item) => itemText(item) || openText(item)).filter(Boolean);
+  const whole = texts.join("\n").replace(/\nPayload:\n+/, "\nPayload:\n");
+  const [head = "", payload] = whole.split(/^Payload:\n/m);
+  if (!/^Message Type: NEW_TASK$/m.test(head)) return whole === "" ? [] : [{ kind: "note", text: whole }];
+  return [{ kind: "user", text: payload?.trim() || whole.trim() }];
+}
+
+function openText(item: unknown): string {
+  const text = isRecord(item) ? toText(item.encrypted_content) : undefined;
+  return text === undefined || (text.length > 60 && /^[\w+/=-]+$/.test(text)) ? "" : text;
+}
+
 /** Text of content items, pictures as `[image]`. */
 export function contentText(content: unknown): string {
   if (!Array.isArray(content)) return itemText(content);
@@ -155,39 +172,6 @@ function itemText(item: unknown): string {
   if (!isRecord(item)) return "";
   if (typeof item.text === "string") return item.text;
   return typeof item.type === "string" && item.type.includes("image") ? "[image]" : "";
-}
-
-export interface Output {
-  text: string;
-  failed?: boolean | undefined;
-}
-
-/** The output of a tool call in its four shapes: text, wrapped JSON text, content items, `{ content, success }`. */
-export function toOutput(output: unknown): Output {
-  if (typeof output === "string")
-    return output.startsWith('{"') ? unwrap(output) : { text: output, failed: exitIn(output) };
-  if (!isRecord(output)) return { text: contentText(output) };
-  const text = contentText(output.content ?? output.body ?? output.output);
-  return { text, failed: typeof output.success === "boolean" ? !output.success : exitIn(text) };
-}
-
-function unwrap(output: string): Output {
-  try {
-    const parsed: unknown = JSON.parse(output);
-    if (isRecord(parsed) && typeof parsed.output === "string") {
-      const code = isRecord(parsed.metadata) ? parsed.metadata.exit_code : undefined;
-      return { text: parsed.output, failed: typeof code === "number" ? code !== 0 : undefined };
-    }
-  } catch {
-    // text that only looks like JSON
-  }
-  return { text: output };
-}
-
-/** `Exit code: 1` or `Process exited with code 1` among the first lines. */
-function exitIn(output: string): boolean | undefined {
-  const code = /^(?:Exit code: |Process exited with code )(-?\d+)$/m.exec(output.slice(0, 400))?.[1];
-  return code === undefined ? undefined : code !== "0";
 }
 
 /** A remote's address without user name, password or token. */

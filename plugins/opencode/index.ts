@@ -8,7 +8,6 @@ import {
   createRereadTail,
   type Draft,
   defineAdapter,
-  isGone,
   type OpenSession,
   openSqliteFile,
   type Rereader,
@@ -230,7 +229,8 @@ async function isThere(path: string): Promise<boolean> {
   try {
     return (await lstat(path)).isFile();
   } catch (error) {
-    if (isGone(error)) return false;
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ENOENT" || code === "ENOTDIR") return false;
     throw error;
   }
 }

@@ -71,6 +71,32 @@ describe("adapters: codex", () => {
       expect(summary.gitRemote).toBe("https://example.com/acme/app.git");
     }));
 
+  it("a message without a type, results that a guard blocked, and what is sealed between agents", () =>
+    bench(async (bench) => {
+      const { ref } = await readKey(bench, thread(0));
+      const item = (payload: object) =>
+        `${JSON.stringify({ timestamp: "2026-11-02T10:09:00Z", type: "response_item", payload })}\n`;
+      const content = [{ type: "input_text", text: "Message Type: NEW_TASK\nTask name: /root/a\nPayload:\n" }];
+      const sealed = { type: "encrypted_content", encrypted_content: `gAAAAA${"x".repeat(80)}` };
+      const rows = [
+        { role: "user", content: [{ type: "input_text", text: "Plain" }] },
+        { type: "function_call", name: "exec_command", arguments: "{}", call_id: "b1" },
+        { type: "function_call_output", call_id: "b1", output: "Command blocked by PreToolUse hook: a secret" },
+        { type: "agent_message", content: [...content, sealed] },
+        { type: "agent_message", content: [{ type: "input_text", text: "Message Type: FINAL_ANSWER\nPayload:\nok" }] },
+      ];
+      await appendFile(ref.path, rows.map(item).join(""));
+      const { events } = await bench.read(ref);
+      expect(texts(events.slice(-5))).toEqual([
+        "user: Plain",
+        "tool_use: ",
+        "tool_result: Command blocked by PreToolUse hook: a secret",
+        "user: Message Type: NEW_TASK\nTask name: /root/a\nPayload:",
+        "note: Message Type: FINAL_ANSWER\nPayload:\nok",
+      ]);
+      expect(events.at(-3)?.is_error).toBe(true);
+    }));
+
   it("D1: counts usage records once and never adds token counts to them", () =>
     bench(async (bench) => {
       const { summary } = await readKey(bench, thread(0));

@@ -2,57 +2,53 @@
 import { access, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isRecord, type JsonRecord, type Kernel } from "sessarc";
-import { codexTrustProblem } from "./codex-trust.ts";
-import { type FoundHook, namesDataDir } from "./hook-command.ts";
-import { hookScript } from "./hook-script.ts";
 import type { HookTool } from "./hooks.ts";
+
+export interface Installed {
+  url: string;
+  lastFiredAt: string | null;
+}
 
 export async function findProblems(
   kernel: Kernel,
   tool: HookTool,
   settings: JsonRecord,
   path: string,
-  hook: FoundHook,
+  hook: Installed,
 ): Promise<string[]> {
   return [
-    ...(await wayProblems(kernel, hook)),
+    ...addressProblems(kernel, hook.url),
     ...(tool.transport === "command" && !(await hasCurl(kernel)) ? ["curl was not found, and the hook needs it"] : []),
-    ...(await toolProblems(kernel, tool, settings, path)),
+    ...(await toolProblems(kernel, tool, settings, path, hook)),
   ];
 }
 
-/** Whether the hook's question arrives here. */
-async function wayProblems(kernel: Kernel, hook: FoundHook): Promise<string[]> {
-  const { dataDir } = kernel.storage;
-  if (hook.url === undefined) {
-    if (!namesDataDir(hook, dataDir)) return ["The hook asks the service of another data directory: install it again"];
-    if (!(await exists(hookScript(dataDir)))) return ["The hook's script is gone: install it again"];
-  } else if (kernel.env.platform !== "win32")
-    return ["An earlier version wrote this hook, bound to one port: install it again"];
+function addressProblems(kernel: Kernel, url: string): string[] {
   if (!kernel.address) return ["The service is not running, so nobody answers the hook"];
-  const port = hook.url === undefined ? kernel.address.port : Number(new URL(hook.url).port || 80);
+  const port = Number(new URL(url).port || 80);
   if (port === kernel.address.port) return [];
   return [`The hook asks port ${port}, but the service listens on ${kernel.address.port}: install it again`];
 }
 
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
-
-async function toolProblems(kernel: Kernel, { tool }: HookTool, settings: JsonRecord, path: string): Promise<string[]> {
+async function toolProblems(
+  kernel: Kernel,
+  { tool }: HookTool,
+  settings: JsonRecord,
+  path: string,
+  hook: Installed,
+): Promise<string[]> {
   switch (tool) {
     case "claude-code":
       return [
-        ...claudeProblems(settings, "settings.json"),
-        ...claudeProblems(await readObject(managedSettings(kernel)), "the managed settings"),
+        ...claudeProblems(settings, hook.url, "settings.json"),
+        ...claudeProblems(await readObject(managedSettings(kernel)), hook.url, "the managed settings"),
       ];
     case "codex": {
       const features = await codexFeatures(dirname(path));
       if (features === "off") return ["Hooks are switched off in config.toml (`features`)"];
-      const untrusted = await codexTrustProblem(settings, path);
-      return untrusted === undefined ? [] : [untrusted];
+      return hook.lastFiredAt === null
+        ? ["Codex runs a new hook only after you trusted it: start Codex and accept it with /hooks"]
+        : [];
     }
     case "gemini-cli": {
       const hooks = isRecord(settings.hooks) ? settings.hooks : {};
@@ -77,12 +73,27 @@ async function toolProblems(kernel: Kernel, { tool }: HookTool, settings: JsonRe
   }
 }
 
-function claudeProblems(settings: JsonRecord, where: string): string[] {
+function claudeProblems(settings: JsonRecord, url: string, where: string): string[] {
   const problems: string[] = [];
   if (settings.disableAllHooks === true) problems.push(`\`disableAllHooks\` is set in ${where}: no hook runs`);
   if (settings.allowManagedHooksOnly === true)
     problems.push(`\`allowManagedHooksOnly\` is set in ${where}: this hook does not run`);
+  const allowed = settings.allowedHttpHookUrls;
+  if (Array.isArray(allowed) && !allowed.some((pattern) => typeof pattern === "string" && fits(pattern, url)))
+    problems.push(`\`allowedHttpHookUrls\` in ${where} does not allow the hook's address`);
   return problems;
+}
+
+/** `*` stands for anything. */
+function fits(pattern: string, url: string): boolean {
+  const parts = pattern.split("*");
+  let at = 0;
+  for (const [index, part] of parts.entries()) {
+    const found = index === 0 ? (url.startsWith(part) ? 0 : -1) : url.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return parts.length === 1 ? url === pattern : parts.at(-1) === "" || url.endsWith(parts.at(-1) as string);
 }
 
 function managedSettings({ env }: Kernel): string {
@@ -119,7 +130,11 @@ async function hasCurl({ env }: Kernel): Promise<boolean> {
   const path = env.env.PATH ?? process.env.PATH ?? "";
   const [separator, name] = env.platform === "win32" ? [";", "curl.exe"] : [":", "curl"];
   for (const folder of path.split(separator)) {
-    if (await exists(join(folder || ".", name))) return true;
+    const there = await access(join(folder || ".", name)).then(
+      () => true,
+      () => false,
+    );
+    if (there) return true;
   }
   return false;
 }

@@ -9,7 +9,7 @@ export const responses: Wire = {
     protocol: "responses",
     model: String(body.model),
     stream: body.stream === true,
-    tools: namesOf(body.tools, (tool) => tool.name),
+    tools: namesOf(offered(body), (tool) => tool.name),
     prompts: promptsOf(body.input),
     body,
   }),
@@ -66,7 +66,7 @@ function items(request: ModelRequest, { id, reply }: Answer): Json[] {
     const content = [{ type: "output_text", text: reply.text, annotations: [] }];
     output.push({ type: "message", id: `msg_${id}`, role: "assistant", status: "completed", content });
   }
-  const free = new Set(listOf(request.body.tools).flatMap((tool) => (tool.type === "custom" ? [tool.name] : [])));
+  const free = new Set(offered(request.body).flatMap((tool) => (tool.type === "custom" ? [tool.name] : [])));
   for (const [index, call] of (reply.calls ?? []).entries()) {
     const { name, input, namespace } = call;
     const about = { name, call_id: `call_${id}${index}`, status: "completed", ...(namespace && { namespace }) };
@@ -75,6 +75,12 @@ function items(request: ModelRequest, { id, reply }: Answer): Json[] {
     else output.push({ type: "function_call", id: `fc_${id}${index}`, ...about, arguments: argumentsOf(input) });
   }
   return output;
+}
+
+/** Tools stand in the body or in an item of the input, alone or in groups. */
+function offered({ tools, input }: Json): Json[] {
+  const given = [...listOf(tools), ...listOf(input).flatMap((item) => listOf(item.tools))];
+  return given.flatMap((tool) => (tool.type === "namespace" ? listOf(tool.tools) : [tool]));
 }
 
 function promptsOf(input: unknown): string[] {

@@ -63,7 +63,8 @@ export async function startModelServer(script: Script = {}): Promise<ModelServer
     if (reply.error) sendJson(response, status, wire.failure(reply.error));
     else if (!request.stream) sendJson(response, status, wire.whole(request, answer));
     else {
-      response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+      const headers = { "content-type": "text/event-stream", "cache-control": "no-cache", "request-id": `req_${id}` };
+      response.writeHead(200, headers);
       for (const one of wire.stream(request, answer)) {
         response.write(toText(one));
         if (reply.hang) return; // until the client goes away

@@ -9,7 +9,9 @@ export const claudeCode: Driver = {
   async setUp({ home, cwd }) {
     await mkdir(join(home, ".claude"), { recursive: true });
     const project = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true };
-    const state = { hasCompletedOnboarding: true, projects: { [cwd]: project } };
+    const keys = { approved: ["bench"], rejected: [] };
+    const said = { hasCompletedOnboarding: true, bypassPermissionsModeAccepted: true, customApiKeyResponses: keys };
+    const state = { ...said, theme: "dark", projects: { [cwd]: project } };
     await writeFile(join(home, ".claude.json"), JSON.stringify(state));
   },
   env: ({ url }) => ({

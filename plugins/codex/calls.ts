@@ -1,0 +1,74 @@
+/** Tool calls and their results: which are open, how they ended, and what a script of the code mode called. */
+import { type JsonRecord, type SessionEvent, toText, toToolInput } from "sessarc";
+import { toNestedCall } from "./nested.ts";
+import { toOutput } from "./outputs.ts";
+
+const OPEN_CALLS = 512;
+
+/** Calls without a result yet, by id: their names, and exit codes that came before the result. */
+export interface OpenCalls {
+  names: Record<string, string>;
+  exits: Record<string, number>;
+}
+
+export function createCalls(past?: OpenCalls) {
+  const names = new Map(Object.entries(past?.names ?? {}));
+  const exits = new Map(Object.entries(past?.exits ?? {}));
+  return {
+    use(
+      item: JsonRecord,
+      name: string,
+      input: unknown,
+      at: string | undefined,
+      model: string | undefined,
+    ): SessionEvent {
+      const id = toText(item.call_id) ?? toText(item.id);
+      if (id) keep(names, id, name);
+      const event: SessionEvent = {
+        seq: 0,
+        kind: "tool_use",
+        text: "",
+        id: toText(item.id),
+        at,
+        model,
+        tool_name: name,
+      };
+      return { ...event, tool_use_id: id, tool_input: toToolInput(input) };
+    },
+    result(item: JsonRecord, at: string | undefined): SessionEvent {
+      const id = toText(item.call_id) ?? "";
+      const { text, failed } = toOutput(item.output ?? item.tools);
+      const exit = exits.get(id);
+      const event: SessionEvent = { seq: 0, kind: "tool_result", text, id: toText(item.id), at };
+      if (id) {
+        event.tool_use_id = id;
+        event.tool_name = names.get(id);
+      }
+      const error = exit === undefined ? failed : exit !== 0;
+      if (error !== undefined) event.is_error = error;
+      names.delete(id);
+      exits.delete(id);
+      return event;
+    },
+    /** A command's exit code, which stands in an event before the result. */
+    keepExit(id: unknown, code: unknown): void {
+      if (typeof id === "string" && typeof code === "number" && names.has(id)) keep(exits, id, code);
+    },
+    /** Call and result of an item that a script made; undefined for any other item. */
+    nested(item: JsonRecord, at: string | undefined, model: string | undefined): SessionEvent[] | undefined {
+      const call = toNestedCall(item);
+      if (!call) return undefined;
+      const shared = { seq: 0, at, tool_name: call.name, tool_use_id: call.id };
+      return [
+        { ...shared, kind: "tool_use", text: "", model, tool_input: call.input },
+        { ...shared, kind: "tool_result", text: call.output, is_error: call.failed },
+      ];
+    },
+    snapshot: (): OpenCalls => ({ names: Object.fromEntries(names), exits: Object.fromEntries(exits) }),
+  };
+}
+
+function keep<T>(map: Map<string, T>, id: string, value: T): void {
+  map.set(id, value);
+  if (map.size > OPEN_CALLS) map.delete(map.keys().next().value ?? "");
+}
