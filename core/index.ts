@@ -30,6 +30,7 @@ export type { PluginInfo, StatusReport } from "./contract/reports.ts";
 export * from "./contract/route.ts";
 export * from "./errors/error.ts";
 export { type Discovery, readDiscovery } from "./http/access.ts";
+export { type EventWriter, eventsResponse, toEvents } from "./http/events.ts";
 export type { KernelRoutes } from "./kernel/builtin.ts";
 export { createKernel, type KernelOptions } from "./kernel/kernel.ts";
 export { closeOnSignals, type Served, type ServeOptions, serve } from "./serve/serve.ts";
@@ -59,7 +60,9 @@ export { createProgress, type Progress, type ProgressState } from "./terminal/pr
 export { createStyle, fitColumns, printable, type Style, widthOf } from "./terminal/style.ts";
 export { type Column, formatTable } from "./terminal/table.ts";
 export type { MaybePromise } from "./utils/async.ts";
+export { BoundedMap } from "./utils/bounded.ts";
 export { type ExecOptions, type ExecResult, exec } from "./utils/exec.ts";
+export { codeOf, isGone } from "./utils/gone.ts";
 export { hash53 } from "./utils/hash.ts";
 export {
   isJson,
@@ -77,7 +80,7 @@ export {
   toToolInput,
 } from "./utils/json.ts";
 export { parseDocument } from "./utils/json-document.ts";
-export { bytesAt, isGone, isStartOf, readFolder } from "./utils/log-files.ts";
+export { bytesAt, isStartOf, isUnreadable, readFolder } from "./utils/log-files.ts";
 export { isInside, resolveInside } from "./utils/path.ts";
 export { createRing, type Ring } from "./utils/ring.ts";
 export { countUnknown, nearest, toTitle } from "./utils/text.ts";

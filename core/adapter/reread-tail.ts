@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { SessionEvent, SessionSummary } from "../session/session.ts";
 import type { Cursor, Tail } from "../session/tail.ts";
+import { BoundedMap } from "../utils/bounded.ts";
 
 /** An event before the reader numbers it. `open`: the assistant may still rewrite it, so a tail waits for it. */
 export type Draft = Omit<SessionEvent, "seq"> & { open?: true };
@@ -27,13 +28,7 @@ export interface Rereader {
 const KEEP = 32;
 
 export function createRereadTail(): (source: Rereader, cursor: Cursor | undefined) => Promise<Tail> {
-  const summaries = new Map<string, { token: string; version: string; summary: SessionSummary }>();
-  const remember = (id: string, entry: { token: string; version: string; summary: SessionSummary }) => {
-    summaries.delete(id);
-    summaries.set(id, entry);
-    const [oldest] = summaries.size > KEEP ? summaries.keys() : [];
-    if (oldest !== undefined) summaries.delete(oldest);
-  };
+  const summaries = new BoundedMap<string, { token: string; version: string; summary: SessionSummary }>(KEEP);
 
   return async (source, cursor) => {
     const past = stateOf(cursor);
@@ -50,11 +45,11 @@ export function createRereadTail(): (source: Rereader, cursor: Cursor | undefine
     try {
       const { version } = session;
       if (past?.version === version && known?.version === version) {
-        remember(source.id, { ...known, token });
+        summaries.set(source.id, { ...known, token });
         return nothing(known.summary, version);
       }
       const fresh = await collect(session, cursor && past ? cursor : undefined, cursor !== undefined);
-      remember(source.id, { token, version, summary: fresh.summary });
+      summaries.set(source.id, { token, version, summary: fresh.summary });
       return {
         events: fresh.events,
         cursor: { offset: 0, head: fresh.head, seq: fresh.seq, state: { token, version } },

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { SessarcError } from "../errors/error.ts";
 import { writeFileAtomic } from "../utils/atomic.ts";
+import { isGone } from "../utils/gone.ts";
 
 export interface Settings {
   /** Folders added by tool, absolute. */
@@ -31,8 +32,7 @@ async function readWhole(dataDir: string): Promise<v.InferOutput<typeof schema>>
   try {
     text = await readFile(where, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT" || (error as NodeJS.ErrnoException).code === "ENOTDIR")
-      return {};
+    if (isGone(error)) return {};
     throw error;
   }
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);

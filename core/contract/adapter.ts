@@ -49,7 +49,7 @@ export interface GuardContract {
   /** Where the hook is written. */
   settings(env: AdapterEnv): string;
   format: "json" | "jsonc" | "toml" | "plugin";
-  transport: "http" | "command" | "plugin";
+  transport: "command" | "plugin";
   /** What the tool does when the hook fails. */
   onFailure: "allow" | "block" | "configurable";
 }

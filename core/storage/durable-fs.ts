@@ -7,6 +7,7 @@ import * as disk from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import { SessarcError } from "../errors/error.ts";
 import { type DiskCalls, isTempName, syncFolder, writeFileAtomic } from "../utils/atomic.ts";
+import { isGone } from "../utils/gone.ts";
 import { toStorageError } from "./storage-error.ts";
 
 export interface DurableFsOptions {
@@ -103,7 +104,7 @@ export function durableFs(options: DurableFsOptions): DurableFs {
       await disk.unlink(path);
       await syncFolder(dirname(path));
     } catch (error) {
-      if (!isAbsent(error)) throw toStorageError(error, path);
+      if (!isGone(error)) throw toStorageError(error, path);
     }
   }
 
@@ -175,7 +176,7 @@ function readSmall(path: string, key: string, offset: number, length: number): U
   try {
     fd = openSync(path, constants.O_RDONLY | NO_FOLLOW);
   } catch (error) {
-    if (isAbsent(error)) return null;
+    if (isGone(error)) return null;
     if ((error as NodeJS.ErrnoException).code === "ELOOP")
       throw new SessarcError("PATH_OUTSIDE", { path: key }, { cause: error });
     throw error;
@@ -199,7 +200,7 @@ async function openNew(path: string): Promise<number> {
   try {
     return openSync(path, NEW, 0o600);
   } catch (error) {
-    if (!isAbsent(error)) throw error;
+    if (!isGone(error)) throw error;
     await makeFolders(dirname(path));
     return openSync(path, NEW, 0o600);
   }
@@ -250,10 +251,8 @@ async function walk(folder: string, pick = (name: string) => !isTempName(name)):
   return found;
 }
 
-const isAbsent = (error: unknown) => ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
-
 const absent = <T>(promise: Promise<T>): Promise<T | undefined> =>
   promise.catch((error) => {
-    if (isAbsent(error)) return undefined;
+    if (isGone(error)) return undefined;
     throw error;
   });

@@ -3,6 +3,7 @@ import type { FileHandle } from "node:fs/promises";
 import { open, stat } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 import { SessarcError } from "../errors/error.ts";
+import { isGone } from "../utils/gone.ts";
 import { markWithoutWal, overlayWal, parseWal, WAL_HEADER } from "./wal.ts";
 
 const ATTEMPTS = 7;
@@ -96,7 +97,6 @@ export async function readAt(handle: FileHandle, offset: number, length: number)
 
 /** For `.catch`: a file that is not there is SOURCE_MISSING. */
 export const missing = (path: string) => (cause: NodeJS.ErrnoException) => {
-  if (cause.code === "ENOENT" || cause.code === "ENOTDIR")
-    throw new SessarcError("SOURCE_MISSING", { id: path }, { cause });
+  if (isGone(cause)) throw new SessarcError("SOURCE_MISSING", { id: path }, { cause });
   throw cause;
 };

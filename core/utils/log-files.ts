@@ -1,15 +1,16 @@
 /** Looking at other programs' log folders: read-only, bounded, and quiet about what is gone or closed to us. */
 import { closeSync, type Dirent, openSync, readdirSync, readSync } from "node:fs";
+import { codeOf, isGone } from "./gone.ts";
 
 const PROBE = 64 * 1024;
-const GONE = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP", "EISDIR"]);
+const CLOSED = new Set(["EACCES", "EPERM", "ELOOP", "EISDIR"]);
 
 /** Entries sorted by name, so that two scans agree. A folder that is missing or closed to us holds nothing. */
 export function readFolder(dir: string): Dirent[] {
   try {
     return readdirSync(dir, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
-    if (isGone(error)) return [];
+    if (isUnreadable(error)) return [];
     throw error;
   }
 }
@@ -25,7 +26,7 @@ export function bytesAt(path: string, position: number, length: number): Buffer 
       closeSync(fd);
     }
   } catch (error) {
-    if (isGone(error)) return bytes.subarray(0, 0);
+    if (isUnreadable(error)) return bytes.subarray(0, 0);
     throw error;
   }
 }
@@ -38,7 +39,5 @@ export function isStartOf(shorter: { path: string; size: number }, longer: { pat
   return parts.every((at) => bytesAt(shorter.path, at, length).equals(bytesAt(longer.path, at, length)));
 }
 
-/** The file system's way to say that something is not there or not for us. */
-export function isGone(error: unknown): boolean {
-  return error instanceof Error && "code" in error && typeof error.code === "string" && GONE.has(error.code);
-}
+/** Not there, or not for us. */
+export const isUnreadable = (error: unknown): boolean => isGone(error) || CLOSED.has(codeOf(error));

@@ -69,11 +69,11 @@ export default defineAdapter((options: ClaudeCodeOptions | undefined) => ({
 
   skills: { dirs: (env) => skillDirs(homes(env, options)) },
   mcp: { files: (env) => [settingsOf(env, options), ".mcp.json"], parse: parseServers },
-  // Strict JSON: with one comment in it the tool drops the whole file. A failing hook lets the call run unless it says otherwise.
+  // Strict JSON: with one comment in it the tool drops the whole file. A failing hook lets the call run unless it ends with 2.
   guard: {
     settings: (env) => join(homes(env, options)[0] ?? "", "settings.json"),
     format: "json",
-    transport: "http",
+    transport: "command",
     onFailure: "configurable",
   },
 

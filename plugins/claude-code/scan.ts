@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { join, sep } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { bytesAt, isGone, isStartOf, readFolder, type SessionRef } from "sessarc";
+import { bytesAt, isStartOf, isUnreadable, readFolder, type SessionRef } from "sessarc";
 import { isUuid, stemOf } from "./parse.ts";
 
 /** Entries handled before other work gets its turn: about 5 ms. */
@@ -147,7 +147,7 @@ function realFolder(path: string): string | undefined {
     const real = realpathSync(path);
     return statSync(real).isDirectory() ? real : undefined;
   } catch (error) {
-    if (isGone(error)) return undefined;
+    if (isUnreadable(error)) return undefined;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 /** Titles that Codex keeps beside its logs: `session_index.jsonl`, append-only, the last row of an id wins. */
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isGone, isRecord, toText } from "sessarc";
+import { isRecord, isUnreadable, toText } from "sessarc";
 
 /** A larger index is left alone; the first prompt is the title then. */
 const LIMIT = 16 * 1024 * 1024;
@@ -56,7 +56,7 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    if (isGone(error)) return "";
+    if (isUnreadable(error)) return "";
     throw error;
   }
 }

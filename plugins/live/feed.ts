@@ -1,6 +1,6 @@
 /** One watched session: reads its log when it changes, and gives everybody who follows it what is new. */
 import { setTimeout as delay } from "node:timers/promises";
-import { type Adapter, isSessarcError, type Kernel } from "sessarc";
+import { type Adapter, isGone, type Kernel } from "sessarc";
 import { Audience, type AudienceOptions, type StopReason } from "./audience.ts";
 import type { Client } from "./client.ts";
 import { History } from "./history.ts";
@@ -205,10 +205,4 @@ export class Feed {
     this.#changed();
     return true;
   }
-}
-
-function isGone(error: unknown): boolean {
-  if (isSessarcError(error)) return error.code === "SOURCE_MISSING";
-  const code = (error as NodeJS.ErrnoException | null)?.code;
-  return code === "ENOENT" || code === "ENOTDIR";
 }

@@ -1,5 +1,5 @@
 /** GET /sessions/:id/live, GET /live/status, POST /sync/pause and /sync/resume. */
-import { defineRoute } from "sessarc";
+import { defineRoute, eventsResponse } from "sessarc";
 import * as v from "valibot";
 import { NO_MARK, type Position, parseId } from "./position.ts";
 
@@ -22,14 +22,7 @@ const follow = defineRoute({
       .follow(params.id, parseId(headers.get("last-event-id")) ?? parseId(query.since ?? null) ?? has);
     signal.addEventListener("abort", () => client.drop(), { once: true });
     if (signal.aborted) client.drop();
-    return new Response(client.stream, {
-      headers: {
-        "content-type": "text/event-stream; charset=utf-8",
-        "cache-control": "no-store",
-        // Proxies would hold frames back.
-        "x-accel-buffering": "no",
-      },
-    });
+    return eventsResponse(client.stream);
   },
 });
 

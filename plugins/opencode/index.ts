@@ -8,6 +8,7 @@ import {
   createRereadTail,
   type Draft,
   defineAdapter,
+  isGone,
   type OpenSession,
   openSqliteFile,
   type Rereader,
@@ -229,8 +230,7 @@ async function isThere(path: string): Promise<boolean> {
   try {
     return (await lstat(path)).isFile();
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "ENOENT" || code === "ENOTDIR") return false;
+    if (isGone(error)) return false;
     throw error;
   }
 }

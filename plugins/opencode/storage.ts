@@ -9,6 +9,7 @@ import { basename, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type Draft,
+  isGone,
   type JsonRecord,
   parseRecord,
   type SessionRef,
@@ -196,9 +197,4 @@ function readFields(path: string): { exists: boolean; fields?: JsonRecord | unde
     if (isGone(error)) return { exists: false, bytes: 0 };
     throw error;
   }
-}
-
-function isGone(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "ENOENT" || code === "ENOTDIR";
 }

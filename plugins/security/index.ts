@@ -47,12 +47,16 @@ export default definePlugin({
       }
     });
     let warm: NodeJS.Timeout | undefined;
-    kernel.hooks.hook("kernel:ready", () => {
-      // Commands are over by then; a service has answered its first page.
-      warm = setTimeout(() => {
-        if (!kernel.address || kernel.closing.aborted) return;
-        rules.warmUp().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "security" }));
-      }, 1_500);
+    kernel.hooks.hook("kernel:ready", async () => {
+      const asked = await guard.refresh();
+      // Commands are over by then; a service has answered its first page. Hooks wait for a second and no longer.
+      warm = setTimeout(
+        () => {
+          if (!kernel.address || kernel.closing.aborted) return;
+          rules.warmUp().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "security" }));
+        },
+        asked ? 100 : 1_500,
+      );
       warm.unref();
     });
     kernel.onClose(async () => {

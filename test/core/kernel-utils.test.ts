@@ -1,6 +1,6 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createRing, exec, isInside, nearest, resolveInside } from "sessarc";
+import { BoundedMap, createRing, exec, isInside, nearest, resolveInside, toEvents } from "sessarc";
 import { describe, expect, it } from "vitest";
 import { makeTempDir } from "../_setup.ts";
 
@@ -105,5 +105,44 @@ describe("nearest", () => {
     ["xyzxyz", undefined],
   ])("%s → %s", (word, expected) => {
     expect(nearest(word, ["port", "host", "dataDir", "plugins"])).toBe(expected);
+  });
+});
+
+describe("BoundedMap", () => {
+  it("keeps the entries that were set last", () => {
+    const map = new BoundedMap<string, number>(2);
+    map.set("a", 1).set("b", 2).set("a", 3).set("c", 4);
+    expect([...map]).toEqual([
+      ["a", 3],
+      ["c", 4],
+    ]);
+    expect(() => new BoundedMap(0)).toThrow(RangeError);
+  });
+});
+
+describe("toEvents", () => {
+  it("writes frames until it is closed, and nothing after", async () => {
+    const response = toEvents(async (out) => {
+      out.send({ n: 1 });
+      out.send({}, "end");
+      out.close();
+      out.close();
+      out.send({ n: 2 });
+    });
+    expect(response.headers.get("content-type")).toContain("text/event-stream");
+    expect(await response.text()).toBe('data: {"n":1}\n\nevent: end\ndata: {}\n\n');
+  });
+
+  it("breaks off with what the writer throws", async () => {
+    const response = toEvents(() => Promise.reject(new Error("no more")));
+    await expect(response.text()).rejects.toThrow("no more");
+  });
+
+  it("tells the writer that its reader went away", async () => {
+    const left = new Promise<void>((resolve) => {
+      const { body } = toEvents((out) => out.gone.addEventListener("abort", () => resolve()));
+      void body?.cancel();
+    });
+    await left;
   });
 });

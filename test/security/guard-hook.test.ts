@@ -1,95 +1,228 @@
+/** Installed hooks, run as the tools run them: the command of the settings in a shell of its own, a real service or none behind it. */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { GuardStatus } from "../../plugins/security/index.ts";
-import { serveTest } from "../_setup.ts";
+import { makeTempDir, serveTest } from "../_setup.ts";
 import { plugins } from "./_kernel.ts";
 import { letters } from "./_samples.ts";
 
 const token = `ghp_${letters(36, 61)}`;
 const hasCurl = ["/usr/bin/curl", "/bin/curl"].some(existsSync);
 
-function shell(command: string, input: string): Promise<{ code: number | null; out: string }> {
+interface Ended {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** With a proxy set that must not be asked. */
+function shell(command: string, input: string): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn("/bin/sh", ["-c", command], {
-      env: { PATH: process.env.PATH, http_proxy: "http://127.0.0.1:9" },
-    });
-    let out = "";
+    const env = { PATH: process.env.PATH, http_proxy: "http://127.0.0.1:9", HTTP_PROXY: "http://127.0.0.1:9" };
+    const child = spawn("/bin/sh", ["-c", command], { env });
+    const ended: Ended = { code: null, out: "", err: "" };
     child.stdout.on("data", (chunk) => {
-      out += chunk;
+      ended.out += chunk;
+    });
+    child.stderr.on("data", (chunk) => {
+      ended.err += chunk;
     });
     child.on("error", reject);
-    child.on("close", (code) => resolve({ code, out }));
+    // A hook that stops reading counts as failed in Codex: then this rejects.
+    child.stdin.on("error", reject);
+    child.on("close", (code) => resolve({ ...ended, code }));
     child.stdin.end(input);
   });
 }
 
-async function installed(flags: object, tool: string, onFailure: string) {
-  const served = await serveTest({ plugins: plugins(), flags });
+const PATHS: Record<string, string> = {
+  "claude-code": ".claude/settings.json",
+  codex: ".codex/hooks.json",
+  cursor: ".cursor/hooks.json",
+  "gemini-cli": ".gemini/settings.json",
+  copilot: ".copilot/hooks/sessarc.json",
+  opencode: ".config/opencode/plugin/sessarc.js",
+};
+const COMMANDS = ["claude-code", "codex", "cursor", "gemini-cli", "copilot"] as const;
+
+async function installed(tool: string, onFailure: string, options: { flags?: object; home?: string } = {}) {
+  const served = await serveTest({ plugins: plugins(), ...options });
   const auth = served.kernel.access.token;
   const headers = { "content-type": "application/json", ...(auth ? { authorization: `Bearer ${auth}` } : {}) };
   const body = JSON.stringify({ tool, onFailure });
   const answer = await fetch(`${served.url}api/security/install-hook`, { method: "POST", headers, body });
-  return {
-    served,
-    status: (await answer.json()) as GuardStatus,
-    text: await readFile(join(served.home, PATHS[tool] ?? ""), "utf8"),
+  const text = await readFile(join(served.home, PATHS[tool] ?? ""), "utf8");
+  const status = async () => {
+    const all = (await (await fetch(`${served.url}api/security/hook`, { headers })).json()) as { tools: GuardStatus[] };
+    return all.tools.find((one) => one.tool === tool);
   };
+  return { served, status, installed: (await answer.json()) as GuardStatus, text };
 }
-const PATHS: Record<string, string> = {
-  codex: ".codex/hooks.json",
-  "claude-code": ".claude/settings.json",
-  opencode: ".config/opencode/plugin/sessarc.js",
+
+/** The one command in a tool's settings. */
+function commandIn(text: string): string {
+  const found: string[] = [];
+  JSON.parse(text, (key, value) => {
+    if ((key === "command" || key === "bash") && typeof value === "string") found.push(value);
+    return value;
+  });
+  expect(found).toHaveLength(1);
+  return found[0] ?? "";
+}
+
+const call = (command: string) =>
+  JSON.stringify({ hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command } });
+const harmless = call(`echo ${"a".repeat(200_000)}`);
+
+/** In the place of the service: whatever `answer` does, at the address the lock file names. */
+async function pretend(dataDir: string, answer: RequestListener): Promise<void> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const lock = { pid: process.pid, port, url: `http://127.0.0.1:${port}/` };
+  await writeFile(join(dataDir, "lock.json"), `${JSON.stringify(lock, null, 2)}\n`);
+}
+
+const failures: Record<string, RequestListener | "down" | "crashed" | "script gone"> = {
+  down: "down",
+  crashed: "crashed",
+  "script gone": "script gone",
+  hanging: () => {},
+  "slow: the head at once, the body never ended": (_, res) => {
+    res.writeHead(200, { "content-type": "application/json; guard=sessarc" });
+    res.write("{");
+  },
+  "nonsense: a page": (_, res) => res.setHeader("content-type", "text/html").end("<p>It works</p>"),
+  "nonsense: an empty object of somebody else": (_, res) => res.setHeader("content-type", "application/json").end("{}"),
+  "nonsense: a block of somebody else": (_, res) =>
+    res.setHeader("content-type", "application/json").end('{"decision":"block","reason":"no"}'),
+  "nonsense: half an answer": (_, res) =>
+    res.setHeader("content-type", "application/json; guard=sessarc").end('{"decision":"blo'),
+  "an error": (_, res) => res.writeHead(500, { "content-type": "application/json; guard=sessarc" }).end("{}"),
 };
 
-describe("security: installed hooks", () => {
-  it.skipIf(!hasCurl)("S9: the command asks the service, and does what the user chose when it is away", async () => {
-    for (const [onFailure, code] of [
-      ["allow", 0],
-      ["block", 2],
-    ] as const) {
-      const { served, text } = await installed({}, "codex", onFailure);
-      const { command } = JSON.parse(text).hooks.PreToolUse[0].hooks[0];
-      const call = (value: string) =>
-        JSON.stringify({ hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command: value } });
-      expect(await shell(command, call("ls"))).toEqual({ code: 0, out: "{}" });
-      const blocked = await shell(command, call(`echo ${token}`));
-      expect(JSON.parse(blocked.out)).toMatchObject({ hookSpecificOutput: { permissionDecision: "deny" } });
-      expect(blocked.out).not.toContain(token.slice(4));
-      // What is no answer of the guard must not look like one.
-      expect(await shell(command, "{}")).toEqual({ code, out: "" });
-      await served.close();
-      expect(await shell(command, call("ls"))).toEqual({ code, out: "" });
-    }
-  });
+async function failAs(kind: keyof typeof failures, served: Awaited<ReturnType<typeof serveTest>>) {
+  const dataDir = join(served.home, "data");
+  const { port } = served;
+  await served.close();
+  const failure = failures[kind];
+  if (failure === "script gone") await rm(join(dataDir, "guard"), { recursive: true });
+  else if (failure === "crashed")
+    await writeFile(join(dataDir, "lock.json"), `{\n  "pid": 1,\n  "url": "http://127.0.0.1:${port}/"\n}\n`);
+  else if (typeof failure === "function") await pretend(dataDir, failure);
+}
 
-  it("in token mode the hook carries a token that opens the guard and nothing else", async () => {
-    const { served, status, text } = await installed({ auth: true }, "claude-code", "allow");
-    expect(status).toMatchObject({ installed: true, effective: true });
-    expect(JSON.stringify(status)).not.toContain(served.kernel.access.scoped("guard"));
-    const [entry] = JSON.parse(text).hooks.PreToolUse[0].hooks;
-    const headers = { ...entry.headers, "content-type": "application/json" };
-    const body = JSON.stringify({ tool_name: "Bash", tool_input: { command: `echo ${token}` } });
-    expect((await fetch(entry.url, { method: "POST", headers, body })).status).toBe(200);
-    expect(
-      (await fetch(entry.url, { method: "POST", headers: { "content-type": "application/json" }, body })).status,
-    ).toBe(401);
-    expect((await fetch(`${served.url}api/security/interceptions`, { headers })).status).toBe(401);
-  });
+describe("security: installed hooks", () => {
+  it.skipIf(!hasCurl).each(COMMANDS)(
+    "S9: %s's command asks the service, silent when nothing is wrong",
+    async (tool) => {
+      const { text } = await installed(tool, "block");
+      const command = commandIn(text);
+      expect(await shell(command, harmless)).toEqual({ code: 0, out: "", err: "" });
+      const blocked = await shell(command, call(`echo ${token}`));
+      expect(blocked).toMatchObject({ code: 0, err: "" });
+      expect(JSON.parse(blocked.out)).toBeTypeOf("object");
+      expect(blocked.out).toContain("sessarc stopped this call");
+      expect(blocked.out).not.toContain(token.slice(4));
+      // What is no call gets no answer of the guard.
+      expect(await shell(command, "{}")).toMatchObject({ code: 2, out: "" });
+    },
+  );
+
+  it.skipIf(!hasCurl).each(Object.keys(failures))(
+    "S9: the command does what the user chose when the service is %s",
+    async (kind) => {
+      for (const onFailure of ["allow", "block"]) {
+        const { served, text } = await installed("codex", onFailure);
+        await failAs(kind, served);
+        const ended = await shell(commandIn(text), harmless);
+        if (onFailure === "allow") expect(ended).toEqual({ code: 0, out: "", err: "" });
+        else {
+          // Codex and Gemini take exit code 2 without words for a failed hook and run the call.
+          expect(ended).toMatchObject({ code: 2, out: "" });
+          expect(ended.err).toContain("npx sessarc guard uninstall --tool codex");
+        }
+      }
+    },
+  );
 
   it("OpenCode's plugin throws for a blocked call and lets others go", async () => {
-    const { served, text } = await installed({}, "opencode", "block");
+    const { ask } = await plugin("allow");
+    await expect(ask("ls")).resolves.toBeUndefined();
+    await expect(ask(`echo ${token}`)).rejects.toThrow("sessarc stopped this call");
+  });
+
+  it.each(Object.keys(failures).filter((kind) => kind !== "script gone"))(
+    "OpenCode's plugin does what the user chose when the service is %s",
+    async (kind) => {
+      for (const onFailure of ["allow", "block"]) {
+        const { served, ask } = await plugin(onFailure);
+        await failAs(kind, served);
+        if (onFailure === "allow") await expect(ask(`echo ${token}`)).resolves.toBeUndefined();
+        else await expect(ask("ls")).rejects.toThrow("could not be asked");
+      }
+    },
+  );
+
+  async function plugin(onFailure: string) {
+    const { served, text } = await installed("opencode", onFailure);
     const file = join(served.home, "plugin.mjs");
     await writeFile(file, text);
     const { SessarcGuard } = await import(/* @vite-ignore */ pathToFileURL(file).href);
     const beforeTool = (await SessarcGuard({ directory: "/w" }))["tool.execute.before"];
-    const call = { tool: "bash", sessionID: "s", callID: "c" };
-    await expect(beforeTool(call, { args: { command: "ls" } })).resolves.toBeUndefined();
-    await expect(beforeTool(call, { args: { command: `echo ${token}` } })).rejects.toThrow("sessarc stopped this call");
+    const ask = (command: string) =>
+      beforeTool({ tool: "bash", sessionID: "s", callID: "c" }, { args: { command } }) as Promise<void>;
+    return { served, ask };
+  }
+
+  it.skipIf(!hasCurl)("follows the service to another port, with the settings as they are", async () => {
+    const { served, text } = await installed("codex", "block");
+    const { home } = served;
     await served.close();
-    await expect(beforeTool(call, { args: { command: "ls" } })).rejects.toThrow("could not be asked");
+    const moved = await serveTest({ plugins: plugins(), home });
+    expect(moved.port).not.toBe(served.port);
+    expect(await readFile(join(home, PATHS.codex ?? ""), "utf8")).toBe(text);
+    expect(await shell(commandIn(text), call("ls"))).toEqual({ code: 0, out: "", err: "" });
+    expect((await shell(commandIn(text), call(`echo ${token}`))).out).toContain("deny");
+  });
+
+  it.skipIf(!hasCurl)("works below a home with blanks and quotes in its name", async () => {
+    const home = join(await makeTempDir(), `it's "my" $HOME; a\\b`);
+    const { text, status } = await installed("codex", "block", { home });
+    expect(await shell(commandIn(text), call("ls"))).toEqual({ code: 0, out: "", err: "" });
+    expect((await status())?.problems.join()).not.toContain("another data directory");
+  });
+
+  it.skipIf(!hasCurl)(
+    "in token mode the hook opens the guard and nothing else, and no settings hold the token",
+    async () => {
+      const { served, status, text } = await installed("claude-code", "block", { flags: { auth: true } });
+      const secret = served.kernel.access.scoped("guard") ?? "";
+      expect(await status()).toMatchObject({ installed: true, effective: true });
+      expect(JSON.stringify(await status()) + text).not.toContain(secret);
+      expect((await stat(join(served.home, "data", "guard", "header"))).mode & 0o777).toBe(0o600);
+      expect(await shell(commandIn(text), call("ls"))).toEqual({ code: 0, out: "", err: "" });
+      const headers = { authorization: `Bearer ${secret}` };
+      expect((await fetch(`${served.url}api/security/interceptions`, { headers })).status).toBe(401);
+      const bare = { method: "POST", headers: { "content-type": "application/json" }, body: call("ls") };
+      expect((await fetch((await status())?.url ?? "", bare)).status).toBe(401);
+    },
+  );
+
+  it.skipIf(!hasCurl)("a service that asks for tokens from now on hands them to hooks installed before", async () => {
+    const { served, text } = await installed("codex", "block");
+    await served.close();
+    await serveTest({ plugins: plugins(), home: served.home, flags: { auth: true } });
+    expect(await shell(commandIn(text), call("ls"))).toEqual({ code: 0, out: "", err: "" });
   });
 });

@@ -39,6 +39,26 @@ const install = (t: Kernel, tool: string, more: object = {}) =>
 const uninstall = (t: Kernel, tool: string) =>
   t.send<{ removed: boolean; restored: boolean }>("DELETE", `/api/security/install-hook?tool=${tool}`);
 
+const pretty = (value: unknown, indent: string, depth: number) =>
+  JSON.stringify(value, null, indent).replaceAll("\n", `\n${indent.repeat(depth)}`);
+
+/** Settings as people lay them out, and what they are with the entry in them. */
+const LAYOUTS: [string, string, (entry: unknown) => string][] = [
+  [
+    "short lists on one line, a comment behind the last value",
+    '{\n  "a": [1, 2],   "b": {"c":1},\n\n  "d": true // mine\n}\n',
+    (entry) =>
+      `{\n  "a": [1, 2],   "b": {"c":1},\n\n  "d": true, // mine\n  "hooks": ${pretty({ BeforeTool: [entry] }, "  ", 1)}\n}\n`,
+  ],
+  ["all of it on one line", '{"a":[1,2]}', (entry) => `{"a":[1,2],"hooks":${JSON.stringify({ BeforeTool: [entry] })}}`],
+  [
+    "hooks of one's own in an odd layout",
+    '{ "hooks":\n\t{\n\t\t"BeforeTool": [\n\t\t\t{ "hooks": [ ] }\n\t\t], "Other":   []\n\t}\n}',
+    (entry) =>
+      `{ "hooks":\n\t{\n\t\t"BeforeTool": [\n\t\t\t{ "hooks": [ ] },\n\t\t\t${pretty(entry, "\t", 3)}\n\t\t], "Other":   []\n\t}\n}`,
+  ],
+];
+
 describe("security: guard installation", () => {
   it.each(TOOLS)("D19: installs in %s where nothing is, and leaves nothing behind", async (tool) => {
     const t = await start();
@@ -46,7 +66,10 @@ describe("security: guard installation", () => {
     expect([status, body.installed, body.backupPath]).toEqual([200, true, null]);
     expect(body.settingsPath).toBe(join(t.home, PATHS[tool] ?? ""));
     const text = await readFile(body.settingsPath, "utf8");
-    expect(text).toContain(`/api/security/pretooluse?client=${tool}&hook=`);
+    const script = join(t.home, "data/guard/hook.sh");
+    expect(text).toMatch(
+      tool === "opencode" ? /pretooluse\?client=opencode&hook=[0-9a-f]{12}"/ : `'${script}' ${tool} `,
+    );
     expect((await stat(body.settingsPath)).mode & 0o777).toBe(0o600);
     expect((await uninstall(t, tool)).body).toMatchObject({ removed: true, restored: true });
     expect(await readdir(t.home)).toEqual(["data"]);
@@ -61,13 +84,45 @@ describe("security: guard installation", () => {
     expect((await uninstall(t, "claude-code")).body.restored).toBe(true);
   });
 
-  it("writes Claude Code's native hook, and what happens on failure", async () => {
+  it.each(LAYOUTS)("leaves the rest of the settings as it was formatted: %s", async (_, before, after) => {
     const t = await start();
-    const { body } = await install(t, "claude-code", { onFailure: "block" });
+    const file = await put(t.home, ".gemini/settings.json", before);
+    const { body } = await install(t, "gemini-cli");
+    const entry = { matcher: "*", hooks: [{ name: "sessarc", type: "command", command: "C", timeout: 10000 }] };
+    const text = await readFile(file, "utf8");
+    const { command } = (/"command":\s*("\/bin\/sh(?:[^"\\]|\\.)*")/.exec(text) ?? [])
+      .slice(1)
+      .reduce((_, found) => ({ command: found }), { command: "" });
+    expect(text.replace(command, '"C"')).toBe(after(entry));
+    // By the edit alone, without the backup.
+    await rm(body.backupPath ?? "");
+    await uninstall(t, "gemini-cli");
+    expect(await readFile(file, "utf8")).toBe(before);
+  });
+
+  it("an entry that is right already stays in its place", async () => {
+    const t = await start();
+    const { body } = await install(t, "codex");
     const settings = JSON.parse(await readFile(body.settingsPath, "utf8"));
-    expect(settings.hooks.PreToolUse).toEqual([
-      { matcher: "*", hooks: [{ type: "http", url: body.url, timeout: 10, onFailure: "block" }] },
-    ]);
+    settings.hooks.PreToolUse.push({ hooks: [{ type: "command", command: "mine.sh" }] });
+    await writeFile(body.settingsPath, JSON.stringify(settings));
+    await install(t, "codex", { mode: "observe" });
+    expect(JSON.parse(await readFile(body.settingsPath, "utf8"))).toEqual(settings);
+  });
+
+  it("replaces the hook of an earlier version, and says until then that it must be", async () => {
+    const t = await start();
+    const url = "http://127.0.0.1:41730/api/security/pretooluse?client=claude-code&hook=0a1b2c3d4e5f";
+    const old = { matcher: "*", hooks: [{ type: "http", url, timeout: 10, headers: { Authorization: "Bearer x" } }] };
+    await put(t.home, ".claude/settings.json", JSON.stringify({ hooks: { PreToolUse: [old] } }, null, 2));
+    const { tools } = (await (await t.fetch("/api/security/hook")).json()) as { tools: GuardStatus[] };
+    const [claude] = tools.filter((one) => one.tool === "claude-code");
+    expect(claude).toMatchObject({ installed: true, effective: false });
+    expect(claude?.problems.join()).toContain("install it again");
+    const fresh = await install(t, "claude-code");
+    const settings = JSON.parse(await readFile(fresh.body.settingsPath, "utf8"));
+    expect(settings.hooks.PreToolUse).toHaveLength(1);
+    expect(JSON.stringify(settings)).not.toContain("Bearer");
   });
 
   it("D19: keeps a byte-exact private backup", async () => {
@@ -122,7 +177,7 @@ describe("security: guard installation", () => {
     await symlink("../dotfiles/claude.json", join(t.home, ".claude/settings.json"));
     await install(t, "claude-code");
     expect((await lstat(join(t.home, ".claude/settings.json"))).isSymbolicLink()).toBe(true);
-    expect(await readFile(target, "utf8")).toContain("pretooluse");
+    expect(await readFile(target, "utf8")).toContain("guard/hook.sh");
     await uninstall(t, "claude-code");
     expect(await readFile(target, "utf8")).toBe('{ "a": 1 }\n');
     const broken = await start();
@@ -170,7 +225,7 @@ describe("security: guard installation", () => {
     await writeFile(file, `${text}# later\n`);
     expect((await uninstall(t, "codex")).body.removed).toBe(true);
     const after = await readFile(file, "utf8");
-    expect(after).not.toContain("pretooluse");
+    expect(after).not.toContain("hook.sh");
     expect(after).toContain("mine.sh");
     expect(after).toContain("# later");
   });
@@ -197,10 +252,13 @@ describe("security: guard installation", () => {
 
     const file = join(served.home, ".claude/settings.json");
     const text = await readFile(file, "utf8");
-    await writeFile(file, text.replace(`:${served.port}/`, ":1/"));
-    expect((await ask())?.problems.join()).toContain("port 1,");
-    await writeFile(file, text.replace(/^\{/, '{ "disableAllHooks": true, "allowedHttpHookUrls": ["https://*"],'));
+    await writeFile(file, text.replace("/data/guard/", "/elsewhere/guard/"));
+    expect((await ask())?.problems.join()).toContain("another data directory");
+    await writeFile(file, text.replace(/^\{/, '{ "disableAllHooks": true, "allowManagedHooksOnly": true,'));
     expect((await ask())?.problems).toHaveLength(2);
+    await writeFile(file, text);
+    await rm(join(served.home, "data/guard"), { recursive: true });
+    expect((await ask())?.problems.join()).toContain("script is gone");
     await writeFile(file, "{");
     expect(await ask()).toMatchObject({ installed: false, effective: false });
   });

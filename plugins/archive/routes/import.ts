@@ -1,5 +1,5 @@
 /** GET /scan, POST /import, GET /import/status, POST /import/cancel, POST /sync. */
-import { defineRoute, type Kernel, type SessionRef } from "sessarc";
+import { defineRoute, type Kernel, type SessionRef, toEvents } from "sessarc";
 import * as v from "valibot";
 import { type ImportFrame, type ImportReport, NO_PROGRESS } from "../import/report.ts";
 import { type Found, type Scan, versionOf } from "../places/scan.ts";
@@ -75,12 +75,13 @@ const status = defineRoute({
   handler: ({ kernel, event }) => {
     const { bulletin } = kernel.inject("archive").importer;
     if (!wantsEvents(event.req)) return bulletin.progress;
-    return toEvents((send, close) =>
-      bulletin.follow((frame) => {
-        send(frame);
-        if (frame.type === "done" || frame.type === "idle") close();
-      }),
-    );
+    return toEvents((out) => {
+      const leave = bulletin.follow((frame) => {
+        out.send(frame);
+        if (frame.type === "done" || frame.type === "idle") out.close();
+      });
+      out.gone.addEventListener("abort", leave, { once: true });
+    });
   },
 });
 
@@ -121,9 +122,9 @@ export async function answer(
   run: (onFrame: (frame: ImportFrame) => void) => Promise<ImportReport>,
 ): Promise<ImportReport | Response> {
   if (!wantsEvents(request)) return run(() => {});
-  return toEvents((send, close) => {
+  return toEvents(({ send, close }) => {
     send(NO_PROGRESS);
-    run(send)
+    return run((frame) => send(frame))
       .then(
         (report) => send({ type: "done", ...report }),
         (error: { code?: string; message?: string }) =>
@@ -134,36 +135,10 @@ export async function answer(
           }),
       )
       .finally(close);
-    return undefined;
   });
 }
 
 const wantsEvents = (request: Request) => request.headers.get("accept")?.includes("text/event-stream") === true;
-
-/** A stream of `data:` frames. `begin` may return what is to be done when the reader goes away. */
-function toEvents(begin: (send: (frame: object) => void, close: () => void) => undefined | (() => void)): Response {
-  const encoder = new TextEncoder();
-  let left: undefined | (() => void);
-  let open = true;
-  const stream = new ReadableStream<Uint8Array>({
-    start(controller) {
-      const send = (frame: object) => {
-        if (open) controller.enqueue(encoder.encode(`data: ${JSON.stringify(frame)}\n\n`));
-      };
-      left = begin(send, () => {
-        if (open) controller.close();
-        open = false;
-      });
-    },
-    cancel() {
-      open = false;
-      left?.();
-    },
-  });
-  return new Response(stream, {
-    headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" },
-  });
-}
 
 async function groupByProject(kernel: Kernel, found: readonly Found[]): Promise<ScannedProject[]> {
   const archive = kernel.inject("archive");

@@ -1,7 +1,7 @@
 /** Projects: list, rename, delete, associate, unlink, sync. GET /projects/:id is the insights plugin's. */
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
-import { defineRoute, type Kernel, SessarcError, type Statement } from "sessarc";
+import { defineRoute, type Kernel, SessarcError, type Statement, toEvents } from "sessarc";
 import * as v from "valibot";
 import type { Project } from "../catalogue/types.ts";
 import { answer } from "./import.ts";
@@ -43,31 +43,14 @@ const gitStates = defineRoute({
     const archive = kernel.inject("archive");
     const projects =
       query.project === undefined ? await archive.store.projects() : [await archive.project(query.project)];
-    const encoder = new TextEncoder();
-    const gone = new AbortController();
-    const stream = new ReadableStream<Uint8Array>({
-      async start(controller) {
-        const send = (text: string) => {
-          if (!gone.signal.aborted) controller.enqueue(encoder.encode(text));
-        };
-        send(": git\n\n"); // headers leave with the first byte
-        try {
-          await archive.eachGit(projects, (id, git) => send(frame({ id, git })), gone.signal);
-          send("event: end\ndata: {}\n\n");
-          if (!gone.signal.aborted) controller.close();
-        } catch (error) {
-          if (!gone.signal.aborted) controller.error(error);
-        }
-      },
-      cancel: () => gone.abort(),
-    });
-    return new Response(stream, {
-      headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" },
+    return toEvents(async (out) => {
+      out.comment("git");
+      await archive.eachGit(projects, (id, git) => out.send({ id, git } satisfies GitFrame), out.gone);
+      out.send({}, "end");
+      out.close();
     });
   },
 });
-
-const frame = (one: GitFrame): string => `data: ${JSON.stringify(one)}\n\n`;
 
 const rename = defineRoute({
   method: "PATCH",

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type JsonRecord, parseRecord, toRecord } from "sessarc";
+import { isGone, type JsonRecord, parseRecord, toRecord } from "sessarc";
 import { folderOfResource, pathOfUri } from "../stores/uri.ts";
 
 /** Folders of the windows this machine knows, by workspace id. `workspace.json` is written once per workspace. */
@@ -105,9 +105,4 @@ async function readText(path: string): Promise<string | undefined> {
     if (isGone(error)) return undefined;
     throw error;
   }
-}
-
-export function isGone(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "ENOENT" || code === "ENOTDIR" || code === "SOURCE_MISSING";
 }

@@ -2,11 +2,11 @@
 
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { openSqliteFile, type SqliteFile, sqliteVersion } from "sessarc";
+import { isGone, openSqliteFile, type SqliteFile, sqliteVersion } from "sessarc";
 import { type Chat, findChat, sidecarFolder } from "../stores/chat.ts";
 import { type GlobalIndex, indexGlobal } from "../stores/global.ts";
 import { indexWorkspace, type WorkspaceIndex } from "../stores/workspace.ts";
-import { createKnownFolders, isGone, type KnownFolders, md5Of, namesIn } from "./folders.ts";
+import { createKnownFolders, type KnownFolders, md5Of, namesIn } from "./folders.ts";
 import { globalBeside } from "./places.ts";
 
 export interface Store {

@@ -2,8 +2,8 @@
 import {
   type Adapter,
   defineRoute,
-  isGone,
   isSessarcError,
+  isUnreadable,
   type Kernel,
   type SessionRef,
   type TokenUsage,
@@ -104,7 +104,7 @@ async function repliesOf(
     }
   } catch (error) {
     // Gone or locked since it was imported: said in the answer.
-    if (isGone(error) || isSessarcError(error)) return undefined;
+    if (isUnreadable(error) || isSessarcError(error)) return undefined;
     throw error;
   }
 }

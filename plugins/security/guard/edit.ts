@@ -2,7 +2,9 @@
 import { isDeepStrictEqual } from "node:util";
 import * as jsonc from "jsonc-parser";
 import { isRecord, type Json, SessarcError } from "sessarc";
-import { type HookTool, hookIn } from "./hooks.ts";
+import { hookIn } from "./hook-command.ts";
+import type { HookTool } from "./hooks.ts";
+import { append, remove } from "./json-text.ts";
 import { appendToml, parseToml, removeToml, tomlEntry } from "./toml.ts";
 
 export type Settings = { [key: string]: Json };
@@ -37,6 +39,10 @@ export function parseSettings(text: string, tool: Pick<HookTool, "format">, path
 export function addEntry(before: string, tool: HookTool, entry: Json, path: string): Edited {
   const start = before.trim() === "" && tool.format !== "toml" ? "{}\n" : before;
   const settings = parseSettings(start, tool, path);
+  const there = valueAt(settings, tool.list);
+  const ours = Array.isArray(there) ? there.filter((item) => hookIn(item)) : [];
+  // Left where it is: some tools know a hook by its place.
+  if (ours.length === 1 && isDeepStrictEqual(ours[0], entry)) return { text: before, made: [] };
   let text = removeOurs(start, tool, [], path);
   const made: string[][] = [];
   let at: Json | undefined = parseSettings(text, tool, path);
@@ -63,13 +69,15 @@ export function addEntry(before: string, tool: HookTool, entry: Json, path: stri
   }
   for (const [key, value] of Object.entries(tool.root ?? {})) {
     if (settings[key] !== undefined) continue;
-    text = modify(text, [key], value);
+    text = append(text, [], key, value);
     made.unshift([key]);
   }
-  const list = valueAt(parseSettings(text, tool, path), tool.list);
-  text = Array.isArray(list)
-    ? modify(text, [...tool.list, list.length], entry, true)
-    : modify(text, [...tool.list], [entry]);
+  const known = tool.list.findIndex((_, depth) => valueAt(settings, tool.list.slice(0, depth + 1)) === undefined);
+  if (known < 0) text = append(text, tool.list, undefined, entry);
+  else {
+    const missing = tool.list.slice(known + 1).reduceRight<Json>((value, key) => ({ [key]: value }), [entry]);
+    text = append(text, tool.list.slice(0, known), tool.list[known], missing);
+  }
   const expected = expectAdded(settings, tool, entry);
   verify(parseSettings(text, tool, path), expected, path);
   return { text, made };
@@ -96,15 +104,15 @@ export function removeOurs(before: string, tool: HookTool, made: readonly string
       const inner = isRecord(item) ? item.hooks : undefined;
       if (Array.isArray(inner) && inner.some((hook) => !hookIn(hook))) {
         for (let i = inner.length - 1; i >= 0; i--)
-          if (hookIn(inner[i])) text = modify(text, [...tool.list, index, "hooks", i], undefined);
-      } else text = modify(text, [...tool.list, index], undefined);
+          if (hookIn(inner[i])) text = remove(text, [...tool.list, index, "hooks", i]);
+      } else text = remove(text, [...tool.list, index]);
     }
   }
   for (const container of [...made].reverse()) {
     const value = valueAt(parseSettings(text, tool, path), container);
     const isOwnField = container.length === 1 && tool.root?.[container[0] as string] === value;
     const isEmpty = typeof value === "object" && value !== null && Object.keys(value).length === 0;
-    if (isEmpty || isOwnField) text = modify(text, container, undefined);
+    if (isEmpty || isOwnField) text = remove(text, container);
   }
   const expected = expectRemoved(settings, tool, made);
   verify(parseSettings(text, tool, path), expected, path);
@@ -160,18 +168,4 @@ function valueAt(value: Json | undefined, path: readonly string[]): Json | undef
   let at = value;
   for (const key of path) at = isRecord(at) ? ((at as Settings)[key] as Json | undefined) : undefined;
   return at;
-}
-
-function modify(text: string, path: readonly (string | number)[], value: Json | undefined, insert = false): string {
-  const formattingOptions = formatOf(text);
-  const edits = jsonc.modify(text, [...path], value, { formattingOptions, isArrayInsertion: insert });
-  return jsonc.applyEdits(text, edits);
-}
-
-/** As the file is written: its line ends and its first indent. */
-function formatOf(text: string): jsonc.FormattingOptions {
-  const eol = text.includes("\r\n") ? "\r\n" : "\n";
-  const indent = /\n([ \t]+)\S/.exec(text)?.[1];
-  const tabs = indent?.startsWith("\t") ?? false;
-  return { eol, insertSpaces: !tabs, tabSize: tabs ? 1 : (indent?.length ?? 2) };
 }

@@ -6,6 +6,7 @@ import type { Rule, Scanner } from "../engine.ts";
 import { hideIn } from "../hide.ts";
 import type { ScanJob, ScanJobResult } from "../job.ts";
 import type { RuleSet } from "../rule-set.ts";
+import { DEADLINE_MS } from "./hook-script.ts";
 import { createInstaller, type Installer } from "./install.ts";
 import { readPayload, type ToolCall } from "./payload.ts";
 import { pathsRead, readPath } from "./reads.ts";
@@ -52,7 +53,8 @@ const LARGE: PoolTask<[ScanJob], ScanJobResult> = {
 /** Longer texts go to the pool at once. */
 const SMALL = 512 * 1024;
 const BUDGET_MS = 40;
-const POOL_BUDGET_MS = 4_000;
+/** Leaves the answer time to arrive before the hook's deadline. */
+const POOL_BUDGET_MS = DEADLINE_MS - 400;
 
 export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
   const records = createRecords(kernel);

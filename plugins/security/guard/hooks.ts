@@ -1,12 +1,17 @@
 /** Where each assistant takes a hook, and what ours looks like there. */
 import { join } from "node:path";
 import type { AdapterEnv, Json, Kernel } from "sessarc";
+import { commandOf } from "./hook-command.ts";
 import { pluginText } from "./opencode-plugin.ts";
 
 export interface HookRequest {
-  /** Address of the guard, with `client` and `hook`. */
+  tool: string;
+  /** Tells our entries from others'. */
+  id: string;
+  /** Where the service that runs is found. */
+  dataDir: string;
+  /** Address of the guard as it is served now, with `client` and `hook`. */
   url: string;
-  token: string | undefined;
   onFailure: "allow" | "block";
   platform: NodeJS.Platform;
 }
@@ -14,7 +19,7 @@ export interface HookRequest {
 export interface HookTool {
   tool: string;
   label: string;
-  transport: "http" | "command" | "plugin";
+  transport: "command" | "plugin";
   /** `jsonc` takes comments; `file` is a file of ours alone. */
   format: "json" | "jsonc" | "toml" | "file";
   settings(env: AdapterEnv): string;
@@ -34,21 +39,13 @@ export const HOOK_TOOLS: readonly HookTool[] = [
   {
     tool: "claude-code",
     label: "Claude Code",
-    transport: "http",
+    transport: "command",
     format: "json",
     settings: (env) => join(folder(env, "CLAUDE_CONFIG_DIR", ".claude"), "settings.json"),
     list: ["hooks", "PreToolUse"],
-    entry: ({ url, token, onFailure }) => ({
+    entry: (request) => ({
       matcher: "*",
-      hooks: [
-        {
-          type: "http",
-          url,
-          timeout: 10,
-          ...(token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } }),
-          ...(onFailure === "block" ? { onFailure } : {}),
-        },
-      ],
+      hooks: [{ type: "command", command: commandOf(request), timeout: 10 }],
     }),
   },
   {
@@ -122,25 +119,4 @@ export const HOOK_TOOLS: readonly HookTool[] = [
 export function settingsPath(kernel: Kernel, tool: HookTool): string {
   const { env, registry } = kernel;
   return registry.adapters.get(tool.tool)?.guard?.settings(env) ?? tool.settings(env);
-}
-
-/**
- * curl and nothing else: starting Node would take as long as the call itself. Only the answer goes to stdout. A refused connection, an
- * error status and a timeout all end in the exit code the user chose; proxies never get to see it.
- */
-function commandOf({ url, token, onFailure, platform }: HookRequest): string {
-  const quote = platform === "win32" ? '"' : "'";
-  const header = (text: string) => `-H ${quote}${text}${quote}`;
-  const auth = token === undefined ? "" : ` ${header(`Authorization: Bearer ${token}`)}`;
-  const program = platform === "win32" ? "curl.exe" : "curl";
-  const end = onFailure === "block" ? "exit 2" : "exit 0";
-  return `${program} -sf --noproxy ${quote}*${quote} -m 8 ${header("Content-Type: application/json")}${auth} --data-binary @- ${quote}${url}${quote} || ${end}`;
-}
-
-/** Our entries anywhere in a value: by the guard's path and an install id. */
-export const HOOK_URL = /https?:\/\/[^\s'"\\]+\/api\/security\/pretooluse\?[^\s'"\\]*\bhook=([a-z0-9]+)/;
-
-export function hookIn(value: unknown): { url: string; id: string } | undefined {
-  const match = HOOK_URL.exec(typeof value === "string" ? value : JSON.stringify(value));
-  return match ? { url: match[0], id: match[1] as string } : undefined;
 }

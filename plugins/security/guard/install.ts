@@ -4,7 +4,9 @@ import { dirname, join } from "node:path";
 import { isSessarcError, type JsonRecord, type Kernel, SessarcError, type Statement } from "sessarc";
 import type { RuleSet } from "../rule-set.ts";
 import { diffOf } from "./diff.ts";
-import { HOOK_TOOLS, type HookRequest, type HookTool, hookIn, settingsPath } from "./hooks.ts";
+import { hookIn } from "./hook-command.ts";
+import { writeHookScript } from "./hook-script.ts";
+import { HOOK_TOOLS, type HookRequest, type HookTool, settingsPath } from "./hooks.ts";
 import { createLedger, type InstallRow } from "./ledger.ts";
 import { findProblems } from "./problems.ts";
 import {
@@ -27,13 +29,14 @@ export interface InstallOptions {
 export interface GuardStatus {
   tool: string;
   label: string;
-  transport: "http" | "command" | "plugin";
+  transport: "command" | "plugin";
   settingsPath: string;
   installed: boolean;
   /** Installed, and nothing is known that would keep it from working. */
   effective: boolean;
-  /** Why not. */
+  /** Why not, and the step to take. */
   problems: string[];
+  /** Where the hook's question arrives; null when it is not installed. */
   url: string | null;
   mode: "enforce" | "observe";
   onFailure: "allow" | "block" | null;
@@ -54,8 +57,12 @@ export interface Installer {
   uninstall(tool: string): Promise<{ removed: boolean; restored: boolean; settingsPath: string }>;
   status(): Promise<GuardStatus[]>;
   modeOf(client: string): Promise<"enforce" | "observe">;
+  /** What the user chose for calls that the guard cannot decide about; undefined where no hook asks. */
+  onFailureOf(client: string): Promise<"allow" | "block" | undefined>;
   /** Notes that a hook asked; answers what has to be written for it. */
   fired(client: string, hook: string | undefined, at: Date): Promise<Statement | undefined>;
+  /** Brings what installed hooks run up to date, token included. False when none is installed. */
+  refresh(): Promise<boolean>;
 }
 
 const TRIES = 3;
@@ -97,8 +104,10 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     const { host, port } = kernel.address ?? kernel.config;
     const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
     return {
+      tool: tool.tool,
+      id,
+      dataDir: storage.dataDir,
       url: `http://${name}:${port}/api/security/pretooluse?client=${tool.tool}&hook=${id}`,
-      token: kernel.access.scoped("guard"),
       onFailure,
       platform: env.platform,
     };
@@ -122,9 +131,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     const request = requestFor(tool, id, onFailure);
     const { text: after, made } = await edited(tool, before, request, path, ours !== undefined);
     const bytes = Buffer.concat([bom ? Buffer.from([0xef, 0xbb, 0xbf]) : Buffer.alloc(0), Buffer.from(after)]);
-    const diff = await rules.hide(
-      request.token ? diffOf(before, after).replaceAll(request.token, "••••••") : diffOf(before, after),
-    );
+    const diff = await rules.hide(diffOf(before, after));
     if (options.dryRun) return { ...(await statusOf(tool, path, row, file)), backupPath: null, diff };
 
     const untouched = row !== undefined && file.bytes !== null && digestOf(file.bytes) === row.after_sha;
@@ -141,7 +148,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
       before_sha: untouched ? row.before_sha : fresh && file.bytes ? digestOf(file.bytes) : null,
       after_sha: digestOf(bytes),
       backup: untouched ? row.backup : file.bytes === null ? null : await backUp(tool, file.bytes),
-      made: JSON.stringify(fresh ? made : row ? JSON.parse(row.made) : []),
+      made: fresh ? JSON.stringify(made) : (row?.made ?? "[]"),
       url: request.url,
       on_failure: onFailure,
       mode,
@@ -151,6 +158,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     if (file.bytes === null) next.made_folder = (await makeFolder(path)) ?? null;
     // First the ledger: a crash in between leaves a row without an entry, which status tells.
     await ledger.put(next);
+    await writeHookScript(storage.dataDir, kernel.access.scoped("guard"));
     if (!file.bytes?.equals(bytes)) await replaceSettings(file, bytes);
     return { ...(await statusOf(tool, path, next)), backupPath: backupPath(next.backup), diff };
   }
@@ -232,13 +240,8 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
       const { parseSettings } = await import("./edit.ts");
       const settings: JsonRecord = tool.format === "file" ? {} : parseSettings(text, tool, path);
       status.installed = true;
-      status.url = hook.url;
-      status.problems = await findProblems(kernel, tool, settings, path, {
-        url: hook.url,
-        lastFiredAt: status.lastFiredAt,
-      });
-      if (kernel.access.required && !text.includes(kernel.access.scoped("guard") ?? ""))
-        status.problems.push("The service asks for a token that the hook does not have: install it again");
+      status.url = hook.url ?? requestFor(tool, hook.id, "allow").url;
+      status.problems = await findProblems(kernel, tool, settings, path, hook);
     } catch (error) {
       if (!isSessarcError(error)) throw error;
       status.problems.push(error.message);
@@ -257,7 +260,15 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     async modeOf(client) {
       return (await ledger.all()).get(client)?.mode ?? "enforce";
     },
+    async onFailureOf(client) {
+      return (await ledger.all()).get(client)?.on_failure;
+    },
     fired: (client, hook, at) => ledger.fired(client, hook, at),
+    async refresh() {
+      if ((await ledger.all()).size === 0) return false;
+      await writeHookScript(storage.dataDir, kernel.access.scoped("guard"));
+      return true;
+    },
   };
 }
 

@@ -2,53 +2,57 @@
 import { access, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isRecord, type JsonRecord, type Kernel } from "sessarc";
+import { codexTrustProblem } from "./codex-trust.ts";
+import { type FoundHook, namesDataDir } from "./hook-command.ts";
+import { hookScript } from "./hook-script.ts";
 import type { HookTool } from "./hooks.ts";
-
-export interface Installed {
-  url: string;
-  lastFiredAt: string | null;
-}
 
 export async function findProblems(
   kernel: Kernel,
   tool: HookTool,
   settings: JsonRecord,
   path: string,
-  hook: Installed,
+  hook: FoundHook,
 ): Promise<string[]> {
   return [
-    ...addressProblems(kernel, hook.url),
+    ...(await wayProblems(kernel, hook)),
     ...(tool.transport === "command" && !(await hasCurl(kernel)) ? ["curl was not found, and the hook needs it"] : []),
-    ...(await toolProblems(kernel, tool, settings, path, hook)),
+    ...(await toolProblems(kernel, tool, settings, path)),
   ];
 }
 
-function addressProblems(kernel: Kernel, url: string): string[] {
+/** Whether the hook's question arrives here. */
+async function wayProblems(kernel: Kernel, hook: FoundHook): Promise<string[]> {
+  const { dataDir } = kernel.storage;
+  if (hook.url === undefined) {
+    if (!namesDataDir(hook, dataDir)) return ["The hook asks the service of another data directory: install it again"];
+    if (!(await exists(hookScript(dataDir)))) return ["The hook's script is gone: install it again"];
+  } else if (kernel.env.platform !== "win32")
+    return ["An earlier version wrote this hook, bound to one port: install it again"];
   if (!kernel.address) return ["The service is not running, so nobody answers the hook"];
-  const port = Number(new URL(url).port || 80);
+  const port = hook.url === undefined ? kernel.address.port : Number(new URL(hook.url).port || 80);
   if (port === kernel.address.port) return [];
   return [`The hook asks port ${port}, but the service listens on ${kernel.address.port}: install it again`];
 }
 
-async function toolProblems(
-  kernel: Kernel,
-  { tool }: HookTool,
-  settings: JsonRecord,
-  path: string,
-  hook: Installed,
-): Promise<string[]> {
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+async function toolProblems(kernel: Kernel, { tool }: HookTool, settings: JsonRecord, path: string): Promise<string[]> {
   switch (tool) {
     case "claude-code":
       return [
-        ...claudeProblems(settings, hook.url, "settings.json"),
-        ...claudeProblems(await readObject(managedSettings(kernel)), hook.url, "the managed settings"),
+        ...claudeProblems(settings, "settings.json"),
+        ...claudeProblems(await readObject(managedSettings(kernel)), "the managed settings"),
       ];
     case "codex": {
       const features = await codexFeatures(dirname(path));
       if (features === "off") return ["Hooks are switched off in config.toml (`features`)"];
-      return hook.lastFiredAt === null
-        ? ["Codex runs a new hook only after you trusted it: start Codex and accept it with /hooks"]
-        : [];
+      const untrusted = await codexTrustProblem(settings, path);
+      return untrusted === undefined ? [] : [untrusted];
     }
     case "gemini-cli": {
       const hooks = isRecord(settings.hooks) ? settings.hooks : {};
@@ -73,27 +77,12 @@ async function toolProblems(
   }
 }
 
-function claudeProblems(settings: JsonRecord, url: string, where: string): string[] {
+function claudeProblems(settings: JsonRecord, where: string): string[] {
   const problems: string[] = [];
   if (settings.disableAllHooks === true) problems.push(`\`disableAllHooks\` is set in ${where}: no hook runs`);
   if (settings.allowManagedHooksOnly === true)
     problems.push(`\`allowManagedHooksOnly\` is set in ${where}: this hook does not run`);
-  const allowed = settings.allowedHttpHookUrls;
-  if (Array.isArray(allowed) && !allowed.some((pattern) => typeof pattern === "string" && fits(pattern, url)))
-    problems.push(`\`allowedHttpHookUrls\` in ${where} does not allow the hook's address`);
   return problems;
-}
-
-/** `*` stands for anything. */
-function fits(pattern: string, url: string): boolean {
-  const parts = pattern.split("*");
-  let at = 0;
-  for (const [index, part] of parts.entries()) {
-    const found = index === 0 ? (url.startsWith(part) ? 0 : -1) : url.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return parts.length === 1 ? url === pattern : parts.at(-1) === "" || url.endsWith(parts.at(-1) as string);
 }
 
 function managedSettings({ env }: Kernel): string {
@@ -130,11 +119,7 @@ async function hasCurl({ env }: Kernel): Promise<boolean> {
   const path = env.env.PATH ?? process.env.PATH ?? "";
   const [separator, name] = env.platform === "win32" ? [";", "curl.exe"] : [":", "curl"];
   for (const folder of path.split(separator)) {
-    const there = await access(join(folder || ".", name)).then(
-      () => true,
-      () => false,
-    );
-    if (there) return true;
+    if (await exists(join(folder || ".", name))) return true;
   }
   return false;
 }

@@ -1,5 +1,6 @@
 /** What each assistant understands. Allow is silence: an explicit allow would skip the user's own prompts. */
 import type { ToolDecision } from "./guard.ts";
+import { ANSWER_TYPE } from "./hook-script.ts";
 
 /** The own fields of a tool for a block; added to our answer, or all of it when an installed hook asks. */
 export function blockFields(client: string, reason: string): Record<string, unknown> {
@@ -24,14 +25,19 @@ export function blockFields(client: string, reason: string): Record<string, unkn
 
 /**
  * The answer to an installed hook: nothing but what the tool knows, because unknown fields make some of them ignore the whole answer
- * and run the call.
+ * and run the call. Its type says whose answer it is.
  */
-export function hookAnswer(client: string, { decision, reason }: ToolDecision): unknown {
-  // Cursor reads an object without `permission` as an error; nothing at all is fine everywhere but there is no JSON to parse then.
-  if (decision !== "block") return client === "cursor" ? undefined : {};
-  const why = reason ?? "Blocked by sessarc";
-  if (client === "gemini-cli") return { decision: "deny", reason: why };
-  if (client === "claude-code") return { decision: "block", reason: why, ...blockFields(client, why) };
-  const own = blockFields(client, why);
-  return Object.keys(own).length > 0 ? own : { decision: "block", reason: why };
+export function answerHook(client: string, { decision, reason }: ToolDecision): Response {
+  const headers = { "content-type": ANSWER_TYPE };
+  if (decision === "block")
+    return new Response(JSON.stringify(blockAnswer(client, reason ?? "Blocked by sessarc")), { headers });
+  // Cursor reads an object without `permission` as an error; where its hook does not ask through our script, it gets to see this.
+  return client === "cursor" ? new Response(null, { status: 204, headers }) : new Response("{}", { headers });
+}
+
+function blockAnswer(client: string, reason: string): object {
+  if (client === "gemini-cli") return { decision: "deny", reason };
+  if (client === "claude-code") return { decision: "block", reason, ...blockFields(client, reason) };
+  const own = blockFields(client, reason);
+  return Object.keys(own).length > 0 ? own : { decision: "block", reason };
 }

@@ -1,7 +1,8 @@
 /** The guard's routes: the question hooks ask, what was asked, and installing. */
 import { defineRoute, type Json } from "sessarc";
 import * as v from "valibot";
-import { blockFields, hookAnswer } from "./reply.ts";
+import type { ToolDecision } from "./guard.ts";
+import { answerHook, blockFields } from "./reply.ts";
 
 const name = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,40}$/, "is no name of a tool"));
 
@@ -12,10 +13,9 @@ const pretooluse = defineRoute({
   limits: { bytes: 8 * 2 ** 20 },
   query: v.object({ client: v.optional(name), hook: v.optional(name) }),
   body: v.record(v.string(), v.unknown()),
-  handler: async ({ kernel, query, body }) => {
+  handler: async ({ kernel, query, body }): Promise<ToolDecision | Response> => {
     const { decision } = await kernel.inject("guard").check(body as Record<string, Json>, query.client, query.hook);
-    if (query.hook !== undefined && query.client !== undefined)
-      return hookAnswer(query.client, decision) as typeof decision;
+    if (query.hook !== undefined && query.client !== undefined) return answerHook(query.client, decision);
     const own =
       decision.decision === "block" && query.client ? blockFields(query.client, decision.reason ?? "") : undefined;
     return { ...decision, ...own };

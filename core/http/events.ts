@@ -1,0 +1,64 @@
+/** Server-sent events: the one writer of streams whose frames are JSON. */
+import type { MaybePromise } from "../utils/async.ts";
+
+export interface EventWriter {
+  /** Writes `data: <JSON>`; nothing once the stream has ended. */
+  send(frame: object, event?: string): void;
+  /** Writes a line that readers ignore: an answer's head leaves with its first byte. */
+  comment(text: string): void;
+  /** Ends the stream. Calling it again does nothing. */
+  close(): void;
+  /** Aborts when the reader went away. */
+  readonly gone: AbortSignal;
+}
+
+/**
+ * A stream that `write` fills until it calls `close`. What `write` throws breaks the stream off. Frames are queued without limit: a
+ * writer that may be far ahead of its reader makes its own stream and answers it with `eventsResponse`.
+ */
+export function toEvents(write: (out: EventWriter) => MaybePromise<void>): Response {
+  const encoder = new TextEncoder();
+  const reader = new AbortController();
+  let open = true;
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      const put = (text: string) => {
+        if (open) controller.enqueue(encoder.encode(text));
+      };
+      const out: EventWriter = {
+        gone: reader.signal,
+        send(frame, event) {
+          const head = event === undefined ? "" : `event: ${event}\n`;
+          put(`${head}data: ${JSON.stringify(frame)}\n\n`);
+        },
+        comment: (text) => put(`: ${text}\n\n`),
+        close() {
+          if (open) controller.close();
+          open = false;
+        },
+      };
+      // Not awaited: frames are read while more are written.
+      new Promise<void>((resolve) => resolve(write(out))).catch((error: unknown) => {
+        if (open) controller.error(error);
+        open = false;
+      });
+    },
+    cancel() {
+      open = false;
+      reader.abort();
+    },
+  });
+  return eventsResponse(stream);
+}
+
+/** Answers a stream of server-sent events as what it is. */
+export function eventsResponse(stream: ReadableStream<Uint8Array>): Response {
+  return new Response(stream, {
+    headers: {
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-store",
+      // Proxies would hold frames back.
+      "x-accel-buffering": "no",
+    },
+  });
+}

@@ -1,0 +1,12 @@
+/** What errors of the file system, and our own about other programs' files, say. */
+
+/** The `code` of an error; empty when it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+/** True when a file or folder is not there (any more), whoever says so: the file system, or SOURCE_MISSING. */
+export function isGone(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === "ENOENT" || code === "ENOTDIR" || code === "SOURCE_MISSING";
+}

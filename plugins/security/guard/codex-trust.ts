@@ -1,0 +1,50 @@
+/** Which hooks Codex runs: those whose digest stands in its settings as trusted. */
+import { createHash } from "node:crypto";
+import { readFile, realpath } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { isRecord, type JsonRecord } from "sessarc";
+import { hookIn } from "./hook-command.ts";
+
+/** What keeps Codex from running our hook of these settings (hooks.json or config.toml), with the step to take. */
+export async function codexTrustProblem(settings: JsonRecord, path: string): Promise<string | undefined> {
+  const states = await readStates(dirname(path));
+  // Codex resolves the folder that CODEX_HOME names, and not the one it takes by itself.
+  const folder = await realpath(dirname(path)).catch(() => dirname(path));
+  const events = isRecord(settings.hooks) ? settings.hooks.PreToolUse : undefined;
+  for (const [group, entry] of (Array.isArray(events) ? events : []).entries()) {
+    const hooks = isRecord(entry) && Array.isArray(entry.hooks) ? entry.hooks.filter(isRecord) : [];
+    for (const [index, hook] of hooks.entries()) {
+      if (!hookIn(hook) || !isRecord(entry)) continue;
+      const keys = [path, join(folder, basename(path))].map((file) => `${file}:pre_tool_use:${group}:${index}`);
+      const state = keys.map((key) => states[key]).find(isRecord);
+      if (state?.enabled === false)
+        return "The hook is switched off in Codex: start Codex and switch it on with /hooks";
+      if (typeof state?.trusted_hash !== "string")
+        return "Codex runs a new hook only after you trusted it: start Codex and accept it with /hooks";
+      if (state.trusted_hash !== trustHash(entry, hook))
+        return "The hook's command changed since you trusted it, and Codex skips it: start Codex and accept it again with /hooks";
+      return undefined;
+    }
+  }
+  return undefined;
+}
+
+/** The digest Codex keeps: over the hook with its group's matcher and all defaults filled in, keys in order. */
+export function trustHash(group: JsonRecord, hook: JsonRecord): string {
+  const { command, timeout = 600, async: background = false, statusMessage } = hook;
+  const handler = { async: background, command, statusMessage, timeout, type: "command" };
+  const identity = { event_name: "pre_tool_use", hooks: [handler], matcher: group.matcher };
+  return `sha256:${createHash("sha256").update(JSON.stringify(identity)).digest("hex")}`;
+}
+
+async function readStates(folder: string): Promise<Record<string, unknown>> {
+  const text = await readFile(join(folder, "config.toml"), "utf8").catch(() => "");
+  const { parseToml } = await import("./toml.ts");
+  try {
+    const { hooks } = parseToml(text, "config.toml");
+    return isRecord(hooks) && isRecord(hooks.state) ? hooks.state : {};
+  } catch {
+    // Codex says itself that it cannot read it.
+    return {};
+  }
+}
