@@ -3,6 +3,11 @@ import { isRecord, type JsonRecord, toItems, toJsonText, toRecord, toText } from
 
 const INJECTED = /^\s*<(session_context|state_snapshot|hook_context|system-reminder|environment_context)\b/;
 const SETUP = "This is the Gemini CLI. We are setting up the context for our chat";
+/** The tool that runs commands, and the lines that it puts behind their output. */
+const SHELL = "run_shell_command";
+const SHELL_TAIL = 600;
+const SHELL_END =
+  /(?:^Exit Code: (\S+)\n?)?(?:^Signal: (\S+)\n?)?(?:^Background PIDs: .*\n?)?(?:^Process Group PGID: .*\n?)?(?:^<\/untrusted_context>\s*)?$(?![\s\S])/m;
 const FILES = "--- Content from referenced files ---";
 
 export interface UserText {
@@ -77,7 +82,14 @@ export function resultOf(call: JsonRecord): ToolResult | undefined {
   }
   const text = texts.filter((one) => one !== "").join("\n") || displayText(call.resultDisplay);
   if (text === "" && !failed && texts.length === 0) return undefined;
+  error ||= call.name === SHELL && hasFailed(text);
   return { text: text || (failed ? String(call.status) : ""), isError: failed || error };
+}
+
+/** A command that failed is a call that succeeded for the tool: how it ended stands behind its output. */
+function hasFailed(text: string): boolean {
+  const [, code = "0", signal = "(none)"] = SHELL_END.exec(text.slice(-SHELL_TAIL)) ?? [];
+  return (code !== "0" && code !== "(none)") || (signal !== "0" && signal !== "(none)");
 }
 
 function responseText(response: unknown): ToolResult {

@@ -25,7 +25,16 @@ import type { Conversation, Reply } from "./types.ts";
 /** Events of the live messages, numbered from 0; kinds nobody knows are counted in `unknown`. */
 export function toEvents(conversation: Conversation, unknown: Record<string, number>): SessionEvent[] {
   const events: SessionEvent[] = [];
-  for (const row of conversation.messages.values()) for (const event of messageEvents(row, unknown)) events.push(event);
+  /** Calls whose own record has no result, by id: their names. */
+  const open = new Map<string, string>();
+  for (const row of conversation.messages.values()) {
+    for (const event of messageEvents(row, unknown)) {
+      if (event.kind === "tool_use" && event.tool_use_id) open.set(event.tool_use_id, event.tool_name ?? "tool");
+      else if (event.kind === "tool_result" && event.tool_use_id) open.delete(event.tool_use_id);
+      events.push(event);
+    }
+    if (open.size > 0) for (const event of lateResults(row, open)) events.push(event);
+  }
   events.forEach((event, seq) => {
     event.seq = seq;
   });
@@ -126,6 +135,21 @@ function* callEvents(call: JsonRecord, from: Base & { model?: string | undefined
     tool_use_id,
     is_error: result.isError,
   };
+}
+
+/** Results that stand in a message of the user's role, for calls that have none of their own. */
+function* lateResults(row: JsonRecord, open: Map<string, string>): Generator<SessionEvent> {
+  if (row.type !== "user") return;
+  for (const part of toItems(row.content)) {
+    const { functionResponse } = toRecord(part);
+    const id = isRecord(functionResponse) ? toText(functionResponse.id) : undefined;
+    const name = id === undefined ? undefined : open.get(id);
+    const result = name === undefined ? undefined : resultOf({ name, result: [part] });
+    if (id === undefined || !result) continue;
+    open.delete(id);
+    const shared = { seq: 0, id: toText(row.id), at: toIso(row.timestamp), tool_name: name, tool_use_id: id };
+    yield { ...shared, kind: "tool_result", text: result.text, is_error: result.isError };
+  }
 }
 
 /** Rewritten histories carry calls as parts of `content` only. */

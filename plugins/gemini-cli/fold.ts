@@ -5,6 +5,16 @@ import type { Conversation, Meta, Reply } from "./types.ts";
 
 const META = ["sessionId", "projectHash", "startTime", "lastUpdated", "summary", "kind"] as const;
 
+const isEmpty = (value: unknown) =>
+  value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
+
+/** `row` with whatever the same message had before. */
+function complete(row: JsonRecord, known: JsonRecord | undefined): JsonRecord {
+  if (known === undefined || known.type !== row.type) return row;
+  const kept = Object.entries(known).filter(([name, value]) => name !== "tokens" && !isEmpty(value));
+  return { ...row, ...Object.fromEntries(kept) };
+}
+
 export interface Fold {
   /** Applies one record. Never throws. */
   row(row: unknown): void;
@@ -14,6 +24,8 @@ export interface Fold {
 export function createFold(): Fold {
   const meta: Meta = {};
   const messages = new Map<string, JsonRecord>();
+  /** Every message ever logged: a resume empties the history for a moment. */
+  const seen = new Map<string, JsonRecord>();
   const replies = new Map<string, Reply>();
   const unknown: Record<string, number> = {};
   let tokenRecords = 0;
@@ -30,6 +42,7 @@ export function createFold(): Fold {
     }
     const id = toText(row.id) ?? `#${nameless++}`;
     messages.set(id, row); // a known id keeps its place
+    seen.set(id, row);
     const at = toIso(row.timestamp);
     if (at !== undefined) {
       first = earliest([first, at]);
@@ -45,10 +58,11 @@ export function createFold(): Fold {
     } else if (known) known.model = model;
   }
 
+  /** A history written anew (a resume, a compression) has its messages without calls, thoughts and times: what is known of them stays. */
   function replaceAll(rows: unknown): void {
     messages.clear();
-    if (Array.isArray(rows)) for (const row of rows) message(row);
-    else bad++;
+    if (!Array.isArray(rows)) bad++;
+    else for (const row of rows) message(isRecord(row) ? complete(row, seen.get(String(row.id))) : row);
   }
 
   function update(set: JsonRecord): void {

@@ -2,6 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { type AdapterPlugin, pathsIn, type SessionEvent } from "sessarc";
 import codex from "sessarc/plugins/codex";
+import gemini from "sessarc/plugins/gemini-cli";
 import { describe, expect, it } from "vitest";
 import { drain } from "../adapter/bench.ts";
 
@@ -70,5 +71,37 @@ describe("codex 0.169.0", () => {
     ]);
     expect(events.filter((event) => event.text.includes("SUMMARY of all"))).toHaveLength(2); // said twice by the model
     expect(of(events, "note").filter((event) => event.text === "Context compacted")).toHaveLength(2);
+  });
+});
+
+describe("gemini-cli 0.61.0", () => {
+  const calls = ["run_shell_command", "run_shell_command", "write_file", "replace", "read_file"];
+
+  it("resumed within a minute: calls keep their results, thoughts and times", async () => {
+    const { events, summary } = await read(gemini(), "gemini-cli-0.61.0-resumed.jsonl");
+    expect(of(events, "tool_use").map((event) => event.tool_name)).toEqual(calls);
+    const results = of(events, "tool_result");
+    expect(results.map((event) => event.tool_use_id)).toEqual(of(events, "tool_use").map((event) => event.tool_use_id));
+    expect(of(events, "thinking").map((event) => event.text)).toEqual(["hmm"]);
+    expect(of(events, "user").map((event) => event.text)).toEqual(["gemini tools", "go on"]);
+    expect(events.find((event) => event.kind === "user")?.at).toBe("2026-11-22T03:50:25.598Z");
+    expect(summary.usage["gemini-2.5-pro"]).toMatchObject({ input: 2661, output: 363, cacheRead: 4071 });
+  });
+
+  it("a command that ended with an exit code failed", async () => {
+    const { events } = await read(gemini(), "gemini-cli-0.61.0-resumed.jsonl");
+    expect(ends(events)).toEqual([
+      ["run_shell_command", false],
+      ["run_shell_command", true],
+      ["write_file", false],
+      ["replace", true],
+      ["read_file", false],
+    ]);
+  });
+
+  it("a history that was written anew has its calls and results in parts of messages", async () => {
+    const { events } = await read(gemini(), "gemini-cli-0.61.0-resumed-history-only.jsonl");
+    expect(of(events, "tool_use").map((event) => event.tool_name)).toEqual(calls);
+    expect(ends(events).map(([, failed]) => failed)).toEqual([false, true, false, true, false]);
   });
 });
