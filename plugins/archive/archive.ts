@@ -10,7 +10,14 @@ import {
   type SessionUsage,
 } from "sessarc";
 import { createStore, type Store } from "./catalogue/store.ts";
-import { type Cost, type Project, partsOf, type Session, type SessionRow } from "./catalogue/types.ts";
+import {
+  type Cost,
+  type Project,
+  partsOf,
+  type Session,
+  type SessionRow,
+  type StoredSession,
+} from "./catalogue/types.ts";
 import { Importer } from "./import/importer.ts";
 import { createResolver, type FolderIdentity, type ProjectResolver } from "./places/projects.ts";
 import { createSources, type Sources } from "./places/sources.ts";
@@ -37,7 +44,7 @@ export interface Archive {
   /** Call after changing sessions or projects. */
   changed(): void;
   /** The row of a session; throws SESSION_NOT_FOUND. */
-  row(id: string): Promise<SessionRow>;
+  row(id: string): Promise<StoredSession>;
   /** The session as the API answers it; throws SESSION_NOT_FOUND. */
   session(id: string): Promise<Session>;
   /** The project with its counts, without git; throws PROJECT_NOT_FOUND. */

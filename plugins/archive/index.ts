@@ -13,7 +13,7 @@ import { sessionRoutes } from "./routes/sessions.ts";
 import { sourceRoutes } from "./routes/sources.ts";
 
 export type { Archive } from "./archive.ts";
-export type { Cost, Project, Session, SessionFacts, SessionRow, SlotFacts } from "./catalogue/types.ts";
+export type { Cost, EarlierText, Project, Session, SessionFacts, SessionRow, SlotFacts } from "./catalogue/types.ts";
 export type { FollowFrame, SessionOutcome } from "./import/bulletin.ts";
 export type { ImportFrame, ImportReport, Progress } from "./import/report.ts";
 export type { RetentionReport } from "./places/retention.ts";

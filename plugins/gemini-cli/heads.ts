@@ -11,6 +11,8 @@ const SAFE_ID = /^[\w.-]{1,128}$/;
 export interface Head {
   sessionId?: string | undefined;
   projectHash?: string | undefined;
+  /** A log in which nobody said anything: a header, notes of the tool. */
+  silent?: boolean | undefined;
 }
 
 export interface FileStat {
@@ -45,7 +47,8 @@ async function readHead({ path, size }: FileStat): Promise<Head> {
     const bytes = Buffer.alloc(Math.min(size, HEAD));
     const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
     const text = bytes.toString("utf8", 0, bytesRead);
-    if (path.endsWith(".jsonl")) return fromLines(text);
+    if (path.endsWith(".jsonl"))
+      return { ...fromLines(text), silent: size <= HEAD && text.split("\n").every(isSilent) };
     if (size <= HEAD) return fromFields(parseDocument(text).value);
     // Real documents start with the id; sorted ones end with it.
     const end = Buffer.alloc(TAIL);
@@ -66,6 +69,14 @@ function fromLines(text: string): Head {
     if (head.sessionId !== undefined) return head;
   }
   return {};
+}
+
+/** Neither a message of a person or the model nor a change of the history. A line that cannot be read may be one. */
+function isSilent(line: string): boolean {
+  if (line.trim() === "") return true;
+  const { value } = parseDocument(line);
+  if (!isRecord(value) || value.type === "user" || value.type === "gemini") return false;
+  return !isRecord(value.$set) || value.$set.messages === undefined;
 }
 
 function fromFields(value: unknown): Head {

@@ -58,9 +58,12 @@ async function* toRefs(files: readonly Found[]): AsyncGenerator<SessionRef> {
     else byId.set(id, [file]);
   }
   for (const [id, same] of byId) {
-    const logs = same.filter((file) => file.path.endsWith(".jsonl"));
-    const sessions = logs.length > 0 ? logs : same;
-    const twins = logs.length > 0 ? same.filter((file) => !logs.includes(file)).map((file) => file.path) : [];
+    // A resume leaves a log in which nobody says anything beside the chat it went on with.
+    const said = same.filter((file) => !file.head.silent);
+    const chats = said.length > 0 ? said : same;
+    const logs = chats.filter((file) => file.path.endsWith(".jsonl"));
+    const sessions = logs.length > 0 ? logs : chats;
+    const twins = same.filter((file) => !sessions.includes(file)).map((file) => file.path);
     for (const [n, file] of sessions.entries()) {
       const ref = refOf(file, n === 0 ? id : `${id}.${file.stem}`);
       const agents = join(dirname(file.path), id);

@@ -60,7 +60,7 @@ export class Audience {
 
   /** A new follower; its status frame is in the stream at once. `wanted`: what it has seen already. */
   join(wanted: Position | undefined): Client {
-    const seq = wanted?.seq ?? this.#history.row.message_count;
+    const seq = wanted?.seq ?? this.#history.row.length;
     const id = formatId(wanted?.lineage ? wanted : { seq, mark: NO_MARK, lineage: this.#lineage });
     const first = statusFrame(id, { type: "status", status: "live", sessionId: this.#id });
     const client: Client = new Client(
@@ -114,13 +114,13 @@ export class Audience {
     try {
       const { wanted } = client;
       const { row, agreed } = this.#history;
-      client.position = wanted?.seq ?? row.message_count;
+      client.position = wanted?.seq ?? row.length;
       const past = wanted && this.#past.get(wanted.lineage);
       if (past !== undefined) this.#rewind(client, past);
       else if (!wanted || wanted.mark === NO_MARK) {
         // It has what the archive has.
         const { next } = this.#history.backlog;
-        if (agreed < row.message_count && client.position > agreed) this.#rewind(client, agreed);
+        if (agreed < row.length && client.position > agreed) this.#rewind(client, agreed);
         else if (client.position > Math.max(next, agreed)) this.#rewind(client, 0);
       } else if (wanted.lineage !== this.#lineage && !(await this.#history.holds(wanted.seq, wanted.mark))) {
         this.#rewind(client, 0);

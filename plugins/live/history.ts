@@ -45,16 +45,16 @@ export class History {
     const { row } = this;
     const cursor = await this.#cursor();
     this.#reader = createReader(this.#adapter, this.#kernel.env, cursor);
-    this.#keepFrom = row.message_count;
-    this.backlog.reset(cursor ? row.message_count : 0);
+    this.#keepFrom = row.length;
+    this.backlog.reset(cursor ? row.length : 0);
     if (this.#sums) this.#sums.length = 0;
-    this.agreed = cursor ? row.message_count : 0;
+    this.agreed = cursor ? row.length : 0;
     if (cursor) {
       await this.read();
     } else {
       await this.read();
       // A log that only grows and holds less than the archive is another log.
-      if (this.#sums || this.backlog.next >= row.message_count) await this.compare();
+      if (this.#sums || this.backlog.next >= row.length) await this.compare();
     }
   }
 
@@ -63,7 +63,7 @@ export class History {
     const { row } = this;
     if (!this.#adapter.tailBatches || !row.has_cursor) return undefined;
     const cursor = await this.#kernel.storage.transcripts.readCursor(row.id, row.has_cursor);
-    return cursor?.seq === row.message_count ? cursor : undefined;
+    return cursor?.seq === row.length ? cursor : undefined;
   }
 
   /** Reads what is new. Answers the first seq that is not what it was, undefined when nothing was edited. */
@@ -130,7 +130,7 @@ export class History {
   /** Finds out how far the archive agrees with the log; what it agrees in need not be kept here. */
   async compare(): Promise<void> {
     const { row } = this;
-    const end = Math.min(row.message_count, this.backlog.next);
+    const end = Math.min(row.length, this.backlog.next);
     const from = Math.max(0, end - LOOK_BACK);
     const archived: number[] = [];
     for await (const events of this.#kernel.inject("archive").events(row, from)) {
@@ -142,7 +142,7 @@ export class History {
       const same = mine === undefined ? seq <= this.agreed : mine === archived[seq - 1 - from];
       if (!same) continue;
       // A log that only grows is behind the archive for a moment: it will have the rest.
-      this.agreed = seq === end && !this.#sums ? row.message_count : seq;
+      this.agreed = seq === end && !this.#sums ? row.length : seq;
       return;
     }
     this.agreed = 0;

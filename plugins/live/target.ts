@@ -4,7 +4,7 @@ import { type Kernel, type Services, SessarcError, type SessionRef } from "sessa
 type ArchiveRow = Awaited<ReturnType<Services["archive"]["row"]>>;
 
 /** What a feed needs to know of a session's row in the archive. */
-export type SessionRow = Pick<ArchiveRow, "id" | "tool" | "source_path" | "message_count" | "has_cursor" | "parts">;
+export type SessionRow = Pick<ArchiveRow, "id" | "tool" | "source_path" | "length" | "has_cursor" | "parts">;
 
 export interface Target {
   row: SessionRow;
@@ -19,5 +19,5 @@ export async function findTarget(kernel: Kernel, id: string): Promise<Target> {
   const found = importer.lastScan?.found.get(id);
   if (!found || (await store.tombstones()).has(id)) throw new SessarcError("SESSION_NOT_FOUND", { id });
   const { tool, path } = found.ref;
-  return { row: { id, tool, source_path: path, message_count: 0, has_cursor: 0, parts: "[]" }, ref: found.ref };
+  return { row: { id, tool, source_path: path, length: 0, has_cursor: 0, parts: "[]" }, ref: found.ref };
 }

@@ -27,19 +27,22 @@ const idOf = (n: number) => `${LOGS[n]?.tool}:${keyOf(n)}`;
 
 interface Log {
   folder: Folder;
-  messages: number;
+  /** Its messages. */
+  rows: string[];
   /** Grows with every change. */
   edition: number;
 }
 interface Archived {
   name: string | null;
-  messages: number;
+  /** Every message that was ever imported of it: what a log no longer says stays. */
+  rows: ReadonlySet<string>;
   edition: number;
+  folder: Folder;
   origin: string;
 }
 
 class Model {
-  readonly logs: Log[] = LOGS.map(({ folder }) => ({ folder, messages: 0, edition: 0 }));
+  readonly logs: Log[] = LOGS.map(({ folder }) => ({ folder, rows: [], edition: 0 }));
   readonly archived = new Map<number, Archived>();
   readonly deleted = new Set<number>();
   /** Known projects and the names given to them. */
@@ -56,8 +59,7 @@ class Model {
   /** Projects a command can name. */
   ids = () => [...FOLDERS.map(this.idOfFolder), ...VIRTUAL.map(projectId)];
 
-  originOf(n: number): string {
-    const { folder } = this.logs[n] as Log;
+  originOf(n: number, folder = (this.logs[n] as Log).folder): string {
     return folder === null ? projectId(`virtual:${LOGS[n]?.tool}`) : this.idOfFolder(folder);
   }
   /** Where an archived session is counted. */
@@ -74,9 +76,11 @@ class Model {
       if (!chosen(n) || (this.deleted.has(n) && !named)) return;
       const one = this.archived.get(n);
       if (one?.edition === log.edition) return;
-      const origin = this.originOf(n);
+      const folder = log.folder ?? one?.folder ?? null;
+      const origin = this.originOf(n, folder);
+      const rows = new Set([...(one?.rows ?? []), ...log.rows]);
       this.deleted.delete(n);
-      this.archived.set(n, { name: one?.name ?? null, messages: log.messages, edition: log.edition, origin });
+      this.archived.set(n, { name: one?.name ?? null, rows, edition: log.edition, folder, origin });
       if (!this.projects.has(origin)) this.projects.set(origin, null);
     });
   }
@@ -177,7 +181,7 @@ async function compare(model: Model, real: Real): Promise<void> {
   const expected = [...model.archived].map(([n, one]) => ({
     id: idOf(n),
     name: one.name,
-    messageCount: one.messages,
+    messageCount: one.rows.size,
     projectId: model.placeOf(one),
   }));
   expect(sessions.sort(byId)).toEqual(expected.sort(byId));
@@ -293,8 +297,9 @@ const side = fc.oneof(
 
 async function grow(model: Model, real: Real, n: number): Promise<void> {
   const one = model.logs[n] as Log;
-  real.write(n, one.folder, [`more ${one.messages}`], false);
-  one.messages++;
+  const row = `more ${one.rows.length}`;
+  real.write(n, one.folder, [row], false);
+  one.rows.push(row);
   one.edition++;
 }
 const sync = (real: Real) => expectStatus(real.call("POST", "/sync?wait=1"), 200);
@@ -305,10 +310,9 @@ const commands = [
     command(`replace ${n} ${count} ${to}`, async (model, real) => {
       const one = model.logs[n] as Log;
       one.folder = LOGS[n]?.tool === "codex" ? null : to;
-      one.messages = count;
       one.edition++;
-      const rows = Array.from({ length: count }, (_, i) => `edition ${one.edition}, ${i}`);
-      real.write(n, one.folder, rows, true);
+      one.rows = Array.from({ length: count }, (_, i) => `edition ${one.edition}, ${i}`);
+      real.write(n, one.folder, one.rows, true);
     }),
   ),
   fc.constant(
@@ -410,8 +414,8 @@ it("D4, D7: any interleaving of imports and changes by hand ends as the model sa
       const model = new Model(home);
       for (const name of FOLDERS) mkdirSync(model.pathOf(name), { recursive: true });
       model.logs.forEach((one, n) => {
-        real.write(n, one.folder, ["first"], true);
-        one.messages = 1;
+        one.rows = ["first"];
+        real.write(n, one.folder, one.rows, true);
       });
       await real.open();
       try {

@@ -194,7 +194,7 @@ describe("what heeds added folders", () => {
         .roots.filter((root) => root.watched)
         .map((root) => root.path);
     await expect.poll(places, { timeout: 10_000 }).toContain(join(backup, "projects"));
-    await writeLog(backup, 2, row("a") + row("b"), new Date());
+    await writeLog(backup, 2, row("find the needle") + row("b"), new Date());
     const count = async () =>
       (await t.json<{ session: { messageCount: number } }>(`/api/sessions/claude-code:${ID}2`)).session.messageCount;
     await expect.poll(count, { timeout: 10_000 }).toBe(2);

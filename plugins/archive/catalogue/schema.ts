@@ -55,4 +55,17 @@ export const migrations: readonly string[] = [
    create index session_sort on session (sort_at desc, id);
    create table session_replies (session_id text primary key, tool text not null, born real not null, hashes blob not null);
    create table tombstone (session_id text primary key, at text not null);`,
+  `alter table session add column format integer not null default 0;
+   alter table session add column copied integer not null default 0;
+   alter table session_replies add column format integer not null default 0;
+   create table earlier (
+     session_id text not null,
+     version integer not null,
+     parts text not null,
+     own text not null,
+     names blob not null,
+     own_count integer not null,
+     kept_at text not null,
+     primary key (session_id, version)
+   );`,
 ];

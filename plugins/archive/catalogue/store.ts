@@ -1,7 +1,18 @@
 /** SQL of the archive: one function per question, wire resources made from rows. */
 import { existsSync } from "node:fs";
-import type { Database, SessionUsage, SqlValue, Statement } from "sessarc";
-import type { Cost, Project, ProjectRow, Session, SessionRow } from "./types.ts";
+import type { Database, SessionUsage, SqlValue, Statement, TranscriptPart } from "sessarc";
+import {
+  type Cost,
+  type EarlierRow,
+  type EarlierText,
+  lengthOf,
+  type Project,
+  type ProjectRow,
+  partsOf,
+  type Session,
+  type SessionRow,
+  type StoredSession,
+} from "./types.ts";
 
 /** Written less than this ago, a log counts as live. */
 const LIVE_MS = 120_000;
@@ -19,13 +30,15 @@ function isLive({ missing, source_mtime, sort_at }: Pick<SessionRow, "missing" |
 const LISTED =
   "id, tool, key, origin_id, project_id, parent_id, forked_from, name, title, first_prompt, cwd, git_branch, started_at, ended_at, sort_at, " +
   "active_ms, message_count, error_count, usage, inherited, evidence, skipped, source_path, source_bytes, source_mtime, exclusive, missing, " +
-  "imported_at, (select count(*) from session c where c.parent_id = session.id) as subagents";
+  "imported_at, copied, (select count(*) from session c where c.parent_id = session.id) as subagents, " +
+  "(select count(*) from earlier e where e.session_id = session.id) as earlier";
 
 export type ListedRow = Omit<
   SessionRow,
-  "facts" | "source_version" | "source_born" | "companions" | "generation" | "parts" | "has_cursor"
+  "facts" | "source_version" | "source_born" | "companions" | "generation" | "parts" | "has_cursor" | "format"
 > & {
   subagents: number;
+  earlier: number;
 };
 
 export interface SessionFilter {
@@ -85,7 +98,20 @@ export function createStore(db: Database, costOf: CostOf) {
 
   const self = {
     /** One row with everything; undefined for an unknown id. */
-    row: (id: string) => db.get<SessionRow>("select * from session where id = ?", [id]),
+    async row(id: string): Promise<StoredSession | undefined> {
+      const row = await db.get<SessionRow>("select * from session where id = ?", [id]);
+      return row && { ...row, length: lengthOf(partsOf(row)) };
+    },
+
+    /** Texts of a session that are kept beside its own, newest first. */
+    async earlier(id: string): Promise<(EarlierText & { parts: TranscriptPart[] })[]> {
+      const rows = await db.all<EarlierRow>("select * from earlier where session_id = ? order by version desc", [id]);
+      return rows.map((row) => {
+        const parts = partsOf(row);
+        const { version, own_count: ownMessages, kept_at: replacedAt } = row;
+        return { version, messages: lengthOf(parts), ownMessages, replacedAt, parts };
+      });
+    },
 
     async list(filter: SessionFilter): Promise<Session[]> {
       const { sql, params } = where(filter);
@@ -151,6 +177,8 @@ export function createStore(db: Database, costOf: CostOf) {
           bytes: row.source_bytes,
         },
         live: isLive(row),
+        copiedMessages: row.copied,
+        earlierTexts: row.earlier,
         partial: {
           skippedLines: skipped?.lines ?? 0,
           pending: skipped?.pending ?? 0,
@@ -219,8 +247,17 @@ export function createStore(db: Database, costOf: CostOf) {
     removal(ids: readonly string[], at: string): Statement[] {
       return ids.flatMap((id): Statement[] => [
         ["delete from session where id = ?", [id]],
+        ["delete from earlier where session_id = ?", [id]],
         ["insert or replace into tombstone (session_id, at) values (?, ?)", [id, at]],
       ]);
+    },
+    /** Generations of all parts of a session: of its own text and of earlier ones. */
+    async generations(id: string): Promise<number[]> {
+      const rows = await db.all<Pick<SessionRow, "parts">>(
+        "select parts from session where id = ?1 union all select parts from earlier where session_id = ?1",
+        [id],
+      );
+      return rows.flatMap((row) => partsOf(row).map((part) => part.generation));
     },
     tombstones: async () =>
       new Set((await db.all<{ session_id: string }>("select session_id from tombstone")).map((row) => row.session_id)),

@@ -24,8 +24,10 @@ export interface SessionFacts {
   slots: Record<string, SlotFacts>;
   /** ms of the last message with a time, to go on from when the log grows. */
   last: number | null;
-  /** Tokens of replies that another session's log owns, taken out of this one's own figures. */
-  moved?: { usage: SessionUsage; slots: Record<string, SessionUsage>; count: number };
+  /** Tokens of the log outside of replies that have a key, by quarter-hour ("": without a time). */
+  loose?: Record<string, SessionUsage>;
+  /** The same of earlier texts: the larger one counts. */
+  looseBefore?: Record<string, SessionUsage>;
   /** Names of calls whose result is still out, by call id; only while a log is being appended to. */
   open?: Record<string, string>;
 }
@@ -48,6 +50,7 @@ export interface SessionRow {
   /** ms: end, else start, else the file's time. Sessions are listed by it. */
   sort_at: number;
   active_ms: number;
+  /** Messages that count here: of the text without those it copied, and of earlier texts. The text's own length: `lengthOf`. */
   message_count: number;
   error_count: number;
   usage: string;
@@ -68,6 +71,29 @@ export interface SessionRow {
   /** Generation whose cursor tells where the log's tail stands; 0: none. */
   has_cursor: number;
   imported_at: string;
+  /** How the row was counted: a log is read again once when a newer version counts differently. */
+  format: number;
+  /** Messages at the start of the text that another session counts. */
+  copied: number;
+}
+
+/** A row with the length of its text. */
+export interface StoredSession extends SessionRow {
+  length: number;
+}
+
+/** A text that a session's log had before, kept because later ones lack some of it. */
+export interface EarlierRow {
+  session_id: string;
+  /** Generation of the session while this was its text. */
+  version: number;
+  parts: string;
+  /** seqs of the messages that no later text has, as a list of [from, to). */
+  own: string;
+  /** Names of those messages: 53-bit hashes as doubles. */
+  names: Uint8Array;
+  own_count: number;
+  kept_at: string;
 }
 
 export interface ProjectRow {
@@ -112,8 +138,23 @@ export interface Session {
   cost: Cost | null;
   source: { path: string; exclusive: boolean; missing: boolean; bytes: number };
   live: boolean;
+  /** Messages at the start of the text that another session counts: `messageCount` is without them. */
+  copiedMessages: number;
+  /** Earlier texts that are kept; `messageCount` is with what they alone have. */
+  earlierTexts: number;
   partial: { skippedLines: number; pending: number; unknownTypes: Record<string, number> };
   importedAt: string;
+}
+
+/** A text that a session's log had before, of which something is missing in later ones. */
+export interface EarlierText {
+  /** For `version` of the messages. */
+  version: number;
+  messages: number;
+  /** Those that no later text has. */
+  ownMessages: number;
+  /** When a later text took its place, as far as the archive saw it. */
+  replacedAt: string;
 }
 
 export interface GitState {
@@ -155,6 +196,12 @@ export const partsOf = (row: Pick<SessionRow, "parts">): TranscriptPart[] =>
       count,
     }),
   );
+
+/** Messages of a transcript. */
+export function lengthOf(parts: readonly TranscriptPart[]): number {
+  const last = parts.at(-1);
+  return last ? last.firstSeq + last.count : 0;
+}
 
 export const packParts = (parts: readonly TranscriptPart[]): string =>
   JSON.stringify(parts.map((p) => [p.generation, p.bytes, p.tail, p.firstSeq, p.count]));

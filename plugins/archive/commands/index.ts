@@ -60,12 +60,18 @@ const searchCommand: Command = {
 const showCommand: Command = {
   name: "show",
   summary: "Prints the transcript of a session",
-  usage: "<session> [--kinds user,assistant] [--after n] [--limit n]",
-  options: { kinds: { type: "string", short: "k" }, after: { type: "string" }, limit: { type: "string", short: "n" } },
+  usage: "<session> [--kinds user,assistant] [--after n] [--limit n] [--earlier n]",
+  options: {
+    kinds: { type: "string", short: "k" },
+    after: { type: "string" },
+    limit: { type: "string", short: "n" },
+    earlier: { type: "string" },
+  },
   help: {
     kinds: "Only these, with commas: user, assistant, thinking, tool_use, tool_result, note",
     after: "Begin behind the message with this number",
     limit: "Messages at most (default: all)",
+    earlier: "A text its log had before, by the number that is told above the messages",
   },
   load: () => import("./show.ts"),
 };

@@ -8,7 +8,7 @@ import {
   type Style,
   UsageError,
 } from "sessarc";
-import type { Session } from "../catalogue/types.ts";
+import type { EarlierText, Session } from "../catalogue/types.ts";
 
 interface Page {
   session: Session;
@@ -26,37 +26,34 @@ export async function run(ctx: CommandContext): Promise<number> {
   const kinds = readKinds(ctx.flags.kinds);
   const after = readNumber(ctx.flags.after, "after");
   const limit = readNumber(ctx.flags.limit, "limit");
+  const version = text(readNumber(ctx.flags.earlier, "earlier"));
   const id = await findSession(ctx, wanted);
   if (id === undefined) return 3;
-  return ctx.json ? printJson(ctx, id, kinds, after, limit) : printText(ctx, id, kinds, after, limit);
+  const wish = { kinds, version, after, limit };
+  return ctx.json ? printJson(ctx, id, wish) : printText(ctx, id, wish);
 }
 
-async function printJson(
-  ctx: CommandContext,
-  id: string,
-  kinds?: string,
-  after?: number,
-  limit?: number,
-): Promise<number> {
-  ctx.out(JSON.stringify(await ctx.get(messages(id), { kinds, after: text(after), limit: text(limit) })));
+interface Wish {
+  kinds: string | undefined;
+  version: string | undefined;
+  after: number | undefined;
+  limit: number | undefined;
+}
+
+async function printJson(ctx: CommandContext, id: string, { after, limit, ...rest }: Wish): Promise<number> {
+  ctx.out(JSON.stringify(await ctx.get(messages(id), { ...rest, after: text(after), limit: text(limit) })));
   return 0;
 }
 
-async function printText(
-  ctx: CommandContext,
-  id: string,
-  kinds?: string,
-  after?: number,
-  limit?: number,
-): Promise<number> {
+async function printText(ctx: CommandContext, id: string, { after, limit, ...rest }: Wish): Promise<number> {
   const style = createStyle(ctx.colour);
   let left = limit ?? Number.POSITIVE_INFINITY;
   let from = after;
   let first = true;
   while (left > 0) {
     const size = Math.min(PAGE, left);
-    const page = await ctx.get<Page>(messages(id), { kinds, after: text(from), limit: String(size) });
-    if (first) ctx.out(heading(page, style));
+    const page = await ctx.get<Page>(messages(id), { ...rest, after: text(from), limit: String(size) });
+    if (first) ctx.out(heading(page, await earlierOf(ctx, page.session), style));
     first = false;
     for (const message of page.messages) ctx.out(toText(message, style));
     left -= page.messages.length;
@@ -70,7 +67,12 @@ async function printText(
 const messages = (id: string) => `/sessions/${encodeURIComponent(id)}/messages`;
 const text = (n: number | undefined) => (n === undefined ? undefined : String(n));
 
-function heading({ session, project, total }: Page, style: Style): string {
+async function earlierOf(ctx: CommandContext, { id, earlierTexts }: Session): Promise<EarlierText[]> {
+  if (earlierTexts === 0) return [];
+  return (await ctx.get<{ earlier: EarlierText[] }>(`/sessions/${encodeURIComponent(id)}`)).earlier;
+}
+
+function heading({ session, project, total }: Page, earlier: readonly EarlierText[], style: Style): string {
   const title = session.name ?? session.title ?? session.firstPrompt ?? session.id;
   const facts = [
     session.id,
@@ -79,7 +81,11 @@ function heading({ session, project, total }: Page, style: Style): string {
     session.models.join(", "),
     `${total} messages`,
   ];
-  return `${style.bold(printable(title).replace(/\s+/g, " "))}\n${style.dim(printable(facts.filter(Boolean).join("  ")))}\n`;
+  const kept = earlier.map(
+    ({ version, messages, ownMessages, replacedAt }) =>
+      `Earlier text of ${messages} messages, ${ownMessages} of them no longer in the log since ${replacedAt.slice(0, 10)}: --earlier ${version}\n`,
+  );
+  return `${style.bold(printable(title).replace(/\s+/g, " "))}\n${style.dim(printable(facts.filter(Boolean).join("  ")))}\n${style.dim(kept.join(""))}`;
 }
 
 function toText(message: SessionEvent, style: Style): string {

@@ -11,6 +11,8 @@ const CHANGES: ReadonlySet<ToolRole> = new Set(["edit", "write", "patch", "delet
 
 export interface FactsCollector {
   add(event: SessionEvent): void;
+  /** A message that is counted elsewhere: only its call is remembered, for a result that counts here. */
+  pass(event: SessionEvent): void;
   /** The facts so far, with the tokens of `slots` put in. */
   finish(slots: Record<string, SessionUsage> | undefined): SessionFacts;
   readonly firstPrompt: string | null;
@@ -43,15 +45,18 @@ export function collectFacts(roles: Readonly<Record<string, ToolRole>> = {}, pas
     }
   };
 
+  const remember = ({ tool_use_id, tool_name = "unknown" }: SessionEvent) => {
+    if (tool_use_id === undefined) return;
+    open.set(tool_use_id, tool_name);
+    if (open.size > MAX_OPEN) open.delete(open.keys().next().value as string);
+  };
+
   const onTool = (event: SessionEvent) => {
     if (event.kind === "tool_use") {
       const name = event.tool_name ?? "unknown";
       const counts = own(facts.tools, name) ?? put(facts.tools, name, [0, 0]);
       counts[0]++;
-      if (event.tool_use_id !== undefined) {
-        open.set(event.tool_use_id, name);
-        if (open.size > MAX_OPEN) open.delete(open.keys().next().value as string);
-      }
+      remember(event);
       const role = Object.hasOwn(roles, name) ? roles[name] : undefined;
       if (role) touch(event, role);
       return false;
@@ -100,6 +105,10 @@ export function collectFacts(roles: Readonly<Record<string, ToolRole>> = {}, pas
         }
       }
       facts.last = facts.last === null ? ms : Math.max(facts.last, ms);
+    },
+    pass(event: SessionEvent) {
+      if (event.kind === "tool_use") remember(event);
+      else if (event.kind === "tool_result" && event.tool_use_id !== undefined) open.delete(event.tool_use_id);
     },
     finish(slots: Record<string, SessionUsage> | undefined) {
       for (const one of Object.values(facts.slots)) delete one.u;

@@ -7,6 +7,7 @@ import { Bulletin } from "./bulletin.ts";
 import { sweepOrphans } from "./orphans.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";
 import { runImport } from "./run.ts";
+import { Settler } from "./settle.ts";
 
 export interface Selection {
   sessions?: readonly string[] | undefined;
@@ -38,6 +39,8 @@ export class Importer {
   /** Those of the run under way and of those that wait. */
   readonly #cancels = new Set<AbortController>();
   #swept = false;
+  /** Who owns which reply, from run to run. */
+  #settler: Promise<Settler> | undefined;
   readonly #peeked = new Map<string, Peeked>();
   /** What the run under way tells, also for those who come later. */
   readonly bulletin = new Bulletin();
@@ -139,6 +142,7 @@ export class Importer {
           found,
           named,
           onCommit: this.#onCommit,
+          settler: () => (this.#settler ??= Settler.load(this.#kernel.storage.db)),
           signal: cancel.signal,
           onFrame: (frame) => {
             this.bulletin.take(frame);
@@ -147,6 +151,7 @@ export class Importer {
         });
         return report;
       } finally {
+        if (!report) this.#settler = undefined; // what it claimed may not be stored
         this.#cancels.delete(cancel);
         this.bulletin.end(report, asked);
       }

@@ -8,7 +8,7 @@ import {
   withFolders,
 } from "sessarc";
 import { checkStop, failure } from "./failure.ts";
-import { importOne, inBatches, open } from "./read.ts";
+import { importOne, importSession, inBatches } from "./read.ts";
 import type { AdapterSource, ImportedSession, ImportJob, JobResult } from "./types.ts";
 
 /** Entry of the pool task: loads the adapter (once per worker) and imports the job's sessions. One bad session fails alone. */
@@ -28,7 +28,7 @@ export async function runJob(job: ImportJob, adapter: Adapter, transcripts: Tran
         results.push(
           await begin(session.id, async () => {
             checkStop(stop);
-            return importOne(session, adapter, await open(session, adapter, job.env, transcripts), transcripts, stop);
+            return importSession(session, adapter, job.env, transcripts, stop);
           }),
         );
       }

@@ -1,6 +1,6 @@
 /** What one worker reads in a row, and what goes along of a log that was read before. */
 import type { TranscriptPart } from "sessarc";
-import { partsOf, type SessionRow } from "../catalogue/types.ts";
+import { type EarlierRow, lengthOf, partsOf, type SessionRow } from "../catalogue/types.ts";
 import type { Found } from "../places/scan.ts";
 import type { StoredSession } from "./types.ts";
 
@@ -44,11 +44,12 @@ export function* toJobs(changed: readonly Found[]): Generator<Found[]> {
 const groupOf = ({ adapter, ref }: Found) => (adapter.readMany ? `${adapter.name}\0${ref.path}` : adapter.name);
 
 /** What a worker is told of a stored session, so that it reads only what was added. */
-export const toStored = (row: SessionRow): StoredSession => ({
+export const toStored = (row: SessionRow, earlier: readonly EarlierRow[]): StoredSession => ({
   cursorGeneration: row.has_cursor,
-  messageCount: row.message_count,
+  length: lengthOf(partsOf(row)),
   facts: JSON.parse(row.facts),
   fold: partsToFold(partsOf(row)),
+  earlier: Float64Array.from(earlier.flatMap(({ names }) => [...new Float64Array(Uint8Array.from(names).buffer)])),
 });
 
 /**

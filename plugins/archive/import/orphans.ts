@@ -1,6 +1,6 @@
 /** Transcript files that nobody points at. */
 import type { Kernel } from "sessarc";
-import { partsOf } from "../catalogue/types.ts";
+import { type EarlierRow, partsOf } from "../catalogue/types.ts";
 
 /** Removes transcript files that no session points at: what a crash between writing and committing leaves. */
 export async function sweepOrphans(kernel: Kernel): Promise<number> {
@@ -15,6 +15,8 @@ export async function sweepOrphans(kernel: Kernel): Promise<number> {
     for (const part of partsOf(row)) wanted.add(transcripts.keyOf(row.id, part.generation));
     if (row.has_cursor > 0) wanted.add(transcripts.cursorKeyOf(row.id, row.has_cursor));
   }
+  for (const { session_id, parts } of await db.all<EarlierRow>("select * from earlier"))
+    for (const part of partsOf({ parts })) wanted.add(transcripts.keyOf(session_id, part.generation));
   let swept = 0;
   for (const key of keys) {
     if (wanted.has(key)) continue;

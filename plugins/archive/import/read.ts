@@ -1,34 +1,40 @@
 /** Reads one session: its events are counted, written to a transcript part, and the rest of what is known of it is told. */
 import { statSync } from "node:fs";
-import type { Adapter, AdapterEnv, SessionEvent, SessionRef, SessionSummary, TailEnd, Transcripts } from "sessarc";
-import type { SessionFacts } from "../catalogue/types.ts";
+import type {
+  Adapter,
+  AdapterEnv,
+  SessionEvent,
+  SessionRef,
+  SessionSummary,
+  TailEnd,
+  TranscriptPart,
+  Transcripts,
+} from "sessarc";
+import { lengthOf, type SessionFacts } from "../catalogue/types.ts";
+import { nameOf, Seen } from "../counting/identity.ts";
+import { packReplies } from "../counting/replies.ts";
 import { signatureOf } from "../search/signature.ts";
 import { collectFacts } from "./facts.ts";
 import { Stopped } from "./failure.ts";
-import { packReplies } from "./replies.ts";
+import { keepEarlier } from "./keep.ts";
 import type { ImportedSession, JobSession } from "./types.ts";
 
 /** Longest text kept of one message, in UTF-16 units; the rest is cut and marked. */
 const TEXT_CAP = 16 * 1024 * 1024;
 
 type Batches = AsyncGenerator<SessionEvent[], SessionSummary | TailEnd>;
-export interface Source {
+interface Source {
   batches: Batches;
   /** The stored session that `batches` goes on from. */
   past: JobSession["past"];
 }
 
 /** The cheapest way to what is new: from the stored cursor, else the whole log in batches, else event by event. */
-export async function open(
-  session: JobSession,
-  adapter: Adapter,
-  env: AdapterEnv,
-  transcripts: Transcripts,
-): Promise<Source> {
+async function open(session: JobSession, adapter: Adapter, env: AdapterEnv, transcripts: Transcripts): Promise<Source> {
   const { past, ref } = session;
   if (adapter.tailBatches) {
     const cursor = past ? await transcripts.readCursor(session.id, past.cursorGeneration) : undefined;
-    const usable = past !== null && cursor?.seq === past.messageCount;
+    const usable = past !== null && cursor?.seq === past.length;
     return { batches: adapter.tailBatches(ref, usable ? cursor : undefined, env), past: usable ? past : null };
   }
   return { batches: adapter.readBatches?.(ref, env) ?? inBatches(adapter.read(ref, env)), past: null };
@@ -39,6 +45,26 @@ export async function* inBatches(events: AsyncGenerator<SessionEvent, SessionSum
     const step = await events.next();
     if (step.done) return step.value;
     yield [step.value];
+  }
+}
+
+/** What was added holds messages that only an earlier text has: the session is to be read as a whole. */
+class Again extends Error {}
+
+/** Reads what is new of a session, or all of it. */
+export async function importSession(
+  session: JobSession,
+  adapter: Adapter,
+  env: AdapterEnv,
+  transcripts: Transcripts,
+  stop: Int32Array,
+): Promise<{ written: Promise<ImportedSession> }> {
+  try {
+    return await importOne(session, adapter, await open(session, adapter, env, transcripts), transcripts, stop);
+  } catch (error) {
+    if (!(error instanceof Again)) throw error;
+    const whole = { ...session, past: null };
+    return importOne(whole, adapter, await open(whole, adapter, env, transcripts), transcripts, stop);
   }
 }
 
@@ -54,13 +80,15 @@ export async function importOne(
     writer: transcripts.writer(session.id, session.generation, { firstSeq, sidecar: signatureOf }),
     /** Messages of the log that were added. */
     count: 0,
+    seen: facts || session.stored.length === 0 ? undefined : new Seen(lengthOf(session.stored[0]?.parts ?? [])),
   });
   let appended = past !== null;
-  let target = begin(past?.fold[0]?.firstSeq ?? past?.messageCount ?? 0, past?.facts);
+  let target = begin(past?.fold[0]?.firstSeq ?? past?.length ?? 0, past?.facts);
   if (past && past.fold.length > 0) {
     for await (const events of transcripts.events(session.id, past.fold))
       for (const event of events) target.writer.add(event);
   }
+  const earlier = new Set(past?.earlier);
   let step = await batches.next();
   for (; !step.done; step = await batches.next()) {
     if (Atomics.load(stop, 0) !== 0) {
@@ -76,7 +104,12 @@ export async function importOne(
         event.text = event.text.slice(0, TEXT_CAP);
         event.truncated = true;
       }
+      if (appended && earlier.size > 0 && earlier.has(nameOf(event))) {
+        await batches.return(undefined as never);
+        throw new Again();
+      }
       target.facts.add(event);
+      target.seen?.add(event);
       target.writer.add(event);
       target.count++;
     }
@@ -86,7 +119,9 @@ export async function importOne(
     appended = false;
     target = begin(0);
   }
-  const { facts, writer } = target;
+  const { facts, writer, seen } = target;
+  const readStored = (parts: readonly TranscriptPart[]) => transcripts.events(session.id, parts);
+  const kept = seen ? await keepEarlier(session.stored, seen, readStored, adapter.tools) : [];
   const { replies, slots, ...summary } = end ? end.summary : (step.value as SessionSummary);
   const cursor = end && isInUse(summary.endedAt ?? facts.lastAt, session.ref) ? end.cursor : undefined;
   const imported: Omit<ImportedSession, "part"> = {
@@ -100,15 +135,16 @@ export async function importOne(
     startedAt: summary.startedAt ?? facts.firstAt,
     endedAt: summary.endedAt ?? facts.lastAt,
     replies: packReplies(session.ref.tool, replies ?? []),
+    earlier: kept,
     appended,
     folded: appended ? (past?.fold.length ?? 0) : 0,
     hasCursor: cursor !== undefined,
     bytesRead: end?.bytesRead ?? session.ref.size ?? 0,
     born: session.ref.born ?? birthOf(session.ref),
   };
-  const kept = cursor && transcripts.writeCursor(session.id, session.generation, cursor);
+  const stored = cursor && transcripts.writeCursor(session.id, session.generation, cursor);
   const part = writer.finish();
-  return { written: Promise.all([part, kept]).then(([written]) => ({ ...imported, part: written ?? null })) };
+  return { written: Promise.all([part, stored]).then(([written]) => ({ ...imported, part: written ?? null })) };
 }
 
 /** A conversation of the last week may go on: its cursor is kept, so that only the new part is read then. */

@@ -1,8 +1,7 @@
 /** From an imported session to statements: whole replacement, keeping what the user set. */
-import type { Database, SessionUsage, SqlValue, Statement, UsageEvidence } from "sessarc";
-import { packParts, partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
+import type { SqlValue, Statement } from "sessarc";
+import { packParts, partsOf, type SessionRow } from "../catalogue/types.ts";
 import { type Found, versionOf } from "../places/scan.ts";
-import { applyMoved, type Move, moveReplies, type PackedReplies, toPairs } from "./replies.ts";
 import type { ImportedSession } from "./types.ts";
 
 const COLUMNS = [
@@ -40,6 +39,8 @@ const COLUMNS = [
   "parts",
   "has_cursor",
   "imported_at",
+  "format",
+  "copied",
 ] as const satisfies readonly (keyof SessionRow)[];
 
 function valueFor(column: (typeof COLUMNS)[number], index: number): string {
@@ -63,13 +64,19 @@ export interface Place {
   generation: number;
   /** The stored session, when this one was appended to it. */
   past: SessionRow | null;
+  /** The stored session, when some of what it says stays beside what was read. */
+  before: SessionRow | null;
 }
 
-export function upsert(session: ImportedSession, { found, originId, generation, past }: Place): Statement {
+/** Grows when sessions are counted another way: then each log is read once more. */
+export const COUNTED = 1;
+
+export function upsert(session: ImportedSession, { found, originId, generation, past, before }: Place): Statement {
   const { ref } = found;
-  const { summary } = session;
-  const endedAt = latest(past?.ended_at, session.endedAt);
-  const startedAt = earliest(past?.started_at, session.startedAt);
+  const { summary, earlier } = session;
+  const stored = past ?? before;
+  const endedAt = latest(stored?.ended_at, session.endedAt);
+  const startedAt = earliest(stored?.started_at, session.startedAt);
   const sortAt = Date.parse(endedAt ?? startedAt ?? "");
   const row: Record<(typeof COLUMNS)[number], SqlValue> = {
     id: session.id,
@@ -77,18 +84,18 @@ export function upsert(session: ImportedSession, { found, originId, generation, 
     key: ref.key,
     origin_id: originId,
     project_id: originId,
-    parent_id: idOf(ref.tool, summary.parent ?? ref.parent),
-    forked_from: idOf(ref.tool, summary.forkedFrom),
-    title: summary.title ?? null,
-    first_prompt: past?.first_prompt ?? session.firstPrompt,
-    cwd: summary.cwd ?? null,
-    git_branch: summary.gitBranch ?? null,
+    parent_id: idOf(ref.tool, summary.parent ?? ref.parent) ?? before?.parent_id ?? null,
+    forked_from: idOf(ref.tool, summary.forkedFrom) ?? before?.forked_from ?? null,
+    title: summary.title ?? before?.title ?? null,
+    first_prompt: stored?.first_prompt ?? session.firstPrompt,
+    cwd: summary.cwd ?? before?.cwd ?? null,
+    git_branch: summary.gitBranch ?? before?.git_branch ?? null,
     started_at: startedAt,
     ended_at: endedAt,
     sort_at: Math.round(Number.isNaN(sortAt) ? (ref.mtime ?? 0) : sortAt),
     active_ms: (past?.active_ms ?? 0) + session.activeMs,
-    message_count: (past?.message_count ?? 0) + session.messageCount,
-    error_count: (past?.error_count ?? 0) + session.errorCount,
+    message_count: earlier.reduce((sum, text) => sum + text.count, (past?.message_count ?? 0) + session.messageCount),
+    error_count: earlier.reduce((sum, text) => sum + text.errorCount, (past?.error_count ?? 0) + session.errorCount),
     usage: JSON.stringify(summary.usage),
     inherited: jsonOrNull(summary.inheritedUsage),
     evidence: jsonOrNull(summary.evidence),
@@ -110,9 +117,27 @@ export function upsert(session: ImportedSession, { found, originId, generation, 
     ]),
     has_cursor: session.hasCursor ? generation : 0,
     imported_at: new Date().toISOString(),
+    format: COUNTED,
+    copied: past?.copied ?? 0,
   };
   return [UPSERT, COLUMNS.map((column) => row[column])];
 }
+
+/** The earlier texts as they are from now on, and those stored until now gone. */
+export function replaceEarlier({ id, earlier }: ImportedSession, keptAt: ReadonlyMap<number, string>): Statement[] {
+  const now = new Date().toISOString();
+  return [
+    ["delete from earlier where session_id = ?", [id]],
+    ...earlier.map(
+      ({ version, parts, own, names, count }): Statement => [
+        "insert into earlier (session_id, version, parts, own, names, own_count, kept_at) values (?, ?, ?, ?, ?, ?, ?)",
+        [id, version, packParts(parts), JSON.stringify(own), toBytes(names), count, keptAt.get(version) ?? now],
+      ],
+    ),
+  ];
+}
+
+const toBytes = ({ buffer, byteOffset, byteLength }: Float64Array) => new Uint8Array(buffer, byteOffset, byteLength);
 
 function skippedOf({ summary: { skipped } }: ImportedSession): string | null {
   if (!skipped) return null;
@@ -123,73 +148,6 @@ function skippedOf({ summary: { skipped } }: ImportedSession): string | null {
 const earliest = (a: string | null | undefined, b: string | null) => (a && b ? (a < b ? a : b) : (a ?? b));
 const latest = (a: string | null | undefined, b: string | null) => (a && b ? (a > b ? a : b) : (a ?? b));
 
-const UPSERT_REPLIES =
-  "insert into session_replies (session_id, tool, born, hashes) values (?, ?, ?, ?) on conflict (session_id) do update set born = excluded.born, hashes = excluded.hashes";
-
-/** `past`: pairs stored before, kept in front of those of an appended part. */
-export function upsertReplies(
-  id: string,
-  tool: string,
-  born: number,
-  replies: PackedReplies,
-  past?: Float64Array,
-): Statement {
-  const pairs = toPairs(replies);
-  const all = new Float64Array((past?.length ?? 0) + pairs.length);
-  if (past) all.set(past);
-  all.set(pairs, past?.length ?? 0);
-  return [UPSERT_REPLIES, [id, tool, born, new Uint8Array(all.buffer)]];
-}
-
-/** Takes replies that belong to another session out of a session that was just read. */
-export function disown(session: ImportedSession, replies: PackedReplies, moves: readonly Move[]): void {
-  const { summary, facts } = session;
-  summary.inheritedUsage ??= {};
-  moveReplies(replies, moves, {
-    usage: summary.usage,
-    inherited: summary.inheritedUsage,
-    evidence: summary.evidence,
-    facts,
-  });
-}
-
-/** What was moved out of an appended session before: its log's sums, counted anew, hold it again. */
-export function disownAgain({ summary, facts }: ImportedSession): void {
-  if (!facts.moved) return;
-  summary.inheritedUsage ??= {};
-  applyMoved(facts.moved, {
-    usage: summary.usage,
-    inherited: summary.inheritedUsage,
-    evidence: summary.evidence,
-    facts,
-  });
-}
-
-/** The same for a session that is already stored, when its parent arrives after it. */
-export async function disownStored(
-  db: Database,
-  id: string,
-  replies: PackedReplies,
-  moves: readonly Move[],
-): Promise<Statement[]> {
-  const row = await db.get<Pick<SessionRow, "usage" | "inherited" | "evidence" | "facts">>(
-    "select usage, inherited, evidence, facts from session where id = ?",
-    [id],
-  );
-  if (!row) return [];
-  const usage = JSON.parse(row.usage) as SessionUsage;
-  const inherited = JSON.parse(row.inherited ?? "{}") as SessionUsage;
-  const facts = JSON.parse(row.facts) as SessionFacts;
-  const evidence = row.evidence === null ? undefined : (JSON.parse(row.evidence) as UsageEvidence);
-  moveReplies(replies, moves, { usage, inherited, evidence, facts });
-  return [
-    [
-      "update session set usage = ?, inherited = ?, evidence = ?, facts = ? where id = ?",
-      [JSON.stringify(usage), JSON.stringify(inherited), jsonOrNull(evidence), JSON.stringify(facts), id],
-    ],
-  ];
-}
-
 const idOf = (tool: string, key: string | undefined) => (key === undefined ? null : `${tool}:${key}`);
-const jsonOrNull = (value: object | undefined) =>
+export const jsonOrNull = (value: object | undefined) =>
   value && Object.keys(value).length > 0 ? JSON.stringify(value) : null;

@@ -1,13 +1,14 @@
 /** One import run: what changed is read in the pool, committed in groups, and told as it goes. */
-import type { PoolTask, Statement } from "sessarc";
-import type { SessionRow } from "../catalogue/types.ts";
+import type { Database, PoolTask, SessionRef, Statement } from "sessarc";
+import { type EarlierRow, partsOf, type SessionRow } from "../catalogue/types.ts";
 import { type Found, versionOf } from "../places/scan.ts";
 import { CANCELLED } from "./failure.ts";
 import { importSessions, runJob } from "./job.ts";
 import { toJobs, toStored } from "./jobs.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";
-import { type Known, Stage, type StageOptions } from "./stage.ts";
-import type { ImportedSession, ImportJob, JobResult, JobSession } from "./types.ts";
+import { COUNTED } from "./rows.ts";
+import { isRecount, type Known, Stage, type StageOptions } from "./stage.ts";
+import type { ImportedSession, ImportJob, JobResult, JobSession, StoredText } from "./types.ts";
 
 export interface RunOptions extends StageOptions {
   found: readonly Found[];
@@ -34,11 +35,7 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
   const { kernel, found, onFrame } = options;
   const started = performance.now();
   const { db } = kernel.storage;
-  const known = new Map(
-    (
-      await db.all<Known>("select id, source_path, source_version, generation, parts, missing, has_cursor from session")
-    ).map((row) => [row.id, row]),
-  );
+  const known = await loadKnown(db);
   const deleted = new Set(
     (await db.all<{ session_id: string }>("select session_id from tombstone")).map((row) => row.session_id),
   );
@@ -60,7 +57,7 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
     if (deleted.has(one.id) && !row && !options.named.has(one.id)) {
       report.skipped++;
       onFrame({ type: "session", id: one.id, outcome: "skipped" });
-    } else if (row && row.source_version === versionOf(one.ref)) {
+    } else if (row && row.format === COUNTED && row.source_version === versionOf(one.ref)) {
       report.unchanged++;
       if (row.source_path !== one.ref.path || row.missing) {
         moved.push(["update session set source_path = ?, missing = 0 where id = ?", [one.ref.path, one.id]]);
@@ -81,6 +78,22 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
     current: null,
   });
   return report;
+}
+
+async function loadKnown(db: Database): Promise<Map<string, Known>> {
+  const rows = await db.all<Known>(
+    "select id, source_path, source_version, source_bytes, generation, parts, missing, has_cursor, format from session",
+  );
+  const known = new Map(rows.map((row) => [row.id, row]));
+  for (const row of rows) row.earlier = [];
+  for (const text of await db.all<EarlierRow>("select * from earlier order by version desc"))
+    known.get(text.session_id)?.earlier.push(text);
+  return known;
+}
+
+function storedTexts(known: Known, ref: SessionRef): StoredText[] {
+  const earlier = known.earlier.map((text) => ({ version: text.version, parts: partsOf(text) }));
+  return isRecount(known, ref) ? earlier : [{ version: known.generation, parts: partsOf(known) }, ...earlier];
 }
 
 class Run {
@@ -164,12 +177,12 @@ class Run {
   async #toJobSession({ id, ref }: Found): Promise<JobSession> {
     const known = this.#known.get(id);
     const generation = (known?.generation ?? 0) + 1;
-    const session: JobSession = { id, ref, generation, past: null };
-    if (!known?.has_cursor) return session;
+    const session: JobSession = { id, ref, generation, past: null, stored: known ? storedTexts(known, ref) : [] };
+    if (!known?.has_cursor || known.format < COUNTED) return session;
     const row = await this.#options.kernel.storage.db.get<SessionRow>("select * from session where id = ?", [id]);
     if (!row) return session;
     this.#past.set(id, row);
-    session.past = toStored(row);
+    session.past = toStored(row, known.earlier);
     return session;
   }
 

@@ -1,10 +1,11 @@
 /** Collects what was read into groups that are committed together, and removes what each replaces. */
-import type { Kernel, Statement } from "sessarc";
-import { partsOf, type SessionRow } from "../catalogue/types.ts";
+import type { Kernel, SessionRef, Statement } from "sessarc";
+import { type EarlierRow, partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
+import { addFacts, keepTime } from "../counting/merge.ts";
 import type { ProjectResolver } from "../places/projects.ts";
 import type { Found } from "../places/scan.ts";
-import { disownAgain, upsert } from "./rows.ts";
-import { Settler } from "./settle.ts";
+import { COUNTED, replaceEarlier, upsert } from "./rows.ts";
+import type { Arrival, Follows, Settler } from "./settle.ts";
 import type { ImportedSession } from "./types.ts";
 
 /** Sessions committed together: one fsync, and a batch small enough that no request waits. */
@@ -15,6 +16,8 @@ export interface StageOptions {
   resolver: ProjectResolver;
   /** Told after each committed group. */
   onCommit(ids: readonly string[]): void;
+  /** Who owns which reply, from run to run. */
+  settler(): Promise<Settler>;
 }
 
 /** What a run knows of each stored session. */
@@ -22,16 +25,23 @@ export interface Known {
   id: string;
   source_path: string;
   source_version: string;
+  source_bytes: number;
   generation: number;
   parts: string;
   missing: number;
   has_cursor: number;
+  format: number;
+  /** Newest first. */
+  earlier: EarlierRow[];
 }
+
+/** It is counted anew from the log it was counted from before: nothing of that is an earlier text. */
+export const isRecount = (known: Known, ref: SessionRef): boolean =>
+  known.format < COUNTED && known.source_path === ref.path && (ref.size ?? known.source_bytes) >= known.source_bytes;
 
 export class Stage {
   readonly #options: StageOptions;
   readonly #known: ReadonlyMap<string, Known>;
-  #settler: Settler | undefined;
   #statements: Statement[] = [];
   #staged: { id: string; old: number[]; oldCursor: number }[] = [];
   /** Sessions stored so far, by the id of their project. */
@@ -52,7 +62,12 @@ export class Stage {
     const { db } = kernel.storage;
     await kernel.hooks.callHook("session:replace", session, found.ref);
     const { adapter, ref } = found;
-    const identity = await resolver.identify(adapter, { ...session.summary, cwd: session.summary.cwd ?? ref.cwd });
+    const known = this.#known.get(session.id);
+    const follows: Follows = past ? "appended" : known && !isRecount(known, ref) ? "replaced" : null;
+    const stored = follows === "replaced" ? await this.#keep(session) : null;
+    const before = session.earlier.length > 0 ? stored : null;
+    const cwd = session.summary.cwd ?? ref.cwd ?? before?.cwd ?? undefined;
+    const identity = await resolver.identify(adapter, { ...session.summary, cwd });
     const { id: originId, write } = await resolver.resolve(identity);
     const association =
       identity.kind === "virtual"
@@ -60,21 +75,30 @@ export class Stage {
         : undefined;
     const projectId = association?.project_id ?? originId;
     this.#statements.push(...write);
-    if (past) disownAgain(session);
-    await this.#settle(found, session, past !== null);
-    const known = this.#known.get(session.id);
+    await this.#settle({ session, ref, follows, before });
     const generation = (known?.generation ?? 0) + 1;
-    this.#statements.push(upsert(session, { found, originId, generation, past }));
+    this.#statements.push(upsert(session, { found, originId, generation, past, before }));
     this.#statements.push(["delete from tombstone where session_id = ?", [session.id]]);
-    const parts = known ? partsOf(known).map((part) => part.generation) : [];
-    const old = past ? parts.slice(parts.length - session.folded) : parts;
-    this.#staged.push({ id: session.id, old, oldCursor: known?.has_cursor ?? 0 });
+    if (!past && (before || known?.earlier.length)) {
+      const keptAt = new Map(known?.earlier.map((text) => [text.version, text.kept_at]));
+      this.#statements.push(...replaceEarlier(session, keptAt));
+    }
+    this.#staged.push({ id: session.id, old: partsLeft(session, known, past), oldCursor: known?.has_cursor ?? 0 });
     this.touched.set(projectId, (this.touched.get(projectId) ?? 0) + 1);
   }
 
-  async #settle({ ref }: Found, session: ImportedSession, appended: boolean): Promise<void> {
-    this.#settler ??= await Settler.load(this.#options.kernel.storage.db);
-    const { write, after } = await this.#settler.settle(session, ref, appended);
+  /** Counts what earlier texts alone have, and the time they took. Answers the stored session. */
+  async #keep(session: ImportedSession): Promise<SessionRow | null> {
+    const { db } = this.#options.kernel.storage;
+    const row = await db.get<SessionRow>("select * from session where id = ?", [session.id]);
+    for (const text of session.earlier) addFacts(session.facts, text.facts);
+    if (row) session.activeMs += keepTime(session.facts, JSON.parse(row.facts) as SessionFacts);
+    return row ?? null;
+  }
+
+  async #settle(arrival: Arrival): Promise<void> {
+    const settler = await this.#options.settler();
+    const { write, after } = await settler.settle(arrival);
     this.#statements.push(...write);
     if (!after) return;
     await this.commit(); // the session that loses may be among what is staged
@@ -99,4 +123,14 @@ export class Stage {
     onCommit(ids);
     for (const id of ids) await kernel.notify("session:replaced", { id });
   }
+}
+
+/** Generations of parts that nothing points at once the session is stored. */
+function partsLeft(session: ImportedSession, known: Known | undefined, past: SessionRow | null): number[] {
+  if (!known) return [];
+  const parts = partsOf(known).map((part) => part.generation);
+  if (past) return parts.slice(parts.length - session.folded);
+  const kept = new Set(session.earlier.flatMap((text) => text.parts.map((part) => part.generation)));
+  const earlier = known.earlier.flatMap((text) => partsOf(text).map((part) => part.generation));
+  return [...parts, ...earlier].filter((generation) => !kept.has(generation));
 }

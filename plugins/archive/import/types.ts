@@ -8,7 +8,7 @@ import type {
   TranscriptPart,
 } from "sessarc";
 import type { SessionFacts } from "../catalogue/types.ts";
-import type { PackedReplies } from "./replies.ts";
+import type { PackedReplies } from "../counting/replies.ts";
 
 export interface ImportJob {
   /** Module of the adapter's factory and its options; unused when the adapter is handed over directly. */
@@ -34,14 +34,39 @@ export interface JobSession {
   generation: number;
   /** What is stored already, when the log may have grown. */
   past: StoredSession | null;
+  /** Texts that are stored, newest first: what the log no longer says of them is kept. */
+  stored: StoredText[];
+}
+
+/** A text of a session as its log had it once. */
+export interface StoredText {
+  /** Generation of the session while this was its text. */
+  version: number;
+  parts: TranscriptPart[];
+}
+
+/** One that has messages no later text has. */
+export interface EarlierText extends StoredText {
+  /** seqs of those messages, as [from, to). */
+  own: [from: number, to: number][];
+  /** Names of those messages, see identity.ts. */
+  names: Float64Array;
+  /** How many they are, and how many of them failed calls. */
+  count: number;
+  errorCount: number;
+  /** Of them alone. */
+  facts: SessionFacts;
 }
 
 export interface StoredSession {
   cursorGeneration: number;
-  messageCount: number;
+  /** Messages of the text. */
+  length: number;
   facts: SessionFacts;
   /** Last parts of the transcript that go into the new part, so that there are never many. */
   fold: TranscriptPart[];
+  /** Names of the messages that only earlier texts have: one that comes again is no longer theirs. */
+  earlier: Float64Array;
 }
 
 export interface ImportedSession {
@@ -58,6 +83,8 @@ export interface ImportedSession {
   /** How many of the stored session's last parts `part` holds too. */
   folded: number;
   replies: PackedReplies | null;
+  /** Newest first. Empty when this was appended: then they are as they were. */
+  earlier: EarlierText[];
   /** True when this is what was added to the stored session, and not all of it. */
   appended: boolean;
   /** A cursor was stored under the part's generation. */

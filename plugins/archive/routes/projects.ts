@@ -74,11 +74,13 @@ const remove = defineRoute({
     await archive.project(params.id);
     const { db, transcripts } = kernel.storage;
     const rows = await archive.importer.alone(async () => {
-      const found = await db.all<{ id: string; parts: string; messages: number }>(
-        "select id, parts, message_count as messages from session where project_id = ?",
+      const found = await db.all<{ id: string; messages: number }>(
+        "select id, message_count as messages from session where project_id = ?",
         [params.id],
       );
       const ids = found.map((row) => row.id);
+      const parts: [id: string, generations: number[]][] = [];
+      for (const id of ids) parts.push([id, await archive.store.generations(id)]);
       await db.batch([
         ...archive.store.removal(ids, new Date().toISOString()),
         [
@@ -89,10 +91,7 @@ const remove = defineRoute({
         ["delete from project_alias where project_id = ?", [params.id]],
       ]);
       archive.resolver.reset();
-      for (const row of found) {
-        const generations = (JSON.parse(row.parts) as [number][]).map(([generation]) => generation);
-        await transcripts.remove(row.id, generations);
-      }
+      for (const [id, generations] of parts) await transcripts.remove(id, generations);
       return found;
     });
     archive.changed();

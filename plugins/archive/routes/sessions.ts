@@ -1,7 +1,14 @@
 /** Sessions: list, get, messages, rename, delete, sync. */
 import { defineRoute, EVENT_KINDS, type EventKind, type Kernel, SessarcError, type SessionEvent } from "sessarc";
 import * as v from "valibot";
-import { type Project, partsOf, type Session } from "../catalogue/types.ts";
+import {
+  type EarlierText,
+  lengthOf,
+  type Project,
+  partsOf,
+  type Session,
+  type StoredSession,
+} from "../catalogue/types.ts";
 import { removeSource } from "../places/source-file.ts";
 
 const count = (max: number) =>
@@ -59,16 +66,18 @@ const list = defineRoute({
 const get = defineRoute({
   method: "GET",
   path: "/sessions/:id",
-  summary: "One session with its sub-agents and forks",
+  summary: "One session with its sub-agents, forks and earlier texts",
   handler: async ({ kernel, params }) => {
     const archive = kernel.inject("archive");
     const session = await archive.session(params.id);
-    const [project, subagents, forks] = await Promise.all([
+    const [project, subagents, forks, earlier] = await Promise.all([
       archive.project(session.projectId),
       archive.store.list({ parent: params.id, sort: "oldest" }),
       archive.store.list({ forkedFrom: params.id, sort: "oldest" }),
+      archive.store.earlier(params.id),
     ]);
-    return { session, project, subagents, forks };
+    const texts = earlier.map(({ parts: _, ...text }): EarlierText => text);
+    return { session, project, subagents, forks, earlier: texts };
   },
 });
 
@@ -91,6 +100,8 @@ const messages = defineRoute({
     before: v.optional(seq),
     limit: v.optional(limit),
     kinds: v.optional(v.string()),
+    /** An earlier text: `version` of one of `earlier` of the session. */
+    version: v.optional(seq),
     /** Cut longer texts to this many characters and say how long they are. */
     cut: v.optional(count(10_000_000)),
   }),
@@ -108,12 +119,13 @@ const messages = defineRoute({
     if (query.before !== undefined && query.after === undefined && query.limit !== undefined && !page.kinds) {
       page.from = Math.max(0, query.before - query.limit); // the page right before `before`
     }
-    const head = { session, project, total: row.message_count };
-    if (query.limit === undefined && row.message_count > STREAM_OVER)
-      return streamAll(kernel, row.id, partsOf(row), head, page);
+    const text = query.version === undefined ? partsOf(row) : await earlierText(kernel, row, query.version);
+    const total = lengthOf(text);
+    const head = { session, project, total };
+    if (query.limit === undefined && total > STREAM_OVER) return streamAll(kernel, row.id, text, head, page);
     const found: Message[] = [];
     let more = false;
-    for await (const batch of select(archive.events(row, page.from), page)) {
+    for await (const batch of select(kernel.storage.transcripts.events(row.id, text, page.from), page)) {
       for (const message of batch) {
         if (found.length === page.limit) {
           more = true;
@@ -151,11 +163,9 @@ const remove = defineRoute({
     await archive.row(params.id);
     const row = await archive.importer.alone(async () => {
       const found = await archive.row(params.id);
+      const generations = await archive.store.generations(found.id);
       await kernel.storage.db.batch(archive.store.removal([found.id], new Date().toISOString()));
-      await kernel.storage.transcripts.remove(
-        found.id,
-        partsOf(found).map((part) => part.generation),
-      );
+      await kernel.storage.transcripts.remove(found.id, generations);
       return found;
     });
     archive.changed();
@@ -191,12 +201,24 @@ const sync = defineRoute({
     if (failed) throw new SessarcError("SOURCE_DAMAGED", { id: params.id, reason: failed.message });
     return {
       outcome: report.imported > 0 ? ("imported" as const) : ("unchanged" as const),
-      messages: (await archive.row(params.id)).message_count,
+      messages: (await archive.row(params.id)).length,
     };
   },
 });
 
 export const sessionRoutes = [list, get, messages, rename, remove, removeSourceFile, sync] as const;
+
+async function earlierText(kernel: Kernel, { id, generation, parts }: StoredSession, version: number) {
+  if (version === generation) return partsOf({ parts });
+  const texts = await kernel.inject("archive").store.earlier(id);
+  const found = texts.find((text) => text.version === version);
+  if (found) return found.parts;
+  throw new SessarcError(
+    "INVALID_INPUT",
+    { reason: `${id} has no earlier text ${version}` },
+    { issues: [{ path: "version", message: texts.map((text) => text.version).join(", ") || "there are none" }] },
+  );
+}
 
 /** A longer session without `limit` is streamed, so that neither memory nor other requests feel it. */
 const STREAM_OVER = 1_000;

@@ -5,6 +5,8 @@ import { type Grams, gramsOf } from "./signature.ts";
 
 export interface Match {
   seq: number;
+  /** The earlier text it stands in; absent in the session's own. */
+  version?: number;
   kind: EventKind;
   at: string | null;
   field: "text" | "tool_input";

@@ -5,11 +5,10 @@ import {
   type ChunkEntry,
   type Database,
   decodeChunk,
-  type PartIndex,
   type TranscriptPart,
   type Transcripts,
 } from "sessarc";
-import { partsOf } from "../catalogue/types.ts";
+import { Entries, type Entry, type TextPart } from "./entries.ts";
 import { type CompiledQuery, compile, type Match, matchChunk, toMatch } from "./match.ts";
 import type { Query } from "./query.ts";
 import { mayHold } from "./signature.ts";
@@ -44,19 +43,6 @@ export interface SearchAnswer {
   stats: { chunks: number; candidates: number; inflated: number };
 }
 
-interface Entry {
-  id: string;
-  projectId: string;
-  tool: string;
-  sortAt: number;
-  startMs: number | null;
-  endMs: number | null;
-  errors: number;
-  parts: TranscriptPart[];
-  packed: string;
-  index: PartIndex[] | undefined;
-}
-
 const SLICE_MS = 8;
 const MATCHES_SHOWN = 3;
 /** Chunks of one session fetched at once. */
@@ -68,22 +54,19 @@ const CACHE_CHARS = 8 << 20;
 const CACHE_IDLE_MS = 60_000;
 
 export class SearchIndex {
-  readonly #db: Database;
   readonly #transcripts: Transcripts;
-  #entries: Entry[] = [];
-  #byId = new Map<string, Entry>();
-  #stale = true;
+  readonly #entries: Entries;
   readonly #cache: ChunkCache;
 
   constructor(db: Database, transcripts: Transcripts) {
-    this.#db = db;
+    this.#entries = new Entries(db, transcripts);
     this.#transcripts = transcripts;
     this.#cache = new ChunkCache(transcripts);
   }
 
   /** Sessions were replaced, moved or removed: the list is read again at the next search. */
   invalidate(): void {
-    this.#stale = true;
+    this.#entries.invalidate();
   }
 
   close(): void {
@@ -95,7 +78,7 @@ export class SearchIndex {
    * in memory; never more than 8 ms without letting others run.
    */
   async search(request: SearchRequest): Promise<SearchAnswer> {
-    await this.#refresh();
+    const entries = await this.#entries.list();
     const compiled = compile(request.query);
     const stats = { chunks: 0, candidates: 0, inflated: 0 };
     const results: SessionHits[] = [];
@@ -103,7 +86,7 @@ export class SearchIndex {
     let slice = started;
     let next: SearchAnswer["next"] = null;
     let complete = true;
-    const wanted = this.#entries.filter((entry) => passes(entry, request));
+    const wanted = entries.filter((entry) => passes(entry, request));
     const inflatedBefore = this.#transcripts.stats.inflated;
 
     for (let i = 0; i < wanted.length; i++) {
@@ -145,42 +128,6 @@ export class SearchIndex {
     };
   }
 
-  async #refresh(): Promise<void> {
-    if (!this.#stale) return;
-    this.#stale = false;
-    const rows = await this.#db.all<{
-      id: string;
-      project_id: string;
-      tool: string;
-      sort_at: number;
-      started_at: string | null;
-      ended_at: string | null;
-      error_count: number;
-      parts: string;
-    }>(
-      "select id, project_id, tool, sort_at, started_at, ended_at, error_count, parts from session order by sort_at desc, id",
-    );
-    const byId = new Map<string, Entry>();
-    this.#entries = rows.map((row) => {
-      const old = this.#byId.get(row.id);
-      const entry: Entry = {
-        id: row.id,
-        projectId: row.project_id,
-        tool: row.tool,
-        sortAt: row.sort_at,
-        startMs: row.started_at === null ? null : Date.parse(row.started_at),
-        endMs: row.ended_at === null ? null : Date.parse(row.ended_at),
-        errors: row.error_count,
-        packed: row.parts,
-        parts: old?.packed === row.parts ? old.parts : partsOf(row),
-        index: old?.packed === row.parts ? old.index : undefined,
-      };
-      byId.set(row.id, entry);
-      return entry;
-    });
-    this.#byId = byId;
-  }
-
   /** Directories and signatures of a session and the next few not read yet, all at once. */
   async #load(
     wanted: readonly Entry[],
@@ -189,24 +136,21 @@ export class SearchIndex {
     stats: SearchAnswer["stats"],
   ): Promise<Candidate[]> {
     const missing = wanted.slice(from, from + 64).filter((entry) => entry.index === undefined);
-    await Promise.all(
-      missing.map(async (entry) => {
-        entry.index = await Promise.all(entry.parts.map((part) => this.#transcripts.index(entry.id, part)));
-      }),
-    );
+    await this.#entries.load(missing);
     return this.#candidates(wanted[from]?.index ?? [], compiled, stats);
   }
 
-  #candidates(index: readonly PartIndex[], compiled: CompiledQuery, stats: SearchAnswer["stats"]): Candidate[] {
+  #candidates(index: readonly TextPart[], compiled: CompiledQuery, stats: SearchAnswer["stats"]): Candidate[] {
     const { after, before } = compiled.query;
     const out: Candidate[] = [];
-    for (const { part, chunks, sidecars } of index) {
+    for (const { part, chunks, sidecars, earlier } of index) {
       stats.chunks += chunks.length;
       for (const chunk of chunks) {
         if (after !== null && (chunk.lastAt === null || chunk.lastAt < after)) continue;
         if (before !== null && (chunk.firstAt === null || chunk.firstAt >= before)) continue;
         if (!mayHold(sidecars, chunk.sidecar[0], chunk.sidecar[1], compiled.grams)) continue;
-        out.push({ part, chunk });
+        if (earlier && !overlaps(earlier.own, chunk.firstSeq, chunk.firstSeq + chunk.count)) continue;
+        out.push({ part, chunk, earlier });
       }
     }
     stats.candidates += out.length;
@@ -230,11 +174,15 @@ export class SearchIndex {
       const chunks = await Promise.all(
         candidates.slice(at, at + AHEAD).map((one) => this.#cache.get(entry.id, one.part, one.chunk, compiled.bytes)),
       );
-      for (const chunk of chunks) {
+      for (const [i, chunk] of chunks.entries()) {
         if (!chunk) continue;
+        const { earlier } = candidates[at + i] as Candidate;
         matchChunk(chunk, compiled, (index) => {
+          if (!counts(earlier, chunk.firstSeq + index)) return;
           hits.matchCount++;
-          if (hits.matches.length < MATCHES_SHOWN) hits.matches.push(toMatch(chunk, index, compiled));
+          if (hits.matches.length === MATCHES_SHOWN) return;
+          const match = toMatch(chunk, index, compiled);
+          hits.matches.push(earlier ? { ...match, version: earlier.version } : match);
         });
       }
       counted += chunks.length;
@@ -251,8 +199,8 @@ export class SearchIndex {
       const chunk = await this.#cache.get(entry.id, one.part, one.chunk, compiled.bytes);
       if (!chunk) continue;
       let found = false;
-      matchChunk(chunk, compiled, () => {
-        found = true;
+      matchChunk(chunk, compiled, (index) => {
+        found ||= counts(one.earlier, chunk.firstSeq + index);
       });
       if (found) return true;
     }
@@ -260,10 +208,15 @@ export class SearchIndex {
   }
 }
 
-interface Candidate {
+interface Candidate extends Pick<TextPart, "earlier"> {
   part: TranscriptPart;
   chunk: ChunkEntry;
 }
+
+/** Of an earlier text only what no later one has: all else is found there. */
+const counts = (earlier: TextPart["earlier"], seq: number) => !earlier || overlaps(earlier.own, seq, seq + 1);
+const overlaps = (ranges: readonly [number, number][], from: number, to: number) =>
+  ranges.some(([start, end]) => start < to && end > from);
 
 function passes(entry: Entry, { query, projects, cursor }: SearchRequest): boolean {
   if (cursor && !(entry.sortAt < cursor.sortAt || (entry.sortAt === cursor.sortAt && entry.id > cursor.id)))

@@ -155,8 +155,8 @@ interface CatalogReader {
 /** Lets other requests in between two slices of work. */
 export const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Changes with whatever the cube keeps of a session: a reply that moves to another session changes its usage alone. */
-const stampOf = (row: Row) => `${row.stamp}\0${row.usage}`;
+/** Changes with whatever the cube keeps of a session: what moves to another session changes its figures alone. */
+const stampOf = (row: Row) => `${row.stamp}\0${row.message_count}\0${row.usage}`;
 
 /**
  * Without the touched files, which are most of it and which no view over many sessions needs; what only some views need is parsed for

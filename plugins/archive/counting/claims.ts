@@ -1,0 +1,121 @@
+/**
+ * Who owns a reply. A fork repeats its parent's replies in its own file; totals count each once: at the session that holds the most of
+ * it, of equal ones at that whose log is older (birth of the file, then id). What comes out does not depend on the order in which
+ * sessions, or stretches of one, are taken in. Holds 53-bit hashes in an open-addressing table: 20 bytes a slot, at most 70 % full.
+ */
+
+export interface Claimant {
+  id: string;
+  born: number;
+}
+
+export interface Claim {
+  /** Index in the list that was claimed. */
+  index: number;
+  /** Of the copy that counted until now. */
+  weight: number;
+}
+
+export interface ClaimResult {
+  /** Indexes of replies that another session owns. */
+  lost: number[];
+  /** Replies taken from other sessions, by their id. */
+  taken: Map<string, Claim[]>;
+}
+
+/** A reply by its hash, with the weight of the session's copy. */
+export interface Held {
+  hash: number;
+  weight: number;
+}
+
+const EMPTY = -1;
+
+export class Claims {
+  #keys = new Float64Array(1024).fill(EMPTY);
+  #owners = new Int32Array(1024);
+  #weights = new Float64Array(1024);
+  #size = 0;
+  #claimants: Claimant[] = [];
+  #numbers = new Map<string, number>();
+
+  /**
+   * Settles replies of a session: new ones, those it owns and that grew, those it lost before. One probe a reply. `session.born` of one
+   * that is known may only fall.
+   */
+  claim(session: Claimant, replies: Iterable<Held>): ClaimResult {
+    const number = this.#number(session);
+    const result: ClaimResult = { lost: [], taken: new Map() };
+    let index = -1;
+    for (const { hash, weight } of replies) {
+      index++;
+      const slot = this.#slot(hash);
+      if (this.#keys[slot] === EMPTY) this.#insert(slot, hash, number, weight);
+      else if (this.#owners[slot] === number) this.#weights[slot] = weight;
+      else if (this.#beats(session, weight, slot)) {
+        const owner = this.#ownerAt(slot).id;
+        const list = result.taken.get(owner) ?? [];
+        result.taken.set(owner, list);
+        list.push({ index, weight: this.#weights[slot] as number });
+        this.#own(slot, number, weight);
+      } else result.lost.push(index);
+    }
+    return result;
+  }
+
+  #beats(session: Claimant, weight: number, slot: number): boolean {
+    const other = this.#weights[slot] as number;
+    return weight !== other ? weight > other : isOlder(session, this.#ownerAt(slot));
+  }
+
+  #own(slot: number, number: number, weight: number): void {
+    this.#owners[slot] = number;
+    this.#weights[slot] = weight;
+  }
+
+  #number(session: Claimant): number {
+    const known = this.#numbers.get(session.id);
+    if (known !== undefined) {
+      this.#claimants[known] = session;
+      return known;
+    }
+    this.#numbers.set(session.id, this.#claimants.length);
+    return this.#claimants.push({ id: session.id, born: session.born }) - 1;
+  }
+
+  #ownerAt(slot: number): Claimant {
+    return this.#claimants[this.#owners[slot] as number] as Claimant;
+  }
+
+  #slot(hash: number): number {
+    const mask = this.#keys.length - 1;
+    let slot = (hash ^ (hash / 4294967296)) & mask;
+    while (this.#keys[slot] !== EMPTY && this.#keys[slot] !== hash) slot = (slot + 1) & mask;
+    return slot;
+  }
+
+  #insert(slot: number, hash: number, owner: number, weight: number): void {
+    this.#keys[slot] = hash;
+    this.#own(slot, owner, weight);
+    if (++this.#size > this.#keys.length * 0.7) this.#grow();
+  }
+
+  #grow(): void {
+    const keys = this.#keys;
+    const owners = this.#owners;
+    const weights = this.#weights;
+    this.#keys = new Float64Array(keys.length * 2).fill(EMPTY);
+    this.#owners = new Int32Array(keys.length * 2);
+    this.#weights = new Float64Array(keys.length * 2);
+    keys.forEach((hash, i) => {
+      if (hash === EMPTY) return;
+      const slot = this.#slot(hash);
+      this.#keys[slot] = hash;
+      this.#own(slot, owners[i] as number, weights[i] as number);
+    });
+  }
+}
+
+function isOlder(a: Claimant, b: Claimant): boolean {
+  return a.born !== b.born ? a.born < b.born : a.id < b.id;
+}

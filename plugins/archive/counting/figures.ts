@@ -1,0 +1,70 @@
+/** The token figures of a session, and single replies put into and taken out of them. */
+import { addUsage, type SessionUsage, type TokenUsage, type UsageEvidence } from "sessarc";
+import type { SlotFacts } from "../catalogue/types.ts";
+import type { Entry } from "./book.ts";
+import { type Reply, slotName, weightOf } from "./replies.ts";
+
+export interface Figures {
+  /** What counts here. */
+  usage: SessionUsage;
+  /** What another session counts. */
+  inherited: SessionUsage;
+  evidence: UsageEvidence | undefined;
+  /** `u` of each: `usage` by quarter-hour. */
+  slots: Record<string, SlotFacts>;
+}
+
+/**
+ * Brings figures that were added up from a log to what counts: without replies that other sessions own, with those of earlier
+ * versions. `inLog`: what the sums hold of a reply where that is not what the book says.
+ */
+export function applyBook(book: Iterable<Entry>, inLog: ReadonlyMap<number, Reply>, figures: Figures): void {
+  for (const entry of book) {
+    const counted = inLog.get(entry.hash) ?? entry;
+    if (entry.earlier) {
+      if (entry.lost) addUsage(figures.inherited, entry.model, entry.tokens);
+      else give(figures, entry, 1);
+    } else if (entry.lost) moveAway(figures, counted);
+    else if (weightOf(counted.tokens) < weightOf(entry.tokens)) {
+      take(figures, counted, 0);
+      give(figures, entry, 0);
+    }
+  }
+}
+
+/** A reply that counts elsewhere from now on. */
+export function moveAway(figures: Figures, reply: Reply): void {
+  take(figures, reply, 1);
+  addUsage(figures.inherited, reply.model, reply.tokens);
+  if (figures.evidence) figures.evidence.inheritedExcluded++;
+}
+
+function give({ usage, slots, evidence }: Figures, { quarter, model, tokens }: Reply, requests: number): void {
+  if (evidence) evidence.requests += requests;
+  addUsage(usage, model, tokens);
+  if (quarter < 0) return;
+  const name = slotName(quarter);
+  slots[name] ??= { m: 0, a: 0, e: 0 };
+  slots[name].u ??= {};
+  addUsage(slots[name].u, model, tokens);
+}
+
+function take({ usage, slots, evidence }: Figures, { quarter, model, tokens }: Reply, requests: number): void {
+  if (evidence) evidence.requests -= requests;
+  subtract(usage, model, tokens);
+  const slot = quarter < 0 ? undefined : slots[slotName(quarter)];
+  if (!slot?.u) return;
+  subtract(slot.u, model, tokens);
+  if (Object.keys(slot.u).length === 0) delete slot.u;
+}
+
+function subtract(from: SessionUsage, model: string, tokens: TokenUsage): void {
+  const sum = Object.hasOwn(from, model) ? from[model] : undefined;
+  if (!sum) return;
+  let left = 0;
+  for (const field of Object.keys(sum) as (keyof TokenUsage)[]) {
+    sum[field] = Math.max(0, sum[field] - tokens[field]);
+    left += sum[field];
+  }
+  if (left === 0) delete from[model];
+}

@@ -1,0 +1,79 @@
+/** Replies of a session by an identity that is the same in every log that repeats them, packed into numbers. */
+import { hash53, type TokenUsage, type UsageEntry } from "sessarc";
+
+/** As they cross a thread. All arrays go by reply. */
+export interface PackedReplies {
+  /** 53-bit hash of tool, reply key and model. */
+  hashes: Float64Array;
+  /** Seven numbers a reply: UTC quarter-hour since the epoch (−1: none), index of the model, then the five token counts. */
+  values: Float64Array;
+  models: string[];
+}
+
+export interface Reply {
+  hash: number;
+  /** UTC quarter-hour since the epoch; −1: none. */
+  quarter: number;
+  model: string;
+  tokens: TokenUsage;
+}
+
+const WIDTH = 7;
+const QUARTER_MS = 900_000;
+
+/** Takes the replies that have a key and are the session's own by its log's word. */
+export function packReplies(tool: string, replies: readonly UsageEntry[]): PackedReplies | null {
+  const keyed = replies.filter((reply) => reply.key !== undefined && !reply.inherited);
+  if (keyed.length === 0) return null;
+  const hashes = new Float64Array(keyed.length);
+  const values = new Float64Array(keyed.length * WIDTH);
+  const models: string[] = [];
+  keyed.forEach((reply, i) => {
+    hashes[i] = hashOf(tool, reply);
+    const at = reply.at === undefined ? Number.NaN : Date.parse(reply.at);
+    let model = models.indexOf(reply.model);
+    if (model < 0) model = models.push(reply.model) - 1;
+    const { input, output, cacheWrite5m, cacheWrite1h, cacheRead } = reply.usage;
+    const quarter = Number.isNaN(at) ? -1 : Math.floor(at / QUARTER_MS);
+    values.set([quarter, model, input, output, cacheWrite5m, cacheWrite1h, cacheRead], i * WIDTH);
+  });
+  return { hashes, values, models };
+}
+
+/** With the model: what another model answered is no copy, whatever its ids say. */
+const hashOf = (tool: string, { key, model }: UsageEntry) => hash53(`${tool}\0${key}\0${model}`);
+
+export function* unpack({ hashes, values, models }: PackedReplies): Generator<Reply> {
+  for (let i = 0; i < hashes.length; i++) {
+    const v = values.subarray(i * WIDTH, i * WIDTH + WIDTH) as unknown as readonly [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    const [quarter, model, input, output, cacheWrite5m, cacheWrite1h, cacheRead] = v;
+    const tokens = { input, output, cacheWrite5m, cacheWrite1h, cacheRead };
+    yield { hash: hashes[i] as number, quarter, model: models[model] ?? "unknown", tokens };
+  }
+}
+
+/** `2026-11-20T20:15`. */
+export const slotName = (quarter: number): string => new Date(quarter * QUARTER_MS).toISOString().slice(0, 16);
+
+/** More than any reply has beside its output. */
+const SIZE = 2 ** 26;
+
+/**
+ * One number by which copies of a reply are compared: a copy made while the reply was being written holds less. The larger output
+ * counts, of equal ones the larger sum.
+ */
+export function weightOf({ input, output, cacheWrite5m, cacheWrite1h, cacheRead }: TokenUsage): number {
+  return output * SIZE + Math.min(SIZE - 1, input + output + cacheWrite5m + cacheWrite1h + cacheRead);
+}
+
+/** For archives that kept the output alone. */
+export const weightOfOutput = (output: number): number => output * SIZE + SIZE - 1;
+export const outputOfWeight = (weight: number): number => Math.floor(weight / SIZE);
