@@ -1,5 +1,7 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import Sequencer from "./test/_sequence.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -12,5 +14,15 @@ export default defineConfig({
       { find: /^sessarc\/plugins\/(.+)$/, replacement: `${here("plugins")}/$1/index.ts` },
     ],
   },
-  test: { include: ["test/**/*.test.ts"], testTimeout: 30_000, hookTimeout: 30_000 },
+  test: {
+    include: ["test/**/*.test.ts"],
+    globalSetup: ["test/_global.ts"],
+    sequence: { sequencer: Sequencer },
+    // All cores: vitest would leave one idle, which of two is half.
+    maxWorkers: Math.max(2, availableParallelism()),
+    // Limits end what hangs; no test is to meet one on a busy machine.
+    testTimeout: 180_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000, interval: 20 } },
+  },
 });

@@ -1,57 +1,80 @@
-/** The built package, for tests that need what users get: real processes, real imports by name. */
+/** The built package, for tests that need what users get: real processes, real imports by name, the packed tarball. */
 import { execFile, spawn } from "node:child_process";
-import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { buildOnce, CACHE, ROOT } from "./build-once.ts";
 
-export const ROOT = fileURLToPath(new URL("..", import.meta.url));
+export { ROOT } from "./build-once.ts";
 export const CLI = join(ROOT, "dist/cli.mjs");
+/** A build of our own: `npm run build` beside the tests must not take files away under them. */
+export const DASHBOARD = join(CACHE, "ui");
 
-/** Builds dist/ when a source is newer than it. Test files that ask at the same time wait for one build. Takes up to 20 s. */
+const exec = promisify(execFile);
+const node = (...args: string[]) => exec(process.execPath, args, { cwd: ROOT, maxBuffer: 64 * 2 ** 20 });
+const PUBLISHED = ["published", "adapter", "kernel", "plugin"].map((name) => `test/${name}.ts`);
+const SERVER = ["core", "plugins", "build.config.ts", "package.json", "test/adapter", ...PUBLISHED];
+
+/** Builds dist/ (without the dashboard) when a source is newer than it. Takes up to 20 s of a processor, once for all who ask. */
 export const builtPackage = (): Promise<void> =>
-  buildOnce(".sessarc-build", isFresh, [join(ROOT, "node_modules/unbuild/dist/cli.mjs")]);
+  buildOnce({
+    name: "package",
+    outputs: ["dist/LICENSES.txt", "dist/plugins.d.mts"],
+    sources: SERVER,
+    make: () => node(join(ROOT, "node_modules/unbuild/dist/cli.mjs")),
+  });
 
-/** Runs Node with `args` in the project unless `isFresh`; who asks while another one builds waits for it. `name`: of the lock. */
-export async function buildOnce(name: string, isFresh: () => Promise<boolean>, args: readonly string[]): Promise<void> {
-  const lock = join(ROOT, "node_modules", name);
-  for (;;) {
-    if (await isFresh()) return;
-    try {
-      await mkdir(lock);
-      break;
-    } catch {
-      const { mtimeMs } = await stat(lock).catch(() => ({ mtimeMs: Date.now() }));
-      if (Date.now() - mtimeMs > 180_000) await rm(lock, { recursive: true, force: true });
-      await delay(200);
-    }
-  }
-  try {
-    if (await isFresh()) return;
-    await promisify(execFile)(process.execPath, [...args], { cwd: ROOT });
-  } finally {
-    await rm(lock, { recursive: true, force: true });
-  }
+const vite = (...args: string[]) =>
+  node(join(ROOT, "node_modules/vite/bin/vite.js"), "build", "--config", "ui/vite.config.ts", ...args);
+
+/** Builds the dashboard into `DASHBOARD` when something below ui/ is newer. */
+export const builtDashboard = (): Promise<void> =>
+  buildOnce({
+    name: "dashboard",
+    outputs: ["node_modules/.cache/sessarc-test/ui/index.html"],
+    sources: ["ui"],
+    make: () => vite("--outDir", DASHBOARD),
+  });
+
+/** Of package.json's `files`: no pattern. */
+const isPlainPath = (path: string) => !/[*?!{}]/.test(path);
+
+export interface Packed {
+  /** Of the .tgz. */
+  path: string;
+  /** As `npm pack` tells them: paths inside the package, sizes in bytes. */
+  files: readonly { path: string; size: number }[];
+  size: number;
+  unpackedSize: number;
 }
 
-async function isFresh(): Promise<boolean> {
-  // The last file of a build.
-  const built = await stat(join(ROOT, "dist/LICENSES.txt")).catch(() => undefined);
-  if (!built || !(await stat(join(ROOT, "dist/plugins.d.mts")).catch(() => undefined))) return false;
-  for (const folder of ["core", "plugins", "build.config.ts", "package.json", "test/published.ts"]) {
-    if ((await newest(join(ROOT, folder))) > built.mtimeMs) return false;
-  }
-  return true;
-}
-
-async function newest(path: string): Promise<number> {
-  const info = await stat(path);
-  if (!info.isDirectory()) return info.mtimeMs;
-  const names = await readdir(path, { recursive: true });
-  const sources = names.filter((name) => /\.(ts|json)$/.test(name));
-  const times = await Promise.all(sources.map(async (name) => (await stat(join(path, name))).mtimeMs));
-  return Math.max(0, ...times);
+/** What `npm publish` would send, dashboard and all: packed once for all who ask. Never change or remove the file. */
+export async function packedTarball(): Promise<Packed> {
+  await builtPackage();
+  await buildOnce({
+    name: "page",
+    outputs: ["dist/ui/index.html"],
+    // Its notices hold those of the service.
+    sources: ["ui", "dist/LICENSES.txt"],
+    make: () => vite(),
+  });
+  const { files } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as { files: string[] };
+  const report = join(CACHE, "packed.json");
+  await buildOnce({
+    name: "packed",
+    outputs: ["node_modules/.cache/sessarc-test/packed.json"],
+    sources: ["package.json", "README.md", "LICENSE", "dist/ui/index.html", ...files.filter(isPlainPath)],
+    counts: /./,
+    async make() {
+      const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+      const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", CACHE];
+      const { stdout } = await exec(npm, args, { cwd: ROOT, maxBuffer: 64 * 2 ** 20 });
+      const [packed] = JSON.parse(stdout) as [Packed & { filename: string }];
+      await writeFile(`${report}.new`, JSON.stringify({ ...packed, path: join(CACHE, packed.filename) }));
+      await rename(`${report}.new`, report);
+    },
+  });
+  return JSON.parse(await readFile(report, "utf8")) as Packed;
 }
 
 export interface Ran {

@@ -11,6 +11,7 @@ import {
   widen,
 } from "sessarc";
 import { describe, expect, it } from "vitest";
+import { rounds } from "../rounds.ts";
 
 const entry = (key: string | undefined, output: number, more: Partial<LedgerEntry> = {}): LedgerEntry => ({
   key,
@@ -97,7 +98,7 @@ describe("ledger", () => {
         const { replies: _parts, ...got } = parts.summary();
         expect(got).toEqual(expected);
       }),
-      { numRuns: 100 },
+      { numRuns: rounds(100) },
     );
   });
 

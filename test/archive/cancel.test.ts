@@ -155,7 +155,7 @@ describe("GET /import/status as events", () => {
 });
 
 describe("Ctrl-C in `sessarc import`", () => {
-  beforeAll(builtPackage, 240_000);
+  beforeAll(builtPackage);
 
   it("keeps what is done, says it in one line, ends with 130, and the next run takes the rest", async () => {
     const home = await makeTempDir();

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
+import { rounds } from "../rounds.ts";
 
 let home: string;
 let kernel: Kernel;
@@ -335,7 +336,7 @@ describe("logs that grow", () => {
         if (grown.session.earlierTexts === 0) expect(grown).toEqual(full);
         expect(grown.messages).toEqual(full.messages);
       }),
-      { numRuns: 25 },
+      { numRuns: rounds(25) },
     );
   }, 60_000);
 });

@@ -9,6 +9,7 @@ import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
+import { rounds } from "../rounds.ts";
 
 const FOLDERS = ["app", "lib"] as const;
 const VIRTUAL = ["virtual:claude-code", "virtual:codex"] as const;
@@ -424,6 +425,6 @@ it("D4, D7: any interleaving of imports and changes by hand ends as the model sa
         await real.kernel?.close();
       }
     }),
-    { numRuns: 40, endOnFailure: false },
+    { numRuns: rounds(40), endOnFailure: false },
   );
 }, 120_000);

@@ -6,6 +6,7 @@ import { ChunkBuilder } from "../../core/storage/chunk-builder.ts";
 import { compile, matchChunk, toMatch } from "../../plugins/archive/search/match.ts";
 import { parseQuery } from "../../plugins/archive/search/query.ts";
 import { gramsOf, mayHold, signatureOf } from "../../plugins/archive/search/signature.ts";
+import { rounds } from "../rounds.ts";
 
 const event = (seq: number, over: Partial<SessionEvent> = {}): SessionEvent => ({
   seq,
@@ -54,7 +55,7 @@ describe("chunks", () => {
           expect(plain(chunk.event(i))).toEqual(plain(original));
         });
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     );
   });
 
@@ -83,7 +84,7 @@ describe("signatures", () => {
           expect(mayHold(signature, 0, signature.length, gramsOf([word]))).toBe(true);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: rounds(1000) },
     );
   });
 
@@ -128,7 +129,7 @@ describe("matching", () => {
           expect(find(events, words.map((word) => `"${word}"`).join(" "))).toEqual(plain);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: rounds(500) },
     );
   });
 

@@ -11,7 +11,7 @@ const NOW = new Date("2026-11-20T15:00:00Z");
 const homes: string[] = [];
 const services: RunningService[] = [];
 
-beforeAll(builtPackage, 240_000);
+beforeAll(builtPackage);
 afterEach(async () => {
   await Promise.all(services.splice(0).map((service) => service.stop("SIGKILL")));
   for (const home of homes.splice(0)) await rm(home, { recursive: true, force: true, maxRetries: 3 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Git } from "../../plugins/git/git.ts";
+import { rounds } from "../rounds.ts";
 import { history, importHistory, plainChanges, plainLastChange, plainTree } from "./_history.ts";
 import { describeGit, makeRepo, oldGit, openGit, type Repo, repoAt, T0, tempFolder, testEnv } from "./_repo.ts";
 
@@ -55,9 +56,9 @@ describeGit("history equals plain git", () => {
           }
         }
       }),
-      { numRuns: 32, seed: 20261120, endOnFailure: true },
+      { numRuns: rounds(32, 16), seed: 20261120, endOnFailure: true },
     );
-    expect(lookups).toBeGreaterThanOrEqual(500);
+    expect(lookups).toBeGreaterThanOrEqual(rounds(32, 16) * 15);
     for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0);
   }, 240_000);
 });

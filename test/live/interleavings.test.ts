@@ -8,6 +8,7 @@ import claude from "../../plugins/claude-code/index.ts";
 import gemini from "../../plugins/gemini-cli/index.ts";
 import live from "../../plugins/live/index.ts";
 import { makeTempDir, serveTest } from "../_setup.ts";
+import { rounds } from "../rounds.ts";
 import { clock, type Follower, follow, prompt, reply } from "./_sse.ts";
 
 const steps = fc.array(
@@ -106,7 +107,7 @@ it("whatever is appended, cut, replaced, deleted, synced and reconnected in what
       client.vanish();
       await client.ended;
     }),
-    { numRuns: 50, seed: 20261120, endOnFailure: true },
+    { numRuns: rounds(50), seed: 20261120, endOnFailure: true },
   );
 }, 120_000);
 

@@ -7,6 +7,7 @@ import { readSettings, replaceSettings } from "../../plugins/security/guard/sett
 import type { GuardStatus } from "../../plugins/security/index.ts";
 import { makeTempDir, serveTest } from "../_setup.ts";
 import { createTestKernel, readError } from "../kernel.ts";
+import { rounds } from "../rounds.ts";
 import { plugins } from "./_kernel.ts";
 
 interface Answer extends GuardStatus {
@@ -317,7 +318,7 @@ describe("security: guard installation", () => {
         expect((await readdir(dirname(file))).filter((name) => name.includes(".tmp"))).toEqual([]);
         await rm(file);
       }),
-      { numRuns: 250 },
+      { numRuns: rounds(250) },
     );
   });
 });

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type DatabaseOptions, openDatabase } from "../../core/storage/database.ts";
 import { openSqliteFile } from "../../core/storage/sqlite-file.ts";
 import { testDatabase } from "../database.ts";
+import { rounds } from "../rounds.ts";
 import { failing } from "./failing-disk.ts";
 
 const dirs: string[] = [];
@@ -217,7 +218,7 @@ describe("torn ends and flipped bytes", () => {
         expect((await ids(again)).at(-1)).toBe(99);
         await again.close();
       }),
-      { numRuns: 60 },
+      { numRuns: rounds(60) },
     );
   });
 
@@ -242,7 +243,7 @@ describe("torn ends and flipped bytes", () => {
         } else expect(answer).toEqual(all.slice(0, -2));
         await db.close();
       }),
-      { numRuns: 80 },
+      { numRuns: rounds(80) },
     );
   });
 
@@ -265,7 +266,7 @@ describe("torn ends and flipped bytes", () => {
         await damaged.close();
         expect(Buffer.compare(await readFile(snapshotOf(dir)), bytes)).toBe(0);
       }),
-      { numRuns: 60 },
+      { numRuns: rounds(60) },
     );
   });
 
@@ -493,7 +494,7 @@ describe("a disk that is full, read-only or broken", () => {
         for (const n of unknown) expect([0, 2]).toContain(found.filter((m) => m === n).length);
         await db.close();
       }),
-      { numRuns: 60 },
+      { numRuns: rounds(60) },
     );
   });
 });

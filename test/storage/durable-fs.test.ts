@@ -6,6 +6,7 @@ import { createStorage } from "unstorage";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { durableFs } from "../../core/storage/durable-fs.ts";
 import { tempName, writeFileAtomic } from "../../core/utils/atomic.ts";
+import { rounds } from "../rounds.ts";
 import { failing } from "./failing-disk.ts";
 
 let home: string;
@@ -106,7 +107,7 @@ describe("durableFs", () => {
         expect(await readdir(home)).toEqual(stored || (await readdir(home)).length ? ["files"] : []);
         await rm(base, { recursive: true, force: true });
       }),
-      { numRuns: 150 },
+      { numRuns: rounds(150) },
     );
   });
 

@@ -1,11 +1,10 @@
 /** A real browser over a real service, for tests of the dashboard. */
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { loadConfig, type Plugin, type Served, serve } from "sessarc";
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, describe, inject } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import causality from "../../plugins/causality/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
@@ -21,30 +20,17 @@ import live from "../../plugins/live/index.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import security from "../../plugins/security/index.ts";
 import share from "../../plugins/share/index.ts";
-import { buildOnce, ROOT } from "../built.ts";
+import { builtDashboard, DASHBOARD } from "../built.ts";
 import { testEnv } from "../kernel.ts";
-
-const EXECUTABLE = [
-  process.env.CHROMIUM,
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-].find((path) => path !== undefined && existsSync(path));
+import { EXECUTABLE, openBrowser } from "./chromium.ts";
 
 /** Skipped, and says so, on a machine without chromium; on a build server (CI=true) that is a failure. */
 export const describeUi = EXECUTABLE !== undefined || process.env.CI === "true" ? describe : describe.skip;
 if (EXECUTABLE === undefined && process.env.CI !== "true")
   console.warn("No chromium (set CHROMIUM=…): tests of the dashboard are skipped");
 
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
+/** Of one wait for the page: only for what never comes, so long that a busy machine does not meet it. */
+const LIMIT = 60_000;
 
 export interface Stage {
   page: Page;
@@ -72,6 +58,7 @@ export interface StageOptions {
 export function useStage(options: StageOptions = {}): () => Stage {
   let stage: Stage | undefined;
   let folder: string | undefined;
+  let browser: Browser | undefined;
   beforeAll(async () => {
     if (EXECUTABLE === undefined) throw new Error("No chromium: set CHROMIUM to its path");
     await builtDashboard();
@@ -98,7 +85,7 @@ export function useStage(options: StageOptions = {}): () => Stage {
       security(),
       share(),
       ...(options.plugins ?? []),
-      dashboard({ dir: DIR }),
+      dashboard({ dir: DASHBOARD }),
     ];
     const run = (settings: typeof config) =>
       serve({ config: settings, env, plugins: plugins(), log: () => {}, graceMs: 200 });
@@ -106,15 +93,14 @@ export function useStage(options: StageOptions = {}): () => Stage {
     const url = served.url.replace(/\/$/, "");
     if (options.imported !== false)
       await served.kernel.fetch("/api/import", { method: "POST", body: JSON.stringify({ all: true }) });
-    const context = await chromium.launchPersistentContext(join(folder, "chromium"), {
-      executablePath: EXECUTABLE,
-      args: FLAGS,
+    browser = await openBrowser(inject("browser"));
+    const context = await browser.newContext({
       viewport: { width: 1440, height: 900 },
       locale: "en-GB",
       timezoneId: "Europe/Berlin",
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(8_000);
+    page.setDefaultTimeout(LIMIT);
     const seen: string[] = [];
     page.on("pageerror", (error) => seen.push(`page: ${error.message}`));
     page.on("console", (message) => message.type() === "error" && seen.push(`console: ${message.text()}`));
@@ -140,6 +126,7 @@ export function useStage(options: StageOptions = {}): () => Stage {
   }, 120_000);
   afterAll(async () => {
     await stage?.context.close();
+    await browser?.close();
     await stage?.served.close();
     if (folder) await rm(folder, { recursive: true, force: true });
   });
@@ -147,28 +134,6 @@ export function useStage(options: StageOptions = {}): () => Stage {
     if (!stage) throw new Error("The stage is not set");
     return stage;
   };
-}
-
-/** A build of our own: `npm run build` beside the tests must not take files away under them. */
-const DIR = join(ROOT, "node_modules/.sessarc-ui");
-
-/** Builds it when something below ui/ is newer. Test files that ask at the same time wait for one build. */
-export const builtDashboard = (): Promise<void> =>
-  buildOnce(".sessarc-ui-build", isFresh, [
-    join(ROOT, "node_modules/vite/bin/vite.js"),
-    ...["build", "--config", "ui/vite.config.ts", "--outDir", DIR],
-  ]);
-
-async function isFresh(): Promise<boolean> {
-  const built = await stat(join(DIR, "index.html")).catch(() => undefined);
-  if (!built) return false;
-  const names = await readdir(join(ROOT, "ui"), { recursive: true });
-  const times = await Promise.all(
-    names
-      .filter((name) => /\.(ts|vue|css|html|json|js|svg)$/.test(name))
-      .map(async (name) => (await stat(join(ROOT, "ui", name))).mtimeMs),
-  );
-  return Math.max(...times) <= built.mtimeMs;
 }
 
 /** Goes to an address and waits until its heading stands and nothing is loading. */

@@ -1,0 +1,19 @@
+/** The longest files first, so that at the end no core waits for another one's long file. */
+import { relative } from "node:path";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { ROOT } from "./build-once.ts";
+
+/** Files and folders below test/, the longest first. Others keep the order that vitest gives them: as long as they took last time. */
+const FIRST = ["ui/screens", "cli/process", "ui/overlays", "git/history", "ui/", "archive/cancel", "storage/", "real/"];
+
+export default class Sequencer extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const path = relative(`${ROOT}test`, moduleId);
+      const at = FIRST.findIndex((start) => path.startsWith(start));
+      return at < 0 ? FIRST.length : at;
+    };
+    const usual = await super.sort(files);
+    return usual.sort((a, b) => rank(a) - rank(b));
+  }
+}
