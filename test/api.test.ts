@@ -15,6 +15,7 @@ GET /security/rules · POST /security/rules · PATCH /security/rules/:id · DELE
 GET /security/interceptions · POST /security/pretooluse · POST /security/install-hook
 POST /feedback
 GET /mcp/services · POST /mcp/services · PATCH /mcp/services/:id · DELETE /mcp/services/:id
+GET /mcp/status · GET /mcp/tools · POST /mcp/call · GET /mcp/log
 GET /shares · DELETE /shares/:id · GET /share/:token
 `;
 
@@ -25,6 +26,7 @@ GET /sessions · GET /sessions/:id · GET /sessions/:id/outline · GET /sessions
 GET /sessions/:id/figures · GET /sessions/:id/context
 GET /projects/git · GET /projects/activity · GET /insights/sessions
 GET /usage · GET /prices · GET /insights
+GET /mcp · POST /mcp · DELETE /mcp · GET /mcp/:service · POST /mcp/:service · DELETE /mcp/:service
 POST /security/rules/test · POST /security/rules/dry-run · GET /security/hook · DELETE /security/install-hook
 `;
 

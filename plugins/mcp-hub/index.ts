@@ -1,14 +1,16 @@
 /** Hub: every tool server behind one endpoint, and the archive as one of them. */
-import { definePlugin, type MaybePromise, type RoutesOf } from "sessarc";
+import { definePlugin, type JsonRecord, type MaybePromise, type RoutesOf } from "sessarc";
 import "./errors.ts";
 import { createMcp, type Mcp } from "./mcp.ts";
 import { migrations } from "./registry/store.ts";
+import { endpointRoutes } from "./routes/endpoint.ts";
+import { hubRoutes } from "./routes/hub.ts";
 import { serviceRoutes } from "./routes/services.ts";
 
 export type { ServiceEntry, ServiceInput, ServicePatch } from "./entry.ts";
 export type { WireService } from "./routes/wire.ts";
 
-export const routes = [...serviceRoutes] as const;
+export const routes = [...serviceRoutes, ...hubRoutes, ...endpointRoutes] as const;
 
 export default definePlugin({
   name: "mcp-hub",
@@ -16,7 +18,9 @@ export default definePlugin({
   routes,
   migrations,
   setup(kernel) {
-    kernel.provide("mcp", createMcp(kernel));
+    const mcp = createMcp(kernel);
+    kernel.provide("mcp", mcp);
+    kernel.onClose(() => mcp.close());
   },
 });
 
@@ -27,6 +31,9 @@ declare module "sessarc" {
   }
   interface KernelHooks {
     /** A service was added, changed or removed. */
+    /** Before a tool is called: may change its arguments; a throw refuses the call. */
+    "mcp:call": (call: { service: string; tool: string; arguments: JsonRecord }) => MaybePromise<void>;
+    "mcp:called": (call: { service: string; tool: string; ms: number; ok: boolean }) => MaybePromise<void>;
     "mcp:changed": (service: { id: string }) => MaybePromise<void>;
   }
 }

@@ -1,6 +1,8 @@
 /** The parts of the hub, put together: service "mcp". */
 import type { Kernel } from "sessarc";
-import type { ServiceEntry, ServiceHealth } from "./entry.ts";
+import { createArchiveService } from "./builtin/archive-service.ts";
+import { createEndpoint, type Endpoint } from "./endpoint/endpoint.ts";
+import { createHub, type Hub } from "./hub/hub.ts";
 import { createServices, type Registry } from "./registry/registry.ts";
 import { createRegistryStore } from "./registry/store.ts";
 import { createVault, type Vault } from "./vault/seal.ts";
@@ -8,23 +10,28 @@ import { createVault, type Vault } from "./vault/seal.ts";
 export interface Mcp {
   readonly services: Registry;
   readonly vault: Vault;
-  /** How a service runs right now. */
-  health(entry: ServiceEntry): ServiceHealth;
+  readonly hub: Hub;
+  readonly endpoint: Endpoint;
+  close(): Promise<void>;
 }
 
 export function createMcp(kernel: Kernel): Mcp {
   const vault = createVault(kernel.config.dataDir);
   const store = createRegistryStore(kernel.storage.db);
-  const services = createServices(store, vault, (id) => kernel.notify("mcp:changed", { id }));
+  const services = createServices(store, vault, async (id) => {
+    await hub.replaced(id);
+    await kernel.notify("mcp:changed", { id });
+  });
+  const hub = createHub(kernel, services, store, createArchiveService(kernel));
+  const endpoint = createEndpoint(kernel, hub, services);
   return {
     services,
     vault,
-    health: (entry) => ({
-      state: entry.enabled ? "idle" : "disabled",
-      lastError: null,
-      tools: null,
-      calls: 0,
-      p95Ms: null,
-    }),
+    hub,
+    endpoint,
+    async close() {
+      await endpoint.close();
+      await hub.close();
+    },
   };
 }

@@ -48,12 +48,13 @@ describe("mcp-hub: registry", () => {
   testPlugin({
     plugin: mcpHub,
     with: () => [archive(), security()],
-    skip: [],
+    // JSON-RPC has errors of its own.
+    skip: ["GET /mcp", "POST /mcp", "DELETE /mcp"],
   });
 
   it("lists the archive itself, which can be switched off but not removed", async () => {
     const t = await startHub();
-    expect(await list(t)).toMatchObject([{ id: "sessarc", transport: "builtin", enabled: true, state: "idle" }]);
+    expect(await list(t)).toMatchObject([{ id: "sessarc", transport: "builtin", enabled: true, state: "running" }]);
     expect((await t.send("DELETE", "/api/mcp/services/sessarc")).status).toBe(409);
     expect((await t.send("PATCH", "/api/mcp/services/sessarc", { command: "x" })).status).toBe(409);
     expect((await t.send<WireService>("PATCH", "/api/mcp/services/sessarc", { enabled: false })).body).toMatchObject({

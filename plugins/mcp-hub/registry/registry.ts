@@ -36,6 +36,8 @@ const BUILTIN_FIELDS = ["enabled", "scope", "policy", "timeoutMs"] as const sati
 export function createServices(store: RegistryStore, vault: Vault, changed: (id: string) => Promise<void>): Registry {
   let loading: Promise<Map<string, ServiceEntry>> | undefined;
   let generation = 0;
+  /** By id; made again after a change. Every call looks at it. */
+  let sorted: readonly ServiceEntry[] | undefined;
   /** Changes one after the other, so that none overwrites what another just wrote. */
   let last: Promise<unknown> = Promise.resolve();
 
@@ -80,6 +82,7 @@ export function createServices(store: RegistryStore, vault: Vault, changed: (id:
       await store.putBuiltin(entry.id, JSON.stringify({ enabled, scope, policy, timeoutMs }));
     } else await store.put(entry.id, await vault.seal(entry.id, entry));
     (await all()).set(entry.id, entry);
+    sorted = undefined;
     generation++;
     await changed(entry.id);
     return entry;
@@ -95,7 +98,11 @@ export function createServices(store: RegistryStore, vault: Vault, changed: (id:
   }
 
   return {
-    list: async () => [...(await all()).values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    async list() {
+      const entries = await all();
+      sorted ??= [...entries.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+      return sorted;
+    },
     get: find,
     put: (input, sources) =>
       inOrder(async () => {
@@ -118,6 +125,7 @@ export function createServices(store: RegistryStore, vault: Vault, changed: (id:
         await find(id);
         await store.remove(id);
         (await all()).delete(id);
+        sorted = undefined;
         generation++;
         await changed(id);
       }),

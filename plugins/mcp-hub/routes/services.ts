@@ -8,8 +8,8 @@ const list = defineRoute({
   path: "/mcp/services",
   summary: "Registered services with how they run; secrets are masked",
   handler: async ({ kernel }) => {
-    const { services, health } = kernel.inject("mcp");
-    return { services: (await services.list()).map((entry) => toWire(entry, health(entry))) };
+    const { services, hub } = kernel.inject("mcp");
+    return { services: (await services.list()).map((entry) => toWire(entry, hub.health(entry))) };
   },
 });
 
@@ -19,9 +19,9 @@ const put = defineRoute({
   summary: "Adds a service, or changes the one with this id or name",
   body: serviceInput,
   handler: async ({ kernel, body }) => {
-    const { services, health } = kernel.inject("mcp");
+    const { services, hub } = kernel.inject("mcp");
     const { entry, created } = await services.put(body);
-    return { ...toWire(entry, health(entry)), created };
+    return { ...toWire(entry, hub.health(entry)), created };
   },
 });
 
@@ -31,9 +31,9 @@ const patch = defineRoute({
   summary: "Changes a service; a mask that is sent back keeps the value",
   body: servicePatch,
   handler: async ({ kernel, params, body }) => {
-    const { services, health } = kernel.inject("mcp");
+    const { services, hub } = kernel.inject("mcp");
     const entry = await services.update(params.id, body);
-    return toWire(entry, health(entry));
+    return toWire(entry, hub.health(entry));
   },
 });
 

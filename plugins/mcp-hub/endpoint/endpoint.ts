@@ -1,0 +1,50 @@
+/** `/mcp`: both eras at one address. Nothing of the SDKs is loaded before the first request. */
+import { isRecord, type Kernel, toRecord } from "sessarc";
+import type { Hub } from "../hub/hub.ts";
+import { viewOf } from "../hub/view.ts";
+import type { Registry } from "../registry/registry.ts";
+import { createLegacyEndpoint } from "./legacy.ts";
+import { createModernEndpoint } from "./modern.ts";
+
+export interface Endpoint {
+  /** `body` is the parsed body of a POST; `service` shows that one alone; throws SERVICE_NOT_FOUND. */
+  handle(request: Request, body: unknown, service: string | null): Promise<Response>;
+  /** Clients with a session. */
+  readonly sessions: number;
+  close(): Promise<void>;
+}
+
+/** Revisions a handshake may ask for, and the one that needs none. */
+export const PROTOCOL_VERSIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
+
+export function createEndpoint(kernel: Kernel, hub: Hub, registry: Registry): Endpoint {
+  const legacy = createLegacyEndpoint(kernel, hub);
+  const modern = createModernEndpoint(hub);
+  const searchByDefault = kernel.config.mcp.toolSearch === true;
+
+  return {
+    get sessions() {
+      return legacy.sessions;
+    },
+    async handle(request, body, service) {
+      if (service !== null) await registry.get(service);
+      const view = viewOf(new URL(request.url), service, searchByDefault);
+      return (await isLegacy(request, body)) ? legacy.handle(request, body, view) : modern.handle(request, body, view);
+    },
+    async close() {
+      await Promise.all([legacy.close(), modern.close()]);
+    },
+  };
+}
+
+/** The question is the SDK's, which is asked where a session does not answer it already: it costs a look at every header. */
+async function isLegacy(request: Request, body: unknown): Promise<boolean> {
+  const inSession = request.headers.get("mcp-session-id") !== null;
+  if (inSession && !isRecord(toRecord(toRecord(body).params)._meta)) return true;
+  if (inSession && !claimsModern(body)) return true;
+  const { isLegacyRequest } = await import("@modelcontextprotocol/server");
+  return isLegacyRequest(request, body);
+}
+
+const claimsModern = (body: unknown) =>
+  "io.modelcontextprotocol/protocolVersion" in toRecord(toRecord(toRecord(body).params)._meta);

@@ -1,0 +1,140 @@
+/** Clients of revision 2026-07-28: every request stands for itself, and what services ask is part of an answer. */
+import type { McpHttpHandler } from "@modelcontextprotocol/server";
+import { isRecord, type JsonRecord, toList, toRecord, toText, VERSION } from "sessarc";
+import type { Attached } from "../hub/audience.ts";
+import { type Hub, toRpcError } from "../hub/hub.ts";
+import { keyOf, type View } from "../hub/view.ts";
+import type { Caller } from "../upstream/pool.ts";
+import { CAPABILITIES, INSTRUCTIONS } from "./session.ts";
+
+export interface ModernEndpoint {
+  handle(request: Request, body: unknown, view: View): Promise<Response>;
+  close(): Promise<void>;
+}
+
+const META = "io.modelcontextprotocol/";
+/** Views that are kept; each has its own streams of changes. */
+const MOST_VIEWS = 64;
+
+interface Served {
+  handler: McpHttpHandler;
+  /** Addresses its clients want to know about: service and address as the service has it. */
+  wanted: Map<string, Set<string>>;
+  detach(): void;
+}
+
+export function createModernEndpoint(hub: Hub): ModernEndpoint {
+  const served = new Map<string, Promise<Served>>();
+
+  async function open(view: View): Promise<Served> {
+    const { createMcpHandler, Server } = await import("@modelcontextprotocol/server");
+    const instructions = view.service === null ? { instructions: INSTRUCTIONS } : {};
+    const handler = createMcpHandler(
+      () => {
+        const server = new Server(
+          { name: "sessarc", version: VERSION },
+          { capabilities: CAPABILITIES, ...instructions },
+        );
+        server.fallbackRequestHandler = async ({ method, params, id }, { mcpReq }) => {
+          const envelope = toRecord(mcpReq.envelope);
+          const capabilities = pickAskable(toRecord(envelope[`${META}clientCapabilities`]));
+          const asClient = named(view, envelope);
+          const caller: Caller = {
+            session: `modern ${asClient.audience.client ?? ""}`,
+            era: "modern",
+            capabilities,
+            tell(kind, told) {
+              if (kind === "notifications/message" && envelope[`${META}logLevel`] === undefined) return;
+              // Its stream is over: so is what it wanted to know.
+              void mcpReq.notify({ method: kind, params: told }).catch(() => {});
+            },
+          };
+          const state = mcpReq.requestState();
+          const input = typeof state === "string" ? { state, responses: toRecord(mcpReq.inputResponses) } : undefined;
+          const request = { caller, method, params: toRecord(params), signal: mcpReq.signal, input, envelope };
+          try {
+            return await hub.ask(asClient, request, id);
+          } catch (error) {
+            throw toRpcError(error);
+          }
+        };
+        return server;
+      },
+      { legacy: "reject" },
+    );
+    const wanted: Served["wanted"] = new Map();
+    const attached: Attached = {
+      session: undefined,
+      view: () => view,
+      hears: () => false,
+      wants: (service, uri) => wanted.get(service)?.has(uri) === true,
+      notify(method, params) {
+        if (method === "notifications/tools/list_changed") handler.notify.toolsChanged();
+        else if (method === "notifications/prompts/list_changed") handler.notify.promptsChanged();
+        else if (method === "notifications/resources/list_changed") handler.notify.resourcesChanged();
+        else if (method === "notifications/resources/updated") handler.notify.resourceUpdated(String(params.uri));
+      },
+    };
+    return { handler, wanted, detach: hub.clients.add(attached) };
+  }
+
+  function serve(view: View): Promise<Served> {
+    const key = keyOf(view);
+    const known = served.get(key);
+    if (known) return known;
+    const opening = open(view);
+    served.set(key, opening);
+    opening.catch(() => served.delete(key));
+    const [oldest] = served.keys();
+    if (served.size > MOST_VIEWS && oldest !== undefined) {
+      void served.get(oldest)?.then(end);
+      served.delete(oldest);
+    }
+    return opening;
+  }
+
+  async function end({ handler, detach }: Served): Promise<void> {
+    detach();
+    await handler.close();
+  }
+
+  /** A stream of changes names addresses; the services have to be asked for them. */
+  async function subscribe(view: View, { wanted }: Served, body: unknown, signal: AbortSignal): Promise<void> {
+    const params = toRecord(toRecord(body).params);
+    const filter = toRecord(params.notifications ?? params.filter);
+    const caller: Caller = { session: "modern", era: "modern", capabilities: {}, tell: () => {} };
+    for (const uri of toList(filter.resourceSubscriptions)) {
+      const handled: { service: string | null; uri?: string } = { service: null };
+      // An address nobody has: the stream is served all the same, and stays silent about it.
+      await hub
+        .ask(view, { caller, method: "resources/subscribe", params: { uri }, signal }, null, handled)
+        .catch(() => undefined);
+      if (handled.service === null || handled.uri === undefined) continue;
+      wanted.set(handled.service, (wanted.get(handled.service) ?? new Set()).add(handled.uri));
+    }
+  }
+
+  return {
+    async handle(request, body, view) {
+      const it = await serve(view);
+      if (isRecord(body) && body.method === "subscriptions/listen") await subscribe(view, it, body, request.signal);
+      return it.handler.fetch(request, { parsedBody: body });
+    },
+    async close() {
+      const all = [...served.values()];
+      served.clear();
+      await Promise.all(all.map(async (it) => end(await it)));
+    },
+  };
+}
+
+function pickAskable(capabilities: JsonRecord): JsonRecord {
+  const names = ["sampling", "elicitation", "roots"].filter((name) => capabilities[name]);
+  return Object.fromEntries(names.map((name) => [name, capabilities[name]]));
+}
+
+function named(view: View, envelope: JsonRecord): View {
+  if (view.audience.client !== null) return view;
+  const name = toText(toRecord(envelope[`${META}clientInfo`]).name);
+  return name === undefined ? view : { ...view, audience: { ...view.audience, client: name } };
+}

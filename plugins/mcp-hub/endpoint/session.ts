@@ -1,0 +1,169 @@
+/** One legacy client: the SDK's server over its transport, every request handed to the hub as it is. */
+import type { Notification, Request } from "@modelcontextprotocol/sdk/types.js";
+import { type JsonRecord, type Kernel, toRecord, toText, VERSION } from "sessarc";
+import type { Attached } from "../hub/audience.ts";
+import { type Hub, toRpcError } from "../hub/hub.ts";
+import type { View } from "../hub/view.ts";
+import type { Caller } from "../upstream/pool.ts";
+import { createEventStore } from "./event-store.ts";
+import { watched } from "./stream.ts";
+
+export interface LegacySession {
+  readonly id: string;
+  handle(request: globalThis.Request, body: unknown): Promise<Response>;
+  /** Counts a stream as use of the session until it ends. */
+  follow(response: Response): Response;
+  /** ms since the epoch of the last use; now, while something runs. */
+  idleSince(): number;
+  close(): Promise<void>;
+}
+
+const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+/** What a client can be asked for. */
+const ASKABLE = ["sampling", "elicitation", "roots"] as const;
+/** A person may have to answer. */
+const ASK_MS = 10 * 60_000;
+
+export const CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  logging: {},
+  completions: {},
+} as const;
+
+export const INSTRUCTIONS =
+  "Tools and prompts of several services; each is named <service>__<name>. Those of `sessarc` search and read the archive of this machine's coding sessions.";
+
+export async function createLegacySession(
+  kernel: Kernel,
+  hub: Hub,
+  id: string,
+  view: View,
+  ended: (id: string) => void,
+): Promise<LegacySession> {
+  const [sdk, { WebStandardStreamableHTTPServerTransport }, { ResultSchema }] = await Promise.all([
+    import("@modelcontextprotocol/sdk/server/index.js"),
+    import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"),
+    import("@modelcontextprotocol/sdk/types.js"),
+  ]);
+  // Not the SDK's own kinds of messages alone: what a service sends is passed on as it is.
+  const server = new sdk.Server<Request, Notification, JsonRecord>(
+    { name: "sessarc", version: VERSION },
+    { capabilities: CAPABILITIES, ...(view.service === null ? { instructions: INSTRUCTIONS } : {}) },
+  );
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    sessionIdGenerator: () => id,
+    eventStore: createEventStore(),
+  });
+  const subscriptions = new Map<string, { service: string; uri: string }>();
+  let level: string | undefined;
+  let running = 0;
+  let usedAt = Date.now();
+  let closed: Promise<void> | undefined;
+
+  const hears = (asked: unknown) => level === undefined || LEVELS.indexOf(String(asked)) >= LEVELS.indexOf(level);
+  let capabilities: JsonRecord | undefined;
+  /** Known once the handshake is done, and the same from then on. */
+  const askable = (): JsonRecord => {
+    const all = toRecord(server.getClientCapabilities());
+    capabilities ??= Object.fromEntries(ASKABLE.flatMap((name) => (all[name] ? [[name, all[name]]] : [])));
+    return capabilities;
+  };
+
+  const ask: Caller["ask"] = async (method, params, signal) =>
+    toRecord(await server.request({ method, params }, ResultSchema, { signal, timeout: ASK_MS }));
+  const attached: Attached = {
+    session: id,
+    view: () => view,
+    get level() {
+      return level;
+    },
+    hears,
+    ask,
+    notify: (method, params) => void server.notification({ method, params }).catch(() => {}),
+    wants: (service, uri) => [...subscriptions.values()].some((it) => it.service === service && it.uri === uri),
+  };
+  const detach = hub.clients.add(attached);
+
+  // The hub has levels of its own for each service.
+  server.removeRequestHandler("logging/setLevel");
+  server.fallbackRequestHandler = async (request, extra) => {
+    const { method } = request;
+    const params = toRecord(request.params);
+    const caller: Caller = {
+      session: id,
+      era: "legacy",
+      capabilities: askable(),
+      tell(kind, told) {
+        if (kind === "notifications/message" && !hears(told.level)) return;
+        void extra.sendNotification({ method: kind, params: told }).catch(() => {});
+      },
+      ask: async (kind, asked, signal) =>
+        toRecord(await extra.sendRequest({ method: kind, params: asked }, ResultSchema, { signal, timeout: ASK_MS })),
+    };
+    if (method === "logging/setLevel") return setLevel(params);
+    const handled: { service: string | null; uri?: string } = { service: null };
+    try {
+      if (method === "resources/unsubscribe") return await unsubscribe(params, caller, extra.signal);
+      const result = await hub.ask(view, { caller, method, params, signal: extra.signal }, request.id, handled);
+      if (method === "resources/subscribe" && handled.service !== null)
+        subscriptions.set(String(params.uri), { service: handled.service, uri: handled.uri ?? "" });
+      return result;
+    } catch (error) {
+      throw toRpcError(error);
+    }
+  };
+  // What the client tells about itself is for the services that ask it.
+  server.fallbackNotificationHandler = async ({ method, params }) => {
+    for (const slot of hub.pool.ofSession(id)) await slot.connection.notify(method, toRecord(params)).catch(() => {});
+  };
+  server.onerror = () => {
+    // A client that went away, or a message that makes no sense: the transport has answered it.
+  };
+
+  async function setLevel(params: JsonRecord): Promise<JsonRecord> {
+    level = toText(params.level);
+    await hub.clients.setLevel(hub.pool.ofSession(id), level);
+    return {};
+  }
+
+  /** The service goes on telling while another client wants to know. */
+  async function unsubscribe(params: JsonRecord, caller: Caller, signal: AbortSignal): Promise<JsonRecord> {
+    const known = subscriptions.get(String(params.uri));
+    subscriptions.delete(String(params.uri));
+    if (!known || hub.clients.wanted(known.service, known.uri)) return {};
+    return hub.ask(view, { caller, method: "resources/unsubscribe", params, signal }, null);
+  }
+
+  async function close(): Promise<void> {
+    detach();
+    ended(id);
+    await server.close().catch(() => {});
+    await hub.pool.endSession(id);
+  }
+
+  const session: LegacySession = {
+    id,
+    async handle(request, body) {
+      usedAt = Date.now();
+      return transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
+    },
+    follow(response) {
+      running++;
+      return watched(response, () => {
+        running--;
+        usedAt = Date.now();
+      });
+    },
+    idleSince: () => (running > 0 ? Date.now() : usedAt),
+    close() {
+      closed ??= close();
+      return closed;
+    },
+  };
+  server.onclose = () =>
+    void session.close().catch((error) => kernel.notify("listener:failed", error, { hook: "mcp" }));
+  await server.connect(transport);
+  return session;
+}

@@ -1,0 +1,149 @@
+/** Clients that are connected, and what services tell or ask them: each gets what concerns it and nothing else. */
+import type { JsonRecord } from "sessarc";
+import type { ServiceEntry } from "../entry.ts";
+import { decideService } from "../policy/policy.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { Caller, Slot } from "../upstream/pool.ts";
+import { METHOD_NOT_FOUND, RpcError } from "../upstream/rpc-error.ts";
+import type { Kind } from "./catalog.ts";
+import type { View } from "./view.ts";
+
+/** A client that stays connected between its requests. */
+export interface Attached {
+  /** As `Caller.session`; undefined for one that has no connections of its own. */
+  readonly session: string | undefined;
+  view(): View;
+  notify(method: string, params: JsonRecord): void;
+  /** Not in the course of a request of its own. */
+  ask?: Caller["ask"];
+  /** Whether it wants to know about this address of a service. */
+  wants(service: string, uri: string): boolean;
+  /** The log level it asked for; undefined while it did not. */
+  readonly level?: string | undefined;
+  /** Whether it wants log messages of this level. */
+  hears(level: unknown): boolean;
+}
+
+export interface Clients {
+  add(client: Attached): () => void;
+  readonly count: number;
+  /** Something of a service changed: tells everybody who sees it, once for a burst. */
+  changed(service: string, kinds: readonly Kind[], before?: ServiceEntry): void;
+  /** Whether anybody wants to know about an address of a service. */
+  wanted(service: string, uri: string): boolean;
+  /** Tells services what to log for a client. */
+  setLevel(slots: readonly Slot[], level: string | undefined): Promise<void>;
+  /** A connection was opened: it gets the level its owner asked for. */
+  onOpen(slot: Slot): void;
+  onNotification(slot: Slot, method: string, params: JsonRecord): void;
+  onRequest(slot: Slot, method: string, params: JsonRecord, signal: AbortSignal): Promise<JsonRecord>;
+  close(): void;
+}
+
+const DEBOUNCE_MS = 100;
+const LEVEL_MS = 5_000;
+const NOTICES: Record<Kind, string> = {
+  tools: "notifications/tools/list_changed",
+  prompts: "notifications/prompts/list_changed",
+  resources: "notifications/resources/list_changed",
+  resourceTemplates: "notifications/resources/list_changed",
+};
+const CHANGES: Record<string, readonly Kind[]> = {
+  "notifications/tools/list_changed": ["tools"],
+  "notifications/prompts/list_changed": ["prompts"],
+  "notifications/resources/list_changed": ["resources", "resourceTemplates"],
+};
+
+export function createClients(registry: Registry, forget: (service: string) => void): Clients {
+  const clients = new Set<Attached>();
+  const pending = new Map<string, { kinds: Set<Kind>; before: ServiceEntry | undefined }>();
+  let timer: NodeJS.Timeout | undefined;
+
+  async function tell(): Promise<void> {
+    timer = undefined;
+    const changes = [...pending];
+    pending.clear();
+    const entries = new Map((await registry.list()).map((entry) => [entry.id, entry]));
+    for (const client of clients) {
+      const view = client.view();
+      const sees = (entry: ServiceEntry | undefined) =>
+        entry !== undefined && decideService(entry, view.audience).allowed;
+      const notices = new Set<string>();
+      for (const [id, { kinds, before }] of changes) {
+        if (view.service !== null && view.service !== id) continue;
+        // Also those who saw it until now.
+        if (!sees(entries.get(id)) && !sees(before)) continue;
+        for (const kind of kinds) if (kind !== "tools" || !view.search) notices.add(NOTICES[kind]);
+      }
+      for (const notice of notices) client.notify(notice, {});
+    }
+  }
+
+  const changed: Clients["changed"] = (service, kinds, before) => {
+    const known = pending.get(service) ?? { kinds: new Set<Kind>(), before };
+    for (const kind of kinds) known.kinds.add(kind);
+    known.before ??= before;
+    pending.set(service, known);
+    timer ??= setTimeout(() => void tell(), DEBOUNCE_MS);
+    timer.unref();
+  };
+
+  /** Those whose requests run over this connection; its owner, when none does. */
+  function listeners(slot: Slot): { callers: readonly Caller[]; owner: Attached | undefined } {
+    const owner = [...clients].find(({ session }) => session !== undefined && session === slot.owner);
+    return { callers: [...slot.callers], owner };
+  }
+
+  async function setLevel(slots: readonly Slot[], level: string | undefined): Promise<void> {
+    const able = slots.filter(({ connection }) => connection.era === "legacy" && connection.capabilities.logging);
+    const options = { signal: new AbortController().signal, timeoutMs: LEVEL_MS };
+    // A service that cannot is heard in full; messages are filtered here as well.
+    await Promise.allSettled(able.map(({ connection }) => connection.request("logging/setLevel", { level }, options)));
+  }
+
+  return {
+    changed,
+    setLevel,
+    onOpen(slot) {
+      const { owner } = listeners(slot);
+      if (owner?.level !== undefined) void setLevel([slot], owner.level);
+    },
+    wanted: (service, uri) => [...clients].some((client) => client.wants(service, uri)),
+    get count() {
+      return clients.size;
+    },
+    add(client) {
+      clients.add(client);
+      return () => void clients.delete(client);
+    },
+    onNotification(slot, method, params) {
+      const kinds = CHANGES[method];
+      if (kinds) {
+        forget(slot.service);
+        return changed(slot.service, kinds);
+      }
+      if (method === "notifications/resources/updated") {
+        const uri = String(params.uri);
+        for (const client of clients) if (client.wants(slot.service, uri)) client.notify(method, params);
+        return;
+      }
+      const { callers, owner } = listeners(slot);
+      if (callers.length === 0) {
+        if (owner && (method !== "notifications/message" || owner.hears(params.level))) owner.notify(method, params);
+      } else for (const caller of new Map(callers.map((it) => [it.session, it])).values()) caller.tell(method, params);
+    },
+    async onRequest(slot, method, params, signal) {
+      const { callers, owner } = listeners(slot);
+      const able = callers.filter(({ ask }) => ask);
+      // Over a shared connection a question does not say whose call it belongs to: only one can be meant, or nobody is asked.
+      const sessions = new Set(able.map(({ session }) => session));
+      const ask = slot.owner !== undefined || sessions.size === 1 ? (able.at(-1)?.ask ?? owner?.ask) : undefined;
+      if (!ask) throw new RpcError(METHOD_NOT_FOUND, `No client can answer ${method}`);
+      return ask(method, params, signal);
+    },
+    close() {
+      clearTimeout(timer);
+      clients.clear();
+    },
+  };
+}

@@ -1,0 +1,154 @@
+/** What a client may ask the hub, method by method, the same for both eras. */
+import { type JsonRecord, SessarcError, toRecord, toText } from "sessarc";
+import type { ServiceEntry } from "../entry.ts";
+import { decideService, decideTool } from "../policy/policy.ts";
+import type { Registry } from "../registry/registry.ts";
+import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from "../upstream/rpc-error.ts";
+import type { Catalog, Kind, Listing } from "./catalog.ts";
+import type { Exchange, HubRequest } from "./exchange.ts";
+import { CALL, FIND, FINDER_TOOLS, findTools } from "./finder.ts";
+import { hubName, serviceOf } from "./names.ts";
+import type { Offers } from "./offers.ts";
+import { ownerOf } from "./resources.ts";
+import type { View } from "./view.ts";
+
+export interface DispatchParts {
+  registry: Registry;
+  catalog: Catalog;
+  offers: Offers;
+  exchange: Exchange;
+  /** Before a call: may refuse it by throwing. After it: tells how it went. */
+  around(call: ToolCall, run: (args: JsonRecord) => Promise<JsonRecord>): Promise<JsonRecord>;
+}
+
+export interface ToolCall {
+  entry: ServiceEntry;
+  /** The service's own name. */
+  tool: string;
+  /** The name that was called. */
+  name: string;
+  arguments: JsonRecord;
+  view: View;
+  request: HubRequest;
+}
+
+/** What is said of a request beside its answer. */
+export interface Handled {
+  service: string | null;
+  /** The address as the service knows it. */
+  uri?: string;
+}
+
+/** Items in one answer of a list. */
+const PAGE = 200;
+const LISTS: Record<string, Kind> = {
+  "tools/list": "tools",
+  "prompts/list": "prompts",
+  "resources/list": "resources",
+  "resources/templates/list": "resourceTemplates",
+};
+
+export type Dispatch = (view: View, request: HubRequest, handled: Handled) => Promise<JsonRecord>;
+
+/** Throws RpcError, or TOOL_NOT_FOUND, TOOL_DENIED, SERVICE_NOT_FOUND, UPSTREAM_FAILED, UPSTREAM_TIMEOUT. */
+export function createDispatch({ registry, catalog, offers, exchange, around }: DispatchParts): Dispatch {
+  async function list(view: View, request: HubRequest, kind: Kind): Promise<JsonRecord> {
+    const items = view.search && kind === "tools" ? FINDER_TOOLS : await offers.list(view, request.caller, kind);
+    const at = toOffset(request.params.cursor);
+    const page = items.slice(at, at + PAGE);
+    return { [kind]: page, ...(at + PAGE < items.length ? { nextCursor: String(at + PAGE) } : {}) };
+  }
+
+  /** The service a name belongs to, its item, and how the service itself calls it. Undefined when nobody has it. */
+  async function find(view: View, request: HubRequest, kind: "tools" | "prompts", name: string) {
+    const id = view.service ?? serviceOf(name);
+    const entry = (await registry.list()).find((one) => one.id === id);
+    if (!entry || !decideService(entry, view.audience).allowed) return { entry, item: undefined };
+    const listing: Listing = await catalog.of(entry, request.caller);
+    const item = listing.byHubName[kind].get(view.service === null ? name : hubName(entry.id, name));
+    return { entry, item, listing };
+  }
+
+  async function callTool(view: View, request: HubRequest, handled: Handled): Promise<JsonRecord> {
+    const { params } = request;
+    const name = toText(params.name);
+    if (name === undefined) throw new RpcError(INVALID_PARAMS, "A call needs the name of a tool");
+    if (view.search && name === FIND)
+      return findTools(await offers.list(view, request.caller, "tools"), toRecord(params.arguments));
+    if (view.search && name === CALL) {
+      const inner = toRecord(params.arguments);
+      const forwarded = { ...params, name: inner.name, arguments: toRecord(inner.arguments) };
+      return callTool({ ...view, search: false }, { ...request, params: forwarded }, handled);
+    }
+    const { entry, item, listing } = await find(view, request, "tools", name);
+    handled.service = entry?.id ?? null;
+    if (!entry) throw new SessarcError("TOOL_NOT_FOUND", { name });
+    const service = decideService(entry, view.audience);
+    if (!service.allowed) throw new SessarcError("TOOL_DENIED", { name, reason: service.reason });
+    if (!item) throw new SessarcError("TOOL_NOT_FOUND", { name });
+    const tool = String(item.name);
+    const decision = decideTool(entry, view.audience, tool, listing?.changed.has(tool) ?? false);
+    if (!decision.allowed) throw new SessarcError("TOOL_DENIED", { name, reason: decision.reason });
+    const call = { entry, tool, name, arguments: toRecord(params.arguments), view, request };
+    return around(call, (args) =>
+      exchange(entry, { ...request, params: { ...params, name: tool, arguments: args }, tool: item }),
+    );
+  }
+
+  async function getPrompt(view: View, request: HubRequest, handled: Handled): Promise<JsonRecord> {
+    const name = toText(request.params.name) ?? "";
+    const { entry, item } = await find(view, request, "prompts", name);
+    if (!entry || !item) throw new RpcError(INVALID_PARAMS, `Unknown prompt: ${name}`);
+    handled.service = entry.id;
+    return exchange(entry, { ...request, params: { ...request.params, name: item.name } });
+  }
+
+  async function withResource(view: View, request: HubRequest, handled: Handled): Promise<JsonRecord> {
+    const asked = toText(request.params.uri);
+    if (asked === undefined) throw new RpcError(INVALID_PARAMS, "An address is missing");
+    const { entry, uri } = await ownerOf(offers, view, request.caller, asked);
+    handled.service = entry.id;
+    handled.uri = uri;
+    return exchange(entry, { ...request, params: { ...request.params, uri } });
+  }
+
+  async function complete(view: View, request: HubRequest, handled: Handled): Promise<JsonRecord> {
+    const ref = toRecord(request.params.ref);
+    if (ref.type === "ref/prompt") {
+      const { entry, item } = await find(view, request, "prompts", toText(ref.name) ?? "");
+      if (!entry || !item) throw new RpcError(INVALID_PARAMS, `Unknown prompt: ${String(ref.name)}`);
+      handled.service = entry.id;
+      return exchange(entry, { ...request, params: { ...request.params, ref: { ...ref, name: item.name } } });
+    }
+    const { entry, uri } = await ownerOf(offers, view, request.caller, toText(ref.uri) ?? "");
+    handled.service = entry.id;
+    return exchange(entry, { ...request, params: { ...request.params, ref: { ...ref, uri } } });
+  }
+
+  return async (view, request, handled) => {
+    handled.service = view.service;
+    if (view.service !== null) await registry.get(view.service);
+    const kind = LISTS[request.method];
+    if (kind) return list(view, request, kind);
+    switch (request.method) {
+      case "tools/call":
+        return callTool(view, request, handled);
+      case "prompts/get":
+        return getPrompt(view, request, handled);
+      case "resources/read":
+      case "resources/subscribe":
+      case "resources/unsubscribe":
+        return withResource(view, request, handled);
+      case "completion/complete":
+        return complete(view, request, handled);
+      default:
+        throw new RpcError(METHOD_NOT_FOUND, "Method not found");
+    }
+  };
+}
+
+function toOffset(cursor: unknown): number {
+  if (cursor === undefined) return 0;
+  if (typeof cursor === "string" && /^\d{1,7}$/.test(cursor)) return Number(cursor);
+  throw new RpcError(INVALID_PARAMS, "This cursor is none of ours");
+}

@@ -1,0 +1,137 @@
+/** One request to one service, whatever eras the two sides speak. */
+import { type JsonRecord, toRecord, toText } from "sessarc";
+import { BUILTIN_ID, type ServiceEntry } from "../entry.ts";
+import type { Caller, Slot, UpstreamPool } from "../upstream/pool.ts";
+import { isLostSession, RpcError, toFailure } from "../upstream/rpc-error.ts";
+import type { LocalService } from "./catalog.ts";
+import type { Input, Parking } from "./parking.ts";
+
+export interface HubRequest {
+  caller: Caller;
+  method: string;
+  params: JsonRecord;
+  signal: AbortSignal;
+  /** Modern clients: what they were asked before, and their keys of `_meta` that services need. */
+  input?: Input | undefined;
+  envelope?: JsonRecord | undefined;
+  /** Instead of the service's own limit. */
+  timeoutMs?: number | undefined;
+  /** Definition of the tool that is called: its headers are made of it. */
+  tool?: JsonRecord | undefined;
+}
+
+export type Exchange = (entry: ServiceEntry, request: HubRequest) => Promise<JsonRecord>;
+
+/** Requests in which a service may ask the client something. */
+const INTERACTIVE = new Set(["tools/call", "prompts/get", "resources/read"]);
+/** A modern service that asks again and again is stopped here. */
+const MOST_ROUNDS = 16;
+
+/** Answers the service's result; throws RpcError, UPSTREAM_FAILED or UPSTREAM_TIMEOUT. */
+export function createExchange(pool: UpstreamPool, parking: Parking, local: LocalService): Exchange {
+  /** A connection whose session the service has forgotten is replaced, once; the service did not see the request then. */
+  async function send(entry: ServiceEntry, request: HubRequest, again: boolean): Promise<JsonRecord> {
+    let used: Slot | undefined;
+    try {
+      return await pool.use(entry, request.caller, INTERACTIVE.has(request.method), (slot) => {
+        used = slot;
+        return relay(entry, slot, request);
+      });
+    } catch (error) {
+      request.signal.throwIfAborted();
+      if (!again || !used || !isLostSession(error)) throw toFailure(entry, error, request.timeoutMs);
+      await pool.drop(used);
+      return send(entry, request, false);
+    }
+  }
+
+  return async (entry, request) => {
+    if (entry.id === BUILTIN_ID) return local.request(request.method, request.params, request.signal);
+    const { caller, signal, input, method } = request;
+    const mayAsk = caller.era === "modern" && Object.keys(caller.capabilities).length > 0 && INTERACTIVE.has(method);
+    if (!mayAsk || (input && !parking.has(input.state))) return send(entry, request, true);
+    return parking.run(caller, signal, input, (inner, innerSignal) =>
+      send(entry, { ...request, caller: inner, signal: innerSignal }, true),
+    );
+  };
+}
+
+async function relay(entry: ServiceEntry, slot: Slot, request: HubRequest): Promise<JsonRecord> {
+  const { connection } = slot;
+  const { caller, method, signal, input, tool } = request;
+  if (method === "resources/subscribe" || method === "resources/unsubscribe") return subscribe(entry, slot, request);
+  const { _meta, ...rest } = request.params;
+  const { progressToken, ...meta } = toRecord(_meta);
+  const asked = connection.era === "modern" ? { ...meta, ...modernMeta(request) } : meta;
+  const options = {
+    signal,
+    tool,
+    timeoutMs: request.timeoutMs ?? entry.timeoutMs,
+    onProgress:
+      progressToken === undefined
+        ? undefined
+        : (progress: object) => caller.tell("notifications/progress", { ...progress, progressToken }),
+  };
+  const params: JsonRecord = Object.keys(asked).length > 0 ? { ...rest, _meta: asked } : rest;
+  if (connection.era === "legacy") return connection.request(method, params, options);
+  if (caller.era === "modern") {
+    const more = input ? { inputResponses: input.responses, requestState: input.state } : {};
+    return connection.request(method, { ...params, ...more }, options);
+  }
+  // A modern service and a legacy client: what the service asks goes to the client as a request of its own.
+  let result = await connection.request(method, params, options);
+  for (let round = 0; result.resultType === "input_required" && round < MOST_ROUNDS; round++) {
+    const inputResponses = await askAll(caller, toRecord(result.inputRequests), signal);
+    const state = toText(result.requestState);
+    const more = { inputResponses, ...(state === undefined ? {} : { requestState: state }) };
+    result = await connection.request(method, { ...params, ...more }, options);
+  }
+  if (result.resultType === "input_required") throw new RpcError(-32603, "The service asked too often");
+  const { resultType, ...plain } = result;
+  return plain;
+}
+
+/** Services of both eras tell about an address; only the older one is asked with a request. */
+async function subscribe(
+  entry: ServiceEntry,
+  { connection, subscriptions }: Slot,
+  request: HubRequest,
+): Promise<JsonRecord> {
+  const { method, params, signal } = request;
+  const uri = String(params.uri);
+  if (method === "resources/unsubscribe") {
+    await subscriptions.get(uri)?.();
+    subscriptions.delete(uri);
+    return {};
+  }
+  if (subscriptions.has(uri)) return {};
+  const options = { signal, timeoutMs: entry.timeoutMs };
+  if (connection.era === "modern") {
+    subscriptions.set(uri, await connection.listen({ resourceSubscriptions: [uri] }));
+    return {};
+  }
+  const result = await connection.request(method, { uri }, options);
+  subscriptions.set(uri, async () => {
+    await connection.request("resources/unsubscribe", { uri }, { signal: NEVER, timeoutMs: entry.timeoutMs });
+  });
+  return result;
+}
+const NEVER = new AbortController().signal;
+
+/** Keys of `_meta` that a modern service decides by. */
+function modernMeta({ caller, envelope }: HubRequest): JsonRecord {
+  const meta: JsonRecord = { "io.modelcontextprotocol/clientCapabilities": caller.capabilities };
+  const level = envelope?.["io.modelcontextprotocol/logLevel"];
+  if (level !== undefined) meta["io.modelcontextprotocol/logLevel"] = level;
+  return meta;
+}
+
+async function askAll(caller: Caller, questions: JsonRecord, signal: AbortSignal): Promise<JsonRecord> {
+  const { ask } = caller;
+  if (!ask) throw new RpcError(-32603, "The service asks for input, and the client cannot be asked");
+  const answers = Object.entries(questions).map(async ([key, question]) => {
+    const { method, params } = toRecord(question);
+    return [key, await ask(String(method), toRecord(params), signal)] as const;
+  });
+  return Object.fromEntries(await Promise.all(answers));
+}

@@ -1,0 +1,183 @@
+/** The hub: services on one side, clients on the other, and everything that has to be known between them. */
+import { type JsonRecord, type Kernel, SessarcError, toRecord, toText } from "sessarc";
+import { BUILTIN_ID, type ServiceEntry, type ServiceHealth } from "../entry.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { RegistryStore } from "../registry/store.ts";
+import { createUpstreamPool, type UpstreamPool } from "../upstream/pool.ts";
+import { INTERNAL, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from "../upstream/rpc-error.ts";
+import { type Clients, createClients } from "./audience.ts";
+import { type Catalog, createCatalog, KINDS, type LocalService } from "./catalog.ts";
+import { createDispatch, type Handled, type ToolCall } from "./dispatch.ts";
+import { createExchange, type HubRequest } from "./exchange.ts";
+import { createHubLog, type HubLog } from "./log.ts";
+import { createOffers, type Offers } from "./offers.ts";
+import { createParking } from "./parking.ts";
+import { createCallStats, estimateTokens } from "./stats.ts";
+import type { View } from "./view.ts";
+
+export interface Hub {
+  readonly pool: UpstreamPool;
+  readonly catalog: Catalog;
+  readonly offers: Offers;
+  readonly clients: Clients;
+  readonly log: HubLog;
+  /** One request of a client, whatever its era. Throws as `createDispatch` says. `id` is shown in the log; `handled` is filled. */
+  ask(view: View, request: HubRequest, id: string | number | null, handled?: Handled): Promise<JsonRecord>;
+  health(entry: ServiceEntry): ServiceHealth;
+  /** A service was changed or removed: its connections end, clients are told. */
+  replaced(service: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createHub(kernel: Kernel, registry: Registry, store: RegistryStore, local: LocalService): Hub {
+  const log = createHubLog();
+  const stats = createCallStats(
+    kernel.storage.db,
+    (error) => void kernel.notify("listener:failed", error, { hook: "mcp" }),
+  );
+  const parking = createParking();
+  const clients = createClients(registry, (service) => catalog.forget(service));
+  const pool = createUpstreamPool(kernel.env, kernel.closing, {
+    onOpen: (slot) => clients.onOpen(slot),
+    async onRequest(slot, method, params, signal) {
+      const started = performance.now();
+      const entry = {
+        direction: "out",
+        service: slot.service,
+        session: slot.owner ?? "shared",
+        method,
+        id: null,
+      } as const;
+      try {
+        const result = await clients.onRequest(slot, method, params, signal);
+        log.add({ ...entry, ms: since(started), status: "ok", payload: { params, result } });
+        return result;
+      } catch (error) {
+        log.add({ ...entry, ms: since(started), status: "error", payload: { params, error: String(error) } });
+        throw error;
+      }
+    },
+    onNotification(slot, method, params) {
+      const session = slot.owner ?? "shared";
+      log.add({
+        direction: "out",
+        service: slot.service,
+        session,
+        method,
+        id: null,
+        ms: null,
+        status: "sent",
+        payload: params,
+      });
+      clients.onNotification(slot, method, params);
+    },
+  });
+  const catalog = createCatalog(pool, store, local);
+  const offers = createOffers(registry, catalog, (service) => clients.changed(service, KINDS));
+  const exchange = createExchange(pool, parking, local);
+  const dispatch = createDispatch({ registry, catalog, offers, exchange, around });
+
+  /** What stands around every call of a tool: the guard, the hooks, the record of how it went. */
+  async function around(call: ToolCall, run: (args: JsonRecord) => Promise<JsonRecord>): Promise<JsonRecord> {
+    const { entry, tool, name, view, request } = call;
+    if (entry.guard) await checkArguments(call);
+    const told = { service: entry.id, tool, arguments: call.arguments };
+    await kernel.hooks.callHook("mcp:call", told);
+    const at = Date.now();
+    const started = performance.now();
+    let result: JsonRecord | undefined;
+    try {
+      result = await run(told.arguments);
+      return result;
+    } finally {
+      const ms = since(started);
+      // What waits for input is not over yet.
+      if (result?.resultType !== "input_required") {
+        const ok = result !== undefined && result.isError !== true;
+        stats.add({
+          at,
+          service: entry.id,
+          tool,
+          name,
+          client: view.audience.client,
+          toolUseId: toolUseIdOf(request),
+          ms,
+          ok,
+          tokensIn: estimateTokens(call.arguments),
+          tokensOut: estimateTokens(result ?? ""),
+        });
+        void kernel.notify("mcp:called", { service: entry.id, tool, ms, ok });
+      }
+    }
+  }
+
+  async function checkArguments({ entry, tool, name, arguments: input, view }: ToolCall): Promise<void> {
+    const body = JSON.parse(JSON.stringify({ tool_name: `mcp__${entry.id}__${tool}`, tool_input: input }));
+    const { decision } = await kernel.inject("guard").check(body, view.audience.client ?? "mcp");
+    if (decision.decision === "block")
+      throw new SessarcError("TOOL_DENIED", { name, reason: decision.reason ?? "the guard blocks its arguments" });
+  }
+
+  return {
+    pool,
+    catalog,
+    offers,
+    clients,
+    log,
+    async ask(view, request, id, handled: Handled = { service: null }) {
+      const started = performance.now();
+      const { method, params, caller } = request;
+      const head = { direction: "in", session: caller.session, method, id } as const;
+      try {
+        const result = await dispatch(view, request, handled);
+        log.add({ ...head, service: handled.service, ms: since(started), status: "ok", payload: { params, result } });
+        return result;
+      } catch (error) {
+        const status = error instanceof SessarcError && error.code === "TOOL_DENIED" ? "denied" : "error";
+        const message = error instanceof Error ? error.message : String(error);
+        log.add({ ...head, service: handled.service, ms: since(started), status, payload: { params, error: message } });
+        throw error;
+      }
+    },
+    health(entry) {
+      const { calls, p95Ms } = stats.of(entry.id);
+      const tools = catalog.known(entry.id);
+      if (entry.id === BUILTIN_ID)
+        return { state: entry.enabled ? "running" : "disabled", lastError: null, tools, calls, p95Ms };
+      return { ...pool.state(entry), tools, calls, p95Ms };
+    },
+    async replaced(service) {
+      catalog.forget(service);
+      clients.changed(service, KINDS);
+      await pool.reset(service);
+    },
+    async close() {
+      parking.close();
+      clients.close();
+      await pool.close();
+      await stats.flush();
+    },
+  };
+}
+
+const since = (started: number) => Math.round((performance.now() - started) * 1_000) / 1_000;
+
+/** Assistants say which of their calls this is; each has its own name for it. */
+function toolUseIdOf({ params }: HubRequest): string | null {
+  const meta = toRecord(params._meta);
+  for (const [key, value] of Object.entries(meta)) if (/tool_?(use|call)_?id$/i.test(key)) return toText(value) ?? null;
+  return null;
+}
+
+/** What a client is told: codes of JSON-RPC, and nothing about what it may not see. */
+export function toRpcError(error: unknown): RpcError {
+  if (error instanceof RpcError) return error;
+  if (error instanceof SessarcError) {
+    const { code, message, params } = error as SessarcError;
+    if (code === "TOOL_NOT_FOUND" || code === "TOOL_DENIED")
+      return new RpcError(INVALID_PARAMS, `Unknown tool: ${(params as { name: string }).name}`);
+    if (code === "SERVICE_NOT_FOUND") return new RpcError(METHOD_NOT_FOUND, message);
+    return new RpcError(code === "INVALID_INPUT" ? INVALID_PARAMS : INTERNAL, message);
+  }
+  return new RpcError(INTERNAL, error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,132 @@
+/**
+ * A legacy service asks in the middle of a call; a modern client is asked in the answer, and calls again with what it has to say. In
+ * between the call is parked here: the connection to the service stays open and waits.
+ */
+import { randomBytes } from "node:crypto";
+import { type JsonRecord, toRecord } from "sessarc";
+import type { Caller } from "../upstream/pool.ts";
+import { INVALID_PARAMS, RpcError } from "../upstream/rpc-error.ts";
+
+/** What a modern client sent along with its second call. */
+export interface Input {
+  state: string;
+  responses: JsonRecord;
+}
+
+export interface Parking {
+  /**
+   * Starts `work` with a caller that can be asked, or goes on with the call that `input` belongs to. Answers the result, or what the
+   * client is asked (`resultType: "input_required"`).
+   */
+  run(caller: Caller, signal: AbortSignal, input: Input | undefined, work: Work): Promise<JsonRecord>;
+  /** Whether this is a call of ours that waits. */
+  has(state: string): boolean;
+  close(): void;
+}
+type Work = (caller: Caller, signal: AbortSignal) => Promise<JsonRecord>;
+
+interface Question {
+  method: string;
+  params: JsonRecord;
+  answer(result: JsonRecord): void;
+}
+interface Parked {
+  state: string;
+  outcome: Promise<JsonRecord>;
+  questions: Map<string, Question>;
+  /** Called when something was asked. */
+  wake: () => void;
+  abort: AbortController;
+  /** Whoever waits right now. */
+  caller: Caller | undefined;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** A person may need a while; after that the service's call is cancelled. */
+const PATIENCE_MS = 10 * 60_000;
+
+export function createParking(): Parking {
+  const parked = new Map<string, Parked>();
+
+  function start(caller: Caller, work: Work): Parked {
+    const call: Parked = {
+      state: randomBytes(24).toString("base64url"),
+      outcome: Promise.resolve({}),
+      questions: new Map(),
+      wake: () => {},
+      abort: new AbortController(),
+      caller,
+      timer: undefined,
+    };
+    let asked = 0;
+    const inner: Caller = {
+      session: caller.session,
+      era: caller.era,
+      capabilities: caller.capabilities,
+      tell: (method, params) => call.caller?.tell(method, params),
+      ask: (method, params, signal) =>
+        new Promise((resolve, reject) => {
+          const key = `${method.split("/")[0]}-${++asked}`;
+          const forget = () => call.questions.delete(key);
+          call.questions.set(key, { method, params, answer: (result) => forget() && resolve(result) });
+          signal.addEventListener("abort", () => forget() && reject(signal.reason), { once: true });
+          call.wake();
+        }),
+    };
+    call.outcome = work(inner, call.abort.signal).finally(() => {
+      clearTimeout(call.timer);
+      parked.delete(call.state);
+    });
+    // Whoever waits is told; with nobody waiting it was cancelled.
+    call.outcome.catch(() => {});
+    return call;
+  }
+
+  async function wait(call: Parked, caller: Caller, signal: AbortSignal): Promise<JsonRecord> {
+    clearTimeout(call.timer);
+    call.caller = caller;
+    const cancel = () => call.abort.abort(signal.reason);
+    signal.addEventListener("abort", cancel, { once: true });
+    if (signal.aborted) cancel();
+    try {
+      const asked = new Promise<undefined>((resolve) => {
+        call.wake = () => resolve(undefined);
+        if (call.questions.size > 0) resolve(undefined);
+      });
+      return (await Promise.race([call.outcome, asked])) ?? park(call);
+    } finally {
+      signal.removeEventListener("abort", cancel);
+      call.caller = undefined;
+    }
+  }
+
+  function park(call: Parked): JsonRecord {
+    parked.set(call.state, call);
+    call.timer = setTimeout(() => call.abort.abort(new Error("nobody answered what the service asked")), PATIENCE_MS);
+    call.timer.unref();
+    const inputRequests = Object.fromEntries(
+      [...call.questions].map(([key, { method, params }]) => [key, { method, params }]),
+    );
+    return { resultType: "input_required", inputRequests, requestState: call.state };
+  }
+
+  return {
+    has: (state) => parked.has(state),
+    async run(caller, signal, input, work) {
+      if (!input) return wait(start(caller, work), caller, signal);
+      const call = parked.get(input.state);
+      if (!call) throw new RpcError(INVALID_PARAMS, "This call no longer waits for input; start it again");
+      parked.delete(input.state);
+      for (const [key, response] of Object.entries(input.responses))
+        call.questions.get(key)?.answer(toRecord(response));
+      return wait(call, caller, signal);
+    },
+    close() {
+      for (const call of parked.values()) {
+        clearTimeout(call.timer);
+        call.abort.abort(new Error("the hub is closing"));
+      }
+      parked.clear();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * Definitions as they were accepted. The first one seen counts as accepted; a tool whose description or schema reads otherwise later
+ * is held until somebody accepts it (its digest as `pin` in the service's policy).
+ */
+import { createHash } from "node:crypto";
+import { isRecord, type JsonRecord, parseRecord } from "sessarc";
+import type { ServiceEntry } from "../entry.ts";
+import type { AcceptedTool, RegistryStore } from "../registry/store.ts";
+
+export interface ToolChange {
+  digest: string;
+  before: JsonRecord;
+  after: JsonRecord;
+}
+
+/** What a model reads of a tool, in one order whatever the service's. */
+export function definitionOf(tool: JsonRecord): JsonRecord {
+  const { title, description, inputSchema, outputSchema, annotations } = tool;
+  return { title, description, inputSchema, outputSchema, annotations };
+}
+
+export const digestOf = (tool: JsonRecord): string =>
+  createHash("sha256")
+    .update(canonical(definitionOf(tool)))
+    .digest("hex")
+    .slice(0, 16);
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (!isRecord(value)) return JSON.stringify(value) ?? "null";
+  const keys = Object.keys(value).filter((key) => value[key] !== undefined);
+  return `{${keys
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`)
+    .join(",")}}`;
+}
+
+/** Compares what a service lists with what was accepted; new tools and new pins are written down. Answers the tools that are held. */
+export async function checkDefinitions(
+  store: RegistryStore,
+  entry: ServiceEntry,
+  tools: readonly JsonRecord[],
+): Promise<Map<string, ToolChange>> {
+  const accepted = new Map((await store.accepted(entry.id)).map((row) => [row.name, row]));
+  const changes = new Map<string, ToolChange>();
+  const fresh: AcceptedTool[] = [];
+  for (const tool of tools) {
+    const name = String(tool.name);
+    const digest = digestOf(tool);
+    const known = accepted.get(name);
+    if (known?.digest === digest) continue;
+    const pin = Object.hasOwn(entry.policy.tools, name) ? entry.policy.tools[name]?.pin : undefined;
+    if (known && pin !== digest)
+      changes.set(name, { digest, before: parseRecord(known.definition) ?? {}, after: definitionOf(tool) });
+    else fresh.push({ name, digest, definition: JSON.stringify(definitionOf(tool)) });
+  }
+  if (fresh.length > 0) await store.accept(entry.id, fresh, new Date().toISOString());
+  return changes;
+}

@@ -1,0 +1,147 @@
+/** How the hub does, what it offers, a call by hand, and its log. */
+import { defineRoute, isRecord, type JsonRecord, type Kernel, type RouteContext, SessarcError } from "sessarc";
+import * as v from "valibot";
+import { PROTOCOL_VERSIONS } from "../endpoint/endpoint.ts";
+import { tokensOf } from "../hub/finder.ts";
+import { hubName } from "../hub/names.ts";
+import { shownTool } from "../hub/offers.ts";
+import { shownEntries } from "../hub/shown-log.ts";
+import type { View } from "../hub/view.ts";
+import { decideTool } from "../policy/policy.ts";
+import type { Caller } from "../upstream/pool.ts";
+import { messageOf, RpcError } from "../upstream/rpc-error.ts";
+
+const audience = {
+  client: v.optional(v.pipe(v.string(), v.maxLength(200))),
+  project: v.optional(v.pipe(v.string(), v.maxLength(200))),
+};
+/** The management API as a client: it can be asked nothing, and holds nothing open. */
+const MANAGER: Caller = { session: "api", era: "legacy", capabilities: {}, tell: () => {} };
+const viewOf = (query: { client?: string | undefined; project?: string | undefined }): View => ({
+  service: null,
+  audience: { client: query.client ?? null, project: query.project ?? null },
+  search: false,
+});
+
+const status = defineRoute({
+  method: "GET",
+  path: "/mcp/status",
+  summary: "The hub: its address, revisions, services and connected clients",
+  handler: async ({ kernel }) => {
+    const { services, hub, endpoint } = kernel.inject("mcp");
+    const entries = await services.list();
+    const running = entries.filter((entry) => hub.health(entry).state === "running");
+    return {
+      endpoint: `${kernel.address?.url ?? `http://${kernel.config.host}:${kernel.config.port}/`}mcp`,
+      protocolVersion: PROTOCOL_VERSIONS[0],
+      protocolVersions: [...PROTOCOL_VERSIONS],
+      services: entries.length,
+      enabled: entries.filter(({ enabled }) => enabled).length,
+      running: running.length,
+      sessions: endpoint.sessions,
+    };
+  },
+});
+
+const tools = defineRoute({
+  method: "GET",
+  path: "/mcp/tools",
+  summary: "Tools of all services (or of one), allowed or not, and what they cost a client's context",
+  query: v.object({ service: v.optional(v.string(), "*"), ...audience }),
+  handler: async ({ kernel, query }) => {
+    const { services, hub } = kernel.inject("mcp");
+    const { audience: who } = viewOf(query);
+    const all = await services.list();
+    if (query.service !== "*") await services.get(query.service);
+    const asked = all.filter(({ id, enabled }) => enabled && (query.service === "*" || query.service === id));
+    const errors: Record<string, string> = {};
+    const lists = asked.map(async (entry) => {
+      try {
+        const listing = await hub.catalog.of(entry, MANAGER);
+        return listing.items.tools.map((tool) => {
+          const name = String(tool.name);
+          const change = listing.changed.get(name) ?? null;
+          const decision = decideTool(entry, who, name, change !== null);
+          const { description, inputSchema } = shownTool(entry, tool, viewOf(query));
+          return {
+            name: hubName(entry.id, name),
+            service: entry.id,
+            tool: name,
+            description: typeof description === "string" ? description : null,
+            inputSchema: isRecord(inputSchema) ? inputSchema : {},
+            allowed: decision.allowed,
+            reason: decision.allowed ? null : decision.reason,
+            change: change && { digest: change.digest, before: plain(change.before), after: plain(change.after) },
+          };
+        });
+      } catch (error) {
+        errors[entry.id] = messageOf(error);
+        return [];
+      }
+    });
+    const found = (await Promise.all(lists)).flat();
+    const shown = found.filter(({ allowed }) => allowed);
+    return {
+      tools: found,
+      errors,
+      tokens: tokensOf(shown.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))),
+    };
+  },
+});
+
+/** Without fields that are not there: an answer is JSON. */
+const plain = (value: JsonRecord): JsonRecord => JSON.parse(JSON.stringify(value)) as JsonRecord;
+
+const call = defineRoute({
+  method: "POST",
+  path: "/mcp/call",
+  summary: "Calls a tool by its name in the hub",
+  query: v.object(audience),
+  body: v.strictObject({
+    name: v.pipe(v.string(), v.minLength(1), v.maxLength(300)),
+    arguments: v.optional(v.record(v.string(), v.unknown()), {}),
+    timeoutMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(86_400_000))),
+  }),
+  limits: { bytes: 4 * 2 ** 20 },
+  handler: async (ctx) => {
+    const { name, arguments: args, timeoutMs } = ctx.body;
+    const started = performance.now();
+    const result = await callTool(ctx.kernel, ctx, { name, arguments: args }, timeoutMs);
+    return { result: plain(result), ms: Math.round((performance.now() - started) * 100) / 100 };
+  },
+});
+
+async function callTool(
+  kernel: Kernel,
+  { query, signal }: Pick<RouteContext<unknown, Parameters<typeof viewOf>[0]>, "query" | "signal">,
+  params: JsonRecord,
+  timeoutMs: number | undefined,
+): Promise<JsonRecord> {
+  const { hub } = kernel.inject("mcp");
+  const request = { caller: MANAGER, method: "tools/call", params, signal, timeoutMs };
+  try {
+    return await hub.ask(viewOf(query), request, null);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    const service = String(params.name).split("__")[0] ?? "";
+    throw new SessarcError("UPSTREAM_FAILED", { service, reason: error.message }, { cause: error });
+  }
+}
+
+const log = defineRoute({
+  method: "GET",
+  path: "/mcp/log",
+  summary: "The last messages that went through the hub, newest first, secrets masked",
+  query: v.object({
+    service: v.optional(v.string()),
+    limit: v.optional(v.pipe(v.string(), v.digits(), v.toNumber(), v.minValue(1), v.maxValue(1_000))),
+  }),
+  handler: async ({ kernel, query }) => {
+    const { hub, services } = kernel.inject("mcp");
+    const service = query.service === "*" ? undefined : query.service;
+    const entries = hub.log.newest(query.limit ?? 100, service);
+    return { capacity: hub.log.capacity, entries: await shownEntries(kernel, services, entries) };
+  },
+});
+
+export const hubRoutes = [status, tools, call, log] as const;

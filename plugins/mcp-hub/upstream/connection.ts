@@ -1,0 +1,180 @@
+/** One connection to a service: the SDK's client as a relay, without a schema between the two sides. */
+import type {
+  Client,
+  ClientCapabilities,
+  InputRequiredResult,
+  Progress,
+  Result,
+  Tool,
+} from "@modelcontextprotocol/client";
+import { type AdapterEnv, type JsonRecord, toRecord, VERSION } from "sessarc";
+import type { ServiceEntry } from "../entry.ts";
+import { openTransport, type UpstreamTransport } from "./transport.ts";
+import type { Watchdog } from "./watchdog.ts";
+
+/** `legacy`: up to 2025-11-25, with a handshake. `modern`: 2026-07-28 where the service speaks it. */
+export type Era = "legacy" | "modern";
+
+export interface RequestOptions {
+  signal: AbortSignal;
+  timeoutMs: number;
+  onProgress?: ((progress: Progress) => void) | undefined;
+  /** Definition of the tool that is called: some of its arguments become headers. */
+  tool?: JsonRecord | undefined;
+}
+
+/** What a connection tells whoever opened it. */
+export interface ConnectionEvents {
+  /** A request of the service; what it answers goes back. */
+  onRequest(method: string, params: JsonRecord, signal: AbortSignal): Promise<JsonRecord>;
+  onNotification(method: string, params: JsonRecord): void;
+  /** The service is gone; `reason` is undefined after `close`. */
+  onClose(reason: string | undefined): void;
+}
+
+export interface Connection {
+  readonly era: Era;
+  readonly protocolVersion: string;
+  readonly capabilities: JsonRecord;
+  readonly instructions: string | undefined;
+  readonly serverInfo: JsonRecord;
+  /** Rejects with the service's own error, or the SDK's for timeouts and closed connections. */
+  request(method: string, params: JsonRecord, options: RequestOptions): Promise<JsonRecord>;
+  notify(method: string, params?: JsonRecord): Promise<void>;
+  /** Modern services: change notifications of these kinds from now on; answers how to end it. */
+  listen(filter: JsonRecord): Promise<() => Promise<void>>;
+  lastErrors(): string;
+  close(): Promise<void>;
+}
+
+export interface ConnectOptions {
+  entry: ServiceEntry;
+  env: AdapterEnv;
+  watchdog: Watchdog;
+  era: Era;
+  capabilities: JsonRecord;
+  events: ConnectionEvents;
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+/** Takes every value as it is: what services say is passed on, not judged. */
+const ANYTHING = {
+  "~standard": {
+    version: 1,
+    vendor: "sessarc",
+    validate: (value: unknown) => ({ value: value as Result | InputRequiredResult }),
+  },
+} as const;
+
+/** How long a process may leave the modern question unanswered before it counts as one of the legacy era. */
+const PROBE_MS = 3_000;
+
+/** Connects in the era asked for where the service has it, else in the other one. */
+export async function connect(options: ConnectOptions): Promise<Connection> {
+  const first = options.era === "modern" ? "auto" : "legacy";
+  try {
+    return await connectAs(options, first);
+  } catch (error) {
+    options.signal.throwIfAborted();
+    // A process that ends at a question it does not know is of the legacy era; a service that refuses the handshake is not.
+    if (first === "auto" && options.entry.transport === "stdio") return connectAs(options, "legacy");
+    if (first === "legacy" && isRefusal(error)) return connectAs(options, "auto");
+    throw error;
+  }
+}
+
+/** Answered, but not with a handshake: method or version unknown, or an HTTP 4xx other than a missing permission. */
+function isRefusal(error: unknown): boolean {
+  const { code, status } = toRecord(error) as { code?: unknown; status?: unknown };
+  if (typeof status === "number") return status >= 400 && status < 500 && ![401, 403, 429].includes(status);
+  return typeof code === "number" && [-32601, -32602, -32600, -32022, -32000].includes(code);
+}
+
+async function connectAs(options: ConnectOptions, mode: "auto" | "legacy"): Promise<Connection> {
+  const { entry, env, watchdog, events, signal } = options;
+  const [{ Client }, opened] = await Promise.all([
+    import("@modelcontextprotocol/client"),
+    openTransport(entry, env, watchdog),
+  ]);
+  const client = new Client(
+    { name: "sessarc", version: VERSION },
+    {
+      capabilities: options.capabilities as ClientCapabilities,
+      versionNegotiation: { mode, ...(entry.transport === "stdio" ? { probe: { timeoutMs: PROBE_MS } } : {}) },
+      inputRequired: { autoFulfill: false },
+    },
+  );
+  client.fallbackRequestHandler = (request, ctx) =>
+    events.onRequest(request.method, toRecord(request.params), ctx.mcpReq.signal);
+  client.fallbackNotificationHandler = async ({ method, params }) => events.onNotification(method, toRecord(params));
+  // Told by `onclose`, or by the request that failed.
+  client.onerror = () => {};
+  try {
+    await client.connect(opened.transport, { timeout: options.timeoutMs, signal });
+  } catch (error) {
+    const reason = opened.ended();
+    await client.close().catch(() => {});
+    await opened.transport.close().catch(() => {});
+    const errors = opened.lastErrors();
+    if (reason) throw new Error(errors ? `${reason}: ${errors}` : reason, { cause: error });
+    throw error;
+  }
+  return toConnection(client, opened, events);
+}
+
+function toConnection(client: Client, opened: UpstreamTransport, events: ConnectionEvents): Connection {
+  let closing = false;
+  const modern = client.getProtocolEra() === "modern";
+  // Legacy services tell by themselves. A modern one that has no such stream is asked again after a while.
+  if (modern) void client.listen(listFilter(toRecord(client.getServerCapabilities()))).catch(ignore);
+  client.onclose = () => events.onClose(closing ? undefined : (opened.ended() ?? "the connection ended"));
+  return {
+    era: modern ? "modern" : "legacy",
+    protocolVersion: client.getNegotiatedProtocolVersion() ?? "",
+    capabilities: toRecord(client.getServerCapabilities()),
+    instructions: client.getInstructions(),
+    serverInfo: toRecord(client.getServerVersion()),
+    async request(method, params, { signal, timeoutMs, onProgress, tool }) {
+      const options = {
+        signal,
+        timeout: timeoutMs,
+        resetTimeoutOnProgress: true,
+        // Always asked for, or nothing would reset the timeout of a call whose caller does not want to see progress.
+        onprogress: onProgress ?? ignore,
+        allowInputRequired: true,
+      };
+      if (tool && modern) {
+        // Without its output schema: what the service answers is passed on, not judged.
+        const toolDefinition = { name: String(params.name), inputSchema: tool.inputSchema } as Tool;
+        return toRecord(
+          await client.callTool({ ...params, name: String(params.name) }, { ...options, toolDefinition }),
+        );
+      }
+      return toRecord(await client.request({ method, params }, ANYTHING, options));
+    },
+    notify: (method, params) => client.notification({ method, ...(params ? { params } : {}) }),
+    async listen(filter) {
+      const subscription = await client.listen(filter);
+      return () => subscription.close();
+    },
+    lastErrors: () => opened.lastErrors(),
+    async close() {
+      closing = true;
+      await client.close().catch(() => {});
+      await opened.transport.close().catch(() => {});
+    },
+  };
+}
+
+/** Changes of the lists that a service announces. */
+function listFilter(capabilities: JsonRecord): JsonRecord {
+  const announces = (name: string) => toRecord(capabilities[name]).listChanged === true;
+  return {
+    ...(announces("tools") ? { toolsListChanged: true } : {}),
+    ...(announces("prompts") ? { promptsListChanged: true } : {}),
+    ...(announces("resources") ? { resourcesListChanged: true } : {}),
+  };
+}
+
+const ignore = () => {};

@@ -1,0 +1,313 @@
+/**
+ * Connections to services: opened when first needed, shared where nothing of a client shows in them, one per client where the service
+ * may ask that client something. A service that fails is left alone for a growing while; one that is idle is ended.
+ */
+import type { AdapterEnv, JsonRecord } from "sessarc";
+import type { ServiceEntry, ServiceState } from "../entry.ts";
+import { hideValues, secretsOf } from "../vault/mask.ts";
+import { type Connection, connect, type Era } from "./connection.ts";
+import { messageOf, toFailure } from "./rpc-error.ts";
+import { createWatchdog } from "./watchdog.ts";
+
+/** Whoever a request is made for. */
+export interface Caller {
+  /** Connections of its own are kept under this name until `endSession`. */
+  readonly session: string;
+  readonly era: Era;
+  /** What the client can be asked for: sampling, elicitation, roots. Empty: it is asked nothing. */
+  readonly capabilities: JsonRecord;
+  /** A request to the client, in the course of what it asked. */
+  ask?: ((method: string, params: JsonRecord, signal: AbortSignal) => Promise<JsonRecord>) | undefined;
+  /** A notification in the course of what it asked. */
+  tell(method: string, params: JsonRecord): void;
+}
+
+/** A connection in use, and who uses it right now. */
+export interface Slot {
+  readonly service: string;
+  readonly key: string;
+  /** The client it belongs to; undefined for a shared one. */
+  readonly owner: string | undefined;
+  readonly callers: Set<Caller>;
+  readonly connection: Connection;
+  /** Addresses somebody wants to know about, with what ends that (modern services). It stays open for them. */
+  readonly subscriptions: Map<string, () => Promise<void>>;
+}
+
+export interface PoolEvents {
+  onOpen(slot: Slot): void;
+  onRequest(slot: Slot, method: string, params: JsonRecord, signal: AbortSignal): Promise<JsonRecord>;
+  onNotification(slot: Slot, method: string, params: JsonRecord): void;
+}
+
+export interface UpstreamPool {
+  /**
+   * Runs `work` over a connection that fits the caller. `interactive` requests are those in which a service may ask back. Throws what
+   * `toFailure` makes of a failure to connect; failures of `work` pass as they are.
+   */
+  use<T>(entry: ServiceEntry, caller: Caller, interactive: boolean, work: (slot: Slot) => Promise<T>): Promise<T>;
+  /** The connections this client has to itself. */
+  ofSession(session: string): readonly Slot[];
+  /** All that are open to a service. */
+  ofService(service: string): readonly Slot[];
+  /** Ends a connection; the next use opens another one. */
+  drop(slot: Slot): Promise<void>;
+  endSession(session: string): Promise<void>;
+  /** Ends everything of a service and forgets its failures. */
+  reset(service: string): Promise<void>;
+  state(entry: ServiceEntry): { state: ServiceState; lastError: string | null };
+  close(): Promise<void>;
+}
+
+const CONNECT_MS = 60_000;
+const IDLE_MS = 15 * 60_000;
+const SWEEP_MS = 30_000;
+/** Connections for calls of modern clients that a legacy service may interrupt; more calls at once wait. */
+const MOST_LEASES = 8;
+const LEASE = "lease ";
+
+const isIdle = ({ callers, subscriptions }: Slot) => callers.size === 0 && subscriptions.size === 0;
+
+/** The first failure may be tried again at once; then after 1, 2, 4 … seconds, at most a minute. */
+const waitAfter = (failures: number) => (failures < 2 ? 0 : Math.min(60_000, 1_000 * 2 ** (failures - 2)));
+
+interface OpenSlot extends Slot {
+  usedAt: number;
+  /** Lent to one caller alone. */
+  leased: boolean;
+}
+interface ServiceRecord {
+  slots: Map<string, Promise<OpenSlot>>;
+  open: Set<OpenSlot>;
+  starting: number;
+  failures: number;
+  retryAt: number;
+  lastError: string | null;
+  /** What is known of the eras it speaks. */
+  modern?: boolean;
+  legacy?: boolean;
+  /** How many were ever opened. */
+  leases: number;
+  waiting: (() => void)[];
+}
+
+export function createUpstreamPool(env: AdapterEnv, closing: AbortSignal, events: PoolEvents): UpstreamPool {
+  const records = new Map<string, ServiceRecord>();
+  const watchdog = createWatchdog(env.platform);
+  let sweep: NodeJS.Timeout | undefined;
+
+  const recordOf = (service: string): ServiceRecord => {
+    const known = records.get(service);
+    if (known) return known;
+    const fresh: ServiceRecord = {
+      slots: new Map(),
+      open: new Set(),
+      starting: 0,
+      failures: 0,
+      retryAt: 0,
+      lastError: null,
+      leases: 0,
+      waiting: [],
+    };
+    records.set(service, fresh);
+    return fresh;
+  };
+
+  function slotFor(entry: ServiceEntry, key: string, era: Era, capabilities: JsonRecord, owner?: string) {
+    const record = recordOf(entry.id);
+    const known = record.slots.get(key);
+    if (known) return known;
+    const opening = open(entry, record, key, era, capabilities, owner);
+    record.slots.set(key, opening);
+    opening.catch(() => {
+      if (record.slots.get(key) === opening) record.slots.delete(key);
+    });
+    return opening;
+  }
+
+  async function open(
+    entry: ServiceEntry,
+    record: ServiceRecord,
+    key: string,
+    era: Era,
+    capabilities: JsonRecord,
+    owner: string | undefined,
+  ): Promise<OpenSlot> {
+    if (Date.now() < record.retryAt) throw toFailure(entry, new Error(record.lastError ?? "it failed a moment ago"));
+    record.starting++;
+    const callers = new Set<Caller>();
+    let slot: OpenSlot | undefined;
+    try {
+      const connection = await connect({
+        entry,
+        env,
+        watchdog,
+        era,
+        capabilities,
+        timeoutMs: CONNECT_MS,
+        signal: closing,
+        events: {
+          onRequest: async (method, params, signal) => {
+            if (!slot) throw new Error("not connected yet");
+            return events.onRequest(slot, method, params, signal);
+          },
+          onNotification: (method, params) => slot && events.onNotification(slot, method, params),
+          onClose: (reason) => slot && closed(entry, slot, reason),
+        },
+      });
+      slot = {
+        service: entry.id,
+        key,
+        owner,
+        callers,
+        connection,
+        subscriptions: new Map(),
+        usedAt: Date.now(),
+        leased: false,
+      };
+      record.lastError = null;
+      if (connection.era === "modern") record.modern = true;
+      else record.legacy = true;
+      if (era === "modern" && connection.era === "legacy") record.modern = false;
+      if (era === "legacy" && connection.era === "modern") record.legacy = false;
+      // Replaced while it was opened: nobody would ever end it.
+      if (records.get(entry.id) !== record) {
+        await connection.close();
+        throw new Error("it was changed while it was started");
+      }
+      record.open.add(slot);
+      events.onOpen(slot);
+      startSweep();
+      return slot;
+    } catch (error) {
+      fail(entry, record, error);
+      throw toFailure(entry, error, CONNECT_MS);
+    } finally {
+      record.starting--;
+    }
+  }
+
+  function fail(entry: ServiceEntry, record: ServiceRecord, error: unknown): void {
+    record.failures++;
+    record.retryAt = Date.now() + waitAfter(record.failures);
+    record.lastError = hideValues(messageOf(error), secretsOf(entry));
+  }
+
+  function closed(entry: ServiceEntry, slot: OpenSlot, reason: string | undefined): void {
+    const record = records.get(slot.service);
+    record?.open.delete(slot);
+    for (const [key, value] of record?.slots ?? []) {
+      if (key === slot.key) void value.then((it) => it === slot && record?.slots.delete(key));
+    }
+    if (reason === undefined || !record) return;
+    const errors = slot.connection.lastErrors();
+    fail(entry, record, new Error(errors ? `${reason}: ${errors}` : reason));
+  }
+
+  /** Which connection fits. Its key says who may share it. */
+  async function choose(entry: ServiceEntry, caller: Caller, interactive: boolean): Promise<OpenSlot> {
+    const record = recordOf(entry.id);
+    const asked = Object.keys(caller.capabilities).length > 0;
+    if (caller.era === "legacy") {
+      if (record.legacy === false) return slotFor(entry, "modern", "modern", {});
+      if (!asked) return slotFor(entry, "shared", "legacy", {});
+      const own = await slotFor(entry, `own ${caller.session}`, "legacy", caller.capabilities, caller.session);
+      return own;
+    }
+    if (record.modern !== false) {
+      const slot = await slotFor(entry, "modern", "modern", {});
+      if (slot.connection.era === "modern" || !asked || !interactive) return slot;
+    }
+    if (!asked || !interactive) return slotFor(entry, "shared", "legacy", {});
+    return lease(entry, record, caller);
+  }
+
+  /** A connection nobody else uses meanwhile: then what the service asks can only be meant for this caller. */
+  async function lease(entry: ServiceEntry, record: ServiceRecord, caller: Caller): Promise<OpenSlot> {
+    const kind = JSON.stringify(caller.capabilities);
+    for (;;) {
+      const keys = [...record.slots.keys()].filter((key) => key.startsWith(LEASE));
+      const mine = keys.filter((key) => key.endsWith(kind));
+      // Numbers of those that are there, and one that is free.
+      const next = keys.length < MOST_LEASES ? [`${LEASE}${++record.leases} ${kind}`] : [];
+      for (const key of [...mine, ...next]) {
+        const slot = await slotFor(entry, key, "legacy", caller.capabilities);
+        if (slot.leased) continue;
+        slot.leased = true;
+        return slot;
+      }
+      const unused = [...record.open].find(
+        ({ key, leased }) => key.startsWith(LEASE) && !leased && !key.endsWith(kind),
+      );
+      if (unused) await drop(unused);
+      else await new Promise<void>((resolve) => record.waiting.push(resolve));
+    }
+  }
+
+  function startSweep(): void {
+    sweep ??= setInterval(() => {
+      const limit = Date.now() - IDLE_MS;
+      for (const { open: slots } of records.values())
+        for (const slot of slots) if (isIdle(slot) && slot.usedAt < limit) void drop(slot);
+    }, SWEEP_MS);
+    sweep.unref();
+  }
+
+  async function drop(slot: Slot): Promise<void> {
+    const record = records.get(slot.service);
+    const known = await record?.slots.get(slot.key)?.catch(() => undefined);
+    if (known === slot) record?.slots.delete(slot.key);
+    for (const one of record?.open ?? []) if (one === slot) record?.open.delete(one);
+    await slot.connection.close();
+  }
+
+  async function end(record: ServiceRecord): Promise<void> {
+    await Promise.all([...record.open].map((slot) => slot.connection.close()));
+    record.open.clear();
+    for (const wake of record.waiting.splice(0)) wake();
+  }
+
+  return {
+    async use(entry, caller, interactive, work) {
+      const slot = await choose(entry, caller, interactive);
+      slot.callers.add(caller);
+      try {
+        const result = await work(slot);
+        recordOf(entry.id).failures = 0;
+        return result;
+      } finally {
+        slot.callers.delete(caller);
+        slot.usedAt = Date.now();
+        slot.leased = false;
+        recordOf(entry.id).waiting.shift()?.();
+      }
+    },
+    ofSession: (session) =>
+      [...records.values()].flatMap(({ open: slots }) => [...slots].filter(({ owner }) => owner === session)),
+    ofService: (service) => [...(records.get(service)?.open ?? [])],
+    drop,
+    async endSession(session) {
+      await Promise.all(this.ofSession(session).map(drop));
+    },
+    async reset(service) {
+      const record = records.get(service);
+      records.delete(service);
+      if (record) await end(record);
+    },
+    state(entry) {
+      const record = records.get(entry.id);
+      const lastError = record?.lastError ?? null;
+      if (!entry.enabled) return { state: "disabled", lastError };
+      if (record?.open.size) return { state: "running", lastError };
+      if (record?.starting) return { state: "starting", lastError };
+      return { state: lastError === null ? "idle" : "failed", lastError };
+    },
+    async close() {
+      clearInterval(sweep);
+      const all = [...records.values()];
+      records.clear();
+      await Promise.all(all.map(end));
+      watchdog.close();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/** Errors as JSON-RPC has them: what goes back to a client with its code, whoever made it. */
+import { isRecord, SessarcError } from "sessarc";
+import type { ServiceEntry } from "../entry.ts";
+import { hideValues, secretsOf } from "../vault/mask.ts";
+import "../errors.ts";
+
+export const INVALID_PARAMS = -32602;
+export const METHOD_NOT_FOUND = -32601;
+export const INTERNAL = -32603;
+/** The range JSON-RPC leaves to servers; what the hub itself says. */
+export const HUB_FAILED = -32000;
+
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/**
+ * What a failed request to a service becomes: the service's own error with its code, or UPSTREAM_TIMEOUT, or UPSTREAM_FAILED. None
+ * shows a secret of the service. An abort stays what it is.
+ */
+export function toFailure(entry: ServiceEntry, error: unknown, timeoutMs = entry.timeoutMs): Error {
+  if (error instanceof RpcError || error instanceof SessarcError) return error;
+  const secrets = secretsOf(entry);
+  const message = hideValues(messageOf(error), secrets);
+  const code = isRecord(error) || error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  if (code === "REQUEST_TIMEOUT") return new SessarcError("UPSTREAM_TIMEOUT", { service: entry.id, ms: timeoutMs });
+  if (typeof code === "number" && Number.isSafeInteger(code)) {
+    const { data } = error as { data?: unknown };
+    return new RpcError(code, message.replace(/^MCP error -?\d+: /, ""), hideIn(data, secrets));
+  }
+  return new SessarcError("UPSTREAM_FAILED", { service: entry.id, reason: message });
+}
+
+function hideIn(data: unknown, secrets: readonly string[]): unknown {
+  if (data === undefined) return undefined;
+  return JSON.parse(hideValues(JSON.stringify(data), secrets)) as unknown;
+}
+
+/** One line, and what lies behind a bare "fetch failed". */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  const detail = error.message === "fetch failed" && cause instanceof Error ? `: ${cause.message}` : "";
+  return (error.message + detail).slice(0, 2_000);
+}
+
+/** Whether an HTTP service no longer knows the session of a connection: then another one is worth a try. */
+export function isLostSession(error: unknown): boolean {
+  return error instanceof Error && (error as { status?: unknown }).status === 404;
+}
