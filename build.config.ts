@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
-import { chmod, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, cp, readFile, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type BuildContext, defineBuildConfig } from "unbuild";
 
@@ -54,6 +54,8 @@ export default defineBuildConfig({
       await linkTypes();
       await checkExports(ctx);
       await writeLicenses(bundledFiles);
+      // The skill that comes with the package, as a folder that people can look at.
+      await cp(here("plugins/skills/own"), here("dist/skill"), { recursive: true });
     },
   },
 });

@@ -28,6 +28,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("security", () => import("./security/index.ts"), ["export", "guard"]),
     entry("share", () => import("./share/index.ts")),
     entry("mcp-hub", () => import("./mcp-hub/index.ts")),
+    entry("skills", () => import("./skills/index.ts"), ["skills"]),
     entry("feedback", () => import("./feedback/index.ts")),
     entry("demo", () => import("./demo/index.ts"), ["demo"]),
     // Last: it answers every address that nobody else took.
@@ -52,6 +53,7 @@ export type { Causality } from "./causality/index.ts";
 export type { Demo } from "./demo/index.ts";
 export type { Commit, FileAt, Git, TreeAt } from "./git/index.ts";
 export type {
+  InsightsAnswer,
   InsightsReport,
   ModelPrice,
   PriceList,
@@ -61,3 +63,19 @@ export type {
   UsageRow,
 } from "./insights/index.ts";
 export type { FeedStatus, Live } from "./live/index.ts";
+export type {
+  Drift,
+  FileDiff,
+  GitImport,
+  Risk,
+  Scan,
+  ScanEntry,
+  Skill,
+  SkillDetail,
+  SkillLink,
+  SkillsOverview,
+  SkillUse,
+  Snapshot,
+  UpdatePlan,
+  UpstreamCheck,
+} from "./skills/index.ts";

@@ -1,7 +1,7 @@
 import { defaultPlugins } from "sessarc/plugins";
 import { describe, expect, it } from "vitest";
 
-/** Routes of the specification whose features exist, by plugin. Skills and replay come with theirs. */
+/** Routes of the specification whose features exist, by plugin. Replay comes with its own. */
 const SPECIFIED = `
 GET /scan · POST /import
 GET /projects · GET /projects/:id · PATCH /projects/:id · DELETE /projects/:id
@@ -16,6 +16,9 @@ GET /security/interceptions · POST /security/pretooluse · POST /security/insta
 POST /feedback
 GET /mcp/services · POST /mcp/services · PATCH /mcp/services/:id · DELETE /mcp/services/:id
 GET /mcp/status · GET /mcp/tools · POST /mcp/call · GET /mcp/log
+GET /skills · GET /skills/scan · POST /skills/import · POST /skills/github
+GET /skills/:id · PATCH /skills/:id · DELETE /skills/:id · POST /skills/:id/link · POST /skills/:id/unlink
+GET /skills/:id/snapshots · POST /skills/:id/restore · POST /skills/:id/check-upstream
 GET /shares · DELETE /shares/:id · GET /share/:token
 `;
 
@@ -27,6 +30,7 @@ GET /sessions/:id/figures · GET /sessions/:id/context
 GET /projects/git · GET /projects/activity · GET /insights/sessions
 GET /usage · GET /prices · GET /insights
 GET /mcp · POST /mcp · DELETE /mcp · GET /mcp/:service · POST /mcp/:service · DELETE /mcp/:service
+GET /skills/usage · GET /skills/:id/drift · POST /skills/:id/update
 POST /security/rules/test · POST /security/rules/dry-run · GET /security/hook · DELETE /security/install-hook
 `;
 

@@ -32,6 +32,16 @@ export interface SkillDir {
   path: string;
   scope: "user" | "project" | "system";
 }
+/** Where a tool keeps skills, and how its logs say that one was used. */
+export interface SkillContract {
+  /** Paths of scope `project` are relative to the project. Links go to the first of each scope. */
+  dirs(env: AdapterEnv): SkillDir[];
+  /**
+   * The skill that an event asks for by name: a call of the tool's own, a note. With a leading slash when it may be a command of the
+   * tool as well. That a `SKILL.md` is read is seen without it.
+   */
+  used?(event: SessionEvent): string | undefined;
+}
 /** A tool-protocol server as a tool's configuration names it. */
 export interface McpServerEntry {
   name: string;
@@ -91,7 +101,7 @@ export interface Adapter {
   tailBatches?(ref: SessionRef, cursor: Cursor | undefined, env: AdapterEnv): AsyncGenerator<SessionEvent[], TailEnd>;
   /** This tool's tool names by what they do. */
   tools?: Readonly<Record<string, ToolRole>>;
-  skills?: { dirs(env: AdapterEnv): SkillDir[] };
+  skills?: SkillContract;
   /** A relative file is one of each project. `parse` throws a SyntaxError for a text that the tool would not read. */
   mcp?: { files(env: AdapterEnv): string[]; parse(text: string): MaybePromise<McpServerEntry[]> };
   guard?: GuardContract;

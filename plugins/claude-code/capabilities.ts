@@ -1,6 +1,6 @@
 /** What sessarc knows of Claude Code beside its logs, as data: where skills and servers live. */
 import { join } from "node:path";
-import { isRecord, type McpServerEntry, type SkillDir } from "sessarc";
+import { isRecord, type McpServerEntry, type SessionEvent, type SkillDir, toRecord, toText } from "sessarc";
 
 /** `homes`: the tool's configuration folders. A skill of a project is looked for below the project. */
 export function skillDirs(homes: readonly string[]): SkillDir[] {
@@ -8,6 +8,17 @@ export function skillDirs(homes: readonly string[]): SkillDir[] {
     { path: join(".claude", "skills"), scope: "project" },
     ...homes.map((home): SkillDir => ({ path: join(home, "skills"), scope: "user" })),
   ];
+}
+
+/** Calls of the tool `Skill` (`command` before 2.0), and what the user typed after a slash, which may be one. */
+export function usedSkill({ kind, tool_name, tool_input, text }: SessionEvent): string | undefined {
+  if (kind === "tool_use" && tool_name === "Skill") {
+    const { skill, command } = toRecord(tool_input);
+    return toText(skill) ?? toText(command);
+  }
+  return kind === "note"
+    ? /<command-name>\s*(\/[\w:.-]+)\s*<\/command-name>/.exec(text.slice(0, 2_000))?.[1]
+    : undefined;
 }
 
 /**

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type AdapterEnv, defineAdapter, isRecord, type Retention, readLines, type ToolRole } from "sessarc";
-import { parseServers, skillDirs } from "./capabilities.ts";
+import { parseServers, skillDirs, usedSkill } from "./capabilities.ts";
 import { createParser } from "./parse.ts";
 import { scanProjects } from "./scan.ts";
 import { readUsage } from "./usage.ts";
@@ -67,7 +67,7 @@ export default defineAdapter((options: ClaudeCodeOptions | undefined) => ({
     return { title: title ?? first?.replace(/\s+/g, " ").trim().slice(0, 120), cwd, startedAt, gitBranch };
   },
 
-  skills: { dirs: (env) => skillDirs(homes(env, options)) },
+  skills: { dirs: (env) => skillDirs(homes(env, options)), used: usedSkill },
   mcp: { files: (env) => [settingsOf(env, options), ".mcp.json"], parse: parseServers },
   // Strict JSON: with one comment in it the tool drops the whole file. A failing hook lets the call run unless it ends with 2.
   guard: {

@@ -1,6 +1,6 @@
 /** What sessarc knows of Codex beside its logs, as data: where skills and servers live. */
 import { join } from "node:path";
-import { isRecord, type McpServerEntry, type SkillDir } from "sessarc";
+import { isRecord, type McpServerEntry, type SessionEvent, type SkillDir } from "sessarc";
 
 /** `base` is the tool's own folder; its `skills` is where versions before `.agents` looked. */
 export function skillDirs(base: string, home: string | undefined): SkillDir[] {
@@ -10,6 +10,10 @@ export function skillDirs(base: string, home: string | undefined): SkillDir[] {
     { path: join(base, "skills"), scope: "user" },
   ];
 }
+
+/** A skill that the user named comes as a note that holds all of it; others are read from the disk. */
+export const usedSkill = ({ kind, text }: SessionEvent): string | undefined =>
+  kind === "note" ? /^\s*<skill>\s*<name>\s*([^<\n]{1,200}?)\s*<\/name>/.exec(text.slice(0, 2_000))?.[1] : undefined;
 
 /**
  * Servers under `mcp_servers` of `config.toml`; what the tool takes from its environment is written `${NAME}`. Throws a SyntaxError when

@@ -66,6 +66,8 @@ export default defineAdapter((options: CopilotOptions | undefined) => {
         { path: join(".agents", "skills"), scope: "project" },
         { path: join(cliHome(env), "skills"), scope: "user" },
       ],
+      // The note of `skill.invoked`, which comes with every use; the call that asks for it does not always.
+      used: ({ kind, text }) => (kind === "note" ? /^Skill (\S{1,200})$/.exec(text)?.[1] : undefined),
     },
     mcp: {
       files: (env) => [

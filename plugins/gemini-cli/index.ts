@@ -1,7 +1,7 @@
 /** Gemini CLI: chats below `~/.gemini/tmp`. */
 
 import { join } from "node:path";
-import { type AdapterEnv, defineAdapter, tailRevised } from "sessarc";
+import { type AdapterEnv, defineAdapter, tailRevised, toRecord, toText } from "sessarc";
 import { createHeads } from "./heads.ts";
 import { peekChat } from "./peek.ts";
 import { readChat } from "./read.ts";
@@ -44,6 +44,8 @@ export default defineAdapter((options: GeminiOptions | undefined) => {
         { path: join(toolDir(env), "skills"), scope: "user" },
         { path: join(homeOf(env), ".agents", "skills"), scope: "user" },
       ],
+      used: ({ kind, tool_name, tool_input }) =>
+        kind === "tool_use" && tool_name === "activate_skill" ? toText(toRecord(tool_input).name) : undefined,
     },
     mcp: { files: (env) => [join(toolDir(env), "settings.json")], parse: parseServers },
     // The timeout is in ms; stdout must be JSON only; exit code 2 blocks, any other failure lets the call run.

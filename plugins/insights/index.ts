@@ -1,5 +1,5 @@
 /** Usage, cost and analytics over the archive. */
-import { definePlugin, type RoutesOf } from "sessarc";
+import { definePlugin, type MaybePromise, type RoutesOf } from "sessarc";
 import { zoneOf } from "./figures/buckets.ts";
 import { readPrices, writePrices } from "./prices/price-cache.ts";
 import { createPricing, type Pricing } from "./prices/pricing.ts";
@@ -16,7 +16,7 @@ export type { Trait } from "./figures/traits.ts";
 export type { Cost, ModelPrice, Pricing, Rates } from "./prices/pricing.ts";
 export type { Activity, ProjectActivity } from "./routes/activity.ts";
 export type { ProjectAnalytics, ProjectDay, ProjectTotals } from "./routes/analytics.ts";
-export type { DayByTool, InsightsReport, Sums } from "./routes/insights.ts";
+export type { DayByTool, InsightsAnswer, InsightsReport, Sums } from "./routes/insights.ts";
 export type { Ledger } from "./routes/ledger.ts";
 export type { SessionContext, SessionFigures } from "./routes/session.ts";
 export type { PriceList } from "./routes/usage.ts";
@@ -67,5 +67,14 @@ declare module "sessarc" {
   interface Services {
     pricing: Pricing;
     insights: Insights;
+  }
+  /** What plugins put beside the report of GET /insights, by key. */
+  interface InsightsSections {}
+  interface KernelHooks {
+    /** GET /insights: plugins set their section. `from`: ms at which the range begins, undefined for all time. */
+    "insights:collect": (
+      sections: Partial<InsightsSections>,
+      range: { from: number | undefined },
+    ) => MaybePromise<void>;
   }
 }

@@ -32,6 +32,8 @@ export const skills: NonNullable<Adapter["skills"]> = {
     { path: join(".agents", "skills"), scope: "project" },
     { path: join(configFolder(env), "skills"), scope: "user" },
   ],
+  used: ({ kind, tool_name, tool_input }) =>
+    kind === "tool_use" && tool_name === "skill" ? toText(toRecord(tool_input).name) : undefined,
 };
 
 /** Strict JSON: a file with comments or trailing commas makes `parse` throw a SyntaxError. */

@@ -30,6 +30,10 @@ export interface SessionFacts {
   looseBefore?: Record<string, SessionUsage>;
   /** Names of calls whose result is still out, by call id; only while a log is being appended to. */
   open?: Record<string, string>;
+  /** Uses and failures by skill, and ms of the last one. A leading slash: it may have been a command of the tool. */
+  skills?: Record<string, [calls: number, failures: number, last: number | null]>;
+  /** Skills of calls whose result is still out, by call id. */
+  asked?: Record<string, string>;
 }
 
 export interface SessionRow {

@@ -1,6 +1,7 @@
 /** Aggregates of a session, counted while its events go by. Constant work per event. */
-import { pathsIn, type SessionEvent, type SessionUsage, slotOf, type ToolRole } from "sessarc";
+import { type Adapter, pathsIn, type SessionEvent, type SessionUsage, slotOf, type ToolRole } from "sessarc";
 import type { SessionFacts, SlotFacts } from "../catalogue/types.ts";
+import { countSkills } from "./skills.ts";
 
 /** Gaps longer than this are not active time. */
 export const IDLE_GAP_MS = 600_000;
@@ -23,10 +24,12 @@ export interface FactsCollector {
   readonly lastAt: string | null;
 }
 
-/** `roles`: what the assistant's tools do, for the files touched. `past`: facts of the part already imported. */
-export function collectFacts(roles: Readonly<Record<string, ToolRole>> = {}, past?: SessionFacts): FactsCollector {
+/** `adapter`: what the assistant's tools do, for the files and skills touched. `past`: facts of the part already imported. */
+export function collectFacts(adapter: Pick<Adapter, "skills" | "tools"> = {}, past?: SessionFacts): FactsCollector {
+  const roles: Readonly<Record<string, ToolRole>> = adapter.tools ?? {};
   const facts: SessionFacts = past ? structuredClone(past) : { kinds: {}, tools: {}, files: {}, slots: {}, last: null };
   const open = new Map<string, string>(Object.entries(facts.open ?? {}));
+  const skills = countSkills(facts, adapter);
   let fileCount = Object.keys(facts.files).length;
   let slot: SlotFacts | undefined;
   let slotName = "";
@@ -82,6 +85,7 @@ export function collectFacts(roles: Readonly<Record<string, ToolRole>> = {}, pas
       if (collector.firstPrompt === null && event.kind === "user" && event.text.trim() !== "") {
         collector.firstPrompt = event.text.trim().slice(0, PROMPT_CHARS);
       }
+      skills.add(event);
       const failed = event.kind === "tool_use" || event.kind === "tool_result" ? onTool(event) : false;
       if (failed) collector.errorCount++;
       if (event.at === undefined) return;
@@ -118,6 +122,7 @@ export function collectFacts(roles: Readonly<Record<string, ToolRole>> = {}, pas
       }
       if (open.size > 0) facts.open = Object.fromEntries(open);
       else delete facts.open;
+      skills.finish();
       return facts;
     },
   };

@@ -76,7 +76,7 @@ export async function importOne(
   stop: Int32Array,
 ): Promise<{ written: Promise<ImportedSession> }> {
   const begin = (firstSeq: number, facts?: SessionFacts) => ({
-    facts: collectFacts(adapter.tools, facts),
+    facts: collectFacts(adapter, facts),
     writer: transcripts.writer(session.id, session.generation, { firstSeq, sidecar: signatureOf }),
     /** Messages of the log that were added. */
     count: 0,

@@ -1,5 +1,12 @@
 /** GET /insights: what Home shows. */
-import { defineRoute, type Kernel, type Services, type SessionUsage, type TokenUsage } from "sessarc";
+import {
+  defineRoute,
+  type InsightsSections,
+  type Kernel,
+  type Services,
+  type SessionUsage,
+  type TokenUsage,
+} from "sessarc";
 import * as v from "valibot";
 import { dayName, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
 import type { CubeSession } from "../figures/cube.ts";
@@ -54,7 +61,11 @@ export interface InsightsReport {
   characteristics: Trait[];
 }
 
+/** The report with what other plugins put beside it. */
+export type InsightsAnswer = InsightsReport & Partial<InsightsSections>;
+
 const RECENT = 20;
+const QUARTERS_A_DAY = 96;
 
 const get = defineRoute({
   method: "GET",
@@ -70,7 +81,7 @@ const get = defineRoute({
       ),
     ),
   }),
-  handler: async ({ kernel, query }): Promise<InsightsReport> => {
+  handler: async ({ kernel, query }): Promise<InsightsAnswer> => {
     const { cube, answers } = kernel.inject("insights");
     const zone = zoneOf(query.tz);
     const now = Date.now();
@@ -81,7 +92,9 @@ const get = defineRoute({
     // Time alone makes a session go quiet: who is live is part of the question.
     const liveIds = await store.liveIds();
     const question = JSON.stringify(["insights", span.range, zone.name, query.since, liveIds]);
-    return answers.get(question, generation, async () => {
+    const sections: Partial<InsightsSections> = {};
+    await kernel.hooks.callHook("insights:collect", sections, { from: startOf(span, zone) });
+    const report = await answers.get(question, generation, async () => {
       const { costOf, ...rest } = await overview(kernel, sessions, zone, span);
       const [live, sinceYouLeft] = await Promise.all([
         liveIds.length === 0 ? [] : store.list({ ids: liveIds }),
@@ -89,10 +102,20 @@ const get = defineRoute({
       ]);
       return { ...rest, live, sinceYouLeft };
     });
+    return { ...report, ...sections };
   },
 });
 
 export const insightsRoutes = [get] as const;
+
+/** ms at which the first day of the range begins; undefined for all time. */
+function startOf({ from }: Span, zone: Zone): number | undefined {
+  if (from === null) return undefined;
+  // No zone is a day or more from UTC.
+  let quarter = (from - 1) * QUARTERS_A_DAY;
+  while (zone.day(quarter) < from) quarter++;
+  return quarter * QUARTER_MS;
+}
 
 async function overview(kernel: Kernel, sessions: readonly CubeSession[], zone: Zone, span: Span) {
   const { cost: costOf } = kernel.inject("pricing");

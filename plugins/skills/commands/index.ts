@@ -1,0 +1,35 @@
+/** The sub command of skills: description here, code behind `load`. */
+import type { Command } from "sessarc";
+
+const skills: Command = {
+  name: "skills",
+  summary: "Keeps skills in one store and links them into every assistant",
+  usage: "<list|scan|show|link|unlink|import|update|restore> [skill|path|address] [snapshot] [flags]",
+  options: {
+    tool: { type: "string", short: "t" },
+    project: { type: "string", short: "p" },
+    copy: { type: "boolean" },
+    again: { type: "boolean" },
+    self: { type: "boolean" },
+    ref: { type: "string" },
+    path: { type: "string" },
+    "dry-run": { type: "boolean", short: "n" },
+    yes: { type: "boolean", short: "y" },
+    conflicts: { type: "string" },
+  },
+  help: {
+    tool: "link, unlink: the assistant, such as claude-code or codex",
+    project: "link, unlink: into this project (id or folder) instead of the user's own folder",
+    copy: "link: copy the files instead of linking",
+    again: "link: even though the assistant sees the skill through another folder",
+    self: "import: the skill that teaches an assistant to ask this archive",
+    ref: "import: branch, tag or commit of the repository",
+    path: "import: folder of the repository",
+    "dry-run": "import: show what a repository has and import nothing",
+    yes: "update: write what was shown",
+    conflicts: "update: `mine` or `upstream` for files changed on both sides",
+  },
+  load: () => import("./skills.ts"),
+};
+
+export const commands: readonly Command[] = [skills];

@@ -1,0 +1,177 @@
+/** `sessarc skills …`: each action is a call of the API and its answer in words. */
+import { ApiError, type CommandContext, createStyle, type ErrorBody, printable, UsageError } from "sessarc";
+import type { GitImport } from "../ops/import.ts";
+import type { UpdatePlan } from "../ops/update.ts";
+import type { Scan, Skill, SkillDetail, Snapshot } from "../types.ts";
+import { showPlan } from "./plan.ts";
+import { detailText, scanText, skillsText, snapshotsText } from "./text.ts";
+
+const NOTHING = 3;
+
+type Action = (ctx: CommandContext, args: readonly string[]) => Promise<number>;
+
+/** Operands each takes, at least and at most. */
+const ACTIONS: Readonly<Record<string, { run: Action; least: number; most: number }>> = {
+  list: { run: list, least: 0, most: 0 },
+  scan: { run: scan, least: 0, most: 0 },
+  show: { run: show, least: 1, most: 1 },
+  link: { run: link, least: 1, most: 1 },
+  unlink: { run: unlink, least: 1, most: 1 },
+  import: { run: importSkill, least: 0, most: 1 },
+  update: { run: update, least: 1, most: 1 },
+  restore: { run: restore, least: 1, most: 2 },
+};
+
+export async function run(ctx: CommandContext): Promise<number> {
+  const [name = "list", ...args] = ctx.args;
+  const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
+  if (!action) throw new UsageError(`\`sessarc skills\` takes one of ${Object.keys(ACTIONS).join(", ")}`);
+  if (args.length < action.least || args.length > action.most)
+    throw new UsageError(
+      `\`sessarc skills ${name}\` takes ${action.most === 0 ? "nothing" : "the name of one skill"} more`,
+    );
+  return action.run(ctx, args);
+}
+
+async function list(ctx: CommandContext): Promise<number> {
+  const answer = await ctx.get<{ skills: Skill[] }>("/skills");
+  if (ctx.json) ctx.out(JSON.stringify(answer));
+  else if (answer.skills.length > 0) ctx.out(skillsText(answer.skills, ctx));
+  else ctx.err("No skills yet. `sessarc skills scan` shows what your assistants have.");
+  return answer.skills.length > 0 ? 0 : NOTHING;
+}
+
+async function scan(ctx: CommandContext): Promise<number> {
+  const answer = await ctx.get<Scan>("/skills/scan");
+  if (ctx.json) ctx.out(JSON.stringify(answer));
+  else {
+    if (answer.entries.length > 0) ctx.out(scanText(answer, ctx));
+    else ctx.err("None of your assistants has a skill.");
+    for (const { path, reason } of answer.problems) ctx.err(`${printable(path)} cannot be listed: ${reason}`);
+  }
+  return answer.entries.length > 0 ? 0 : NOTHING;
+}
+
+async function show(ctx: CommandContext, [id = ""]: readonly string[]): Promise<number> {
+  const skill = await ctx.get<SkillDetail>(`/skills/${encodeURIComponent(id)}`);
+  ctx.out(ctx.json ? JSON.stringify(skill) : detailText(skill, ctx));
+  return 0;
+}
+
+async function link(ctx: CommandContext, [id = ""]: readonly string[]): Promise<number> {
+  const { copy, again } = ctx.flags;
+  const target = await targetOf(ctx);
+  const mode = copy ? "copy" : "symlink";
+  return answerLinks(
+    ctx,
+    await post<Skill>(ctx, id, "link", { ...target, mode, ...(again && { again: true }) }),
+    target,
+  );
+}
+
+async function unlink(ctx: CommandContext, [id = ""]: readonly string[]): Promise<number> {
+  const target = await targetOf(ctx);
+  return answerLinks(ctx, await post<Skill>(ctx, id, "unlink", target), target);
+}
+
+function answerLinks(ctx: CommandContext, skill: Skill, { tool }: { tool: string }): number {
+  if (ctx.json) ctx.out(JSON.stringify(skill));
+  else
+    for (const one of skill.links.filter((other) => other.tool === tool))
+      ctx.out(`${printable(skill.id)}: ${one.state === "linked" ? "linked" : "not linked"} at ${printable(one.path)}`);
+  return 0;
+}
+
+async function targetOf(ctx: CommandContext) {
+  const { tool, project } = ctx.flags;
+  if (typeof tool !== "string") throw new UsageError("Say which assistant: `--tool claude-code`");
+  if (typeof project !== "string") return { tool };
+  const projects = await ctx.get<{ id: string; path: string | null }[]>("/projects");
+  const found = projects.find((one) => one.id === project || one.path === project);
+  return { tool, scope: "project" as const, project: found?.id ?? project };
+}
+
+async function importSkill(ctx: CommandContext, [from]: readonly string[]): Promise<number> {
+  const { self, ref, path, "dry-run": dryRun } = ctx.flags;
+  if ((from === undefined) !== Boolean(self))
+    throw new UsageError("Import one thing: a scanned folder, an address, or --self");
+  const isAddress =
+    from !== undefined && (/^[a-z]+:/i.test(from) || ref !== undefined || path !== undefined || isShort(from));
+  if (!isAddress) {
+    const skill = await send<Skill>(
+      ctx,
+      "/skills/import",
+      self ? { self: true } : { path: await absolute(from ?? "") },
+    );
+    if (ctx.json) ctx.out(JSON.stringify(skill));
+    else {
+      ctx.out(`Imported ${printable(skill.id)}`);
+      if (skill.links.every((one) => one.state !== "linked"))
+        ctx.err(`No assistant sees it yet: sessarc skills link ${skill.id} --tool claude-code`);
+    }
+    return 0;
+  }
+  const answer = await send<GitImport>(ctx, "/skills/github", {
+    url: from,
+    ...(ref !== undefined && { ref }),
+    ...(path !== undefined && { path }),
+    ...(dryRun && { dryRun }),
+  });
+  if (ctx.json) ctx.out(JSON.stringify(answer));
+  else {
+    for (const one of answer.found) ctx.out(`${printable(one.name)}  ${printable(one.path)}  ${one.files} files`);
+    for (const one of answer.imported) ctx.out(`Imported ${printable(one.id)} at ${answer.commit.slice(0, 12)}`);
+    for (const one of answer.skipped) ctx.err(`Skipped ${printable(one.path || "the root")}: ${printable(one.reason)}`);
+  }
+  return answer.imported.length + answer.found.length > 0 ? 0 : 1;
+}
+
+/** `owner/name`, and no folder of that name here. */
+const isShort = (from: string) => /^[A-Za-z0-9][\w.-]*\/[\w.-]+$/.test(from) && !from.startsWith(".");
+
+async function absolute(path: string): Promise<string> {
+  const { resolve } = await import("node:path");
+  return resolve(path);
+}
+
+async function update(ctx: CommandContext, [id = ""]: readonly string[]): Promise<number> {
+  const { yes, conflicts } = ctx.flags;
+  if (conflicts !== undefined && conflicts !== "mine" && conflicts !== "upstream")
+    throw new UsageError("--conflicts takes `mine` or `upstream`");
+  const plan = await post<UpdatePlan>(ctx, id, "update", {});
+  const wanted = Boolean(yes) && plan.problem === null && plan.commit !== plan.recorded;
+  const done = wanted
+    ? await post<UpdatePlan>(ctx, id, "update", { commit: plan.commit, ...(conflicts && { conflicts }) })
+    : plan;
+  if (ctx.json) ctx.out(JSON.stringify(done));
+  else showPlan(ctx, id, done);
+  return done.problem === null ? 0 : 1;
+}
+
+async function restore(ctx: CommandContext, [id = "", snapshot]: readonly string[]): Promise<number> {
+  if (snapshot !== undefined) {
+    const skill = await post<Skill>(ctx, id, "restore", { snapshot });
+    ctx.out(ctx.json ? JSON.stringify(skill) : `Restored ${printable(skill.id)}`);
+    return 0;
+  }
+  const answer = await ctx.get<{ snapshots: Snapshot[] }>(`/skills/${encodeURIComponent(id)}/snapshots`);
+  if (ctx.json) ctx.out(JSON.stringify(answer));
+  else {
+    ctx.out(snapshotsText(answer.snapshots, ctx));
+    ctx.err(createStyle(ctx.colour).dim(`sessarc skills restore ${printable(id)} <snapshot>`));
+  }
+  return 0;
+}
+
+const post = <T>(ctx: CommandContext, id: string, action: string, body: unknown) =>
+  send<T>(ctx, `/skills/${encodeURIComponent(id)}/${action}`, body);
+
+async function send<T>(ctx: CommandContext, path: string, body: unknown): Promise<T> {
+  const response = await ctx.fetch(path, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { "content-type": "application/json" },
+  });
+  if (!response.ok) throw new ApiError((await response.json()) as ErrorBody);
+  return (await response.json()) as T;
+}

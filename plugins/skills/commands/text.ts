@@ -1,0 +1,89 @@
+/** Skills as text for a terminal. */
+import { type CommandContext, createStyle, formatBytes, formatTable, printable } from "sessarc";
+import type { Scan, ScanEntry, Skill, SkillDetail, SkillLink, Snapshot } from "../types.ts";
+
+type Terminal = Pick<CommandContext, "colour" | "columns">;
+
+const headOf = ({ colour, columns }: Terminal) => ({ width: columns, head: createStyle(colour).dim });
+
+/** What is worth a word: where it is linked, and what is wrong with a link. */
+function linksText(links: readonly SkillLink[]): string {
+  const words = links.flatMap(({ tool, scope, state, mode }) => {
+    const where = scope === "project" ? `${tool} (project)` : tool;
+    if (state === "linked") return mode === "copy" ? `${where} (copy)` : where;
+    return state === "broken" ? `${where} (broken)` : [];
+  });
+  return words.join(", ") || "-";
+}
+
+export const skillsText = (skills: readonly Skill[], terminal: Terminal): string =>
+  formatTable<Skill>(
+    [
+      { title: "Skill", value: (skill) => printable(skill.id) },
+      { title: "Linked into", value: (skill) => linksText(skill.links), shrink: true },
+      { title: "Drift", value: (skill) => (skill.problem === null ? skill.drift : "broken") },
+      { title: "Uses", value: (skill) => String(skill.usage.invocations), align: "right" },
+      { title: "Last used", value: (skill) => skill.usage.lastUsedAt?.slice(0, 10) ?? "never" },
+      { title: "Description", value: (skill) => printable(skill.description), shrink: true },
+    ],
+    skills,
+    headOf(terminal),
+  );
+
+export const scanText = ({ entries }: Scan, terminal: Terminal): string =>
+  formatTable<ScanEntry>(
+    [
+      { title: "Class", value: (entry) => entry.class },
+      { title: "Skill", value: (entry) => printable(entry.name) },
+      { title: "Assistants", value: (entry) => entry.tools.join(", "), shrink: true },
+      { title: "Path", value: (entry) => printable(entry.path), shrink: true },
+      { title: "Reason", value: reasonText, shrink: true },
+    ],
+    entries,
+    headOf(terminal),
+  );
+
+function reasonText({ reason, detail, line, duplicateOf }: ScanEntry): string {
+  if (reason === null) return "";
+  const of = duplicateOf === null ? "" : ` as ${printable(duplicateOf)}`;
+  return `${printable(detail ?? reason)}${of}${line === null ? "" : ` (line ${line})`}`;
+}
+
+export const snapshotsText = (snapshots: readonly Snapshot[], terminal: Terminal): string =>
+  formatTable<Snapshot>(
+    [
+      { title: "Snapshot", value: (snapshot) => snapshot.id },
+      { title: "At", value: (snapshot) => snapshot.at.slice(0, 19).replace("T", " ") },
+      { title: "Because of", value: (snapshot) => snapshot.reason },
+      { title: "Files", value: (snapshot) => String(snapshot.files), align: "right" },
+      { title: "Size", value: (snapshot) => formatBytes(snapshot.size), align: "right" },
+      { title: "", value: (snapshot) => (snapshot.current ? "current" : "") },
+    ],
+    snapshots,
+    headOf(terminal),
+  );
+
+export function detailText(skill: SkillDetail, { colour }: Terminal): string {
+  const style = createStyle(colour);
+  const { use, origin } = skill;
+  const rows: [string, string][] = [
+    ["Description", printable(skill.description)],
+    [
+      "From",
+      origin?.kind === "git" ? `${origin.url}/${origin.path} at ${origin.commit?.slice(0, 12)}` : (origin?.path ?? "-"),
+    ],
+    ["Linked into", linksText(skill.links)],
+    ["Drift", skill.drift],
+    [
+      "Used",
+      `${use.invocations} times in ${use.sessions} sessions of ${use.projects} projects, ${use.failures} failed`,
+    ],
+    ["Last used", use.lastUsedAt ?? "never"],
+    ["Files", skill.files.map((file) => printable(file.path)).join(", ")],
+  ];
+  if (skill.problem !== null) rows.push(["Problem", printable(skill.problem)]);
+  for (const warning of skill.warnings) rows.push(["Warning", printable(warning)]);
+  const facts = rows.map(([name, value]) => `${style.dim(name.padEnd(12))}${value}`);
+  const content = skill.content === null ? [] : ["", ...skill.content.split(/\r?\n/).map(printable)];
+  return [style.bold(printable(skill.id)), ...facts, ...content].join("\n");
+}

@@ -1,0 +1,169 @@
+/** SKILL.md taken apart: YAML at its head, read with the core schema and nothing else, and Markdown. */
+import { isRecord } from "sessarc";
+import type * as Yaml from "yaml";
+
+export interface Frontmatter {
+  /** Null when the file has none: the folder's name stands for it. */
+  name: string | null;
+  description: string;
+  license: string | null;
+  compatibility: string | null;
+  /** Names of tools it may use without asking; null: it does not say. */
+  allowedTools: string[] | null;
+  /** Everything in it, as plain data. */
+  fields: Record<string, unknown>;
+  /** What the tools forgive. */
+  warnings: string[];
+}
+
+/** What is wrong, and on which line of the file. */
+export interface FrontmatterFault {
+  message: string;
+  line: number;
+}
+
+export type ReadFrontmatter = (text: string, folder?: string) => Frontmatter | { fault: FrontmatterFault };
+
+/** Enough for every field at its longest, and little enough to be parsed in a few ms whatever stands in it. */
+const MAX_BYTES = 32 * 1024;
+const MAX_DEPTH = 32;
+const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+
+let loaded: Promise<ReadFrontmatter> | undefined;
+
+/** The reader; loads the YAML library once (20 ms). */
+export function loadFrontmatter(): Promise<ReadFrontmatter> {
+  loaded ??= import("yaml").then((yaml) => (text, folder) => read(yaml, text, folder));
+  return loaded;
+}
+
+function read(yaml: typeof Yaml, text: string, folder?: string): Frontmatter | { fault: FrontmatterFault } {
+  const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\n|\r/);
+  const fault = (line: number, message: string) => ({ fault: { line, message } });
+  if (lines[0]?.trimEnd() !== "---") return fault(1, "It does not begin with frontmatter (a line of three hyphens)");
+  const end = lines.findIndex((line, i) => i > 0 && /^(---|\.\.\.)\s*$/.test(line));
+  const head = lines.slice(1, end < 0 ? undefined : end);
+  const long = tooLong(head);
+  if (long !== undefined) return fault(long + 2, `The frontmatter is over ${MAX_BYTES / 1024} KiB`);
+  if (end < 0) return fault(1, "The frontmatter has no end (a second line of three hyphens)");
+  const deep = tooDeep(head);
+  if (deep !== undefined) return fault(deep + 2, `The frontmatter is nested deeper than ${MAX_DEPTH}`);
+  const parsed = parse(yaml, head.join("\n"));
+  // The head begins on line 2 of the file.
+  if ("fault" in parsed) return fault(parsed.fault.line + 1, parsed.fault.message);
+  return toFrontmatter(parsed.value, parsed.lineOf, folder);
+}
+
+interface Parsed {
+  value: Record<string, unknown>;
+  lineOf(key: string): number;
+}
+
+/** The core schema of YAML 1.2: strings, numbers, booleans, null. Tags and aliases are refused, so nothing is run and nothing expands. */
+function parse(yaml: typeof Yaml, text: string): Parsed | { fault: FrontmatterFault } {
+  const counter = new yaml.LineCounter();
+  const lineAt = (offset: number | undefined) => counter.linePos(offset ?? 0).line;
+  const doc = yaml.parseDocument(text, {
+    version: "1.2",
+    schema: "core",
+    merge: false,
+    uniqueKeys: true,
+    strict: true,
+    prettyErrors: false,
+    logLevel: "silent",
+    lineCounter: counter,
+  });
+  const wrong = doc.errors[0] ?? doc.warnings[0];
+  if (wrong) return { fault: { line: lineAt(wrong.pos[0]), message: wrong.message.split("\n")[0] ?? wrong.code } };
+  let refused: FrontmatterFault | undefined;
+  const refuse = (node: Yaml.Node, message: string) => {
+    refused = { line: lineAt(node.range?.[0]), message };
+    return yaml.visit.BREAK;
+  };
+  yaml.visit(doc, {
+    Alias: (_, node) => refuse(node, "Aliases are not allowed in frontmatter"),
+    Node: (_, node) => (node.tag?.startsWith("!") ? refuse(node, `The tag ${node.tag} is not allowed`) : undefined),
+  });
+  if (refused) return { fault: refused };
+  if (doc.contents !== null && !yaml.isMap(doc.contents))
+    return { fault: { line: 1, message: "The frontmatter is not a list of `key: value`" } };
+  const map = doc.contents;
+  const value: unknown = map === null ? {} : doc.toJS({ maxAliasCount: 0 });
+  return {
+    value: isRecord(value) ? value : {},
+    lineOf: (key) => {
+      const pair = map?.items.find((item) => yaml.isScalar(item.key) && item.key.value === key);
+      return lineAt(yaml.isNode(pair?.key) ? pair.key.range?.[0] : 0) + 1;
+    },
+  };
+}
+
+function toFrontmatter(
+  fields: Record<string, unknown>,
+  lineOf: (key: string) => number,
+  folder: string | undefined,
+): Frontmatter | { fault: FrontmatterFault } {
+  const warnings: string[] = [];
+  const description = toWords(fields.description);
+  if (description === null || description.trim() === "") {
+    const message = "description" in fields ? "The description is empty or not a text" : "It has no description";
+    return { fault: { line: "description" in fields ? lineOf("description") : 1, message } };
+  }
+  if ([...description].length > 1024) warnings.push("The description is longer than 1024 characters");
+  const name = toWords(fields.name);
+  if (name === null || name.trim() === "") warnings.push("It has no name: the folder's stands for it");
+  else {
+    if (!NAME.test(name)) warnings.push("The name is not of lower-case letters, digits and single inner hyphens");
+    if (name.length > 64) warnings.push("The name is longer than 64 characters");
+    if (folder !== undefined && name !== folder) warnings.push(`The name differs from the folder's, ${folder}`);
+  }
+  return {
+    name: name === null || name.trim() === "" ? null : name.trim(),
+    description: description.trim(),
+    license: toWords(fields.license),
+    compatibility: toWords(fields.compatibility),
+    allowedTools: toTools(fields["allowed-tools"]),
+    fields,
+    warnings,
+  };
+}
+
+/** `Bash(git log:*), Read` or a list; blanks inside brackets belong to the name. */
+function toTools(value: unknown): string[] | null {
+  if (value === undefined || value === null) return null;
+  const texts = Array.isArray(value) ? value.map(toWords) : [toWords(value)];
+  const names = texts.flatMap((text) => (text ?? "").match(/(?:\([^)]*\)|[^\s,(])+/g) ?? []);
+  return [...new Set(names)];
+}
+
+/** Scalars as they were meant: `name: 2048` is a name. */
+const toWords = (value: unknown): string | null =>
+  typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : null;
+
+/** Index of the line that goes over the limit. */
+function tooLong(lines: readonly string[]): number | undefined {
+  let bytes = 0;
+  const index = lines.findIndex((line) => {
+    bytes += Buffer.byteLength(line) + 1;
+    return bytes > MAX_BYTES;
+  });
+  return index < 0 ? undefined : index;
+}
+
+/**
+ * Index of the first line whose brackets, hyphens or indentation nest too deep: the library recurses. Counts more than is there (quoted
+ * brackets), never less.
+ */
+function tooDeep(lines: readonly string[]): number | undefined {
+  let open = 0;
+  const index = lines.findIndex((line) => {
+    for (const char of line) {
+      if (char === "[" || char === "{") open++;
+      else if (char === "]" || char === "}") open = Math.max(0, open - 1);
+    }
+    const indicators = /^(\s*[-?:] )*/.exec(line)?.[0].match(/[-?:]/g)?.length ?? 0;
+    const indent = (/^ */.exec(line)?.[0].length ?? 0) / 2;
+    return open > MAX_DEPTH || indicators > MAX_DEPTH || indent > MAX_DEPTH * 2;
+  });
+  return index < 0 ? undefined : index;
+}

@@ -1,0 +1,219 @@
+/** Links from the tools' folders into the store: made where nothing stands, removed when they are proven to be ours. */
+import { randomBytes } from "node:crypto";
+import { mkdirSync, renameSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { codeOf, SessarcError } from "sessarc";
+import { type Catalog, entriesOf, type LinkRow, type MadeFolder, type SnapshotRow } from "../store/catalog.ts";
+import { materialise, removeOwn } from "../store/materialise.ts";
+import type { Objects } from "../store/objects.ts";
+import type { Scope } from "../types.ts";
+import { type CopyState, compareCopy, removeCopy } from "./copies.ts";
+import { identityAt, standingAt, statAt } from "./proof.ts";
+
+export interface LinkPlace {
+  skill: string;
+  tool: string;
+  scope: Scope;
+  project: string | null;
+  path: string;
+}
+
+export interface Links {
+  /** A link to `target`. Answers false when it stands already. Throws SKILL_IN_THE_WAY, SKILL_LINK_DENIED; nothing has changed then. */
+  symlink(place: LinkPlace, target: string): Promise<boolean>;
+  /** A copy of a snapshot. An older copy of ours that nobody edited is replaced; else SKILL_IN_THE_WAY, SKILL_COPY_EDITED. */
+  copy(place: LinkPlace, snapshot: Omit<SnapshotRow, "seq">): Promise<boolean>;
+  /** Removes what the row says we made. `gone`: it was not there any more. Throws SKILL_NOT_OURS, SKILL_COPY_EDITED. */
+  remove(row: LinkRow): Promise<"removed" | "gone">;
+  /** How a copy of ours compares with what it was made from. */
+  copyState(row: LinkRow): Promise<CopyState>;
+  /** Takes back or finishes what a crash left. */
+  recover(): Promise<void>;
+}
+
+export function createLinks(catalog: Catalog, objects: Objects): Links {
+  const rowOf = (place: LinkPlace, kind: LinkRow["kind"], target: string, stage: string | null): LinkRow => ({
+    path: place.path,
+    skill_id: place.skill,
+    tool: place.tool,
+    scope: place.scope,
+    project_id: place.project,
+    kind,
+    target,
+    stage,
+    identity: null,
+    before: JSON.stringify({ stood: "nothing", folder: firstMissing(dirname(place.path)) ?? null }),
+    made: "[]",
+    state: "making",
+    created_at: Date.now(),
+  });
+
+  function inTheWay(path: string): SessarcError {
+    const found = standingAt(path, undefined);
+    return new SessarcError("SKILL_IN_THE_WAY", { path, what: found.is === "other" ? found.what : "Something" });
+  }
+
+  /** Nothing came of it: the folders that were made go, and so does the row. */
+  async function takeBack(row: LinkRow): Promise<void> {
+    removeFolders(JSON.parse(row.made) as MadeFolder[]);
+    await catalog.dropLink(row.path);
+  }
+
+  /** The folders above the link; an error that says what keeps them from being made. */
+  function makeParents(row: LinkRow): void {
+    try {
+      row.made = JSON.stringify(makeFolders(dirname(row.path)));
+    } catch (error) {
+      throw toDenied(row.path, error);
+    }
+  }
+
+  async function copyState(row: LinkRow): Promise<CopyState> {
+    const snapshot = await catalog.snapshot(row.skill_id, row.target);
+    return compareCopy(row.path, snapshot ? entriesOf(snapshot) : []);
+  }
+
+  const self: Links = {
+    async symlink(place, target) {
+      const known = await catalog.link(place.path);
+      const found = standingAt(place.path, known);
+      if (found.is === "ours" && known?.kind === "symlink" && known.target === target) return false;
+      if (found.is !== "nothing") throw inTheWay(place.path);
+      const row = rowOf(place, "symlink", target, null);
+      await catalog.putLink(row);
+      try {
+        makeParents(row);
+        // Fails when something stands there by now: nothing is ever replaced.
+        symlinkSync(target, row.path, process.platform === "win32" ? "junction" : "dir");
+      } catch (error) {
+        await takeBack(row);
+        if (codeOf(error) === "EEXIST") throw inTheWay(place.path);
+        throw toDenied(row.path, error);
+      }
+      await catalog.putLink({ ...row, identity: identityAt(row.path) ?? null, state: "made" });
+      return true;
+    },
+
+    async copy(place, snapshot) {
+      const known = await catalog.link(place.path);
+      const found = standingAt(place.path, known);
+      if (found.is === "ours" && known) {
+        if (known.kind === "copy" && known.target === snapshot.id && (await copyState(known)).same) return false;
+        if (known.kind !== "copy") throw inTheWay(place.path);
+        await self.remove(known);
+      } else if (found.is !== "nothing") throw inTheWay(place.path);
+      // Beside its place, so that one rename puts it there whole.
+      const stage = join(dirname(place.path), `.sessarc-${randomBytes(8).toString("hex")}`);
+      const row = rowOf(place, "copy", snapshot.id, stage);
+      await catalog.putLink(row);
+      try {
+        makeParents(row);
+        await materialise(stage, entriesOf(snapshot), objects, snapshot.id);
+        row.identity = identityAt(stage) ?? null;
+        await catalog.putLink(row);
+        // In one turn: what comes in between would be an empty folder at most, which a rename replaces.
+        if (standingAt(row.path, undefined).is !== "nothing") throw inTheWay(row.path);
+        renameSync(stage, row.path);
+      } catch (error) {
+        await removeOwn(stage);
+        await takeBack(row);
+        throw toDenied(row.path, error);
+      }
+      await catalog.putLink({ ...row, stage: null, state: "made" });
+      return true;
+    },
+
+    async remove(row) {
+      const { path } = row;
+      const refuse = () => {
+        const found = standingAt(path, row);
+        if (found.is === "other") throw new SessarcError("SKILL_NOT_OURS", { path, what: found.what });
+        return found.is;
+      };
+      if (refuse() === "nothing") {
+        await takeBack(row);
+        return "gone";
+      }
+      const state = row.kind === "copy" ? await copyState(row) : undefined;
+      if (state && !state.same) {
+        const files = state.files.map((file) => file.path).join(", ");
+        throw new SessarcError("SKILL_COPY_EDITED", { path, files });
+      }
+      await catalog.putLink({ ...row, state: "removing" });
+      const still = refuse();
+      if (still === "ours" && row.kind === "symlink") unlinkSync(path);
+      else if (still === "ours" && state) removeCopy(path, state);
+      await takeBack(row);
+      return still === "ours" ? "removed" : "gone";
+    },
+
+    copyState,
+
+    async recover() {
+      for (const row of await catalog.links()) {
+        if (row.state === "removing") {
+          const found = standingAt(row.path, row);
+          if (found.is === "ours") {
+            if (row.kind === "symlink") unlinkSync(row.path);
+            else removeCopy(row.path, await copyState(row));
+          }
+          await takeBack(row);
+        } else if (row.state === "making") await settle(row);
+      }
+    },
+  };
+
+  /** A row whose link may have been made: told by what it is, since nobody else makes one like it. */
+  async function settle(row: LinkRow): Promise<void> {
+    if (row.stage !== null) await removeOwn(row.stage);
+    const identity = identityAt(row.path);
+    const asMade: LinkRow = { ...row, identity: identity ?? null, stage: null, state: "made" };
+    // A copy has the inode of its stage; a link is known by the target alone.
+    const ours =
+      identity !== undefined &&
+      (row.kind === "copy" ? identity === row.identity : standingAt(row.path, asMade).is === "ours");
+    if (ours) await catalog.putLink(asMade);
+    else await takeBack(row);
+  }
+
+  return self;
+}
+
+/** Topmost folder that is missing on the way to `folder`. */
+function firstMissing(folder: string): string | undefined {
+  let missing: string | undefined;
+  for (let at = folder; !statAt(at); at = dirname(at)) {
+    missing = at;
+    if (dirname(at) === at) break;
+  }
+  return missing;
+}
+
+function makeFolders(folder: string): MadeFolder[] {
+  const first = mkdirSync(folder, { recursive: true });
+  if (!first) return [];
+  const made: MadeFolder[] = [];
+  for (let at = folder; at.length >= first.length; at = dirname(at)) {
+    const identity = identityAt(at);
+    if (identity) made.push({ path: at, identity });
+  }
+  return made;
+}
+
+/** Deepest first, as far as they are ours and empty. */
+function removeFolders(made: readonly MadeFolder[]): void {
+  for (const { path, identity } of made) {
+    if (identityAt(path) !== identity) return;
+    try {
+      rmdirSync(path);
+    } catch {
+      return; // somebody uses it
+    }
+  }
+}
+
+function toDenied(path: string, error: unknown): unknown {
+  if (error instanceof SessarcError) return error;
+  const code = codeOf(error);
+  return code ? new SessarcError("SKILL_LINK_DENIED", { path, reason: code }, { cause: error }) : error;
+}

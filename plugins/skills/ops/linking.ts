@@ -1,0 +1,111 @@
+/** Links of a skill into tools, and the end of a skill. */
+import { join } from "node:path";
+import { isSessarcError, SessarcError } from "sessarc";
+import { linkRoot } from "../scan/roots.ts";
+import { type LinkRow, originOf, putSkill, putSnapshot } from "../store/catalog.ts";
+import type { Scope, Skill } from "../types.ts";
+import { oneSkill } from "./list.ts";
+import type { Shelf } from "./shelf.ts";
+
+export interface LinkTarget {
+  tool: string;
+  scope?: Scope | undefined;
+  /** Id of the project, for scope `project`. */
+  project?: string | undefined;
+}
+
+export interface LinkRequest extends LinkTarget {
+  mode?: "symlink" | "copy" | undefined;
+  /** Link though the tool sees the skill already. */
+  again?: boolean | undefined;
+}
+
+/** Links that stand already are fine. Throws what links.ts throws, and SKILL_ALREADY_VISIBLE. */
+export async function linkSkill(shelf: Shelf, id: string, request: LinkRequest): Promise<Skill> {
+  const row = await shelf.row(id);
+  const { scope, path, project } = await placeOf(shelf, id, request);
+  const looked = await shelf.look(id);
+  if ("fault" in looked) throw new SessarcError("SKILL_UNREADABLE", { id, reason: looked.fault.message });
+  if (scope === "user" && !request.again) await refuseSecond(shelf, id, request.tool);
+  const place = { skill: id, tool: request.tool, scope, project, path };
+  if (request.mode === "copy") {
+    const { snapshot, isNew } = await shelf.present(row);
+    if (isNew) await shelf.catalog.batch([putSnapshot(snapshot)]);
+    await shelf.links.copy(place, snapshot);
+  } else await shelf.links.symlink(place, shelf.realOf(id));
+  await shelf.tell({ id, what: "linked" });
+  return oneSkill(shelf, id);
+}
+
+/** Throws SKILL_NOT_LINKED, SKILL_NOT_OURS, SKILL_COPY_EDITED; nothing is removed then. */
+export async function unlinkSkill(shelf: Shelf, id: string, request: LinkTarget): Promise<Skill> {
+  await shelf.row(id);
+  const { scope, project } = request;
+  const row = (await shelf.catalog.links(id)).find(
+    (link) =>
+      link.tool === request.tool &&
+      link.scope === (scope ?? "user") &&
+      (project === undefined || link.project_id === project),
+  );
+  if (!row) throw new SessarcError("SKILL_NOT_LINKED", { id, tool: request.tool });
+  await shelf.links.remove(row);
+  await shelf.tell({ id, what: "unlinked" });
+  return oneSkill(shelf, id);
+}
+
+/** Unlinks ours, then forgets the skill; its snapshots stay and can be restored. What is not ours any more stays where it is. */
+export async function deleteSkill(
+  shelf: Shelf,
+  id: string,
+  removeFiles: boolean,
+): Promise<{ unlinked: number; filesRemoved: boolean; left: { path: string; reason: string }[] }> {
+  const row = await shelf.row(id);
+  const left: { path: string; reason: string }[] = [];
+  let unlinked = 0;
+  for (const link of await shelf.catalog.links(id)) {
+    try {
+      if ((await shelf.links.remove(link)) === "removed") unlinked++;
+    } catch (error) {
+      if (!isSessarcError(error)) throw error;
+      left.push({ path: link.path, reason: error.message });
+      await forget(shelf, link);
+    }
+  }
+  const gone = putSkill({ ...row, deleted_at: Date.now() });
+  if (removeFiles)
+    await shelf.places.set(id, null, { keep: { reason: "delete", origin: originOf(row) }, statements: [gone] });
+  else await shelf.catalog.batch([gone]);
+  await shelf.tell({ id, what: "deleted" });
+  return { unlinked, filesRemoved: removeFiles, left };
+}
+
+/** An edited copy, or somebody else's folder: from now on none of ours. */
+const forget = ({ catalog }: Shelf, { path }: LinkRow) => catalog.dropLink(path);
+
+async function placeOf(shelf: Shelf, id: string, { tool, scope = "user", project }: LinkTarget) {
+  const adapters = shelf.adapters();
+  const adapter = adapters.find((one) => one.name === tool);
+  if (!adapter) throw new SessarcError("SKILL_TOOL_UNKNOWN", { tool, known: adapters.map((one) => one.name) });
+  if (scope === "project" && project === undefined)
+    throw new SessarcError("INVALID_INPUT", { reason: "A link of scope project needs `project`, the id of one" });
+  const folder = scope === "project" ? await projectOf(shelf, project ?? "") : undefined;
+  const root = linkRoot(adapter, shelf.kernel.env, scope, folder);
+  if (root === undefined) throw new SessarcError("SKILL_SCOPE_MISSING", { tool, scope });
+  return { scope, path: join(root, id), project: folder?.id ?? null };
+}
+
+async function projectOf({ kernel }: Shelf, id: string) {
+  const { path } = await kernel.inject("archive").project(id);
+  if (path === null)
+    throw new SessarcError("SKILL_SCOPE_MISSING", { tool: "A project without a folder", scope: "project" });
+  return { id, path };
+}
+
+async function refuseSecond(shelf: Shelf, id: string, tool: string): Promise<void> {
+  const { links } = await oneSkill(shelf, id);
+  const own = links.find((link) => link.tool === tool && link.scope === "user");
+  const [through] = own?.visibleThrough ?? [];
+  if (!own || through === undefined || own.state !== "none") return;
+  const path = links.find((link) => link.tool === through && link.scope === "user")?.path ?? own.path;
+  throw new SessarcError("SKILL_ALREADY_VISIBLE", { id, tool, path, through });
+}

@@ -1,0 +1,139 @@
+/** Skills as they are answered: the row, the folder as it stands, links, drift and use. */
+
+import { normalName } from "../content/names.ts";
+import { readTools, type Tools } from "../link/states.ts";
+import type { Inspected } from "../scan/inspect.ts";
+import { skillRoots } from "../scan/roots.ts";
+import { type Stored, scanSkills } from "../scan/scan.ts";
+import { type LinkRow, originOf, type SkillRow } from "../store/catalog.ts";
+import type { Origin, Scan, Skill, SkillDetail } from "../types.ts";
+import { plainName, type UsedName } from "../usage/use.ts";
+import { readLook } from "./look.ts";
+import type { Shelf } from "./shelf.ts";
+
+export async function listSkills(shelf: Shelf): Promise<Skill[]> {
+  const rows = await shelf.catalog.skills();
+  return rows.length === 0 ? [] : toSkills(shelf, rows);
+}
+
+export async function oneSkill(shelf: Shelf, id: string): Promise<Skill> {
+  const [skill] = await toSkills(shelf, [await shelf.row(id)]);
+  return skill as Skill;
+}
+
+export async function detailOf(shelf: Shelf, id: string): Promise<SkillDetail> {
+  const skill = await oneSkill(shelf, id);
+  const looked = await shelf.look(id);
+  const valid = "fault" in looked ? undefined : looked;
+  const tree = valid?.tree ?? (await shelf.places.capture(shelf.places.pathOf(id)));
+  return {
+    ...skill,
+    content: valid?.text ?? (await readText(shelf, id)),
+    files: (tree?.entries ?? []).flatMap((entry) =>
+      entry.kind === "file" ? [{ path: entry.path, size: entry.size }] : [],
+    ),
+    frontmatter: JSON.parse(JSON.stringify(valid?.front.fields ?? {})) as Record<string, unknown>,
+    warnings: valid?.front.warnings ?? [],
+    use: await shelf.use.of([id, skill.name]),
+  };
+}
+
+async function readText(shelf: Shelf, id: string): Promise<string | null> {
+  const { readSkillFile } = await import("../scan/inspect.ts");
+  const file = readSkillFile(shelf.realOf(id));
+  return "fault" in file ? null : file.text;
+}
+
+export async function scanAll(shelf: Shelf): Promise<Scan> {
+  const roots = skillRoots(shelf.adapters(), shelf.kernel.env, await shelf.projects());
+  return scanSkills(roots, await storedOf(shelf), await shelf.inspector());
+}
+
+async function storedOf({ catalog, realOf, look }: Shelf): Promise<Stored> {
+  const [rows, links] = await Promise.all([catalog.skills(), catalog.links()]);
+  const bases = new Map((await catalog.bases()).map((row) => [row.id, row.content_hash]));
+  const skills = new Map<string, { name: string; contentHash: string }>();
+  for (const { id, name } of rows) {
+    const looked = await look(id);
+    skills.set(id, { name, contentHash: "fault" in looked ? (bases.get(id) ?? "") : looked.tree.hash });
+  }
+  const copies = new Map<string, { skill: string; contentHash: string }>();
+  for (const link of links.filter((one) => one.kind === "copy")) {
+    const snapshot = await catalog.snapshot(link.skill_id, link.target);
+    if (snapshot) copies.set(link.path, { skill: link.skill_id, contentHash: snapshot.content_hash });
+  }
+  const ours = new Map(links.filter((one) => one.kind === "symlink").map((link) => [link.path, link.skill_id]));
+  return { folder: realOf(""), skills, copies, links: ours };
+}
+
+async function toSkills(shelf: Shelf, rows: readonly SkillRow[]): Promise<Skill[]> {
+  const { catalog, use } = shelf;
+  const [links, bases, used, tools] = await Promise.all([
+    catalog.links(),
+    catalog.bases(),
+    use.names(),
+    readTools(shelf.adapters(), shelf.kernel.env),
+  ]);
+  const baseOf = new Map(bases.map((row) => [row.id, row.content_hash]));
+  const byName = usesByName(used);
+  const skills: Skill[] = [];
+  for (const row of rows) {
+    const looked = await shelf.look(row.id);
+    skills.push(toSkill(shelf, row, looked, { links, tools, base: baseOf.get(row.id) ?? "", used: byName }));
+  }
+  return skills;
+}
+
+interface Around {
+  links: readonly LinkRow[];
+  tools: Tools;
+  base: string;
+  used: ReadonlyMap<string, UsedName[]>;
+}
+
+function toSkill(shelf: Shelf, row: SkillRow, looked: Inspected, { links, tools, base, used }: Around): Skill {
+  const valid = "fault" in looked ? undefined : looked;
+  const contentHash = valid?.tree.hash ?? base;
+  const own = links.filter((link) => link.skill_id === row.id);
+  const names = [...new Set([normalName(row.id), normalName(row.name)])];
+  return {
+    id: row.id,
+    name: valid?.front.name ?? row.name,
+    description: valid?.front.description ?? row.description,
+    tags: JSON.parse(row.tags) as string[],
+    rating: row.rating,
+    origin: originOf(row),
+    contentHash,
+    drift: driftOf(valid === undefined || contentHash !== base, row, originOf(row)),
+    links: tools.linksOf(row.id, shelf.realOf(row.id), own),
+    usage: sumOf(names.flatMap((name) => used.get(name) ?? [])),
+    importedAt: new Date(row.imported_at).toISOString(),
+    problem: "fault" in looked ? looked.fault.message : null,
+  };
+}
+
+function driftOf(local: boolean, row: SkillRow, origin: Origin | null): Skill["drift"] {
+  const look = readLook(row);
+  const upstream = look?.skillChanged === true && look.tree !== origin?.tree;
+  return local ? (upstream ? "both" : "local") : upstream ? "upstream" : "none";
+}
+
+function usesByName(used: readonly UsedName[]): Map<string, UsedName[]> {
+  const map = new Map<string, UsedName[]>();
+  for (const one of used) {
+    const name = plainName(one.name);
+    map.set(name, [...(map.get(name) ?? []), one]);
+  }
+  return map;
+}
+
+function sumOf(used: readonly UsedName[]): Skill["usage"] {
+  let last: string | null = null;
+  for (const { lastUsedAt } of used) if (lastUsedAt !== null && (last === null || lastUsedAt > last)) last = lastUsedAt;
+  return {
+    invocations: used.reduce((sum, one) => sum + one.invocations, 0),
+    // A session that asked by two spellings counts twice here; GET /skills/:id counts it once.
+    sessions: used.reduce((sum, one) => sum + one.sessions, 0),
+    lastUsedAt: last,
+  };
+}

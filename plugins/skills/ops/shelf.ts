@@ -1,0 +1,136 @@
+/** What every operation on skills stands on: catalogue, folders, links, and one change at a time. */
+import { realpathSync } from "node:fs";
+import { join } from "node:path";
+import { type Adapter, type Kernel, SessarcError } from "sessarc";
+import { inSlices } from "../content/slices.ts";
+import type { Tree } from "../content/tree.ts";
+import { createLinks, type Links } from "../link/links.ts";
+import { createInspector, type Inspected, type Inspector } from "../scan/inspect.ts";
+import type { ProjectFolder } from "../scan/roots.ts";
+import {
+  type Catalog,
+  createCatalog,
+  originOf,
+  type SkillRow,
+  type SnapshotRow,
+  snapshotOf,
+} from "../store/catalog.ts";
+import { createPlaces, knownSnapshot, type Places } from "../store/place.ts";
+import type { Snapshot } from "../types.ts";
+import type { Use } from "../usage/use.ts";
+
+export interface SkillEvent {
+  id: string;
+  what: "imported" | "edited" | "updated" | "restored" | "deleted" | "linked" | "unlinked" | "described";
+}
+
+export interface Shelf {
+  readonly kernel: Kernel;
+  readonly catalog: Catalog;
+  readonly places: Places;
+  readonly links: Links;
+  readonly use: Use;
+  /** More hosts to fetch from. */
+  readonly hosts: readonly string[];
+  /** Loads what reads skills, once. */
+  inspector(): Promise<Inspector>;
+  /** Runs one after the other, after what a crash left is put in order. Never inside another. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
+  /** The row of a skill that is there; throws SKILL_NOT_FOUND. */
+  row(id: string): Promise<SkillRow>;
+  /** The row, deleted ones too. */
+  anyRow(id: string): Promise<SkillRow>;
+  /** Where links to it lead: through no other link. */
+  realOf(id: string): string;
+  look(id: string): Promise<Inspected>;
+  /** The present content and the snapshot that has it; of a change nobody told of, a new one. Throws SKILL_UNREADABLE. */
+  present(
+    row: SkillRow,
+    reason?: Snapshot["reason"],
+  ): Promise<{ tree: Tree; snapshot: Omit<SnapshotRow, "seq">; isNew: boolean }>;
+  adapters(): Adapter[];
+  projects(): Promise<ProjectFolder[]>;
+  tell(event: SkillEvent): Promise<void>;
+}
+
+export function createShelf(kernel: Kernel, use: Use, hosts: readonly string[]): Shelf {
+  const catalog = createCatalog(kernel.storage.db);
+  const places = createPlaces(join(kernel.storage.dataDir, "skills"), catalog);
+  const links = createLinks(catalog, places.objects);
+  let inspector: Promise<Inspector> | undefined;
+  let ready: Promise<void> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  let real: string | undefined;
+
+  const recover = async () => {
+    await places.recover();
+    await links.recover();
+  };
+
+  const shelf: Shelf = {
+    kernel,
+    catalog,
+    places,
+    links,
+    use,
+    hosts,
+    inspector() {
+      inspector ??= createInspector();
+      return inspector;
+    },
+    alone(work) {
+      const run = async () => {
+        ready ??= recover();
+        await ready.catch((error) => {
+          ready = undefined; // the disk may be there again next time
+          throw error;
+        });
+        return work();
+      };
+      const result = last.then(run, run);
+      last = result.catch(() => {});
+      return result;
+    },
+    async row(id) {
+      const row = await catalog.skill(id);
+      if (!row || row.deleted_at !== null) throw new SessarcError("SKILL_NOT_FOUND", { id });
+      return row;
+    },
+    async anyRow(id) {
+      const row = await catalog.skill(id);
+      if (!row) throw new SessarcError("SKILL_NOT_FOUND", { id });
+      return row;
+    },
+    realOf(id) {
+      real ??= realpathSync(places.folder);
+      return join(real, id);
+    },
+    async look(id) {
+      const at = await shelf.inspector();
+      const found = at.resolve(shelf.realOf(id));
+      return "fault" in found
+        ? { fault: { ...found.fault, message: "Its folder is gone from the store" } }
+        : inSlices(at.inspect(found.real, id));
+    },
+    async present(row, reason = "edit") {
+      const tree = await places.capture(places.pathOf(row.id));
+      if (!tree) throw new SessarcError("SKILL_UNREADABLE", { id: row.id, reason: await faultOf(shelf, row.id) });
+      const known = await knownSnapshot(catalog, row.id, tree);
+      return known
+        ? { tree, snapshot: known, isNew: false }
+        : { tree, snapshot: snapshotOf(row.id, tree, reason, originOf(row)), isNew: true };
+    },
+    adapters: () => [...kernel.registry.adapters.values()].filter((adapter) => adapter.skills),
+    async projects() {
+      const rows = await kernel.inject("archive").store.projects();
+      return rows.flatMap(({ id, path }) => (path === null ? [] : [{ id, path }]));
+    },
+    tell: (event) => kernel.notify("skill:changed", event),
+  };
+  return shelf;
+}
+
+async function faultOf(shelf: Shelf, id: string): Promise<string> {
+  const looked = await shelf.look(id);
+  return "fault" in looked ? looked.fault.message : "it changed while it was read";
+}

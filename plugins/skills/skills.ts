@@ -1,0 +1,110 @@
+/** Skills as other plugins see them: service "skills". Every call waits for the one before it, but for what goes over the network. */
+import type { Kernel } from "sessarc";
+import type { Preference } from "./change/merge.ts";
+import { type Drift, driftOf } from "./ops/drift.ts";
+import { noticeEdit, restoreSnapshot, snapshotsOf } from "./ops/history.ts";
+import { type GitImport, importGit, importPath, importSelf } from "./ops/import.ts";
+import { deleteSkill, type LinkRequest, type LinkTarget, linkSkill, unlinkSkill } from "./ops/linking.ts";
+import { detailOf, listSkills, oneSkill, scanAll } from "./ops/list.ts";
+import { overviewOf, type SkillsOverview } from "./ops/overview.ts";
+import { createShelf } from "./ops/shelf.ts";
+import { applyUpdate, lookUpstream, planUpdate, type UpdatePlan, type UpstreamCheck } from "./ops/update.ts";
+import { putSkill } from "./store/catalog.ts";
+import type { Scan, Skill, SkillDetail, SkillUse, Snapshot } from "./types.ts";
+import { createUse, type Use } from "./usage/use.ts";
+
+export interface Skills {
+  list(): Promise<Skill[]>;
+  scan(): Promise<Scan>;
+  /** Throws SKILL_NOT_FOUND, as all that take an id. */
+  get(id: string): Promise<SkillDetail>;
+  importPath(path: string): Promise<Skill>;
+  importSelf(): Promise<Skill>;
+  importGit(from: {
+    url: string;
+    ref?: string | undefined;
+    path?: string | undefined;
+    dryRun?: boolean | undefined;
+  }): Promise<GitImport>;
+  describe(id: string, what: { tags?: string[] | undefined; rating?: number | undefined }): Promise<Skill>;
+  remove(id: string, removeFiles: boolean): ReturnType<typeof deleteSkill>;
+  link(id: string, request: LinkRequest): Promise<Skill>;
+  unlink(id: string, request: LinkTarget): Promise<Skill>;
+  snapshots(id: string): Promise<Snapshot[]>;
+  restore(id: string, snapshot: string): Promise<Skill>;
+  checkUpstream(id: string): Promise<UpstreamCheck>;
+  /** Without `commit` a plan, and nothing is written; with it the version that a plan has shown. */
+  update(id: string, request: { commit?: string | undefined; conflicts?: Preference | undefined }): Promise<UpdatePlan>;
+  drift(id: string): Promise<Drift>;
+  use(id: string): Promise<SkillUse>;
+  overview(since?: number): Promise<SkillsOverview>;
+  readonly uses: Use;
+  /** From now on edits in the store become snapshots; those since the last time at once. Calling it again changes nothing. */
+  watch(): Promise<void>;
+}
+
+export interface SkillOptions {
+  /** Hosts to fetch from beside the known ones. */
+  hosts?: readonly string[];
+}
+
+export function createSkills(kernel: Kernel, options: SkillOptions = {}): Skills {
+  const use = createUse(kernel);
+  const shelf = createShelf(kernel, use, options.hosts ?? []);
+  const { alone } = shelf;
+  let watching: Promise<void> | undefined;
+
+  const notice = (ids: Iterable<string>) => Promise.all([...ids].map((id) => alone(() => noticeEdit(shelf, id))));
+
+  async function watch(): Promise<void> {
+    const ids = await alone(async () => (await shelf.catalog.skills()).map((row) => row.id));
+    await kernel.watch(shelf.realOf(""), async (changes) => {
+      const root = shelf.realOf("");
+      await notice(new Set(changes.map(({ path }) => path.slice(root.length).split(/[/\\]/).find(Boolean) ?? "")));
+    });
+    await notice(ids);
+  }
+
+  return {
+    uses: use,
+    list: () => alone(() => listSkills(shelf)),
+    scan: () => alone(() => scanAll(shelf)),
+    get: (id) => alone(() => detailOf(shelf, id)),
+    importPath: (path) => alone(() => importPath(shelf, path)),
+    importSelf: () => alone(() => importSelf(shelf)),
+    importGit: (from) => importGit(shelf, from),
+    describe: (id, { tags, rating }) =>
+      alone(async () => {
+        const row = await shelf.row(id);
+        const next = {
+          ...row,
+          tags: tags ? JSON.stringify([...new Set(tags)]) : row.tags,
+          rating: rating ?? row.rating,
+        };
+        await shelf.catalog.batch([putSkill(next)]);
+        await shelf.tell({ id, what: "described" });
+        return oneSkill(shelf, id);
+      }),
+    remove: (id, removeFiles) => alone(() => deleteSkill(shelf, id, removeFiles)),
+    link: (id, request) => alone(() => linkSkill(shelf, id, request)),
+    unlink: (id, request) => alone(() => unlinkSkill(shelf, id, request)),
+    snapshots: (id) => alone(() => snapshotsOf(shelf, id)),
+    restore: (id, snapshot) => alone(() => restoreSnapshot(shelf, id, snapshot)),
+    checkUpstream: (id) => lookUpstream(shelf, id),
+    update: (id, { commit, conflicts }) =>
+      commit === undefined ? planUpdate(shelf, id) : alone(() => applyUpdate(shelf, id, commit, conflicts)),
+    drift: (id) => alone(() => driftOf(shelf, id)),
+    use: async (id) => {
+      const row = await shelf.row(id);
+      return use.of([row.id, row.name]);
+    },
+    overview: (since) => alone(() => overviewOf(shelf, since)),
+    watch() {
+      watching ??= watch().catch((error) => {
+        watching = undefined;
+        throw error;
+      });
+      return watching;
+    },
+  };
+}

@@ -1,0 +1,158 @@
+/** Skills as the archive's sessions used them. Counted at import; kept by session and name. */
+import { type Database, type Kernel, mergeUsage, type SessionUsage, type SqlValue, type Statement } from "sessarc";
+import { normalName } from "../content/names.ts";
+import type { SkillSession, SkillUse } from "../types.ts";
+
+export interface UsedName {
+  /** As sessions asked for it. */
+  name: string;
+  invocations: number;
+  failures: number;
+  sessions: number;
+  lastUsedAt: string | null;
+}
+
+export interface Use {
+  /** Replaces what is known of a session. */
+  record(session: string, skills: Readonly<Record<string, [number, number, number | null]>> | undefined): Promise<void>;
+  forget(session: string): Promise<void>;
+  /** Every name that was asked for, last used first; names that may be commands of a tool begin with a slash. */
+  names(since?: number): Promise<UsedName[]>;
+  /** All of one skill: by name and id, with and without the slash. */
+  of(names: readonly string[]): Promise<SkillUse>;
+}
+
+interface Row {
+  session_id: string;
+  name: string;
+  calls: number;
+  failures: number;
+  last_at: number | null;
+  tool: string;
+  project_id: string;
+  title: string | null;
+  usage: string;
+}
+
+const RECENT = 20;
+
+export function createUse({ storage: { db } }: Pick<Kernel, "storage">): Use {
+  let known: Promise<Set<string>> | undefined;
+  const sessions = () => {
+    known ??= db
+      .all<{ session_id: string }>("select distinct session_id from skill_use")
+      .then((rows) => new Set(rows.map((row) => row.session_id)));
+    return known;
+  };
+
+  const clear = (session: string): Statement => ["delete from skill_use where session_id = ?", [session]];
+
+  return {
+    async record(session, skills = {}) {
+      const uses = Object.entries(skills);
+      const all = await sessions();
+      // Most sessions use none: then nothing is written.
+      if (uses.length === 0 && !all.has(session)) return;
+      await db.batch([
+        clear(session),
+        ...uses.map(
+          ([name, [calls, failures, last]]): Statement => [
+            "insert into skill_use values (?, ?, ?, ?, ?)",
+            [session, name, calls, failures, last],
+          ],
+        ),
+      ]);
+      if (uses.length > 0) all.add(session);
+      else all.delete(session);
+    },
+    async forget(session) {
+      if (!(await sessions()).delete(session)) return;
+      await db.batch([clear(session)]);
+    },
+    async names(since) {
+      const rows = await db.all<{
+        name: string;
+        calls: number;
+        failures: number;
+        sessions: number;
+        last: number | null;
+      }>(
+        `select name, sum(calls) as calls, sum(failures) as failures, count(*) as sessions, max(last_at) as last
+         from skill_use where session_id in (select id from session) and (? is null or last_at >= ?)
+         group by name order by last desc, name`,
+        [since ?? null, since ?? null],
+      );
+      return rows.map((row) => ({
+        name: row.name,
+        invocations: row.calls,
+        failures: row.failures,
+        sessions: row.sessions,
+        lastUsedAt: toIso(row.last),
+      }));
+    },
+    of: async (names) => toUse(await usesOf(db, names)),
+  };
+}
+
+async function usesOf(db: Database, names: readonly string[]): Promise<Row[]> {
+  const wanted = new Set(names.map(normalName));
+  const used = await db.all<{ name: string }>("select distinct name from skill_use");
+  const spelled: SqlValue[] = used.map(({ name }) => name).filter((name) => wanted.has(plainName(name)));
+  if (spelled.length === 0) return [];
+  return db.all<Row>(
+    `select u.*, s.tool, s.project_id, substr(coalesce(s.name, s.title, s.first_prompt), 1, 160) as title, s.usage
+     from skill_use u join session s on s.id = u.session_id
+     where u.name in (${spelled.map(() => "?").join(", ")}) order by u.last_at desc`,
+    spelled,
+  );
+}
+
+/** A used name as skills are compared: without the slash of a command. */
+export const plainName = (name: string) => normalName(name.replace(/^\//, ""));
+
+function toUse(rows: readonly Row[]): SkillUse {
+  const sessions = new Map<string, SkillSession>();
+  const sessionUsage: SessionUsage = {};
+  const tools = new Map<string, SkillUse["tools"][number]>();
+  for (const row of rows) {
+    const lastUsedAt = toIso(row.last_at);
+    const tool = tools.get(row.tool) ?? { tool: row.tool, invocations: 0, sessions: 0, lastUsedAt: null };
+    tools.set(row.tool, tool);
+    tool.invocations += row.calls;
+    tool.lastUsedAt = later(tool.lastUsedAt, lastUsedAt);
+    const session = sessions.get(row.session_id);
+    if (session) {
+      session.invocations += row.calls;
+      session.failures += row.failures;
+      session.lastUsedAt = later(session.lastUsedAt, lastUsedAt);
+      continue;
+    }
+    tool.sessions++;
+    mergeUsage(sessionUsage, JSON.parse(row.usage) as SessionUsage);
+    const { calls: invocations, failures, title } = row;
+    sessions.set(row.session_id, {
+      sessionId: row.session_id,
+      tool: row.tool,
+      projectId: row.project_id,
+      title,
+      invocations,
+      failures,
+      lastUsedAt,
+    });
+  }
+  const all = [...sessions.values()].sort((a, b) => ((a.lastUsedAt ?? "") < (b.lastUsedAt ?? "") ? 1 : -1));
+  const sum = (of: (session: SkillSession) => number) => all.reduce((total, session) => total + of(session), 0);
+  return {
+    invocations: sum((session) => session.invocations),
+    failures: sum((session) => session.failures),
+    sessions: all.length,
+    projects: new Set(all.map((session) => session.projectId)).size,
+    tools: [...tools.values()].sort((a, b) => b.invocations - a.invocations),
+    lastUsedAt: all[0]?.lastUsedAt ?? null,
+    sessionUsage,
+    recent: all.slice(0, RECENT),
+  };
+}
+
+const later = (a: string | null, b: string | null) => (a === null || (b !== null && b > a) ? b : a);
+const toIso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());

@@ -1,0 +1,248 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { lstat, mkdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Scan, Skill, SkillDetail, Snapshot } from "../../plugins/index.ts";
+import { readError, type TestKernel } from "../kernel.ts";
+import { importSkill, nextChange, picture, plant, skillKernel, skillText, storeOf, writeTree } from "./world.ts";
+
+const snapshotsOf = async (t: TestKernel, id: string) =>
+  (await t.json<{ snapshots: Snapshot[] }>(`/api/skills/${id}/snapshots`)).snapshots;
+
+describe("scan and import", () => {
+  it("puts every entry of the tools' folders in one class, and imports by copying", async () => {
+    const t = await skillKernel();
+    const path = await plant(t.home, ".claude/skills", "notes", { "scripts/run.sh": ["#!/bin/sh\n", 0o755] });
+    await plant(t.home, ".cursor/skills", "notes", { "other.md": "x" });
+    await writeTree(join(t.home, ".codex/skills/empty"), { "README.md": "no skill" });
+    const before = await picture(t.home);
+    const scan = await t.json<Scan>("/api/skills/scan");
+    expect(scan.entries.map(({ name, class: kind, reason, tool }) => [name, kind, reason, tool])).toEqual([
+      ["notes", "importable", null, "claude-code"],
+      ["empty", "broken", "no-skill-file", "codex"],
+      ["notes", "duplicate", "same-name", "cursor"],
+    ]);
+    const skill = await importSkill(t, path);
+    expect(skill).toMatchObject({ id: "notes", name: "notes", drift: "none", tags: [], rating: 0, problem: null });
+    expect(skill.origin).toMatchObject({ kind: "local", path, commit: null });
+    expect(await picture(storeOf(t.home, "notes"))).toEqual(await picture(path));
+    const after = await picture(t.home);
+    for (const [name, was] of Object.entries(before)) if (!name.startsWith("data")) expect(after[name]).toBe(was);
+    const again = await t.json<Scan>("/api/skills/scan");
+    expect(again.entries.map((entry) => [entry.class, entry.reason, entry.duplicateOf])).toEqual([
+      ["duplicate", "same-content", "notes"],
+      ["broken", "no-skill-file", null],
+      ["duplicate", "same-name", "notes"],
+    ]);
+  });
+
+  it("imports scanned paths only, and none of them twice", async () => {
+    const t = await skillKernel();
+    const path = await plant(t.home, ".claude/skills", "notes");
+    const outside = await plant(t.home, "elsewhere", "secret");
+    for (const wrong of [outside, `${path}/..`, "/etc", join(t.home, ".claude/skills/none")]) {
+      const { status, body } = await t.send<{ code: string }>("POST", "/api/skills/import", { path: wrong });
+      expect([status, body.code]).toEqual([404, "SKILL_NOT_SCANNED"]);
+    }
+    await importSkill(t, path);
+    const again = await t.send("POST", "/api/skills/import", { path });
+    expect(again).toMatchObject({ status: 409, body: { code: "SKILL_NOT_IMPORTABLE" } });
+  });
+
+  it("S8: a skill named `..` or with a path for a name never becomes a path", async () => {
+    const t = await skillKernel();
+    const names = ["..", "../../up", "a/b", "CON", "ünïcode näme", "x".repeat(300)];
+    for (const [i, name] of names.entries())
+      await writeTree(join(t.home, `.claude/skills/s${i}`), { "SKILL.md": skillText(JSON.stringify(name)) });
+    const { entries } = await t.json<Scan>("/api/skills/scan");
+    for (const entry of entries) await t.send("POST", "/api/skills/import", { path: entry.path });
+    const { skills } = await t.json<{ skills: Skill[] }>("/api/skills");
+    const wanted = ["a-b", "skill", "skill-con", "unicode-name", "up", "x".repeat(64)];
+    expect(skills.map((skill) => skill.id).sort()).toEqual(wanted);
+    for (const { id } of skills) expect(existsSync(join(storeOf(t.home, id), "SKILL.md"))).toBe(true);
+    expect(existsSync(join(t.home, "data/SKILL.md"))).toBe(false);
+  });
+
+  it("S8: links that lead out of a skill are refused, those inside are kept as links", async () => {
+    const t = await skillKernel();
+    await writeFile(join(t.home, "private"), "secret");
+    const bad = await plant(t.home, ".claude/skills", "bad");
+    await symlink(join(t.home, "private"), join(bad, "key"));
+    const up = await plant(t.home, ".claude/skills", "up");
+    await symlink("../../../private", join(up, "key"));
+    const good = await plant(t.home, ".claude/skills", "good", { "docs/a.md": "a" });
+    await symlink("docs/a.md", join(good, "b.md"));
+    const { entries } = await t.json<Scan>("/api/skills/scan");
+    expect(entries.map((entry) => [entry.name, entry.class, entry.reason])).toEqual([
+      ["bad", "broken", "leaves-root"],
+      ["good", "importable", null],
+      ["up", "broken", "leaves-root"],
+    ]);
+    await importSkill(t, good);
+    expect(await readlink(join(storeOf(t.home, "good"), "b.md"))).toBe("docs/a.md");
+  });
+});
+
+describe("skills of the store", () => {
+  it("D18: answers SKILL.md with CRLF, files, frontmatter and what the user said of it", async () => {
+    const t = await skillKernel();
+    const text = "\uFEFF---\r\nname: notes\r\ndescription: Takes notes\r\nlicense: MIT\r\n---\r\nBody\r\n";
+    const path = await writeTree(join(t.home, ".claude/skills/notes"), { "SKILL.md": text, "a.txt": "12345" });
+    await importSkill(t, path);
+    const patched = await t.send("PATCH", "/api/skills/notes", { tags: ["one", "two", "one"], rating: 4 });
+    expect(patched).toMatchObject({ status: 200, body: { tags: ["one", "two"], rating: 4 } });
+    const skill = await t.json<SkillDetail>("/api/skills/notes");
+    expect(skill).toMatchObject({ description: "Takes notes", tags: ["one", "two"], rating: 4, content: text });
+    expect(skill.frontmatter).toEqual({ name: "notes", description: "Takes notes", license: "MIT" });
+    expect(skill.files).toEqual([
+      { path: "SKILL.md", size: Buffer.byteLength(text) },
+      { path: "a.txt", size: 5 },
+    ]);
+    for (const wrong of [{ rating: 6 }, { rating: 1.5 }, { tags: [""] }, { tags: "x" }])
+      expect((await t.send("PATCH", "/api/skills/notes", wrong)).status).toBe(400);
+  });
+
+  it("D15: unknown ids are 404 on every route", async () => {
+    const t = await skillKernel();
+    const calls: [method: string, path: string, body?: unknown][] = [
+      ["GET", ""],
+      ["PATCH", "", { rating: 1 }],
+      ["DELETE", ""],
+      ["POST", "/link", { tool: "codex" }],
+      ["POST", "/unlink", { tool: "codex" }],
+      ["GET", "/snapshots"],
+      ["POST", "/restore", { snapshot: "x" }],
+      ["POST", "/check-upstream", {}],
+      ["POST", "/update", {}],
+      ["GET", "/drift"],
+    ];
+    for (const [method, path, body] of calls) {
+      for (const id of ["none", "..%2f..", "__proto__"]) {
+        const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
+        const answer = await t.fetch(`/api/skills/${id}${path}`, init);
+        expect([path, (await readError(answer)).code]).toEqual([path, "SKILL_NOT_FOUND"]);
+      }
+    }
+  });
+
+  it("D5: deletes a skill whose files are gone, and brings a deleted one back from its snapshot", async () => {
+    const t = await skillKernel();
+    await importSkill(t, await plant(t.home, ".claude/skills", "one"));
+    const two = await plant(t.home, ".claude/skills", "two", { "run.sh": ["#!/bin/sh\n", 0o755] });
+    await importSkill(t, two);
+    await rm(storeOf(t.home, "one"), { recursive: true });
+    const gone = await t.json<SkillDetail>("/api/skills/one");
+    expect(gone).toMatchObject({ problem: "Its folder is gone from the store", drift: "local", content: null });
+    const removed = await t.send("DELETE", "/api/skills/one?removeFiles=1");
+    expect(removed.body).toEqual({ unlinked: 0, filesRemoved: true, left: [] });
+    expect((await t.fetch("/api/skills/one")).status).toBe(404);
+
+    await t.send("POST", "/api/skills/two/link", { tool: "codex" });
+    expect(existsSync(join(t.home, ".agents/skills/two"))).toBe(true);
+    const second = await t.send("DELETE", "/api/skills/two?removeFiles=1");
+    expect(second.body).toEqual({ unlinked: 1, filesRemoved: true, left: [] });
+    expect(existsSync(storeOf(t.home, "two"))).toBe(false);
+    await expect(lstat(join(t.home, ".agents"))).rejects.toThrow("ENOENT");
+    const snapshots = await snapshotsOf(t, "two");
+    expect(snapshots.map((one) => [one.reason, one.current])).toEqual([["import", false]]);
+    const restored = await t.send("POST", "/api/skills/two/restore", { snapshot: snapshots[0]?.id });
+    expect(restored).toMatchObject({ status: 200, body: { id: "two", problem: null } });
+    expect(await picture(storeOf(t.home, "two"))).toEqual(await picture(two));
+  });
+
+  it("keeps the files without removeFiles, and takes the id again for a new import", async () => {
+    const t = await skillKernel();
+    const path = await plant(t.home, ".claude/skills", "one");
+    await importSkill(t, path);
+    await t.send("DELETE", "/api/skills/one");
+    await writeFile(join(storeOf(t.home, "one"), "mine.txt"), "left there");
+    await writeFile(join(path, "SKILL.md"), skillText("one", "Another"));
+    expect(await importSkill(t, path)).toMatchObject({ id: "one", description: "Another" });
+    expect((await snapshotsOf(t, "one")).map((one) => [one.reason, one.files])).toEqual([
+      ["import", 1],
+      ["edit", 2],
+      ["import", 1],
+    ]);
+  });
+});
+
+describe("snapshots", () => {
+  it("a restore brings back exact bytes and modes, and can be undone", async () => {
+    const t = await skillKernel();
+    const path = await plant(t.home, ".claude/skills", "deep", {
+      "run.sh": ["#!/bin/sh\necho hi\n", 0o750],
+      "data/bin": ["\u0000\u0001\r\n", 0o600],
+      "data/deeper/x": ["x", 0o444],
+    });
+    await mkdir(join(path, "empty"), { mode: 0o711 });
+    await symlink("data/bin", join(path, "link"));
+    await importSkill(t, path);
+    const store = storeOf(t.home, "deep");
+    const first = await picture(store);
+    expect(first).toEqual(await picture(path));
+    await writeFile(join(store, "run.sh"), "changed");
+    await rm(join(store, "data"), { recursive: true });
+    await rm(join(store, "link"));
+    await writeFile(join(store, "new.txt"), "new");
+    const second = await picture(store);
+    expect((await t.json<Skill>("/api/skills/deep")).drift).toBe("local");
+
+    const [imported] = await snapshotsOf(t, "deep");
+    expect((await t.send("POST", "/api/skills/deep/restore", { snapshot: imported?.id })).status).toBe(200);
+    expect(await picture(store)).toEqual(first);
+    const after = await snapshotsOf(t, "deep");
+    expect(after.map((one) => [one.reason, one.current])).toEqual([
+      ["restore", false],
+      ["import", true],
+    ]);
+    await t.send("POST", "/api/skills/deep/restore", { snapshot: after[0]?.id });
+    expect(await picture(store)).toEqual(second);
+    expect((await t.send("POST", "/api/skills/deep/restore", { snapshot: "none" })).status).toBe(404);
+  });
+
+  it("one whose bytes are damaged is refused and nothing changes", async () => {
+    const t = await skillKernel();
+    const path = await plant(t.home, ".claude/skills", "one", { "a.txt": "precious" });
+    await importSkill(t, path);
+    const [imported] = await snapshotsOf(t, "one");
+    const store = storeOf(t.home, "one");
+    await writeFile(join(store, "a.txt"), "edited");
+    const before = await picture(store);
+    const hash = createHash("sha256").update("precious").digest("hex");
+    await writeFile(join(t.home, "data/skills/objects", hash.slice(0, 2), hash.slice(2)), "precioux");
+    const answer = await t.send<{ code: string }>("POST", "/api/skills/one/restore", { snapshot: imported?.id });
+    expect([answer.status, answer.body.code]).toEqual([422, "SKILL_SNAPSHOT_DAMAGED"]);
+    expect(await picture(store)).toEqual(before);
+  });
+
+  it("what a snapshot cannot hold is put aside, not lost", async () => {
+    const t = await skillKernel();
+    await importSkill(t, await plant(t.home, ".claude/skills", "one"));
+    await writeTree(join(storeOf(t.home, "one"), ".git"), { HEAD: "ref: refs/heads/main\n" });
+    const [imported] = await snapshotsOf(t, "one");
+    await t.send("POST", "/api/skills/one/restore", { snapshot: imported?.id });
+    const aside = Object.keys(await picture(join(t.home, "data/skills"))).filter((path) =>
+      /^one\.kept-\w+\/\.git\/HEAD$/.test(path),
+    );
+    expect(aside).toHaveLength(1);
+  });
+
+  it("an edit in the store becomes one by itself, also an edit made while nobody watched", async () => {
+    const t = await skillKernel();
+    await importSkill(t, await plant(t.home, ".claude/skills", "one"));
+    await writeFile(join(storeOf(t.home, "one"), "first.txt"), "1");
+    const missed = nextChange(t.kernel, "edited");
+    await t.kernel.inject("skills").watch();
+    expect(await missed).toEqual({ id: "one", what: "edited" });
+    const seen = nextChange(t.kernel, "edited");
+    await writeFile(join(storeOf(t.home, "one"), "second.txt"), "2");
+    await seen;
+    expect((await snapshotsOf(t, "one")).map((one) => [one.reason, one.files])).toEqual([
+      ["edit", 3],
+      ["edit", 2],
+      ["import", 1],
+    ]);
+    expect(await readFile(join(storeOf(t.home, "one"), "second.txt"), "utf8")).toBe("2");
+  });
+});
