@@ -3,7 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { isSessarcError } from "sessarc";
+import { isSessarcError } from "../core/errors/error.ts";
 import { acquireLock } from "../core/storage/lock.ts";
 
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
