@@ -39,6 +39,8 @@ export interface UserConfig {
         rules?: readonly unknown[] | undefined;
         /** More names this service answers to, `name` or `name:port`, compared exactly. */
         hosts?: readonly string[] | undefined;
+        /** What the tool-call guard blocks: findings that are `definite` (default), or `probable` ones as well. */
+        block?: "definite" | "probable" | undefined;
       }
     | undefined;
   /** Settings of the tool-protocol hub. */
@@ -86,7 +88,11 @@ const schema = v.strictObject({
     v.strictObject({ driver: v.optional(v.strictObject({ name: v.string(), options: v.optional(record) })) }),
   ),
   security: v.optional(
-    v.strictObject({ rules: v.optional(v.array(v.unknown())), hosts: v.optional(v.array(v.string())) }),
+    v.strictObject({
+      rules: v.optional(v.array(v.unknown())),
+      hosts: v.optional(v.array(v.string())),
+      block: v.optional(v.picklist(["definite", "probable"])),
+    }),
   ),
   mcp: v.optional(record),
   auth: v.optional(v.boolean()),
@@ -168,7 +174,11 @@ export function resolveConfig(
     prices: set.prices ?? {},
     feedback: { relay: set.feedback?.relay ?? null },
     storage: { driver: set.storage?.driver },
-    security: { rules: set.security?.rules ?? [], hosts: set.security?.hosts ?? [] },
+    security: {
+      rules: set.security?.rules ?? [],
+      hosts: set.security?.hosts ?? [],
+      block: set.security?.block ?? "definite",
+    },
     mcp: set.mcp ?? {},
     auth: !isLoopback(host) || (set.auth ?? false),
     open: set.open ?? true,

@@ -18,7 +18,7 @@ export interface ResolvedConfig {
   prices: Readonly<Record<string, unknown>>;
   feedback: { relay: string | null };
   storage: { driver?: DriverConfig | undefined };
-  security: { rules: readonly unknown[]; hosts: readonly string[] };
+  security: { rules: readonly unknown[]; hosts: readonly string[]; block: "definite" | "probable" };
   mcp: Readonly<Record<string, unknown>>;
   auth: boolean;
   open: boolean;

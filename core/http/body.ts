@@ -40,7 +40,7 @@ function readBytes(source: BodySource, limit: number): Promise<Buffer> {
 const isMessage = (message: unknown): message is IncomingMessage =>
   typeof message === "object" && message !== null && "socket" in message && "on" in message;
 
-/** Leaves the rest of a body that is too large flowing into nothing: destroying it would take the answer along. */
+/** The rest of a body that is too large stays where it is; the connection ends with the answer. */
 function readMessage(message: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -52,8 +52,8 @@ function readMessage(message: IncomingMessage, limit: number): Promise<Buffer> {
     const onData = (chunk: Buffer) => {
       size += chunk.length;
       if (size <= limit) return void chunks.push(chunk);
+      message.pause();
       done(() => reject(new SessarcError("BODY_TOO_LARGE", { limit })));
-      message.resume();
     };
     const onEnd = () => done(() => resolve(Buffer.concat(chunks)));
     const onClose = () => done(() => reject(new SessarcError("INVALID_INPUT", { reason: "The body was cut off" })));

@@ -84,15 +84,16 @@ function rawAnswer(error: SessarcError): { head: Record<string, string>; text: s
 const LINGER_MS = 1_000;
 
 /**
- * An answer that came before the body was read (too large, refused): let the client read it before the connection goes,
- * and do not read for ever what it still sends.
+ * An answer that came before the body was read (too large, refused) ends the connection. The client gets a moment to read it, and
+ * nothing more of what it sends is taken: a body may be without end.
  */
 export function linger(req: IncomingMessage, res: ServerResponse): void {
   res.once("finish", () => {
     if (req.complete) return;
-    req.resume();
+    req.pause();
+    req.socket.end();
     const timer = setTimeout(() => req.socket.destroy(), LINGER_MS);
     timer.unref();
-    req.once("end", () => clearTimeout(timer));
+    req.socket.once("close", () => clearTimeout(timer));
   });
 }

@@ -42,7 +42,7 @@ describe("where settings come from", () => {
       autoImport: false,
       sync: true,
       feedback: { relay: null },
-      security: { rules: [], hosts: [] },
+      security: { rules: [], hosts: [], block: "definite" },
       auth: false,
       open: true,
     });

@@ -282,6 +282,27 @@ describe("S5: the filter", () => {
     expect(answer.json).toMatchObject({ status: 413, code: "BODY_TOO_LARGE" });
   });
 
+  it("a body without end is read no further than the limit, and the connection is closed", async () => {
+    const socket = createConnection(port, "127.0.0.1");
+    let answer = "";
+    socket.on("error", () => {});
+    socket.on("data", (chunk: Buffer) => {
+      answer += chunk.toString("latin1");
+    });
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.write(`${fill(post(`${JSON_TYPE}\nTransfer-Encoding: chunked`)).replaceAll("\n", "\r\n")}\r\n\r\n`);
+    const chunk = `${(65_536).toString(16)}\r\n${"x".repeat(65_536)}\r\n`;
+    const pour = () => {
+      while (!socket.destroyed && socket.write(chunk));
+    };
+    socket.on("drain", pour);
+    pour();
+    await closed;
+    expect(answer).toContain("BODY_TOO_LARGE");
+    // The limit is 1 MB; the system's own buffers on both sides take some more.
+    expect(socket.bytesWritten).toBeLessThan(24 * 2 ** 20);
+  });
+
   it("a connection that never ends its refused body is cut off", async () => {
     const socket = createConnection(port, "127.0.0.1");
     const closed = new Promise((resolve) => socket.once("close", resolve));

@@ -1,16 +1,15 @@
 /** Installed hooks, run as the tools run them: the command of the settings in a shell of its own, a real service or none behind it. */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readFile, rm, stat, writeFile } from "node:fs/promises";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { GuardStatus } from "../../plugins/security/index.ts";
 import { makeTempDir, serveTest } from "../_setup.ts";
 import { plugins } from "./_kernel.ts";
 import { letters } from "./_samples.ts";
+import { makeTrouble, TROUBLES } from "./_service.ts";
 
 const token = `ghp_${letters(36, 61)}`;
 const hasCurl = ["/usr/bin/curl", "/bin/curl"].some(existsSync);
@@ -80,48 +79,6 @@ const call = (command: string) =>
   JSON.stringify({ hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command } });
 const harmless = call(`echo ${"a".repeat(200_000)}`);
 
-/** In the place of the service: whatever `answer` does, at the address the lock file names. */
-async function pretend(dataDir: string, answer: RequestListener): Promise<void> {
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const lock = { pid: process.pid, port, url: `http://127.0.0.1:${port}/` };
-  await writeFile(join(dataDir, "lock.json"), `${JSON.stringify(lock, null, 2)}\n`);
-}
-
-const failures: Record<string, RequestListener | "down" | "crashed" | "script gone"> = {
-  down: "down",
-  crashed: "crashed",
-  "script gone": "script gone",
-  hanging: () => {},
-  "slow: the head at once, the body never ended": (_, res) => {
-    res.writeHead(200, { "content-type": "application/json; guard=sessarc" });
-    res.write("{");
-  },
-  "nonsense: a page": (_, res) => res.setHeader("content-type", "text/html").end("<p>It works</p>"),
-  "nonsense: an empty object of somebody else": (_, res) => res.setHeader("content-type", "application/json").end("{}"),
-  "nonsense: a block of somebody else": (_, res) =>
-    res.setHeader("content-type", "application/json").end('{"decision":"block","reason":"no"}'),
-  "nonsense: half an answer": (_, res) =>
-    res.setHeader("content-type", "application/json; guard=sessarc").end('{"decision":"blo'),
-  "an error": (_, res) => res.writeHead(500, { "content-type": "application/json; guard=sessarc" }).end("{}"),
-};
-
-async function failAs(kind: keyof typeof failures, served: Awaited<ReturnType<typeof serveTest>>) {
-  const dataDir = join(served.home, "data");
-  const { port } = served;
-  await served.close();
-  const failure = failures[kind];
-  if (failure === "script gone") await rm(join(dataDir, "guard"), { recursive: true });
-  else if (failure === "crashed")
-    await writeFile(join(dataDir, "lock.json"), `{\n  "pid": 1,\n  "url": "http://127.0.0.1:${port}/"\n}\n`);
-  else if (typeof failure === "function") await pretend(dataDir, failure);
-}
-
 describe("security: installed hooks", () => {
   it.skipIf(!hasCurl).each(COMMANDS)(
     "S9: %s's command asks the service, silent when nothing is wrong",
@@ -139,12 +96,13 @@ describe("security: installed hooks", () => {
     },
   );
 
-  it.skipIf(!hasCurl).each(Object.keys(failures))(
+  it.skipIf(!hasCurl).each(TROUBLES)(
     "S9: the command does what the user chose when the service is %s",
-    async (kind) => {
+    async (trouble) => {
       for (const onFailure of ["allow", "block"]) {
         const { served, text } = await installed("codex", onFailure);
-        await failAs(kind, served);
+        await served.close();
+        await makeTrouble(join(served.home, "data"), trouble);
         const ended = await shell(commandIn(text), harmless);
         if (onFailure === "allow") expect(ended).toEqual({ code: 0, out: "", err: "" });
         else {
@@ -162,12 +120,13 @@ describe("security: installed hooks", () => {
     await expect(ask(`echo ${token}`)).rejects.toThrow("sessarc stopped this call");
   });
 
-  it.each(Object.keys(failures).filter((kind) => kind !== "script gone"))(
+  it.each(TROUBLES.filter((trouble) => trouble !== "gone"))(
     "OpenCode's plugin does what the user chose when the service is %s",
-    async (kind) => {
+    async (trouble) => {
       for (const onFailure of ["allow", "block"]) {
         const { served, ask } = await plugin(onFailure);
-        await failAs(kind, served);
+        await served.close();
+        await makeTrouble(join(served.home, "data"), trouble);
         if (onFailure === "allow") await expect(ask(`echo ${token}`)).resolves.toBeUndefined();
         else await expect(ask("ls")).rejects.toThrow("could not be asked");
       }

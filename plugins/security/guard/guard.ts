@@ -30,7 +30,7 @@ export interface ToolDecision {
   reason: string | null;
   findings: ToolFinding[];
   mode: "enforce" | "observe";
-  /** True when the call was too large to be looked at whole in time. */
+  /** True when something was not looked at: the call is too large for the time there is, or it shows files that only the shell will know. */
   partial: boolean;
 }
 
@@ -74,9 +74,13 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
   }
 
   /** Files are looked at again when they or the rules change. */
-  async function scanFile(scanner: Scanner, path: string): Promise<(ScanJobResult & { path: string })[]> {
+  async function scanFile(
+    scanner: Scanner,
+    path: string,
+    folders: boolean,
+  ): Promise<(ScanJobResult & { path: string })[]> {
     const results = [];
-    for (const file of await readPath(path)) {
+    for (const file of await readPath(path, folders)) {
       const version = `${scanner.version} ${file.version}`;
       const id = createHmac("sha256", key).update(file.path).digest("base64");
       let known = files.get(id);
@@ -91,7 +95,7 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
           confidence,
           masked,
         }));
-        known = { version, result: { findings: kept, partial } };
+        known = { version, result: { findings: kept, partial: partial || file.cut } };
         if (files.size >= 500) files.clear();
         files.set(id, known);
       }
@@ -108,6 +112,13 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
     return undefined;
   };
 
+  /** What is sure. A user's own rule says itself whether it blocks; guesses block where the configuration says so. */
+  function blocks(scanner: Scanner, { ruleId, confidence }: { ruleId: string; confidence: string }): boolean {
+    const rule = ruleOf(scanner, ruleId);
+    if (!rule?.builtin) return rule?.action === "block";
+    return confidence === "definite" || (confidence === "probable" && kernel.config.security.block === "probable");
+  }
+
   async function decide(call: ToolCall, mode: ToolDecision["mode"], scanner: Scanner): Promise<ToolDecision> {
     const event: SessionEvent = {
       seq: 0,
@@ -119,24 +130,32 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
     const size = sizeOf(call.tool_input) + (call.content?.length ?? 0);
     const own = await scan(scanner, event, size);
     const found = own.findings.map((finding) => ({ ...finding, field: hideIn(scanner, finding.field).slice(0, 200) }));
-    let partial = own.partial;
-    for (const path of pathsRead(call, roleOf(call), kernel.env.home)) {
-      for (const file of await scanFile(scanner, path)) {
+    const reads = await pathsRead(call, roleOf(call), kernel.env.home);
+    let unseen = own.partial || reads.cut;
+    for (const path of reads.paths) {
+      for (const file of await scanFile(scanner, path, reads.folders)) {
         const field = `file:${hideIn(scanner, basename(file.path)).slice(0, 200)}`;
         found.push(...file.findings.map((finding) => ({ ...finding, field })));
-        partial ||= file.partial;
+        unseen ||= file.partial;
       }
     }
-    const blocking = found.filter((finding) => actionOf(scanner, finding.ruleId) === "block");
-    const blocks = blocking.length > 0 && mode === "enforce";
+    const blocking = found.filter((finding) => blocks(scanner, finding));
+    const reason =
+      blocking.length > 0
+        ? reasonOf(blocking)
+        : // What was not looked at is not clean: as the user chose for a guard that cannot answer.
+          unseen && (await installer.onFailureOf(call.client)) === "block"
+          ? UNSEEN
+          : null;
+    const stops = reason !== null && mode === "enforce";
     return {
-      decision: blocks ? "block" : "allow",
-      reason: blocks ? reasonOf(blocking) : null,
+      decision: stops ? "block" : "allow",
+      reason: stops ? reason : null,
       findings: found
         .slice(0, 100)
         .map(({ ruleId, field, confidence, masked }) => ({ rule: ruleId, field, confidence, masked })),
       mode,
-      partial,
+      partial: unseen || reads.unsure,
     };
   }
 
@@ -153,7 +172,8 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
       const at = new Date();
       const fired = await installer.fired(call.client, hook, at);
       if (recent.isNew(call, at.getTime())) {
-        const [path] = pathsRead(call, "read", kernel.env.home);
+        const { paths } = await pathsRead(call, "read", kernel.env.home);
+        const [path] = paths;
         const hidden = (text: string, max: number) => hideIn(scanner, text, { budgetMs: 10 }).slice(0, max);
         records.add(
           {
@@ -185,14 +205,17 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
   };
 }
 
-const actions = new WeakMap<Scanner, Map<string, Rule["action"]>>();
-function actionOf(scanner: Scanner, id: string): Rule["action"] | undefined {
-  let known = actions.get(scanner);
-  if (!known) {
-    known = new Map(scanner.rules.map((rule) => [rule.id, rule.action]));
-    actions.set(scanner, known);
+const UNSEEN =
+  "sessarc stopped this call: it is too large to be looked at whole in a second. Do it in smaller parts, or let its user choose `--on-failure allow`.";
+
+const rulesOf = new WeakMap<Scanner, Map<string, Rule>>();
+function ruleOf(scanner: Scanner, id: string): Rule | undefined {
+  let rules = rulesOf.get(scanner);
+  if (!rules) {
+    rules = new Map(scanner.rules.map((rule) => [rule.id, rule]));
+    rulesOf.set(scanner, rules);
   }
-  return known.get(id);
+  return rules.get(id);
 }
 
 function reasonOf(findings: readonly { rule: string; field: string }[]): string {

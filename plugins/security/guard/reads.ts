@@ -1,16 +1,17 @@
-/** Files a call would read: found in its arguments, opened with care, scanned up to 2 MiB. */
+/** Files a call would show: found in its arguments, opened with care. */
 import { constants } from "node:fs";
 import { open, readdir, realpath } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { type Json, pathsIn, type ToolRole } from "sessarc";
+import { matching } from "./glob.ts";
 import type { ToolCall } from "./payload.ts";
+import { filesShown, type ShownFile } from "./shown.ts";
 
-export const READ_LIMIT = 2 * 2 ** 20;
-const FILES_LIMIT = 32;
+/** A file is looked at up to here. */
+export const READ_LIMIT = 16 * 2 ** 20;
+const FILES_LIMIT = 64;
 /** Names of reading tools where the adapter is not loaded. */
 const READERS = /^(?:read|read_?file|view|view_?image|open_?file|cat|notebook_?read|read_many_files|beforeReadFile)$/i;
-/** Commands that print the files they are given. */
-const PRINTERS = /^(?:cat|bat|head|tail|less|more|nl|tac|strings|xxd|od|base64|type|get-content|gc)$/i;
 
 export interface ReadFile {
   /** As the call names it. */
@@ -18,64 +19,80 @@ export interface ReadFile {
   text: string;
   /** Changes when the file does. */
   version: string;
+  /** There is more of it than was read. */
+  cut: boolean;
+}
+
+export interface Reads {
+  paths: string[];
+  /** A search shows no more of a folder than names and matches; only files it names are read. */
+  folders: boolean;
+  /** More is shown than can be known beforehand. */
+  unsure: boolean;
+  /** There are more files than are looked at. */
+  cut: boolean;
 }
 
 /** Paths of the files `call` would show, resolved against its folder; not looked at yet. */
-export function pathsRead(call: ToolCall, role: ToolRole | undefined, home: string): string[] {
-  const named =
-    role === "read" || READERS.test(call.tool_name)
-      ? [...pathsIn(call.tool_input, role), ...globFree(call.tool_input)]
-      : role === "search"
-        ? pathsIn(call.tool_input, role)
-        : printed(commandOf(call.tool_input));
-  return [...new Set(named)].slice(0, FILES_LIMIT).flatMap((path) => {
-    const full = path === "~" || path.startsWith("~/") ? join(home, path.slice(1)) : path;
-    return isAbsolute(full) ? [full] : call.cwd && isAbsolute(call.cwd) ? [resolve(call.cwd, full)] : [];
-  });
+export async function pathsRead(call: ToolCall, role: ToolRole | undefined, home: string): Promise<Reads> {
+  const reads = role === "read" || READERS.test(call.tool_name);
+  const command = commandOf(call.tool_input);
+  const shown = reads || role === "search" || command === "" ? undefined : filesShown(command, call.cwd, home);
+  const named = reads
+    ? [...pathsIn(call.tool_input, role), ...listed(call.tool_input)]
+    : pathsIn(call.tool_input, role);
+  const files: ShownFile[] =
+    shown?.files ??
+    (reads || role === "search" ? named : []).map((path) => ({
+      path: path.replace(/^~(?=\/|$)/, home),
+      pattern: reads && /[*?[{]/.test(path),
+      folders: [""],
+    }));
+  const paths = new Set<string>();
+  for (const { path, pattern, folders } of files.slice(0, FILES_LIMIT)) {
+    for (const folder of new Set(folders)) {
+      const base = isAbsolute(path)
+        ? path
+        : call.cwd && isAbsolute(call.cwd)
+          ? resolve(call.cwd, folder, path)
+          : undefined;
+      if (base === undefined) continue;
+      if (pattern) for (const one of await matching(base, FILES_LIMIT)) paths.add(one);
+      paths.add(base);
+    }
+  }
+  const all = [...paths];
+  return {
+    paths: all.slice(0, FILES_LIMIT),
+    folders: reads,
+    unsure: shown?.unsure ?? false,
+    cut: files.length > FILES_LIMIT || all.length > FILES_LIMIT,
+  };
 }
 
 /** `read_many_files` lists paths under other names. */
-function globFree(input: Json): string[] {
+function listed(input: Json): string[] {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return [];
   const list = input.include;
-  return Array.isArray(list)
-    ? list.filter((item): item is string => typeof item === "string" && !/[*?[{]/.test(item))
-    : [];
+  return Array.isArray(list) ? list.filter((item): item is string => typeof item === "string") : [];
 }
 
 function commandOf(input: Json): string {
   if (typeof input === "string") return input;
   if (typeof input !== "object" || input === null || Array.isArray(input)) return "";
   const command = input.command ?? input.cmd ?? input.script;
-  if (Array.isArray(command)) {
-    const words = command.filter((word): word is string => typeof word === "string");
-    // `["bash", "-lc", "cat .env"]`
-    return /^-\w*c$/.test(words[1] ?? "") ? (words[2] ?? "") : words.map((word) => `'${word}'`).join(" ");
-  }
-  return typeof command === "string" ? command : "";
+  if (!Array.isArray(command)) return typeof command === "string" ? command : "";
+  const words = command.filter((word): word is string => typeof word === "string");
+  return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
 }
 
-/** Files that the printing commands of a shell line name. Expansions are not followed. */
-function printed(command: string): string[] {
-  const paths: string[] = [];
-  for (const part of command.slice(0, 20_000).split(/[;|&\n(){}]+|\$\(/)) {
-    const words = [
-      ...part.matchAll(/'([^']{0,4096})'|"([^"$`]{0,4096})"|([^\s'"<>]{1,4096})|<\s*([^\s'"<>]{1,4096})/g),
-    ];
-    const [program, ...rest] = words.map((word) => word[1] ?? word[2] ?? word[3] ?? word[4] ?? "");
-    for (const word of words) if (word[4]) paths.push(word[4]);
-    if (program === undefined || !PRINTERS.test(program.split("/").at(-1) ?? "")) continue;
-    paths.push(...rest.filter((word) => word !== "" && !word.startsWith("-") && !/[$*?`]/.test(word)));
-  }
-  return paths;
-}
-
-/** The first 2 MiB of a regular file (of the files in a folder, together), links followed. Nothing for what cannot be read. */
-export async function readPath(path: string): Promise<ReadFile[]> {
+/** The beginning of a regular file (where asked, of the files in a folder, together), links followed. Nothing for what cannot be read. */
+export async function readPath(path: string, folders: boolean): Promise<ReadFile[]> {
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined) return [];
   const one = await readOne(real, path, READ_LIMIT);
   if (one !== "folder") return one ? [one] : [];
+  if (!folders) return [];
   const files: ReadFile[] = [];
   let left = READ_LIMIT;
   const entries = await readdir(real, { withFileTypes: true }).catch(() => []);
@@ -109,7 +126,7 @@ async function readOne(real: string, path: string, limit: number): Promise<ReadF
       if (filled === bytes.length) break;
     }
     const version = `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeMs}`;
-    return { path, text: decode(bytes.subarray(0, filled)), version };
+    return { path, text: decode(bytes.subarray(0, filled)), version, cut: filled >= limit && stat.size > limit };
   } catch {
     // What we cannot read, the tool cannot show either.
     return undefined;
@@ -118,7 +135,17 @@ async function readOne(real: string, path: string, limit: number): Promise<ReadF
   }
 }
 
+/** UTF-8, or UTF-16 by its mark or by the zeroes between its letters. */
 function decode(bytes: Buffer): string {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return bytes.subarray(2).toString("utf16le");
+  const head = bytes.subarray(0, 512);
+  const zeroes = (parity: number) => head.filter((byte, index) => byte === 0 && index % 2 === parity).length;
+  const [even, odd] = [zeroes(0), zeroes(1)];
+  const half = head.length / 2;
+  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (odd > half * 0.6 && even < half * 0.1))
+    return bytes.toString("utf16le");
+  if ((bytes[0] === 0xfe && bytes[1] === 0xff) || (even > half * 0.6 && odd < half * 0.1))
+    return Buffer.from(bytes.subarray(0, bytes.length & ~1))
+      .swap16()
+      .toString("utf16le");
   return bytes.toString("utf8");
 }

@@ -76,7 +76,7 @@ function toRule(id: string, matchers: readonly Matcher[]): Rule {
     keywords: [...new Set(matchers.flatMap((matcher) => matcher.keywords))],
     entropy: rows[0]?.entropy ?? null,
     replacement: null,
-    action: confidence === "possible" ? "flag" : "block",
+    action: confidence === "definite" ? "block" : "flag",
     confidence,
     enabled: !rows[0]?.off,
     builtin: true,

@@ -1,0 +1,70 @@
+/** Patterns of a shell, compared with what is there. */
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+
+/** The paths that an absolute pattern stands for: `*`, `?`, `[a-z]`, `{a,b}`, each within one name. At most `limit` of them. */
+export async function matching(pattern: string, limit: number): Promise<string[]> {
+  const all: string[] = [];
+  for (const one of braces(pattern).slice(0, limit)) {
+    let found = ["/"];
+    for (const part of one.split("/").filter(Boolean)) {
+      const next: string[] = [];
+      for (const folder of found) {
+        if (!/[*?[]/.test(part)) next.push(join(folder, part));
+        else
+          for (const name of await readdir(folder).catch(() => [])) if (fits(name, part)) next.push(join(folder, name));
+      }
+      found = next.slice(0, limit);
+    }
+    all.push(...found);
+  }
+  return all.slice(0, limit);
+}
+
+/** `a{b,c}` → `ab`, `ac`. */
+function braces(pattern: string, depth = 0): string[] {
+  const match = depth < 4 ? /\{([^{}]*,[^{}]*)\}/.exec(pattern) : null;
+  if (!match) return [pattern];
+  const [before, after] = [pattern.slice(0, match.index), pattern.slice(match.index + match[0].length)];
+  return (match[1] ?? "")
+    .split(",")
+    .flatMap((option) => braces(before + option + after, depth + 1))
+    .slice(0, 256);
+}
+
+/** Hidden files want their dot. Goes back to the last `*` alone, so that no pattern is slow. */
+function fits(name: string, pattern: string): boolean {
+  if (name.startsWith(".") && !pattern.startsWith(".")) return false;
+  let [at, from] = [0, 0];
+  let star: { at: number; from: number } | undefined;
+  while (at < name.length) {
+    const width = from < pattern.length ? widthAt(name.charAt(at), pattern, from) : 0;
+    if (pattern[from] === "*") star = { at, from: from++ };
+    else if (width > 0) [at, from] = [at + 1, from + width];
+    else if (star) {
+      star.at++;
+      [at, from] = [star.at, star.from + 1];
+    } else return false;
+  }
+  while (pattern[from] === "*") from++;
+  return from === pattern.length;
+}
+
+/** Length of the part of the pattern that takes this character; 0 when it does not. */
+function widthAt(char: string, pattern: string, from: number): number {
+  const first = pattern[from];
+  if (first === "?") return 1;
+  const end = first === "[" ? pattern.indexOf("]", from + 2) : -1;
+  if (end < 0) return first === char ? 1 : 0;
+  const body = pattern.slice(from + 1, end);
+  const negated = /^[!^]/.test(body);
+  let inside = false;
+  for (let i = negated ? 1 : 0; i < body.length; i++) {
+    const last = body[i + 1] === "-" ? body[i + 2] : undefined;
+    if (last !== undefined) {
+      inside ||= char >= (body[i] as string) && char <= last;
+      i += 2;
+    } else inside ||= body[i] === char;
+  }
+  return inside !== negated ? end - from + 1 : 0;
+}

@@ -1,0 +1,177 @@
+/** A shell line taken apart: its simple commands with their words, as far as they can be known without running it. */
+
+export interface Word {
+  text: string;
+  /** Holds an expansion whose value only the shell will know. */
+  open: boolean;
+  /** Holds unquoted `*`, `?`, `[` or `{`. */
+  pattern: boolean;
+}
+
+export interface SimpleCommand {
+  words: Word[];
+  /** Files it gets on stdin. */
+  input: Word[];
+  /** Here-documents and here-strings. */
+  bodies: string[];
+}
+
+const DEPTH = 4;
+/** Longer lines are written by programs; what follows is not looked at. */
+export const LINE_LIMIT = 64 * 1024;
+
+/** All simple commands in order, those inside of substitutions included. `vars` are known values; assignments add to them. */
+export function parseShell(line: string, vars: Map<string, string>, depth = 0): SimpleCommand[] {
+  const done: SimpleCommand[] = [];
+  if (depth > DEPTH) return done;
+  const text = line.slice(0, LINE_LIMIT);
+  let at = 0;
+  let word: Word | undefined;
+  let command: SimpleCommand = { words: [], input: [], bodies: [] };
+  let target: "word" | "input" | "output" | "heredoc" | "herestring" = "word";
+  const ends: { end: string; command: SimpleCommand }[] = [];
+
+  const add = (more: string): Word => {
+    word ??= { text: "", open: false, pattern: false };
+    word.text += more;
+    return word;
+  };
+  const endWord = () => {
+    if (!word) return;
+    const assigned = command.words.length === 0 && /^([A-Za-z_]\w*)=(.*)$/s.exec(word.text);
+    if (target === "input") command.input.push(word);
+    else if (target === "heredoc") ends.push({ end: word.text, command });
+    else if (target === "herestring") command.bodies.push(word.text);
+    else if (target === "word" && !assigned) command.words.push(word);
+    else if (assigned && target === "word" && !word.open) vars.set(assigned[1] as string, assigned[2] as string);
+    word = undefined;
+    target = "word";
+  };
+  const endCommand = () => {
+    endWord();
+    if (command.words.length + command.input.length > 0) done.push(command);
+    command = { words: [], input: [], bodies: [] };
+  };
+  /** What stands between brackets that begin at `at`; leaves `at` behind them. */
+  const bracketed = (open: string, close: string): string => {
+    const from = at + 1;
+    for (let level = 0; at < text.length; at++) {
+      const char = text[at];
+      if (char === "\\") at++;
+      else if (char === open) level++;
+      else if (char === close && --level === 0) break;
+    }
+    return text.slice(from, at++);
+  };
+  const dollar = () => {
+    at++;
+    if (text[at] === "(") {
+      done.push(...parseShell(bracketed("(", ")"), vars, depth + 1));
+      add("").open = true;
+    } else if (text[at] === "'" && !word?.text.endsWith("\\")) {
+      const end = endOfAnsi(text, at + 1);
+      add(unescapeAnsi(text.slice(at + 1, end)));
+      at = end + 1;
+    } else {
+      const name = text[at] === "{" ? bracketed("{", "}") : (/^\w+/.exec(text.slice(at, at + 64))?.[0] ?? "");
+      if (text[at - 1] !== "}") at += name.length;
+      const value = vars.get(name);
+      if (value === undefined) add(name === "" ? "$" : "").open ||= name !== "";
+      else add(value);
+    }
+  };
+  const backticks = () => {
+    const end = text.indexOf("`", at + 1);
+    done.push(...parseShell(text.slice(at + 1, end < 0 ? text.length : end), vars, depth + 1));
+    add("").open = true;
+    at = end < 0 ? text.length : end + 1;
+  };
+  const double = () => {
+    add("");
+    for (at++; at < text.length && text[at] !== '"'; ) {
+      const char = text.charAt(at);
+      if (char === "$") dollar();
+      else if (char === "`") backticks();
+      else {
+        if (char === "\\" && '"\\$`\n'.includes(text[at + 1] ?? "")) at++;
+        add(text[at] === "\n" && char === "\\" ? "" : text.charAt(at));
+        at++;
+      }
+    }
+    at++;
+  };
+  /** The here-documents that begin behind the line that ends at `at`. */
+  const hereDocuments = () => {
+    for (const { end, command: owner } of ends.splice(0)) {
+      const rest = text.slice(at);
+      const stop = new RegExp(`^\\t*${end.replace(/\W/g, "\\$&")}$`, "m").exec(rest);
+      owner.bodies.push(rest.slice(0, stop?.index ?? rest.length));
+      at += stop ? stop.index + stop[0].length : rest.length;
+    }
+  };
+
+  while (at < text.length) {
+    const char = text.charAt(at);
+    if (char === "'") {
+      const end = text.indexOf("'", at + 1);
+      add(text.slice(at + 1, end < 0 ? text.length : end));
+      at = end < 0 ? text.length : end + 1;
+    } else if (char === '"') double();
+    else if (char === "$") dollar();
+    else if (char === "`") backticks();
+    else if (char === "\\") {
+      if (text[at + 1] !== "\n") add(text.charAt(at + 1));
+      at += 2;
+    } else if (char === "#" && !word) {
+      const end = text.indexOf("\n", at);
+      at = end < 0 ? text.length : end;
+    } else if (char === "<" || char === ">") {
+      if (word && /^\d$/.test(word.text)) word = undefined;
+      endWord();
+      if (text[at + 1] === "(") {
+        at++;
+        done.push(...parseShell(bracketed("(", ")"), vars, depth + 1));
+      } else {
+        const operator = /^(?:<<<|<<-?|<>|<&|<|>>|>&|>\||>)/.exec(text.slice(at, at + 3))?.[0] ?? char;
+        at += operator.length;
+        if (operator === "<<<") target = "herestring";
+        else if (operator.startsWith("<<")) target = "heredoc";
+        else target = operator === "<" || operator === "<>" ? "input" : "output";
+      }
+    } else if (char === "\n") {
+      endCommand();
+      at++;
+      hereDocuments();
+    } else if (/\s/.test(char)) {
+      endWord();
+      at++;
+    } else if (";&|()".includes(char) || (/[{}!]/.test(char) && !word && /^\s?$/.test(text[at + 1] ?? ""))) {
+      endCommand();
+      at++;
+    } else {
+      add(char).pattern ||= "*?[{".includes(char);
+      at++;
+    }
+  }
+  endCommand();
+  return done;
+}
+
+function endOfAnsi(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === "'") return at;
+    if (text[at] === "\\") at++;
+  }
+  return text.length;
+}
+
+function unescapeAnsi(text: string): string {
+  return text.replace(
+    /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|([0-7]{1,3})|([\s\S]))/g,
+    (_, hex, unicode, octal, char) => {
+      if (hex ?? unicode) return String.fromCharCode(Number.parseInt(hex ?? unicode, 16));
+      if (octal) return String.fromCharCode(Number.parseInt(octal, 8));
+      return { n: "\n", t: "\t", r: "\r" }[char as string] ?? char;
+    },
+  );
+}
