@@ -110,6 +110,11 @@ describe.each(CASES)("guard: $driver.name", ({ driver, shell, trust }) => {
         if (state === "down") await served.close();
         if (state !== "up") await makeTrouble(join(tool.home, "data"), state);
         const ran = await attempt(tool, model, shell, env);
+        if (ran === "refused") {
+          cells.push("does not start");
+          expect(trusted).toBe(false);
+          continue;
+        }
         cells.push(
           `${ran.harmless ? "runs" : "stopped"}/${ran.secret ? "runs" : "stopped"} ${ran.seconds.toFixed(1)} s`,
         );
@@ -140,7 +145,7 @@ async function attempt(
   model: ModelServer,
   shell: Case["shell"],
   env: Record<string, string>,
-): Promise<Ran> {
+): Promise<Ran | "refused"> {
   const [harmless, leaked] = [join(tool.cwd, "harmless.txt"), join(tool.cwd, "leaked.txt")];
   await Promise.all([rm(harmless, { force: true }), rm(leaked, { force: true })]);
   const at: number[] = [];
@@ -153,6 +158,8 @@ async function attempt(
     ],
   });
   const { code, stderr } = await tool.run({ prompt: "Write both files" }, env);
+  // Gemini without a terminal works in no folder that nobody trusts.
+  if (at.length === 0 && code !== 0) return "refused";
   if (at.length !== 3) throw new Error(`The model was asked ${at.length} times; exit ${code}: ${stderr.slice(-2_000)}`);
   return { harmless: existsSync(harmless), secret: existsSync(leaked), seconds: ((at[1] ?? 0) - (at[0] ?? 0)) / 1000 };
 }

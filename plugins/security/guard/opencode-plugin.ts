@@ -21,13 +21,18 @@ const PATH = "api/security/pretooluse?client=opencode&hook=${id}";
 /** Not fetch: a proxy would get to see the call. */
 function post(url, headers, body) {
   return new Promise((resolve, reject) => {
-    const fail = (why) => reject(new Error(why));
-    const timer = setTimeout(() => call.destroy(new Error("no answer in time")), ${DEADLINE_MS});
+    // Said here and not left to an event of the request: Bun sends none when it is destroyed before an answer.
+    const fail = (why) => {
+      clearTimeout(timer);
+      reject(new Error(why));
+      call.destroy();
+    };
+    const timer = setTimeout(() => fail("no answer in time"), ${DEADLINE_MS});
     const call = request(url, { method: "POST", headers, agent: false }, (answer) => {
       let text = "";
       answer.setEncoding("utf8");
       answer.on("data", (chunk) => (text += chunk));
-      answer.on("error", reject);
+      answer.on("error", (error) => fail(error.message));
       answer.on("close", () => fail("cut off"));
       answer.on("end", () => {
         clearTimeout(timer);
@@ -36,10 +41,7 @@ function post(url, headers, body) {
         else resolve(text);
       });
     });
-    call.on("error", (error) => {
-      clearTimeout(timer);
-      reject(error);
-    });
+    call.on("error", (error) => fail(error.message));
     call.end(body);
   });
 }
