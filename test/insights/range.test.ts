@@ -15,6 +15,7 @@ interface Listed {
   parentId: string | null;
   startedAt: string | null;
   endedAt: string | null;
+  copiedMessages: number;
 }
 
 let t: TestKernel;
@@ -114,7 +115,7 @@ describe("GET /projects/activity", () => {
       const { messages } = await t.json<{ messages: { at: string | null }[] }>(
         `/api/sessions/${encodeURIComponent(session.id)}/messages`,
       );
-      for (const { at } of messages) {
+      for (const { at } of messages.slice(session.copiedMessages)) {
         // Without a time it counts when the session ended.
         const index = days.indexOf(dayOf(Date.parse(at ?? session.endedAt ?? "")));
         if (index < 0) continue;

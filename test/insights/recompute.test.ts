@@ -28,8 +28,12 @@ async function recompute(kernel: Kernel, zone: string) {
   const messages: Record<string, number> = {};
   let count = 0;
   let undated = 0;
-  for (const { id, tool } of await archive.store.list({})) {
+  const texts = new Map<string, SessionEvent[]>();
+  const origins = new Map<string, string>();
+  for (const { id, tool, forkedFrom } of await archive.store.list({})) {
     const row = await archive.row(id);
+    texts.set(id, []);
+    if (forkedFrom !== null) origins.set(id, forkedFrom);
     const read = archive.adapter(tool)?.read(archive.ref(row), kernel.env);
     if (!read) throw new Error(`no adapter for ${id}`);
     for (;;) {
@@ -43,7 +47,17 @@ async function recompute(kernel: Kernel, zone: string) {
         }
         break;
       }
-      const event: SessionEvent = step.value;
+      texts.get(id)?.push(step.value);
+    }
+  }
+  const saying = ({ kind, text, tool_input }: SessionEvent) => `${kind}\n${JSON.stringify(tool_input)}\n${text}`;
+  for (const [id, events] of texts) {
+    // What a fork begins with and its origin says, too, is the origin's.
+    const origin = new Set(texts.get(origins.get(id) ?? "")?.map(saying));
+    const own = events.findIndex((event) => event.kind !== "note" && !origin.has(saying(event)));
+    const start = own < 0 ? events.length : own;
+    const copied = events.slice(0, start).findLastIndex((event) => event.kind !== "note" && origin.has(saying(event)));
+    for (const event of events.slice(copied + 1)) {
       count++;
       if (event.at === undefined) undated++;
       else messages[dayOf(event.at)] = (messages[dayOf(event.at)] ?? 0) + 1;
@@ -106,7 +120,8 @@ describe("figures equal a slow recomputation from the logs", () => {
       );
       const messages: Message[] = [];
       for (const session of sessions) {
-        messages.push(...(await t.json<{ messages: Message[] }>(`/api/sessions/${session.id}/messages`)).messages);
+        const all = await t.json<{ messages: Message[] }>(`/api/sessions/${session.id}/messages`);
+        messages.push(...all.messages.slice(session.copiedMessages));
       }
       expect(messages).toHaveLength(messageCount);
       expect(totals.messages).toBe(messageCount);

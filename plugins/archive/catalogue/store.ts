@@ -177,7 +177,7 @@ export function createStore(db: Database, costOf: CostOf) {
           bytes: row.source_bytes,
         },
         live: isLive(row),
-        copiedMessages: row.copied,
+        copiedMessages: Math.max(0, row.copied),
         earlierTexts: row.earlier,
         partial: {
           skippedLines: skipped?.lines ?? 0,

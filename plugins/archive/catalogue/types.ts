@@ -77,7 +77,7 @@ export interface SessionRow {
   imported_at: string;
   /** How the row was counted: a log is read again once when a newer version counts differently. */
   format: number;
-  /** Messages at the start of the text that another session counts. */
+  /** Messages at the start of the text that another session counts; −1: not looked at yet. */
   copied: number;
 }
 

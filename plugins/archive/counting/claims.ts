@@ -19,6 +19,8 @@ export interface Claim {
 export interface ClaimResult {
   /** Indexes of replies that another session owns. */
   lost: number[];
+  /** The one that owns the first of them. */
+  owner: string | undefined;
   /** Replies taken from other sessions, by their id. */
   taken: Map<string, Claim[]>;
 }
@@ -45,7 +47,7 @@ export class Claims {
    */
   claim(session: Claimant, replies: Iterable<Held>): ClaimResult {
     const number = this.#number(session);
-    const result: ClaimResult = { lost: [], taken: new Map() };
+    const result: ClaimResult = { lost: [], owner: undefined, taken: new Map() };
     let index = -1;
     for (const { hash, weight } of replies) {
       index++;
@@ -58,7 +60,10 @@ export class Claims {
         result.taken.set(owner, list);
         list.push({ index, weight: this.#weights[slot] as number });
         this.#own(slot, number, weight);
-      } else result.lost.push(index);
+      } else {
+        result.lost.push(index);
+        result.owner ??= this.#ownerAt(slot).id;
+      }
     }
     return result;
   }
@@ -116,6 +121,7 @@ export class Claims {
   }
 }
 
-function isOlder(a: Claimant, b: Claimant): boolean {
+/** The older log of two. */
+export function isOlder(a: Claimant, b: Claimant): boolean {
   return a.born !== b.born ? a.born < b.born : a.id < b.id;
 }

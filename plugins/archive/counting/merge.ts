@@ -14,6 +14,38 @@ export function addFacts(facts: SessionFacts, more: SessionFacts): void {
   }
 }
 
+/** Takes away what `less` counts, which is a part of it. Answers the ms that went. */
+export function takeFacts(facts: SessionFacts, less: SessionFacts): number {
+  let active = 0;
+  for (const [kind, count] of Object.entries(less.kinds)) {
+    const left = (facts.kinds[kind] ?? 0) - count;
+    if (left > 0) facts.kinds[kind] = left;
+    else delete facts.kinds[kind];
+  }
+  takePairs(facts.tools, less.tools);
+  takePairs(facts.files, less.files);
+  for (const [name, { m, a, e }] of Object.entries(less.slots)) {
+    const slot = facts.slots[name];
+    if (!slot) continue;
+    active += Math.min(a, slot.a);
+    slot.m = Math.max(0, slot.m - m);
+    slot.a = Math.max(0, slot.a - a);
+    slot.e = Math.max(0, slot.e - e);
+    if (slot.m + slot.a + slot.e === 0 && !slot.u) delete facts.slots[name];
+  }
+  return active;
+}
+
+function takePairs(from: Record<string, [number, number]>, less: Record<string, [number, number]>): void {
+  for (const [name, [one, two]] of Object.entries(less)) {
+    const pair = Object.hasOwn(from, name) ? from[name] : undefined;
+    if (!pair) continue;
+    pair[0] = Math.max(0, pair[0] - one);
+    pair[1] = Math.max(0, pair[1] - two);
+    if (pair[0] + pair[1] === 0) delete from[name];
+  }
+}
+
 function addPairs(into: Record<string, [number, number]>, from: Record<string, [number, number]>): void {
   for (const [name, [one, two]] of Object.entries(from)) {
     // Names come from logs: `__proto__` must become a plain key.

@@ -2,6 +2,7 @@
 import type { SqlValue, Statement } from "sessarc";
 import { packParts, partsOf, type SessionRow } from "../catalogue/types.ts";
 import { type Found, versionOf } from "../places/scan.ts";
+import { UNKNOWN } from "./copies.ts";
 import type { ImportedSession } from "./types.ts";
 
 const COLUMNS = [
@@ -77,6 +78,9 @@ export function upsert(session: ImportedSession, { found, originId, generation, 
   const stored = past ?? before;
   const endedAt = latest(stored?.ended_at, session.endedAt);
   const startedAt = earliest(stored?.started_at, session.startedAt);
+  const parentId = idOf(ref.tool, summary.parent ?? ref.parent) ?? before?.parent_id ?? null;
+  const forkedFrom = idOf(ref.tool, summary.forkedFrom) ?? stored?.forked_from ?? null;
+  const mayCopy = forkedFrom !== null || (parentId !== null && Object.keys(summary.inheritedUsage ?? {}).length > 0);
   const sortAt = Date.parse(endedAt ?? startedAt ?? "");
   const row: Record<(typeof COLUMNS)[number], SqlValue> = {
     id: session.id,
@@ -84,8 +88,8 @@ export function upsert(session: ImportedSession, { found, originId, generation, 
     key: ref.key,
     origin_id: originId,
     project_id: originId,
-    parent_id: idOf(ref.tool, summary.parent ?? ref.parent) ?? before?.parent_id ?? null,
-    forked_from: idOf(ref.tool, summary.forkedFrom) ?? before?.forked_from ?? null,
+    parent_id: parentId,
+    forked_from: forkedFrom,
     title: summary.title ?? before?.title ?? null,
     first_prompt: stored?.first_prompt ?? session.firstPrompt,
     cwd: summary.cwd ?? before?.cwd ?? null,
@@ -118,7 +122,7 @@ export function upsert(session: ImportedSession, { found, originId, generation, 
     has_cursor: session.hasCursor ? generation : 0,
     imported_at: new Date().toISOString(),
     format: COUNTED,
-    copied: past?.copied ?? 0,
+    copied: past?.copied ?? (mayCopy ? UNKNOWN : 0),
   };
   return [UPSERT, COLUMNS.map((column) => row[column])];
 }

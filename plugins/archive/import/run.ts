@@ -2,6 +2,7 @@
 import type { Database, PoolTask, SessionRef, Statement } from "sessarc";
 import { type EarlierRow, partsOf, type SessionRow } from "../catalogue/types.ts";
 import { type Found, versionOf } from "../places/scan.ts";
+import { settleCopies } from "./copies.ts";
 import { CANCELLED } from "./failure.ts";
 import { importSessions, runJob } from "./job.ts";
 import { toJobs, toStored } from "./jobs.ts";
@@ -150,6 +151,7 @@ class Run {
     const lanes = Array.from({ length: kernel.pool.threaded ? kernel.pool.size * 2 + 1 : 1 }, lane);
     const outcomes = await Promise.allSettled(lanes);
     await this.#stage.commit();
+    await settleCopies(kernel, this.#options.onCommit);
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (failed) throw failed.reason;
     this.#report.cancelled = this.#total - this.#done;

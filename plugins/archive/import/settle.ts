@@ -3,10 +3,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, SessionRef, SessionUsage, Statement, UsageEvidence } from "sessarc";
 import type { SessionFacts, SessionRow } from "../catalogue/types.ts";
 import { type Book, decodeBook, encodeBook, entriesOf, toBook } from "../counting/book.ts";
-import { type Claim, Claims } from "../counting/claims.ts";
+import { type Claim, type Claimant, Claims, isOlder } from "../counting/claims.ts";
 import { applyBook, moveAway } from "../counting/figures.ts";
 import { addLoose, larger, looseOf, surplus } from "../counting/loose.ts";
 import { outputOfWeight, type Reply, weightOf, weightOfOutput } from "../counting/replies.ts";
+import { UNKNOWN } from "./copies.ts";
 import { jsonOrNull } from "./rows.ts";
 import type { ImportedSession } from "./types.ts";
 
@@ -79,13 +80,16 @@ export class Settler {
     const born = Math.min(session.born, stored?.born ?? session.born);
     // What an appended log does not list again is as it was.
     const open = [...(follows === "appended" ? listed.keys() : book.keys())].flatMap((hash) => book.get(hash) ?? []);
-    const { lost, taken } = this.#claims.claim(
+    const { lost, owner, taken } = this.#claims.claim(
       { id: session.id, born },
       open.map(({ hash, tokens }) => ({ hash, weight: weightOf(tokens) })),
     );
     for (const entry of open) entry.lost = false;
     for (const index of lost) if (open[index]) open[index].lost = true;
     const { summary, facts } = session;
+    // Its log does not say where it came from, the replies it repeats do.
+    if (owner !== undefined && summary.parent === undefined && ref.parent === undefined)
+      summary.forkedFrom ??= owner.slice(ref.tool.length + 1);
     summary.inheritedUsage ??= {};
     const { usage, inheritedUsage: inherited, evidence } = summary;
     applyBook(book.values(), listed, { usage, inherited, evidence, slots: facts.slots });
@@ -98,14 +102,15 @@ export class Settler {
     if (taken.size === 0) return { write, after: undefined };
     const after = async () => {
       const statements: Statement[] = [];
-      for (const [id, claims] of taken) statements.push(...(await this.#disown(id, open, claims)));
+      for (const [id, claims] of taken)
+        statements.push(...(await this.#disown(id, { id: session.id, born }, open, claims)));
       return statements;
     };
     return { write, after };
   }
 
   /** Takes replies out of a stored session that another one has more of. */
-  async #disown(id: string, open: readonly Reply[], claims: readonly Claim[]): Promise<Statement[]> {
+  async #disown(id: string, taker: Claimant, open: readonly Reply[], claims: readonly Claim[]): Promise<Statement[]> {
     const stored = await this.#stored(id);
     const row = await this.#db.get<Pick<SessionRow, "usage" | "inherited" | "evidence" | "facts">>(
       "select usage, inherited, evidence, facts from session where id = ?",
@@ -129,6 +134,11 @@ export class Settler {
     const statements: Statement[] = [];
     if (stored?.book)
       statements.push(["update session_replies set hashes = ? where session_id = ?", [encodeBook(stored.book), id]]);
+    if (isOlder(taker, { id, born: stored?.born ?? 0 }))
+      statements.push([
+        `update session set forked_from = ?, copied = ${UNKNOWN} where id = ? and forked_from is null and parent_id is null`,
+        [taker.id, id],
+      ]);
     if (row)
       statements.push([
         "update session set usage = ?, inherited = ?, evidence = ?, facts = ? where id = ?",

@@ -1,0 +1,103 @@
+/** What a fork copied counts once: tokens, messages, calls and files. */
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, it } from "vitest";
+import archive, { type Session } from "../../plugins/archive/index.ts";
+import claude from "../../plugins/claude-code/index.ts";
+import insights from "../../plugins/insights/index.ts";
+import { createTestKernel, type TestKernel } from "../kernel.ts";
+
+const start = () => createTestKernel({ plugins: [archive(), insights(), claude()] });
+const at = (n: number) => new Date(Date.UTC(2026, 10, 20, 10, n)).toISOString();
+const PARENT = "aaaaaaaa-0000-4000-8000-000000000001";
+const FORK = "ffffffff-0000-4000-8000-000000000002";
+const pathOf = (t: TestKernel, id: string) => join(t.home, ".claude/projects/-w-app", `${id}.jsonl`);
+
+let clock = Date.now() / 1000 - 86_400;
+function write(path: string, rows: readonly object[]): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  utimesSync(path, ++clock, clock);
+}
+
+/** A question, a reply that reads a file, and its failure. `copy`: ids of the records as a fork writes them. */
+const turn = (n: number, copy = "") => [
+  {
+    type: "user",
+    uuid: `u${n}${copy}`,
+    timestamp: at(n),
+    cwd: "/w/app",
+    message: { role: "user", content: `word${n}` },
+  },
+  {
+    type: "assistant",
+    uuid: `a${n}${copy}`,
+    timestamp: at(n),
+    requestId: `r${n}`,
+    message: {
+      id: `m${n}`,
+      role: "assistant",
+      model: "claude-sonnet-4-5",
+      content: [{ type: "tool_use", id: `t${n}`, name: "Read", input: { file_path: `/w/app/${n}.ts` } }],
+      usage: { input_tokens: 10, output_tokens: n },
+    },
+  },
+  {
+    type: "user",
+    uuid: `x${n}${copy}`,
+    timestamp: at(n),
+    message: { role: "user", content: [{ type: "tool_result", tool_use_id: `t${n}`, content: "no", is_error: true }] },
+  },
+];
+
+async function sessions(t: TestKernel): Promise<Record<string, Session>> {
+  const { sessions: all } = await t.json<{ sessions: Session[] }>("/api/sessions");
+  return Object.fromEntries(all.map((session) => [session.id.slice("claude-code:".length), session]));
+}
+const facts = async (t: TestKernel, id: string) => {
+  const { tools, files, kinds } = JSON.parse((await t.kernel.inject("archive").row(`claude-code:${id}`)).facts);
+  return { tools, files, kinds };
+};
+const importOnly = (t: TestKernel, id: string) => t.send("POST", "/api/import", { sessions: [`claude-code:${id}`] });
+
+it.each([
+  ["parent first", [PARENT, FORK]],
+  ["fork first", [FORK, PARENT]],
+  ["both at once", [null]],
+] as const)(
+  "counts the copied part at the parent, and links the two by the replies they share: %s",
+  async (_, order) => {
+    const t = await start();
+    write(pathOf(t, PARENT), [...turn(1), ...turn(2)]);
+    await new Promise((resolve) => setImmediate(resolve));
+    write(pathOf(t, FORK), [...turn(1, "-copy"), ...turn(2, "-copy"), ...turn(3)]);
+    await t.json("/api/scan");
+    for (const id of order) {
+      if (id === null) await t.send("POST", "/api/import", { all: true });
+      else await importOnly(t, id);
+    }
+    const all = await sessions(t);
+    expect(all[PARENT]).toMatchObject({ messageCount: 6, errorCount: 2, copiedMessages: 0, forkedFrom: null });
+    expect(all[FORK]).toMatchObject({
+      messageCount: 3,
+      errorCount: 1,
+      copiedMessages: 6,
+      forkedFrom: `claude-code:${PARENT}`,
+      usage: { "claude-sonnet-4-5": { input: 10, output: 3 } },
+      inheritedUsage: { "claude-sonnet-4-5": { input: 20, output: 3 } },
+    });
+    expect(await facts(t, FORK)).toEqual({
+      kinds: { user: 1, tool_use: 1, tool_result: 1 },
+      tools: { Read: [1, 1] },
+      files: { "/w/app/3.ts": [1, 0] },
+    });
+    // All of it is shown.
+    expect((await t.json<{ total: number }>(`/api/sessions/claude-code:${FORK}/messages`)).total).toBe(9);
+    const usage = await t.json<{ totals: { messages: number } }>("/api/usage?by=tool");
+    expect(usage.totals.messages).toBe(9);
+    // It goes on.
+    write(pathOf(t, FORK), [...turn(1, "-copy"), ...turn(2, "-copy"), ...turn(3), ...turn(4)]);
+    await t.send("POST", "/api/import", { all: true });
+    expect((await sessions(t))[FORK]).toMatchObject({ messageCount: 6, errorCount: 2, copiedMessages: 6 });
+  },
+);
