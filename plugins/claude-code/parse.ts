@@ -6,7 +6,6 @@ import {
   type Json,
   type JsonRecord,
   type LineParser,
-  type SessionEvent,
   type SessionRef,
   type SessionSummary,
   type Span,
@@ -14,11 +13,13 @@ import {
   toText,
   widen,
 } from "sessarc";
-import { contentText, KNOWN, splitUserText } from "./rows.ts";
+import { repliesOfAgents } from "./agents.ts";
+import { createMessages } from "./messages.ts";
+import { KNOWN } from "./rows.ts";
+import { createSpend, type Spend, withEntries } from "./spend.ts";
 
 /** uuids of the latest records, to which a summary at the end of a file may point. */
 const RECENT = 64;
-const OPEN_CALLS = 512;
 const UNKNOWN_NAMES = 50;
 
 interface State extends Span {
@@ -36,6 +37,7 @@ interface State extends Span {
   /** Tool calls without a result yet: id → name. */
   calls: Record<string, string>;
   unknown: Record<string, number>;
+  spend: Spend;
   ledger: Json;
 }
 
@@ -45,10 +47,13 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
   const stem = stemOf(ref.path);
   const isAgent = stem.startsWith("agent-");
   const ledger = createLedger(past?.ledger);
-  const facts: Omit<State, "leaves" | "recent" | "calls" | "unknown" | "ledger"> = past ? pickFacts(past) : {};
+  const facts: Omit<State, "leaves" | "recent" | "calls" | "unknown" | "spend" | "ledger"> = past
+    ? pickFacts(past)
+    : {};
   const leaves = new Map(Object.entries(past?.leaves ?? {}));
   const recent = past ? [...past.recent] : [];
-  const calls = new Map(Object.entries(past?.calls ?? {}));
+  const messages = createMessages(isAgent, past?.calls);
+  const spend = createSpend(past?.spend);
   const unknown = new Map(Object.entries(past?.unknown ?? {}));
 
   /** cwd, branch, times and links, which every record of the chain repeats. */
@@ -64,7 +69,10 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
     if (isAgent) facts.parent ??= row.sessionId;
     else if (facts.forkedFrom === undefined) {
       const from = isRecord(row.forkedFrom) ? toText(row.forkedFrom.sessionId) : undefined;
+      // A copied reply names the session that asked for it.
+      const asked = toText(row.requestSessionId);
       if (from) facts.forkedFrom = from;
+      else if (asked && asked !== row.sessionId && asked !== stem) facts.forkedFrom = asked;
       else if (row.sessionId !== stem && isUuid(stem) && isUuid(row.sessionId)) facts.forkedFrom = row.sessionId;
     }
   };
@@ -90,6 +98,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
     const usage = isRecord(message.usage) ? message.usage : isRecord(row.usage) ? row.usage : undefined;
     const model = toText(message.model) ?? toText(row.model) ?? "unknown";
     if (!usage || model === "<synthetic>") return;
+    spend.reply(at);
     const id = toText(message.id);
     const request = toText(row.requestId);
     const key = id && request ? `${id}:${request}` : (id ?? request ?? toText(row.uuid));
@@ -110,93 +119,6 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
     });
   };
 
-  const fromUser = (row: JsonRecord, message: JsonRecord, at: string | undefined): SessionEvent[] => {
-    const events: SessionEvent[] = [];
-    const id = toText(row.uuid);
-    // Text that no person typed: flagged by the client, or a sub-agent's task inside its parent's file.
-    const injected = row.isMeta === true || row.isCompactSummary === true || (row.isSidechain === true && !isAgent);
-    const typed: string[] = [];
-    const take = (text: string): void => {
-      if (text === "") return;
-      const split = injected ? { notes: [text], typed: "" } : splitUserText(text);
-      for (const note of split.notes) events.push({ seq: 0, kind: "note", text: note, id, at });
-      if (split.typed !== "") typed.push(split.typed);
-    };
-    if (typeof message.content === "string") take(message.content);
-    for (const block of Array.isArray(message.content) ? message.content : []) {
-      if (typeof block === "string") take(block);
-      else if (!isRecord(block)) continue;
-      else if (block.type === "text") take(typeof block.text === "string" ? block.text : "");
-      else if (block.type === "image" || block.type === "document") typed.push("[image]");
-      else if (typeof block.type === "string" && block.type.endsWith("tool_result")) events.push(result(block, id, at));
-    }
-    if (typed.length > 0) events.push({ seq: 0, kind: injected ? "note" : "user", text: typed.join("\n"), id, at });
-    return events;
-  };
-
-  const fromAssistant = (row: JsonRecord, message: JsonRecord, at: string | undefined): SessionEvent[] => {
-    const events: SessionEvent[] = [];
-    const id = toText(row.uuid);
-    const model = toText(message.model);
-    const said = (text: string): void => {
-      if (text === "") return;
-      const event: SessionEvent = { seq: 0, kind: "assistant", text, id, at, model };
-      if (row.isApiErrorMessage === true) event.is_error = true;
-      events.push(event);
-    };
-    if (typeof message.content === "string") said(message.content);
-    for (const block of Array.isArray(message.content) ? message.content : []) {
-      if (!isRecord(block)) continue;
-      if (block.type === "text") said(typeof block.text === "string" ? block.text : "");
-      else if (block.type === "thinking" || block.type === "redacted_thinking") {
-        const text = toText(block.thinking);
-        if (text) events.push({ seq: 0, kind: "thinking", text, id, at, model });
-      } else if (block.type === "tool_use" || block.type === "server_tool_use" || block.type === "mcp_tool_use") {
-        const name = toText(block.name);
-        const call = toText(block.id);
-        if (call && name) remember(call, name);
-        const input = isJson(block.input) ? block.input : undefined;
-        events.push({
-          seq: 0,
-          kind: "tool_use",
-          text: "",
-          id,
-          at,
-          model,
-          tool_name: name,
-          tool_use_id: call,
-          tool_input: input,
-        });
-      } else if (block.type === "image") said("[image]");
-      else if (typeof block.type === "string" && block.type.endsWith("tool_result")) events.push(result(block, id, at));
-    }
-    return events;
-  };
-
-  const remember = (call: string, name: string): void => {
-    calls.set(call, name);
-    if (calls.size > OPEN_CALLS) calls.delete(calls.keys().next().value ?? "");
-  };
-
-  const result = (block: JsonRecord, id: string | undefined, at: string | undefined): SessionEvent => {
-    const call = toText(block.tool_use_id);
-    const event: SessionEvent = { seq: 0, kind: "tool_result", text: contentText(block.content), id, at };
-    if (call) {
-      event.tool_use_id = call;
-      event.tool_name = calls.get(call);
-      calls.delete(call);
-    }
-    if (typeof block.is_error === "boolean") event.is_error = block.is_error;
-    return event;
-  };
-
-  /** A prompt typed while the assistant was at work is only found as an attachment. */
-  const queued = (row: JsonRecord, at: string | undefined): SessionEvent[] => {
-    if (!isRecord(row.attachment) || row.attachment.type !== "queued_command") return [];
-    const content = row.attachment.prompt;
-    return fromUser({ uuid: row.uuid, isMeta: row.attachment.isMeta === true }, { content }, at);
-  };
-
   return {
     row(value) {
       if (!isRecord(value)) return;
@@ -206,12 +128,12 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
         case "user":
           envelope(value);
           widen(facts, at);
-          return fromUser(value, message, at);
+          return messages.fromUser(value, message, at);
         case "assistant":
           envelope(value);
           widen(facts, at);
           count(value, message, at);
-          return fromAssistant(value, message, at);
+          return messages.fromAssistant(value, message, at);
         case "system": {
           envelope(value);
           widen(facts, at);
@@ -220,7 +142,9 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
         }
         case "attachment":
           envelope(value);
-          return queued(value, at);
+          return messages.queued(value, at);
+        case "cost-state":
+          return spend.total(value, ledger.summary().usage) ?? undefined;
         case "summary":
         case "custom-title":
         case "ai-title":
@@ -230,7 +154,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
           if (isRecord(message.usage) || isRecord(value.usage)) {
             envelope(value);
             count(value, message, at);
-            return fromAssistant(value, message, at);
+            return messages.fromAssistant(value, message, at);
           }
           return note(unknown, "(no type)");
         default:
@@ -239,7 +163,10 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
       }
     },
     finish(): SessionSummary {
-      const { usage, inheritedUsage, slots, replies, evidence } = ledger.summary();
+      const logged = ledger.summary();
+      const agents = () => repliesOfAgents(ref.path, (path) => createParser({ path }));
+      const unlogged = isAgent ? [] : spend.unlogged(facts.forkedFrom !== undefined, agents);
+      const { usage, inheritedUsage, slots, replies, evidence } = withEntries(logged, unlogged);
       return {
         title: facts.customTitle ?? facts.aiTitle ?? facts.summary,
         cwd: facts.cwd,
@@ -261,7 +188,8 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
         ...facts,
         leaves: Object.fromEntries(leaves),
         recent: recent.slice(-RECENT),
-        calls: Object.fromEntries(calls),
+        calls: messages.snapshot(),
+        spend: spend.snapshot(),
         unknown: Object.fromEntries(unknown),
         ledger: ledger.snapshot(),
       };
@@ -282,7 +210,7 @@ function number(value: unknown): number {
   return typeof count === "number" && Number.isFinite(count) && count > 0 ? count : 0;
 }
 
-function pickFacts({ leaves, recent, calls, unknown, ledger, ...facts }: State) {
+function pickFacts({ leaves, recent, calls, unknown, spend, ledger, ...facts }: State) {
   return facts;
 }
 

@@ -7,20 +7,43 @@ export const KNOWN = new Set([
   "agent-color",
   "agent-name",
   "agent-setting",
+  "api-request",
+  "api-request-blob",
+  "api-request-resumed",
+  "api-request-shape",
+  "artifact-autoreact-ledger",
+  "artifact-comment-monitor",
+  "atis-latch",
   "attribution-snapshot",
   "bridge-session",
   "content-replacement",
+  "continued-in",
+  "data-flow-incomplete",
+  "data-flow-records",
+  "derived-from",
+  "dev-mods",
+  "ended-by-model",
   "file-history-delta",
   "file-history-snapshot",
+  "fork-context-ref",
+  "frame-link",
+  "history-suppression",
+  "isolation-latch",
   "last-prompt",
+  "memory-mode",
   "mode",
+  "observer-ref",
   "permission-mode",
   "pr-link",
   "progress",
   "queue-operation",
+  "relocated",
+  "resume-head-vouch",
+  "session-owner",
   "speculation-accept",
   "tag",
   "task-summary",
+  "tools-used",
   "worktree-state",
 ]);
 
@@ -53,6 +76,19 @@ export const INJECTED = [
 /** The editor's context, which may be glued in front of a real prompt. */
 const IDE = ["ide_opened_file", "ide_selection", "ide_diagnostics"];
 
+/**
+ * A slash command that asks the model for something, as it was typed: its message stands before its name. Those that the client
+ * answers itself (`/compact`, `/cost`) have their name first and stay notes.
+ */
+function typedCommand(text: string): string | undefined {
+  const [, name, rest = ""] = COMMAND.exec(text) ?? [];
+  if (name === undefined) return undefined;
+  const args = /^\s*<command-args>([\s\S]*?)<\/command-args>/.exec(rest)?.[1]?.trim() ?? "";
+  return `/${name.trim().replace(/^\//, "")}${args === "" ? "" : ` ${args}`}`;
+}
+
+const COMMAND = /^<command-message>[^<]*<\/command-message>\s*<command-name>([^<]+)<\/command-name>([\s\S]*)$/;
+
 /** Splits user-role text into what was injected (notes) and what was typed. */
 export function splitUserText(text: string): { notes: string[]; typed: string } {
   const notes: string[] = [];
@@ -66,6 +102,8 @@ export function splitUserText(text: string): { notes: string[]; typed: string } 
     notes.push(rest.slice(0, end + close.length));
     rest = rest.slice(end + close.length).trimStart();
   }
+  const command = typedCommand(rest);
+  if (command !== undefined) return { notes, typed: command };
   if (INJECTED.some((start) => rest.startsWith(start))) return { notes: [...notes, rest], typed: "" };
   return { notes, typed: notes.length > 0 ? rest : text };
 }

@@ -3,6 +3,8 @@ import { type SessionRef, scanLines, type UsageSummary } from "sessarc";
 import { createParser } from "./parse.ts";
 
 const USAGE = Buffer.from('"usage"');
+/** The client's running total counts too. */
+const TOTAL = Buffer.from('"cost-state"');
 const CONTENT = Buffer.from('"content":[');
 const AFTER = Buffer.from('],"stop_reason"');
 /** A record up to its message's content, with no brace or bracket in between: what is cut out is the message's own content then. */
@@ -16,8 +18,8 @@ export async function readUsage(ref: SessionRef): Promise<UsageSummary | undefin
     const line = bytes.subarray(from, to);
     // A key of an object: inside a string its quotes would be escaped.
     const usage = line.indexOf(USAGE);
-    if (usage < 0) return;
-    const row = withoutContent(line, usage) ?? whole(line, offset);
+    if (usage < 0 && !line.includes(TOTAL)) return;
+    const row = (usage < 0 ? undefined : withoutContent(line, usage)) ?? whole(line, offset);
     place.offset = offset;
     place.length = to - from;
     if (row !== undefined) parser.row(row, place);

@@ -36,11 +36,22 @@ const ELSEWHERE = [
   /^copilot-cli\/generated-copilot-1\.0\.102\/session-state\/[^/]+\/events\.jsonl$/,
 ];
 
-/** Rows whose figures leave out what their logs hold: messages of Codex without a `type` are messages. */
+/**
+ * Rows whose figures are of an earlier reading of their logs: messages of Codex without a `type` are messages, a slash command of
+ * Claude Code is what the person said.
+ */
 const RIGHTED: Record<string, Row> = {
-  "codex/agentsview/fc_args_1.jsonl": { kinds: { user: 1, tool_use: 1 }, first: "inspect files" },
-  "codex/agentsview/function_calls.jsonl": { kinds: { user: 1, tool_use: 2 }, first: "Run the tests" },
-  "codex/agentsview/standard_session.jsonl": { kinds: { user: 1, assistant: 1 }, first: "Add rate limiting" },
+  "codex/agentsview/fc_args_1.jsonl": { kinds: { user: 1, tool_use: 1 } },
+  "codex/agentsview/function_calls.jsonl": { kinds: { user: 1, tool_use: 2 } },
+  "codex/agentsview/standard_session.jsonl": { kinds: { user: 1, assistant: 1 } },
+  "claude/d-kimuson-claude-code-viewer/projects/sample-project/1af7fc5e-8455-4414-9ccd-011d40f70b2a.jsonl": {
+    kinds: { user: 1, note: 1, assistant: 3, tool_use: 12, tool_result: 12 },
+    first: "/init",
+  },
+  "claude/microsoft-vscode-copilot-chat/30530d66-37fb-4f3b-aa5f-d92b6a8afae2.jsonl": {
+    kinds: { user: 2, note: 1, assistant: 5, tool_use: 25, tool_result: 25 },
+    first: "/init",
+  },
 };
 
 interface Row {

@@ -1,22 +1,97 @@
 /** Logs that today's tools wrote, shortened and with neutral names; the version stands in the file's name. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type AdapterPlugin, pathsIn, type SessionEvent } from "sessarc";
+import claudeCode from "sessarc/plugins/claude-code";
 import codex from "sessarc/plugins/codex";
 import gemini from "sessarc/plugins/gemini-cli";
 import { describe, expect, it } from "vitest";
+import { makeTempDir } from "../_setup.ts";
 import { drain } from "../adapter/bench.ts";
 
 const ENV = { home: "/home/nobody", platform: process.platform, env: {} };
 
+const at = (name: string) => fileURLToPath(new URL(`../fixtures/real/${name}`, import.meta.url));
+
 async function read({ adapter }: AdapterPlugin, name: string) {
-  const path = fileURLToPath(new URL(`../fixtures/real/${name}`, import.meta.url));
-  return drain(adapter.read({ tool: adapter.name, key: "session", path }, ENV));
+  return drain(adapter.read({ tool: adapter.name, key: "session", path: at(name) }, ENV));
 }
 
 const of = (events: readonly SessionEvent[], ...kinds: SessionEvent["kind"][]) =>
   events.filter((event) => kinds.includes(event.kind));
 const ends = (events: readonly SessionEvent[]) =>
   of(events, "tool_result").map((event) => [event.tool_name, event.is_error]);
+
+describe("claude-code 2.1.330", () => {
+  const folder = "claude-code-2.1.330";
+  const [session, fork] = ["64f175b9-1307-411a-b039-c9bc5a92df45", "9765782b-c8a6-46fe-bf43-d4260eda425c"];
+  const model = "claude-sonnet-4-5";
+
+  it("what the client keeps for itself is known and no unreadable line", async () => {
+    for (const name of [session, fork]) {
+      const { summary } = await read(claudeCode(), `${folder}/${name}.jsonl`);
+      expect(summary.skipped).toEqual({ lines: 0, unknown: {} });
+    }
+  });
+
+  it("what a compaction spent counts: the client's total without the replies and without the sub-agent's", async () => {
+    const { summary } = await read(claudeCode(), `${folder}/${session}.jsonl`);
+    expect(summary.usage[model]).toMatchObject({ input: 3249 + 537, output: 449 + 77, cacheRead: 5013 + 849 });
+    expect(summary.evidence).toMatchObject({ requests: 8 });
+    const child = await read(claudeCode(), `${folder}/${session}/subagents/agent-a41070bbcffbb81f4.jsonl`);
+    expect(child.summary.usage[model]).toMatchObject({ input: 989, output: 139, cacheRead: 1543 });
+  });
+
+  it("the tokens alone are those of the whole read", async () => {
+    for (const name of [session, fork]) {
+      const { summary } = await read(claudeCode(), `${folder}/${name}.jsonl`);
+      const { adapter } = claudeCode();
+      const alone = await adapter.usage?.({ tool: adapter.name, key: name, path: at(`${folder}/${name}.jsonl`) }, ENV);
+      expect(alone).toEqual({
+        usage: summary.usage,
+        replies: summary.replies,
+        evidence: summary.evidence,
+        parent: summary.parent,
+      });
+    }
+  });
+
+  it("a fork names its parent and does not count its parent's total", async () => {
+    const { summary } = await read(claudeCode(), `${folder}/${fork}.jsonl`);
+    expect(summary.forkedFrom).toBe(session);
+    expect(summary.usage[model]).toMatchObject({ input: 554 + 571, output: 80 + 83, cacheRead: 880 + 911 });
+  });
+
+  it("nothing is guessed when the total does not cover the log", async () => {
+    const rows = [
+      {
+        type: "assistant",
+        timestamp: "2026-11-22T03:00:00Z",
+        message: { id: "m", model, content: [], usage: { input_tokens: 9 } },
+      },
+      { type: "cost-state", modelUsage: { "another-name": { inputTokens: 20 } } },
+    ];
+    const path = join(await makeTempDir(), "s.jsonl");
+    await writeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    const { adapter } = claudeCode();
+    const { summary } = await drain(adapter.read({ tool: adapter.name, key: "s", path }, ENV));
+    expect(Object.keys(summary.usage)).toEqual([model]);
+  });
+
+  it("a slash command is what the person said, with its arguments; commands of the client stay notes", async () => {
+    const { events } = await read(claudeCode(), "claude-code-2.1.330-slash-command.jsonl");
+    expect(of(events, "user").map((event) => event.text)).toEqual(["/check PR 12", "/code-review PR 12"]);
+    expect(of(events, "note").some((event) => event.text.startsWith("<command-name>/usage"))).toBe(true);
+  });
+
+  it("a session that begins with a slash command is titled by it before it is read", async () => {
+    const path = at("claude-code-2.1.330-slash-command.jsonl");
+    const { adapter } = claudeCode();
+    const peeked = await adapter.peek?.({ tool: adapter.name, key: "s", path, size: 14_756 }, ENV);
+    expect(peeked?.title).toBe("/check PR 12");
+  });
+});
 
 describe("codex 0.169.0", () => {
   it("code mode: what a script called are calls with their results, patches are edits with their diff", async () => {

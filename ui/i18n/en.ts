@@ -236,6 +236,8 @@ export const en = {
   "session.gone": "This session is not in the archive",
   "session.goneText": "It was deleted, or the archive was rebuilt. Look for it:",
   "session.partial": "{n} line of the log could not be read.|{n} lines of the log could not be read.",
+  "session.unknown":
+    "{n} record of the log is of a type that sessarc does not know.|{n} records of the log are of types that sessarc does not know.",
   "session.over": "over {span}",
   "session.slowest": "Slowest calls",
   "session.failures": "Failed calls",

@@ -235,6 +235,7 @@ export const words: Words = {
   "session.gone": "このセッションはアーカイブにありません",
   "session.goneText": "削除されたか、アーカイブが作り直されました。検索してください:",
   "session.partial": "ログの {n} 行を読み取れませんでした。",
+  "session.unknown": "ログに未知の種類の記録が {n} 件あります。",
   "session.over": "全体で {span}",
   "session.slowest": "遅い呼び出し",
   "session.failures": "失敗した呼び出し",

@@ -230,6 +230,7 @@ export const words: Words = {
   "session.gone": "存档中没有这个会话",
   "session.goneText": "它已被删除，或存档已重建。可以搜索：",
   "session.partial": "日志中有 {n} 行无法读取。",
+  "session.unknown": "日志中有 {n} 条未识别类型的记录。",
   "session.over": "历时 {span}",
   "session.slowest": "最慢的调用",
   "session.failures": "失败的调用",

@@ -1,0 +1,52 @@
+/** The replies of a session's sub-agents, which stand in files of their own and are spent under the session's total. */
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type LineParser, readFolder, type UsageEntry } from "sessarc";
+
+/** All sub-agents of a session together; of more nothing is said, as reading them would hold up everything else. */
+const LIMIT = 16 * 1024 * 1024;
+/** Below a session's folder: `subagents`, `workflows`, one workflow. */
+const DEPTH = 3;
+const CACHED = 256;
+
+const cache = new Map<string, { stamp: string; replies: UsageEntry[] }>();
+
+/** `path`: the session's log; `open` makes the parser of one. Undefined when the files are too large together. A file is read again when it changed. */
+export function repliesOfAgents(path: string, open: (path: string) => LineParser): UsageEntry[] | undefined {
+  const files: { path: string; stamp: string }[] = [];
+  let bytes = 0;
+  const walk = (dir: string, depth: number): void => {
+    for (const entry of readFolder(dir)) {
+      const at = join(dir, entry.name);
+      if (entry.isDirectory() && depth < DEPTH) walk(at, depth + 1);
+      if (!entry.isFile() || !/^agent-.*\.jsonl$/.test(entry.name)) continue;
+      const stat = statSync(at, { throwIfNoEntry: false });
+      if (!stat) continue;
+      bytes += stat.size;
+      files.push({ path: at, stamp: `${stat.size}:${stat.mtimeMs}` });
+    }
+  };
+  walk(join(path.replace(/\.jsonl$/, ""), "subagents"), 0);
+  return bytes > LIMIT ? undefined : files.flatMap((file) => repliesOf(file.path, file.stamp, open));
+}
+
+function repliesOf(path: string, stamp: string, open: (path: string) => LineParser): UsageEntry[] {
+  const known = cache.get(path);
+  if (known?.stamp === stamp) return known.replies;
+  const parser = open(path);
+  for (const line of readFileSync(path, "utf8").split("\n")) {
+    if (line.includes('"usage"')) parser.row(parse(line), { offset: 0, length: line.length });
+  }
+  const replies = parser.finish().replies ?? [];
+  if (cache.size >= CACHED) cache.clear();
+  cache.set(path, { stamp, replies });
+  return replies;
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined; // half-written
+  }
+}

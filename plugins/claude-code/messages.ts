@@ -1,0 +1,99 @@
+/** User and assistant records → events. */
+import { isJson, isRecord, type JsonRecord, type SessionEvent, toText } from "sessarc";
+import { contentText, splitUserText } from "./rows.ts";
+
+const OPEN_CALLS = 512;
+
+/** `past`: tool calls without a result yet, id → name. */
+export function createMessages(isAgent: boolean, past: Readonly<Record<string, string>> = {}) {
+  const calls = new Map(Object.entries(past));
+
+  const fromUser = (row: JsonRecord, message: JsonRecord, at: string | undefined): SessionEvent[] => {
+    const events: SessionEvent[] = [];
+    const id = toText(row.uuid);
+    // Text that no person typed: flagged by the client, or a sub-agent's task inside its parent's file.
+    const injected = row.isMeta === true || row.isCompactSummary === true || (row.isSidechain === true && !isAgent);
+    const typed: string[] = [];
+    const take = (text: string): void => {
+      if (text === "") return;
+      const split = injected ? { notes: [text], typed: "" } : splitUserText(text);
+      for (const note of split.notes) events.push({ seq: 0, kind: "note", text: note, id, at });
+      if (split.typed !== "") typed.push(split.typed);
+    };
+    if (typeof message.content === "string") take(message.content);
+    for (const block of Array.isArray(message.content) ? message.content : []) {
+      if (typeof block === "string") take(block);
+      else if (!isRecord(block)) continue;
+      else if (block.type === "text") take(typeof block.text === "string" ? block.text : "");
+      else if (block.type === "image" || block.type === "document") typed.push("[image]");
+      else if (typeof block.type === "string" && block.type.endsWith("tool_result")) events.push(result(block, id, at));
+    }
+    if (typed.length > 0) events.push({ seq: 0, kind: injected ? "note" : "user", text: typed.join("\n"), id, at });
+    return events;
+  };
+
+  const fromAssistant = (row: JsonRecord, message: JsonRecord, at: string | undefined): SessionEvent[] => {
+    const events: SessionEvent[] = [];
+    const id = toText(row.uuid);
+    const model = toText(message.model);
+    const said = (text: string): void => {
+      if (text === "") return;
+      const event: SessionEvent = { seq: 0, kind: "assistant", text, id, at, model };
+      if (row.isApiErrorMessage === true) event.is_error = true;
+      events.push(event);
+    };
+    if (typeof message.content === "string") said(message.content);
+    for (const block of Array.isArray(message.content) ? message.content : []) {
+      if (!isRecord(block)) continue;
+      if (block.type === "text") said(typeof block.text === "string" ? block.text : "");
+      else if (block.type === "thinking" || block.type === "redacted_thinking") {
+        const text = toText(block.thinking);
+        if (text) events.push({ seq: 0, kind: "thinking", text, id, at, model });
+      } else if (block.type === "tool_use" || block.type === "server_tool_use" || block.type === "mcp_tool_use") {
+        const name = toText(block.name);
+        const call = toText(block.id);
+        if (call && name) remember(call, name);
+        const input = isJson(block.input) ? block.input : undefined;
+        events.push({
+          seq: 0,
+          kind: "tool_use",
+          text: "",
+          id,
+          at,
+          model,
+          tool_name: name,
+          tool_use_id: call,
+          tool_input: input,
+        });
+      } else if (block.type === "image") said("[image]");
+      else if (typeof block.type === "string" && block.type.endsWith("tool_result")) events.push(result(block, id, at));
+    }
+    return events;
+  };
+
+  const remember = (call: string, name: string): void => {
+    calls.set(call, name);
+    if (calls.size > OPEN_CALLS) calls.delete(calls.keys().next().value ?? "");
+  };
+
+  const result = (block: JsonRecord, id: string | undefined, at: string | undefined): SessionEvent => {
+    const call = toText(block.tool_use_id);
+    const event: SessionEvent = { seq: 0, kind: "tool_result", text: contentText(block.content), id, at };
+    if (call) {
+      event.tool_use_id = call;
+      event.tool_name = calls.get(call);
+      calls.delete(call);
+    }
+    if (typeof block.is_error === "boolean") event.is_error = block.is_error;
+    return event;
+  };
+
+  /** A prompt typed while the assistant was at work is only found as an attachment. */
+  const queued = (row: JsonRecord, at: string | undefined): SessionEvent[] => {
+    if (!isRecord(row.attachment) || row.attachment.type !== "queued_command") return [];
+    const content = row.attachment.prompt;
+    return fromUser({ uuid: row.uuid, isMeta: row.attachment.isMeta === true }, { content }, at);
+  };
+
+  return { fromUser, fromAssistant, queued, snapshot: () => Object.fromEntries(calls) };
+}
