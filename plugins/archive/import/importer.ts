@@ -35,6 +35,7 @@ export class Importer {
   readonly #onCommit: (ids: readonly string[]) => void;
   #scan: Scan | undefined;
   #scanning: Promise<Scan> | undefined;
+  #nextScan: Promise<Scan> | undefined;
   #tail: Promise<unknown> = Promise.resolve();
   /** Those of the run under way and of those that wait. */
   readonly #cancels = new Set<AbortController>();
@@ -63,14 +64,31 @@ export class Importer {
     return this.#scan;
   }
 
-  /** Lists all logs anew; concurrent calls share one. */
-  async scan(): Promise<Scan> {
-    this.#scanning ??= scanLogs(this.#kernel.registry, this.env).finally(() => {
-      this.#scanning = undefined;
-    });
-    this.#scan = await this.#scanning;
-    this.#resolver.reset();
-    return this.#scan;
+  /**
+   * Lists all logs anew: what is there at the call is in the answer. So who calls while a listing is under way waits for the next one,
+   * which all of those share.
+   */
+  scan(): Promise<Scan> {
+    if (!this.#scanning) return this.#list();
+    const goOn = () => {
+      this.#nextScan = undefined;
+      return this.#scanning ?? this.#list();
+    };
+    this.#nextScan ??= this.#scanning.then(goOn, goOn);
+    return this.#nextScan;
+  }
+
+  #list(): Promise<Scan> {
+    this.#scanning = scanLogs(this.#kernel.registry, this.env)
+      .then((scan) => {
+        this.#scan = scan;
+        this.#resolver.reset();
+        return scan;
+      })
+      .finally(() => {
+        this.#scanning = undefined;
+      });
+    return this.#scanning;
   }
 
   /** Title, folder and start of a log that is not imported yet; cached by path and version. */
@@ -111,7 +129,8 @@ export class Importer {
     choose: (found: readonly Found[]) => Promise<readonly Found[]> | readonly Found[],
   ): Promise<ImportReport> {
     const look = async () => {
-      const last = this.#scan;
+      // What is entered into a listing that another one is about to replace would be lost with it.
+      const last = await (this.#scanning ?? this.#scan);
       if (!last) return choose([...(await this.scan()).found.values()]);
       const touched = await rescan(last, paths, [...this.#kernel.registry.adapters.values()], this.env);
       this.#resolver.reset();
