@@ -146,6 +146,10 @@ export async function settled(page: Page): Promise<void> {
   await page.waitForLoadState("networkidle");
 }
 
+/** Resolves when what changed is laid out and drawn: a new width, a new theme. */
+export const painted = (page: Page): Promise<void> =>
+  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
+
 /** Id of a sample session whose title holds `text`. */
 export async function sessionId({ served }: Stage, text: string): Promise<string> {
   const answer = (await (await served.kernel.fetch("/api/sessions?limit=200")).json()) as {

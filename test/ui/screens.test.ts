@@ -1,7 +1,7 @@
 /** Every screen: stands, reports nothing on the console, asks no other machine, is accessible, looks as it should (probes.ts), comes back after a reload. */
 import { expect, it } from "vitest";
 import { violations } from "./axe.ts";
-import { describeUi, projectId, type Stage, sessionId, settled, useStage, visit } from "./browser.ts";
+import { describeUi, painted, projectId, type Stage, sessionId, settled, useStage, visit } from "./browser.ts";
 import { looks } from "./probes.ts";
 
 const daysAgo = (n: number) => new Date(Date.now() - n * 86_400_000).toISOString().slice(0, 10);
@@ -34,31 +34,41 @@ const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   "no such page": () => "/nowhere/at/all",
 };
 
+const WIDTHS = [1440, 1024, 390] as const;
+
+async function show({ page }: Stage, colorScheme: "light" | "dark", width: number): Promise<void> {
+  await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+  await page.setViewportSize({ width, height: 900 });
+}
+
+/** All there is to check of the page as it stands, at this width. */
+async function check(stage: Stage, name: string, theme: "light" | "dark", width: number): Promise<void> {
+  const where = `${name}, ${theme}, ${width} px`;
+  await show(stage, theme, width);
+  await painted(stage.page);
+  expect(stage.problems(), where).toEqual([]);
+  expect(await violations(stage), where).toEqual([]);
+  expect(await looks(stage.page), where).toEqual([]);
+}
+
 describeUi("dashboard: every screen", () => {
   const get = useStage();
 
   for (const [name, path] of Object.entries(SCREENS)) {
-    it(`${name}: both themes, three widths`, { timeout: 120_000 }, async () => {
+    it(`${name}: both themes, three widths, and after a reload`, async () => {
       const stage = get();
       const { page } = stage;
       const address = await path(stage);
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-        for (const width of [1440, 1024, 390]) {
-          await page.setViewportSize({ width, height: 900 });
-          await visit(stage, address);
-          const where = `${name}, ${colorScheme}, ${width} px`;
-          expect(stage.problems(), where).toEqual([]);
-          expect(await violations(stage), where).toEqual([]);
-          expect(await looks(page), where).toEqual([]);
-        }
-      }
-      await page.setViewportSize({ width: 1440, height: 900 });
+      // Wide to narrow as a window is dragged; and narrow to wide from a page that was loaded narrow, as on a phone that is turned.
+      await show(stage, "light", WIDTHS[0]);
       await visit(stage, address);
-      const before = await page.locator("main h1").first().innerText();
+      for (const width of WIDTHS) await check(stage, name, "light", width);
+      const heading = await page.locator("main h1").first().innerText();
+      await show(stage, "dark", WIDTHS[2]);
       await page.reload();
       await settled(page);
-      expect(await page.locator("main h1").first().innerText()).toBe(before);
+      for (const width of WIDTHS.toReversed()) await check(stage, name, "dark", width);
+      expect(await page.locator("main h1").first().innerText()).toBe(heading);
       expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(address);
       expect(await page.title()).toContain("sessarc");
     });
