@@ -12,6 +12,17 @@ export interface ModernEndpoint {
   close(): Promise<void>;
 }
 
+/** What the hub answers. The rest is the SDK's: discovery, streams of changes, and methods nobody knows. */
+const METHODS = new Set([
+  "tools/list",
+  "tools/call",
+  "prompts/list",
+  "prompts/get",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "completion/complete",
+]);
 const META = "io.modelcontextprotocol/";
 /** Views that are kept; each has its own streams of changes. */
 const MOST_VIEWS = 64;
@@ -30,11 +41,13 @@ export function createModernEndpoint(hub: Hub): ModernEndpoint {
     const { createMcpHandler, Server } = await import("@modelcontextprotocol/server");
     const instructions = view.service === null ? { instructions: INSTRUCTIONS } : {};
     const handler = createMcpHandler(
-      () => {
+      ({ requestInfo }) => {
         const server = new Server(
           { name: "sessarc", version: VERSION },
           { capabilities: CAPABILITIES, ...instructions },
         );
+        // The header is what the body says, or the request was refused. Without a handler the SDK answers as the protocol has it.
+        if (!METHODS.has(requestInfo?.headers.get("mcp-method") ?? "")) return server;
         server.fallbackRequestHandler = async ({ method, params, id }, { mcpReq }) => {
           const envelope = toRecord(mcpReq.envelope);
           const capabilities = pickAskable(toRecord(envelope[`${META}clientCapabilities`]));
@@ -50,7 +63,11 @@ export function createModernEndpoint(hub: Hub): ModernEndpoint {
             },
           };
           const state = mcpReq.requestState();
-          const input = typeof state === "string" ? { state, responses: toRecord(mcpReq.inputResponses) } : undefined;
+          const { inputResponses } = mcpReq;
+          const isAnswer = typeof state === "string" || inputResponses !== undefined;
+          const input = isAnswer
+            ? { state: typeof state === "string" ? state : undefined, responses: toRecord(inputResponses) }
+            : undefined;
           const request = { caller, method, params: toRecord(params), signal: mcpReq.signal, input, envelope };
           try {
             return await hub.ask(asClient, request, id);

@@ -49,7 +49,7 @@ export function createExchange(pool: UpstreamPool, parking: Parking, local: Loca
     if (entry.id === BUILTIN_ID) return local.request(request.method, request.params, request.signal);
     const { caller, signal, input, method } = request;
     const mayAsk = caller.era === "modern" && Object.keys(caller.capabilities).length > 0 && INTERACTIVE.has(method);
-    if (!mayAsk || (input && !parking.has(input.state))) return send(entry, request, true);
+    if (!mayAsk || (input && !parking.has(input))) return send(entry, request, true);
     return parking.run(caller, signal, input, (inner, innerSignal) =>
       send(entry, { ...request, caller: inner, signal: innerSignal }, true),
     );
@@ -75,7 +75,8 @@ async function relay(entry: ServiceEntry, slot: Slot, request: HubRequest): Prom
   const params: JsonRecord = Object.keys(asked).length > 0 ? { ...rest, _meta: asked } : rest;
   if (connection.era === "legacy") return connection.request(method, params, options);
   if (caller.era === "modern") {
-    const more = input ? { inputResponses: input.responses, requestState: input.state } : {};
+    const state = input?.state === undefined ? {} : { requestState: input.state };
+    const more = input ? { inputResponses: input.responses, ...state } : {};
     return connection.request(method, { ...params, ...more }, options);
   }
   // A modern service and a legacy client: what the service asks goes to the client as a request of its own.

@@ -9,7 +9,7 @@ import { INVALID_PARAMS, RpcError } from "../upstream/rpc-error.ts";
 
 /** What a modern client sent along with its second call. */
 export interface Input {
-  state: string;
+  state: string | undefined;
   responses: JsonRecord;
 }
 
@@ -19,8 +19,8 @@ export interface Parking {
    * client is asked (`resultType: "input_required"`).
    */
   run(caller: Caller, signal: AbortSignal, input: Input | undefined, work: Work): Promise<JsonRecord>;
-  /** Whether this is a call of ours that waits. */
-  has(state: string): boolean;
+  /** Whether this belongs to a call of ours that waits. */
+  has(input: Input): boolean;
   close(): void;
 }
 type Work = (caller: Caller, signal: AbortSignal) => Promise<JsonRecord>;
@@ -111,12 +111,12 @@ export function createParking(): Parking {
   }
 
   return {
-    has: (state) => parked.has(state),
+    has: ({ state }) => state !== undefined && parked.has(state),
     async run(caller, signal, input, work) {
       if (!input) return wait(start(caller, work), caller, signal);
-      const call = parked.get(input.state);
+      const call = parked.get(input.state ?? "");
       if (!call) throw new RpcError(INVALID_PARAMS, "This call no longer waits for input; start it again");
-      parked.delete(input.state);
+      parked.delete(call.state);
       for (const [key, response] of Object.entries(input.responses))
         call.questions.get(key)?.answer(toRecord(response));
       return wait(call, caller, signal);

@@ -1,0 +1,43 @@
+/** The protocol's own conformance suites, through the hub: one service with its names unchanged. No expected failures. */
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { exec } from "sessarc";
+import { describe, expect, it } from "vitest";
+import { makeTempDir } from "../_setup.ts";
+import { serveHub } from "./_hub.ts";
+
+const module = (path: string) => fileURLToPath(new URL(`../../node_modules/${path}`, import.meta.url));
+const SERVER = fileURLToPath(new URL("conformance-server.mjs", import.meta.url));
+const RELEASED = module("@modelcontextprotocol/conformance/dist/index.js");
+const NEXT = module("conformance-next/dist/index.js");
+/** The suites use what Node 20 has not. */
+const NODE = Number(process.versions.node.split(".")[0]) >= 22 ? process.execPath : module("node24/bin/node");
+
+/** Runs a suite; answers its exit code and, when that is not 0, everything it said. */
+async function run(suite: string, args: readonly string[], path = "mcp/suite") {
+  const { url, add } = await serveHub();
+  await add("suite", { command: process.execPath, args: [SERVER] });
+  const cwd = await makeTempDir();
+  const result = await exec(NODE, [suite, "server", "--url", new URL(path, url).href, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: cwd, NO_COLOR: "1" },
+    timeoutMs: 150_000,
+  });
+  const said = `${result.stdout}\n${result.stderr}`;
+  return { code: result.code, said: result.code === 0 ? "" : said, summary: said };
+}
+
+describe.skipIf(!existsSync(NODE))("mcp-hub: conformance", { timeout: 180_000 }, () => {
+  it("passes all active scenarios of the released suite", async () => {
+    const { code, said, summary } = await run(RELEASED, []);
+    expect(said).toBe("");
+    expect(code).toBe(0);
+    expect(summary).toMatch(/Total: \d+ passed, 0 failed/);
+  });
+
+  it.each(["2025-11-25", "2026-07-28"])("passes what revision %s requires", async (revision) => {
+    const { code, said } = await run(NEXT, ["--requirements", revision]);
+    expect(said).toBe("");
+    expect(code).toBe(0);
+  });
+});
