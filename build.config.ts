@@ -33,7 +33,7 @@ export default defineBuildConfig({
     inlineDependencies: true,
     resolve: { exportConditions: ["node"], preferBuiltins: true },
     // One file for what every command needs: Node takes about a millisecond for each file it loads.
-    output: { manualChunks: { core: [here("core/index.ts"), here("core/cli/main.ts")] } },
+    output: { manualChunks: { core: [here("core/index.ts"), here("core/cli/main.ts"), here("core/cli/io.ts")] } },
   },
   hooks: {
     "build:before": cleanServer,

@@ -1,7 +1,10 @@
 #!/usr/bin/env node
 /** The `sessarc` command: the process around `main`. */
-import { processIo } from "./cli/io.ts";
-import { main } from "./cli/main.ts";
+import module from "node:module";
+
+// Node 22.8 and later keep compiled code from start to start; what is imported from here on is served from there.
+(module as { enableCompileCache?: () => unknown }).enableCompileCache?.();
+const [{ processIo }, { main }] = await Promise.all([import("./cli/io.ts"), import("./cli/main.ts")]);
 
 const stop = new AbortController();
 let askedAt = 0;

@@ -11,16 +11,24 @@ import { tailBatches, tailParsed } from "./tail-log.ts";
  */
 export function defineAdapter<O = void>(def: (options: O) => AdapterDefinition): PluginFactory<O, AdapterPlugin> {
   return ((options: O): AdapterPlugin => {
-    const adapter = toAdapter(def(options));
+    const { version, compatibility, ...own } = def(options);
+    const adapter = toAdapter(own);
     // Options are an object or nothing: an adapter without options gets one it does not look at.
     adapter.at ??= (dir) => toAdapter(def({ ...options, dir }));
-    return { name: `adapter:${adapter.name}`, adapter };
+    return {
+      name: `adapter:${adapter.name}`,
+      adapter,
+      ...(version && { version }),
+      ...(compatibility && { compatibility }),
+    };
   }) as PluginFactory<O, AdapterPlugin>;
 }
 
 function toAdapter(def: AdapterDefinition): Adapter {
   if ("read" in def) return def;
   const { lines, ...rest } = def;
+  // Whoever writes JavaScript is told by nobody else.
+  if (typeof lines !== "function") throw new TypeError(`the adapter "${def.name}" has neither \`read\` nor \`lines\``);
   return {
     ...rest,
     read: (ref, env) => readParsed(ref, lines(ref, env)),

@@ -1,7 +1,10 @@
 /** From bytes to events: rows are parsed one by one, what cannot be read is counted. */
 import { isAscii } from "node:buffer";
+import { closeSync, openSync, readSync } from "node:fs";
 import type { LineParser } from "../contract/adapter.ts";
-import type { SessionEvent, SessionSummary } from "../session/session.ts";
+import { SessarcError } from "../errors/error.ts";
+import { EVENT_KINDS, type SessionEvent, type SessionSummary, unknownKind } from "../session/session.ts";
+import { messageOf } from "../utils/async.ts";
 import { type ByteSource, fileSource, type LineCutter, zstdSource } from "../utils/jsonl.ts";
 
 export type LogFile = { path: string };
@@ -17,19 +20,26 @@ export interface Reader {
   summary(tooLong: number): SessionSummary;
 }
 
-export function createReader(parser: LineParser, seq: number, bad: number): Reader {
+/** `path` is named when the parser fails. */
+export function createReader(parser: LineParser, path: string, seq = 0, bad = 0): Reader {
   const place = { offset: 0, length: 0 };
   const push = (event: SessionEvent) => {
+    if (!KINDS.has(event.kind)) throw new TypeError(unknownKind(event.kind));
     event.seq = reader.seq++;
     reader.events.push(event);
   };
   const take = (row: object, offset: number, length: number) => {
     place.offset = offset;
     place.length = length;
-    const made = parser.row(row, place);
-    if (!made) return;
-    if (Array.isArray(made)) for (const event of made) push(event);
-    else push(made);
+    try {
+      const made = parser.row(row, place);
+      if (!made) return;
+      if (Array.isArray(made)) for (const event of made) push(event);
+      else push(made);
+    } catch (cause) {
+      const where = { path, place: placeOf(path, offset), reason: messageOf(cause) };
+      throw new SessarcError("ADAPTER_FAILED", where, { cause });
+    }
   };
   const reader: Reader = {
     events: [],
@@ -61,6 +71,25 @@ export function createReader(parser: LineParser, seq: number, bad: number): Read
     },
   };
   return reader;
+}
+
+const KINDS: ReadonlySet<string> = new Set(EVENT_KINDS);
+
+/** Which line of the log begins at `offset`; counted only when a row failed. Offsets of compressed logs are those of their content. */
+function placeOf(path: string, offset: number): string {
+  if (path.endsWith(".zst")) return `byte ${offset} of its content`;
+  const fd = openSync(path, "r");
+  try {
+    const bytes = Buffer.alloc(1 << 16);
+    let line = 1;
+    for (let at = 0; at < offset; at += bytes.length) {
+      const count = readSync(fd, bytes, 0, Math.min(bytes.length, offset - at), at);
+      for (let i = bytes.indexOf(10); i >= 0 && i < count; i = bytes.indexOf(10, i + 1)) line++;
+    }
+    return `line ${line}`;
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** One chunk. Damaged compressed data ends the log there and counts as one bad line. */

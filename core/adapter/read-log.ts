@@ -14,7 +14,7 @@ export async function* readEventBatches(
   parser: LineParser,
 ): AsyncGenerator<SessionEvent[], SessionSummary> {
   const cutter = createCutter(await sourceOf(ref.path));
-  const reader = createReader(parser, 0, 0);
+  const reader = createReader(parser, ref.path);
   try {
     for (;;) {
       const more = advance(cutter, reader);

@@ -42,7 +42,7 @@ export async function* tailBatches(
   const fd = openSync(ref.path, "r");
   const before = cursor ? markOf(fd, cursor.offset) : { mark: "", bytes: 0 };
   const valid = cursor && before.mark === cursor.head && isTailState(cursor.state) ? cursor : undefined;
-  const { reader, parser } = resume(valid, makeParser);
+  const { reader, parser } = resume(ref.path, valid, makeParser);
   const start = valid?.offset ?? 0;
   const cutter = createCutter(fileSource(fd, start), start);
   try {
@@ -86,7 +86,7 @@ async function tailPacked(
 ): Promise<Tail> {
   const head = packedMark(ref.path);
   const valid = cursor && head === cursor.head && isTailState(cursor.state) ? cursor : undefined;
-  const { reader, parser } = resume(valid, makeParser);
+  const { reader, parser } = resume(ref.path, valid, makeParser);
   let offset = valid?.offset ?? 0;
   let bytesRead = 0;
   if (!valid) {
@@ -109,10 +109,10 @@ async function tailPacked(
   };
 }
 
-function resume(cursor: Cursor | undefined, makeParser: (state?: Json) => LineParser) {
+function resume(path: string, cursor: Cursor | undefined, makeParser: (state?: Json) => LineParser) {
   const state = cursor && isTailState(cursor.state) ? cursor.state : undefined;
   const parser = makeParser(state?.parser);
-  return { parser, reader: createReader(parser, cursor?.seq ?? 0, state?.bad ?? 0) };
+  return { parser, reader: createReader(parser, path, cursor?.seq ?? 0, state?.bad ?? 0) };
 }
 
 function isTailState(state: Json): state is { parser: Json; bad: number } {

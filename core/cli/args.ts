@@ -14,6 +14,7 @@ export const COMMON_OPTIONS = {
   config: { type: "string" },
   "data-dir": { type: "string" },
   plugin: { type: "string", multiple: true },
+  debug: { type: "boolean" },
 } as const satisfies Options;
 
 export const COMMON_HELP: Readonly<Record<string, string>> = {
@@ -22,6 +23,7 @@ export const COMMON_HELP: Readonly<Record<string, string>> = {
   config: "Configuration file to use",
   "data-dir": "Folder of the archive",
   plugin: "Add a plugin for this run (package or path; may repeat)",
+  debug: "Show stacks of what fails, plugins' included (as DEBUG=sessarc:* does)",
 };
 
 /**

@@ -87,7 +87,8 @@ function namesOf(source: PluginSource): readonly string[] | undefined {
 
 async function commandsOf(sources: readonly PluginSource[]): Promise<Command[]> {
   if (sources.length === 0) return [];
-  const { loadPlugins } = await import("../kernel/boot.ts");
-  const plugins = await loadPlugins(sources);
+  const { loadPlugins } = await import("../kernel/load.ts");
+  // What is broken is told where its plugin would take part.
+  const plugins = await loadPlugins(sources, () => {});
   return plugins.flatMap(({ plugin }) => plugin.commands ?? []);
 }

@@ -14,6 +14,9 @@ export async function run(ctx: CoreContext): Promise<number> {
     checks: await checkMachine(ctx.config.dataDir, ctx.flags.fix === true),
     fix: ctx.flags.fix === true,
   };
+  const { configError } = ctx;
+  if (configError)
+    report.checks.push({ name: "configuration", status: "fail", detail: configError.message, fix: configError.fix });
   const { kernel, archived } = await openKernel(ctx, report);
   if (kernel) await checkKernel(kernel, report, archived);
   if (ctx.json) ctx.out(JSON.stringify(report));

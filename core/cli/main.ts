@@ -1,12 +1,12 @@
 /** `sessarc …`: from argv to an exit code. */
 import type { ConfigFlags, LoadedConfig } from "../config/config.ts";
 import type { Command } from "../contract/command.ts";
-import type { ResolvedConfig } from "../contract/config.ts";
-import { isSessarcError } from "../errors/error.ts";
+import { isSessarcError, type SessarcError } from "../errors/error.ts";
+import { type Client, createClient, UnreachableError } from "../serve/client.ts";
 import { ApiError, UsageError } from "../terminal/errors.ts";
 import { createStyle, printable, wantsColour } from "../terminal/style.ts";
+import { debugError, enableDebug } from "../utils/debug.ts";
 import { commonFlags, type Flags, listFlag, numberFlag, parseFlags, splitCommand, textFlag } from "./args.ts";
-import { type Client, createClient, UnreachableError } from "./client.ts";
 import { allCommands, findCommand, findKnown, serveCommand } from "./commands.ts";
 import type { CoreContext, PluginSource } from "./context.ts";
 import type { CliIo } from "./io.ts";
@@ -24,6 +24,7 @@ export async function main(io: CliIo): Promise<number> {
 
 async function runCommand(io: CliIo): Promise<number> {
   const { name, rest } = splitCommand(io.argv, serveCommand.options);
+  if (rest.includes("--debug")) enableDebug();
   if (name === undefined && rest.some((word) => word === "--version" || word === "-v")) {
     io.stdout.write(`${await packageVersion()}\n`);
     return EXIT.ok;
@@ -35,11 +36,17 @@ async function runCommand(io: CliIo): Promise<number> {
   const { flags, args } = parseFlags(command, rest);
   if (command.name === "serve" && args.length > 0)
     throw new UsageError(`\`sessarc serve\` takes no ${JSON.stringify(args[0])}`);
-  const config = await configure(io, flags);
-  const client = createClient({ config, env: io.env, plugins: needed(command, flags, plugins, config.plugins) });
+  const { config, configError } = await configure(io, flags, ALWAYS.has(command.name));
+  const client = createClient({
+    config,
+    env: io.env,
+    plugins: needed(command, flags, plugins, config.plugins),
+    log: (line) => void io.stderr.write(`${line}\n`),
+  });
   try {
     const { run } = await command.load();
-    const context = createContext(io, { flags, args, config, client, plugins: [...plugins, ...config.plugins] });
+    const sources = [...plugins, ...config.plugins];
+    const context = createContext(io, { flags, args, config, configError, client, plugins: sources });
     return (await run(context)) ?? EXIT.ok;
   } finally {
     await client.close();
@@ -57,7 +64,7 @@ async function chooseCommand(io: CliIo, name: string | undefined, rest: readonly
   if (name === undefined) return { command: serveCommand, plugins };
   const known = await findKnown(name, plugins);
   if (known) return { command: known, plugins };
-  const config = await configure(io, commonFlags(rest));
+  const { config } = await configure(io, commonFlags(rest), false);
   return { command: await findCommand(name, [...plugins, ...config.plugins]), plugins };
 }
 
@@ -74,21 +81,32 @@ function needed(
   return builtin.filter((it) => !("specifier" in it) || specifiers.includes(it.specifier));
 }
 
-async function configure(io: CliIo, flags: Flags): Promise<LoadedConfig> {
+/** Commands that say what is wrong: they work with a broken configuration. */
+const ALWAYS: ReadonlySet<string> = new Set(["doctor", "plugins"]);
+
+/** The configuration in effect. With `anyway` a broken file is left out and its error answered. */
+async function configure(
+  io: CliIo,
+  flags: Flags,
+  anyway: boolean,
+): Promise<{ config: LoadedConfig; configError?: SessarcError | undefined }> {
   const { loadConfig } = await import("../config/file.ts");
-  return loadConfig({
-    flags: toConfigFlags(flags),
-    env: io.env,
-    cwd: io.cwd,
-    file: textFlag(flags, "config"),
-  });
+  const { env, cwd } = io;
+  try {
+    return { config: await loadConfig({ flags: toConfigFlags(flags), env, cwd, file: textFlag(flags, "config") }) };
+  } catch (error) {
+    if (!anyway || !isSessarcError(error)) throw error;
+    io.stderr.write(`Left out: ${printable(error.message)} ${printable(error.fix ?? "")}`.trimEnd().concat("\n"));
+    const { resolveConfig } = await import("../config/config.ts");
+    return { config: resolveConfig({}, { ...toConfigFlags(flags), plugins: undefined }, env, cwd), configError: error };
+  }
 }
 
 function createContext(
   io: CliIo,
-  parts: { flags: Flags; args: string[]; config: ResolvedConfig; client: Client; plugins: readonly PluginSource[] },
+  parts: Pick<CoreContext, "flags" | "config" | "configError" | "plugins"> & { args: string[]; client: Client },
 ): CoreContext {
-  const { flags, args, config, client, plugins } = parts;
+  const { flags, args, config, configError, client, plugins } = parts;
   return {
     args,
     flags,
@@ -107,6 +125,7 @@ function createContext(
     scratch: client.scratch,
     io,
     plugins,
+    configError,
   };
 }
 
@@ -130,7 +149,8 @@ async function help(io: CliIo, topic: string | Command | undefined, rest: readon
     return EXIT.ok;
   }
   const { defaultPlugins } = await import("sessarc/plugins");
-  const plugins = [...defaultPlugins(), ...(await configure(io, commonFlags(rest))).plugins];
+  const { config } = await configure(io, commonFlags(rest), true);
+  const plugins = [...defaultPlugins(), ...config.plugins];
   if (topic === undefined) io.stdout.write(`${generalHelp(await packageVersion(), await allCommands(plugins))}\n`);
   else io.stdout.write(`${commandHelp(await findCommand(topic, plugins))}\n`);
   return EXIT.ok;
@@ -141,6 +161,7 @@ function reportError(error: unknown, io: CliIo): number {
   const say = (text: string) => io.stderr.write(`${text}\n`);
   const message = error instanceof Error ? error.message : String(error);
   say(`${style.red("error")} ${printable(message)}`);
+  debugError("cli", "failed", error);
   if (error instanceof UsageError) {
     say(style.dim("`sessarc --help` lists the commands, `sessarc <command> --help` their flags."));
     return EXIT.usage;

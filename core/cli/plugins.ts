@@ -1,12 +1,17 @@
-import type { PluginInfo } from "../contract/reports.ts";
-import { createStyle } from "../terminal/style.ts";
+import type { PluginInfo, PluginProblem } from "../contract/reports.ts";
+import { createStyle, printable } from "../terminal/style.ts";
 import { formatTable } from "../terminal/table.ts";
 import type { CoreContext } from "./context.ts";
 
 export async function run(ctx: CoreContext): Promise<number> {
-  const answer = await ctx.get<{ plugins: PluginInfo[] }>("/plugins");
+  const answer = await ctx.get<{ plugins: PluginInfo[]; problems: PluginProblem[] }>("/plugins");
   if (ctx.json) ctx.out(JSON.stringify(answer));
-  else ctx.out(table(answer.plugins, ctx));
+  else {
+    ctx.out(table(answer.plugins, ctx));
+    const style = createStyle(ctx.colour);
+    for (const { plugin, message, fix } of answer.problems)
+      ctx.out(`${style.red("left out")} ${printable(plugin)}: ${printable(message)}${fix ? ` ${printable(fix)}` : ""}`);
+  }
   return 0;
 }
 

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import type { AdapterEnv } from "../contract/adapter.ts";
 import type { ResolvedConfig } from "../contract/config.ts";
 import type { Kernel } from "../contract/kernel.ts";
-import { adapterOf } from "../kernel/registry.ts";
+import { adapterOf } from "../kernel/load.ts";
+import { warmUp } from "../serve/client.ts";
 import type { Served } from "../serve/serve.ts";
 import { formatCount } from "../terminal/format.ts";
 import { createStyle } from "../terminal/style.ts";
-import { warmUp } from "./client.ts";
 import type { CoreContext } from "./context.ts";
 import { createDemoHome, type DemoHome, exists, hasLogs } from "./demo.ts";
 
@@ -24,8 +24,8 @@ export async function run(ctx: CoreContext): Promise<number> {
 async function chooseDemo(ctx: CoreContext): Promise<DemoHome | undefined> {
   if (ctx.flags.demo === true) return createDemoHome(ctx.io.env);
   if (ctx.flags["or-demo"] !== true || (await exists(join(ctx.config.dataDir, "catalog.db")))) return undefined;
-  const { loadPlugins } = await import("../kernel/boot.ts");
-  const adapters = (await loadPlugins(ctx.plugins)).flatMap(({ plugin }) => adapterOf(plugin) ?? []);
+  const { loadPlugins } = await import("../kernel/load.ts");
+  const adapters = (await loadPlugins(ctx.plugins, () => {})).flatMap(({ plugin }) => adapterOf(plugin) ?? []);
   if (await hasLogs(adapters, ctx.io.env)) return undefined;
   ctx.err("No logs of any assistant were found on this machine: showing sample data from a throw-away folder.");
   return createDemoHome(ctx.io.env);
@@ -52,7 +52,7 @@ async function start(
   warmUp();
   const { serve } = await import("../serve/serve.ts");
   const first = !(await exists(join(config.dataDir, "catalog.db")));
-  const served = await serve({ config, env, plugins: ctx.plugins });
+  const served = await serve({ config, env, plugins: ctx.plugins, onBroken: "leave-out", log: ctx.err });
   try {
     if (demo) ctx.err(await importDemo(served.kernel));
     ctx.out(`sessarc ready at ${served.url}`);

@@ -12,6 +12,9 @@ import { nearest } from "../utils/text.ts";
 /** Ports tried first. */
 export const PORTS = { standalone: 41730, dev: 4173 } as const;
 
+/** A plugin by name, path or factory, and what its factory is handed. */
+export type PluginTuple = readonly [plugin: string | ((options?: never) => Plugin), options?: unknown];
+
 /** `sessarc.config.{mjs,ts,js}`: its default export. Everything is optional. */
 export interface UserConfig {
   /** Port to listen on; 0 takes any free one. Default 41730, or 4173 in dev mode, or the next free one. */
@@ -20,8 +23,8 @@ export interface UserConfig {
   host?: string | undefined;
   /** Folder of the archive. */
   dataDir?: string | undefined;
-  /** Plugins beside the built-in ones: values, package names, or paths relative to the configuration file. */
-  plugins?: readonly (Plugin | PluginEntry | string)[] | undefined;
+  /** Plugins beside the built-in ones: values, package names, or paths relative to the configuration file; `[plugin, options]` for one with options. */
+  plugins?: readonly (Plugin | PluginEntry | string | PluginTuple)[] | undefined;
   /** Folders of a tool's logs, instead of those its adapter finds: what its option `dir` may be. Relative ones start at the file's folder. */
   roots?: Readonly<Record<string, string | readonly string[]>> | undefined;
   /** Import new sessions without being asked. Default false. */
@@ -78,7 +81,7 @@ const schema = v.strictObject({
   port: v.optional(port),
   host: v.optional(v.pipe(v.string(), v.nonEmpty("is empty"))),
   dataDir: v.optional(v.pipe(v.string(), v.nonEmpty("is empty"))),
-  plugins: v.optional(v.array(v.union([v.string(), v.looseObject({})]))),
+  plugins: v.optional(v.array(v.union([v.string(), v.function(), v.array(v.unknown()), v.looseObject({})]))),
   roots: v.optional(v.record(v.string(), v.union([v.string(), v.array(v.string())]))),
   autoImport: v.optional(v.boolean()),
   sync: v.optional(v.boolean()),
@@ -164,9 +167,7 @@ export function resolveConfig(
     port: set.port ?? PORTS[mode],
     portFixed: set.port !== undefined && set.port !== 0,
     dataDir: resolve(cwd, set.dataDir ?? defaultDataDir(env)),
-    plugins: [...(file.plugins ?? []), ...(flags.plugins ?? [])].map((it) =>
-      typeof it === "string" ? { specifier: it } : it,
-    ),
+    plugins: [...(file.plugins ?? []), ...(flags.plugins ?? [])].map(toEntry),
     roots: Object.fromEntries(Object.entries(set.roots ?? {}).map(([tool, it]) => [tool, [it].flat() as string[]])),
     sources: {},
     autoImport: set.autoImport ?? false,
@@ -183,6 +184,14 @@ export function resolveConfig(
     auth: !isLoopback(host) || (set.auth ?? false),
     open: set.open ?? true,
   };
+}
+
+/** For configurations that were not loaded from a file: names are taken as they are. */
+function toEntry(it: NonNullable<UserConfig["plugins"]>[number]): Plugin | PluginEntry {
+  if (typeof it === "string") return { specifier: it };
+  if (!("length" in it)) return it;
+  const [named, options] = it;
+  return typeof named === "string" ? { specifier: named, options } : named(options as never);
 }
 
 /** Addresses nobody outside this machine can reach. */

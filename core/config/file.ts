@@ -1,14 +1,16 @@
 /** Finding and loading `sessarc.config.{mjs,js,ts}`, and plugins that are named by package or path. */
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import type { AdapterEnv } from "../contract/adapter.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import { SessarcError } from "../errors/error.ts";
 import { messageOf } from "../utils/async.ts";
+import { warnDeprecated } from "../utils/deprecation.ts";
 import { defaultConfigDir } from "../utils/path.ts";
 import { type ConfigFlags, checkConfig, type LoadedConfig, resolveConfig, type UserConfig } from "./config.ts";
 import { machineEnv } from "./env.ts";
+import { importModule, resolveModule } from "./module.ts";
 import { readSettings } from "./settings.ts";
 
 export interface LoadConfigOptions {
@@ -28,8 +30,8 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const path = options.file ? resolve(cwd, options.file) : await findConfig([cwd, defaultConfigDir(env)]);
   const file = path ? await readConfig(path) : {};
   const config = resolveConfig(
-    { ...file, ...(await locate(file.plugins, path ? dirname(path) : cwd)) },
-    { ...flags, ...(await locate(flags.plugins, cwd)) },
+    { ...file, ...(await locate(file.plugins, path ? dirname(path) : cwd, path ?? "the configuration")) },
+    { ...flags, ...(await locate(flags.plugins, cwd, "the command line")) },
     env,
     cwd,
   );
@@ -50,7 +52,7 @@ export async function findConfig(folders: readonly string[]): Promise<string | u
 async function readConfig(path: string): Promise<UserConfig> {
   let value: unknown;
   try {
-    value = await importFile(path);
+    value = (await importModule(pathToFileURL(path).href)).default;
   } catch (cause) {
     throw new SessarcError("CONFIG_UNREADABLE", { file: path, reason: messageOf(cause) }, { cause });
   }
@@ -65,44 +67,41 @@ async function readConfig(path: string): Promise<UserConfig> {
   };
 }
 
-/** Default export of a module of the user's. TypeScript, and files that import `sessarc` without having it installed, go through jiti. */
-async function importFile(path: string): Promise<unknown> {
-  const needsJiti = path.endsWith(".ts") || /from\s+["']sessarc/.test(await readFile(path, "utf8"));
-  const module = needsJiti
-    ? await (await createLoader(path)).import(path)
-    : await import(/* @vite-ignore */ pathToFileURL(path).href);
-  return (module as { default?: unknown }).default;
+type Named = NonNullable<UserConfig["plugins"]>[number];
+
+/** `where` names what lists them, `base` is the folder that names are seen from. */
+async function locate(plugins: UserConfig["plugins"], base: string, where: string) {
+  if (!plugins) return {};
+  return { plugins: await Promise.all(plugins.map((it, i) => toSource(it, base, `plugins[${i}] of ${where}`))) };
 }
 
-async function createLoader(from: string) {
-  const { createJiti } = await import("jiti");
-  return createJiti(from, { alias: { sessarc: ownEntry() }, interopDefault: false, moduleCache: false });
+/** What is wrong with one of them is told when it is loaded: it must not keep the others from working. */
+async function toSource(it: Named, base: string, label: string): Promise<Plugin | PluginEntry> {
+  const [named, options] = isTuple(it) ? it : [it, undefined];
+  if (typeof named === "string") return { specifier: await locateOne(named, base), options };
+  if (typeof named === "function") {
+    if (!isTuple(it)) return broken(label, new TypeError("it is a factory: call it, or write [factory, options]"));
+    try {
+      return named(options as never);
+    } catch (error) {
+      return broken(label, error);
+    }
+  }
+  if (isTuple(it)) return broken(label, new TypeError("options go with a name or a factory, and this is neither"));
+  if ("specifier" in named) {
+    warnDeprecated("SESSARC_DEP001", "`{ specifier, options }` in `plugins`: write `[specifier, options]`.");
+    return { ...named, specifier: await locateOne(named.specifier, base) };
+  }
+  return named;
 }
 
-/** This very package: in a source checkout its file, else what the package's own name means. */
-function ownEntry(): string {
-  const url = import.meta.url.endsWith(".ts")
-    ? new URL("../index.ts", import.meta.url).href
-    : import.meta.resolve("sessarc");
-  return fileURLToPath(url);
-}
+const isTuple = (it: Named): it is Extract<Named, readonly unknown[]> => Array.isArray(it);
 
-async function locate(plugins: UserConfig["plugins"], base: string) {
-  return plugins ? { plugins: await Promise.all(plugins.map((it) => toEntry(it, base))) } : {};
-}
+const broken = (specifier: string, error: unknown): PluginEntry => ({ specifier, load: () => Promise.reject(error) });
 
 /** A name becomes the file it means seen from `base`, so that it can be imported from anywhere (pool workers too). */
-async function toEntry(it: Plugin | PluginEntry | string, base: string): Promise<Plugin | PluginEntry> {
-  if (typeof it !== "string") return it;
-  const isPath = it.startsWith(".") || isAbsolute(it);
-  if (isPath) return fileEntry(resolve(base, it));
-  if (/^[a-z]+:/.test(it)) return { specifier: it };
-  const loader = await createLoader(join(base, "_.js"));
-  const found = loader.esmResolve(it, { try: true, parentURL: pathToFileURL(join(base, "_.js")) });
-  return { specifier: found ?? it };
-}
-
-function fileEntry(path: string): PluginEntry {
-  const specifier = pathToFileURL(path).href;
-  return { specifier, load: async () => ({ default: (await importFile(path)) as (options?: never) => Plugin }) };
+async function locateOne(name: string, base: string): Promise<string> {
+  if (name.startsWith(".") || isAbsolute(name)) return pathToFileURL(resolve(base, name)).href;
+  if (/^[a-z]+:/.test(name)) return name;
+  return (await resolveModule(name, join(base, "_.js"))) ?? name;
 }

@@ -113,11 +113,20 @@ export interface Adapter {
   at?(dir: string): Adapter;
 }
 
+/** What goes to the plugin around an adapter. */
+export interface AdapterOrigin {
+  /** The plugin's own version. */
+  version?: string;
+  /** Versions of the plugin interface it was written for: `"^1"`. */
+  compatibility?: string;
+}
+
 /**
  * What an author writes. Append-only JSON-lines tools give `lines` and get `read` and `tail` made from it;
  * all others write `read` (and `tail` where it can be cheap) themselves.
  */
 export type AdapterDefinition = Omit<Adapter, "read"> &
+  AdapterOrigin &
   ({ read: Adapter["read"] } | { lines: (ref: SessionRef, env: AdapterEnv, state?: Json) => LineParser });
 
 /** Turns the rows of one log into events, one at a time and in order. Must not throw for content. */

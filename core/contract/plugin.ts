@@ -11,6 +11,8 @@ export interface Plugin {
   name: string;
   /** Shown to the user. Default: that of sessarc for the built-in ones, none for others. */
   version?: string;
+  /** Versions of the plugin interface it was written for: `"^1"`. Checked when it is loaded; default: any. */
+  compatibility?: string;
   /** Booted before this one. */
   dependsOn?: readonly string[];
   routes?: readonly AnyRoute[];

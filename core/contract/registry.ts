@@ -1,6 +1,6 @@
 /** What plugins brought, as other plugins see it. */
 import type { Adapter } from "./adapter.ts";
-import type { PluginInfo } from "./reports.ts";
+import type { PluginInfo, PluginProblem } from "./reports.ts";
 
 /** What an adapter reads beside its own places, or (`own` false) instead of them. */
 export interface AdapterFolders {
@@ -17,6 +17,8 @@ export interface Registry {
   /** Sets them: from now on `adapters` has that adapter over these folders. Nothing happens where there is no such adapter. */
   setFolders(name: string, folders: AdapterFolders): void;
   readonly services: ReadonlyMap<string, unknown>;
+  /** What was left out, and why. */
+  readonly problems: readonly PluginProblem[];
   /** Every plugin with what it added. */
   describe(): PluginInfo[];
 }

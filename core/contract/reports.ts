@@ -28,6 +28,15 @@ export interface StatusReport {
   [section: string]: Json;
 }
 
+/** A plugin that was left out, or a setting that no plugin takes. */
+export interface PluginProblem {
+  /** Its name; where it was to come from when it has none. */
+  plugin: string;
+  code: string;
+  message: string;
+  fix: string | null;
+}
+
 /** One row of GET /api/plugins. */
 export interface PluginInfo {
   name: string;

@@ -17,7 +17,15 @@ export interface ErrorParams {
   INTERNAL: { errorId: string };
   SERVICE_MISSING: { service: string; plugin?: string | undefined };
   DUPLICATE_NAME: { what: string; name: string; plugin: string; other: string };
-  PLUGIN_INVALID: { specifier: string; reason: string };
+  PLUGIN_INVALID: {
+    specifier: string;
+    plugin?: string | undefined;
+    reason: string;
+    remedy?: string | undefined;
+  };
+  PLUGIN_INCOMPATIBLE: { plugin: string; specifier: string; needs: string; has: string };
+  ADAPTER_INVALID: { adapter: string; member: string; reason: string; remedy: string };
+  ADAPTER_FAILED: { path: string; place: string; reason: string };
   PLUGIN_MISSING: { name: string; chain: readonly string[] };
   PLUGIN_CYCLE: { chain: readonly string[] };
   PLUGIN_TIMEOUT: { plugin: string; step: string; ms: number };
@@ -114,8 +122,27 @@ export const CORE_ERRORS = {
   },
   PLUGIN_INVALID: {
     status: 500,
-    why: (p) => `"${p.specifier}" is not a plugin: ${p.reason}`,
-    fix: () => "Its default export must be a factory made by definePlugin or defineAdapter.",
+    why: (p) =>
+      p.plugin === undefined
+        ? `"${p.specifier}" is not a plugin: ${p.reason}`
+        : `Plugin "${p.plugin}" (${p.specifier}) is not valid: ${p.reason}`,
+    fix: (p) => p.remedy ?? "Its default export must be a factory made by definePlugin or defineAdapter.",
+  },
+  PLUGIN_INCOMPATIBLE: {
+    status: 500,
+    why: (p) =>
+      `Plugin "${p.plugin}" (${p.specifier}) is made for version ${p.needs} of the plugin interface; this sessarc has ${p.has}`,
+    fix: () => "Install a version of the plugin, or of sessarc, that fits the other.",
+  },
+  ADAPTER_INVALID: {
+    status: 422,
+    why: (p) => `Adapter "${p.adapter}": \`${p.member}\` ${p.reason}`,
+    fix: (p) => p.remedy,
+  },
+  ADAPTER_FAILED: {
+    status: 422,
+    why: (p) => `${p.path}, ${p.place}: the adapter fails at this row: ${p.reason}`,
+    fix: () => "`--debug` shows where in the adapter.",
   },
   PLUGIN_MISSING: {
     status: 500,
@@ -210,6 +237,9 @@ type CoreCode =
   | "SERVICE_MISSING"
   | "DUPLICATE_NAME"
   | "PLUGIN_INVALID"
+  | "PLUGIN_INCOMPATIBLE"
+  | "ADAPTER_INVALID"
+  | "ADAPTER_FAILED"
   | "PLUGIN_MISSING"
   | "PLUGIN_CYCLE"
   | "PLUGIN_TIMEOUT"

@@ -18,8 +18,8 @@ const routesOver = (registry: WritableRegistry) =>
     defineRoute({
       method: "GET",
       path: "/plugins",
-      summary: "Plugins with their routes, hooks, services and load time",
-      handler: () => ({ plugins: registry.describe() }),
+      summary: "Plugins with their routes, hooks, services and load time, and those that were left out",
+      handler: () => ({ plugins: registry.describe(), problems: registry.problems }),
     }),
     defineRoute({
       method: "GET",

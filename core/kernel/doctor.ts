@@ -14,6 +14,8 @@ export async function checkMachine(dataDir: string, fix: boolean): Promise<Docto
 /** Adds the tools' logs and, with `archived`, the catalogue and the plugins' own checks. Lists the tools' folders. */
 export async function checkKernel(kernel: Kernel, report: DoctorReport, archived: boolean): Promise<void> {
   if (archived) report.checks.push(await checkCatalogue(kernel));
+  for (const { plugin, message, fix } of kernel.registry.problems)
+    report.checks.push({ name: `plugin ${plugin}`, status: "fail", detail: message, fix: fix ?? undefined });
   for (const adapter of kernel.registry.adapters.values()) report.checks.push(await checkTool(adapter, kernel.env));
   if (archived) await kernel.hooks.callHook("doctor:check", report);
 }

@@ -7,18 +7,23 @@ import type { AdapterEnv } from "../contract/adapter.ts";
 import type { ResolvedConfig } from "../contract/config.ts";
 import type { Kernel, ServedAddress, Services } from "../contract/kernel.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
-import { SessarcError } from "../errors/error.ts";
+import type { PluginProblem } from "../contract/reports.ts";
+import { isSessarcError, SessarcError } from "../errors/error.ts";
 import { createAccess } from "../http/access.ts";
 import type { Callable } from "../http/call.ts";
 import { toRequest } from "../http/in-process.ts";
 import { createTraffic } from "../http/traffic.ts";
 import type { Storage } from "../storage/types.ts";
 import { messageOf } from "../utils/async.ts";
+import { debugError } from "../utils/debug.ts";
+import { nearest } from "../utils/text.ts";
 import { createPool } from "../workers/pool.ts";
-import { type LoadedPlugin, loadPlugins, runStep, sortPlugins } from "./boot.ts";
+import { createDoor, type Door } from "./admit.ts";
+import { runStep } from "./boot.ts";
 import { builtin } from "./builtin.ts";
 import { type Closer, createCloser } from "./close.ts";
 import { createHooks, type Hooks, type Notify } from "./hooks.ts";
+import { adapterOf, type LoadedPlugin } from "./load.ts";
 import { createRegistry, type WritableRegistry } from "./registry.ts";
 
 export interface KernelOptions {
@@ -30,6 +35,11 @@ export interface KernelOptions {
   storage?: Storage | undefined;
   /** Limit of each plugin's start, and of each part's close. Default 10 s. */
   timeoutMs?: number | undefined;
+  /**
+   * What becomes of a plugin that cannot be loaded, is not valid, throws or hangs: `throw` fails the start with an error that names it,
+   * `leave-out` goes on without it and reports it (`registry.problems`, the log). Built-in plugins are never left out. Default: throw.
+   */
+  onBroken?: "throw" | "leave-out" | undefined;
   /** Gets one line for each failed request and listener. Default: stderr. */
   log?: ((line: string) => void) | undefined;
 }
@@ -49,16 +59,22 @@ export async function createKernel(options: KernelOptions = {}): Promise<Kernel>
 export async function bootKernel(options: KernelOptions): Promise<Callable> {
   const { timeoutMs = 10_000, log = (line: string) => process.stderr.write(`${line}\n`) } = options;
   const registry = createRegistry();
-  const plugins = sortPlugins(await loadPlugins([builtin(registry), ...(options.plugins ?? [])]));
-  for (const { plugin, source } of plugins) registry.add(plugin, source);
-  if (options.config) placeAdapters(registry, options.config);
+  const report = (plugin: string, error: unknown) => {
+    const problem = toProblem(plugin, error);
+    registry.report(problem);
+    log(`Left out: ${problem.message}${problem.fix ? ` ${problem.fix}` : ""}`);
+    debugError("plugins", plugin, error);
+  };
+  const door = createDoor(registry, options.onBroken === "leave-out" ? report : undefined);
+  const plugins = await door.admit([builtin(registry), ...(options.plugins ?? [])], timeoutMs);
+  if (options.config) placeAdapters(registry, options.config, report);
 
   const closer = createCloser(timeoutMs);
   try {
     const parts = await openParts(options, closer, log);
     const starting = { plugin: "kernel" };
     const kernel = assemble(parts, registry, closer, starting, log);
-    await startAll(plugins, kernel, registry, starting, timeoutMs);
+    await startAll(plugins, door, kernel, registry, starting, timeoutMs);
     return { kernel, routes: registry.routes };
   } catch (error) {
     await closer.close(async () => {}).catch((failed) => log(`Closing after a failed start: ${messageOf(failed)}`));
@@ -67,7 +83,19 @@ export async function bootKernel(options: KernelOptions): Promise<Callable> {
 }
 
 /** Folders of the configuration, and those the user added. */
-function placeAdapters(registry: WritableRegistry, { roots, sources }: ResolvedConfig): void {
+function placeAdapters(
+  registry: WritableRegistry,
+  { roots, sources }: ResolvedConfig,
+  report: (tool: string, error: unknown) => void,
+): void {
+  // A kernel that has one plugin's adapters alone cannot tell.
+  const tools = [...registry.adapters.keys()];
+  for (const tool of Object.keys(roots)) {
+    if (tools.length === 0 || registry.adapters.has(tool)) continue;
+    const near = nearest(tool, tools);
+    const params = { key: `roots.${tool}`, where: "the configuration", nearest: near && `roots.${near}` };
+    report(`adapter:${tool}`, new SessarcError("CONFIG_UNKNOWN_KEY", params));
+  }
   for (const name of new Set([...Object.keys(roots), ...Object.keys(sources)])) {
     registry.setFolders(name, { own: !roots[name], dirs: [...(roots[name] ?? []), ...(sources[name] ?? [])] });
   }
@@ -173,15 +201,22 @@ function assemble(
 
 async function startAll(
   plugins: readonly LoadedPlugin[],
+  door: Door,
   kernel: Kernel,
   registry: WritableRegistry,
   starting: { plugin: string },
   timeoutMs: number,
 ): Promise<void> {
-  for (const { plugin } of plugins) {
+  for (const it of plugins) {
+    const { plugin } = it;
     starting.plugin = plugin.name;
     const started = performance.now();
-    await start(plugin, kernel, timeoutMs);
+    let unhook = () => {};
+    const run = () =>
+      start(plugin, kernel, timeoutMs, (remove) => {
+        unhook = remove;
+      });
+    if (!(await door.start(it, run, () => unhook()))) continue;
     const ms = Math.round((performance.now() - started) * 10) / 10;
     registry.booted(plugin.name, ms);
     await kernel.notify("plugin:loaded", { name: plugin.name, ms });
@@ -190,13 +225,15 @@ async function startAll(
   await kernel.notify("kernel:ready", kernel);
 }
 
-async function start(plugin: Plugin, kernel: Kernel, ms: number): Promise<void> {
+async function start(plugin: Plugin, kernel: Kernel, ms: number, hooked: (remove: () => void) => void): Promise<void> {
   const { name, migrations, hooks } = plugin;
+  // Said now, and not by whoever asks first.
+  adapterOf(plugin)?.roots(kernel.env);
   if (migrations?.length) {
     const { migrate } = await import("../storage/migrate.ts");
     await runStep(name, "its migrations", ms, () => migrate(kernel.storage.db, name, migrations));
   }
-  if (hooks) kernel.hooks.addHooks(hooks);
+  if (hooks) hooked(kernel.hooks.addHooks(hooks));
   await runStep(name, "setup", ms, () => plugin.setup?.(kernel));
 }
 
@@ -214,5 +251,10 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   redactor: "security",
   scanner: "security",
 };
+
+function toProblem(plugin: string, error: unknown): PluginProblem {
+  const known = isSessarcError(error) ? error : undefined;
+  return { plugin, code: known?.code ?? "PLUGIN_FAILED", message: messageOf(error), fix: known?.fix ?? null };
+}
 
 const detailOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));

@@ -3,16 +3,20 @@ import { withFolders } from "../adapter/folders.ts";
 import type { Adapter } from "../contract/adapter.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import type { AdapterFolders, Registry } from "../contract/registry.ts";
-import type { PluginInfo } from "../contract/reports.ts";
+import type { PluginInfo, PluginProblem } from "../contract/reports.ts";
 import { SessarcError } from "../errors/error.ts";
 import { fullPath, type RegisteredRoute, shape } from "../http/paths.ts";
 import { VERSION } from "../utils/version.ts";
+import { adapterOf, isBuiltIn } from "./load.ts";
 
 /** The registry as the kernel itself uses it. */
 export interface WritableRegistry extends Registry {
   readonly routes: readonly RegisteredRoute[];
   /** Takes the plugin's name, adapter, routes and commands; throws DUPLICATE_NAME and changes nothing. */
   add(plugin: Plugin, source?: PluginEntry): void;
+  /** Takes all of it out again. */
+  remove(plugin: string): void;
+  report(problem: PluginProblem): void;
   addService(name: string, service: unknown, plugin: string): void;
   booted(plugin: string, ms: number): void;
 }
@@ -32,6 +36,7 @@ export function createRegistry(): WritableRegistry {
   const folders = new Map<string, AdapterFolders>();
   const sources = new Map<string, { specifier: string; options: unknown }>();
   const services = new Map<string, unknown>();
+  const problems: PluginProblem[] = [];
   const routes: RegisteredRoute[] = [];
   /** Who has a name already, per kind. */
   const owners = new Map<string, string>();
@@ -52,6 +57,7 @@ export function createRegistry(): WritableRegistry {
     adapters,
     folders,
     services,
+    problems,
     adapterSource: (name) => sources.get(name),
 
     add(plugin, source) {
@@ -66,7 +72,7 @@ export function createRegistry(): WritableRegistry {
         ],
         plugin.name,
       );
-      const builtIn = plugin.name === "kernel" || source?.specifier.startsWith("sessarc/plugins/") === true;
+      const builtIn = plugin.name === "kernel" || isBuiltIn(source);
       rows.set(plugin.name, { plugin, services: [], ms: null, builtIn });
       routes.push(...added);
       if (!adapter) return;
@@ -74,6 +80,19 @@ export function createRegistry(): WritableRegistry {
       bases.set(adapter.name, adapter);
       if (source) sources.set(adapter.name, { specifier: source.specifier, options: source.options });
     },
+
+    remove(name) {
+      const row = rows.get(name);
+      if (!row) return;
+      rows.delete(name);
+      for (const [key, owner] of owners) if (owner === name) owners.delete(key);
+      for (const service of row.services) services.delete(service);
+      routes.splice(0, routes.length, ...routes.filter((route) => route.plugin !== name));
+      const adapter = adapterOf(row.plugin)?.name;
+      if (adapter !== undefined) for (const map of [adapters, bases, folders, sources]) map.delete(adapter);
+    },
+
+    report: (problem) => void problems.push(problem),
 
     setFolders(name, set) {
       const base = bases.get(name);
@@ -109,10 +128,6 @@ function describe({ plugin, services, ms, builtIn }: Row): PluginInfo {
     adapter: adapterOf(plugin)?.name ?? null,
     ms,
   };
-}
-
-export function adapterOf(plugin: Plugin): Adapter | undefined {
-  return "adapter" in plugin ? (plugin as Plugin & { adapter: Adapter }).adapter : undefined;
 }
 
 function hookNames(hooks: object | undefined, prefix = ""): string[] {

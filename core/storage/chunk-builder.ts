@@ -4,7 +4,7 @@
  * The text of all messages and the words of their tool inputs stand one after another, unescaped, so that a search looks at what a
  * person would read; the envelope says whose each stretch is and how to put a tool input together again.
  */
-import { EVENT_KINDS, type SessionEvent } from "../session/session.ts";
+import { EVENT_KINDS, type SessionEvent, unknownKind } from "../session/session.ts";
 import type { Json } from "../utils/json.ts";
 
 /** Columns, one value a message; arrays end after their last value that says something. */
@@ -58,7 +58,9 @@ export class ChunkBuilder {
     const index = e.l.length;
     if (index === 0) e.s = event.seq;
     const at = event.at === undefined ? Number.NaN : Date.parse(event.at);
-    e.k += EVENT_KINDS.indexOf(event.kind);
+    const kind = EVENT_KINDS.indexOf(event.kind);
+    if (kind < 0) throw new TypeError(unknownKind(event.kind));
+    e.k += kind;
     if (Number.isNaN(at)) e.a.push(null);
     else {
       e.a.push(at - this.#last);

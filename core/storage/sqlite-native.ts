@@ -82,6 +82,14 @@ function toNumbers(row: Record<string, SqlValue | bigint>): Record<string, SqlVa
 }
 
 function loadNative(): NativeModule | undefined {
-  const builtin = (process as { getBuiltinModule?: (id: string) => unknown }).getBuiltinModule?.("node:sqlite");
-  return builtin as NativeModule | undefined;
+  const { getBuiltinModule } = process as { getBuiltinModule?: (id: string) => unknown };
+  if (!getBuiltinModule) return undefined;
+  // Node tells whoever loads it that it is new; that is nothing users of this program can act upon.
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return getBuiltinModule("node:sqlite") as NativeModule | undefined;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
 }

@@ -1,6 +1,5 @@
 /** Work off the main thread: tinypool over worker threads, started when first needed, gone when idle. */
 import { availableParallelism } from "node:os";
-import { setFlagsFromString } from "node:v8";
 
 /** A function of a module, run in a worker. Arguments and result must survive structured clone. */
 export interface PoolTask<A extends unknown[], R> {
@@ -32,13 +31,6 @@ const IDLE_MS = 3_000;
 const YOUNG_MB = 6;
 const OLD_MB = 512;
 /**
- * Bytecodes that run before V8 optimises a function. A worker lives for seconds and compiles alone: it waits longer. The flag holds for
- * the whole process, so that it goes back to V8's default when the last task has ended: else every first request would stay slow.
- */
-const PATIENT = "--interrupt-budget=500000";
-const DEFAULT = "--interrupt-budget=67584";
-
-/**
  * Makes a pool. Costs nothing until the first `run`; then each thread costs about 30 ms and 12 MB, and ends after 3 s without work.
  * A source checkout (TypeScript files, which Node cannot load in a worker) runs tasks in process.
  */
@@ -48,7 +40,6 @@ export function createPool(options: PoolOptions = {}): Pool {
     return { size: 1, threaded: false, run: (task, ...args) => task.inline(...args), close: async () => {} };
   }
   let pool: Promise<import("tinypool").Tinypool> | undefined;
-  let running = 0;
   const open = async () => {
     const { default: Tinypool } = await import("tinypool");
     return new Tinypool({
@@ -66,12 +57,7 @@ export function createPool(options: PoolOptions = {}): Pool {
     threaded: true,
     async run(task, ...args) {
       pool ??= open();
-      if (running++ === 0) setFlagsFromString(PATIENT);
-      try {
-        return await (await pool).run({ specifier: task.specifier, export: task.export, args });
-      } finally {
-        if (--running === 0) setFlagsFromString(DEFAULT);
-      }
+      return (await pool).run({ specifier: task.specifier, export: task.export, args });
     },
     async close() {
       if (pool) await (await pool).destroy();

@@ -1,5 +1,5 @@
 /** Why a session was not imported, as its result says it. */
-import { isSessarcError } from "sessarc";
+import { debugError, isSessarcError } from "sessarc";
 import type { JobResult } from "./types.ts";
 
 /** Code of what was given up because the import was cancelled: not a failure. */
@@ -13,6 +13,7 @@ export function checkStop(stop: Int32Array): void {
 
 /** The reason in words for the user. A full or read-only disk is not the session's fault and ends the run: it is thrown on. */
 export function failure(id: string, error: unknown): JobResult {
+  if (!(error instanceof Stopped)) debugError("import", id, error);
   if (error instanceof Stopped) return { ok: false, id, code: CANCELLED, message: "The import was cancelled" };
   if (isSessarcError(error)) {
     if (error.code === "STORAGE_FULL" || error.code === "STORAGE_READ_ONLY") throw error;

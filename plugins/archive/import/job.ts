@@ -1,8 +1,8 @@
 /** The part of an import that runs in the pool: reads sessions and writes their transcripts. */
 import {
   type Adapter,
-  type AdapterPlugin,
   createTranscripts,
+  loadAdapter as makeAdapter,
   type TranscriptOptions,
   type Transcripts,
   withFolders,
@@ -14,7 +14,14 @@ import type { AdapterSource, ImportedSession, ImportJob, JobResult } from "./typ
 /** Entry of the pool task: loads the adapter (once per worker) and imports the job's sessions. One bad session fails alone. */
 export async function importSessions(job: ImportJob): Promise<JobResult[]> {
   if (!job.adapter) throw new TypeError("an import job in the pool needs its adapter's module");
-  return runJob(job, await loadAdapter(job.adapter), openStore(job.store));
+  let adapter: Adapter;
+  try {
+    adapter = await loadAdapter(job.adapter);
+  } catch (error) {
+    // Its own sessions fail, and nobody else's.
+    return job.sessions.map(({ id }) => failure(id, error));
+  }
+  return runJob(job, adapter, openStore(job.store));
 }
 
 /** The same with the adapter and transcripts at hand. Resolves when all that was written is on disk. */
@@ -108,10 +115,7 @@ function loadAdapter(source: AdapterSource): Promise<Adapter> {
   const name = JSON.stringify(source);
   let adapter = adapters.get(name);
   if (!adapter) {
-    adapter = import(source.specifier).then((module: { default: (options?: unknown) => AdapterPlugin }) => {
-      const { adapter: own } = module.default(source.options);
-      return source.folders ? withFolders(own, source.folders) : own;
-    });
+    adapter = makeAdapter(source).then((own) => (source.folders ? withFolders(own, source.folders) : own));
     adapters.set(name, adapter);
   }
   return adapter;

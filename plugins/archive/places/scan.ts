@@ -57,7 +57,13 @@ async function scanTool(
   const scan: ToolScan = { tool: adapter.name, label: adapter.label, roots: [], sessions: 0, problems: [] };
   const copies = createCopies();
   const ids = new Set<string>();
-  for (const path of adapter.roots(env)) {
+  let roots: string[] = [];
+  try {
+    roots = adapter.roots(env);
+  } catch (error) {
+    scan.problems.push({ path: adapter.label, reason: reasonOf(error) });
+  }
+  for (const path of roots) {
     const exists = await access(path).then(
       () => true,
       () => false,

@@ -3,27 +3,27 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { machineEnv } from "../config/env.ts";
 import type { AdapterEnv } from "../contract/adapter.ts";
 import type { CommandContext } from "../contract/command.ts";
 import type { ResolvedConfig } from "../contract/config.ts";
-import type { Kernel } from "../contract/kernel.ts";
+import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import { type ErrorBody, isSessarcError, toErrorBody } from "../errors/error.ts";
 import type { Callable } from "../http/call.ts";
 import { ApiError } from "../terminal/errors.ts";
-import type { PluginSource } from "./context.ts";
 
-export interface Client {
-  get: CommandContext["get"];
-  fetch(path: string, init?: RequestInit): Promise<Response>;
-  kernel(): Promise<Kernel>;
-  scratch(): Promise<Kernel>;
+export type Client = Pick<CommandContext, "get" | "fetch" | "kernel" | "scratch"> & {
+  /** Closes the kernel of this process, when one was opened. */
   close(): Promise<void>;
-}
+};
 
 export interface ClientOptions {
   config: ResolvedConfig;
-  env: AdapterEnv;
-  plugins: readonly PluginSource[];
+  env?: AdapterEnv | undefined;
+  /** Those of a kernel in this process, when one is needed. */
+  plugins: readonly (Plugin | PluginEntry)[];
+  /** Gets a line for each plugin that was left out. Default: stderr. */
+  log?: ((line: string) => void) | undefined;
 }
 
 /** The service could not be reached though its lock says it runs: exit code 4. */
@@ -35,8 +35,11 @@ export class UnreachableError extends Error {
 const PATIENCE_MS = 10_000;
 const LOOK_MS = 100;
 
-/** Makes a client; nothing is opened before it is asked for. */
-export function createClient({ config, env, plugins }: ClientOptions): Client {
+/**
+ * Reaches the API of an archive from this process: the running service when there is one, else a kernel that is opened here. Nothing is
+ * opened before it is asked for. `get` throws ApiError for what the API refuses, UnreachableError when the service does not answer.
+ */
+export function createClient({ config, env = machineEnv(), plugins, log }: ClientOptions): Client {
   const closers: (() => Promise<void>)[] = [];
   let own: Promise<Callable> | undefined;
   let service: Promise<Service | undefined> | undefined;
@@ -46,7 +49,7 @@ export function createClient({ config, env, plugins }: ClientOptions): Client {
     const { bootKernel } = await import("../kernel/kernel.ts");
     // Nobody but this command calls it, and it does not stay long enough to keep anything in step.
     const quiet = { ...config, dataDir, auth: false, sync: false, autoImport: false };
-    const booted = await bootKernel({ config: quiet, env, plugins });
+    const booted = await bootKernel({ config: quiet, env, plugins, log, onBroken: "leave-out" });
     closers.push(() => booted.kernel.close());
     return booted;
   };

@@ -1,0 +1,41 @@
+/** Adapters from outside, looked at while they work: what they hand over enters the archive, and what is wrong with it must name them. */
+import type { Adapter } from "../contract/adapter.ts";
+import { SessarcError } from "../errors/error.ts";
+
+/**
+ * The same adapter; what `roots` and `scan` hand over is checked. Throws ADAPTER_INVALID naming adapter, member and remedy. Cost: a few
+ * comparisons per session.
+ */
+export function heedAdapter(adapter: Adapter): Adapter {
+  const { name, at } = adapter;
+  const refuse = (member: string, reason: string, remedy: string) =>
+    new SessarcError("ADAPTER_INVALID", { adapter: name, member, reason, remedy });
+  return {
+    ...adapter,
+    roots(env) {
+      const roots: unknown = adapter.roots(env);
+      if (Array.isArray(roots) && roots.every((root) => typeof root === "string" && root !== "")) return roots;
+      throw refuse("roots", `answered ${JSON.stringify(roots)}`, "Answer a list of folders: roots: () => [folder].");
+    },
+    async *scan(root, env) {
+      for await (const ref of adapter.scan(root, env)) {
+        if (ref.tool !== name)
+          throw refuse("scan", `yields a session of the tool ${JSON.stringify(ref.tool)}`, `Set tool: "${name}".`);
+        if (typeof ref.key !== "string" || ref.key === "")
+          throw refuse(
+            "scan",
+            `yields a session with the key ${JSON.stringify(ref.key)}`,
+            "A key is a text, the same at each scan.",
+          );
+        if (typeof ref.path !== "string" || ref.path === "")
+          throw refuse(
+            "scan",
+            `yields session ${JSON.stringify(ref.key)} without a path`,
+            "Set path to the log itself.",
+          );
+        yield ref;
+      }
+    },
+    ...(at && { at: (dir: string) => heedAdapter(at(dir)) }),
+  };
+}

@@ -1,0 +1,108 @@
+/** From what a configuration names to plugins and adapters, in this thread and in pool workers. */
+import { importModule } from "../config/module.ts";
+import type { Adapter } from "../contract/adapter.ts";
+import type { Plugin, PluginEntry } from "../contract/plugin.ts";
+import { SessarcError } from "../errors/error.ts";
+import { messageOf, withLimit } from "../utils/async.ts";
+import { codeOf } from "../utils/gone.ts";
+import { heedAdapter } from "./adapter-door.ts";
+import { checkPlugin } from "./check.ts";
+
+export interface LoadedPlugin {
+  plugin: Plugin;
+  /** Where it came from; undefined for a value written in place. */
+  source: PluginEntry | undefined;
+}
+
+/** Limit of importing one plugin's module. */
+const LOAD_MS = 10_000;
+
+/** Takes what could not be loaded; without one the first failure is thrown. */
+export type OnBroken = (specifier: string, error: unknown) => void;
+
+/** Imports the entries (at the same time) and makes their plugins. A broken one is PLUGIN_INVALID naming it. */
+export async function loadPlugins(
+  list: readonly (Plugin | PluginEntry)[],
+  onBroken?: OnBroken,
+  limitMs = LOAD_MS,
+): Promise<LoadedPlugin[]> {
+  const loaded = list.map(async (it): Promise<LoadedPlugin | undefined> => {
+    const source = isEntry(it) ? it : undefined;
+    try {
+      return { plugin: source ? await loadPlugin(source, limitMs) : inPlace(it as Plugin), source };
+    } catch (error) {
+      if (!onBroken || isBuiltIn(source)) throw error;
+      onBroken(source?.specifier ?? nameOf(it), error);
+      return undefined;
+    }
+  });
+  return (await Promise.all(loaded)).filter((it) => it !== undefined);
+}
+
+/** Those that come with sessarc: without them nothing works, so that they are never left out. */
+export const isBuiltIn = (source: PluginEntry | undefined): boolean =>
+  source?.specifier.startsWith("sessarc/plugins/") === true;
+
+const isEntry = (it: Plugin | PluginEntry): it is PluginEntry => "specifier" in it;
+
+const inPlace = (plugin: Plugin): Plugin => heed(checkPlugin(plugin, "a plugin of the list"));
+
+const nameOf = (it: unknown): string =>
+  typeof it === "object" && it !== null && "name" in it ? String(it.name) : "a plugin of the list";
+
+/** Imports one entry and makes its plugin: PLUGIN_INVALID, PLUGIN_INCOMPATIBLE or PLUGIN_TIMEOUT when that cannot be. */
+export async function loadPlugin(entry: PluginEntry, limitMs = LOAD_MS): Promise<Plugin> {
+  const { specifier, options } = entry;
+  const load: () => Promise<{ default?: unknown }> = entry.load ?? (() => importModule(specifier));
+  const late = new SessarcError("PLUGIN_TIMEOUT", { plugin: specifier, step: "its import", ms: limitMs });
+  let plugin: unknown;
+  try {
+    let module: { default?: unknown } = {};
+    await withLimit(
+      limitMs,
+      () => late,
+      async () => {
+        module = await load();
+      },
+    );
+    if (typeof module.default !== "function") throw new TypeError("it has no default export that is a function");
+    plugin = module.default(options);
+  } catch (cause) {
+    if (cause === late) throw late;
+    throw new SessarcError("PLUGIN_INVALID", { specifier, ...whyBroken(specifier, cause) }, { cause });
+  }
+  const checked = checkPlugin(plugin, specifier);
+  return isBuiltIn(entry) ? checked : heed(checked);
+}
+
+/** The adapter of an entry's plugin: what a pool worker makes again from its source. */
+export async function loadAdapter(entry: PluginEntry): Promise<Adapter> {
+  const adapter = adapterOf(await loadPlugin(entry));
+  if (adapter) return adapter;
+  throw new SessarcError("PLUGIN_INVALID", { specifier: entry.specifier, reason: "it is no adapter" });
+}
+
+export function adapterOf(plugin: Plugin): Adapter | undefined {
+  return "adapter" in plugin ? (plugin as Plugin & { adapter: Adapter }).adapter : undefined;
+}
+
+/** A plugin whose adapter is looked at while it works. */
+function heed(plugin: Plugin): Plugin {
+  const adapter = adapterOf(plugin);
+  return adapter ? ({ ...plugin, adapter: heedAdapter(adapter) } as Plugin) : plugin;
+}
+
+function whyBroken(specifier: string, cause: unknown): { reason: string; remedy?: string } {
+  const reason = messageOf(cause);
+  const code = codeOf(cause);
+  if (specifier.startsWith("file:") && code === "ENOENT") {
+    return {
+      reason: "there is no such file",
+      remedy: "Paths are relative to the configuration file, or to where the command runs.",
+    };
+  }
+  if (!specifier.includes(":") && code === "ERR_MODULE_NOT_FOUND") {
+    return { reason: "it is not installed", remedy: `\`npm install ${specifier}\` beside the configuration file.` };
+  }
+  return { reason };
+}

@@ -1,0 +1,23 @@
+/** What only whoever looks for a fault wants to see: `DEBUG=sessarc:*`, which `--debug` sets. Workers inherit it. */
+
+/** Whether `DEBUG` names `sessarc:<scope>`; `*` stands for anything. */
+export function isDebug(scope: string): boolean {
+  const names = (process.env.DEBUG ?? "").split(/[\s,]+/);
+  return names.some((name) => name === "*" || name === "sessarc:*" || name === `sessarc:${scope}`);
+}
+
+/** What `--debug` does, for this process and the workers it starts from now on. */
+export function enableDebug(): void {
+  process.env.DEBUG = [process.env.DEBUG, "sessarc:*"].filter(Boolean).join(",");
+}
+
+/** Writes `error` with its stack, and those of its causes, to stderr. */
+export function debugError(scope: string, what: string, error: unknown): void {
+  if (isDebug(scope)) process.stderr.write(`sessarc:${scope} ${what}\n${stacksOf(error)}\n`);
+}
+
+function stacksOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const own = error.stack ?? error.message;
+  return error.cause === undefined ? own : `${own}\nCaused by ${stacksOf(error.cause)}`;
+}

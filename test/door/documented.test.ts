@@ -1,0 +1,77 @@
+/** Code blocks of our READMEs do what the text around them says. Each names its file in its first line. */
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { loadConfig, type Plugin } from "sessarc";
+import { createTestKernel } from "sessarc/test";
+import { afterAll, describe, expect, it } from "vitest";
+import { documented } from "./_packed.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const READMES = ["README.md", "plugins/README.md", "core/README.md"];
+/** Blocks that a test runs; a new one needs a test. */
+const RUN = ["sessarc.config.mjs", "echo.ts", "echo.test.ts", "hello.ts", "embed.ts"];
+
+// Below the project, where `sessarc` and `sessarc/test` are what the sources say.
+const folder = await mkdtemp(join(ROOT, "node_modules/.sessarc-documented-"));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+for (const name of ["echo.ts", "echo.test.ts", "hello.ts", "embed.ts"]) {
+  const readme = name === "embed.ts" ? "core/README.md" : "plugins/README.md";
+  await writeFile(join(folder, name), await documented(readme, name));
+}
+await mkdir(join(folder, "fixtures"));
+await writeFile(
+  join(folder, "fixtures/first.jsonl"),
+  [1, 2, 3]
+    .map((n) =>
+      JSON.stringify({
+        role: n === 1 ? "human" : "bot",
+        text: `Message ${n}`,
+        ts: `2026-11-01T10:00:0${n}Z`,
+        ...(n > 1 && { id: `r${n}`, model: "echo-1", tokens: { input: 10, output: n } }),
+      }),
+    )
+    .join("\n")
+    .concat("\n"),
+);
+
+// The documented test: the whole suite of `testAdapter`.
+await import(/* @vite-ignore */ join(folder, "echo.test.ts"));
+
+describe("documented code", () => {
+  it("is all run by a test", async () => {
+    const texts = await Promise.all(READMES.map((name) => readFile(join(ROOT, name), "utf8")));
+    const blocks = texts.flatMap((text) => [...text.matchAll(/^```(?:ts|js)\n(.*)$/gm)].map((match) => match[1]));
+    expect(blocks.sort()).toEqual(RUN.map((name) => `// ${name}`).sort());
+  });
+
+  it("hello.ts answers its route", async () => {
+    const { default: hello } = (await import(join(folder, "hello.ts"))) as { default: () => Plugin };
+    const { json } = await createTestKernel({ plugins: [hello()] });
+    expect(await json("/api/hello/you")).toEqual({ hello: "you" });
+  });
+
+  it("embed.ts asks an archive without a service", async () => {
+    const { statusOf, projectsOf } = (await import(join(folder, "embed.ts"))) as {
+      statusOf(dir: string): Promise<{ version: string }>;
+      projectsOf(dir: string): Promise<unknown[]>;
+    };
+    const dataDir = join(folder, "data");
+    expect(await statusOf(dataDir)).toMatchObject({ version: expect.stringMatching(/^\d/) });
+    expect(await projectsOf(dataDir)).toEqual([]);
+  });
+
+  it("sessarc.config.mjs is a configuration", async () => {
+    await writeFile(join(folder, "sessarc.config.mjs"), await documented("README.md", "sessarc.config.mjs"));
+    const config = await loadConfig({ cwd: folder, env: { home: folder, platform: process.platform, env: {} } });
+    expect(config).toMatchObject({
+      port: 41730,
+      portFixed: true,
+      roots: { "claude-code": ["/backup/claude/projects"] },
+    });
+    expect(config.plugins).toMatchObject([
+      { specifier: "sessarc-adapter-aider" },
+      { options: { dir: "/backup/echo" } },
+    ]);
+  });
+});
