@@ -18,6 +18,7 @@ import {
   type SessionRow,
   type StoredSession,
 } from "./catalogue/types.ts";
+import { ReplyCount } from "./counting/count.ts";
 import { Importer } from "./import/importer.ts";
 import { createResolver, type FolderIdentity, type ProjectResolver } from "./places/projects.ts";
 import { createSources, type Sources } from "./places/sources.ts";
@@ -68,6 +69,8 @@ export interface Archive {
     signal: AbortSignal,
   ): Promise<void>;
   costOf(usage: SessionUsage): Cost | null;
+  /** Counts replies of logs once, without the archive, as an import counts them. */
+  countReplies(): ReplyCount;
 }
 
 export function createArchive(kernel: Kernel): Archive {
@@ -95,6 +98,7 @@ export function createArchive(kernel: Kernel): Archive {
     },
     changed,
     costOf,
+    countReplies: () => new ReplyCount(),
     async row(id) {
       const row = await store.row(id);
       if (!row) throw new SessarcError("SESSION_NOT_FOUND", { id });

@@ -30,11 +30,6 @@ interface Log {
   evidence: UsageEvidence | null;
   usage: TokenSlot[];
 }
-/** The copy of a reply that counts until now. */
-interface Claim {
-  log: Log;
-  entry: UsageEntry;
-}
 
 /** Sessions with tokens; messages and time are not counted (null). Costs one pass over all logs. */
 export async function readStateless(kernel: Kernel, query: StatelessQuery): Promise<StatelessReport> {
@@ -42,7 +37,7 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
   const range = toRange(query.from, query.to);
   const scan = await kernel.inject("archive").importer.scan();
   const logs: Log[] = [];
-  const claims = new Map<string, Claim>();
+  const count = kernel.inject("archive").countReplies();
   const failed: StatelessReport["failed"] = [];
   const take = ({ id, ref }: { id: string; ref: SessionRef }, tokens: Tokens) => {
     const log: Log = {
@@ -57,14 +52,12 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
     if (parent !== undefined) log.parent = `${ref.tool}:${parent}`;
     log.born = ref.born ?? bornOf(ref);
     logs.push(log);
-    const fallback = quarterOf(tokens.endedAt ?? tokens.startedAt) ?? Math.floor((ref.mtime ?? 0) / QUARTER_MS);
+    const fallback = quarterOf(tokens.endedAt ?? tokens.startedAt) ?? quarterOfFile(ref);
     // Without single replies the session's sums are all there is.
     if (!tokens.replies) log.usage.push(...slotsOf(tokens.usage, fallback));
-    for (const entry of tokens.replies ?? []) {
-      if (entry.inherited) continue;
-      if (entry.key === undefined) log.usage.push(slotOf(entry, fallback));
-      else claim(claims, `${ref.tool}\0${entry.key}`, { log, entry });
-    }
+    for (const entry of tokens.replies ?? [])
+      if (entry.key === undefined && !entry.inherited) log.usage.push(slotOf(entry, fallback));
+    count.add(log, ref.tool, tokens.replies ?? []);
   };
   const found = [...scan.found.values()].filter((one) => query.tool === undefined || one.ref.tool === query.tool);
   for (const group of groups(found)) {
@@ -72,8 +65,14 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
       failed.push({ id, message: error instanceof Error ? error.message : String(error) }),
     );
   }
-  for (const { log, entry } of claims.values()) {
-    log.usage.push(slotOf(entry, Math.floor((log.ref.mtime ?? 0) / QUARTER_MS)));
+  for (const log of logs) {
+    for (const { quarter, model, tokens, lost } of count.entries(log.id)) {
+      if (!lost) log.usage.push({ quarter: quarter < 0 ? quarterOfFile(log.ref) : quarter, model, tokens });
+      else if (log.evidence) {
+        log.evidence.requests--;
+        log.evidence.inheritedExcluded++;
+      }
+    }
   }
   const sessions = toSessions(logs);
   const { cost } = kernel.inject("pricing");
@@ -144,25 +143,6 @@ async function last<T>(events: AsyncGenerator<unknown, T>): Promise<T> {
   }
 }
 
-/** As in the archive: the copy with the larger output counts; of equal ones the older log's. */
-function claim(claims: Map<string, Claim>, key: string, next: Claim): void {
-  const other = claims.get(key);
-  if (!other) {
-    claims.set(key, next);
-    return;
-  }
-  if (other.log === next.log) return;
-  const difference = next.entry.usage.output - other.entry.usage.output;
-  const wins = difference !== 0 ? difference > 0 : isOlder(next.log, other.log);
-  const loser = wins ? other.log : next.log;
-  if (wins) claims.set(key, next);
-  if (!loser.evidence) return;
-  loser.evidence.requests--;
-  loser.evidence.inheritedExcluded++;
-}
-
-const isOlder = (a: Log, b: Log) => (a.born !== b.born ? a.born < b.born : a.id < b.id);
-
 function toSessions(logs: readonly Log[]): CubeSession[] {
   const byId = new Map(logs.map((log) => [log.id, log]));
   const rootOf = (log: Log): string => {
@@ -204,6 +184,8 @@ function quarterOf(at: string | undefined): number | undefined {
   const ms = Date.parse(at ?? "");
   return Number.isNaN(ms) ? undefined : Math.floor(ms / QUARTER_MS);
 }
+
+const quarterOfFile = ({ mtime }: SessionRef) => Math.floor((mtime ?? 0) / QUARTER_MS);
 
 function bornOf(ref: SessionRef): number {
   return statSync(ref.path, { throwIfNoEntry: false })?.birthtimeMs || ref.mtime || 0;
