@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { type AdapterPlugin, pathsIn, type SessionEvent } from "sessarc";
 import claudeCode from "sessarc/plugins/claude-code";
 import codex from "sessarc/plugins/codex";
+import copilot from "sessarc/plugins/copilot";
 import gemini from "sessarc/plugins/gemini-cli";
 import { describe, expect, it } from "vitest";
 import { makeTempDir } from "../_setup.ts";
@@ -178,5 +179,15 @@ describe("gemini-cli 0.61.0", () => {
     const { events } = await read(gemini(), "gemini-cli-0.61.0-resumed-history-only.jsonl");
     expect(of(events, "tool_use").map((event) => event.tool_name)).toEqual(calls);
     expect(ends(events).map(([, failed]) => failed)).toEqual([false, true, false, true, false]);
+  });
+});
+
+describe("copilot 1.0.102", () => {
+  it("a compaction's tokens count beside the records of the calls; every record is known", async () => {
+    const { summary, events } = await read(copilot(), "copilot-1.0.102-compacted/events.jsonl");
+    expect(summary.usage["gpt-4.1"]).toMatchObject({ input: 2661 + 571, output: 363 + 83, cacheRead: 4071 + 911 });
+    expect(summary.evidence).toMatchObject({ requests: 7 });
+    expect(summary.skipped?.unknown).toEqual({});
+    expect(ends(events).map(([, failed]) => failed)).toEqual([false, false, true, true, false]);
   });
 });

@@ -117,7 +117,7 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
         state.model = toText(data.newModel) ?? state.model;
         break;
       case "session.compaction_complete":
-        usage.partial(model ?? "unknown", compactionOf(data), id ?? "", at);
+        usage.compaction(model ?? "unknown", data, id ?? "", at);
         break;
       case "user.message": {
         const text = toText(data.content) ?? "";
@@ -216,15 +216,6 @@ function isTyped(record: JsonRecord, data: JsonRecord, text: string): boolean {
   const source = data.source ?? "user";
   if (source !== "user" && source !== "") return false;
   return toText(record.agentId) === undefined && !/^\s*<(system_notification|system_reminder)\b/.test(text);
-}
-
-function compactionOf(data: JsonRecord): { input: unknown; output: unknown; cacheRead: unknown } {
-  const used = toRecord(data.compactionTokensUsed);
-  return {
-    input: used.input ?? used.inputTokens,
-    output: used.output ?? used.outputTokens,
-    cacheRead: used.cachedInput,
-  };
 }
 
 function isSnapshot(value: unknown): value is { state: State; usage: Json } {

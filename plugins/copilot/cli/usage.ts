@@ -39,7 +39,9 @@ export interface CliUsage {
   record(data: JsonRecord, id: string, at: string | undefined): void;
   /** `session.shutdown`: totals per model, cumulative over resumes. */
   shutdown(data: JsonRecord, id: string, at: string | undefined): void;
-  /** Tokens named by a single message or compaction; counted only while nothing better is known. */
+  /** A compaction's own call: no call record and no total has it. */
+  compaction(model: string, data: JsonRecord, id: string, at: string | undefined): void;
+  /** Tokens named by a single message; counted only while nothing better is known. */
   partial(model: string, usage: LooseUsage, id: string, at: string | undefined): void;
   summary(): LedgerSummary;
   snapshot(): Json;
@@ -79,6 +81,21 @@ export function createCliUsage(past: Json | undefined, sessionId: () => string):
         if (!records && run.input + run.output > 0)
           runs.push({ key: `${sessionId()}/${id}/${model}`, at, model, usage: usageOf(run) });
       }
+    },
+    compaction(model, data, id, at) {
+      const used = toRecord(data.compactionTokensUsed);
+      // Earlier versions have other names for the figures.
+      if (used.inputTokens === undefined) {
+        return this.partial(model, { input: used.input, output: used.output, cacheRead: used.cachedInput }, id, at);
+      }
+      const entry = {
+        key: `${sessionId()}/${id}`,
+        at,
+        model: toText(used.model) ?? model,
+        usage: usageOf(sumOf(used)),
+      };
+      if (records) ledger.add(entry);
+      else loose.push(entry);
     },
     partial(model, usage, id, at) {
       if (records) return;
