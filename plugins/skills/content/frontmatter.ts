@@ -24,8 +24,11 @@ export interface FrontmatterFault {
 
 export type ReadFrontmatter = (text: string, folder?: string) => Frontmatter | { fault: FrontmatterFault };
 
-/** Enough for every field at its longest, and little enough to be parsed in a few ms whatever stands in it. */
-const MAX_BYTES = 32 * 1024;
+/** Enough for every field at its longest, and little enough to be parsed in some ms whatever stands in it: the library is not linear. */
+const MAX_BYTES = 16 * 1024;
+const MAX_LINES = 500;
+/** Characters that begin or part entries, those in texts included. */
+const MAX_PARTS = 1_500;
 const MAX_DEPTH = 32;
 const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
@@ -44,7 +47,11 @@ function read(yaml: typeof Yaml, text: string, folder?: string): Frontmatter | {
   const end = lines.findIndex((line, i) => i > 0 && /^(---|\.\.\.)\s*$/.test(line));
   const head = lines.slice(1, end < 0 ? undefined : end);
   const long = tooLong(head);
-  if (long !== undefined) return fault(long + 2, `The frontmatter is over ${MAX_BYTES / 1024} KiB`);
+  if (long !== undefined)
+    return fault(
+      long + 2,
+      `The frontmatter is over ${MAX_BYTES / 1024} KiB, ${MAX_LINES} lines or ${MAX_PARTS} entries`,
+    );
   if (end < 0) return fault(1, "The frontmatter has no end (a second line of three hyphens)");
   const deep = tooDeep(head);
   if (deep !== undefined) return fault(deep + 2, `The frontmatter is nested deeper than ${MAX_DEPTH}`);
@@ -67,7 +74,8 @@ function parse(yaml: typeof Yaml, text: string): Parsed | { fault: FrontmatterFa
     version: "1.2",
     schema: "core",
     merge: false,
-    uniqueKeys: true,
+    // Looked at below: the library compares each key with all others.
+    uniqueKeys: false,
     strict: true,
     prettyErrors: false,
     logLevel: "silent",
@@ -81,6 +89,15 @@ function parse(yaml: typeof Yaml, text: string): Parsed | { fault: FrontmatterFa
     return yaml.visit.BREAK;
   };
   yaml.visit(doc, {
+    Map: (_, map) => {
+      const keys = new Set<unknown>();
+      for (const { key } of map.items) {
+        if (!yaml.isScalar(key)) continue;
+        if (keys.has(key.value)) return refuse(key, `The key ${JSON.stringify(key.value)} stands there twice`);
+        keys.add(key.value);
+      }
+      return undefined;
+    },
     Alias: (_, node) => refuse(node, "Aliases are not allowed in frontmatter"),
     Node: (_, node) => (node.tag?.startsWith("!") ? refuse(node, `The tag ${node.tag} is not allowed`) : undefined),
   });
@@ -140,12 +157,14 @@ function toTools(value: unknown): string[] | null {
 const toWords = (value: unknown): string | null =>
   typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : null;
 
-/** Index of the line that goes over the limit. */
+/** Index of the line that goes over a limit. */
 function tooLong(lines: readonly string[]): number | undefined {
   let bytes = 0;
-  const index = lines.findIndex((line) => {
+  let parts = 0;
+  const index = lines.findIndex((line, i) => {
     bytes += Buffer.byteLength(line) + 1;
-    return bytes > MAX_BYTES;
+    parts += line.match(/[,:?[\]{}]|- /g)?.length ?? 0;
+    return bytes > MAX_BYTES || i >= MAX_LINES || parts > MAX_PARTS;
   });
   return index < 0 ? undefined : index;
 }
