@@ -54,6 +54,8 @@ export function createDoor(registry: WritableRegistry, report?: (plugin: string,
       const sorted = sort(await loadPlugins(list, report, limitMs));
       const added = new Map<string, LoadedPlugin>();
       for (const it of sorted) add(it, added);
+      // One that only had another's name is there all the same.
+      for (const name of added.keys()) gone.delete(name);
       return [...added.values()];
     },
     async start(it, run, undo) {

@@ -1,0 +1,279 @@
+/** Plugins that are not what they should be: named with file, member and remedy, left out, and everything else works. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createKernel, defineAdapter, loadConfig, type Plugin } from "sessarc";
+import { defaultPlugins } from "sessarc/plugins";
+import { createTestKernel } from "sessarc/test";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { makeTempDir } from "../_setup.ts";
+import { testEnv } from "../kernel.ts";
+
+/** A kernel over plugin modules, which stand in a folder as `<name>.mjs`; `plugins` of the configuration. */
+async function bootWith(modules: Record<string, string>, plugins: string, { roots = "{}", hangs = false } = {}) {
+  const home = await makeTempDir();
+  for (const [name, text] of Object.entries(modules)) await writeFile(join(home, `${name}.mjs`), text);
+  await writeFile(join(home, "sessarc.config.mjs"), `export default { roots: ${roots}, plugins: ${plugins} };`);
+  const env = testEnv(home);
+  const config = await loadConfig({ cwd: home, env, flags: { dataDir: join(home, "data") } });
+  const lines: string[] = [];
+  const options = {
+    config,
+    env,
+    onBroken: "leave-out",
+    log: (line: string) => lines.push(line),
+  } as const;
+  // What hangs is waited for: with nobody else beside it, since others take their time on a slow machine.
+  const beside = hangs
+    ? { timeoutMs: 300, plugins: config.plugins }
+    : { plugins: [...defaultPlugins(), ...config.plugins] };
+  const kernel = await createKernel({ ...options, ...beside });
+  onTestFinished(() => kernel.close());
+  const json = async <T = unknown>(path: string): Promise<T> => (await (await kernel.fetch(`/api${path}`)).json()) as T;
+  return { kernel, lines, json, problems: kernel.registry.problems };
+}
+
+const adapter = (members: string) =>
+  `export default () => ({ name: "adapter:tea", adapter: { name: "tea", label: "Tea", roots: () => [], scan: async function* () {}, read: async function* () {}, ${members} } });`;
+const plugin = (members: string) => `export default () => ({ name: "tea", ${members} });`;
+
+describe("a plugin that is not valid", () => {
+  it.each<[what: string, module: string, message: RegExp, fix: RegExp]>([
+    [
+      "has no roots",
+      adapter("roots: undefined"),
+      /"adapter:tea" \(file:.*tea\.mjs\).*`adapter\.roots` is missing/,
+      /roots: \(\{ home \}\) =>/,
+    ],
+    [
+      "misspells a member",
+      adapter("roots: undefined, root: () => []"),
+      /`adapter\.roots` is missing/,
+      /Did you mean it by `root`\?/,
+    ],
+    [
+      "has roots that are a text",
+      adapter('roots: "~/.tea"'),
+      /`adapter\.roots` must be a function, not "~\/\.tea"/,
+      /roots:/,
+    ],
+    [
+      "answers roots that are a text",
+      adapter('roots: () => "/tea"'),
+      /Adapter "tea": `roots` answered "\/tea"/,
+      /roots: \(\) => \[folder\]/,
+    ],
+    ["cannot be read", adapter("read: undefined"), /neither `read` nor `lines`/, /Give `lines`/],
+    [
+      "names its adapter in other letters",
+      adapter('name: "Tea Pot"'),
+      /`adapter\.name` must be a name in kebab-case, not "Tea Pot"/,
+      /echo-cli/,
+    ],
+    [
+      "is named in other letters",
+      plugin('name: "teaPot"'),
+      /`name` must be a name in kebab-case, not "teaPot"/,
+      /word-count/,
+    ],
+    ["has no name", "export default () => ({})", /it has no name/, /kebab-case/],
+    ["makes another factory", "export default () => () => ({})", /it is a factory: call it/, /plugin\(\)/],
+    [
+      "exports an instance",
+      'export default { name: "tea" }',
+      /no default export that is a function/,
+      /factory made by definePlugin/,
+    ],
+    [
+      "has routes that are none",
+      plugin('routes: [{ path: "/tea" }]'),
+      /`routes` must be a list of routes/,
+      /defineRoute/,
+    ],
+    [
+      "throws while it is made",
+      'export default () => { throw new Error("no water") }',
+      /is not a plugin: no water/,
+      /factory/,
+    ],
+    ["throws while it is imported", 'throw new Error("no pot")', /no pot/, /factory/],
+    ["throws in setup", plugin('setup() { throw new Error("too hot") }'), /"tea" failed in setup: too hot/, /^$/],
+    ["hangs in setup", plugin("setup: () => new Promise(() => {})"), /did not finish setup within 300 ms/, /onClose/],
+    [
+      "hangs while it is imported",
+      "await new Promise((resolve) => setTimeout(resolve, 5_000).unref())",
+      /did not finish its import/,
+      /setup/,
+    ],
+    ["needs what is not there", plugin('dependsOn: ["milk"]'), /Plugin "milk" is missing/, /Add "milk"/],
+    ["has a built-in plugin's name", plugin('name: "archive"'), /archive/, /./],
+    [
+      "is for another version",
+      plugin('compatibility: "^2"'),
+      /"tea" .* is made for version \^2 of the plugin interface; this sessarc has 1\./,
+      /Install a version/,
+    ],
+    [
+      "gives no range of versions",
+      plugin('compatibility: "latest"'),
+      /`compatibility` must be a range of versions, not "latest"/,
+      /"\^1\.0"/,
+    ],
+  ])("that %s", async (what, module, message, fix) => {
+    const { problems, lines, json } = await bootWith({ tea: module }, '["./tea.mjs"]', {
+      hangs: what.startsWith("hangs"),
+    });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]?.message).toMatch(message);
+    expect(problems[0]?.fix ?? "").toMatch(fix);
+    expect(lines.filter((line) => line.startsWith("Left out: "))).toHaveLength(1);
+    // Told where people look, and everything else works.
+    expect((await json<{ problems: unknown }>("/plugins")).problems).toEqual(problems);
+    expect((await json<{ checks: unknown[] }>("/doctor")).checks).toContainEqual(
+      expect.objectContaining({ name: `plugin ${problems[0]?.plugin}`, status: "fail", detail: problems[0]?.message }),
+    );
+    expect(await json("/status")).toMatchObject({ version: expect.any(String) });
+  });
+
+  it.each<[what: string, entry: string, message: RegExp, fix: RegExp]>([
+    [
+      "is not installed",
+      '"sessarc-plugin-tea"',
+      /"sessarc-plugin-tea".*it is not installed/,
+      /npm install sessarc-plugin-tea/,
+    ],
+    ["is no file", '"./gone.mjs"', /gone\.mjs".*there is no such file/, /relative to the configuration file/],
+    [
+      "is a factory nobody called",
+      "() => ({})",
+      /plugins\[0\] of .*sessarc\.config\.mjs.*it is a factory: call it/,
+      /./,
+    ],
+    ["is options without a plugin", "[{}, {}]", /options go with a name or a factory/, /./],
+  ])("that %s", async (_what, entry, message, fix) => {
+    const { problems } = await bootWith({}, `[${entry}]`);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]?.message).toMatch(message);
+    expect(problems[0]?.fix ?? "").toMatch(fix);
+  });
+
+  it("takes those that need it with it, and nobody else", async () => {
+    const { problems, kernel } = await bootWith(
+      {
+        tea: plugin('setup() { throw new Error("too hot") }'),
+        cup: plugin('name: "cup", dependsOn: ["tea"]'),
+        jam: plugin('name: "jam"'),
+      },
+      '["./tea.mjs", "./cup.mjs", "./jam.mjs"]',
+    );
+    expect(problems.map(({ plugin }) => plugin)).toEqual(["tea", "cup"]);
+    expect(kernel.registry.describe().map(({ name }) => name)).toContain("jam");
+  });
+
+  it("leaves nothing of itself behind", async () => {
+    const route = 'routes: [{ method: "GET", path: "/tea", summary: "Tea", handler: () => 1 }]';
+    const setup =
+      'hooks: { "status:collect": (report) => { report.tea = true } }, setup(kernel) { kernel.provide("tea", {}); throw new Error("x") }';
+    const { json, kernel } = await bootWith({ tea: plugin(`${route}, ${setup}`) }, '["./tea.mjs"]');
+    expect(await json("/tea")).toMatchObject({ code: "ROUTE_NOT_FOUND" });
+    expect(await json("/status")).not.toHaveProperty("tea");
+    expect(kernel.registry.services.has("tea")).toBe(false);
+  });
+
+  it("is thrown to whoever embeds a kernel and does not say otherwise", async () => {
+    await expect(createTestKernel({ plugins: [{ name: "Not kebab" } as Plugin] })).rejects.toMatchObject({
+      code: "PLUGIN_INVALID",
+    });
+  });
+});
+
+describe("settings for plugins", () => {
+  it("of a tool that is not there are reported, with the nearest name", async () => {
+    const { problems } = await bootWith({}, "[]", { roots: '{ codx: "/logs" }' });
+    expect(problems).toMatchObject([
+      { plugin: "adapter:codx", message: expect.stringContaining("roots.codx"), fix: 'Did you mean "roots.codex"?' },
+    ]);
+  });
+
+  it("go into a tuple; the older way works and is told to go, once", async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => void warnings.push(warning);
+    process.on("warning", onWarning);
+    onTestFinished(() => void process.off("warning", onWarning));
+    const module = "export default ({ water }) => ({ name: water });";
+    const older = '{ specifier: "./tea.mjs", options: { water: "cold" } }';
+    const made = '[({ water }) => ({ name: water }), { water: "warm" }]';
+    const { kernel, problems } = await bootWith(
+      { tea: module },
+      `[["./tea.mjs", { water: "hot" }], ${made}, ${older}, { ...${older}, options: { water: "icy" } }]`,
+    );
+    expect(problems).toEqual([]);
+    expect(kernel.registry.describe().map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["hot", "warm", "cold", "icy"]),
+    );
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warnings.filter((it) => "code" in it && it.code === "SESSARC_DEP001")).toHaveLength(1);
+  });
+});
+
+describe("an adapter that fails while it works", () => {
+  const brew = (members: object) =>
+    defineAdapter((options: { dir?: string } | undefined) => ({
+      name: "tea",
+      label: "Tea",
+      roots: () => [options?.dir ?? "/none"],
+      async *scan(root: string) {
+        for (const key of ["good", "bad"])
+          yield { tool: "tea", key, path: join(root, `${key}.jsonl`), size: 1, mtime: 1 };
+      },
+      lines: () => ({
+        row: (row: unknown) => {
+          const { kind } = row as { kind: "user" };
+          if (kind === ("boil" as string)) throw new TypeError("the kettle is empty");
+          return { seq: 0, kind, text: "x" };
+        },
+        finish: () => ({ usage: {} }),
+        snapshot: () => null,
+      }),
+      ...members,
+    }));
+
+  async function importTea(bad: string, members: object = {}) {
+    const home = await makeTempDir();
+    const dir = join(home, "tea");
+    await mkdir(dir);
+    await writeFile(join(dir, "good.jsonl"), '{"kind":"user"}\n');
+    await writeFile(join(dir, "bad.jsonl"), bad);
+    const t = await createTestKernel({ home, plugins: [...defaultPlugins(), brew(members)({ dir })] });
+    const { body } = await t.send<{ imported: number; failed: { id: string; code: string; message: string }[] }>(
+      "POST",
+      "/api/import",
+      { all: true },
+    );
+    return { body, dir, t };
+  }
+
+  it("at a row fails that session alone, with file and line", async () => {
+    const { body, dir } = await importTea('{"kind":"user"}\n\n{"kind":"boil"}\n');
+    expect(body).toMatchObject({ imported: 1, failed: [{ id: "tea:bad", code: "ADAPTER_FAILED" }] });
+    expect(body.failed[0]?.message).toContain(`${join(dir, "bad.jsonl")}, line 3`);
+    expect(body.failed[0]?.message).toContain("the kettle is empty");
+  });
+
+  it("by a kind of event that there is none of", async () => {
+    const { body } = await importTea('{"kind":"usr"}\n');
+    expect(body.failed[0]?.message).toMatch(/line 1.*"usr" is none of user, assistant/);
+  });
+
+  it("by a session of another tool is a problem of its tool, and the others are scanned", async () => {
+    const { t } = await importTea("", {
+      async *scan(root: string) {
+        yield { tool: "coffee", key: "a", path: root };
+      },
+    });
+    const { tools } = await t.json<{ tools: { tool: string; problems: { reason: string }[] }[] }>("/api/scan");
+    expect(tools.length).toBeGreaterThan(1);
+    expect(tools.find(({ tool }) => tool === "tea")?.problems[0]?.reason).toMatch(
+      /"tea": `scan` yields a session of the tool "coffee".*tool: "tea"/,
+    );
+  });
+});
