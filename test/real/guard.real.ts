@@ -16,7 +16,7 @@ import { type Driven, drive } from "./drive.ts";
 import type { Call } from "./model/script.ts";
 import { type ModelServer, startModelServer } from "./model/server.ts";
 import { claudeCode } from "./tools/claude-code.ts";
-import { codex } from "./tools/codex.ts";
+import { CLASSIC, CODE_MODE, codex } from "./tools/codex.ts";
 import { copilot } from "./tools/copilot.ts";
 import { geminiCli } from "./tools/gemini-cli.ts";
 import { opencode } from "./tools/opencode.ts";
@@ -26,10 +26,23 @@ const STATES = ["up", "down", "hanging", "slow", "nonsense"] as const;
 const secret = `ghp_${letters(36, 77)}`;
 
 interface Case {
+  /** Where a tool is driven in more than one way. */
+  way?: string;
+  model?: string;
   driver: Driver;
   shell(command: string): Call;
   /** Makes the folder, or in Codex the hook, one that the user trusts or does not. Absent: the tool asks for no trust. */
   trust?(tool: Driven, trusted: boolean): Promise<Record<string, string>>;
+}
+
+/** As Codex's own /hooks does it. */
+async function trustHook({ home }: Driven, trusted: boolean): Promise<Record<string, string>> {
+  if (!trusted) return {};
+  const [hooks, config] = [join(home, ".codex", "hooks.json"), join(home, ".codex", "config.toml")];
+  const [entry] = JSON.parse(await readFile(hooks, "utf8")).hooks.PreToolUse;
+  const state = `\n[hooks.state."${hooks}:pre_tool_use:0:0"]\ntrusted_hash = "${trustHash(entry, entry.hooks[0])}"\n`;
+  await writeFile(config, (await readFile(config, "utf8")) + state);
+  return {};
 }
 
 const CASES: readonly Case[] = [
@@ -43,17 +56,13 @@ const CASES: readonly Case[] = [
       return {};
     },
   },
+  { driver: codex, shell: (cmd) => ({ name: "exec_command", input: { cmd } }), model: CLASSIC, trust: trustHook },
   {
     driver: codex,
-    shell: (cmd) => ({ name: "exec_command", input: { cmd } }),
-    async trust({ home }, trusted) {
-      if (!trusted) return {};
-      const [hooks, config] = [join(home, ".codex", "hooks.json"), join(home, ".codex", "config.toml")];
-      const [entry] = JSON.parse(await readFile(hooks, "utf8")).hooks.PreToolUse;
-      const state = `\n[hooks.state."${hooks}:pre_tool_use:0:0"]\ntrusted_hash = "${trustHash(entry, entry.hooks[0])}"\n`;
-      await writeFile(config, (await readFile(config, "utf8")) + state);
-      return {};
-    },
+    way: "code mode",
+    shell: (cmd) => ({ name: "exec", input: `await tools.exec_command(${JSON.stringify({ cmd })});` }),
+    model: CODE_MODE,
+    trust: trustHook,
   },
   {
     driver: geminiCli,
@@ -85,7 +94,7 @@ interface Ran {
 
 const rows: string[] = [];
 
-describe.each(CASES)("guard: $driver.name", ({ driver, shell, trust }) => {
+describe.each(CASES)("guard: $driver.name $way", ({ driver, way, shell, trust, model: name }) => {
   const kinds = (trust ? [true, false] : [true]).flatMap((trusted) =>
     (["allow", "block"] as const).map((onFailure) => ({ trusted, onFailure })),
   );
@@ -109,7 +118,7 @@ describe.each(CASES)("guard: $driver.name", ({ driver, shell, trust }) => {
       for (const state of STATES) {
         if (state === "down") await served.close();
         if (state !== "up") await makeTrouble(join(tool.home, "data"), state);
-        const ran = await attempt(tool, model, shell, env);
+        const ran = await attempt(tool, model, shell, env, name);
         if (ran === "refused") {
           cells.push("does not start");
           expect(trusted).toBe(false);
@@ -127,7 +136,7 @@ describe.each(CASES)("guard: $driver.name", ({ driver, shell, trust }) => {
       expect(status?.effective).toBe(trusted || driver !== codex);
       const on = status?.effective ? "on" : "not working yet";
       rows.push(
-        `| ${[`${status?.label} ${tool.version}`, trust ? (trusted ? "yes" : "no") : "-", onFailure, on, ...cells].join(" | ")} |`,
+        `| ${[`${status?.label} ${tool.version}${way ? `, ${way}` : ""}`, trust ? (trusted ? "yes" : "no") : "-", onFailure, on, ...cells].join(" | ")} |`,
       );
     },
     600_000,
@@ -145,6 +154,7 @@ async function attempt(
   model: ModelServer,
   shell: Case["shell"],
   env: Record<string, string>,
+  named: string | undefined,
 ): Promise<Ran | "refused"> {
   const [harmless, leaked] = [join(tool.cwd, "harmless.txt"), join(tool.cwd, "leaked.txt")];
   await Promise.all([rm(harmless, { force: true }), rm(leaked, { force: true })]);
@@ -157,7 +167,7 @@ async function attempt(
       { text: "done", asked },
     ],
   });
-  const { code, stderr } = await tool.run({ prompt: "Write both files" }, env);
+  const { code, stderr } = await tool.run({ prompt: "Write both files", ...(named ? { model: named } : {}) }, env);
   // Gemini without a terminal works in no folder that nobody trusts.
   if (at.length === 0 && code !== 0) return "refused";
   if (at.length !== 3) throw new Error(`The model was asked ${at.length} times; exit ${code}: ${stderr.slice(-2_000)}`);

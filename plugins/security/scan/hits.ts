@@ -19,6 +19,9 @@ export interface Hits {
 const PIECE = 16_384;
 /** Values one rule looks at inside one unbroken run: `token=token=token=…` is no reason for more. */
 const LOOKS = 8;
+/** Long matches that a rule takes back at overlapping places; what stands behind is then said not to have been looked at. */
+const RETREATS = 64;
+const LONG = 256;
 
 const NOTHING: Reading = plainReading("");
 
@@ -51,6 +54,12 @@ export function createHits(matchers: readonly Matcher[]): Hits {
   // How often a matcher looked into the run of characters it is in.
   const runs = new Float64Array(matchers.length);
   const looks = new Int32Array(matchers.length);
+  // The last tail each matcher ran along: a place inside of it has the same end.
+  const tailFrom = new Float64Array(matchers.length);
+  const tailTo = new Float64Array(matchers.length);
+  // The stretch in which a matcher took long matches back, and how often.
+  const retreat = new Float64Array(matchers.length);
+  const retreats = new Int32Array(matchers.length);
   let base = 1;
   let length = 0;
 
@@ -59,6 +68,7 @@ export function createHits(matchers: readonly Matcher[]): Hits {
   let reading = NOTHING;
   let path: string | undefined;
   let out: Match[] = [];
+  let limited = false;
   const near = new Map<Matcher, Surroundings>();
   // The identifier end that `value` and `runEnd` belong to.
   let valueFor = -1;
@@ -88,8 +98,31 @@ export function createHits(matchers: readonly Matcher[]): Hits {
     if (base + start < (done[index] as number)) return;
     if (!matcher.row.inside && (wordBefore(text, start) || (matcher.dashed && dashBefore(text, start)))) return;
     if (matcher.row.notAfter && start > 0 && matcher.row.notAfter.includes(text.charAt(start - 1))) return;
-    const end = attempt(matcher, start);
+    if (base + start < (retreat[index] as number) && (retreats[index] as number) > RETREATS) {
+      limited = true;
+      return;
+    }
+    const end = attempt(matcher, index, start);
     if (end > 0) done[index] = base + end;
+  }
+
+  /** A match was taken back: the next one that overlaps it costs as much again. */
+  function takeBack(index: number, start: number, end: number): 0 {
+    if (end - start < LONG) return 0;
+    retreats[index] = base + start < (retreat[index] as number) ? (retreats[index] as number) + 1 : 1;
+    retreat[index] = base + end;
+    return 0;
+  }
+
+  /** Where the run of a matcher's last class ends that begins at `at`. Linear over a text, however often it is asked. */
+  function endOfTail(expression: RegExp, index: number, at: number): number {
+    if (base + at < (tailFrom[index] as number) || base + at >= (tailTo[index] as number)) {
+      expression.lastIndex = at;
+      if (!expression.test(text)) return at;
+      tailFrom[index] = base + at;
+      tailTo[index] = base + expression.lastIndex;
+    }
+    return (tailTo[index] as number) - base;
   }
 
   function assigned(entry: Entry, at: number, end: number): void {
@@ -126,7 +159,7 @@ export function createHits(matchers: readonly Matcher[]): Hits {
   }
 
   /** A token at exactly this place; answers its end or 0. */
-  function attempt(matcher: Matcher, start: number): number {
+  function attempt(matcher: Matcher, index: number, start: number): number {
     const { expression, tail } = matcher;
     expression.lastIndex = start;
     let secretStart = start;
@@ -139,17 +172,18 @@ export function createHits(matchers: readonly Matcher[]): Hits {
     else return 0;
     let end = expression.lastIndex;
     let confidence: Confidence = matcher.row.confidence;
-    if (!random(matcher, secretStart, secretEnd)) return 0;
+    if (!random(matcher, secretStart, secretEnd)) return takeBack(index, start, end);
     if (tail && secretEnd === end) {
-      tail.expression.lastIndex = end;
-      if (tail.expression.test(text)) {
-        end = tail.expression.lastIndex;
+      const tailEnd = endOfTail(tail.expression, index, end);
+      if (tailEnd > end) {
+        end = tailEnd;
         secretEnd = end;
         confidence = tail.confidence;
       }
     }
     if (!matcher.row.inside && isWord(text.charCodeAt(end)) && isWord(text.charCodeAt(end - 1))) return 0;
-    return accept(matcher, start, secretStart, secretEnd, end, confidence) ? end : 0;
+    if (accept(matcher, start, secretStart, secretEnd, end, confidence)) return end;
+    return takeBack(index, start, end);
   }
 
   function random({ row }: Matcher, start: number, end: number): boolean {
@@ -208,6 +242,7 @@ export function createHits(matchers: readonly Matcher[]): Hits {
     near.clear();
     valueFor = -1;
     runEnd = -1;
+    limited = false;
     let skipped = false;
     let at = 0;
     for (let state = 0; at < text.length; ) {
@@ -230,7 +265,7 @@ export function createHits(matchers: readonly Matcher[]): Hits {
     }
     if (path !== undefined) for (const matcher of files) named(matcher, path, text, reading, out);
     // What was left out behind the last keyword makes the answer partial too.
-    const reached = skipped ? Math.min(at, text.length - 1) : at;
+    const reached = skipped || limited ? Math.min(at, text.length - 1) : at;
     text = "";
     reading = NOTHING;
     out = [];

@@ -1,0 +1,54 @@
+/** Hostile texts for each rule: heads again and again, glued with what its value may hold, and values that break off. */
+import { describe, expect, it } from "vitest";
+import { builtinRules, createScanner, type Rule } from "../../plugins/security/engine.ts";
+import { matchersOf } from "../../plugins/security/rules/rules.ts";
+import { createRandom, letters, sampleOf } from "./_samples.ts";
+
+const random = createRandom(16);
+const SMALL = 8 * 1024;
+const GLUE = ["", " ", "/", "\\", "=", "-", ".", "%", "aB3/"];
+
+function hostileTo(rule: Rule): string[] {
+  return matchersOf(rule.id).flatMap(({ row, bindings, keywords }) => {
+    const heads = keywords.slice(0, 2).map((word) => bindings.find(({ keyword }) => keyword === word)?.exact ?? word);
+    const value = sampleOf(row.shape, random);
+    const name = (row.names?.[0] ?? row.near?.words[0] ?? "").replaceAll("_", "-");
+    const units = [
+      ...heads.flatMap((head) => GLUE.map((glue) => head + glue)),
+      ...[value, `${value} `, value.slice(0, -1), `${name}="${value}" `, `${name}=${value.slice(0, -2)}`],
+    ];
+    return units.filter((unit) => unit !== "");
+  });
+}
+
+/** CPU milliseconds for all of the texts, each `size` long. */
+function costOf(rule: Rule, units: readonly string[], size: number): number {
+  const scanner = createScanner([rule]);
+  const texts = units.map((unit) => unit.repeat(Math.ceil(size / unit.length)).slice(0, size));
+  const before = process.cpuUsage();
+  for (const text of texts) scanner.scan(text);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+describe("security: work grows with the text and no faster", () => {
+  it("for every rule", () => {
+    const steep: string[] = [];
+    for (const rule of builtinRules()) {
+      const units = hostileTo(rule);
+      costOf(rule, units, SMALL);
+      // Four times the text is four times the work; a second look, because others use this machine too.
+      const isSteep = () => costOf(rule, units, 4 * SMALL) > 9 * costOf(rule, units, SMALL) + 20;
+      if (isSteep() && isSteep() && isSteep()) steep.push(rule.id);
+    }
+    expect(steep).toEqual([]);
+  });
+
+  it("a token in base64 that is taken back again and again is left, and the answer says so", () => {
+    const scanner = createScanner(builtinRules());
+    const text = "ZXlKa1\\".repeat(20_000);
+    expect(scanner.scan(text).partial).toBe(true);
+    const token = `ghp_${letters(36, 4)}`;
+    expect(scanner.scan(`${text} ${token}`).findings.map(({ secret }) => secret)).toContain(token);
+  });
+});
