@@ -21,7 +21,7 @@ export default defineConfig({
     // All cores: vitest would leave one idle, which of two is half.
     maxWorkers: Math.max(2, availableParallelism()),
     // Limits end what hangs; no test is to meet one on a busy machine.
-    testTimeout: 120_000,
+    testTimeout: process.env.SESSARC_TEST_LONG === "1" ? 900_000 : 120_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000, interval: 20 } },
   },

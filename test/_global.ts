@@ -2,17 +2,18 @@
 import { readFile } from "node:fs/promises";
 import type { TestProject } from "vitest/node";
 import { builtDashboard, builtPackage } from "./built.ts";
-import { EXECUTABLE, startBrowser } from "./ui/chromium.ts";
+import { EXECUTABLE, NO_BROWSER, startBrowser } from "./ui/chromium.ts";
 
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const texts = await Promise.all(project.vitest.state.getPaths().map((file) => readFile(file, "utf8")));
   const someUse = (module: RegExp) => texts.some((text) => module.test(text));
-  const wantsBrowser = EXECUTABLE !== undefined && someUse(/ from "\.\/browser\.ts"|\/ui\/browser\.ts"/);
+  const wantsBrowser = EXECUTABLE !== undefined && someUse(/\/(browser|chromium)\.ts"/);
   await Promise.all([
     // Here no test's time runs out, however busy the machine is.
     someUse(/builtPackage|packedTarball/) && builtPackage(),
     wantsBrowser && builtDashboard(),
   ]);
+  if (NO_BROWSER) console.warn("No chromium (set CHROMIUM=…): tests of the dashboard are skipped");
   if (!wantsBrowser) return;
   const server = await startBrowser();
   project.provide("browser", server.wsEndpoint());

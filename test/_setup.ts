@@ -50,7 +50,7 @@ export function sendRaw(port: number, head: string, body: string | Iterable<stri
       socket.destroy();
       resolve(parseAnswer(received.toString("latin1")));
     };
-    socket.setTimeout(5_000, () => reject(new Error(`No whole answer: ${received.toString("latin1")}`)));
+    socket.setTimeout(60_000, () => reject(new Error(`No whole answer: ${received.toString("latin1")}`)));
     socket.on("data", (chunk: Buffer) => {
       received = Buffer.concat([received, chunk]);
       if (isWhole(received.toString("latin1"), head.startsWith("HEAD "))) done();

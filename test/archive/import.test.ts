@@ -338,7 +338,7 @@ describe("logs that grow", () => {
       }),
       { numRuns: rounds(25) },
     );
-  }, 60_000);
+  });
 });
 
 describe("durability", () => {

@@ -282,7 +282,7 @@ it("whatever shrinks, vanishes, is replaced by a stub or comes back, nothing arc
     }),
     { numRuns: 25, endOnFailure: true },
   );
-}, 120_000);
+});
 
 const outputOf = (n: number, said: ReadonlySet<number>) =>
   [...said].reduce((sum, turn) => sum + (SOURCES[n]?.id === geminiId ? 21 : turn), 0);

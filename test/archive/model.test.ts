@@ -427,4 +427,4 @@ it("D4, D7: any interleaving of imports and changes by hand ends as the model sa
     }),
     { numRuns: rounds(40), endOnFailure: false },
   );
-}, 120_000);
+});

@@ -193,11 +193,11 @@ describe("what heeds added folders", () => {
         .status()
         .roots.filter((root) => root.watched)
         .map((root) => root.path);
-    await expect.poll(places, { timeout: 10_000 }).toContain(join(backup, "projects"));
+    await expect.poll(places).toContain(join(backup, "projects"));
     await writeLog(backup, 2, row("find the needle") + row("b"), new Date());
     const count = async () =>
       (await t.json<{ session: { messageCount: number } }>(`/api/sessions/claude-code:${ID}2`)).session.messageCount;
-    await expect.poll(count, { timeout: 10_000 }).toBe(2);
+    await expect.poll(count).toBe(2);
     const gone = await t.send("DELETE", `/api/sources?tool=claude-code&path=${encodeURIComponent(backup)}`);
     expect(gone.body).toEqual({ removed: true });
     expect(places()).not.toContain(join(backup, "projects"));

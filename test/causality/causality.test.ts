@@ -155,8 +155,7 @@ it("long sessions are ready before anybody asks: the first request reads nothing
   const { stats } = t.kernel.storage.transcripts;
   const ask = (n: number) => t.json(`/api/sessions/claude-code:${id(n)}/causality`);
   const chunks = Math.ceil(5_500 / 512);
-  for (let i = 0; i < 500 && stats.inflated < chunks; i++) await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(stats.inflated).toBe(chunks);
+  await expect.poll(() => stats.inflated).toBe(chunks);
   await ask(1);
   expect(stats.inflated).toBe(chunks);
   await ask(2);

@@ -60,7 +60,7 @@ describeGit("history equals plain git", () => {
     );
     expect(lookups).toBeGreaterThanOrEqual(rounds(32, 16) * 15);
     for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0);
-  }, 240_000);
+  });
 });
 
 async function compareTimes(git: Git, repo: Repo, offset: () => number): Promise<number> {

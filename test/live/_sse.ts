@@ -44,7 +44,7 @@ export function follow(
           new Promise((done, fail) => {
             const timer = setTimeout(
               () => fail(new Error(`never: ${what}\n${JSON.stringify(self.frames.slice(-4)).slice(0, 800)}`)),
-              15_000,
+              60_000,
             );
             const look = () => {
               if (!test(self)) return;

@@ -109,7 +109,7 @@ it("whatever is appended, cut, replaced, deleted, synced and reconnected in what
     }),
     { numRuns: rounds(50), seed: 20261120, endOnFailure: true },
   );
-}, 120_000);
+});
 
 it("follows a chat whose records are edited in place", async () => {
   const home = await makeTempDir();

@@ -157,9 +157,7 @@ describe("keeping the archive up to date", () => {
     const { body } = await t.send<SyncStatus>("POST", "/api/sync/pause");
     expect(body.mode).toBe("paused");
     appendFileSync(logOf(1), prompt(2));
-    for (let i = 0; i < 200 && (await sync()).pending === 0; i++)
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    expect((await sync()).pending).toBeGreaterThan(0);
+    await expect.poll(async () => (await sync()).pending).toBeGreaterThan(0);
     expect(await count(idOf(1))).toBe(2);
     const grown = until(async () => (await count(idOf(1))) === 3);
     await t.send("POST", "/api/sync/resume");
@@ -220,7 +218,7 @@ describeGit("commits of a repository", () => {
     await importAll();
     // The import asks for root commits; the count comes after the status.
     const counts = () => calls().lastIndexOf("rev-list") > calls().indexOf("status") && calls().includes("status");
-    for (let i = 0; i < 500 && !counts(); i++) await new Promise((resolve) => setTimeout(resolve, 10));
+    await expect.poll(counts).toBe(true);
     const before = calls().length;
     expect(await t.json("/api/projects")).toMatchObject([{ path: repo.root, git: { commitCount: 2 } }]);
     expect(calls().slice(before)).toEqual(["status"]);

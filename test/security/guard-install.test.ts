@@ -287,7 +287,7 @@ describe("security: guard installation", () => {
     expect((await uninstall(t, "claude-code")).body).toMatchObject({ removed: false });
   });
 
-  it("D19: install and uninstall leave any settings byte for byte as they were", { timeout: 120_000 }, async () => {
+  it("D19: install and uninstall leave any settings byte for byte as they were", async () => {
     const t = await start();
     const digest = async (path: string) =>
       createHash("sha256")

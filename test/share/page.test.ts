@@ -1,13 +1,11 @@
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { HtmlValidate } from "html-validate";
-import { chromium } from "playwright-core";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { type Row, SESSION, startWith } from "../security/_kernel.ts";
 import { letters } from "../security/_samples.ts";
+import { NO_BROWSER, openBrowser } from "../ui/chromium.ts";
 
-const CHROMIUM = process.env.SESSARC_CHROMIUM ?? "/usr/bin/chromium";
 const ROWS: Row[] = [
   {
     role: "user",
@@ -56,79 +54,58 @@ describe("share: page", () => {
     ).toEqual([]);
   });
 
-  it.skipIf(!existsSync(CHROMIUM))(
-    "has no accessibility fault, asks for nothing, and fits a phone",
-    { timeout: 90_000 },
-    async () => {
-      const page = await pageOf(ROWS);
-      const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-      const browser = await chromium.launch({
-        executablePath: CHROMIUM,
-        args: [
-          "--no-sandbox",
-          "--disable-gpu",
-          "--no-first-run",
-          "--disable-background-networking",
-          "--disable-component-update",
-          "--disable-sync",
-        ],
-      });
-      onTestFinished(() => browser.close());
-      for (const colorScheme of ["light", "dark"] as const) {
-        for (const width of [1280, 390, 320]) {
-          // axe itself is a script, and the page allows none.
-          const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
-          const tab = await context.newPage();
-          const requests: string[] = [];
-          const problems: string[] = [];
-          tab.on("request", (request) => requests.push(request.url()));
-          tab.on("console", (message) => problems.push(message.text()));
-          await tab.setContent(page);
-          await tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
-          await tab.addScriptTag({ content: axe });
-          const faults = await tab.evaluate(async () => {
-            const { violations } = await (
-              globalThis as unknown as {
-                axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-              }
-            ).axe.run();
-            return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-          });
-          expect(faults, `${colorScheme} ${width}`).toEqual([]);
-          expect(
-            await tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"),
-          ).toBe(0);
-          expect([requests, problems]).toEqual([[], []]);
-          if (process.env.SESSARC_SHOTS)
-            await tab.screenshot({ path: `${process.env.SESSARC_SHOTS}/${colorScheme}-${width}.png`, fullPage: true });
-          await context.close();
-        }
+  it.skipIf(NO_BROWSER)("has no accessibility fault, asks for nothing, and fits a phone", async () => {
+    const page = await pageOf(ROWS);
+    const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+    const browser = await openBrowser(inject("browser"));
+    onTestFinished(() => browser.close());
+    for (const colorScheme of ["light", "dark"] as const) {
+      for (const width of [1280, 390, 320]) {
+        // axe itself is a script, and the page allows none.
+        const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
+        const tab = await context.newPage();
+        const requests: string[] = [];
+        const problems: string[] = [];
+        tab.on("request", (request) => requests.push(request.url()));
+        tab.on("console", (message) => problems.push(message.text()));
+        await tab.setContent(page);
+        await tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
+        await tab.addScriptTag({ content: axe });
+        const faults = await tab.evaluate(async () => {
+          const { violations } = await (
+            globalThis as unknown as {
+              axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+            }
+          ).axe.run();
+          return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+        });
+        expect(faults, `${colorScheme} ${width}`).toEqual([]);
+        expect(await tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBe(
+          0,
+        );
+        expect([requests, problems]).toEqual([[], []]);
+        if (process.env.SESSARC_SHOTS)
+          await tab.screenshot({ path: `${process.env.SESSARC_SHOTS}/${colorScheme}-${width}.png`, fullPage: true });
+        await context.close();
       }
-    },
-  );
+    }
+  });
 
-  it.skipIf(!existsSync(CHROMIUM))(
-    "is styled under its own policy, and shows folded parts in print",
-    { timeout: 60_000 },
-    async () => {
-      const page = await pageOf(ROWS);
-      const browser = await chromium.launch({
-        executablePath: CHROMIUM,
-        args: ["--no-sandbox", "--disable-gpu", "--no-first-run"],
-      });
-      onTestFinished(() => browser.close());
-      const tab = await browser.newPage({ colorScheme: "dark" });
-      const problems: string[] = [];
-      tab.on("console", (message) => problems.push(message.text()));
-      await tab.setContent(page);
-      expect(await tab.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(17, 18, 20)");
-      await tab.emulateMedia({ media: "print" });
-      expect(
-        await tab.evaluate(
-          "[...document.querySelectorAll('pre')].filter((one) => one.getBoundingClientRect().height === 0).length",
-        ),
-      ).toBe(0);
-      expect(problems).toEqual([]);
-    },
-  );
+  it.skipIf(NO_BROWSER)("is styled under its own policy, and shows folded parts in print", async () => {
+    const page = await pageOf(ROWS);
+    const browser = await openBrowser(inject("browser"));
+    onTestFinished(() => browser.close());
+    const tab = await browser.newPage({ colorScheme: "dark" });
+    const problems: string[] = [];
+    tab.on("console", (message) => problems.push(message.text()));
+    await tab.setContent(page);
+    expect(await tab.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(17, 18, 20)");
+    await tab.emulateMedia({ media: "print" });
+    expect(
+      await tab.evaluate(
+        "[...document.querySelectorAll('pre')].filter((one) => one.getBoundingClientRect().height === 0).length",
+      ),
+    ).toBe(0);
+    expect(problems).toEqual([]);
+  });
 });

@@ -105,5 +105,5 @@ describe("a process killed while it writes to three archives, 70 times", () => {
       warm.kill();
     }
     for (const { acknowledged } of archives) expect(acknowledged.size).toBeGreaterThan(ROUNDS);
-  }, 180_000);
+  });
 });

@@ -70,7 +70,7 @@ describeUi("dashboard: a live connection that is lost", () => {
     await append(3, "while it was away");
     asked.length = 0;
     await stage.start();
-    await page.getByRole("button", { name: /Newest \(5 new\)/ }).waitFor({ timeout: 15_000 });
+    await page.getByRole("button", { name: /Newest \(5 new\)/ }).waitFor();
     expect(await pill.count()).toBe(0);
     expect(await place()).toEqual(before);
     expect(asked.filter((one) => ["outline", "messages"].includes(one))).toEqual([]);
@@ -102,7 +102,7 @@ describeUi("dashboard: a live connection that is lost", () => {
     expect(await height()).toBe(before);
     expect(await violations(stage)).toEqual([]);
     await stage.start();
-    await page.locator("header").getByText("live", { exact: true }).waitFor({ timeout: 15_000 });
+    await page.locator("header").getByText("live", { exact: true }).waitFor();
     stage.problems();
   });
 
@@ -116,7 +116,7 @@ describeUi("dashboard: a live connection that is lost", () => {
       await page
         .locator("header")
         .getByText(/\([34] s\)$/)
-        .waitFor({ timeout: 20_000 });
+        .waitFor();
       await stage.start();
       if (press) await retry.press("Enter");
       else await retry.click();

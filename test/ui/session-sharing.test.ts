@@ -1,5 +1,4 @@
 /** What leaves a session: findings of secrets, the shared page, the way to other sessions. */
-import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { violations } from "./axe.ts";
 import { describeUi, sessionId, useStage, visit } from "./browser.ts";
@@ -70,7 +69,7 @@ describeUi("dashboard: sharing a session", () => {
       page.waitForEvent("download"),
       page.getByRole("menuitem", { name: "Export redacted" }).click(),
     ]);
-    const text = await readFile(await file.path(), "utf8");
+    const text = Buffer.concat(await (await file.createReadStream()).toArray()).toString();
     expect(file.suggestedFilename()).toMatch(/\.md$/);
     expect(text).toContain("[REDACTED:stripe-access-token");
     expect(text).not.toMatch(SECRET);

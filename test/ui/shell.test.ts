@@ -57,7 +57,7 @@ describeUi("dashboard: shell", () => {
     await page.getByRole("link", { name: "tidepool" }).waitFor();
     await page.route("**/api/**", (route) => route.abort("connectionrefused"));
     const pill = page.getByText(/^Reconnecting \(\d+ s\)$/);
-    await pill.waitFor({ timeout: 10_000 });
+    await pill.waitFor();
     expect(await page.getByRole("link", { name: "tidepool" }).count()).toBe(1);
     await page.unroute("**/api/**");
     await page.getByText("Connected again").waitFor();
