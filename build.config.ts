@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { chmod, cp, readFile, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { type BuildContext, defineBuildConfig } from "unbuild";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -53,6 +55,7 @@ export default defineBuildConfig({
     "build:done": async (ctx) => {
       await linkTypes();
       await checkExports(ctx);
+      await writeManual();
       await writeLicenses(bundledFiles);
       // The skill that comes with the package, as a folder that people can look at.
       await cp(here("plugins/skills/own"), here("dist/skill"), { recursive: true });
@@ -113,6 +116,17 @@ async function linkTypes(): Promise<void> {
   const file = here("dist/plugins.d.mts");
   const links = plugins.map((name) => `import './plugins/${name}.mjs';\n`).join("");
   await writeFile(file, links + (await readFile(file, "utf8")));
+}
+
+/** `man sessarc`, where the package is installed globally. The command writes it as it prints it. */
+async function writeManual(): Promise<void> {
+  // Without the configuration of whoever builds.
+  const env = { ...process.env, HOME: here("dist"), XDG_CONFIG_HOME: here("dist") };
+  const { stdout } = await promisify(execFile)(process.execPath, [here("dist/cli.mjs"), "manual"], {
+    cwd: here("dist"),
+    env,
+  });
+  await writeFile(here("dist/sessarc.1"), stdout);
 }
 
 /** The licences of the packages that were taken in stand beside the code. */

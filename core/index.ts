@@ -29,6 +29,7 @@ export type { AdapterFolders, Registry } from "./contract/registry.ts";
 export type { PluginInfo, PluginProblem, StatusReport } from "./contract/reports.ts";
 export * from "./contract/route.ts";
 export * from "./errors/error.ts";
+export { systemReason } from "./errors/system.ts";
 export { type Discovery, readDiscovery } from "./http/access.ts";
 export { type EventWriter, eventsResponse, toEvents } from "./http/events.ts";
 export type { KernelRoutes } from "./kernel/builtin.ts";

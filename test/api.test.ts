@@ -25,7 +25,7 @@ GET /shares · DELETE /shares/:id · GET /share/:token
 /** What the wire contract adds to the specification, and what the dashboard needs beside it. */
 const EXTRA = `
 GET /import/status · POST /import/cancel · POST /sync · GET /sources · POST /sources · DELETE /sources · POST /sync/pause · POST /sync/resume
-GET /sessions · GET /sessions/:id · GET /sessions/:id/outline · GET /sessions/:id/find
+GET /sessions · GET /sessions/find · GET /sessions/:id · GET /sessions/:id/outline · GET /sessions/:id/find
 GET /sessions/:id/figures · GET /sessions/:id/context
 GET /projects/git · GET /projects/activity · GET /insights/sessions
 GET /usage · GET /prices · GET /insights

@@ -16,7 +16,7 @@ const params = new Proxy<Record<string, unknown>>(
   {},
   {
     get: (_, name) => {
-      if (["allow", "chain", "known", "problems", "rules"].includes(String(name))) return ["GET"];
+      if (["allow", "chain", "ids", "known", "problems", "rules"].includes(String(name))) return ["GET"];
       if (name === "reason") return "it is so";
       return ["limit", "bytes", "ms", "port", "pid", "count", "status", "needed"].includes(String(name)) ? 7 : "x";
     },

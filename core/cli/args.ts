@@ -26,6 +26,9 @@ export const COMMON_HELP: Readonly<Record<string, string>> = {
   debug: "Show stacks of what fails, plugins' included (as DEBUG=sessarc:* does)",
 };
 
+/** What shells offer for the common flags. */
+export const COMMON_VALUES = { config: "file", "data-dir": "folder", plugin: "file" } as const;
+
 /**
  * Which word of argv names the command. Flags that take a value in another word are only known per command,
  * so before the command only flags of `defaults` (those of `serve`) and the common ones may stand.
@@ -55,7 +58,7 @@ function findOption(word: string, options: Options) {
 
 /** Throws UsageError for flags nobody knows, missing values and values where none belongs. */
 export function parseFlags(
-  command: Pick<Command, "name" | "options">,
+  command: Pick<Command, "name" | "options" | "operands" | "values">,
   argv: readonly string[],
 ): { flags: Flags; args: string[] } {
   const options: Options = { ...COMMON_OPTIONS, ...command.options };
@@ -70,7 +73,29 @@ export function parseFlags(
     allowPositionals: true,
     allowNegative: true,
   });
+  for (const [name, value] of Object.entries(values)) checkValue(name, value, command.values?.[name]);
+  checkOperand(command, positionals[0]);
   return { flags: values, args: positionals };
+}
+
+function checkValue(name: string, given: Flags[string], allowed: NonNullable<Command["values"]>[string] | undefined) {
+  if (!Array.isArray(allowed)) return;
+  const wrong = [given].flat().find((value) => !allowed.includes(String(value)));
+  if (wrong === undefined) return;
+  throw new UsageError(`--${name} takes ${oneOf(allowed)}, not ${JSON.stringify(wrong)}`);
+}
+
+function checkOperand({ name, operands }: Pick<Command, "name" | "operands">, given: string | undefined): void {
+  if (given === undefined || !Array.isArray(operands) || operands.includes(given)) return;
+  if (operands.length === 0) throw new UsageError(`\`sessarc ${name}\` takes no ${JSON.stringify(given)}`);
+  const near = nearest(given, operands);
+  const hint = near ? `; did you mean ${near}?` : "";
+  throw new UsageError(`\`sessarc ${name}\` takes one of ${operands.join(", ")}, not ${JSON.stringify(given)}${hint}`);
+}
+
+/** `a`, `a or b`, `a, b or c`. */
+function oneOf(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
 }
 
 function checkOption(

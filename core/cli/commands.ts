@@ -32,6 +32,7 @@ export const serveCommand: Command = {
     "or-demo": "Sample data when no logs are found on this machine and there is no archive",
     dev: "Development mode: port 4173",
   },
+  operands: [],
   load: core(() => import("./serve.ts")),
 };
 
@@ -41,6 +42,7 @@ const pluginsCommand: Command = {
   usage: "",
   options: {},
   help: {},
+  operands: [],
   load: core(() => import("./plugins.ts")),
 };
 
@@ -50,10 +52,37 @@ const doctorCommand: Command = {
   usage: "[--fix]",
   options: { fix: { type: "boolean" } },
   help: { fix: "Mend what can be mended safely" },
+  operands: [],
   load: core(() => import("./doctor.ts")),
 };
 
-export const CORE_COMMANDS: readonly Command[] = [serveCommand, pluginsCommand, doctorCommand];
+const completionCommand: Command = {
+  name: "completion",
+  summary: "Prints a script that completes commands and flags in bash, zsh or fish",
+  usage: "[bash|zsh|fish]",
+  options: {},
+  help: {},
+  operands: ["bash", "zsh", "fish"],
+  load: core(() => import("./completion.ts")),
+};
+
+const manualCommand: Command = {
+  name: "manual",
+  summary: "Prints the manual page: sessarc manual | man -l -",
+  usage: "",
+  options: {},
+  help: {},
+  operands: [],
+  load: core(() => import("./manual.ts")),
+};
+
+export const CORE_COMMANDS: readonly Command[] = [
+  serveCommand,
+  pluginsCommand,
+  doctorCommand,
+  completionCommand,
+  manualCommand,
+];
 
 /** A command of the core, or one that a source declares to have; loads nothing else. */
 export async function findKnown(name: string, sources: readonly PluginSource[]): Promise<Command | undefined> {

@@ -2,23 +2,21 @@
 import type { ConfigFlags, LoadedConfig } from "../config/config.ts";
 import type { Command } from "../contract/command.ts";
 import { isSessarcError, type SessarcError } from "../errors/error.ts";
-import { type Client, createClient, UnreachableError } from "../serve/client.ts";
-import { ApiError, UsageError } from "../terminal/errors.ts";
-import { createStyle, printable, wantsColour } from "../terminal/style.ts";
-import { debugError, enableDebug } from "../utils/debug.ts";
+import { type Client, createClient } from "../serve/client.ts";
+import { printable, wantsColour } from "../terminal/style.ts";
+import { enableDebug } from "../utils/debug.ts";
 import { commonFlags, type Flags, listFlag, numberFlag, parseFlags, splitCommand, textFlag } from "./args.ts";
 import { allCommands, findCommand, findKnown, serveCommand } from "./commands.ts";
 import type { CoreContext, PluginSource } from "./context.ts";
+import { EXIT, reportFailure } from "./failure.ts";
 import type { CliIo } from "./io.ts";
-
-export const EXIT = { ok: 0, failed: 1, usage: 2, nothing: 3, unreachable: 4 } as const;
 
 /** Runs one command and answers its exit code; never throws. */
 export async function main(io: CliIo): Promise<number> {
   try {
     return await runCommand(io);
   } catch (error) {
-    return reportError(error, io);
+    return reportFailure(error, io);
   }
 }
 
@@ -34,19 +32,18 @@ async function runCommand(io: CliIo): Promise<number> {
   const { command, plugins } = await chooseCommand(io, name, rest);
   if (wantsHelp) return await help(io, command, rest);
   const { flags, args } = parseFlags(command, rest);
-  if (command.name === "serve" && args.length > 0)
-    throw new UsageError(`\`sessarc serve\` takes no ${JSON.stringify(args[0])}`);
   const { config, configError } = await configure(io, flags, ALWAYS.has(command.name));
+  const all = [...plugins, ...config.plugins];
   const client = createClient({
     config,
     env: io.env,
     plugins: needed(command, flags, plugins, config.plugins),
+    scratchPlugins: all,
     log: (line) => void io.stderr.write(`${line}\n`),
   });
   try {
     const { run } = await command.load();
-    const sources = [...plugins, ...config.plugins];
-    const context = createContext(io, { flags, args, config, configError, client, plugins: sources });
+    const context = createContext(io, { flags, args, config, configError, client, plugins: all });
     return (await run(context)) ?? EXIT.ok;
   } finally {
     await client.close();
@@ -82,7 +79,7 @@ function needed(
 }
 
 /** Commands that say what is wrong: they work with a broken configuration. */
-const ALWAYS: ReadonlySet<string> = new Set(["doctor", "plugins"]);
+const ALWAYS: ReadonlySet<string> = new Set(["doctor", "plugins", "completion", "manual"]);
 
 /** The configuration in effect. With `anyway` a broken file is left out and its error answered. */
 async function configure(
@@ -126,6 +123,7 @@ function createContext(
     io,
     plugins,
     configError,
+    commands: () => allCommands(plugins),
   };
 }
 
@@ -154,29 +152,6 @@ async function help(io: CliIo, topic: string | Command | undefined, rest: readon
   if (topic === undefined) io.stdout.write(`${generalHelp(await packageVersion(), await allCommands(plugins))}\n`);
   else io.stdout.write(`${commandHelp(await findCommand(topic, plugins))}\n`);
   return EXIT.ok;
-}
-
-function reportError(error: unknown, io: CliIo): number {
-  const style = createStyle(wantsColour(io.env.env, io.stderr.isTTY === true));
-  const say = (text: string) => io.stderr.write(`${text}\n`);
-  const message = error instanceof Error ? error.message : String(error);
-  say(`${style.red("error")} ${printable(message)}`);
-  debugError("cli", "failed", error);
-  if (error instanceof UsageError) {
-    say(style.dim("`sessarc --help` lists the commands, `sessarc <command> --help` their flags."));
-    return EXIT.usage;
-  }
-  if (error instanceof ApiError || isSessarcError(error)) {
-    if (error.fix) say(`      ${printable(error.fix)}`);
-    return error.code === "ARCHIVE_LOCKED" ? EXIT.unreachable : EXIT.failed;
-  }
-  if (error instanceof UnreachableError) {
-    say("      Stop that process, or start it again with `sessarc`.");
-    return EXIT.unreachable;
-  }
-  // Our own fault, most likely: the place helps whoever reports it.
-  if (error instanceof Error && error.stack) say(style.dim(error.stack.split("\n").slice(1, 6).join("\n")));
-  return EXIT.failed;
 }
 
 async function packageVersion(): Promise<string> {

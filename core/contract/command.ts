@@ -13,9 +13,13 @@ export interface Command {
   options: NonNullable<ParseArgsConfig["options"]>;
   /** One line per option, for --help. */
   help: Readonly<Record<string, string>>;
+  /** Words the first operand may be; `[]`: there are no operands. Anything else ends with exit code 2; shells complete these. Default: anything. */
+  operands?: readonly string[] | "folder";
+  /** What the value of an option may be, by its name: checked and completed as `operands`. Default: anything. */
+  values?: Readonly<Record<string, readonly string[] | "file" | "folder">>;
   /**
-   * Names of the built-in plugins this command's own kernel needs, when with these flags it needs few: the others are not loaded then,
-   * unless the configuration brings plugins. Default: all.
+   * Names of the built-in plugins this command's own kernel over the archive needs, when with these flags it needs few: the others are
+   * not loaded then, unless the configuration brings plugins. Default: all, as in `scratch`.
    */
   needs?(flags: CommandContext["flags"]): readonly string[] | undefined;
   load(): Promise<{ run: (ctx: CommandContext) => MaybePromise<number | undefined> }>;

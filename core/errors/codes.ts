@@ -35,6 +35,7 @@ export interface ErrorParams {
   CONFIG_INVALID: { key: string; where: string; reason: string };
   CONFIG_UNREADABLE: { file: string; reason: string };
   PORT_TAKEN: { port: number; host: string };
+  HOST_UNUSABLE: { host: string; port: number; reason: string };
   WATCH_FAILED: { root: string; reason: string };
   COMMAND_FAILED: { command: string; reason: string };
   PATH_OUTSIDE: { path: string };
@@ -169,6 +170,11 @@ export const CORE_ERRORS = {
     why: (p) => `Port ${p.port} on ${p.host} is taken`,
     fix: () => "Choose another with --port, or leave it out to take the next free one.",
   },
+  HOST_UNUSABLE: {
+    status: 500,
+    why: (p) => `${p.host} port ${p.port} cannot be listened on: ${p.reason}`,
+    fix: () => "Leave --host out for 127.0.0.1; ports below 1024 need more rights.",
+  },
   WATCH_FAILED: { status: 500, why: (p) => `A folder cannot be watched: ${p.reason}` },
   COMMAND_FAILED: { status: 500, why: (p) => `${p.command} ${p.reason}` },
   PATH_OUTSIDE: { status: 422, why: (p) => `${JSON.stringify(p.path)} is outside the folder it has to be in` },
@@ -249,6 +255,7 @@ type CoreCode =
   | "CONFIG_INVALID"
   | "CONFIG_UNREADABLE"
   | "PORT_TAKEN"
+  | "HOST_UNUSABLE"
   | "WATCH_FAILED"
   | "COMMAND_FAILED"
   | "PATH_OUTSIDE"

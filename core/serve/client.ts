@@ -22,6 +22,8 @@ export interface ClientOptions {
   env?: AdapterEnv | undefined;
   /** Those of a kernel in this process, when one is needed. */
   plugins: readonly (Plugin | PluginEntry)[];
+  /** Those of a kernel over an empty archive (`scratch`). Default: `plugins`. */
+  scratchPlugins?: readonly (Plugin | PluginEntry)[] | undefined;
   /** Gets a line for each plugin that was left out. Default: stderr. */
   log?: ((line: string) => void) | undefined;
 }
@@ -39,12 +41,18 @@ const LOOK_MS = 100;
  * Reaches the API of an archive from this process: the running service when there is one, else a kernel that is opened here. Nothing is
  * opened before it is asked for. `get` throws ApiError for what the API refuses, UnreachableError when the service does not answer.
  */
-export function createClient({ config, env = machineEnv(), plugins, log }: ClientOptions): Client {
+export function createClient({
+  config,
+  env = machineEnv(),
+  plugins,
+  scratchPlugins = plugins,
+  log,
+}: ClientOptions): Client {
   const closers: (() => Promise<void>)[] = [];
   let own: Promise<Callable> | undefined;
   let service: Promise<Service | undefined> | undefined;
 
-  const boot = async (dataDir: string): Promise<Callable> => {
+  const boot = async (dataDir: string, plugins: readonly (Plugin | PluginEntry)[]): Promise<Callable> => {
     warmUp();
     const { bootKernel } = await import("../kernel/kernel.ts");
     // Nobody but this command calls it, and it does not stay long enough to keep anything in step.
@@ -54,7 +62,7 @@ export function createClient({ config, env = machineEnv(), plugins, log }: Clien
     return booted;
   };
   const open = () => {
-    own ??= boot(config.dataDir).catch((error: unknown) => {
+    own ??= boot(config.dataDir, plugins).catch((error: unknown) => {
       own = undefined;
       throw error;
     });
@@ -112,7 +120,7 @@ export function createClient({ config, env = machineEnv(), plugins, log }: Clien
       const dir = await mkdtemp(join(tmpdir(), "sessarc-"));
       closers.push(() => rm(dir, { recursive: true, force: true }));
       service = Promise.resolve(undefined);
-      own = boot(dir);
+      own = boot(dir, scratchPlugins);
       return (await own).kernel;
     },
     async close() {

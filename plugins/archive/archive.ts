@@ -56,6 +56,8 @@ export interface Archive {
   events(row: Pick<SessionRow, "id" | "parts">, from?: number): AsyncGenerator<SessionEvent[]>;
   /** Its chunks: for whoever needs few fields of many messages. */
   chunks(row: Pick<SessionRow, "id" | "parts">, from?: number): AsyncGenerator<Chunk>;
+  /** Throws INVALID_INPUT for a tool that no adapter reads and no session is of. */
+  checkTool(tool: string): Promise<void>;
   /** The adapter of a session's tool; undefined when its plugin is not loaded. */
   adapter(tool: string): Adapter | undefined;
   /** Pointer to the log a session came from. */
@@ -121,6 +123,11 @@ export function createArchive(kernel: Kernel): Archive {
     },
     events: (row, from) => transcripts.events(row.id, partsOf(row), from),
     chunks: (row, from) => transcripts.chunks(row.id, partsOf(row), from),
+    async checkTool(tool) {
+      if (kernel.registry.adapters.has(tool) || (await store.hasTool(tool))) return;
+      const known = [...kernel.registry.adapters.keys()].join(", ");
+      throw new SessarcError("INVALID_INPUT", { reason: `No adapter is named ${tool}; there are ${known}` });
+    },
     adapter: (tool) => kernel.registry.adapters.get(tool),
     ref: (row) => {
       const found = archive.importer.lastScan?.found.get(row.id);

@@ -3,6 +3,7 @@ import { defineErrors } from "sessarc";
 
 declare module "sessarc" {
   interface ErrorParams {
+    SESSION_AMBIGUOUS: { wanted: string; ids: readonly string[]; count: number };
     NOT_VIRTUAL: { id: string };
     NOT_ASSOCIATED: { id: string };
     NO_SUCH_FOLDER: { path: string };
@@ -16,6 +17,11 @@ declare module "sessarc" {
 }
 
 export const errors = defineErrors({
+  SESSION_AMBIGUOUS: {
+    status: 400,
+    why: ({ wanted, count }) => `${JSON.stringify(wanted)} fits ${count} sessions`,
+    fix: ({ ids }) => `Name one of them: ${ids.join(", ")}.`,
+  },
   NOT_VIRTUAL: {
     status: 409,
     why: ({ id }) => `Project ${id} is a folder or repository already`,

@@ -6,5 +6,6 @@ export const demoCommand: Command = {
   usage: "<folder> [--date d]",
   options: { date: { type: "string" } },
   help: { date: "Pretend it is this date (ISO 8601): equal dates give equal files" },
+  operands: "folder",
   load: () => import("./run.ts"),
 };

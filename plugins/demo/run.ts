@@ -1,15 +1,14 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { CommandContext } from "sessarc";
+import { type CommandContext, UsageError } from "sessarc";
 import { writeDemo } from "./write.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [folder, ...rest] = ctx.args;
+  if (folder === undefined || rest.length > 0) throw new UsageError("Name one folder: `sessarc demo <folder>`");
   const now = typeof ctx.flags.date === "string" ? new Date(ctx.flags.date) : new Date();
-  if (folder === undefined || rest.length > 0 || Number.isNaN(now.getTime())) {
-    ctx.err("Give one folder, and a date as 2026-11-20 or 2026-11-20T12:00:00Z");
-    return 2;
-  }
+  if (Number.isNaN(now.getTime()))
+    throw new UsageError(`--date takes 2026-11-20 or 2026-11-20T12:00:00Z, not ${JSON.stringify(ctx.flags.date)}`);
   const home = resolve(folder);
   await mkdir(home, { recursive: true });
   if ((await readdir(home)).length > 0) {

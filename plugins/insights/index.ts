@@ -11,6 +11,7 @@ import { sessionRoutes } from "./routes/session.ts";
 import { usageRoutes } from "./routes/usage.ts";
 import { createInsights, type Insights } from "./service.ts";
 
+export type { ModelUsage } from "./figures/models.ts";
 export type { UsageReport, UsageRow, UsageSums } from "./figures/report.ts";
 export type { Trait } from "./figures/traits.ts";
 export type { Cost, ModelPrice, Pricing, Rates } from "./prices/pricing.ts";

@@ -2,6 +2,7 @@ import { createTestKernel } from "sessarc/test";
 import { describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import insights from "../../plugins/insights/index.ts";
+import { modelName } from "../../plugins/insights/prices/names.ts";
 import { readPrices, writePrices } from "../../plugins/insights/prices/price-cache.ts";
 import { createPricing } from "../../plugins/insights/prices/pricing.ts";
 
@@ -40,6 +41,42 @@ describe("pricing", () => {
     ]) {
       expect([model, entry(model)]).toEqual([model, undefined]);
     }
+  });
+
+  it("one model has one name, however it is spelled; another model keeps its own", () => {
+    const spellings = {
+      "claude-sonnet-4-5": [
+        "claude-sonnet-4-5",
+        "claude-sonnet-4-5-20250929",
+        "claude-sonnet-4.5",
+        "claude-4.5-sonnet",
+        "claude-4.5-sonnet-thinking",
+        "Claude Sonnet 4.5",
+        "anthropic/claude-sonnet-4.5",
+        "openrouter/anthropic/claude-sonnet-4.5",
+        "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "claude-sonnet-4-5@20250929",
+        "claude-sonnet-4-5[1m]",
+      ],
+      "claude-opus-4": ["claude-opus-4-0", "claude-4-opus", "claude-opus-4-20250514"],
+      "claude-3-5-sonnet": ["claude-3.5-sonnet", "claude-3-5-sonnet-latest", "claude-3-5-sonnet-20241022"],
+      "gpt-5": ["gpt-5", "openai/gpt-5", "gpt-5-2025-08-07", "gpt-5-high"],
+      "gpt-5.2-codex": ["gpt-5.2-codex", "gpt-5.2-codex-xhigh"],
+      "gpt-5-mini": ["gpt-5-mini"],
+      "gemini-2.5-pro": ["gemini-2.5-pro", "models/gemini-2.5-pro", "google/gemini-2.5-pro"],
+      "gemini-2.5-pro-preview-06-05": ["gemini-2.5-pro-preview-06-05"],
+      "claude-opus-4-50": ["claude-opus-4-50"],
+      "llama-low": ["llama-low"],
+      "<synthetic>": ["<synthetic>"],
+      "/": ["/"],
+    };
+    for (const [name, all] of Object.entries(spellings))
+      expect(all.map((one) => [one, modelName(one)])).toEqual(all.map((one) => [one, name]));
+    // And so it has the price of that model, where no provider says otherwise.
+    const { price } = createPricing();
+    for (const one of ["claude-4.5-sonnet", "models/gemini-2.5-pro", "gpt-5-high"])
+      expect(price(one)?.rates).toEqual(price(modelName(one))?.rates);
+    expect(price("claude-4.5-sonnet")?.entry).toBe("anthropic/claude-sonnet-4-5");
   });
 
   it("takes the provider where the id names it", () => {

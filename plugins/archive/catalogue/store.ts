@@ -1,6 +1,7 @@
 /** SQL of the archive: one function per question, wire resources made from rows. */
 import { existsSync } from "node:fs";
 import type { Database, SessionUsage, SqlValue, Statement, TranscriptPart } from "sessarc";
+import { projectsNamed, sessionNamed } from "./names.ts";
 import {
   type Cost,
   type EarlierRow,
@@ -42,7 +43,7 @@ export type ListedRow = Omit<
 };
 
 export interface SessionFilter {
-  project?: string | undefined;
+  project?: string | readonly string[] | undefined;
   tool?: string | undefined;
   /** ms: sessions that ended at or after. */
   since?: number | undefined;
@@ -76,7 +77,10 @@ export function createStore(db: Database, costOf: CostOf) {
       conditions.push(sql);
       params.push(...values);
     };
-    if (filter.project !== undefined) add("project_id = ?", filter.project);
+    if (filter.project !== undefined) {
+      const ids = [filter.project].flat();
+      add(`project_id in (${ids.map(() => "?").join(", ")})`, ...ids);
+    }
     if (filter.tool !== undefined) add("tool = ?", filter.tool);
     if (filter.since !== undefined) add("sort_at >= ?", filter.since);
     if (filter.until !== undefined)
@@ -123,6 +127,11 @@ export function createStore(db: Database, costOf: CostOf) {
       ]);
       return rows.map((row) => self.toSession(row));
     },
+
+    sessionNamed: (wanted: string) => sessionNamed(db, wanted),
+    projectIds: (wanted: string) => projectsNamed(db, wanted),
+    hasTool: async (tool: string) =>
+      (await db.get("select 1 from session where tool = ? limit 1", [tool])) !== undefined,
 
     async count(filter: SessionFilter): Promise<number> {
       const { sql, params } = where(filter);

@@ -49,7 +49,6 @@ interface Selection {
 const INTERRUPTED = 130;
 
 export async function run(ctx: CommandContext): Promise<number> {
-  if (ctx.args.length > 0) throw new UsageError(`\`sessarc import\` takes no ${JSON.stringify(ctx.args[0])}`);
   const scan = await ctx.get<ScanAnswer>("/scan");
   const tools = list(ctx.flags.tool);
   const wanted = list(ctx.flags.project);

@@ -1,5 +1,5 @@
 /** The archive's sub commands: descriptions here, code behind `load`. */
-import type { Command } from "sessarc";
+import type { Command, CommandContext } from "sessarc";
 
 const importCommand: Command = {
   name: "import",
@@ -17,20 +17,27 @@ const importCommand: Command = {
     all: "Every tool and project (the default when nothing is chosen)",
     "dry-run": "Say what would be imported and change nothing",
   },
+  operands: [],
   load: () => import("./import.ts"),
 };
+
+/** Two plugins answer what is asked of the archive; which tools there are, only all of them know. */
+const quick = (flags: CommandContext["flags"]) => (flags.tool === undefined ? ["archive", "insights"] : undefined);
 
 const usageCommand: Command = {
   name: "usage",
   summary: "Tokens and estimated cost by day, week, month, session, model or project",
-  usage: "[daily|weekly|monthly|session|model|project|tool] [--since d] [--until d]",
+  usage:
+    "[daily|weekly|monthly|model|project|tool] [--since d] [--until d]\nsession [<session>|last] [--since d] [--until d]",
   options: {
     since: { type: "string" },
     until: { type: "string" },
     tool: { type: "string", short: "t" },
     project: { type: "string", short: "p" },
     tz: { type: "string" },
+    order: { type: "string" },
     breakdown: { type: "boolean", short: "b" },
+    compact: { type: "boolean", short: "c" },
     evidence: { type: "boolean" },
     stateless: { type: "boolean" },
   },
@@ -40,11 +47,15 @@ const usageCommand: Command = {
     tool: "Only this tool",
     project: "Only this project: its name, path or id",
     tz: "Time zone whose days count, as Europe/Berlin or UTC (default: this machine's)",
-    breakdown: "One more line per model",
-    evidence: "How many usage records were seen, folded and left out",
+    order: "asc or desc: by time, else by cost (default: time going on, the dearest first)",
+    breakdown: "One more line per model, with its cost",
+    compact: "Total and cost alone, for narrow terminals",
+    evidence: "How many usage records were seen, folded and left out; how models are spelled",
     stateless: "Read the logs without an archive; nothing is kept",
   },
-  needs: (flags) => (flags.stateless === true ? undefined : ["archive", "insights"]),
+  operands: ["daily", "weekly", "monthly", "session", "model", "project", "tool"],
+  values: { order: ["asc", "desc"] },
+  needs: quick,
   load: () => import("./usage.ts"),
 };
 
@@ -60,7 +71,7 @@ const searchCommand: Command = {
 const showCommand: Command = {
   name: "show",
   summary: "Prints the transcript of a session",
-  usage: "<session> [--kinds user,assistant] [--after n] [--limit n] [--earlier n]",
+  usage: "<session|last> [--kinds user,assistant] [--after n] [--limit n] [--earlier n]",
   options: {
     kinds: { type: "string", short: "k" },
     after: { type: "string" },
@@ -76,4 +87,48 @@ const showCommand: Command = {
   load: () => import("./show.ts"),
 };
 
-export const commands: readonly Command[] = [importCommand, usageCommand, searchCommand, showCommand];
+const sessionsCommand: Command = {
+  name: "sessions",
+  summary: "Lists sessions, newest first; their ids are what `show` and `export` take",
+  usage: "[text…] [--project p] [--tool t] [--since d] [--until d] [--limit n]",
+  options: {
+    project: { type: "string", short: "p" },
+    tool: { type: "string", short: "t" },
+    since: { type: "string" },
+    until: { type: "string" },
+    subagents: { type: "boolean" },
+    sort: { type: "string" },
+    limit: { type: "string", short: "n" },
+  },
+  help: {
+    project: "Only this project: its name, path or id",
+    tool: "Only this tool",
+    since: "Active on or after this day: 2026-11-01, 20261101, or 7d for seven days ago",
+    until: "Begun on or before this day",
+    subagents: "Those of sub-agents too",
+    sort: "recent (default), oldest, messages or active",
+    limit: "Sessions to show, 1 to 1000 (default 20)",
+  },
+  values: { sort: ["recent", "oldest", "messages", "active"] },
+  needs: quick,
+  load: () => import("./sessions.ts"),
+};
+
+const projectsCommand: Command = {
+  name: "projects",
+  summary: "Lists projects, newest first",
+  usage: "[text…] [--tool t] [--git]",
+  options: { tool: { type: "string", short: "t" }, git: { type: "boolean" } },
+  help: { tool: "Only those with sessions of this tool", git: "Branch and changes of each repository, read now" },
+  needs: (flags) => (flags.git === true ? undefined : quick(flags)),
+  load: () => import("./projects.ts"),
+};
+
+export const commands: readonly Command[] = [
+  importCommand,
+  sessionsCommand,
+  projectsCommand,
+  usageCommand,
+  searchCommand,
+  showCommand,
+];

@@ -1,5 +1,7 @@
 import { type CommandContext, createStyle, formatCount, printable, type Style, UsageError } from "sessarc";
 import type { Session } from "../catalogue/types.ts";
+import { numberFlag } from "./_flags.ts";
+import { titleOf } from "./_session.ts";
 
 interface SearchAnswer {
   query: string;
@@ -20,9 +22,7 @@ interface Match {
 export async function run(ctx: CommandContext): Promise<number> {
   const query = ctx.args.join(" ").trim();
   if (query === "") throw new UsageError("Give words to look for: `sessarc search <query…>`");
-  const limit = typeof ctx.flags.limit === "string" ? ctx.flags.limit : "20";
-  if (!/^\d+$/.test(limit) || Number(limit) < 1 || Number(limit) > 1000)
-    throw new UsageError("--limit takes a number from 1 to 1000");
+  const limit = String(numberFlag(ctx, "limit", 1, 1000) ?? 20);
   const answer = await ctx.get<SearchAnswer>("/search", { q: query, limit }, ctx.signal);
   if (ctx.json) ctx.out(JSON.stringify(answer));
   else print(ctx, answer);
@@ -32,8 +32,7 @@ export async function run(ctx: CommandContext): Promise<number> {
 function print(ctx: CommandContext, answer: SearchAnswer): void {
   const style = createStyle(ctx.colour);
   for (const { session, project, matchCount, matches } of answer.results) {
-    const title = printable(oneLine(session.name ?? session.title ?? session.firstPrompt ?? session.id));
-    ctx.out(style.bold(title));
+    ctx.out(style.bold(titleOf(session)));
     const day = (session.endedAt ?? session.startedAt ?? "").slice(0, 10);
     const facts = [
       session.id,

@@ -1,5 +1,4 @@
 import {
-  ApiError,
   type CommandContext,
   createStyle,
   EVENT_KINDS,
@@ -9,6 +8,8 @@ import {
   UsageError,
 } from "sessarc";
 import type { EarlierText, Session } from "../catalogue/types.ts";
+import { numberFlag } from "./_flags.ts";
+import { findSession, titleOf } from "./_session.ts";
 
 interface Page {
   session: Session;
@@ -24,11 +25,10 @@ export async function run(ctx: CommandContext): Promise<number> {
   const [wanted, ...rest] = ctx.args;
   if (wanted === undefined || rest.length > 0) throw new UsageError("Name one session: `sessarc show <session>`");
   const kinds = readKinds(ctx.flags.kinds);
-  const after = readNumber(ctx.flags.after, "after");
-  const limit = readNumber(ctx.flags.limit, "limit");
-  const version = text(readNumber(ctx.flags.earlier, "earlier"));
-  const id = await findSession(ctx, wanted);
-  if (id === undefined) return 3;
+  const after = numberFlag(ctx, "after");
+  const limit = numberFlag(ctx, "limit");
+  const version = text(numberFlag(ctx, "earlier"));
+  const { id } = await findSession(ctx, wanted);
   const wish = { kinds, version, after, limit };
   return ctx.json ? printJson(ctx, id, wish) : printText(ctx, id, wish);
 }
@@ -73,7 +73,6 @@ async function earlierOf(ctx: CommandContext, { id, earlierTexts }: Session): Pr
 }
 
 function heading({ session, project, total }: Page, earlier: readonly EarlierText[], style: Style): string {
-  const title = session.name ?? session.title ?? session.firstPrompt ?? session.id;
   const facts = [
     session.id,
     project?.name,
@@ -85,7 +84,7 @@ function heading({ session, project, total }: Page, earlier: readonly EarlierTex
     ({ version, messages, ownMessages, replacedAt }) =>
       `Earlier text of ${messages} messages, ${ownMessages} of them no longer in the log since ${replacedAt.slice(0, 10)}: --earlier ${version}\n`,
   );
-  return `${style.bold(printable(title).replace(/\s+/g, " "))}\n${style.dim(printable(facts.filter(Boolean).join("  ")))}\n${style.dim(kept.join(""))}`;
+  return `${style.bold(titleOf(session))}\n${style.dim(printable(facts.filter(Boolean).join("  ")))}\n${style.dim(kept.join(""))}`;
 }
 
 function toText(message: SessionEvent, style: Style): string {
@@ -107,37 +106,6 @@ function bodyOf(message: SessionEvent): string {
   return printable([message.text, shown].filter(Boolean).join("\n"));
 }
 
-/** The id as given, or the one session whose id holds the text. Says on stderr why there is none. */
-async function findSession(ctx: CommandContext, wanted: string): Promise<string | undefined> {
-  try {
-    await ctx.get(messages(wanted), { limit: "1" });
-    return wanted;
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 404) throw error;
-  }
-  const found: Session[] = [];
-  let cursor: string | undefined;
-  do {
-    const page: { sessions: Session[]; nextCursor?: string | null } = await ctx.get("/sessions", {
-      limit: "1000",
-      cursor,
-    });
-    found.push(...page.sessions.filter((session) => session.id.includes(wanted)));
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined);
-  // The ids of sub-agents hold that of their session.
-  const [only, ...others] = found.some((session) => session.parentId === null)
-    ? found.filter((session) => session.parentId === null)
-    : found;
-  if (!only) {
-    ctx.err(`No session ${printable(wanted)}`);
-    return undefined;
-  }
-  if (others.length === 0) return only.id;
-  const ids = [only, ...others].map((session) => session.id);
-  throw new UsageError(`${JSON.stringify(wanted)} fits ${ids.length} sessions:\n  ${ids.slice(0, 10).join("\n  ")}`);
-}
-
 function readKinds(flag: unknown): string | undefined {
   if (typeof flag !== "string") return undefined;
   const known: readonly string[] = EVENT_KINDS;
@@ -145,10 +113,4 @@ function readKinds(flag: unknown): string | undefined {
   if (unknown !== undefined)
     throw new UsageError(`Unknown kind ${JSON.stringify(unknown)}; there are ${known.join(", ")}`);
   return flag;
-}
-
-function readNumber(flag: unknown, name: string): number | undefined {
-  if (flag === undefined) return undefined;
-  if (typeof flag !== "string" || !/^\d+$/.test(flag)) throw new UsageError(`--${name} takes a whole number`);
-  return Number(flag);
 }

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import {
   type Column,
   type CommandContext,
@@ -13,6 +15,8 @@ import {
   UsageError,
 } from "sessarc";
 import type { Cost } from "../catalogue/types.ts";
+import { dayFlag, textFlag } from "./_flags.ts";
+import { findSession, moneyOf, shortIds } from "./_session.ts";
 
 /** What GET /usage answers. */
 export interface UsageAnswer {
@@ -33,6 +37,8 @@ export interface UsageRow {
   messages?: number | null;
   usage: SessionUsage;
   cost: Cost | null;
+  /** Dearest first. Null: without a price. */
+  models: { model: string; spellings: string[]; tokens: TokenUsage; microdollars: number | null }[];
 }
 
 const PERIODS = {
@@ -44,55 +50,33 @@ const PERIODS = {
   project: "project",
   tool: "tool",
 } as const;
+type Period = keyof typeof PERIODS;
 
 export async function run(ctx: CommandContext): Promise<number> {
-  const query = readQuery(ctx);
-  const answer = await ask(ctx, query);
+  const answer = inOrder(ctx, await ask(ctx, readQuery(ctx)));
   if (ctx.json) ctx.out(JSON.stringify(answer));
   else print(ctx, answer);
   return answer.rows.length > 0 ? 0 : 3;
 }
 
-type Query = { by: (typeof PERIODS)[keyof typeof PERIODS] } & Record<
-  "from" | "to" | "tool" | "project" | "tz",
+type Query = { by: (typeof PERIODS)[Period] } & Record<
+  "from" | "to" | "tool" | "project" | "tz" | "session",
   string | undefined
 >;
 
 function readQuery(ctx: CommandContext): Query {
-  const [period = "daily", ...rest] = ctx.args;
-  if (!(period in PERIODS) || rest.length > 0) {
-    throw new UsageError(
-      `\`sessarc usage\` takes one of ${Object.keys(PERIODS).join(", ")}, not ${JSON.stringify(ctx.args.join(" "))}`,
-    );
-  }
-  const text = (name: string) => (typeof ctx.flags[name] === "string" ? (ctx.flags[name] as string) : undefined);
+  const [period = "daily", session, ...rest] = ctx.args;
+  const extra = period === "session" ? rest[0] : session;
+  if (extra !== undefined) throw new UsageError(`\`sessarc usage ${period}\` takes no ${JSON.stringify(extra)}`);
   return {
-    by: PERIODS[period as keyof typeof PERIODS],
-    from: readDay(text("since"), "since"),
-    to: readDay(text("until"), "until"),
-    tool: text("tool"),
-    project: text("project"),
-    tz: readZone(text("tz")),
+    by: PERIODS[period as Period],
+    from: dayFlag(ctx, "since"),
+    to: dayFlag(ctx, "until"),
+    tool: textFlag(ctx, "tool"),
+    project: textFlag(ctx, "project"),
+    tz: readZone(textFlag(ctx, "tz")),
+    session,
   };
-}
-
-/** `2026-11-01`, `20261101`, or `7d`: seven days before today. */
-function readDay(value: string | undefined, flag: string): string | undefined {
-  if (value === undefined) return undefined;
-  const ago = /^(\d{1,4})d$/.exec(value);
-  if (ago) {
-    const day = new Date();
-    day.setDate(day.getDate() - Number(ago[1]));
-    return [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((n) => String(n).padStart(2, "0")).join("-");
-  }
-  const parts = /^(\d{4})-?(\d{2})-?(\d{2})$/.exec(value);
-  const day = parts ? `${parts[1]}-${parts[2]}-${parts[3]}` : "";
-  const time = Date.parse(`${day}T00:00:00Z`);
-  // Date.parse takes the 31st of any month for a day of the next.
-  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== day) {
-    throw new UsageError(`--${flag} takes a day as 2026-11-01 or 7d, not ${JSON.stringify(value)}`);
-  }
-  return day;
 }
 
 function readZone(value: string | undefined): string {
@@ -105,13 +89,38 @@ function readZone(value: string | undefined): string {
   }
 }
 
+/** Time goes on and the dearest stands first, unless the user wants it the other way round. */
+function inOrder(ctx: CommandContext, answer: UsageAnswer): UsageAnswer {
+  const usual = ["day", "week", "month"].includes(answer.by) ? "asc" : "desc";
+  if (ctx.flags.order === undefined || ctx.flags.order === usual) return answer;
+  return { ...answer, rows: [...answer.rows].reverse() };
+}
+
 async function ask(ctx: CommandContext, query: Query): Promise<UsageAnswer> {
-  if (ctx.flags.stateless !== true) return ctx.get<UsageAnswer>("/usage", query, ctx.signal);
-  const { by, project, ...rest } = query;
-  if (by === "project" || project !== undefined) {
-    // Which folders are one project only an archive can tell.
+  if (ctx.flags.stateless === true) return askLogs(ctx, query);
+  if (await hasSessions(ctx)) return askArchive(ctx, query);
+  const answer = await askLogs(ctx, query);
+  if (answer.rows.length > 0) ctx.err("Nothing is archived: counted from the logs. `sessarc import` keeps them.");
+  return answer;
+}
+
+/** Asking must not make an archive where there is none. */
+async function hasSessions(ctx: CommandContext): Promise<boolean> {
+  if (!existsSync(join(ctx.config.dataDir, "catalog.db"))) return false;
+  return (await ctx.get<{ total: number }>("/sessions", { limit: "1" }, ctx.signal)).total > 0;
+}
+
+async function askArchive(ctx: CommandContext, query: Query): Promise<UsageAnswer> {
+  const session = query.session && (await findSession(ctx, query.session)).id;
+  return ctx.get<UsageAnswer>("/usage", { ...query, session }, ctx.signal);
+}
+
+async function askLogs(ctx: CommandContext, query: Query): Promise<UsageAnswer> {
+  const { by, project, session, ...rest } = query;
+  if (by === "project" || project !== undefined || session !== undefined) {
+    // Which folders are one project, and which session a text names, only an archive can tell.
     await importIntoScratch(ctx);
-    return ctx.get<UsageAnswer>("/usage", query, ctx.signal);
+    return askArchive(ctx, query);
   }
   const kernel = await ctx.scratch();
   const answer: UsageAnswer = await kernel.inject("insights").stateless({ by, ...rest });
@@ -138,9 +147,10 @@ async function importIntoScratch(ctx: CommandContext): Promise<void> {
 
 interface Line {
   name: string;
+  id: string;
   tokens: TokenUsage;
   sessions: string;
-  cost: Cost | null | undefined;
+  cost: string;
 }
 
 function print(ctx: CommandContext, answer: UsageAnswer): void {
@@ -149,58 +159,71 @@ function print(ctx: CommandContext, answer: UsageAnswer): void {
     return;
   }
   const style = createStyle(ctx.colour);
+  const ids = answer.by === "session" ? shortIds(answer.rows.map((row) => row.key)) : undefined;
   const lines = answer.rows.flatMap((row) => [
-    toLine(row, nameOf(row)),
-    ...(ctx.flags.breakdown === true ? perModel(row.usage) : []),
+    toLine(row, nameOf(row), ids?.get(row.key)),
+    ...(ctx.flags.breakdown === true && answer.by !== "model" ? row.models.map(toModelLine) : []),
   ]);
-  const total = toLine(answer.totals, "total");
-  ctx.out(formatTable(columns(answer.by), lines, { head: style.dim, foot: [total], width: ctx.columns }));
-  const { cost } = answer.totals;
+  const columns = columnsOf(answer.by, ctx.flags.compact === true);
+  ctx.out(formatTable(columns, lines, { head: style.dim, foot: [toLine(answer.totals, "total")], width: ctx.columns }));
+  const { cost, models } = answer.totals;
   if (cost)
     ctx.err(
-      `estimated with prices of ${cost.pricedAt}${cost.unpriced.length > 0 ? `; no price for ${cost.unpriced.join(", ")}` : ""}`,
+      `estimated with prices of ${cost.pricedAt}${cost.unpriced.length > 0 ? `; no price for ${printable(cost.unpriced.join(", "))}` : ""}`,
     );
-  if (ctx.flags.evidence === true && answer.evidence) {
+  if (ctx.flags.evidence !== true) return;
+  if (answer.evidence) {
     const { records, requests, duplicatesFolded, inheritedExcluded } = answer.evidence;
     ctx.out(
       `${formatCount(records)} usage records → ${formatCount(requests)} replies counted once; ` +
         `${formatCount(duplicatesFolded)} repeats folded, ${formatCount(inheritedExcluded)} copies of other sessions left out`,
     );
   }
+  for (const { model, spellings } of models) {
+    const others = spellings.filter((spelling) => spelling !== model);
+    if (others.length > 0) ctx.out(printable(`${model}: spelled ${spellings.join(", ")}`));
+  }
 }
 
 const nameOf = (row: UsageRow) => printable(row.label ? `${row.label}` : row.key).replace(/\s+/g, " ");
 
-function columns(by: string): Column<Line>[] {
+function columnsOf(by: string, compact: boolean): Column<Line>[] {
   const tokens = (title: string, key: (t: TokenUsage) => number): Column<Line> => ({
     title,
     align: "right",
     value: (line) => formatCount(key(line.tokens)),
   });
-  return [
+  const columns: (Column<Line> | false)[] = [
+    by === "session" && { title: "id", value: (line) => line.id },
     { title: by, value: (line) => line.name, shrink: true },
-    { title: "sessions", align: "right", value: (line) => line.sessions },
-    tokens("input", (t) => t.input),
-    tokens("output", (t) => t.output),
-    tokens("cache write", (t) => t.cacheWrite5m + t.cacheWrite1h),
-    tokens("cache read", (t) => t.cacheRead),
+    !compact && { title: "sessions", align: "right", value: (line) => line.sessions },
+    !compact && tokens("input", (t) => t.input),
+    !compact && tokens("output", (t) => t.output),
+    !compact && tokens("cache write", (t) => t.cacheWrite5m + t.cacheWrite1h),
+    !compact && tokens("cache read", (t) => t.cacheRead),
     tokens("total", (t) => t.input + t.output + t.cacheWrite5m + t.cacheWrite1h + t.cacheRead),
-    { title: "cost", align: "right", value: (line) => (line.cost ? formatMoney(line.cost.microdollars) : "") },
+    { title: "cost", align: "right", value: (line) => line.cost },
   ];
+  return columns.filter((column) => column !== false);
 }
 
-function toLine(row: Omit<UsageRow, "key" | "label">, name: string): Line {
-  return { name, tokens: sum(Object.values(row.usage)), sessions: formatCount(row.sessions), cost: row.cost };
+function toLine(row: Omit<UsageRow, "key" | "label">, name: string, id = ""): Line {
+  return {
+    name,
+    id,
+    tokens: sum(row.models.map((one) => one.tokens)),
+    sessions: formatCount(row.sessions),
+    cost: moneyOf(row.cost),
+  };
 }
 
-function perModel(usage: SessionUsage): Line[] {
-  return Object.entries(usage).map(([model, tokens]) => ({
-    name: `  ${printable(model)}`,
-    tokens,
-    sessions: "",
-    cost: undefined,
-  }));
-}
+const toModelLine = ({ model, tokens, microdollars }: UsageRow["models"][number]): Line => ({
+  name: `  ${printable(model)}`,
+  id: "",
+  tokens,
+  sessions: "",
+  cost: microdollars === null ? "—" : formatMoney(microdollars),
+});
 
 function sum(list: readonly TokenUsage[]): TokenUsage {
   const total = emptyUsage();

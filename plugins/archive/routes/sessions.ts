@@ -30,6 +30,7 @@ const list = defineRoute({
   path: "/sessions",
   summary: "Sessions, newest first",
   query: v.object({
+    /** Id, name or path. */
     project: v.optional(v.string()),
     tool: v.optional(v.string()),
     days: v.optional(v.pipe(count(3650), v.minValue(1))),
@@ -45,9 +46,10 @@ const list = defineRoute({
     cursor: v.optional(seq),
   }),
   handler: async ({ kernel, query }) => {
-    const { store } = kernel.inject("archive");
+    const { store, checkTool } = kernel.inject("archive");
+    if (query.tool !== undefined) await checkTool(query.tool);
     const filter = {
-      project: query.project,
+      project: query.project === undefined ? undefined : await store.projectIds(query.project),
       tool: query.tool,
       q: query.q,
       parent: query.parent,
@@ -60,6 +62,17 @@ const list = defineRoute({
     const offset = query.cursor ?? 0;
     const [sessions, total] = await Promise.all([store.list({ ...filter, limit: size, offset }), store.count(filter)]);
     return { sessions, total, nextCursor: offset + sessions.length < total ? String(offset + sessions.length) : null };
+  },
+});
+
+const find = defineRoute({
+  method: "GET",
+  path: "/sessions/find",
+  summary: "The session a text names: its id, the beginning or a part of it, or `last`",
+  query: v.object({ name: v.string() }),
+  handler: async ({ kernel, query }) => {
+    const archive = kernel.inject("archive");
+    return { session: await archive.session(await archive.store.sessionNamed(query.name)) };
   },
 });
 
@@ -206,7 +219,7 @@ const sync = defineRoute({
   },
 });
 
-export const sessionRoutes = [list, get, messages, rename, remove, removeSourceFile, sync] as const;
+export const sessionRoutes = [list, find, get, messages, rename, remove, removeSourceFile, sync] as const;
 
 async function earlierText(kernel: Kernel, { id, generation, parts }: StoredSession, version: number) {
   if (version === generation) return partsOf({ parts });

@@ -1,5 +1,6 @@
 /** The query language: words, "quoted words", and filters, the same over HTTP, on the command line and in the dashboard. */
 import { EVENT_KINDS, type EventKind, SessarcError } from "sessarc";
+import { readDay, startOf } from "./day.ts";
 
 export interface Term {
   text: string;
@@ -119,10 +120,11 @@ function toKind(value: string): EventKind {
   return kind;
 }
 
-/** A day (`2026-11-20`, local time) or any ISO time, as ms. */
+/** The start of a local day (`2026-11-20`, `20261120`, `7d` for seven days ago) or any ISO time, as ms. */
 export function toTime(value: string, name: string): number {
-  const at = /^\d{4}-\d{2}-\d{2}$/.test(value) ? new Date(`${value}T00:00:00`).getTime() : Date.parse(value);
-  if (Number.isNaN(at)) throw invalid(name, `"${value}" is no date; use 2026-11-20 or an ISO 8601 time`);
+  const day = readDay(value);
+  const at = day === undefined ? Date.parse(value) : startOf(day).getTime();
+  if (Number.isNaN(at)) throw invalid(name, `"${value}" is no date; use 2026-11-20, 7d or an ISO 8601 time`);
   return at;
 }
 

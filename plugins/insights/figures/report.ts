@@ -1,8 +1,10 @@
 /** The table of usage: tokens and cost by time, session, model, project or tool. */
 import type { SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
+import { modelName } from "../prices/names.ts";
 import type { Cost } from "../prices/pricing.ts";
 import { type DayRange, dayName, monthName, weekName, type Zone } from "./buckets.ts";
 import type { CubeSession } from "./cube.ts";
+import { type ModelUsage, modelsOf } from "./models.ts";
 import { at, inSlices, Tally, totalOf, visit } from "./tally.ts";
 
 export const GROUPS = ["day", "week", "month", "session", "model", "project", "tool"] as const;
@@ -18,9 +20,10 @@ export interface UsageSums {
   /** All models in one. */
   tokens: TokenUsage;
   cost: Cost;
+  models: ModelUsage[];
 }
 export interface UsageRow extends UsageSums {
-  /** Day, Monday of a week, month, or id of a session, model, project or tool. */
+  /** Day, Monday of a week, month, id of a session or project, tool, or name of a model (`models[].model`). */
   key: string;
   /** Name to show, where the key is none. */
   label: string | null;
@@ -53,6 +56,7 @@ export async function report(
   const evidence: UsageEvidence = { records: 0, requests: 0, duplicatesFolded: 0, inheritedExcluded: 0 };
   const byDay = by === "day" ? dayName : by === "week" ? weekName : by === "month" ? monthName : undefined;
   const dayKeys = new Map<number, string>();
+  const modelKeys = new Map<string, string>();
   const row = (key: string, label: string | null = null) => at(rows, key, () => ({ tally: new Tally(), label })).tally;
   await inSlices(sessions, (session) => {
     const own =
@@ -74,7 +78,10 @@ export async function report(
       },
       (slot, day) => {
         totals.addTokens(session, slot);
-        (own?.() ?? onDay?.(day) ?? row(slot.model)).addTokens(session, slot);
+        (own?.() ?? onDay?.(day) ?? row(at(modelKeys, slot.model, () => modelName(slot.model)))).addTokens(
+          session,
+          slot,
+        );
       },
     );
     if (!touched || !session.evidence) return;
@@ -107,5 +114,6 @@ function sums(tally: Tally, costOf: (usage: SessionUsage) => Cost, by?: Group): 
     usage: tally.usage,
     tokens: tally.tokens,
     cost: costOf(tally.usage),
+    models: modelsOf(tally.usage, costOf),
   };
 }

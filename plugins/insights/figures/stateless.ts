@@ -14,6 +14,8 @@ export interface StatelessQuery {
   to?: string | undefined;
   tz?: string | undefined;
   tool?: string | undefined;
+  /** Id: this session and its sub-agents. */
+  session?: string | undefined;
 }
 
 export interface StatelessReport extends UsageReport {
@@ -35,6 +37,7 @@ interface Log {
 export async function readStateless(kernel: Kernel, query: StatelessQuery): Promise<StatelessReport> {
   const zone = zoneOf(query.tz);
   const range = toRange(query.from, query.to);
+  if (query.tool !== undefined) await kernel.inject("archive").checkTool(query.tool);
   const scan = await kernel.inject("archive").importer.scan();
   const logs: Log[] = [];
   const count = kernel.inject("archive").countReplies();
@@ -74,7 +77,9 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
       }
     }
   }
-  const sessions = toSessions(logs);
+  const sessions = toSessions(logs).filter(
+    ({ id, root }) => query.session === undefined || id === query.session || root === query.session,
+  );
   const { cost } = kernel.inject("pricing");
   const answer = await report(query.by, sessions, zone, range, new Map(), cost);
   const unknown = { messages: null, activeMs: null };

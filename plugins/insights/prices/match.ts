@@ -1,5 +1,6 @@
 /** Which entry of the price table a model id means: the table's own rules, held to whole names. */
 import type { MatchLogic, ModelInfo, Provider } from "@pydantic/genai-prices";
+import { modelName } from "./names.ts";
 
 /** What may follow a model's name without making it another model: a date, a revision, a release stage. */
 const SUFFIX =
@@ -42,10 +43,18 @@ function holds(rule: MatchLogic, id: string): boolean {
 type FindProvider = (options: { providerId?: string; modelId?: string }) => Provider | undefined;
 
 /** `anthropic/claude-sonnet-4.5` names its provider; `us.anthropic.claude-…` and `anthropic.claude-…` are hosted by AWS. */
-export function findModel(
-  id: string,
-  findProvider: FindProvider,
-): { provider: Provider; model: ModelInfo } | undefined {
+export function findModel(id: string, findProvider: FindProvider): Entry | undefined {
+  // A provider that is named is not ours to take away; else the tool may have its own way to spell the model.
+  const hosted = id.replace(/^models\//, "").includes("/");
+  return findExact(id, findProvider) ?? (hosted ? undefined : findExact(modelName(id), findProvider));
+}
+
+interface Entry {
+  provider: Provider;
+  model: ModelInfo;
+}
+
+function findExact(id: string, findProvider: FindProvider): Entry | undefined {
   const lower = id.toLowerCase();
   const slash = lower.indexOf("/");
   const named = slash > 0 ? findProvider({ providerId: lower.slice(0, slash) }) : undefined;

@@ -1,5 +1,5 @@
 /** GET /usage and GET /prices: tokens and cost by time, session, model, project or tool. */
-import { defineRoute, SessarcError } from "sessarc";
+import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
 import { zoneOf } from "../figures/buckets.ts";
 import { day, toRange } from "../figures/range.ts";
@@ -19,6 +19,8 @@ const usage = defineRoute({
     tool: v.optional(v.string()),
     /** Id, name or path. */
     project: v.optional(v.string()),
+    /** Id: this session and its sub-agents. */
+    session: v.optional(v.string()),
   }),
   agent: {
     description:
@@ -28,14 +30,17 @@ const usage = defineRoute({
     const { cube, answers, pricing } = kernel.inject("insights");
     const zone = zoneOf(query.tz);
     const range = toRange(query.from, query.to);
+    if (query.tool !== undefined) await kernel.inject("archive").checkTool(query.tool);
     const { generation, sessions: all } = await cube.figures();
     return answers.get(JSON.stringify(["usage", query, zone.name]), generation, async () => {
-      const named = query.by === "project" || query.project !== undefined;
-      const projects = named ? await kernel.inject("archive").store.projects() : [];
-      const chosen = query.project === undefined ? undefined : projectIds(projects, query.project);
+      const projects = query.by === "project" ? await kernel.inject("archive").store.projects() : [];
+      const chosen = query.project === undefined ? undefined : await projectIds(kernel, query.project);
+      const { tool, session: id } = query;
       const sessions = [...all.values()].filter(
         (session) =>
-          (query.tool === undefined || session.tool === query.tool) && (!chosen || chosen.has(session.project)),
+          (tool === undefined || session.tool === tool) &&
+          (id === undefined || session.id === id || session.root === id) &&
+          (!chosen || chosen.has(session.project)),
       );
       const names = new Map(projects.map((project) => [project.id, project.name]));
       return report(query.by, sessions, zone, range, names, pricing.cost);
@@ -75,13 +80,8 @@ const prices = defineRoute({
 export const usageRoutes = [usage, prices] as const;
 
 /** Throws PROJECT_NOT_FOUND when nothing is named so. */
-function projectIds(
-  projects: readonly { id: string; name: string; path: string | null }[],
-  wanted: string,
-): Set<string> {
-  const exact = projects.filter((project) => project.id === wanted || project.path === wanted);
-  const found =
-    exact.length > 0 ? exact : projects.filter((project) => project.name.toLowerCase() === wanted.toLowerCase());
-  if (found.length === 0) throw new SessarcError("PROJECT_NOT_FOUND", { id: wanted });
-  return new Set(found.map((project) => project.id));
+async function projectIds(kernel: Kernel, wanted: string): Promise<Set<string>> {
+  const ids = await kernel.inject("archive").store.projectIds(wanted);
+  if (ids.length === 0) throw new SessarcError("PROJECT_NOT_FOUND", { id: wanted });
+  return new Set(ids);
 }

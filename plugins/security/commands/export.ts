@@ -10,8 +10,8 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (wanted === undefined || rest.length > 0) throw new UsageError("Name one session: `sessarc export <session>`");
   const output = typeof ctx.flags.output === "string" ? ctx.flags.output : undefined;
   const format = readFormat(ctx, output);
-  const id = await findSession(ctx, wanted);
-  if (id === undefined) return 3;
+  const { session } = await ctx.get<{ session: DocumentSession }>("/sessions/find", { name: wanted });
+  const { id } = session;
   const text = ctx.flags.redacted === true ? await redacted(ctx, id, format) : await plain(ctx, id, format);
   if (ctx.flags.redacted !== true) ctx.err("Nothing was redacted; --redacted leaves secrets out.");
   if (output === undefined) ctx.out(text.replace(/\n$/, ""));
@@ -79,29 +79,7 @@ async function writeWhole(path: string, text: string): Promise<void> {
     await rename(temp, path);
   } catch (error) {
     await rm(temp, { force: true });
-    throw error;
+    // The file asked for is what the user knows, not the one beside it.
+    throw error instanceof Error ? Object.assign(error, { path }) : error;
   }
-}
-
-/** The id as given, or the one session whose id holds the text. */
-async function findSession(ctx: CommandContext, wanted: string): Promise<string | undefined> {
-  const found: DocumentSession[] = [];
-  let cursor: string | undefined;
-  do {
-    const page: { sessions: DocumentSession[]; nextCursor?: string | null } = await ctx.get("/sessions", {
-      limit: "1000",
-      cursor,
-    });
-    const same = page.sessions.find((session) => session.id === wanted);
-    if (same) return same.id;
-    found.push(...page.sessions.filter((session) => session.id.includes(wanted)));
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined);
-  // The ids of sub-agents hold that of their session.
-  const own = found.filter((session) => session.parentId === null);
-  const [only, ...others] = own.length > 0 ? own : found;
-  if (!only) ctx.err(`No session ${printable(wanted)}`);
-  if (others.length > 0)
-    throw new UsageError(`${JSON.stringify(wanted)} fits ${others.length + 1} sessions: name one whole`);
-  return only?.id;
 }

@@ -62,8 +62,10 @@ async function send<T>(ctx: CommandContext, method: string, path: string, body?:
   }
   const response = await ctx.fetch(path, init);
   const answer: unknown = await response.json();
-  if (!response.ok) throw new ApiError(answer as ConstructorParameters<typeof ApiError>[0]);
-  return answer as T;
+  if (response.ok) return answer as T;
+  const error = new ApiError(answer as ConstructorParameters<typeof ApiError>[0]);
+  if (error.code === "GUARD_TOOL_UNKNOWN") throw new UsageError(`${error.message}. ${error.fix}`);
+  throw error;
 }
 
 function print(ctx: CommandContext, status: GuardStatus): void {

@@ -17,13 +17,15 @@ const guard: Command = {
     observe: "Record what would be blocked and block nothing",
     "dry-run": "Show the change to the settings and make none",
   },
+  operands: ["install", "status", "uninstall"],
+  values: { "on-failure": ["allow", "block"] },
   load: () => import("./guard.ts"),
 };
 
 const exportCommand: Command = {
   name: "export",
   summary: "Writes a session as Markdown, HTML or JSON, with --redacted without its secrets",
-  usage: "<session> [--redacted] [--format md|html|json] [-o file]",
+  usage: "<session|last> [--redacted] [--format md|html|json] [-o file]",
   options: {
     redacted: { type: "boolean", short: "r" },
     format: { type: "string", short: "f" },
@@ -34,6 +36,7 @@ const exportCommand: Command = {
     format: "md (default), html or json; told from the file's name when left out",
     output: "File to write (0600); standard output when left out",
   },
+  values: { format: ["md", "html", "json"], output: "file" },
   load: () => import("./export.ts"),
 };
 

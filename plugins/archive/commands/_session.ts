@@ -1,0 +1,36 @@
+/** Sessions as commands name and show them. */
+import type { CommandContext } from "sessarc";
+import { formatMoney, printable } from "sessarc";
+import type { Cost, Session } from "../catalogue/types.ts";
+
+/** The session that a text names: `last`, an id, or the beginning of one. Throws ApiError. */
+export async function findSession(ctx: CommandContext, name: string): Promise<Session> {
+  return (await ctx.get<{ session: Session }>("/sessions/find", { name })).session;
+}
+
+/** The beginnings of the sessions' ids without their tool: as short as they differ, eight characters at least. */
+export function shortIds(ids: readonly string[]): Map<string, string> {
+  const keys = ids.map((id) => ({ id, key: id.slice(id.indexOf(":") + 1) }));
+  let length = 8;
+  const most = Math.max(length, ...keys.map(({ key }) => key.length));
+  while (length < most && new Set(keys.map(({ key }) => key.slice(0, length))).size < keys.length) length++;
+  return new Map(keys.map(({ id, key }) => [id, key.slice(0, length)]));
+}
+
+export const titleOf = (session: Pick<Session, "name" | "title" | "firstPrompt" | "id">): string =>
+  printable(session.name ?? session.title ?? session.firstPrompt ?? session.id).replace(/\s+/g, " ");
+
+/** `$1.23`; `$1.23 +` where models without a price are left out, `—` where nothing has one. */
+export function moneyOf(cost: Pick<Cost, "microdollars" | "unpriced"> | null | undefined): string {
+  if (!cost) return "";
+  if (cost.unpriced.length === 0) return formatMoney(cost.microdollars);
+  return cost.microdollars === 0 ? "—" : `${formatMoney(cost.microdollars)} +`;
+}
+
+/** `2026-11-20 15:04` in this machine's zone. */
+export function localTime(iso: string | null): string {
+  const at = new Date(iso ?? Number.NaN);
+  if (Number.isNaN(at.getTime())) return "";
+  const two = (n: number) => String(n).padStart(2, "0");
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
+}

@@ -1,0 +1,51 @@
+import { type Column, type CommandContext, createStyle, formatCount, formatTable, printable } from "sessarc";
+import type { Project } from "../catalogue/types.ts";
+import { textFlag } from "./_flags.ts";
+import { localTime } from "./_session.ts";
+
+export async function run(ctx: CommandContext): Promise<number> {
+  const wanted = ctx.args.join(" ").trim().toLowerCase();
+  const tool = textFlag(ctx, "tool");
+  const git = ctx.flags.git === true;
+  const all = await ctx.get<Project[]>("/projects", { git: git ? undefined : "0" }, ctx.signal);
+  if (tool !== undefined) await checkTool(ctx, tool, all);
+  const projects = all.filter(
+    (project) =>
+      (tool === undefined || project.tools.includes(tool)) &&
+      [project.name, project.path ?? "", project.id].some((text) => text.toLowerCase().includes(wanted)),
+  );
+  if (ctx.json) ctx.out(JSON.stringify(projects));
+  else if (projects.length === 0) ctx.err("No such project. `sessarc import` reads the logs.");
+  else ctx.out(table(ctx, projects, git));
+  return projects.length > 0 ? 0 : 3;
+}
+
+/** A tool without projects may still be one: the service knows. */
+async function checkTool(ctx: CommandContext, tool: string, projects: readonly Project[]): Promise<void> {
+  if (projects.some((project) => project.tools.includes(tool))) return;
+  await ctx.get("/sessions", { tool, limit: "1" }, ctx.signal);
+}
+
+function table(ctx: CommandContext, projects: readonly Project[], git: boolean): string {
+  const columns: (Column<Project> | false)[] = [
+    { title: "id", value: (it) => it.id },
+    { title: "name", value: (it) => printable(it.name), shrink: true },
+    { title: "sessions", align: "right", value: (it) => formatCount(it.sessionCount) },
+    { title: "messages", align: "right", value: (it) => formatCount(it.messageCount) },
+    { title: "last active", value: (it) => localTime(it.lastActiveAt) },
+    { title: "tools", value: (it) => it.tools.join(" "), shrink: true },
+    git && { title: "git", value: gitOf },
+    { title: "path", value: (it) => printable(it.path ?? "(no folder)"), shrink: true },
+  ];
+  return formatTable(
+    columns.filter((column) => column !== false),
+    projects,
+    { head: createStyle(ctx.colour).dim, width: ctx.columns },
+  );
+}
+
+/** `main*`: the branch, or the commit of a detached head; a star for changes. */
+function gitOf({ git }: Project): string {
+  if (!git || "timedOut" in git) return "";
+  return printable(`${git.branch ?? git.head?.slice(0, 8) ?? ""}${git.dirty ? "*" : ""}`);
+}

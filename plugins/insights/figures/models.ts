@@ -1,0 +1,36 @@
+/** Tokens and cost by model, all spellings of one in one row. */
+import type { SessionUsage, TokenUsage } from "sessarc";
+import { modelName } from "../prices/names.ts";
+import type { Cost } from "../prices/pricing.ts";
+import { sumOf, totalOf } from "./tally.ts";
+
+export interface ModelUsage {
+  /** Without provider, region, date and setting. */
+  model: string;
+  /** As the logs name it. */
+  spellings: string[];
+  tokens: TokenUsage;
+  /** Millionths of a dollar; null: nobody has a price for any of its tokens. */
+  microdollars: number | null;
+}
+
+/** Dearest first, those without a price last. */
+export function modelsOf(usage: SessionUsage, costOf: (usage: SessionUsage) => Cost): ModelUsage[] {
+  const byName = new Map<string, string[]>();
+  for (const spelling of Object.keys(usage)) {
+    const name = modelName(spelling);
+    byName.set(name, [...(byName.get(name) ?? []), spelling]);
+  }
+  const models = [...byName].map(([model, spellings]): ModelUsage => {
+    const own = Object.fromEntries(spellings.map((spelling) => [spelling, usage[spelling] as TokenUsage]));
+    const { microdollars, unpriced } = costOf(own);
+    const free = microdollars === 0 && unpriced.length > 0;
+    return { model, spellings: spellings.sort(), tokens: sumOf(own), microdollars: free ? null : microdollars };
+  });
+  return models.sort(
+    (a, b) =>
+      (b.microdollars ?? -1) - (a.microdollars ?? -1) ||
+      totalOf(b.tokens) - totalOf(a.tokens) ||
+      (a.model < b.model ? -1 : 1),
+  );
+}

@@ -1,0 +1,29 @@
+/** One name for the spellings of a model: tools add providers, regions, dates, dots and settings of their own to it. */
+
+/** A setting of a call that some tools write behind the model it was made with. */
+const SETTING = /(?<=^(?:gpt-|o\d|claude-).*)-(?:thinking|minimal|low|medium|x?high)$/;
+const DATE = /[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2})$/;
+const TAIL = /(?:\[1m\]|-latest|-v\d(?::\d)?|@default)$/;
+
+/**
+ * `claude-sonnet-4-5` for `claude-sonnet-4-5-20250929`, `claude-sonnet-4.5`, `claude-4.5-sonnet-thinking`, `anthropic/claude-sonnet-4.5`
+ * and `us.anthropic.claude-sonnet-4-5-20250929-v1:0`. A name nobody knows keeps all but its case, provider and date.
+ */
+export function modelName(id: string): string {
+  let name = id.trim().toLowerCase().replace(/\s+/g, "-");
+  name = name.slice(name.lastIndexOf("/") + 1).replace(/^(?:[a-z]{2,6}(?:-gov)?\.)?anthropic\./, "");
+  for (let before = ""; before !== name; ) {
+    before = name;
+    name = name.replace(TAIL, "").replace(DATE, "").replace(SETTING, "");
+  }
+  if (name === "") return id;
+  return name.startsWith("claude-") ? claudeName(name) : name;
+}
+
+/** From the fourth generation on the family stands first. */
+function claudeName(name: string): string {
+  const dashed = name.replace(/(\d)\.(?=\d)/g, "$1-");
+  const [, version = "", family = ""] = /^claude-(\d{1,2}(?:-\d)?)-([a-z]+)$/.exec(dashed) ?? [];
+  const named = family !== "" && Number.parseInt(version, 10) >= 4 ? `claude-${family}-${version}` : dashed;
+  return named.replace(/^(claude-[a-z]+-\d{1,2})-0$/, "$1");
+}

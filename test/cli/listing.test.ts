@@ -1,0 +1,267 @@
+/** `sessions`, `projects`, `usage`: what a user asks on the terminal, of the built command line. */
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writeDemo } from "../../plugins/demo/index.ts";
+import { builtPackage, type Ran, runCli } from "../built.ts";
+
+const NOW = new Date("2026-11-20T15:00:00Z");
+const homes: string[] = [];
+let home: string;
+
+async function makeHome(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), "sessarc-cli-"));
+  homes.push(made);
+  return made;
+}
+async function demoHome(): Promise<string> {
+  const made = await makeHome();
+  await writeDemo({ home: made, now: NOW, platform: process.platform });
+  return made;
+}
+const json = async <T>(...args: string[]) => JSON.parse((await runCli([...args, "--json"], home)).stdout) as T;
+const rows = (ran: Ran) => ran.stdout.trimEnd().split("\n").slice(1);
+
+interface Listed {
+  sessions: { id: string; tool: string; projectId: string; parentId: string | null; endedAt: string }[];
+  total: number;
+}
+interface Usage {
+  rows: { key: string; cost: { microdollars: number }; models: Model[] }[];
+  totals: { cost: { microdollars: number; unpriced: string[] }; models: Model[] };
+}
+interface Model {
+  model: string;
+  spellings: string[];
+  microdollars: number | null;
+}
+
+beforeAll(async () => {
+  await builtPackage();
+  home = await demoHome();
+  await runCli(["import"], home);
+}, 240_000);
+afterAll(async () => {
+  for (const made of homes) await rm(made, { recursive: true, force: true, maxRetries: 3 });
+});
+
+describe("sessions", () => {
+  it("lists the newest first, with ids that show takes", async () => {
+    const ran = await runCli(["sessions"], home);
+    expect(ran).toMatchObject({ code: 0 });
+    const { sessions, total } = await json<Listed>("sessions");
+    expect(rows(ran)).toHaveLength(total);
+    expect(sessions.map((one) => one.endedAt)).toEqual(
+      sessions
+        .map((one) => one.endedAt)
+        .sort()
+        .reverse(),
+    );
+    for (const row of [rows(ran)[0], rows(ran).at(-1)]) {
+      const id = row?.split(/\s/)[0] ?? "";
+      expect(await runCli(["show", id, "--limit", "1"], home)).toMatchObject({ code: 0, stderr: "" });
+    }
+  });
+
+  it("filters by project, tool, days and words, and counts what it leaves out", async () => {
+    const all = await json<Listed>("sessions", "--subagents");
+    const codex = await json<Listed>("sessions", "--tool", "codex", "--subagents");
+    expect(codex.total).toBe(all.sessions.filter((one) => one.tool === "codex").length);
+    const [project] = await json<{ id: string; name: string; path: string }[]>("projects");
+    const byId = await json<Listed>("sessions", "-p", project?.id ?? "");
+    expect(byId.total).toBeGreaterThan(0);
+    expect(await json<Listed>("sessions", "-p", project?.name.toUpperCase() ?? "")).toEqual(byId);
+    expect(await json<Listed>("sessions", "-p", `${project?.path}/`)).toEqual(byId);
+    const last = await json<Listed>("sessions", "--since", "2026-11-20");
+    expect(last.sessions.every((one) => one.endedAt >= "2026-11-20")).toBe(true);
+    expect(last.total).toBeLessThan(all.total);
+    expect((await json<Listed>("sessions", "--until", "20261101")).sessions.length).toBeGreaterThan(0);
+    const two = await runCli(["sessions", "--limit", "2"], home);
+    expect(rows(two)).toHaveLength(2);
+    expect(two.stderr).toMatch(/^2 of \d+; --limit shows more\n$/);
+    expect(await runCli(["sessions", "no such words"], home)).toMatchObject({ code: 3, stdout: "" });
+  });
+});
+
+describe("projects", () => {
+  it("lists them with their counts, filtered by words and by tool, with git when asked", async () => {
+    const all = await json<{ name: string; tools: string[]; git: unknown }[]>("projects");
+    expect(all.length).toBeGreaterThan(3);
+    expect(rows(await runCli(["projects"], home))).toHaveLength(all.length);
+    const codex = await json<typeof all>("projects", "--tool", "codex");
+    expect(codex).toEqual(all.filter((project) => project.tools.includes("codex")));
+    expect((await json<typeof all>("projects", "tidepool")).map((project) => project.name)).toEqual(["tidepool"]);
+    expect(all.every((project) => project.git === null)).toBe(true);
+    expect((await runCli(["projects", "tidepool", "--git"], home)).stdout).toMatch(/ git .*\n.* main/);
+    expect(await runCli(["projects", "nowhere"], home)).toMatchObject({ code: 3, stdout: "" });
+  });
+});
+
+describe("last", () => {
+  it("is the newest session that is no sub-agent, for show, export and usage", async () => {
+    const [newest] = (await json<Listed>("sessions", "--limit", "1")).sessions;
+    const shown = await json<{ session: { id: string } }>("show", "last", "--limit", "1");
+    expect(shown.session.id).toBe(newest?.id);
+    expect((await json<{ endedAt: string }>("export", "last")).endedAt).toBe(newest?.endedAt);
+    expect((await json<Usage>("usage", "session", "last")).rows.map((row) => row.key)).toContain(newest?.id);
+  });
+});
+
+describe("usage", () => {
+  it("of one session: by the beginning of its id, with its sub-agents", async () => {
+    const { rows: all } = await json<Usage>("usage", "session");
+    const table = await runCli(["usage", "session"], home);
+    const id = rows(table)[0]?.split(/\s/)[0] ?? "";
+    expect(id).toMatch(/^\S{8,}$/);
+    const one = await json<Usage>("usage", "session", id);
+    expect(all.map((row) => row.key)).toEqual(expect.arrayContaining(one.rows.map((row) => row.key)));
+    expect(one.rows[0]?.key).toContain(id);
+    expect(await runCli(["usage", "session", "nothing-like-it"], home)).toMatchObject({ code: 3, stdout: "" });
+    expect(await runCli(["usage", "daily", id], home)).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  it("breaks cost down by model, and the parts add up", async () => {
+    const { rows: days, totals } = await json<Usage>("usage", "--breakdown");
+    for (const row of [...days, totals]) {
+      const parts = row.models.reduce((sum, one) => sum + (one.microdollars ?? 0), 0);
+      expect(Math.abs(parts - row.cost.microdollars)).toBeLessThanOrEqual(row.models.length);
+    }
+    expect((await runCli(["usage", "--breakdown"], home)).stdout).toMatch(/^ {2}claude-sonnet-4-5 .* \$\d+\.\d\d$/m);
+  });
+
+  it("orders and narrows the table", async () => {
+    const days = rows(await runCli(["usage", "daily"], home)).map((row) => row.slice(0, 10));
+    const turned = await runCli(["usage", "daily", "--order", "desc", "--compact"], home);
+    expect(
+      rows(turned)
+        .slice(0, -2)
+        .map((row) => row.slice(0, 10)),
+    ).toEqual(days.slice(0, -2).reverse());
+    expect(turned.stdout.split("\n")[0]?.trim().split(/\s+/)).toEqual(["day", "total", "cost"]);
+  });
+
+  it("counts one model once, however it is spelled, and says how", async () => {
+    const made = await makeHome();
+    await writeLog(made, "aaaaaaaa-0000-4000-8000-000000000001", "claude-sonnet-4-5-20250929");
+    await writeLog(made, "aaaaaaaa-0000-4000-8000-000000000002", "anthropic/claude-sonnet-4.5");
+    await writeLog(made, "aaaaaaaa-0000-4000-8000-000000000003", "model-of-nobody");
+    await runCli(["import"], made);
+    const ran = await runCli(["usage", "model", "--evidence"], made);
+    expect(rows(ran).filter((row) => row.startsWith("claude-sonnet-4-5 "))).toHaveLength(1);
+    expect(ran.stdout).toContain(
+      "claude-sonnet-4-5: spelled anthropic/claude-sonnet-4.5, claude-sonnet-4-5-20250929\n",
+    );
+    // What nobody has a price for is not free, alone or in a sum.
+    expect(ran.stdout).toMatch(/^model-of-nobody .* —$/m);
+    expect(ran.stdout).toMatch(/^total .* \$\d+\.\d\d \+$/m);
+    expect(ran.stderr).toContain("no price for model-of-nobody");
+    const daily = await runCli(["usage", "session", "-b"], made);
+    expect(daily.stdout).toMatch(/^ +model-of-nobody .* —$/m);
+    // Three ids with one beginning: which one is meant is asked.
+    const many = await runCli(["show", "aaaaaaaa"], made);
+    expect(many).toMatchObject({ code: 2, stdout: "" });
+    expect(many.stderr).toContain('"aaaaaaaa" fits 3 sessions');
+    expect(many.stderr).toContain("aaaaaaaa-0000-4000-8000-000000000002");
+  });
+
+  it("counts from the logs where nothing is archived, says so, and makes no archive", async () => {
+    const made = await demoHome();
+    const logs = await runCli(["usage", "--json"], made);
+    expect(logs).toMatchObject({
+      code: 0,
+      stderr: "Nothing is archived: counted from the logs. `sessarc import` keeps them.\n",
+    });
+    expect(existsSync(join(made, ".local/share/sessarc"))).toBe(false);
+    const archived = await json<Usage>("usage");
+    expect((JSON.parse(logs.stdout) as Usage).totals.cost).toEqual(archived.totals.cost);
+    expect(await runCli(["usage"], await makeHome())).toMatchObject({ code: 3, stdout: "" });
+  });
+});
+
+async function writeLog(made: string, id: string, model: string): Promise<void> {
+  const folder = join(made, ".claude/projects/-work");
+  await mkdir(folder, { recursive: true });
+  const at = "2026-11-19T10:00:00.000Z";
+  const common = {
+    sessionId: id,
+    cwd: "/work",
+    version: "2.0.0",
+    timestamp: at,
+    isSidechain: false,
+    userType: "external",
+  };
+  const usage = { input_tokens: 1_000_000, output_tokens: 1_000_000 };
+  const reply = {
+    id: `msg_${id}`,
+    type: "message",
+    role: "assistant",
+    model,
+    content: [{ type: "text", text: "Done." }],
+    usage,
+  };
+  const lines = [
+    { ...common, type: "user", uuid: `${id}-u`, parentUuid: null, message: { role: "user", content: "Do it." } },
+    { ...common, type: "assistant", uuid: `${id}-a`, parentUuid: `${id}-u`, requestId: `req_${id}`, message: reply },
+  ];
+  await writeFile(join(folder, `${id}.jsonl`), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+}
+
+describe("search", () => {
+  it("takes days as --since does", async () => {
+    const all = await json<{ results: unknown[] }>("search", "tide", "after:2020-01-01");
+    expect(all.results.length).toBeGreaterThan(0);
+    expect(await json<{ results: unknown[] }>("search", "tide", "after:20200101")).toMatchObject({
+      results: all.results,
+    });
+    expect(await json<{ results: unknown[] }>("search", "tide", "after:9999d")).toMatchObject({ results: all.results });
+    expect(await runCli(["search", "tide", "before:9999d"], home)).toMatchObject({ code: 3 });
+  });
+});
+
+describe("what is wrong", () => {
+  it.each([
+    [["usage", "--tool", "notepad"], "No adapter is named notepad; there are claude-code"],
+    [["sessions", "--tool", "notepad"], "No adapter is named notepad"],
+    [["projects", "--tool", "notepad"], "No adapter is named notepad"],
+    [["sessions", "--sort", "name"], '--sort takes recent, oldest, messages or active, not "name"'],
+    [["sessions", "--limit", "0"], "--limit takes a number from 1 to 1000"],
+    [["sessions", "--since", "yesterday"], "--since takes a day"],
+    [["usage", "--order", "up"], '--order takes asc or desc, not "up"'],
+    [["search", "kind:foo"], '"foo" is none of user'],
+    [["search", "x", "after:soon"], '"soon" is no date'],
+    [["export", "last", "--format", "pdf"], '--format takes md, html or json, not "pdf"'],
+    [["guard", "bogus"], "takes one of install, status, uninstall"],
+    [["guard", "install", "--tool", "notepad"], 'There is no guard for "notepad"'],
+    [["guard", "install", "--on-failure", "x"], "--on-failure takes allow or block"],
+    [["plugins", "extra"], 'takes no "extra"'],
+    [["doctor", "extra"], 'takes no "extra"'],
+    [["completion", "csh"], "takes one of bash, zsh, fish"],
+    [["demo", "here", "--date", "xx"], "--date takes 2026-11-20"],
+    [["--config", "/nope.mjs", "usage"], "/nope.mjs cannot be read"],
+    [["serve", "--host", "300.1.1.1"], "300.1.1.1 port 41730 cannot be listened on: "],
+    [["serve", "--port", "0", "--host", "198.51.100.7"], "this machine has no such address"],
+  ])("%j ends with 2 and says why in words", async (args, message) => {
+    const ran = await runCli(args, home);
+    expect(ran).toMatchObject({ code: 2, stdout: "" });
+    expect(ran.stderr).toContain(message);
+    expect(ran.stderr).not.toMatch(/^ +at /m);
+  });
+
+  it.each([
+    [["export", "last", "-o", "no/such/folder/x.md"], /no\/such\/folder\/x\.md: there is no such file or folder$/m],
+    [["export", "last", "-o", "."], /: it is a folder$/m],
+    [["demo", "file/below"], /a part of its path is a file$/m],
+    [["--data-dir", "file", "import"], /^error .*file.*: /m],
+    [["--data-dir", "file/below", "import"], /a part of its path is a file$/m],
+    [["--data-dir", "/sys/sessarc", "import"], /^error .*\/sys\/sessarc/m],
+  ])("%j ends with 1 and shows no stack", async (args, message) => {
+    await writeFile(join(home, "file"), "a file where a folder should be");
+    const ran = await runCli(args, home);
+    expect(ran).toMatchObject({ code: 1, stdout: "" });
+    expect(ran.stderr).toMatch(message);
+    expect(ran.stderr).not.toMatch(/^ +at /m);
+    expect(await readFile(join(home, "file"), "utf8")).toBe("a file where a folder should be");
+  });
+});
