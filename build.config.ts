@@ -9,7 +9,11 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const plugins = readdirSync(here("plugins")).filter((name) => existsSync(here(`plugins/${name}/index.ts`)));
 
 /** Modules of plugins that pool workers import by name. */
-const tasks: Record<string, string> = { "archive/job": "archive/import/job", "security/job": "security/job" };
+const tasks: Record<string, string> = {
+  "archive/job": "archive/import/job",
+  "git/export-job": "git/history/export-job",
+  "security/job": "security/job",
+};
 
 let bundledFiles: readonly string[] = [];
 

@@ -7,6 +7,7 @@ export { readEventBatches, readParsed } from "./adapter/read-log.ts";
 export { createRereadTail, type Draft, type OpenSession, type Rereader } from "./adapter/reread-tail.ts";
 export { type Reading, tailRevised } from "./adapter/revised-tail.ts";
 export { tailParsed } from "./adapter/tail-log.ts";
+export { toolActions } from "./adapter/tool-action.ts";
 export { pathsIn } from "./adapter/tool-input.ts";
 export {
   type ConfigFlags,
@@ -28,6 +29,7 @@ export * from "./contract/plugin.ts";
 export type { AdapterFolders, Registry } from "./contract/registry.ts";
 export type { PluginInfo, PluginProblem, StatusReport } from "./contract/reports.ts";
 export * from "./contract/route.ts";
+export * from "./contract/tool-action.ts";
 export * from "./errors/error.ts";
 export { systemReason } from "./errors/system.ts";
 export { type Discovery, readDiscovery } from "./http/access.ts";

@@ -29,6 +29,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("share", () => import("./share/index.ts")),
     entry("mcp-hub", () => import("./mcp-hub/index.ts")),
     entry("skills", () => import("./skills/index.ts"), ["skills"]),
+    entry("replay", () => import("./replay/index.ts"), ["replay"]),
     entry("feedback", () => import("./feedback/index.ts")),
     entry("demo", () => import("./demo/index.ts"), ["demo"]),
     // Last: it answers every address that nobody else took.
@@ -63,6 +64,7 @@ export type {
   UsageRow,
 } from "./insights/index.ts";
 export type { FeedStatus, Live } from "./live/index.ts";
+export type { PlanReport, Preview, StepReport, StepView } from "./replay/index.ts";
 export type {
   Drift,
   FileDiff,

@@ -1,7 +1,7 @@
 import { defaultPlugins } from "sessarc/plugins";
 import { describe, expect, it } from "vitest";
 
-/** Routes of the specification whose features exist, by plugin. Replay comes with its own. */
+/** Routes of the specification whose features exist, by plugin. */
 const SPECIFIED = `
 GET /scan · POST /import
 GET /projects · GET /projects/:id · PATCH /projects/:id · DELETE /projects/:id
@@ -20,6 +20,7 @@ GET /skills · GET /skills/scan · POST /skills/import · POST /skills/github
 GET /skills/:id · PATCH /skills/:id · DELETE /skills/:id · POST /skills/:id/link · POST /skills/:id/unlink
 GET /skills/:id/snapshots · POST /skills/:id/restore · POST /skills/:id/check-upstream
 GET /shares · DELETE /shares/:id · GET /share/:token
+GET /sessions/:id/replay-plan · GET /replay/preview · POST /replay/start · POST /replay/step · POST /replay/open
 `;
 
 /** What the wire contract adds to the specification, and what the dashboard needs beside it. */
@@ -31,6 +32,7 @@ GET /projects/git · GET /projects/activity · GET /insights/sessions
 GET /usage · GET /prices · GET /insights
 GET /mcp · POST /mcp · DELETE /mcp · GET /mcp/:service · POST /mcp/:service · DELETE /mcp/:service
 GET /skills/usage · GET /skills/:id/drift · POST /skills/:id/update
+POST /replay/back · GET /replay/result
 POST /security/rules/test · POST /security/rules/dry-run · GET /security/hook · DELETE /security/install-hook
 `;
 

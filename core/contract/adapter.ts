@@ -3,6 +3,7 @@ import type { SessionEvent, SessionRef, SessionSummary } from "../session/sessio
 import type { Cursor, Tail, TailEnd } from "../session/tail.ts";
 import type { MaybePromise } from "../utils/async.ts";
 import type { Json } from "../utils/json.ts";
+import type { ReplayContract } from "./tool-action.ts";
 
 /** Everything an adapter may learn about the machine; tests redirect it. */
 export interface AdapterEnv {
@@ -105,6 +106,8 @@ export interface Adapter {
   /** A relative file is one of each project. `parse` throws a SyntaxError for a text that the tool would not read. */
   mcp?: { files(env: AdapterEnv): string[]; parse(text: string): MaybePromise<McpServerEntry[]> };
   guard?: GuardContract;
+  /** How its calls are done again in a sandbox. */
+  replay?: ReplayContract;
   retention?(env: AdapterEnv): MaybePromise<Retention | undefined>;
   /**
    * The same adapter made for another folder: a backup, another home, a mounted disk. Made by `defineAdapter`, which sets the option

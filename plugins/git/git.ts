@@ -1,6 +1,7 @@
 /** The service `git`: what other plugins and the routes ask about repositories. Nothing starts before the first question. */
-import { SessarcError } from "sessarc";
+import { type Pool, type PoolTask, SessarcError } from "sessarc";
 import { type Change, type ChangeStatus, createChanges } from "./history/changes.ts";
+import { type ExportedTree, type ExportJob, exportTree } from "./history/export-job.ts";
 import { type FileAt, readFileAt } from "./history/file.ts";
 import { createHistory } from "./history/history.ts";
 import { type Commit, percentForm, readCommit, toText } from "./history/objects.ts";
@@ -23,6 +24,8 @@ export interface GitOptions {
   timeoutMs?: number | undefined;
   /** Environment of git; default: this process's. Variables that steer git are taken out. */
   env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Where long work runs; default: this thread. */
+  pool?: Pick<Pool, "run"> | undefined;
 }
 
 export interface CommitAt {
@@ -71,13 +74,27 @@ export interface Git extends StatusReader {
   identity: IdentityReader;
   /** Newest commit of HEAD's history committed at or before `time` (ISO 8601; fractions of a second are dropped). */
   commitAt(path: string, time: string): Promise<CommitAt>;
+  /** Oldest commit of HEAD's history after `time`; null when there is none. */
+  commitAfter(path: string, time: string): Promise<Commit | null>;
   /** `commit`: 7 to 64 hex digits. */
   treeAt(path: string, commit: string): Promise<TreeAt>;
   /** `file`: a path as `treeAt` answers it, its `pathBytes`, or its bytes. */
   fileAt(path: string, commit: string, file: string | Uint8Array): Promise<FileAt>;
+  /** Writes the files of a commit into an empty folder, straight from the object store, in a pool worker. */
+  exportTree(path: string, commit: string, folder: string, limits: ExportJob["limits"]): Promise<ExportedTree>;
+  /** Hashes of a commit's files, by path; at most 50,000. */
+  hashesAt(path: string, commit: string): Promise<Map<string, string>>;
+  /** A file's content by its full hash; undefined when the repository does not hold it, or it is larger than `limit` bytes. */
+  object(path: string, hash: string, limit: number): Promise<Buffer | undefined>;
   /** Ends every process; the service is not usable afterwards. */
   close(): Promise<void>;
 }
+
+const EXPORT: PoolTask<[ExportJob], ExportedTree> = {
+  specifier: "sessarc/plugins/git/export-job",
+  export: "exportTree",
+  inline: exportTree,
+};
 
 const HASH = /^[0-9a-f]{7,64}$/i;
 
@@ -103,13 +120,20 @@ export function createGit(options: GitOptions = {}): Git {
     identity: createIdentityReader(exec),
     commitAt: (path, time) =>
       open(path, async (repo, objects) => {
-        const seconds = Math.floor(Date.parse(time) / 1000);
-        if (!Number.isFinite(seconds)) throw new SessarcError("INVALID_INPUT", { reason: "Not an ISO 8601 time" });
+        const seconds = toSeconds(time);
         const head = await objects.info("HEAD^{commit}");
         const hash = head && (await history.commitAt(repo, head.hash, seconds));
         if (!hash) return { commit: null, beforeHistory: true, dirtyUnknown: true };
         const { tree: _, ...commit } = await readCommit(objects, hash, await readShallow(repo));
         return { commit, beforeHistory: false, dirtyUnknown: Date.parse(commit.at) !== seconds * 1000 };
+      }),
+    commitAfter: (path, time) =>
+      open(path, async (repo, objects) => {
+        const head = await objects.info("HEAD^{commit}");
+        const hash = head && (await history.commitAfter(repo, head.hash, toSeconds(time)));
+        if (!hash) return null;
+        const { tree: _, ...commit } = await readCommit(objects, hash, await readShallow(repo));
+        return commit;
       }),
     treeAt: (path, name) =>
       open(path, async (repo, objects) => {
@@ -132,11 +156,34 @@ export function createGit(options: GitOptions = {}): Git {
         const commit = await readCommit(objects, await resolveCommit(objects, name), shallow);
         return readFileAt({ repo, objects, changes, shallow }, commit, file);
       }),
+    async exportTree(path, name, folder, limits) {
+      const [commit, repo] = await open(path, async (repo, objects) => [await resolveCommit(objects, name), repo]);
+      const { gitDir, worktree } = repo;
+      const job: ExportJob = { binary, env: { ...env }, repo: { gitDir, worktree }, commit, folder, limits };
+      return options.pool ? options.pool.run(EXPORT, job) : exportTree(job);
+    },
+    hashesAt: (path, name) =>
+      open(path, async (repo, objects) => {
+        const { items } = await changes.files(repo, await resolveCommit(objects, name));
+        return new Map(items.map(({ path, hash }) => [toText(path), hash]));
+      }),
+    object: (path, hash, limit) =>
+      open(path, async (_, objects) => {
+        if (!/^[0-9a-f]{40,64}$/.test(hash)) throw new SessarcError("INVALID_INPUT", { reason: "Not a full hash" });
+        const object = await objects.contents(hash, limit);
+        return object?.type === "blob" ? object.data : undefined;
+      }),
     async close() {
       pool.close();
       await exec.close();
     },
   };
+}
+
+function toSeconds(time: string): number {
+  const seconds = Math.floor(Date.parse(time) / 1000);
+  if (!Number.isFinite(seconds)) throw new SessarcError("INVALID_INPUT", { reason: "Not an ISO 8601 time" });
+  return seconds;
 }
 
 /** The full hash of an abbreviated one. A branch that is named like a hash does not count. */

@@ -18,7 +18,7 @@ export default definePlugin((options: GitPluginOptions) => ({
   name: "git",
   routes,
   setup(kernel) {
-    const git = createGit({ ...options, env: { ...process.env, HOME: kernel.env.home } });
+    const git = createGit({ ...options, env: { ...process.env, HOME: kernel.env.home }, pool: kernel.pool });
     kernel.provide("git", git);
     kernel.onClose(() => git.close());
   },

@@ -15,6 +15,8 @@ export interface Change {
 
 export interface ListedFile {
   mode: string;
+  /** Of the content. */
+  hash: string;
   /** Bytes; null for a submodule and where the content is not in this clone. */
   size: number | null;
   path: string;
@@ -92,8 +94,13 @@ async function listFiles(exec: GitExec, repo: Repository, commit: string, option
   const { result, cut } = await records(exec, repo, args, (record) => {
     // <mode> <type> <hash> [<size>]TAB<path>
     const tab = record.indexOf("\t");
-    const [mode = "", , , size] = record.slice(0, tab).split(/ +/);
-    items.push({ mode, size: size === undefined || size === "-" ? null : Number(size), path: record.slice(tab + 1) });
+    const [mode = "", , hash = "", size] = record.slice(0, tab).split(/ +/);
+    items.push({
+      mode,
+      hash,
+      size: size === undefined || size === "-" ? null : Number(size),
+      path: record.slice(tab + 1),
+    });
     return items.length < LIST_LIMIT;
   });
   if (result.code === 0 || cut) return { items, cut };

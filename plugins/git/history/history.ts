@@ -10,6 +10,8 @@ export interface History {
    * Equal to `git rev-list -1 --min-age=<seconds> <head>`, also where clocks went backwards.
    */
   commitAt(repo: Repository, head: string, seconds: number): Promise<string | undefined>;
+  /** The oldest commit that is newer than what `commitAt` answers; undefined when there is none, or it lies beyond the kept list. */
+  commitAfter(repo: Repository, head: string, seconds: number): Promise<string | undefined>;
 }
 
 /** One walk of git, kept: hashes in git's order, and for each place the smallest time up to it. */
@@ -39,12 +41,16 @@ export function createHistory(exec: GitExec, limit = LIST_COMMITS): History {
   }
 
   return {
+    async commitAfter(repo, head, seconds) {
+      const list = await listOf(repo, head);
+      const place = firstAtOrBelow(list.earliest, seconds);
+      if (place === 0 || (place === list.earliest.length && !list.complete)) return undefined;
+      return hashAt(list, place - 1);
+    },
     async commitAt(repo, head, seconds) {
       const list = await listOf(repo, head);
       const place = firstAtOrBelow(list.earliest, seconds);
-      if (place < list.earliest.length) {
-        return list.hashes.toString("hex", place * list.hashBytes, (place + 1) * list.hashBytes);
-      }
+      if (place < list.earliest.length) return hashAt(list, place);
       if (list.complete) return undefined;
       const args = ["rev-list", "-1", `--min-age=${seconds}`, "--end-of-options", head, "--"];
       const result = await exec.run([...at(repo), ...args], { timeoutMs: LIST_MS });
@@ -53,6 +59,9 @@ export function createHistory(exec: GitExec, limit = LIST_COMMITS): History {
     },
   };
 }
+
+const hashAt = (list: CommitList, place: number) =>
+  list.hashes.toString("hex", place * list.hashBytes, (place + 1) * list.hashBytes);
 
 async function readList(exec: GitExec, repo: Repository, head: string, limit: number): Promise<CommitList> {
   const hashBytes = head.length / 2;

@@ -1,0 +1,166 @@
+/** What a tool call's arguments say, across assistants: what it does to files, or the command it runs. */
+import type { ToolRole } from "../contract/adapter.ts";
+import type { TextEdit, ToolAction } from "../contract/tool-action.ts";
+import type { Json } from "../utils/json.ts";
+
+type Arguments = { [key: string]: Json };
+
+const CONTENT = ["content", "contents", "file_text", "text"] as const;
+const PATHS = ["file_path", "filePath", "path", "absolute_path", "target_file", "filename", "file", "notebook_path"];
+const PAIRS = [
+  ["old_string", "new_string"],
+  ["oldString", "newString"],
+  ["old_str", "new_str"],
+  ["old_text", "new_text"],
+] as const;
+const INSERTED = ["insert_text", "new_str", "text"] as const;
+const PATCHES = ["patchText", "patch", "input", "diff"] as const;
+const MOVES = [
+  ["source", "destination"],
+  ["from", "to"],
+  ["old_path", "new_path"],
+  ["source_path", "destination_path"],
+] as const;
+const FOLDERS = ["workdir", "cwd", "directory", "dir_path"] as const;
+
+/**
+ * What a call of a tool with this role does, read from its arguments by their usual names. Undefined for roles that change nothing
+ * (read, search, fetch, todo, agent). A call that changes something in a way its arguments do not tell is `unknown`, with the reason.
+ * Linear in the arguments.
+ */
+export function toolActions(role: ToolRole | undefined, input: Json | undefined): ToolAction[] | undefined {
+  switch (role) {
+    case "shell":
+      return [commandOf(input)];
+    case "patch":
+      return patchOf(input);
+    case "write":
+    case "edit":
+      return typeof input === "string" && isPatch(input) ? patchOf(input) : editsOf(input);
+    case "delete":
+      return pathsOf(input).map((path) => ({ do: "delete", path }));
+    case "move":
+      return [moveOf(input)];
+    default:
+      return undefined;
+  }
+}
+
+function commandOf(input: Json | undefined): ToolAction {
+  const args = argumentsOf(input);
+  const command = typeof input === "string" ? input : (args.command ?? args.cmd ?? args.script);
+  const cwd = first(args, FOLDERS);
+  const at = cwd === undefined ? {} : { cwd };
+  const words = Array.isArray(command)
+    ? command.flatMap((word) => (typeof word === "string" ? [word] : []))
+    : undefined;
+  const text = words ? shellText(words) : command;
+  const patch = typeof text === "string" ? patchInCommand(text) : words?.[0] === "apply_patch" ? words[1] : undefined;
+  if (patch !== undefined) return { do: "patch", text: patch };
+  if (typeof text === "string" && text.trim() !== "") return { do: "command", command: text, ...at };
+  if (words && words.length > 0) return { do: "command", command: words, ...at };
+  return { do: "unknown", reason: "the log does not hold the command" };
+}
+
+/** The text of `bash -lc <text>`; undefined for any other program. */
+function shellText(words: readonly string[]): string | undefined {
+  const [program = "", flag = "", text] = words;
+  const shell = /^(?:.*\/)?(?:ba|z|da|k)?sh$/.test(program) && /^-[a-z]*c$/.test(flag);
+  return shell && words.length === 3 ? text : undefined;
+}
+
+const isPatch = (text: string) => /^\s*\*\*\* Begin Patch/.test(text);
+
+/** Codex gives its patches to a program that only it has: `apply_patch <<'EOF' … EOF`. */
+function patchInCommand(command: string): string | undefined {
+  if (!/^\s*(?:cd\s+[^\s;&|]+\s*&&\s*)?apply_patch\b/.test(command)) return undefined;
+  const start = command.indexOf("*** Begin Patch");
+  const end = command.lastIndexOf("*** End Patch");
+  return start < 0 || end < start ? undefined : `${command.slice(start, end)}*** End Patch`;
+}
+
+function patchOf(input: Json | undefined): ToolAction[] {
+  const text = typeof input === "string" ? input : first(argumentsOf(input), PATCHES);
+  return [text ? { do: "patch", text } : { do: "unknown", reason: "the log does not hold the patch" }];
+}
+
+function editsOf(input: Json | undefined): ToolAction[] {
+  const args = argumentsOf(input);
+  const path = pathsOf(args)[0];
+  // The text editor that models are trained with names its deed in `command`.
+  if (args.command === "view") return [];
+  const line = args.insert_line;
+  if (typeof line === "number" && path !== undefined)
+    return [{ do: "insert", path, line, text: first(args, INSERTED) ?? "" }];
+  if (args.new_source !== undefined)
+    return [{ do: "unknown", reason: "cells of notebooks are not replayed", ...at(path) }];
+  const list = args.edits ?? args.replacements;
+  if (Array.isArray(list)) {
+    const actions = list.map((item) => editOf(item, path));
+    return actions.length > 0 ? joined(actions) : [{ do: "unknown", reason: "the call names no edit", ...at(path) }];
+  }
+  const patch = first(args, PATCHES);
+  if (patch !== undefined && isPatch(patch)) return [{ do: "patch", text: patch }];
+  return [editOf(args, path)];
+}
+
+function editOf(value: Json, outer: string | undefined): ToolAction {
+  const args = argumentsOf(value);
+  const path = pathsOf(args)[0] ?? outer;
+  if (path === undefined) return { do: "unknown", reason: "the call names no file" };
+  for (const [from, to] of PAIRS) {
+    const old = args[from];
+    const next = args[to];
+    if (typeof old !== "string" && typeof next !== "string") continue;
+    if (typeof next !== "string" && next !== undefined) continue;
+    const all = args.replace_all === true || args.replaceAll === true || args.allow_multiple === true;
+    const edit: TextEdit = { old: typeof old === "string" ? old : "", new: next ?? "", ...(all ? { all } : {}) };
+    return { do: "edit", path, edits: [edit] };
+  }
+  const text = first(args, CONTENT);
+  if (text !== undefined) return { do: "write", path, text };
+  return { do: "unknown", path, reason: "the log holds a sketch of the change, not its text" };
+}
+
+/** Neighbouring edits of one file are one action. */
+function joined(actions: readonly ToolAction[]): ToolAction[] {
+  const result: ToolAction[] = [];
+  for (const action of actions) {
+    const last = result.at(-1);
+    if (action.do === "edit" && last?.do === "edit" && last.path === action.path) last.edits.push(...action.edits);
+    else result.push(action.do === "edit" ? { ...action, edits: [...action.edits] } : action);
+  }
+  return result;
+}
+
+function moveOf(input: Json | undefined): ToolAction {
+  const args = argumentsOf(input);
+  for (const [a, b] of MOVES) {
+    const from = args[a];
+    const to = args[b];
+    if (typeof from === "string" && typeof to === "string") return { do: "move", from, to };
+  }
+  return { do: "unknown", reason: "the log does not hold both names" };
+}
+
+function pathsOf(input: Json | undefined): string[] {
+  const args = argumentsOf(input);
+  const one = first(args, PATHS);
+  if (one !== undefined && one !== "") return [one];
+  const many = args.paths ?? args.files ?? args.filePaths;
+  return Array.isArray(many) ? many.flatMap((path) => (typeof path === "string" && path !== "" ? [path] : [])) : [];
+}
+
+function first(args: Arguments, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = args[name];
+    if (typeof value === "string") return value;
+  }
+  return undefined;
+}
+
+const at = (path: string | undefined) => (path === undefined ? {} : { path });
+
+function argumentsOf(input: Json | undefined): Arguments {
+  return typeof input === "object" && input !== null && !Array.isArray(input) ? input : {};
+}

@@ -1,0 +1,142 @@
+/** `sessarc replay <session>`: on the terminal what the routes do. */
+import { createInterface } from "node:readline/promises";
+import { ApiError, type CommandContext, createStyle, printable, type Style, UsageError } from "sessarc";
+import type { EndState } from "../end-state.ts";
+import type { PlanReport, StepView } from "../replay.ts";
+import type { StepReport } from "../report.ts";
+import { findSession } from "./session.ts";
+
+export async function run(ctx: CommandContext): Promise<number> {
+  const [wanted, ...rest] = ctx.args;
+  if (wanted === undefined || rest.length > 0) throw new UsageError("Name one session: `sessarc replay <session>`");
+  const last = readNumber(ctx.flags.to);
+  if (last !== undefined && ctx.flags["all-edits"] === true)
+    throw new UsageError("--to and --all-edits exclude each other");
+  const id = await findSession(ctx, wanted);
+  if (id === undefined) return 3;
+  const planned = last === undefined && ctx.flags["all-edits"] !== true;
+  if (planned || ctx.flags.plan === true) return printPlan(ctx, await planOf(ctx, id));
+  return go(ctx, id, last);
+}
+
+function readNumber(value: unknown): number | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== "string" || !/^\d{1,9}$/.test(value)) throw new UsageError("--to takes the number of a message");
+  return Number(value);
+}
+
+const planOf = (ctx: CommandContext, id: string) =>
+  ctx.get<PlanReport>(`/sessions/${encodeURIComponent(id)}/replay-plan`);
+
+function printPlan(ctx: CommandContext, plan: PlanReport): number {
+  if (ctx.json) {
+    ctx.out(JSON.stringify(plan));
+    return 0;
+  }
+  const style = createStyle(ctx.colour);
+  ctx.out(style.bold(printable(plan.session.title ?? plan.session.id)));
+  const base = plan.base ? `${plan.base.commit.slice(0, 10)} of ${plan.base.at}` : "an empty folder";
+  ctx.out(
+    `Begins with ${base}; commands: ${plan.isolation.kind === "none" ? `not isolated, ${plan.isolation.reason}` : plan.isolation.kind}`,
+  );
+  for (const step of plan.steps) ctx.out(lineOf(step, style));
+  const off = plan.steps.filter((step) => !step.supported).length;
+  ctx.out(style.dim(`${plan.steps.length} steps${off > 0 ? `, ${off} cannot be replayed` : ""}`));
+  return 0;
+}
+
+function lineOf(step: StepView, style: Style): string {
+  const place = `${step.source === null ? "" : "+"}#${step.seq}`.padStart(6);
+  const note = step.supported
+    ? step.recorded.failed
+      ? " (failed when it was recorded)"
+      : ""
+    : ` (not replayed: ${printable(step.reason ?? "")})`;
+  return `${style.dim(place)} ${step.state.padEnd(7)} ${printable(step.summary)}${style.dim(note)}`;
+}
+
+interface Done {
+  steps: StepReport[];
+  left: { seq: number; source: string | null; why: string }[];
+}
+
+async function go(ctx: CommandContext, id: string, last: number | undefined): Promise<number> {
+  const allowUnisolated = ctx.flags["allow-unisolated"] === true;
+  const sandbox = await post<{ path: string; notes: string[] }>(ctx, "/replay/start", {
+    sessionId: id,
+    allowUnisolated,
+  });
+  const { steps } = await planOf(ctx, id);
+  const done: Done = { steps: [], left: [] };
+  const style = createStyle(ctx.colour);
+  if (!ctx.json) for (const note of sandbox.notes) ctx.err(printable(note));
+  for (const step of steps) {
+    if (last !== undefined && step.source === null && step.seq > last) break;
+    const why = await reasonToLeave(ctx, step, last === undefined);
+    const report = await post<StepReport>(ctx, "/replay/step", {
+      sessionId: id,
+      seq: step.seq,
+      source: step.source,
+      ...(why === undefined ? { confirmCommand: step.command ?? undefined } : { skip: true }),
+    });
+    if (why === undefined) done.steps.push(report);
+    else done.left.push({ seq: step.seq, source: step.source, why });
+    if (!ctx.json) ctx.out(outcomeOf(step, report, why, style));
+  }
+  const end = await ctx.get<EndState>("/replay/result", { sessionId: id });
+  if (ctx.json) ctx.out(JSON.stringify({ sessionId: id, path: sandbox.path, notes: sandbox.notes, ...done, end }));
+  else ctx.out(summary(end, sandbox.path));
+  return done.steps.some((step) => step.state === "failed" && step.matchesRecording !== true) ? 1 : 0;
+}
+
+/** Undefined when the step is to be done. A command is done only when the person said so to exactly this command. */
+async function reasonToLeave(ctx: CommandContext, step: StepView, editsOnly: boolean): Promise<string | undefined> {
+  if (!step.supported) return step.reason ?? "it cannot be replayed";
+  if (editsOnly && step.recorded.failed === true && step.kind !== "command") return "it failed when it was recorded";
+  if (step.kind !== "command") return undefined;
+  const confirmed = [ctx.flags.confirm ?? []].flat();
+  if (confirmed.includes(step.command ?? "")) return undefined;
+  if (editsOnly) return "commands are left out";
+  if (ctx.json || !process.stdin.isTTY) return "it was not confirmed";
+  const ask = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await ask.question(`Run in the sandbox: ${printable(step.command ?? "")}\n[y/N] `, {
+      signal: ctx.signal,
+    });
+    return /^y(?:es)?$/i.test(answer.trim()) ? undefined : "it was declined";
+  } finally {
+    ask.close();
+  }
+}
+
+function outcomeOf(step: StepView, report: StepReport, left: string | undefined, style: Style): string {
+  const place = `${step.source === null ? "" : "+"}#${step.seq}`.padStart(6);
+  if (left !== undefined)
+    return `${style.dim(place)} left    ${printable(step.summary)} ${style.dim(`(${printable(left)})`)}`;
+  const code = report.exitCode === null || report.exitCode === 0 ? "" : ` exit ${report.exitCode}`;
+  const match = report.matchesRecording === false ? " differs from the recording" : "";
+  const reason = report.reason === null ? "" : ` (${printable(report.reason)})`;
+  return `${style.dim(place)} ${report.state.padEnd(7)} ${printable(step.summary)}${code}${match}${reason}`;
+}
+
+function summary(end: EndState, path: string): string {
+  if (!end.commit) return `The session led to no commit that is known. Its files: ${printable(path)}`;
+  const counts = [`${end.same} same`, `${end.differs} differ`, `${end.missing} missing`, `${end.extra} beside it`];
+  const rows = end.files
+    .filter((file) => file.state !== "same")
+    .map((file) => `  ${file.state.padEnd(7)} ${printable(file.path)}`);
+  return [`Beside commit ${end.commit.commit.slice(0, 10)}: ${counts.join(", ")}`, ...rows, printable(path)].join("\n");
+}
+
+async function post<T>(ctx: CommandContext, path: string, body: object): Promise<T> {
+  const init = {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+    signal: ctx.signal,
+  };
+  const response = await ctx.fetch(path, init);
+  const answer: unknown = await response.json();
+  if (!response.ok) throw new ApiError(answer as ConstructorParameters<typeof ApiError>[0]);
+  return answer as T;
+}

@@ -1,0 +1,66 @@
+/** The sandbox beside the commit the session led to. */
+import { createHash } from "node:crypto";
+import { readlink } from "node:fs/promises";
+import { join } from "node:path";
+import { type Services, SessarcError } from "sessarc";
+import type { Plan } from "./plan/types.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
+import type { Base } from "./session.ts";
+
+export interface EndState {
+  /** Null when the session led to no commit that is known. */
+  commit: Base | null;
+  /** Files that the session's steps, or the commits since its start, changed. `extra`: only in the sandbox. `missing`: only in the commit. */
+  files: { path: string; state: "same" | "differs" | "missing" | "extra" }[];
+  same: number;
+  differs: number;
+  missing: number;
+  extra: number;
+}
+
+export interface EndStateRequest {
+  sandbox: Sandbox;
+  git: Services["git"] | undefined;
+  repository: string | null;
+  base: Base | null;
+  outcome: Base | null;
+  plan: Plan;
+}
+
+export async function compareTrees(request: EndStateRequest): Promise<EndState> {
+  const { sandbox, git, repository, base, outcome, plan } = request;
+  const none = { commit: outcome, files: [], same: 0, differs: 0, missing: 0, extra: 0 };
+  if (!git || repository === null || !base || !outcome) return { ...none, commit: null };
+  const [before, after] = await Promise.all([
+    git.hashesAt(repository, base.commit),
+    git.hashesAt(repository, outcome.commit),
+  ]);
+  const paths = new Set(plan.steps.filter((step) => step.supported).flatMap((step) => step.paths));
+  for (const path of new Set([...before.keys(), ...after.keys()]))
+    if (before.get(path) !== after.get(path)) paths.add(path);
+  const state: EndState = none;
+  const bytes = outcome.commit.length === 64 ? "sha256" : "sha1";
+  for (const path of [...paths].sort()) {
+    const wanted = after.get(path);
+    const here = await blobHash(sandbox, path, bytes);
+    if (wanted === undefined && here === undefined) continue;
+    const verdict =
+      wanted === undefined ? "extra" : here === undefined ? "missing" : here === wanted ? "same" : "differs";
+    state.files.push({ path, state: verdict });
+    state[verdict]++;
+  }
+  return state;
+}
+
+/** As git hashes the content; undefined when no file stands there. */
+async function blobHash(sandbox: Sandbox, path: string, algorithm: "sha1" | "sha256"): Promise<string | undefined> {
+  try {
+    const target = await readlink(join(sandbox.path, path)).catch(() => undefined);
+    const data = target === undefined ? (await sandbox.tree.read(path))?.data : Buffer.from(target);
+    return data && createHash(algorithm).update(`blob ${data.length}\0`).update(data).digest("hex");
+  } catch (error) {
+    // A folder or device stands where the commit has a file.
+    if (error instanceof SessarcError) return undefined;
+    throw error;
+  }
+}

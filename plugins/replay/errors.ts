@@ -1,0 +1,87 @@
+/** Error codes of replay. */
+import { defineErrors, type Nothing } from "sessarc";
+
+declare module "sessarc" {
+  interface ErrorParams {
+    COMMAND_NOT_CONFIRMED: { seq: number; command: string; given: boolean };
+    REPLAY_NOT_STARTED: { id: string };
+    REPLAY_STEP_NOT_FOUND: { id: string; seq: number };
+    REPLAY_STEP_UNSUPPORTED: { seq: number; reason: string };
+    REPLAY_STEP_DONE: { seq: number };
+    REPLAY_OUT_OF_ORDER: { seq: number; next: number };
+    REPLAY_STALE: { id: string };
+    REPLAY_NOT_LAST: { seq: number; last: number };
+    REPLAY_NOTHING_DONE: { id: string };
+    REPLAY_CONTENT_LOST: { path: string };
+    REPLAY_NOT_A_FILE: { path: string };
+    REPLAY_FILE_TOO_LARGE: { path: string; bytes: number; limit: number };
+    REPLAY_NO_ISOLATION: { reason: string };
+    REPLAY_NO_FILE_BROWSER: Nothing;
+  }
+}
+
+const mib = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MiB`;
+
+export const errors = defineErrors({
+  COMMAND_NOT_CONFIRMED: {
+    status: 409,
+    why: ({ seq, command, given }) =>
+      given
+        ? `Step ${seq} runs another command than the confirmed one: ${JSON.stringify(command)}`
+        : `Step ${seq} runs a command: ${JSON.stringify(command)}`,
+    fix: () => "Read the command, then send it letter by letter as confirmCommand. Nothing was run.",
+  },
+  REPLAY_NOT_STARTED: {
+    status: 409,
+    why: ({ id }) => `The replay of ${id} is not started`,
+    fix: () => "POST /replay/start makes its sandbox.",
+  },
+  REPLAY_STEP_NOT_FOUND: { status: 404, why: ({ id, seq }) => `Message ${seq} of ${id} is no step of its replay` },
+  REPLAY_STEP_UNSUPPORTED: {
+    status: 422,
+    why: ({ seq, reason }) => `Step ${seq} cannot be replayed: ${reason}`,
+    fix: () => "Leave it out with skip: true.",
+  },
+  REPLAY_STEP_DONE: {
+    status: 409,
+    why: ({ seq }) => `Step ${seq} is done`,
+    fix: () => "POST /replay/back takes the last step back.",
+  },
+  REPLAY_OUT_OF_ORDER: {
+    status: 409,
+    why: ({ seq, next }) => `Step ${seq} is not the next one; step ${next} is`,
+    fix: () => "Go through the steps in order, leave one out with skip: true, or send outOfOrder: true.",
+  },
+  REPLAY_STALE: {
+    status: 409,
+    why: ({ id }) => `${id} was imported anew, and steps that are done are no longer in it`,
+    fix: () => "POST /replay/start begins anew.",
+  },
+  REPLAY_NOT_LAST: {
+    status: 409,
+    why: ({ seq, last }) => `Step ${seq} is not the last one that was done; step ${last} is`,
+    fix: () => "Steps are taken back one by one, the last first.",
+  },
+  REPLAY_NOTHING_DONE: { status: 409, why: ({ id }) => `No step of the replay of ${id} is done` },
+  REPLAY_CONTENT_LOST: {
+    status: 422,
+    why: ({ path }) => `What ${path} held before is neither in the sandbox nor in the repository any more`,
+    fix: () => "POST /replay/start begins anew.",
+  },
+  REPLAY_NOT_A_FILE: { status: 422, why: ({ path }) => `${path} is no plain file in the sandbox` },
+  REPLAY_FILE_TOO_LARGE: {
+    status: 422,
+    why: ({ path, bytes, limit }) => `${path} has ${mib(bytes)}; replay edits files up to ${mib(limit)}`,
+  },
+  REPLAY_NO_ISOLATION: {
+    status: 422,
+    why: ({ reason }) => `Commands cannot be isolated on this machine: ${reason}`,
+    fix: () =>
+      "Install bubblewrap (Linux), or start the replay with allowUnisolated: true; its commands then run with your own rights.",
+  },
+  REPLAY_NO_FILE_BROWSER: {
+    status: 422,
+    why: () => "No file browser was found on this machine",
+    fix: () => "The answer of POST /replay/start has the sandbox's path.",
+  },
+});

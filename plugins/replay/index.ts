@@ -1,0 +1,65 @@
+/** Replay: a session gone through again, step by step, in a sandbox. */
+import { definePlugin, type RoutesOf } from "sessarc";
+import "./errors.ts";
+import type { ReplayOptions } from "./options.ts";
+import { createReplay, type Replay } from "./replay.ts";
+import { replayRoutes } from "./routes.ts";
+import { migrations } from "./schema.ts";
+
+export type { EndState } from "./end-state.ts";
+export type { ReplayOptions } from "./options.ts";
+export type { PlanReport, Replay, SandboxInfo, StepView } from "./replay.ts";
+export type { StepReport } from "./report.ts";
+export type { Preview } from "./steps/preview.ts";
+export type { StepRequest } from "./steps/step.ts";
+
+export const routes = [...replayRoutes] as const;
+
+export default definePlugin((options: ReplayOptions | undefined) => ({
+  name: "replay",
+  dependsOn: ["archive"],
+  routes,
+  migrations,
+  commands: [
+    {
+      name: "replay",
+      summary: "Goes through a session again in a sandbox",
+      usage: "<session> [--plan|--to n|--all-edits]",
+      options: {
+        plan: { type: "boolean" },
+        to: { type: "string" },
+        "all-edits": { type: "boolean" },
+        confirm: { type: "string", multiple: true },
+        "allow-unisolated": { type: "boolean" },
+      },
+      help: {
+        "--plan": "the steps, and what of them can be replayed; nothing is made",
+        "--to <n>": "begin anew and go up to message n; commands are asked for one by one",
+        "--all-edits": "begin anew, do every edit that worked when it was recorded, leave commands out",
+        "--confirm <command>": "run this exact command without asking; may stand several times",
+        "--allow-unisolated": "run commands with your own rights where the machine has no isolation",
+      },
+      load: () => import("./commands/replay.ts"),
+    },
+  ],
+  setup(kernel) {
+    const replay = createReplay(kernel, options);
+    kernel.provide("replay", replay);
+    // Nobody who asks for the status waits for the trial.
+    let known: { kind: string; reason: string | null } = { kind: "unknown", reason: "not tried yet" };
+    kernel.hooks.hook("status:collect", (status) => {
+      status.isolation = known;
+      void replay.isolation().then((found) => {
+        known = { kind: found.kind, reason: found.kind === "none" ? found.reason : null };
+      });
+    });
+    kernel.hooks.hook("kernel:ready", () => void replay.sweep());
+  },
+}));
+
+declare module "sessarc" {
+  interface ApiRoutes extends RoutesOf<typeof routes> {}
+  interface Services {
+    replay: Replay;
+  }
+}

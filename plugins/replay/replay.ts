@@ -1,0 +1,231 @@
+/** Service "replay": sandboxes of sessions and the steps done in them. One thing at a time happens to a sandbox. */
+import { join } from "node:path";
+import { type Kernel, type Services, SessarcError } from "sessarc";
+import { compareTrees, type EndState } from "./end-state.ts";
+import { createIsolationProbe, type ReplayOptions } from "./options.ts";
+import { keyOf, type Plan, type PlannedStep, type StepState } from "./plan/types.ts";
+import { type StepReport, stepResult } from "./report.ts";
+import type { Isolation } from "./run/isolation.ts";
+import { openBrowser } from "./run/open.ts";
+import { layOver } from "./sandbox/overlay.ts";
+import { folderOf, openSandbox, type Sandbox, seedSandbox } from "./sandbox/sandbox.ts";
+import { createSweeper } from "./sandbox/sweep.ts";
+import { FILE_LIMIT } from "./sandbox/tree.ts";
+import { type Base, createSessionReader } from "./session.ts";
+import { takeBack } from "./steps/back.ts";
+import { type Preview, previewOf } from "./steps/preview.ts";
+import { createStepper, type StepRequest } from "./steps/step.ts";
+import { createReplayStore, type SandboxRow, type StepRow } from "./store.ts";
+
+export interface SandboxInfo {
+  path: string;
+  base: Base | null;
+  /** Files it was filled with. */
+  files: number;
+  /** What it lacks or has beside the commit, in sentences. */
+  notes: string[];
+  unisolated: boolean;
+  createdAt: string;
+}
+
+export interface StepView extends Omit<PlannedStep, "actions" | "fingerprint" | "words" | "cwd"> {
+  state: StepState;
+  /** Result of the step in the sandbox; null while it is pending. */
+  result: StepReport | null;
+}
+
+export interface PlanReport {
+  session: Awaited<ReturnType<Services["archive"]["session"]>>;
+  sandbox: SandboxInfo | null;
+  base: Base | null;
+  steps: StepView[];
+  /** `seq` and `source` of the step that comes next; null at the end. */
+  next: { seq: number; source: string | null } | null;
+  isolation: { kind: Isolation["kind"]; reason: string | null };
+}
+
+export interface Replay {
+  plan(id: string): Promise<PlanReport>;
+  start(id: string, allowUnisolated: boolean): Promise<SandboxInfo & { sandbox: string; isolation: Isolation["kind"] }>;
+  preview(id: string, seq: number, source: string | null): Promise<Preview>;
+  step(id: string, request: StepRequest): Promise<StepReport>;
+  /** Takes the last step back. `seq`: what the caller believes is the last one. */
+  back(
+    id: string,
+    seq?: number,
+    source?: string | null,
+  ): Promise<{ seq: number; source: string | null; restored: string[] }>;
+  /** The sandbox beside the commit the session led to, file by file. */
+  endState(id: string): Promise<EndState>;
+  open(id: string): Promise<{ opened: true; path: string }>;
+  isolation(): Promise<Isolation>;
+  /** Removes sandboxes that are too many, too large, or of sessions that are gone. */
+  sweep(): Promise<void>;
+}
+
+export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Replay {
+  const home = join(kernel.config.dataDir, "replay");
+  const store = createReplayStore(kernel.storage.db);
+  const sessions = createSessionReader(kernel);
+  const isolation = createIsolationProbe(kernel, options);
+  const sweep = createSweeper(home, store, options);
+  const git = () => kernel.registry.services.get("git") as Services["git"] | undefined;
+  const turns = new Map<string, Promise<unknown>>();
+
+  /** After everything asked of this sandbox before. */
+  function alone<T>(id: string, task: () => Promise<T>): Promise<T> {
+    const turn = (turns.get(id) ?? Promise.resolve()).then(task, task);
+    turns.set(id, turn);
+    const done = () => turns.get(id) === turn && turns.delete(id);
+    turn.then(done, done);
+    return turn;
+  }
+
+  const placeOf = (row: SandboxRow) => join(home, row.folder);
+  const readerOf = (row: SandboxRow) => async (hash: string) =>
+    row.repository === null ? undefined : git()?.object(row.repository, hash, FILE_LIMIT);
+
+  /** The sandbox, with what an unfinished step left put back. Throws REPLAY_NOT_STARTED. */
+  async function opened(id: string): Promise<{ row: SandboxRow; sandbox: Sandbox; plan: Plan; done: StepRow[] }> {
+    const session = await sessions.row(id);
+    const row = await store.sandbox(id);
+    if (!row) throw new SessarcError("REPLAY_NOT_STARTED", { id });
+    const sandbox = openSandbox(placeOf(row));
+    const plan = await sessions.plan(session);
+    let done = await store.steps(id);
+    for (const broken of done.filter((step) => step.state === "running"))
+      await takeBack({ store, sandbox, readObject: readerOf(row) }, broken);
+    done = await store.steps(id);
+    const known = new Map(plan.steps.map((step) => [keyOf(step), step.fingerprint]));
+    if (done.some((step) => known.get(step.step) !== step.fingerprint)) throw new SessarcError("REPLAY_STALE", { id });
+    await store.used(id, Date.now());
+    return { row, sandbox, plan, done };
+  }
+
+  const stepper = createStepper({ kernel, store, isolation, options });
+
+  return {
+    async plan(id) {
+      const session = await sessions.row(id);
+      const [plan, row, done, base] = await Promise.all([
+        sessions.plan(session),
+        store.sandbox(id),
+        store.steps(id),
+        sessions.base(session),
+      ]);
+      const known = new Map(done.map((step) => [step.step, step]));
+      const steps = plan.steps.map((step) => toView(step, known.get(keyOf(step))));
+      const next = row && steps.find((step) => step.state === "pending" && step.supported);
+      return {
+        session: await kernel.inject("archive").session(id),
+        sandbox: row ? toInfo(row, placeOf(row)) : null,
+        base: row ? baseOf(row) : base,
+        steps,
+        next: next ? { seq: next.seq, source: next.source } : null,
+        isolation: toIsolation(await isolation()),
+      };
+    },
+    start: (id, allowUnisolated) =>
+      alone(id, async () => {
+        const session = await sessions.row(id);
+        const [plan, place, base] = await Promise.all([
+          sessions.plan(session),
+          sessions.place(session),
+          sessions.base(session),
+        ]);
+        const folder = folderOf(id);
+        await store.forget(id);
+        const seed = { git: git(), repository: place.repository, commit: base?.commit ?? null };
+        const { sandbox, files, notes } = await seedSandbox(join(home, folder), seed);
+        const began = base ? [] : [emptyNote(place.repository, session.started_at)];
+        const seen = await layOver(sandbox, plan.seen);
+        const now = Date.now();
+        const row: SandboxRow = {
+          session_id: id,
+          folder,
+          root: place.root,
+          repository: place.repository,
+          base_commit: base?.commit ?? null,
+          base_at: base?.at ?? null,
+          files: files + seen.added,
+          notes: JSON.stringify([...began, ...notes, ...seen.notes]),
+          unisolated: allowUnisolated ? 1 : 0,
+          created_at: now,
+          used_at: now,
+        };
+        await store.begin(row);
+        void sweep(id);
+        const { kind } = await isolation();
+        return { ...toInfo(row, placeOf(row)), sandbox: folder, isolation: kind };
+      }),
+    preview: (id, seq, source) =>
+      alone(id, async () => {
+        const { row, sandbox, plan } = await opened(id);
+        return previewOf(stepOf(plan, id, seq, source), sandbox.tree, row.root);
+      }),
+    step: (id, request) =>
+      alone(id, async () => {
+        const state = await opened(id);
+        return stepper.run(id, stepOf(state.plan, id, request.seq, request.source ?? null), request, state);
+      }),
+    back: (id, seq, source = null) =>
+      alone(id, async () => {
+        const { row, sandbox, plan, done } = await opened(id);
+        const last = done.at(-1);
+        const step = last && plan.steps.find((one) => keyOf(one) === last.step);
+        if (!last || !step) throw new SessarcError("REPLAY_NOTHING_DONE", { id });
+        if (seq !== undefined && keyOf({ seq, source }) !== last.step)
+          throw new SessarcError("REPLAY_NOT_LAST", { seq, last: step.seq });
+        const restored = await takeBack({ store, sandbox, readObject: readerOf(row) }, last);
+        return { seq: step.seq, source: step.source, restored };
+      }),
+    endState: (id) =>
+      alone(id, async () => {
+        const { row, sandbox, plan } = await opened(id);
+        const base = baseOf(row);
+        const outcome = base && (await sessions.outcome(await sessions.row(id), base));
+        return compareTrees({ sandbox, git: git(), repository: row.repository, base, outcome, plan });
+      }),
+    open: (id) =>
+      alone(id, async () => {
+        const { sandbox } = await opened(id);
+        await openBrowser(sandbox.path, kernel.env.platform);
+        return { opened: true as const, path: sandbox.path };
+      }),
+    isolation,
+    sweep: () => sweep(),
+  };
+}
+
+function stepOf(plan: Plan, id: string, seq: number, source: string | null): PlannedStep {
+  const found = plan.steps.find((step) => step.seq === seq && step.source === source);
+  if (!found) throw new SessarcError("REPLAY_STEP_NOT_FOUND", { id: source ?? id, seq });
+  return found;
+}
+
+const baseOf = (row: SandboxRow): Base | null =>
+  row.base_commit === null || row.base_at === null ? null : { commit: row.base_commit, at: row.base_at };
+
+const toInfo = (row: SandboxRow, place: string): SandboxInfo => ({
+  path: openSandbox(place).path,
+  base: baseOf(row),
+  files: row.files,
+  notes: JSON.parse(row.notes) as string[],
+  unisolated: row.unisolated === 1,
+  createdAt: new Date(row.created_at).toISOString(),
+});
+
+const toIsolation = (found: Isolation) => ({ kind: found.kind, reason: found.kind === "none" ? found.reason : null });
+
+function toView(step: PlannedStep, row: StepRow | undefined): StepView {
+  const { actions: _, fingerprint: __, words: ___, cwd: ____, ...view } = step;
+  const state = row === undefined || row.state === "running" ? "pending" : row.state;
+  return { ...view, state, result: row && state !== "pending" ? stepResult(step, row) : null };
+}
+
+function emptyNote(repository: string | null, startedAt: string | null): string {
+  if (repository === null) return "The session's folder is no repository: the sandbox began empty";
+  return startedAt === null
+    ? "The log does not say when the session began: the sandbox began empty"
+    : "Nothing was committed before the session began: the sandbox began empty";
+}

@@ -1,0 +1,75 @@
+/** Routes of replay. */
+import { defineRoute } from "sessarc";
+import * as v from "valibot";
+
+const seq = v.pipe(v.number(), v.integer(), v.minValue(0));
+const session = v.pipe(v.string(), v.minLength(1));
+
+const plan = defineRoute({
+  method: "GET",
+  path: "/sessions/:id/replay-plan",
+  summary: "Steps of a session that can be gone through again, with their state",
+  handler: ({ kernel, params }) => kernel.inject("replay").plan(params.id),
+});
+
+const start = defineRoute({
+  method: "POST",
+  path: "/replay/start",
+  summary: "Makes the sandbox from the commit the session began at; an earlier one of this session goes",
+  body: v.object({ sessionId: session, allowUnisolated: v.optional(v.boolean()) }),
+  handler: ({ kernel, body }) => kernel.inject("replay").start(body.sessionId, body.allowUnisolated === true),
+});
+
+const preview = defineRoute({
+  method: "GET",
+  path: "/replay/preview",
+  summary: "What a step would do to the sandbox as it is",
+  query: v.object({
+    sessionId: session,
+    seq: v.pipe(v.string(), v.regex(/^\d{1,9}$/, "is no message number"), v.transform(Number)),
+    source: v.optional(session),
+  }),
+  handler: ({ kernel, query }) => kernel.inject("replay").preview(query.sessionId, query.seq, query.source ?? null),
+});
+
+const step = defineRoute({
+  method: "POST",
+  path: "/replay/step",
+  summary: "Does one step in the sandbox; a command needs its exact text as confirmCommand",
+  body: v.object({
+    sessionId: session,
+    seq,
+    source: v.optional(v.nullable(session)),
+    confirmCommand: v.optional(v.string()),
+    skip: v.optional(v.boolean()),
+    outOfOrder: v.optional(v.boolean()),
+    timeoutMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(600_000))),
+  }),
+  handler: ({ kernel, body: { sessionId, ...request } }) => kernel.inject("replay").step(sessionId, request),
+});
+
+const back = defineRoute({
+  method: "POST",
+  path: "/replay/back",
+  summary: "Takes the last step back",
+  body: v.object({ sessionId: session, seq: v.optional(seq), source: v.optional(v.nullable(session)) }),
+  handler: ({ kernel, body }) => kernel.inject("replay").back(body.sessionId, body.seq, body.source ?? null),
+});
+
+const result = defineRoute({
+  method: "GET",
+  path: "/replay/result",
+  summary: "The sandbox beside the commit the session led to, file by file",
+  query: v.object({ sessionId: session }),
+  handler: ({ kernel, query }) => kernel.inject("replay").endState(query.sessionId),
+});
+
+const open = defineRoute({
+  method: "POST",
+  path: "/replay/open",
+  summary: "Opens the sandbox in the file browser",
+  body: v.object({ sessionId: session }),
+  handler: ({ kernel, body }) => kernel.inject("replay").open(body.sessionId),
+});
+
+export const replayRoutes = [plan, start, preview, step, back, result, open] as const;

@@ -1,0 +1,186 @@
+/** Runs one confirmed command to its end, within limits, and ends everything it started. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { release } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { createGroup, type Group, needsGroup } from "./group.ts";
+import { environment, type Isolation, type IsolationOptions, invoke, type Placement } from "./isolation.ts";
+import { type Load, loadOf } from "./load.ts";
+
+export interface Limits {
+  /** ms. */
+  timeMs: number;
+  /** Resident bytes of all its processes together. */
+  memoryBytes: number;
+  processes: number;
+  /** Bytes of one file it writes. */
+  fileBytes: number;
+  /** Bytes of stdout, and of stderr, that are kept; a command that writes sixteen times as many is ended. */
+  outputBytes: number;
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  timeMs: 120_000,
+  memoryBytes: 2 * 2 ** 30,
+  processes: 256,
+  fileBytes: 512 * 2 ** 20,
+  outputBytes: 512 * 1024,
+};
+
+export interface CommandResult {
+  /** Null when it was ended, or could not be started. */
+  exitCode: number | null;
+  stdout: string;
+  stderr: string;
+  /** A part of the output is not kept. */
+  cut: boolean;
+  /** Why it was ended or not started. */
+  ended: string | null;
+  ms: number;
+}
+
+export interface Command {
+  /** A text for the shell, or a program and its arguments. */
+  command: string | readonly string[];
+  place: Placement;
+  isolation: Isolation;
+  options: IsolationOptions;
+  limits: Limits;
+  signal?: AbortSignal | undefined;
+}
+
+/** How often memory and processes are counted. */
+const LOOK_MS = 100;
+
+export async function runCommand(request: Command): Promise<CommandResult> {
+  const { limits } = request;
+  const started = performance.now();
+  const group = request.isolation.kind !== "none" && needsGroup() ? await createGroup(limits) : undefined;
+  const child = start(request, group);
+  const out = collect(child.stdout, limits.outputBytes);
+  const err = collect(child.stderr, limits.outputBytes);
+  let ended: string | null = null;
+  const end = (why: string) => {
+    ended ??= why;
+    kill(child);
+  };
+  const finished = new AbortController();
+  const stop = () => end("the service is closing");
+  request.signal?.addEventListener("abort", stop);
+  const timer = setTimeout(() => end(`it took longer than ${limits.timeMs / 1000} s`), limits.timeMs);
+  const exit = new Promise<number | null>((resolve) => {
+    child.once("error", (error) => {
+      ended ??= `it could not be started: ${error.message}`;
+      resolve(null);
+    });
+    child.once("close", (code) => resolve(code));
+    // What it left running keeps the pipes open: with the first process gone, the rest goes, too.
+    child.once("exit", () => kill(child));
+  });
+  const watched = watch(child, limits, () => out.bytes + err.bytes, end, finished.signal);
+  const code = await exit;
+  clearTimeout(timer);
+  finished.abort();
+  request.signal?.removeEventListener("abort", stop);
+  await watched;
+  await group?.remove();
+  return {
+    exitCode: ended === null ? code : null,
+    stdout: out.text(),
+    stderr: err.text(),
+    cut: out.cut() || err.cut(),
+    ended,
+    ms: Math.round(performance.now() - started),
+  };
+}
+
+function start({ command, place, isolation, options, limits }: Command, group: Group | undefined): ChildProcess {
+  const shell = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
+  const words = typeof command === "string" ? [shell, "-c", command] : command;
+  const limited = [...limiter(limits, isolation.kind !== "none"), ...words];
+  const stdio = ["ignore", "pipe", "pipe"] as const;
+  if (isolation.kind !== "none") {
+    const { program, args, cwd } = invoke(isolation, place, limited, options);
+    const [first = "", ...others] = [...(group?.enter ?? []), program, ...args];
+    return spawn(first, others, { cwd, env: {}, stdio: [...stdio], detached: true });
+  }
+  const [program = "", ...args] = limited;
+  const cwd = place.tree + place.cwd.slice(place.mount.length);
+  return spawn(program, args, { cwd, env: environment(place.home, []), stdio: [...stdio], detached: true });
+}
+
+/** Limits that the system itself holds; those of all processes together are watched (below). */
+function limiter(limits: Limits, isolated: boolean): string[] {
+  if (!existsSync("/usr/bin/prlimit")) return [];
+  const { processes, fileBytes, memoryBytes } = limits;
+  const count = isolated && countsApart() ? [`--nproc=${processes}`] : [];
+  return [
+    "/usr/bin/prlimit",
+    ...count,
+    `--fsize=${fileBytes}`,
+    `--data=${memoryBytes}`,
+    "--nofile=1024",
+    "--core=0",
+    "--",
+  ];
+}
+
+/** Since Linux 5.14 a user name space has its own count of processes; before, those of the user's other programs are counted in. */
+function countsApart(): boolean {
+  const [major = 0, minor = 0] = release().split(".").map(Number);
+  return process.platform === "linux" && (major > 5 || (major === 5 && minor >= 14));
+}
+
+/** The whole group; the isolation's first process takes its process space with it. */
+function kill(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    child.kill("SIGKILL"); // no group of its own any more
+  }
+}
+
+async function watch(
+  child: ChildProcess,
+  limits: Limits,
+  written: () => number,
+  end: (why: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const over = (load: Load) => {
+    if (load.processes > limits.processes) return `it started more than ${limits.processes} processes`;
+    if (load.bytes > limits.memoryBytes)
+      return `it took more than ${Math.round(limits.memoryBytes / 2 ** 20)} MiB of memory`;
+    return undefined;
+  };
+  while (!signal.aborted) {
+    const why =
+      written() > limits.outputBytes * 16
+        ? "it wrote without end"
+        : child.pid === undefined
+          ? undefined
+          : over(await loadOf(child.pid, limits.processes));
+    if (why !== undefined) return end(why);
+    await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Keeps the first and the last half of `limit` bytes. */
+function collect(stream: NodeJS.ReadableStream | null, limit: number) {
+  const half = limit / 2;
+  let head = Buffer.alloc(0);
+  let tail = Buffer.alloc(0);
+  const state = { bytes: 0, text: () => "", cut: () => state.bytes > limit };
+  stream?.on("data", (chunk: Buffer) => {
+    state.bytes += chunk.length;
+    const room = half - head.length;
+    if (room > 0) head = Buffer.concat([head, chunk.subarray(0, room)]);
+    if (chunk.length > room) tail = Buffer.concat([tail, chunk.subarray(Math.max(0, room))]).subarray(-half);
+  });
+  state.text = () => {
+    const gap = state.bytes - head.length - tail.length;
+    return head.toString("utf8") + (gap > 0 ? `\n… ${gap} bytes …\n` : "") + tail.toString("utf8");
+  };
+  return state;
+}

@@ -1,0 +1,98 @@
+/**
+ * What the sandbox's files were when they were last looked at, and where each content can be had again. Commands change files without
+ * saying which: the difference of two looks is what they changed.
+ */
+import { lstat, opendir, readFile, readlink, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Blobs } from "./blobs.ts";
+import { FILE_LIMIT } from "./tree.ts";
+
+/** Where a content is: a blob of the sandbox, an object of the repository, a link's target; `lost`: too large to keep. */
+export type Source = { mode: number } & ({ blob: string } | { git: string } | { link: string } | { lost: true });
+
+/** `null`: not there. */
+export interface Delta {
+  path: string;
+  before: Source | null;
+  after: Source | null;
+}
+
+export interface IndexEntry {
+  /** Inode, size and times: equal means unchanged. */
+  sign: string;
+  source: Source;
+}
+export type Index = Map<string, IndexEntry>;
+
+/** Files of a sandbox that are looked at; what is beyond is not taken back. */
+const FILES = 200_000;
+
+/** One pass over all names: about 30 µs a file. Hands the thread back at every folder and file. */
+export async function look(tree: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  const folders = [""];
+  for (let folder = folders.pop(); folder !== undefined && found.size < FILES; folder = folders.pop()) {
+    const entries = await opendir(join(tree, folder), { bufferSize: 256 }).catch(() => undefined);
+    if (!entries) continue;
+    const names: string[] = [];
+    for await (const entry of entries) {
+      const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+      if (entry.isDirectory()) folders.push(path);
+      else if (entry.isFile() || entry.isSymbolicLink()) names.push(path);
+    }
+    for (let i = 0; i < names.length; i += 64)
+      await Promise.all(
+        names.slice(i, i + 64).map(async (path) => {
+          const info = await lstat(join(tree, path), { bigint: true }).catch(() => undefined);
+          if (info) found.set(path, signOf(info));
+        }),
+      );
+  }
+  return found;
+}
+
+export const signOf = (info: { ino: bigint; size: bigint; mtimeNs: bigint; ctimeNs: bigint; mode: bigint }) =>
+  `${info.ino}:${info.size}:${info.mtimeNs}:${info.ctimeNs}:${info.mode}`;
+
+/** Looks anew, keeps the contents of what changed in `blobs`, and answers the changes since `index`. */
+export async function refresh(tree: string, index: Index, blobs: Blobs): Promise<{ index: Index; changes: Delta[] }> {
+  const found = await look(tree);
+  const next: Index = new Map();
+  const changes: Delta[] = [];
+  for (const [path, sign] of found) {
+    const known = index.get(path);
+    if (known?.sign === sign) {
+      next.set(path, known);
+      continue;
+    }
+    const source = await keep(join(tree, path), blobs);
+    if (!source) continue;
+    next.set(path, { sign, source });
+    if (!known || !same(known.source, source)) changes.push({ path, before: known?.source ?? null, after: source });
+  }
+  for (const [path, { source }] of index) if (!next.has(path)) changes.push({ path, before: source, after: null });
+  return { index: next, changes };
+}
+
+/** Undefined when the file went away meanwhile. */
+async function keep(path: string, blobs: Blobs): Promise<Source | undefined> {
+  const info = await lstat(path).catch(() => undefined);
+  if (!info) return undefined;
+  const mode = info.mode & 0o777;
+  if (info.isSymbolicLink()) return { mode, link: await readlink(path) };
+  if (info.size > FILE_LIMIT) return { mode, lost: true };
+  return { mode, blob: await blobs.put(await readFile(path)) };
+}
+
+export function same(a: Source, b: Source): boolean {
+  return JSON.stringify(Object.entries(a).sort()) === JSON.stringify(Object.entries(b).sort());
+}
+
+export async function readIndex(file: string): Promise<Index> {
+  return new Map(JSON.parse(await readFile(file, "utf8")) as [string, IndexEntry][]);
+}
+
+export async function writeIndex(file: string, index: Index): Promise<void> {
+  await writeFile(`${file}.new`, JSON.stringify([...index]), { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}

@@ -1,0 +1,126 @@
+/** One sandbox on disk: its files, their index, the contents that were replaced. Its place is ours alone. */
+import { createHash } from "node:crypto";
+import { chmod, mkdir, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Services } from "sessarc";
+import { type Blobs, createBlobs } from "./blobs.ts";
+import { type Index, readIndex, refresh, writeIndex } from "./index-file.ts";
+import { restore } from "./restore.ts";
+import { createTree, FILE_LIMIT, type Tree } from "./tree.ts";
+
+export const FILES_LIMIT = 100_000;
+
+export interface Sandbox {
+  readonly path: string;
+  readonly home: string;
+  readonly tree: Tree;
+  readonly blobs: Blobs;
+  /** Looks at all files; what changed since the last look is answered and kept. */
+  refresh(): ReturnType<typeof refresh>;
+  save(index: Index): Promise<void>;
+}
+
+/** Folder of a session's sandbox: nothing of it comes from a request or a log but through a hash. */
+export const folderOf = (sessionId: string) => createHash("sha256").update(sessionId).digest("hex").slice(0, 24);
+
+export function openSandbox(place: string): Sandbox {
+  const path = join(place, "files");
+  const blobs = createBlobs(join(place, "blobs"));
+  const indexFile = join(place, "index.json");
+  return {
+    path,
+    home: join(place, "home"),
+    tree: createTree(path),
+    blobs,
+    refresh: async () => refresh(path, await readIndex(indexFile), blobs),
+    save: (index) => writeIndex(indexFile, index),
+  };
+}
+
+export interface Seed {
+  git: Services["git"] | undefined;
+  repository: string | null;
+  commit: string | null;
+}
+
+/** An empty sandbox at `place`, whose old content goes, filled with the commit's files. Answers what it lacks, in sentences. */
+export async function seedSandbox(
+  place: string,
+  seed: Seed,
+): Promise<{ sandbox: Sandbox; files: number; notes: string[] }> {
+  await removeAll(place);
+  await mkdir(join(place, "home"), { recursive: true, mode: 0o700 });
+  await mkdir(join(place, "files"), { recursive: true, mode: 0o700 });
+  const sandbox = openSandbox(place);
+  const index: Index = new Map();
+  const notes: string[] = [];
+  if (seed.git && seed.repository !== null && seed.commit !== null) {
+    const limits = { files: FILES_LIMIT, fileBytes: FILE_LIMIT };
+    const tree = await seed.git.exportTree(seed.repository, seed.commit, sandbox.path, limits);
+    for (const { path, mode, hash, link, sign } of tree.files)
+      index.set(path, { sign, source: link === undefined ? { mode, git: hash } : { mode, link } });
+    notes.push(...leftOut(tree));
+  }
+  await sandbox.save(index);
+  return { sandbox, files: index.size, notes };
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  submodule: "submodules are empty",
+  "link-outside": "links that lead out of the project are left out",
+  "unsafe-name": "files with unsafe names are left out",
+  "too-large": "very large files are left out",
+  "too-many": `files past the first ${FILES_LIMIT} are left out`,
+  duplicate: "files that stand twice in the commit are left out",
+  missing: "files whose content the repository does not hold (a partial clone) are left out",
+};
+
+function leftOut(tree: Awaited<ReturnType<Services["git"]["exportTree"]>>): string[] {
+  const groups = new Map<string, string[]>();
+  for (const { path, why } of tree.leftOut) groups.set(why, [...(groups.get(why) ?? []).slice(0, 3), path]);
+  const counts = new Map<string, number>();
+  for (const { why } of tree.leftOut) counts.set(why, (counts.get(why) ?? 0) + 1);
+  const notes = [...groups].map(
+    ([why, paths]) => `${counts.get(why)}: ${WHY[why] ?? why} (${paths.slice(0, 3).join(", ")})`,
+  );
+  if (tree.pointers > 0) notes.push(`${tree.pointers}: files of Git LFS are pointers`);
+  if (tree.unlisted > 0)
+    notes.push(`${tree.unlisted}: files whose name is no UTF-8 are there, but changes to them are not shown`);
+  return notes;
+}
+
+/** Commands may have taken the rights to remove from folders of their own. */
+export async function removeAll(place: string): Promise<void> {
+  try {
+    await rm(place, { recursive: true, force: true, maxRetries: 2 });
+  } catch (error) {
+    if (!["EACCES", "EPERM", "ENOTEMPTY"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    await openFolders(place);
+    await rm(place, { recursive: true, force: true });
+  }
+}
+
+async function openFolders(folder: string): Promise<void> {
+  await chmod(folder, 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) await openFolders(join(folder, entry.name));
+}
+
+/** Bytes on disk. */
+export async function sizeOf(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) bytes += await sizeOf(path);
+    else if (entry.isFile()) bytes += (await stat(path).catch(() => undefined))?.size ?? 0;
+  }
+  return bytes;
+}
+
+/** Puts back what an unfinished step changed, and looks anew. */
+export async function undoSinceLook(sandbox: Sandbox, readObject: Parameters<typeof restore>[2]): Promise<void> {
+  const { changes } = await sandbox.refresh();
+  if (changes.length === 0) return;
+  await restore(sandbox.tree, sandbox.blobs, readObject, changes);
+  await sandbox.save((await sandbox.refresh()).index);
+}

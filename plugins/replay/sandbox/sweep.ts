@@ -1,0 +1,44 @@
+/** Old sandboxes go: those used longest ago first, until the rest are few and small enough. */
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { ReplayOptions } from "../options.ts";
+import type { ReplayStore } from "../store.ts";
+import { removeAll, sizeOf } from "./sandbox.ts";
+
+const MAX_BYTES = 2 * 2 ** 30;
+const MAX_SANDBOXES = 20;
+
+/** One sweep at a time. `keep`: the session whose sandbox stays whatever its size. */
+export function createSweeper(
+  home: string,
+  store: ReplayStore,
+  options: ReplayOptions,
+): (keep?: string) => Promise<void> {
+  let running: Promise<void> = Promise.resolve();
+  return (keep) => {
+    running = running.then(() => sweep(home, store, options, keep)).catch(() => undefined); // the next one tries again
+    return running;
+  };
+}
+
+async function sweep(
+  home: string,
+  store: ReplayStore,
+  options: ReplayOptions,
+  keep: string | undefined,
+): Promise<void> {
+  const rows = await store.sandboxes();
+  const known = new Set(rows.map((row) => row.folder));
+  for (const name of await readdir(home).catch(() => []))
+    if (!known.has(name) && /^[0-9a-f]{24}$/.test(name)) await removeAll(join(home, name));
+  let bytes = 0;
+  let count = 0;
+  for (const row of rows) {
+    bytes += await sizeOf(join(home, row.folder));
+    count++;
+    const over = bytes > (options.maxBytes ?? MAX_BYTES) || count > (options.maxSandboxes ?? MAX_SANDBOXES);
+    if (!over || row.session_id === keep) continue;
+    await store.forget(row.session_id);
+    await removeAll(join(home, row.folder));
+  }
+}

@@ -1,0 +1,126 @@
+/** What replay reads of an archived session: its plan, its folder, the commits around it. */
+import { type Kernel, type Services, SessarcError } from "sessarc";
+import { insideRoot, rootOf } from "./plan/paths.ts";
+import { buildPlan } from "./plan/plan.ts";
+import type { Plan } from "./plan/types.ts";
+
+type Archive = Services["archive"];
+type Row = Awaited<ReturnType<Archive["row"]>>;
+
+export interface Base {
+  commit: string;
+  /** Of the commit, ISO 8601. */
+  at: string;
+}
+
+/** Where a session's files were. */
+export interface Place {
+  /** Folder the sandbox stands for, as the log names it; null when the log names none. */
+  root: string | null;
+  /** A folder of the repository on this machine; null where there is none. */
+  repository: string | null;
+}
+
+export interface SessionReader {
+  row(id: string): Promise<Row>;
+  place(row: Row): Promise<Place>;
+  /** Kept for the sessions asked last; made anew when one is imported again. */
+  plan(row: Row): Promise<Plan>;
+  /** The newest commit at or before the session's start. */
+  base(row: Row): Promise<Base | null>;
+  /** The commit the session led to: the newest at its end if it made one, else the first one after it. */
+  outcome(row: Row, base: Base): Promise<Base | null>;
+}
+
+const KEPT = 8;
+
+export function createSessionReader(kernel: Kernel): SessionReader {
+  const plans = new Map<string, { key: string; plan: Promise<Plan> }>();
+  const archive = () => kernel.inject("archive");
+  const git = () => kernel.registry.services.get("git") as Services["git"] | undefined;
+
+  async function place(row: Row): Promise<Place> {
+    const projectPath = await archive().projectPath(row.project_id);
+    const cwd = row.cwd ?? projectPath;
+    const identity = cwd === null ? undefined : await git()?.identity(cwd, { rootCommits: false });
+    if (cwd !== null && identity?.kind === "repository" && !identity.bare && identity.worktree !== null) {
+      const { realpath } = await import("node:fs/promises");
+      const below = insideRoot(await realpath(cwd), identity.worktree);
+      if (below !== undefined) return { root: rootOf(cwd, below), repository: cwd };
+    }
+    // The folder is gone (a removed worktree, another machine's log): the project's repository still has its history.
+    const project = projectPath === null ? undefined : await git()?.identity(projectPath, { rootCommits: false });
+    const repository = project?.kind === "repository" ? projectPath : null;
+    const inside = repository !== null && cwd !== null && insideRoot(cwd, repository) !== undefined;
+    return { root: inside ? repository : cwd, repository };
+  }
+
+  async function make(row: Row): Promise<Plan> {
+    const { root } = await place(row);
+    const all = await familyOf(row);
+    const sources = all.map((member) => ({
+      id: member.id === row.id ? null : member.id,
+      adapter: archive().adapter(member.tool),
+      cwd: member.cwd ?? row.cwd,
+      events: archive().events(member),
+    }));
+    return buildPlan(sources, root);
+  }
+
+  /** The session, then its sub-agents and theirs. */
+  async function familyOf(row: Row): Promise<Row[]> {
+    const rows = [row];
+    for (const parent of rows) {
+      const children = await kernel.storage.db.all<{ id: string }>(
+        "select id from session where parent_id = ? order by id",
+        [parent.id],
+      );
+      for (const { id } of children) if (!rows.some((known) => known.id === id)) rows.push(await archive().row(id));
+    }
+    return rows;
+  }
+
+  async function commit(repository: string | null, task: (git: Services["git"], path: string) => Promise<Base | null>) {
+    const service = git();
+    if (repository === null || !service) return null;
+    try {
+      return await task(service, repository);
+    } catch (error) {
+      if (error instanceof SessarcError && ["NO_REPOSITORY", "GIT_MISSING"].includes(error.code)) return null;
+      throw error;
+    }
+  }
+
+  return {
+    row: (id) => archive().row(id),
+    place,
+    async plan(row) {
+      const key = `${archive().generation} ${row.parts}`;
+      const kept = plans.get(row.id);
+      if (kept?.key === key) return kept.plan;
+      const plan = make(row);
+      plans.delete(row.id);
+      plans.set(row.id, { key, plan });
+      for (const id of plans.keys()) if (plans.size > KEPT) plans.delete(id);
+      plan.catch(() => plans.delete(row.id));
+      return plan;
+    },
+    async base(row) {
+      const { started_at: start } = row;
+      if (start === null) return null;
+      return commit((await place(row)).repository, async (service, path) => {
+        const { commit: found } = await service.commitAt(path, start);
+        return found && { commit: found.hash, at: found.at };
+      });
+    },
+    async outcome(row, base) {
+      const end = row.ended_at ?? row.started_at;
+      if (end === null) return null;
+      return commit((await place(row)).repository, async (service, path) => {
+        const { commit: at } = await service.commitAt(path, end);
+        const found = at && at.hash !== base.commit ? at : await service.commitAfter(path, end);
+        return found && { commit: found.hash, at: found.at };
+      });
+    },
+  };
+}

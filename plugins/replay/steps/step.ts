@@ -1,0 +1,162 @@
+/** One step: checked, recorded as running, done, recorded as done. A kill at any point is mended by taking the step back. */
+import { type Kernel, SessarcError } from "sessarc";
+import { isolationOptions, type ReplayOptions } from "../options.ts";
+import { keyOf, type Plan, type PlannedStep } from "../plan/types.ts";
+import { type StepReport, stepResult } from "../report.ts";
+import { type CommandResult, DEFAULT_LIMITS, runCommand } from "../run/command.ts";
+import { type Comparison, compare } from "../run/compare.ts";
+import { type Isolation, mountOf } from "../run/isolation.ts";
+import type { Delta } from "../sandbox/index-file.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { ReplayStore, SandboxRow, StepRow } from "../store.ts";
+import { COMMAND_RUNS } from "./back.ts";
+import { effectOf, type FileChange } from "./effect.ts";
+
+export interface StepRequest {
+  seq: number;
+  /** Session of the sub-agent whose step it is. */
+  source?: string | null | undefined;
+  /** The exact command of a command step. */
+  confirmCommand?: string | undefined;
+  /** Leaves the step out. */
+  skip?: boolean | undefined;
+  /** Does it although others stand before it. */
+  outOfOrder?: boolean | undefined;
+  /** Of a command, in ms; at most ten minutes. */
+  timeoutMs?: number | undefined;
+}
+
+export interface SandboxState {
+  row: SandboxRow;
+  sandbox: Sandbox;
+  plan: Plan;
+  done: readonly StepRow[];
+}
+
+interface Context {
+  kernel: Kernel;
+  store: ReplayStore;
+  isolation: () => Promise<Isolation>;
+  options: ReplayOptions;
+}
+
+export function createStepper({ kernel, store, isolation, options }: Context) {
+  /** Edits: what is to change is on disk before the first file changes. */
+  async function edit(step: PlannedStep, row: StepRow, sandbox: Sandbox): Promise<StepRow> {
+    const effect = await effectOf(step.actions, sandbox.tree);
+    if (!effect.applies) {
+      const matches = step.recorded.failed === null ? null : step.recorded.failed;
+      return settle({ ...row, state: "failed", reason: effect.reason }, matches);
+    }
+    const delta = await Promise.all(effect.changes.map((change) => toDelta(change, sandbox)));
+    const running = { ...row, delta: JSON.stringify(delta), changed: JSON.stringify(delta.map(({ path }) => path)) };
+    await store.putStep(running);
+    for (const { path, after } of effect.changes) if (after === null) await sandbox.tree.remove(path);
+    for (const { path, after, mode } of effect.changes) if (after !== null) await sandbox.tree.write(path, after, mode);
+    return settle({ ...running, state: "done" }, step.recorded.failed === null ? null : !step.recorded.failed);
+  }
+
+  async function command(
+    step: PlannedStep,
+    row: StepRow,
+    state: SandboxState,
+    timeoutMs: number | undefined,
+  ): Promise<StepRow> {
+    const { sandbox } = state;
+    const found = await isolation();
+    if (found.kind === "none" && state.row.unisolated !== 1)
+      throw new SessarcError("REPLAY_NO_ISOLATION", { reason: found.reason });
+    await sandbox.save((await sandbox.refresh()).index);
+    await store.putStep({ ...row, changed: COMMAND_RUNS });
+    const limits = { ...DEFAULT_LIMITS, ...options.limits };
+    const mount = mountOf(state.row.root);
+    const result = await runCommand({
+      command: step.words ?? step.command ?? "",
+      place: { tree: sandbox.path, home: sandbox.home, mount, cwd: step.cwd === "" ? mount : `${mount}/${step.cwd}` },
+      isolation: found,
+      options: isolationOptions(kernel, options),
+      limits: timeoutMs === undefined ? limits : { ...limits, timeMs: timeoutMs },
+      signal: kernel.closing,
+    });
+    const { index, changes } = await sandbox.refresh();
+    await sandbox.save(index);
+    const comparison = compare(step.recorded, result, [mount, sandbox.path, sandbox.home, state.row.root ?? mount]);
+    return {
+      ...row,
+      ...outputs(result),
+      state: result.ended === null ? "done" : "failed",
+      reason: result.ended,
+      delta: JSON.stringify(changes),
+      changed: JSON.stringify(changes.map(({ path }) => path)),
+      comparison: JSON.stringify(comparison),
+    };
+  }
+
+  return {
+    async run(id: string, step: PlannedStep, request: StepRequest, state: SandboxState): Promise<StepReport> {
+      check(step, request, state);
+      const row: StepRow = {
+        session_id: id,
+        step: keyOf(step),
+        position: (state.done.at(-1)?.position ?? 0) + 1,
+        fingerprint: step.fingerprint,
+        state: "running",
+        exit_code: null,
+        stdout: null,
+        stderr: null,
+        reason: null,
+        changed: "[]",
+        delta: "[]",
+        comparison: null,
+        ran_at: Date.now(),
+      };
+      const done = request.skip
+        ? { ...row, state: "skipped" as const }
+        : step.kind === "command"
+          ? await command(step, row, state, request.timeoutMs)
+          : await edit(step, row, state.sandbox);
+      await store.putStep(done);
+      return stepResult(step, done);
+    },
+  };
+}
+
+/** Everything that can be refused is refused here, before anything is written or run. */
+function check(step: PlannedStep, request: StepRequest, { plan, done }: SandboxState): void {
+  const { seq } = step;
+  const known = new Set(done.map((row) => row.step));
+  if (known.has(keyOf(step))) throw new SessarcError("REPLAY_STEP_DONE", { seq });
+  if (!request.skip && !step.supported)
+    throw new SessarcError("REPLAY_STEP_UNSUPPORTED", { seq, reason: step.reason ?? "" });
+  if (!request.skip && step.kind === "command" && request.confirmCommand !== step.command)
+    throw new SessarcError("COMMAND_NOT_CONFIRMED", {
+      seq,
+      command: step.command ?? "",
+      given: request.confirmCommand !== undefined,
+    });
+  const next = plan.steps.find((one) => one.supported && !known.has(keyOf(one)));
+  if (!request.outOfOrder && !request.skip && next && next !== step)
+    throw new SessarcError("REPLAY_OUT_OF_ORDER", { seq, next: next.seq });
+}
+
+async function toDelta({ path, before, after, mode }: FileChange, sandbox: Sandbox): Promise<Delta> {
+  const was = before === null ? undefined : ((await sandbox.tree.read(path))?.mode ?? 0o644);
+  const [old, next] = [before && (await sandbox.blobs.put(before)), after && (await sandbox.blobs.put(after))];
+  return {
+    path,
+    before: old === null ? null : { mode: was ?? 0o644, blob: old },
+    after: next === null ? null : { mode: mode ?? was ?? 0o644, blob: next },
+  };
+}
+
+function settle(row: StepRow, matches: boolean | null): StepRow {
+  const recorded = { exitCode: null, output: null };
+  const comparison: Comparison = { exitCode: "unknown", output: "unknown", matches, recorded };
+  return { ...row, comparison: JSON.stringify(comparison) };
+}
+
+const outputs = (result: CommandResult) => ({
+  exit_code: result.exitCode,
+  stdout: result.stdout,
+  stderr: result.stderr,
+});
