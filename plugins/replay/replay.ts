@@ -63,6 +63,8 @@ export interface Replay {
   sweep(): Promise<void>;
 }
 
+const SWEEP_AFTER_MS = 10_000;
+
 export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Replay {
   const home = join(kernel.config.dataDir, "replay");
   const store = createReplayStore(kernel.storage.db);
@@ -71,6 +73,7 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
   const sweep = createSweeper(home, store, options);
   const git = () => kernel.registry.services.get("git") as Services["git"] | undefined;
   const turns = new Map<string, Promise<unknown>>();
+  let soon: NodeJS.Timeout | undefined;
 
   /** After everything asked of this sandbox before. */
   function alone<T>(id: string, task: () => Promise<T>): Promise<T> {
@@ -80,6 +83,14 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
     turn.then(done, done);
     return turn;
   }
+
+  /** Looking at all sandboxes is no hurry, and the first steps come now. */
+  const later = (task: () => Promise<void>) => {
+    clearTimeout(soon);
+    soon = setTimeout(() => void task(), SWEEP_AFTER_MS);
+    soon.unref();
+  };
+  kernel.onClose(() => clearTimeout(soon));
 
   const placeOf = (row: SandboxRow) => join(home, row.folder);
   const readerOf = (row: SandboxRow) => async (hash: string) =>
@@ -154,7 +165,7 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
           used_at: now,
         };
         await store.begin(row);
-        void sweep(id);
+        later(() => sweep(id));
         const { kind } = await isolation();
         return { ...toInfo(row, placeOf(row)), sandbox: folder, isolation: kind };
       }),

@@ -4,7 +4,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { percentile, scratch, start } from "./_service.mjs";
+import { percentile, scratch, start, usageOf } from "./_service.mjs";
 
 const count = Number(process.argv[2] ?? 10_000);
 const home = scratch("replay-home");
@@ -64,7 +64,8 @@ const say = (what, ms, limit) =>
 
 try {
   await post("/import", { all: true });
-  const sessionId = "claude-code:bench";
+  const { sessions } = await (await fetch(`${service.url}/api/sessions`)).json();
+  const sessionId = sessions[0].id;
   const waits = [];
   let busy = true;
   const others = (async () => {
@@ -73,11 +74,15 @@ try {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   })();
+  const before = usageOf(service.pid).cpu;
   const first = await timed(() => post("/replay/start", { sessionId }));
+  say("start: processor time of the service (git's own comes on top)", (usageOf(service.pid).cpu - before) * 1000, "-");
   const again = await timed(() => post("/replay/start", { sessionId }));
   say(`start, ${first.answer.files} files: first`, first.ms, 2000);
   say("start: again, the old sandbox goes first", again.ms, 2000);
-  const { steps } = await (await fetch(`${service.url}/api/sessions/${sessionId}/replay-plan`)).json();
+  const { steps } = await (
+    await fetch(`${service.url}/api/sessions/${encodeURIComponent(sessionId)}/replay-plan`)
+  ).json();
   const previews = [];
   const edits = [];
   for (const { seq, kind, command } of steps) {

@@ -1,8 +1,8 @@
 /** One sandbox on disk: its files, their index, the contents that were replaced. Its place is ours alone. */
-import { createHash } from "node:crypto";
-import { chmod, mkdir, readdir, rm, stat } from "node:fs/promises";
+import { createHash, randomBytes } from "node:crypto";
+import { chmod, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Services } from "sessarc";
+import { isGone, type Services } from "sessarc";
 import { type Blobs, createBlobs } from "./blobs.ts";
 import { type Index, readIndex, refresh, writeIndex } from "./index-file.ts";
 import { restore } from "./restore.ts";
@@ -48,7 +48,7 @@ export async function seedSandbox(
   place: string,
   seed: Seed,
 ): Promise<{ sandbox: Sandbox; files: number; notes: string[] }> {
-  await removeAll(place);
+  await setAside(place);
   await mkdir(join(place, "home"), { recursive: true, mode: 0o700 });
   await mkdir(join(place, "files"), { recursive: true, mode: 0o700 });
   const sandbox = openSandbox(place);
@@ -87,6 +87,21 @@ function leftOut(tree: Awaited<ReturnType<Services["git"]["exportTree"]>>): stri
   if (tree.unlisted > 0)
     notes.push(`${tree.unlisted}: files whose name is no UTF-8 are there, but changes to them are not shown`);
   return notes;
+}
+
+/** What an earlier sandbox is renamed to; it goes in the background, and with the next sweep when the service ends before. */
+export const ASIDE = /^[0-9a-f]{24}\.gone-[0-9a-f]{8}$/;
+
+async function setAside(place: string): Promise<void> {
+  const aside = `${place}.gone-${randomBytes(4).toString("hex")}`;
+  try {
+    await rename(place, aside);
+  } catch (error) {
+    if (isGone(error)) return;
+    throw error;
+  }
+  // A failure leaves it to the sweep.
+  void removeAll(aside).catch(() => undefined);
 }
 
 /** Commands may have taken the rights to remove from folders of their own. */

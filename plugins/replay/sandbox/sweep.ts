@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ReplayOptions } from "../options.ts";
 import type { ReplayStore } from "../store.ts";
-import { removeAll, sizeOf } from "./sandbox.ts";
+import { ASIDE, removeAll, sizeOf } from "./sandbox.ts";
 
 const MAX_BYTES = 2 * 2 ** 30;
 const MAX_SANDBOXES = 20;
@@ -30,7 +30,7 @@ async function sweep(
   const rows = await store.sandboxes();
   const known = new Set(rows.map((row) => row.folder));
   for (const name of await readdir(home).catch(() => []))
-    if (!known.has(name) && /^[0-9a-f]{24}$/.test(name)) await removeAll(join(home, name));
+    if (ASIDE.test(name) || (!known.has(name) && /^[0-9a-f]{24}$/.test(name))) await removeAll(join(home, name));
   let bytes = 0;
   let count = 0;
   for (const row of rows) {
