@@ -59,6 +59,11 @@ const ADAPTER: Readonly<Record<Exclude<keyof Adapter, "tools" | "skills" | "mcp"
   usage: fn("Leave it out when tokens cost as much as reading."),
   tail: fn("Leave it out: the log is read again when it changed."),
   tailBatches: fn("Leave it out: it is made from `lines`."),
+  replay: {
+    is: (it) => isRecord(it) && Object.values(it).every(isFunction),
+    must: "an object of functions",
+    remedy: "Write it like replay: { actions: (call) => undefined }.",
+  },
   retention: fn("Write it like retention: () => ({ days: 30, source: path })."),
   at: fn("Leave it out: defineAdapter makes it."),
 };
