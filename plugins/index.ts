@@ -27,7 +27,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("git", () => import("./git/index.ts")),
     entry("security", () => import("./security/index.ts"), ["export", "guard"]),
     entry("share", () => import("./share/index.ts")),
-    entry("mcp-hub", () => import("./mcp-hub/index.ts")),
+    entry("mcp-hub", () => import("./mcp-hub/index.ts"), ["mcp"]),
     entry("skills", () => import("./skills/index.ts"), ["skills"]),
     entry("replay", () => import("./replay/index.ts"), ["replay"]),
     entry("feedback", () => import("./feedback/index.ts")),

@@ -1,6 +1,7 @@
 /** Hub: every tool server behind one endpoint, and the archive as one of them. */
 import { definePlugin, type JsonRecord, type MaybePromise, type RoutesOf } from "sessarc";
 import "./errors.ts";
+import { commands } from "./commands/index.ts";
 import { createMcp, type Mcp } from "./mcp.ts";
 import { migrations } from "./registry/store.ts";
 import { endpointRoutes } from "./routes/endpoint.ts";
@@ -17,9 +18,14 @@ export default definePlugin({
   dependsOn: ["archive", "security"],
   routes,
   migrations,
+  commands,
   setup(kernel) {
     const mcp = createMcp(kernel);
     kernel.provide("mcp", mcp);
+    kernel.hooks.hook("session:replaced", async ({ id }) => {
+      await mcp.hub.flush();
+      await mcp.history.join(id);
+    });
     kernel.onClose(() => mcp.close());
   },
 });

@@ -2,6 +2,7 @@
 import type { Kernel } from "sessarc";
 import { createArchiveService } from "./builtin/archive-service.ts";
 import { createEndpoint, type Endpoint } from "./endpoint/endpoint.ts";
+import { type CallHistory, createCallHistory } from "./hub/calls.ts";
 import { createHub, type Hub } from "./hub/hub.ts";
 import { createServices, type Registry } from "./registry/registry.ts";
 import { createRegistryStore } from "./registry/store.ts";
@@ -12,6 +13,7 @@ export interface Mcp {
   readonly vault: Vault;
   readonly hub: Hub;
   readonly endpoint: Endpoint;
+  readonly history: CallHistory;
   close(): Promise<void>;
 }
 
@@ -23,12 +25,14 @@ export function createMcp(kernel: Kernel): Mcp {
     await kernel.notify("mcp:changed", { id });
   });
   const hub = createHub(kernel, services, store, createArchiveService(kernel));
+  const history = createCallHistory(kernel);
   const endpoint = createEndpoint(kernel, hub, services);
   return {
     services,
     vault,
     hub,
     endpoint,
+    history,
     async close() {
       await endpoint.close();
       await hub.close();

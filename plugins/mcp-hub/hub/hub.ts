@@ -26,6 +26,8 @@ export interface Hub {
   health(entry: ServiceEntry): ServiceHealth;
   /** A service was changed or removed: its connections end, clients are told. */
   replaced(service: string): Promise<void>;
+  /** Calls that were counted are in the catalogue then. */
+  flush(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -151,6 +153,7 @@ export function createHub(kernel: Kernel, registry: Registry, store: RegistrySto
       clients.changed(service, KINDS);
       await pool.reset(service);
     },
+    flush: () => stats.flush(),
     async close() {
       parking.close();
       clients.close();

@@ -144,4 +144,21 @@ const log = defineRoute({
   },
 });
 
-export const hubRoutes = [status, tools, call, log] as const;
+const calls = defineRoute({
+  method: "GET",
+  path: "/mcp/calls",
+  summary: "Calls of tools with the session and message each was made in, and figures of every tool",
+  query: v.object({
+    service: v.optional(v.string()),
+    session: v.optional(v.string()),
+    limit: v.optional(v.pipe(v.string(), v.digits(), v.toNumber(), v.minValue(1), v.maxValue(1_000))),
+  }),
+  handler: async ({ kernel, query: { service, session, limit = 100 } }) => {
+    const { hub, history } = kernel.inject("mcp");
+    await hub.flush();
+    const [newest, figures] = await Promise.all([history.newest({ service, session, limit }), history.figures()]);
+    return { calls: newest, tools: figures };
+  },
+});
+
+export const hubRoutes = [status, tools, call, calls, log] as const;

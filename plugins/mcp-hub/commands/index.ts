@@ -1,0 +1,33 @@
+/** `sessarc mcp`: descriptions here, code behind `load`. */
+import type { Command } from "sessarc";
+
+const mcp: Command = {
+  name: "mcp",
+  summary: "Bridges stdio to the hub of tool servers; lists, adds, removes and tests them",
+  usage: "[list | add <id> (--url u | -- command…) | remove <id> | test <id> | log]",
+  options: {
+    client: { type: "string" },
+    project: { type: "string" },
+    service: { type: "string", short: "s" },
+    url: { type: "string" },
+    transport: { type: "string" },
+    env: { type: "string", multiple: true },
+    header: { type: "string", multiple: true },
+    bearer: { type: "string" },
+    limit: { type: "string" },
+  },
+  help: {
+    client: "Who asks: scopes of services go by it",
+    project: "Project it asks in: id or path",
+    service: "One service alone, its names unchanged; of the log, its messages",
+    url: "Address of a service over HTTP",
+    transport: "stdio, http or sse, where it does not show",
+    env: "NAME=value for the command; NAME alone takes the value from this environment",
+    header: "Name=value for the address; NAME as above after the =, written $NAME",
+    bearer: "Name of the variable that holds the token",
+    limit: "Messages of the log (50)",
+  },
+  load: () => import("./mcp.ts"),
+};
+
+export const commands: readonly Command[] = [mcp];

@@ -1,0 +1,135 @@
+import { ApiError, type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
+import type { LogEntry } from "../hub/log.ts";
+import type { WireService } from "../routes/wire.ts";
+
+export async function run(ctx: CommandContext): Promise<number> {
+  const [action, ...rest] = ctx.args;
+  switch (action) {
+    case undefined:
+      return (await import("./bridge.ts")).bridge(ctx);
+    case "list":
+      return list(ctx);
+    case "add":
+      return add(ctx, rest);
+    case "remove":
+      return remove(ctx, rest);
+    case "test":
+      return test(ctx, rest);
+    case "log":
+      return log(ctx);
+    default:
+      throw new UsageError("`sessarc mcp` takes nothing (the bridge), or one of list, add, remove, test, log");
+  }
+}
+
+async function list(ctx: CommandContext): Promise<number> {
+  const { services } = await ctx.get<{ services: WireService[] }>("/mcp/services");
+  if (ctx.json) ctx.out(JSON.stringify({ services }));
+  else {
+    const style = createStyle(ctx.colour);
+    ctx.out(
+      formatTable(
+        [
+          { title: "Service", value: ({ id }) => printable(id) },
+          { title: "Kind", value: ({ transport }) => transport },
+          { title: "State", value: ({ state }) => state },
+          { title: "Tools", value: ({ tools }) => (tools === null ? "" : String(tools)), align: "right" },
+          { title: "Where", value: ({ url, command, args }) => printable(url ?? [command ?? "", ...args].join(" ")) },
+        ],
+        services,
+      ),
+    );
+    for (const { id, lastError } of services)
+      if (lastError) ctx.out(`${style.yellow(printable(id))}: ${printable(lastError)}`);
+  }
+  return services.length > 0 ? 0 : 3;
+}
+
+async function add(ctx: CommandContext, [id, command, ...args]: readonly string[]): Promise<number> {
+  const { url, transport } = ctx.flags;
+  if (id === undefined || (typeof url === "string") === (command !== undefined))
+    throw new UsageError("`sessarc mcp add <id>` takes --url <address>, or -- and a command");
+  const bearer = ctx.flags.bearer;
+  const body = {
+    id,
+    ...(typeof transport === "string" ? { transport } : {}),
+    ...(typeof url === "string" ? { url } : { command, args }),
+    ...pairs("env", ctx.flags.env),
+    ...pairs("headers", ctx.flags.header),
+    ...(typeof bearer === "string" ? { credential: { kind: "bearer", value: variable(bearer) } } : {}),
+  };
+  const service = await send<WireService & { created: boolean }>(ctx, "POST", "/mcp/services", body);
+  if (ctx.json) ctx.out(JSON.stringify(service));
+  else
+    ctx.out(
+      `${service.created ? "Added" : "Changed"} ${printable(service.id)}. Try it: sessarc mcp test ${printable(service.id)}`,
+    );
+  return 0;
+}
+
+/** `NAME=value`, or a value that stands in this environment: command lines can be read by everybody on the machine. */
+function pairs(
+  field: "env" | "headers",
+  flag: CommandContext["flags"][string],
+): Record<string, Record<string, string>> {
+  if (!Array.isArray(flag)) return {};
+  const values = flag.map((pair) => {
+    const [, name, value] = /^([^=]+)(?:=(.*))?$/s.exec(String(pair)) ?? [];
+    if (name === undefined) throw new UsageError(`--${field === "env" ? "env" : "header"} takes NAME=value`);
+    const reference = value === undefined ? name : /^\$(\w+)$/.exec(value)?.[1];
+    return [name, reference === undefined ? (value ?? "") : variable(reference)] as const;
+  });
+  return { [field]: Object.fromEntries(values) };
+}
+
+function variable(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw new UsageError(`The variable ${name} is not set in this environment`);
+  return value;
+}
+
+async function remove(ctx: CommandContext, [id]: readonly string[]): Promise<number> {
+  if (id === undefined) throw new UsageError("`sessarc mcp remove <id>` needs the id of a service");
+  const answer = await send(ctx, "DELETE", `/mcp/services/${encodeURIComponent(id)}`);
+  ctx.out(ctx.json ? JSON.stringify(answer) : `Removed ${printable(id)}`);
+  return 0;
+}
+
+async function test(ctx: CommandContext, [id]: readonly string[]): Promise<number> {
+  if (id === undefined) throw new UsageError("`sessarc mcp test <id>` needs the id of a service");
+  const started = performance.now();
+  const answer = await ctx.get<{ tools: { tool: string; allowed: boolean }[]; errors: Record<string, string> }>(
+    "/mcp/tools",
+    { service: id },
+    ctx.signal,
+  );
+  const ms = Math.round(performance.now() - started);
+  const error = answer.errors[id];
+  if (ctx.json) ctx.out(JSON.stringify({ ...answer, ms }));
+  else if (error) ctx.err(printable(error));
+  else ctx.out(`${printable(id)} answers: ${answer.tools.length} tools in ${ms} ms`);
+  return error ? 1 : 0;
+}
+
+async function log(ctx: CommandContext): Promise<number> {
+  const text = (value: unknown) => (typeof value === "string" ? value : undefined);
+  const query = { service: text(ctx.flags.service), limit: text(ctx.flags.limit) ?? "50" };
+  const { entries } = await ctx.get<{ entries: LogEntry[] }>("/mcp/log", query);
+  if (ctx.json) ctx.out(JSON.stringify({ entries }));
+  else
+    for (const { at, direction, service, method, ms, status } of entries)
+      ctx.out(
+        [at, direction === "in" ? "→" : "←", service ?? "", method, status, ms === null ? "" : `${ms} ms`]
+          .map((part) => printable(part))
+          .join("  "),
+      );
+  return entries.length > 0 ? 0 : 3;
+}
+
+async function send<T>(ctx: CommandContext, method: string, path: string, body?: object): Promise<T> {
+  const json = body ? { body: JSON.stringify(body), headers: { "content-type": "application/json" } } : {};
+  const response = await ctx.fetch(path, { method, ...json });
+  const answer: unknown = await response.json();
+  if (!response.ok) throw new ApiError(answer as ConstructorParameters<typeof ApiError>[0]);
+  return answer as T;
+}
