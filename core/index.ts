@@ -27,7 +27,7 @@ export type { ResolvedConfig } from "./contract/config.ts";
 export * from "./contract/kernel.ts";
 export * from "./contract/plugin.ts";
 export type { AdapterFolders, Registry } from "./contract/registry.ts";
-export type { PluginInfo, PluginProblem, StatusReport } from "./contract/reports.ts";
+export type { DoctorCheck, PluginInfo, PluginProblem, StatusReport } from "./contract/reports.ts";
 export * from "./contract/route.ts";
 export * from "./contract/tool-action.ts";
 export * from "./errors/error.ts";

@@ -23,7 +23,14 @@ export interface StatusReport {
   /** null when nothing listens (a kernel without a socket). */
   port: number | null;
   dataDir: string;
-  storage: { catalogBytes: number; transcriptBytes: number; sessions: number; messages: number };
+  storage: {
+    catalogBytes: number;
+    transcriptBytes: number;
+    sessions: number;
+    messages: number;
+    /** Sessions of which a transcript could not be read. */
+    damaged?: number;
+  };
   uptimeMs: number;
   [section: string]: Json;
 }

@@ -8,7 +8,9 @@ import {
   type SessionEvent,
   type SessionRef,
   type SessionUsage,
+  type TranscriptPart,
 } from "sessarc";
+import { Readers } from "./catalogue/readers.ts";
 import { createStore, type Store } from "./catalogue/store.ts";
 import {
   type Cost,
@@ -19,6 +21,7 @@ import {
   type StoredSession,
 } from "./catalogue/types.ts";
 import { ReplyCount } from "./counting/count.ts";
+import { Damage, isDamage } from "./import/damage.ts";
 import { Importer } from "./import/importer.ts";
 import { createResolver, type FolderIdentity, type ProjectResolver } from "./places/projects.ts";
 import { createSources, type Sources } from "./places/sources.ts";
@@ -40,6 +43,8 @@ export interface Archive {
   readonly resolver: ProjectResolver;
   readonly index: SearchIndex;
   readonly sources: Sources;
+  readonly readers: Readers;
+  readonly damage: Damage;
   /** Grows with every change of sessions or projects: equal numbers mean equal answers. */
   readonly generation: number;
   /** Call after changing sessions or projects. */
@@ -82,18 +87,53 @@ export function createArchive(kernel: Kernel): Archive {
   const costOf = (usage: SessionUsage) => neighbour("pricing")?.cost(usage) ?? null;
   const store = createStore(db, costOf);
   const resolver = createResolver(db, async (path) => (await neighbour("git")?.identity(path)) ?? { kind: "folder" });
-  const index = new SearchIndex(db, transcripts);
+  const readers = new Readers((error) => kernel.notify("listener:failed", error, { hook: "transcripts" }));
+  const damage = new Damage(kernel, () => archive.importer);
+  const index = new SearchIndex(db, transcripts, readers, (id) => damage.found(id));
   let generation = 0;
   const changed = () => {
     generation++;
     index.invalidate();
   };
+  /** From the row as it was read, or, where that was replaced before the first message, as it is now. */
+  async function* reading<T>(
+    row: Pick<SessionRow, "id" | "parts">,
+    read: (parts: TranscriptPart[]) => AsyncGenerator<T>,
+  ): AsyncGenerator<T> {
+    const end = readers.begin();
+    let { parts } = row;
+    let begun = false;
+    try {
+      for (;;) {
+        try {
+          for await (const one of read(partsOf({ parts }))) {
+            begun = true;
+            yield one;
+          }
+          return;
+        } catch (error) {
+          if (!isDamage(error)) throw error;
+          const now = await store.row(row.id);
+          if (now?.parts === parts) damage.found(row.id);
+          if (begun || !now || now.parts === parts) throw error;
+          parts = now.parts;
+        }
+      }
+    } finally {
+      end();
+    }
+  }
 
   const archive: Archive = {
     store,
     resolver,
     index,
-    importer: new Importer(kernel, resolver, changed),
+    importer: new Importer(kernel, resolver, readers, (ids) => {
+      damage.mended(ids);
+      changed();
+    }),
+    readers,
+    damage,
     sources: createSources(kernel),
     get generation() {
       return generation;
@@ -121,8 +161,8 @@ export function createArchive(kernel: Kernel): Archive {
       if (!row) throw new SessarcError("PROJECT_NOT_FOUND", { id });
       return row.path;
     },
-    events: (row, from) => transcripts.events(row.id, partsOf(row), from),
-    chunks: (row, from) => transcripts.chunks(row.id, partsOf(row), from),
+    events: (row, from) => reading(row, (parts) => transcripts.events(row.id, parts, from)),
+    chunks: (row, from) => reading(row, (parts) => transcripts.chunks(row.id, parts, from)),
     async checkTool(tool) {
       if (kernel.registry.adapters.has(tool) || (await store.hasTool(tool))) return;
       const known = [...kernel.registry.adapters.keys()].join(", ");

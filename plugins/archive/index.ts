@@ -2,6 +2,7 @@
 import { definePlugin, type RoutesOf, type SessionRef } from "sessarc";
 import "./errors.ts";
 import { type Archive, createArchive } from "./archive.ts";
+import { checkTranscripts } from "./catalogue/check.ts";
 import { migrations } from "./catalogue/schema.ts";
 import { commands } from "./commands/index.ts";
 import type { ImportedSession } from "./import/types.ts";
@@ -35,16 +36,18 @@ export default definePlugin({
     kernel.onClose(async () => {
       await archive.importer.idle();
       archive.index.close();
+      await archive.readers.close();
     });
     const retention = createRetentionGuard(kernel);
     kernel.hooks.hook("doctor:check", async (report) => {
-      report.checks.push(...(await checkRetention(kernel)));
+      report.checks.push(...(await checkRetention(kernel)), await checkTranscripts(kernel));
     });
     kernel.hooks.hook("status:collect", async (status) => {
       const totals = await archive.store.totals();
       status.storage.sessions = totals?.sessions ?? 0;
       status.storage.messages = totals?.messages ?? 0;
       status.storage.transcriptBytes = totals?.bytes ?? 0;
+      status.storage.damaged = archive.damage.ids.size;
       status.retention = await retention.report();
       status.sync = { lastAt: archive.importer.lastSyncAt, import: { ...archive.importer.progress } };
     });

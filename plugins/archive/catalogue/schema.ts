@@ -68,4 +68,5 @@ export const migrations: readonly string[] = [
      kept_at text not null,
      primary key (session_id, version)
    );`,
+  "alter table tombstone add column generation integer not null default 0",
 ];

@@ -60,6 +60,10 @@ export interface SessionFilter {
   offset?: number | undefined;
 }
 
+/** Of all parts, those of earlier texts too. */
+const BYTES =
+  "select coalesce(sum(json_extract(part.value, '$[1]')), 0) from (select parts from session union all select parts from earlier) all_parts, json_each(all_parts.parts) part";
+
 const ORDER = {
   recent: "sort_at desc, id",
   oldest: "sort_at, id",
@@ -255,9 +259,12 @@ export function createStore(db: Database, costOf: CostOf) {
     /** Statements that take sessions out and keep them from coming back by sync. */
     removal(ids: readonly string[], at: string): Statement[] {
       return ids.flatMap((id): Statement[] => [
+        [
+          "insert or replace into tombstone (session_id, at, generation) select id, ?, generation from session where id = ?",
+          [at, id],
+        ],
         ["delete from session where id = ?", [id]],
         ["delete from earlier where session_id = ?", [id]],
-        ["insert or replace into tombstone (session_id, at) values (?, ?)", [id, at]],
       ]);
     },
     /** Generations of all parts of a session: of its own text and of earlier ones. */
@@ -273,7 +280,7 @@ export function createStore(db: Database, costOf: CostOf) {
 
     totals: () =>
       db.get<{ sessions: number; messages: number; bytes: number }>(
-        "select count(*) as sessions, coalesce(sum(message_count), 0) as messages, coalesce(sum(json_extract(parts, '$[0][1]')), 0) as bytes from session",
+        `select count(*) as sessions, coalesce(sum(message_count), 0) as messages, (${BYTES}) as bytes from session`,
       ),
     pathExists: (path: string | null) => path !== null && existsSync(path),
   };

@@ -6,6 +6,11 @@ export function addFacts(facts: SessionFacts, more: SessionFacts): void {
   for (const [kind, count] of Object.entries(more.kinds)) facts.kinds[kind] = (facts.kinds[kind] ?? 0) + count;
   addPairs(facts.tools, more.tools);
   addPairs(facts.files, more.files);
+  for (const [name, [calls, failures, last]] of Object.entries(more.skills ?? {})) {
+    const before = skillOf(facts, name);
+    const at = last === null ? before[2] : Math.max(last, before[2] ?? last);
+    setSkill(facts, name, [before[0] + calls, before[1] + failures, at]);
+  }
   for (const [name, { m, e }] of Object.entries(more.slots)) {
     const slot = facts.slots[name] ?? { m: 0, a: 0, e: 0 };
     facts.slots[name] = slot;
@@ -24,6 +29,11 @@ export function takeFacts(facts: SessionFacts, less: SessionFacts): number {
   }
   takePairs(facts.tools, less.tools);
   takePairs(facts.files, less.files);
+  for (const [name, [calls, failures]] of Object.entries(less.skills ?? {})) {
+    const before = skillOf(facts, name);
+    if (before[0] > calls) setSkill(facts, name, [before[0] - calls, Math.max(0, before[1] - failures), before[2]]);
+    else delete facts.skills?.[name];
+  }
   for (const [name, { m, a, e }] of Object.entries(less.slots)) {
     const slot = facts.slots[name];
     if (!slot) continue;
@@ -34,6 +44,16 @@ export function takeFacts(facts: SessionFacts, less: SessionFacts): number {
     if (slot.m + slot.a + slot.e === 0 && !slot.u) delete facts.slots[name];
   }
   return active;
+}
+
+type Uses = [calls: number, failures: number, last: number | null];
+
+const skillOf = ({ skills }: SessionFacts, name: string): Uses =>
+  skills && Object.hasOwn(skills, name) ? (skills[name] ?? [0, 0, null]) : [0, 0, null];
+
+function setSkill(facts: SessionFacts, name: string, value: Uses): void {
+  facts.skills ??= {};
+  Object.defineProperty(facts.skills, name, { value, enumerable: true, writable: true, configurable: true });
 }
 
 function takePairs(from: Record<string, [number, number]>, less: Record<string, [number, number]>): void {

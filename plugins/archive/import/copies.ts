@@ -1,5 +1,5 @@
 /** What a fork copied from the session it came from counts there: its messages, calls and files, as its tokens do. */
-import type { Database, Kernel, SessionEvent, ToolRole, TranscriptPart } from "sessarc";
+import type { Adapter, Database, Kernel, SessionEvent, TranscriptPart } from "sessarc";
 import { type EarlierRow, partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
 import { takeFacts } from "../counting/merge.ts";
 import { collectFacts, type FactsCollector } from "./facts.ts";
@@ -63,11 +63,11 @@ interface Copied {
 async function copiedFrom(kernel: Kernel, fork: Fork, origin: SessionRow): Promise<Copied | undefined> {
   const { db, transcripts } = kernel.storage;
   const earlier = await db.all<EarlierRow>("select * from earlier where session_id = ?", [origin.id]);
-  const roles = kernel.registry.adapters.get(fork.tool)?.tools ?? {};
+  const adapter = kernel.registry.adapters.get(fork.tool) ?? {};
   let most: Copied | undefined;
   for (const text of [origin, ...earlier]) {
     const read = (id: string, parts: TranscriptPart[]) => oneByOne(transcripts.events(id, parts));
-    const found = await commonStart(read(fork.id, partsOf(fork)), read(origin.id, partsOf(text)), roles);
+    const found = await commonStart(read(fork.id, partsOf(fork)), read(origin.id, partsOf(text)), adapter);
     if (found.count > (most?.count ?? 0)) most = found;
   }
   return most;
@@ -77,9 +77,9 @@ async function copiedFrom(kernel: Kernel, fork: Fork, origin: SessionRow): Promi
 async function commonStart(
   fork: AsyncGenerator<SessionEvent>,
   origin: AsyncGenerator<SessionEvent>,
-  roles: Readonly<Record<string, ToolRole>>,
+  adapter: Pick<Adapter, "skills" | "tools">,
 ): Promise<Copied> {
-  const facts = collectFacts(roles);
+  const facts = collectFacts(adapter);
   let waiting: SessionEvent[] = [];
   let count = 0;
   let [mine, theirs] = [await fork.next(), await origin.next()];

@@ -1,5 +1,6 @@
 /** Scans and imports, one run at a time; remembers the last scan and tells what is going on. */
 import { type AdapterEnv, type Kernel, SessarcError, type SessionSummary } from "sessarc";
+import type { Readers } from "../catalogue/readers.ts";
 import type { Identity, ProjectResolver } from "../places/projects.ts";
 import { rescan } from "../places/rescan.ts";
 import { type Found, type Scan, scanLogs, versionOf } from "../places/scan.ts";
@@ -32,6 +33,7 @@ const SILENT = () => {};
 export class Importer {
   readonly #kernel: Kernel;
   readonly #resolver: ProjectResolver;
+  readonly #readers: Readers;
   readonly #onCommit: (ids: readonly string[]) => void;
   #scan: Scan | undefined;
   #scanning: Promise<Scan> | undefined;
@@ -48,8 +50,9 @@ export class Importer {
   /** End of the last run that looked at all tools. */
   lastSyncAt: string | null = null;
 
-  constructor(kernel: Kernel, resolver: ProjectResolver, onCommit: (ids: readonly string[]) => void) {
+  constructor(kernel: Kernel, resolver: ProjectResolver, readers: Readers, onCommit: (ids: readonly string[]) => void) {
     this.#kernel = kernel;
+    this.#readers = readers;
     this.#resolver = resolver;
     this.#onCommit = onCommit;
   }
@@ -161,6 +164,7 @@ export class Importer {
           found,
           named,
           onCommit: this.#onCommit,
+          readers: this.#readers,
           settler: () => (this.#settler ??= Settler.load(this.#kernel.storage.db)),
           signal: cancel.signal,
           onFrame: (frame) => {

@@ -1,5 +1,5 @@
 /** What a session's log no longer says stays: texts stored before, of which something is missing in the one just read. */
-import { isSessarcError, type SessionEvent, type ToolRole, type TranscriptPart } from "sessarc";
+import { type Adapter, isSessarcError, type SessionEvent, type TranscriptPart } from "sessarc";
 import { createNumbering, type Known, type Seen } from "../counting/identity.ts";
 import { collectFacts } from "./facts.ts";
 import type { EarlierText, StoredText } from "./types.ts";
@@ -12,12 +12,12 @@ export async function keepEarlier(
   stored: readonly StoredText[],
   seen: Seen,
   read: (parts: readonly TranscriptPart[]) => AsyncIterable<SessionEvent[]>,
-  roles: Readonly<Record<string, ToolRole>> | undefined,
+  adapter: Pick<Adapter, "skills" | "tools">,
 ): Promise<EarlierText[]> {
   const kept: EarlierText[] = [];
   for (const { version, parts } of stored) {
     const number = createNumbering();
-    const facts = collectFacts(roles);
+    const facts = collectFacts(adapter);
     const only: Known[] = [];
     const own: [from: number, to: number][] = [];
     try {

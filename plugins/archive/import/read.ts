@@ -121,7 +121,7 @@ export async function importOne(
   }
   const { facts, writer, seen } = target;
   const readStored = (parts: readonly TranscriptPart[]) => transcripts.events(session.id, parts);
-  const kept = seen ? await keepEarlier(session.stored, seen, readStored, adapter.tools) : [];
+  const kept = seen ? await keepEarlier(session.stored, seen, readStored, adapter) : [];
   const { replies, slots, ...summary } = end ? end.summary : (step.value as SessionSummary);
   const cursor = end && isInUse(summary.endedAt ?? facts.lastAt, session.ref) ? end.cursor : undefined;
   const imported: Omit<ImportedSession, "part"> = {

@@ -37,9 +37,10 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
   const started = performance.now();
   const { db } = kernel.storage;
   const known = await loadKnown(db);
-  const deleted = new Set(
-    (await db.all<{ session_id: string }>("select session_id from tombstone")).map((row) => row.session_id),
+  const tombstones = await db.all<{ session_id: string; generation: number }>(
+    "select session_id, generation from tombstone",
   );
+  const deleted = new Map(tombstones.map((row) => [row.session_id, row.generation]));
   const report: ImportReport = {
     imported: 0,
     unchanged: 0,
@@ -66,7 +67,7 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
     } else changed.push(one);
   }
   if (moved.length > 0) await db.batch(moved);
-  if (changed.length > 0) await new Run(options, known, report).go(changed);
+  if (changed.length > 0) await new Run(options, known, deleted, report).go(changed);
   report.ms = Math.round(performance.now() - started);
   onFrame({
     type: "progress",
@@ -111,11 +112,16 @@ class Run {
   #bytesTotal = 0;
   #lastProgress = Number.NEGATIVE_INFINITY;
 
-  constructor(options: RunOptions, known: ReadonlyMap<string, Known>, report: ImportReport) {
+  constructor(
+    options: RunOptions,
+    known: ReadonlyMap<string, Known>,
+    deleted: ReadonlyMap<string, number>,
+    report: ImportReport,
+  ) {
     this.#options = options;
     this.#known = known;
     this.#report = report;
-    this.#stage = new Stage(options, known);
+    this.#stage = new Stage(options, known, deleted);
   }
 
   async go(changed: readonly Found[]): Promise<void> {
@@ -178,7 +184,7 @@ class Run {
   /** What is stored of a log that may only have grown goes along, so that the rest is not read again. */
   async #toJobSession({ id, ref }: Found): Promise<JobSession> {
     const known = this.#known.get(id);
-    const generation = (known?.generation ?? 0) + 1;
+    const generation = this.#stage.generationOf(id);
     const session: JobSession = { id, ref, generation, past: null, stored: known ? storedTexts(known, ref) : [] };
     if (!known?.has_cursor || known.format < COUNTED) return session;
     const row = await this.#options.kernel.storage.db.get<SessionRow>("select * from session where id = ?", [id]);

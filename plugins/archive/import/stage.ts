@@ -1,5 +1,6 @@
 /** Collects what was read into groups that are committed together, and removes what each replaces. */
 import type { Kernel, SessionRef, Statement } from "sessarc";
+import type { Readers } from "../catalogue/readers.ts";
 import { type EarlierRow, partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
 import { addFacts, keepTime } from "../counting/merge.ts";
 import type { ProjectResolver } from "../places/projects.ts";
@@ -16,6 +17,7 @@ export interface StageOptions {
   resolver: ProjectResolver;
   /** Told after each committed group. */
   onCommit(ids: readonly string[]): void;
+  readers: Readers;
   /** Who owns which reply, from run to run. */
   settler(): Promise<Settler>;
 }
@@ -42,14 +44,22 @@ export const isRecount = (known: Known, ref: SessionRef): boolean =>
 export class Stage {
   readonly #options: StageOptions;
   readonly #known: ReadonlyMap<string, Known>;
+  readonly #deleted: ReadonlyMap<string, number>;
   #statements: Statement[] = [];
   #staged: { id: string; old: number[]; oldCursor: number }[] = [];
   /** Sessions stored so far, by the id of their project. */
   readonly touched = new Map<string, number>();
 
-  constructor(options: StageOptions, known: ReadonlyMap<string, Known>) {
+  /** `deleted`: generation that each deleted session had. */
+  constructor(options: StageOptions, known: ReadonlyMap<string, Known>, deleted: ReadonlyMap<string, number>) {
     this.#options = options;
     this.#known = known;
+    this.#deleted = deleted;
+  }
+
+  /** Of what is stored next. Never one that was: answers are kept by it, and files named. */
+  generationOf(id: string): number {
+    return (this.#known.get(id)?.generation ?? this.#deleted.get(id) ?? 0) + 1;
   }
 
   get full(): boolean {
@@ -76,7 +86,7 @@ export class Stage {
     const projectId = association?.project_id ?? originId;
     this.#statements.push(...write);
     await this.#settle({ session, ref, follows, before });
-    const generation = (known?.generation ?? 0) + 1;
+    const generation = this.generationOf(session.id);
     this.#statements.push(upsert(session, { found, originId, generation, past, before }));
     this.#statements.push(["delete from tombstone where session_id = ?", [session.id]]);
     if (!past && (before || known?.earlier.length)) {
@@ -112,15 +122,17 @@ export class Stage {
     this.#statements = [];
     this.#staged = [];
     if (statements.length === 0) return;
-    const { kernel, onCommit } = this.#options;
+    const { kernel, onCommit, readers } = this.#options;
     const { db, transcripts } = kernel.storage;
     await db.batch(statements);
-    for (const { id, old, oldCursor } of staged) {
-      if (old.length > 0) await transcripts.remove(id, old);
-      if (oldCursor > 0) await transcripts.removeKey(transcripts.cursorKeyOf(id, oldCursor));
-    }
     const ids = staged.map((one) => one.id);
-    onCommit(ids);
+    onCommit(ids); // who begins now reads what is new
+    await readers.retire(async () => {
+      for (const { id, old, oldCursor } of staged) {
+        if (old.length > 0) await transcripts.remove(id, old);
+        if (oldCursor > 0) await transcripts.removeKey(transcripts.cursorKeyOf(id, oldCursor));
+      }
+    });
     for (const id of ids) await kernel.notify("session:replaced", { id });
   }
 }

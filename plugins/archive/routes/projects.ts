@@ -91,7 +91,9 @@ const remove = defineRoute({
         ["delete from project_alias where project_id = ?", [params.id]],
       ]);
       archive.resolver.reset();
-      for (const [id, generations] of parts) await transcripts.remove(id, generations);
+      await archive.readers.retire(async () => {
+        for (const [id, generations] of parts) await transcripts.remove(id, generations);
+      });
       return found;
     });
     archive.changed();

@@ -63,6 +63,7 @@ const search = defineRoute({
         results,
         nextCursor: next,
         stats: null,
+        damaged: 0,
       };
     }
     const answer = await archive.index.search({
@@ -90,6 +91,7 @@ const search = defineRoute({
       results,
       nextCursor: answer.next ? `${answer.next.sortAt}:${answer.next.id}` : null,
       stats: answer.stats,
+      damaged: answer.damaged,
     };
   },
 });

@@ -9,6 +9,7 @@ import {
   type Session,
   type StoredSession,
 } from "../catalogue/types.ts";
+import { isDamage } from "../import/damage.ts";
 import { removeSource } from "../places/source-file.ts";
 
 const count = (max: number) =>
@@ -120,36 +121,46 @@ const messages = defineRoute({
   }),
   handler: async ({ kernel, params, query }) => {
     const archive = kernel.inject("archive");
-    const [row, session] = await Promise.all([archive.row(params.id), archive.session(params.id)]);
-    const project = await archive.project(session.projectId);
-    const page: Page = {
-      from: query.after === undefined ? 0 : query.after + 1,
-      to: query.before ?? Number.POSITIVE_INFINITY,
-      limit: query.limit ?? Number.POSITIVE_INFINITY,
-      kinds: query.kinds === undefined ? null : parseKinds(query.kinds),
-      cut: query.cut ?? Number.POSITIVE_INFINITY,
-    };
-    if (query.before !== undefined && query.after === undefined && query.limit !== undefined && !page.kinds) {
-      page.from = Math.max(0, query.before - query.limit); // the page right before `before`
-    }
-    const text = query.version === undefined ? partsOf(row) : await earlierText(kernel, row, query.version);
-    const total = lengthOf(text);
-    const head = { session, project, total };
-    if (query.limit === undefined && total > STREAM_OVER) return streamAll(kernel, row.id, text, head, page);
-    const found: Message[] = [];
-    let more = false;
-    for await (const batch of select(kernel.storage.transcripts.events(row.id, text, page.from), page)) {
-      for (const message of batch) {
-        if (found.length === page.limit) {
-          more = true;
-          break;
-        }
-        found.push(message);
+    const end = archive.readers.begin();
+    let streams = false;
+    try {
+      const [row, session] = await Promise.all([archive.row(params.id), archive.session(params.id)]);
+      const project = await archive.project(session.projectId);
+      const page: Page = {
+        from: query.after === undefined ? 0 : query.after + 1,
+        to: query.before ?? Number.POSITIVE_INFINITY,
+        limit: query.limit ?? Number.POSITIVE_INFINITY,
+        kinds: query.kinds === undefined ? null : parseKinds(query.kinds),
+        cut: query.cut ?? Number.POSITIVE_INFINITY,
+      };
+      if (query.before !== undefined && query.after === undefined && query.limit !== undefined && !page.kinds) {
+        page.from = Math.max(0, query.before - query.limit); // the page right before `before`
       }
-      if (more) break;
+      const text = query.version === undefined ? partsOf(row) : await earlierText(kernel, row, query.version);
+      const total = lengthOf(text);
+      const head = { session, project, total };
+      const events = told(kernel, row.id, kernel.storage.transcripts.events(row.id, text, page.from));
+      if (query.limit === undefined && total > STREAM_OVER) {
+        streams = true;
+        return streamAll(select(events, page), head, end);
+      }
+      const found: Message[] = [];
+      let more = false;
+      for await (const batch of select(events, page)) {
+        for (const message of batch) {
+          if (found.length === page.limit) {
+            more = true;
+            break;
+          }
+          found.push(message);
+        }
+        if (more) break;
+      }
+      const last = found.at(-1)?.seq;
+      return { ...head, messages: found, nextCursor: more && last !== undefined ? String(last) : null };
+    } finally {
+      if (!streams) end();
     }
-    const last = found.at(-1)?.seq;
-    return { ...head, messages: found, nextCursor: more && last !== undefined ? String(last) : null };
   },
 });
 
@@ -178,7 +189,7 @@ const remove = defineRoute({
       const found = await archive.row(params.id);
       const generations = await archive.store.generations(found.id);
       await kernel.storage.db.batch(archive.store.removal([found.id], new Date().toISOString()));
-      await kernel.storage.transcripts.remove(found.id, generations);
+      await archive.readers.retire(() => kernel.storage.transcripts.remove(found.id, generations));
       return found;
     });
     archive.changed();
@@ -270,15 +281,22 @@ export function toMessage(event: SessionEvent, cut = Number.POSITIVE_INFINITY): 
   return message;
 }
 
+/** Says so when a transcript cannot be read: it is mended from the log where that is there. */
+async function* told(kernel: Kernel, id: string, events: AsyncIterable<SessionEvent[]>) {
+  try {
+    yield* events;
+  } catch (error) {
+    if (isDamage(error)) kernel.inject("archive").damage.found(id);
+    throw error;
+  }
+}
+
 function streamAll(
-  kernel: Kernel,
-  id: string,
-  parts: ReturnType<typeof partsOf>,
+  batches: AsyncGenerator<Message[]>,
   head: { session: Session; project: Project; total: number },
-  page: Page,
+  end: () => void,
 ): Response {
   const encoder = new TextEncoder();
-  const batches = select(kernel.storage.transcripts.events(id, parts, page.from), page);
   const opening = JSON.stringify(head);
   let first = true;
   const stream = new ReadableStream<Uint8Array>({
@@ -287,8 +305,12 @@ function streamAll(
     },
     async pull(controller) {
       for (;;) {
-        const step = await batches.next();
+        const step = await batches.next().catch((error: unknown) => {
+          end();
+          throw error;
+        });
         if (step.done) {
+          end();
           controller.enqueue(encoder.encode('],"nextCursor":null}'));
           controller.close();
           return;
@@ -300,7 +322,10 @@ function streamAll(
         return;
       }
     },
-    cancel: () => void batches.return(undefined),
+    async cancel() {
+      await batches.return(undefined);
+      end();
+    },
   });
   return new Response(stream, { headers: { "content-type": "application/json; charset=utf-8" } });
 }

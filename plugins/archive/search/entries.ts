@@ -1,5 +1,5 @@
 /** The sessions a search goes through, with directories and signatures of their texts as far as they were read. */
-import type { Database, PartIndex, TranscriptPart, Transcripts } from "sessarc";
+import { type Database, isSessarcError, type PartIndex, type TranscriptPart, type Transcripts } from "sessarc";
 import { type EarlierRow, partsOf } from "../catalogue/types.ts";
 
 export interface Entry {
@@ -14,6 +14,8 @@ export interface Entry {
   /** Changes with `texts`. */
   packed: string;
   index: TextPart[] | undefined;
+  /** Some of it could not be read. */
+  damaged: boolean;
 }
 
 /** The session's own text, or an earlier one, of which only the messages count that no later one has. */
@@ -67,17 +69,23 @@ export class Entries {
     return this.#list;
   }
 
-  /** Reads directories and signatures of those that lack them, all at once. */
+  /** Reads directories and signatures of those that lack them, all at once. Parts that cannot be read are left out. */
   async load(entries: readonly Entry[]): Promise<void> {
     await Promise.all(
       entries.map(async (entry) => {
         const parts = entry.texts.flatMap(({ parts, earlier }) => parts.map((part) => ({ part, earlier })));
-        entry.index = await Promise.all(
-          parts.map(async ({ part, earlier }) => ({
-            ...(await this.#transcripts.index(entry.id, part)),
-            ...(earlier && { earlier }),
-          })),
+        const read = await Promise.all(
+          parts.map(async ({ part, earlier }): Promise<TextPart[]> => {
+            try {
+              return [{ ...(await this.#transcripts.index(entry.id, part)), ...(earlier && { earlier }) }];
+            } catch (error) {
+              if (!isSessarcError(error) || error.code !== "TRANSCRIPT_DAMAGED") throw error;
+              entry.damaged = true;
+              return [];
+            }
+          }),
         );
+        entry.index = read.flat();
       }),
     );
   }
@@ -116,5 +124,6 @@ function toEntry(row: Row, earlier: readonly EarlierRow[], old: Entry | undefine
       })),
     ],
     index: same?.index,
+    damaged: same?.damaged ?? false,
   };
 }

@@ -5,9 +5,11 @@ import {
   type ChunkEntry,
   type Database,
   decodeChunk,
+  isSessarcError,
   type TranscriptPart,
   type Transcripts,
 } from "sessarc";
+import type { Readers } from "../catalogue/readers.ts";
 import { Entries, type Entry, type TextPart } from "./entries.ts";
 import { type CompiledQuery, compile, type Match, matchChunk, toMatch } from "./match.ts";
 import type { Query } from "./query.ts";
@@ -41,6 +43,8 @@ export interface SearchAnswer {
   next: { sortAt: number; id: string } | null;
   /** What the index did: chunks known, chunks that passed their signature, chunks inflated for this request. */
   stats: { chunks: number; candidates: number; inflated: number };
+  /** Sessions of which something could not be read: it was left out. */
+  damaged: number;
 }
 
 const SLICE_MS = 8;
@@ -57,8 +61,13 @@ export class SearchIndex {
   readonly #transcripts: Transcripts;
   readonly #entries: Entries;
   readonly #cache: ChunkCache;
+  readonly #readers: Readers;
+  readonly #onDamage: (id: string) => void;
 
-  constructor(db: Database, transcripts: Transcripts) {
+  /** `onDamage`: told the session whose transcript could not be read. */
+  constructor(db: Database, transcripts: Transcripts, readers: Readers, onDamage: (id: string) => void) {
+    this.#readers = readers;
+    this.#onDamage = onDamage;
     this.#entries = new Entries(db, transcripts);
     this.#transcripts = transcripts;
     this.#cache = new ChunkCache(transcripts);
@@ -78,6 +87,15 @@ export class SearchIndex {
    * in memory; never more than 8 ms without letting others run.
    */
   async search(request: SearchRequest): Promise<SearchAnswer> {
+    const end = this.#readers.begin();
+    try {
+      return await this.#search(request);
+    } finally {
+      end();
+    }
+  }
+
+  async #search(request: SearchRequest): Promise<SearchAnswer> {
     const entries = await this.#entries.list();
     const compiled = compile(request.query);
     const stats = { chunks: 0, candidates: 0, inflated: 0 };
@@ -117,14 +135,17 @@ export class SearchIndex {
       const hits = await this.#look(entry, candidates, compiled);
       if (hits) results.push(hits);
     }
+    const damaged = wanted.filter((entry) => entry.damaged);
+    for (const { id } of damaged) this.#onDamage(id);
     stats.inflated = this.#transcripts.stats.inflated - inflatedBefore;
     const sessions = results.length;
     if (request.sort === "relevance") results.sort((a, b) => b.matchCount - a.matchCount).splice(request.limit);
     return {
       results,
-      total: { sessions, relation: complete && !request.cursor ? "eq" : "gte" },
+      total: { sessions, relation: complete && damaged.length === 0 && !request.cursor ? "eq" : "gte" },
       next,
       stats,
+      damaged: damaged.length,
     };
   }
 
@@ -172,7 +193,7 @@ export class SearchIndex {
     let counted = 0;
     for (let at = 0; at < candidates.length; at += AHEAD) {
       const chunks = await Promise.all(
-        candidates.slice(at, at + AHEAD).map((one) => this.#cache.get(entry.id, one.part, one.chunk, compiled.bytes)),
+        candidates.slice(at, at + AHEAD).map((one) => this.#chunk(entry, one, compiled)),
       );
       for (const [i, chunk] of chunks.entries()) {
         if (!chunk) continue;
@@ -194,9 +215,20 @@ export class SearchIndex {
     return hits.matchCount > 0 ? hits : undefined;
   }
 
+  /** Null when it holds nothing of the query, or cannot be read. */
+  async #chunk(entry: Entry, { part, chunk }: Candidate, { bytes }: CompiledQuery): Promise<Chunk | null> {
+    try {
+      return await this.#cache.get(entry.id, part, chunk, bytes);
+    } catch (error) {
+      if (!isSessarcError(error) || error.code !== "TRANSCRIPT_DAMAGED") throw error;
+      entry.damaged = true;
+      return null;
+    }
+  }
+
   async #matches(entry: Entry, candidates: readonly Candidate[], compiled: CompiledQuery): Promise<boolean> {
     for (const one of candidates) {
-      const chunk = await this.#cache.get(entry.id, one.part, one.chunk, compiled.bytes);
+      const chunk = await this.#chunk(entry, one, compiled);
       if (!chunk) continue;
       let found = false;
       matchChunk(chunk, compiled, (index) => {

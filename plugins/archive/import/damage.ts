@@ -1,0 +1,43 @@
+/** Transcripts that were found missing or damaged, and their mending from the logs. */
+import { isSessarcError, type Kernel } from "sessarc";
+import type { Importer } from "./importer.ts";
+
+export const isDamage = (error: unknown): boolean => isSessarcError(error) && error.code === "TRANSCRIPT_DAMAGED";
+
+export class Damage {
+  readonly #kernel: Kernel;
+  readonly #importer: () => Importer;
+  readonly #ids = new Set<string>();
+
+  constructor(kernel: Kernel, importer: () => Importer) {
+    this.#kernel = kernel;
+    this.#importer = importer;
+  }
+
+  /** Sessions that are known to be damaged and were not mended. */
+  get ids(): ReadonlySet<string> {
+    return this.#ids;
+  }
+
+  /** A transcript could not be read. Its log is read anew, once, where it is still there. */
+  found(id: string): void {
+    if (this.#ids.has(id) || this.#kernel.closing.aborted) return;
+    this.#ids.add(id);
+    this.#mend(id).catch((error: unknown) => this.#kernel.notify("listener:failed", error, { hook: `mend ${id}` }));
+  }
+
+  /** Sessions were stored anew. */
+  mended(ids: readonly string[]): void {
+    for (const id of ids) this.#ids.delete(id);
+  }
+
+  #mend(id: string): Promise<unknown> {
+    const { db } = this.#kernel.storage;
+    return this.#importer().run(async (scan) => {
+      const one = scan.found.get(id);
+      // As if counted by an older version: the same log is read again, and nothing of it is an earlier text.
+      if (one) await db.run("update session set format = 0 where id = ?", [id]);
+      return one ? [one] : [];
+    }, new Set());
+  }
+}

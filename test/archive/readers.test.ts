@@ -1,0 +1,133 @@
+/** What a request began with is there until it ends; what is damaged is left out, told and mended. */
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, it } from "vitest";
+import archive from "../../plugins/archive/index.ts";
+import claude from "../../plugins/claude-code/index.ts";
+import { createTestKernel, type TestKernel } from "../kernel.ts";
+
+const start = () => createTestKernel({ plugins: [archive(), claude()] });
+const keyOf = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
+const idOf = (n: number) => `claude-code:${keyOf(n)}`;
+const row = (n: number, text: string) =>
+  `${JSON.stringify({ type: "user", uuid: `u${n}`, timestamp: new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString(), message: { role: "user", content: text } })}\n`;
+
+let clock = Date.now() / 1000 - 86_400 * 30;
+function write(t: TestKernel, n: number, text: string): void {
+  const path = join(t.home, ".claude/projects/-w-app", `${keyOf(n)}.jsonl`);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  utimesSync(path, ++clock, clock);
+}
+const importAll = (t: TestKernel) => t.send("POST", "/api/import", { all: true });
+interface Found {
+  results: { session: { id: string } }[];
+  damaged: number;
+}
+
+it("searches answer all through a re-import of what they look at", async () => {
+  const t = await start();
+  const logs = Array.from({ length: 30 }, (_, n) => row(0, `needle ${n}`) + row(1, `edition 0 of ${n}`));
+  for (const [n, text] of logs.entries()) write(t, n, text);
+  await importAll(t);
+  for (let edition = 1; edition <= 2; edition++) {
+    for (const [n, text] of logs.entries()) write(t, n, text + row(1 + edition, `edition ${edition} of ${n}`));
+    let running = true;
+    const run = importAll(t).finally(() => {
+      running = false;
+    });
+    while (running) {
+      const { status, body } = await t.send<Found>("GET", "/api/search?q=needle&limit=100");
+      expect([status, body.results?.length, body.damaged]).toEqual([200, 30, 0]);
+    }
+    await run;
+  }
+});
+
+it("a slow reader of a long session gets all of it while the session is replaced", async () => {
+  const t = await start();
+  const rows = Array.from({ length: 3_000 }, (_, n) => row(n, `text ${n} ${"words ".repeat(40)}`));
+  write(t, 1, rows.join(""));
+  await importAll(t);
+  const response = await t.fetch(`/api/sessions/${idOf(1)}/messages`);
+  const reader = response.body?.getReader();
+  if (!reader) throw new Error("no body");
+  const chunks = [(await reader.read()).value ?? new Uint8Array()];
+  write(t, 1, rows.slice(0, 10).join(""));
+  await importAll(t);
+  await t.send("DELETE", `/api/sessions/${idOf(1)}`);
+  for (let step = await reader.read(); !step.done; step = await reader.read()) chunks.push(step.value);
+  const { messages } = JSON.parse(Buffer.concat(chunks).toString()) as { messages: object[] };
+  expect(messages).toHaveLength(3_000);
+  // The last reader is gone: so are the files.
+  await expect.poll(() => t.kernel.storage.transcripts.keys()).toEqual([]);
+});
+
+function partFiles(t: TestKernel): string[] {
+  const dir = join(t.home, "data/transcripts");
+  return readdirSync(dir).flatMap((folder) => readdirSync(join(dir, folder)).map((name) => join(dir, folder, name)));
+}
+
+it.each([
+  ["missing", (path: string) => rmSync(path)],
+  ["cut", (path: string) => writeFileSync(path, readFileSync(path).subarray(0, 20))],
+  ["flipped in the middle", (path: string) => writeFileSync(path, readFileSync(path).fill(0xff, 4, 12))],
+] as const)(
+  "a transcript that is %s: search goes on without it and says so; it is mended from its log",
+  async (_, harm) => {
+    const t = await start();
+    write(t, 1, row(1, "needle one"));
+    await importAll(t);
+    const [path = ""] = partFiles(t);
+    write(t, 2, row(2, "needle two"));
+    await importAll(t);
+    harm(path);
+    const found = await t.json<Found>("/api/search?q=needle");
+    expect(found.results.map((one) => one.session.id)).toEqual([idOf(2)]);
+    expect(found.damaged).toBe(1);
+    await t.kernel.inject("archive").importer.idle();
+    const mended = await t.json<Found>("/api/search?q=needle");
+    expect(mended.results.map((one) => one.session.id).sort()).toEqual([idOf(1), idOf(2)]);
+    expect(mended.damaged).toBe(0);
+  },
+);
+
+it("a damaged transcript without a log is told by status and doctor", async () => {
+  const t = await start();
+  write(t, 1, row(1, "needle one"));
+  await importAll(t);
+  rmSync(partFiles(t)[0] ?? "");
+  rmSync(join(t.home, ".claude/projects/-w-app"), { recursive: true });
+  const report = await t.json<{ checks: { name: string; status: string; detail: string }[] }>("/api/doctor");
+  expect(report.checks).toContainEqual(expect.objectContaining({ name: "transcripts", status: "fail" }));
+  await t.kernel.inject("archive").importer.idle();
+  expect(await t.json("/api/status")).toMatchObject({ storage: { damaged: 1 } });
+  expect((await t.fetch(`/api/sessions/${idOf(1)}`)).status).toBe(200);
+});
+
+it("after delete and import again nothing kept answers the old text", async () => {
+  const t = await start();
+  write(t, 1, row(1, "old needle"));
+  await importAll(t);
+  expect((await t.json<Found>("/api/search?q=needle")).results).toHaveLength(1);
+  const before = await t.kernel.inject("archive").row(idOf(1));
+  await t.send("DELETE", `/api/sessions/${idOf(1)}`);
+  write(t, 1, row(1, "new thread"));
+  await t.json("/api/scan");
+  await t.send("POST", "/api/import", { sessions: [idOf(1)] });
+  expect((await t.json<Found>("/api/search?q=needle")).results).toHaveLength(0);
+  expect((await t.json<Found>("/api/search?q=thread")).results).toHaveLength(1);
+  expect((await t.kernel.inject("archive").row(idOf(1))).generation).toBeGreaterThan(before.generation);
+});
+
+it("of two searches at once none is stale", async () => {
+  const t = await start();
+  write(t, 1, row(1, "first needle"));
+  await importAll(t);
+  await t.json("/api/search?q=needle");
+  appendFileSync(join(t.home, ".claude/projects/-w-app", `${keyOf(1)}.jsonl`), row(2, "second needle"));
+  write(t, 2, row(3, "third needle"));
+  await importAll(t);
+  const answers = await Promise.all([1, 2, 3].map(() => t.json<Found>("/api/search?q=needle")));
+  expect(answers.map((answer) => answer.results.length)).toEqual([2, 2, 2]);
+});
