@@ -13,7 +13,6 @@ it("the sample data's sessions are replayed to their real commits, for each of t
     sessions: { id: string; tool: string; parentId: string | null; title: string | null }[];
   }>("/api/sessions?limit=100");
   const tools = new Set<string>();
-  let fromSubagents = 0;
   // The fork was a trial that nobody committed.
   const own = sessions.filter(({ parentId, title }) => parentId === null && title !== "Extremes by root finding");
   expect(own.length).toBeGreaterThan(14);
@@ -27,7 +26,6 @@ it("the sample data's sessions are replayed to their real commits, for each of t
       if (skip || base === null) continue;
       // What failed then, fails now.
       expect(body).toMatchObject({ state: recorded.failed ? "failed" : "done", matchesRecording: true });
-      if (source !== null) fromSubagents++;
     }
     const end = await t.json<EndState>(`/api/replay/result?sessionId=${encodeURIComponent(id)}`);
     if (end.commit === null || end.files.length === 0) continue;
@@ -35,5 +33,4 @@ it("the sample data's sessions are replayed to their real commits, for each of t
     tools.add(tool);
   }
   expect([...tools].sort()).toEqual(["claude-code", "codex", "copilot", "cursor", "gemini-cli", "opencode"]);
-  expect(fromSubagents).toBeGreaterThan(0);
 });

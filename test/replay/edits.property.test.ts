@@ -9,6 +9,7 @@ import copilot from "../../plugins/copilot/index.ts";
 import cursor from "../../plugins/cursor/index.ts";
 import gemini from "../../plugins/gemini-cli/index.ts";
 import opencode from "../../plugins/opencode/index.ts";
+import { rounds } from "../rounds.ts";
 import { type Scenario, STYLES, scenario } from "./_gen.ts";
 import { echoOf, filesBelow, replayKernel, writeCommits, writeSession } from "./_replay.ts";
 
@@ -20,7 +21,7 @@ const REAL: Readonly<Record<string, AdapterPlugin>> = {
   copilot: copilot(undefined),
   cursor: cursor(undefined),
 };
-const EACH = Number(process.env.SESSARC_TEST_ROUNDS ?? 1) * 8;
+const EACH = rounds(56, 8);
 const minute = (i: number) => new Date(Date.UTC(2026, 0, 1, 0, i * 10)).toISOString();
 
 describe("replayed edits", () => {

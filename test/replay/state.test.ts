@@ -148,6 +148,25 @@ describe("steps", () => {
   });
 });
 
+it("what a sub-agent changed is a part of its session's replay, in the order of time", async () => {
+  const { t, root, id, start, step, plan } = await bench([edit("a.txt", "two", "2"), edit("a.txt", "child", "parent")]);
+  // Its call comes a second before the session's second one.
+  const calls = [edit("a.txt", "2", "child")];
+  await writeSession(t.home, "echo", "child", { cwd: root, startedAt: "2026-01-02T00:00:00.500Z", parent: "s", calls });
+  await t.send("POST", "/api/import", { all: true });
+  const { steps } = await plan();
+  expect(steps.map(({ source, seq }) => [source, seq])).toEqual([
+    [null, 1],
+    ["echo:child", 1],
+    [null, 3],
+  ]);
+  const { path } = (await start()).body;
+  for (const { seq, source } of steps)
+    expect((await step(seq, { source })).body).toMatchObject({ state: "done", source });
+  expect(await readFile(join(path, "a.txt"), "utf8")).toBe("one\nparent\nthree\n");
+  expect(id).toBe("echo:s");
+});
+
 it("S1: a start wipes its own sandbox and nothing else", async () => {
   const { t, id, start } = await bench([put("b.txt", "B")]);
   const { path } = (await start()).body;
