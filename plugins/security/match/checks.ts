@@ -107,6 +107,8 @@ function password(candidate: Candidate): Verdict {
     return false;
   if (/^\w+\(|\w\.\w+\(|\)$|\|.*\|/.test(value)) return false;
   if (hasEverydayWord(value)) return /\d/.test(value) && /[^\w\s]/.test(value) ? "weak" : false;
+  // A sentence is a label more often than a passphrase.
+  if (/\s\S+\s/.test(value)) return "weak";
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9\s]/].filter((test) => test.test(value)).length;
   if (/\d/.test(value)) return kinds >= 2 ? true : "weak";
   const random = kinds >= 2 && value.length >= 10 && !/[a-z]{7}|[A-Z]{7}/.test(value) && entropyOf(value) > 3;
@@ -151,8 +153,10 @@ function basic(candidate: Candidate): Verdict {
   return /^[^{\s:][^\s:]*:[\x20-\x7e]*$/.test(decoded) && decoded.length > 3;
 }
 
-const STOCK = /^(?:pass(?:word|wd)?|pwd|token|test|secret|change(?:me|it)|user|abc|xyz|123\d*|x+|\*+|\.+|-+)$/i;
-const REFERENCE = /^(?:[<[].*[>\]]|\$[\w{(].*|\{\{.*|%\w+%|process\.env.*)$/;
+const STOCK =
+  /^(?:pass(?:word|wd|w|phrase)?|pwd|pw|token|test(?:ing)?|secret|change(?:me|it|_me|-me)|user(?:name)?|abc|xyz|123\d*|x+|\*+|\.+|-+|postgres(?:ql)?|root|admin|guest|mysql|maria(?:db)?|mongo(?:db)?|redis|rabbit(?:mq)?|minio(?:admin)?|sa|local(?:host|dev)?|dev(?:elopment)?|docker|default|demo|example|sample|foo|bar|baz|qux|hunter2|credentials?|anonymous|something|anything|hidden|removed|redacted)$/i;
+const REFERENCE =
+  /^(?:[<[].*[>\]]|\$[\w{(].*|#?\{.*|%\w+%|%(?:\(\w+\))?[a-z]|:\w+|process\.env.*|ENC\[.*|[\w.]*\+[\w. +"']*)$/;
 
 /** `user:password` of a URL or of curl: the password half is neither a stock word nor a reference. */
 function userinfo(candidate: Candidate): Verdict {

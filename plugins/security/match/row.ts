@@ -39,6 +39,8 @@ export const RowSchema = v.strictObject({
   notAfter: v.optional(v.string()),
   /** Also inside a longer word. */
   inside: v.optional(v.boolean()),
+  /** The value goes on: `quotes` to the quote that closes it, whatever stands inside; `at` to the last `@` before the host. */
+  whole: v.optional(v.picklist(["quotes", "at"])),
   /** Endings of the file name, when the name is known. */
   files: v.optional(v.array(v.string())),
   /** Personal data has a switch of its own. */

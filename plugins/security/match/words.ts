@@ -1,7 +1,8 @@
 /** Words that tell a sample, a variable or ordinary code from a secret. Our own list. */
+import { createHash } from "node:crypto";
 
 const PLACEHOLDER =
-  /(?:EXAMPLE|[xX]{5}|\*{3}|\.{3}|(?:^|[-_ ])(?:your|my|the|some|insert|enter|replace|put)[-_ ](?:own[-_ ])?(?:\w+[-_ ])?(?:key|token|secret|password|pass|id|here|value)|placeholder|redacted|changeme|change[-_]me|dummy|sample[-_]|process\.env|os\.environ|getenv|import\.meta|\$\{|\{\{|\$\(|^\$[A-Za-z_]|^%\w+%$|^<[^>]*>?$|\[REDACTED|secrets\.[A-Za-z]|33f!!lloppa|hal\+9ooo_da)/i;
+  /(?:EXAMPLE|[xX]{5}|\*{3}|\.{3}|(?:^|[-_ ])(?:your|my|the|some|insert|enter|replace|put)[-_ ](?:own[-_ ])?(?:\w+[-_ ])?(?:key|token|secret|password|pass|id|here|value)|placeholder|redacted|changeme|change[-_]me|dummy|sample[-_]|process\.env|os\.environ|getenv|import\.meta|\$\{|\{\{|\$\(|^\$[A-Za-z_]|^%\w+%$|^<[^>]*>?$|^ENC\[|^%(?:\(\w+\))?[sdvq]$|^#?\{\w*\}$|\[REDACTED|secrets\.[A-Za-z]|33f!!lloppa|hal\+9ooo_da)/i;
 const RUN = /^(.)\1*$|([xX0*.#-])\2{7}/;
 const SEQUENCE = /0123456789abcdef|abcdefghijklm|1234567890123|ABCDEFGHIJKLM/i;
 
@@ -20,5 +21,21 @@ export function hasEverydayWord(value: string): boolean {
 
 /** A published example or a filled-in blank, in whatever form a token has. */
 export function isSample(value: string): boolean {
-  return /EXAMPLE|[xX]{6}|\*{4}|\.{4}|[_-](?:YOUR|your)[_-]/.test(value);
+  return /EXAMPLE|[xX]{6}|\*{4}|\.{4}|0{8}|[_-](?:YOUR|your)[_-]/.test(value) || isPublished(value);
+}
+
+/**
+ * Keys that stand in vendors' own documentation and are copied from there: the first half of their SHA-256, since a list of the keys
+ * would itself be found by scanners.
+ */
+const PUBLISHED = new Set([
+  "7f75367e78812551",
+  "da816f9f2c16e6c5",
+  "2cafc0970149a84f",
+  "b1471f544ceeea31",
+  "1021ad463a161d69",
+]);
+
+function isPublished(value: string): boolean {
+  return value.length >= 24 && PUBLISHED.has(createHash("sha256").update(value).digest("hex").slice(0, 16));
 }

@@ -32,3 +32,31 @@ export function wordBefore(text: string, at: number): boolean {
   if (text.charCodeAt(at - 3) === 37 && /^[0-9a-fA-F]{2}$/.test(text.slice(at - 2, at))) return false;
   return !(code === 109 && /\[[\d;]{0,12}m$/.test(text.slice(Math.max(0, at - 16), at)));
 }
+
+const QUOTED = 256;
+
+/** Where the quote stands that closes the value at `start`, on the same line; -1 when none opens right before it. */
+export function closingQuote(text: string, start: number): number {
+  const quote = text.charAt(start - 1);
+  if (quote !== '"' && quote !== "'" && quote !== "`") return -1;
+  // Inside of a JSON string the quotes themselves are escaped.
+  const escaped = text.charAt(start - 2) === "\\";
+  const limit = Math.min(text.length, start + QUOTED);
+  for (let at = start; at < limit; at++) {
+    const char = text.charAt(at);
+    if (char === "\n") return -1;
+    if (char === "\\") {
+      if (escaped && text.charAt(at + 1) === quote) return at;
+      at++;
+    } else if (char === quote && !escaped) return at;
+  }
+  return -1;
+}
+
+/** The last `@` before the host of a URL, at `at` or behind it. */
+export function lastAt(text: string, at: number): number {
+  let last = at;
+  for (let i = at; i < at + QUOTED && i < text.length && !" \t\r\n/\"'`<>?#\\".includes(text.charAt(i)); i++)
+    if (text.charAt(i) === "@") last = i;
+  return last;
+}

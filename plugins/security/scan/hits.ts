@@ -4,7 +4,7 @@ import { entropyOf } from "../match/entropy.ts";
 import type { Binding, Matcher } from "../match/matcher.ts";
 import { isSample } from "../match/words.ts";
 import type { Confidence } from "../rules/rules.ts";
-import { dashBefore, endOfRun, isWord, wordBefore } from "./chars.ts";
+import { closingQuote, dashBefore, endOfRun, isWord, lastAt, wordBefore } from "./chars.ts";
 import { plainReading, type Reading } from "./decode.ts";
 import { isNear, type Surroundings, surround } from "./near.ts";
 import { createPrefilter } from "./prefilter.ts";
@@ -29,6 +29,18 @@ interface Entry extends Binding {
   matcher: Matcher;
   /** Place of the matcher in the state arrays. */
   index: number;
+  /** The literal a match begins with, when that alone says what follows; else empty. */
+  head: string;
+}
+
+/** Shorter heads also stand inside of ordinary words. */
+const HEAD = 4;
+/** Behind a `_` a short head will do; right behind a letter only one that no word ends with (`task_test_` holds a key's). */
+const LONG_HEAD = 10;
+
+function headOf({ row }: Matcher, { back, run, exact }: Binding): string {
+  const certain = row.kind === "token" && row.confidence === "definite" && back === 0 && !run;
+  return certain && exact !== undefined && exact.length >= HEAD && !exact.endsWith("-") ? exact : "";
 }
 
 export function createHits(matchers: readonly Matcher[]): Hits {
@@ -36,7 +48,7 @@ export function createHits(matchers: readonly Matcher[]): Hits {
   matchers.forEach((matcher, index) => {
     for (const binding of matcher.bindings) {
       const list = entries.get(binding.keyword) ?? [];
-      list.push({ ...binding, matcher, index });
+      list.push({ ...binding, matcher, index, head: headOf(matcher, binding) });
       entries.set(binding.keyword, list);
     }
   });
@@ -96,7 +108,7 @@ export function createHits(matchers: readonly Matcher[]): Hits {
       if (at - start < run.min) return;
     }
     if (base + start < (done[index] as number)) return;
-    if (!matcher.row.inside && (wordBefore(text, start) || (matcher.dashed && dashBefore(text, start)))) return;
+    if (!matcher.row.inside && isGlued(entry, start)) return;
     if (matcher.row.notAfter && start > 0 && matcher.row.notAfter.includes(text.charAt(start - 1))) return;
     if (base + start < (retreat[index] as number) && (retreats[index] as number) > RETREATS) {
       limited = true;
@@ -104,6 +116,15 @@ export function createHits(matchers: readonly Matcher[]): Hits {
     }
     const end = attempt(matcher, index, start);
     if (end > 0) done[index] = base + end;
+  }
+
+  /** The match would begin inside of a longer word. An unmistakable head may: `key_npm_…`. */
+  function isGlued({ matcher, head }: Entry, start: number): boolean {
+    // What begins with `?` or `&` stands behind anything.
+    if (!isWord(text.charCodeAt(start))) return false;
+    if (matcher.dashed && dashBefore(text, start)) return head === "";
+    if (!wordBefore(text, start)) return false;
+    return head === "" || (head.length < LONG_HEAD && text.charCodeAt(start - 1) !== 95);
   }
 
   /** A match was taken back: the next one that overlaps it costs as much again. */
@@ -148,6 +169,10 @@ export function createHits(matchers: readonly Matcher[]): Hits {
       looks[index] = 1;
     }
     const { expression } = matcher;
+    if (matcher.row.whole === "quotes") {
+      const close = closingQuote(text, value);
+      if (close >= value + 8 && accept(matcher, at, value, close, close, matcher.row.confidence)) return;
+    }
     expression.lastIndex = value;
     if (!matcher.marked) {
       if (expression.test(text))
@@ -172,6 +197,8 @@ export function createHits(matchers: readonly Matcher[]): Hits {
     else return 0;
     let end = expression.lastIndex;
     let confidence: Confidence = matcher.row.confidence;
+    if (matcher.row.whole === "at") secretEnd = lastAt(text, secretEnd);
+    if (matcher.row.whole === "quotes") secretEnd = Math.max(secretEnd, closingQuote(text, secretStart));
     if (!random(matcher, secretStart, secretEnd)) return takeBack(index, start, end);
     if (tail && secretEnd === end) {
       const tailEnd = endOfTail(tail.expression, index, end);
@@ -181,7 +208,9 @@ export function createHits(matchers: readonly Matcher[]): Hits {
         confidence = tail.confidence;
       }
     }
-    if (!matcher.row.inside && isWord(text.charCodeAt(end)) && isWord(text.charCodeAt(end - 1))) return 0;
+    const next = text.charCodeAt(end);
+    const goesOn = isWord(next) && isWord(text.charCodeAt(end - 1));
+    if (!matcher.row.inside && goesOn && (next !== 95 || matcher.row.confidence !== "definite")) return 0;
     if (accept(matcher, start, secretStart, secretEnd, end, confidence)) return end;
     return takeBack(index, start, end);
   }
@@ -205,12 +234,15 @@ export function createHits(matchers: readonly Matcher[]): Hits {
     if (row.category !== "personal" && secret.length < 300 && isSample(secret)) return false;
     const verdict = matcher.check?.({ text, start, end, from, stop }) ?? true;
     if (!verdict) return false;
+    // A value in quotes goes whole, also where the rule's own alphabet ends before.
+    const close = row.kind === "assignment" ? closingQuote(text, start) : -1;
+    const whole = close > end && !/\s/.test(text.slice(end, close)) ? close : end;
     out.push({
       ruleId: row.id,
       rule: row.name,
       confidence: verdict === "weak" ? "possible" : certain,
       start: reading.origin(start),
-      end: reading.origin(end),
+      end: reading.origin(whole),
       category: row.category ?? "secret",
       head: matcher.marked ? "" : matcher.head(secret),
     });

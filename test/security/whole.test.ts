@@ -1,0 +1,145 @@
+/** A half redaction is a leak: nothing of a value that was planted may be left, whatever stands around it. */
+import { describe, expect, it } from "vitest";
+import { builtinRules, createRedactor, createScanner } from "../../plugins/security/engine.ts";
+import { matchersOf } from "../../plugins/security/rules/rules.ts";
+import { createRandom, letters, sampleOf } from "./_samples.ts";
+
+const scanner = createScanner(builtinRules(), { categories: ["secret"] });
+const redact = (text: string) => createRedactor(scanner).redactText(text);
+
+/** Eight characters of the value that can still be read. */
+function left(value: string, document: string): string | undefined {
+  const text = document.replace(/\[REDACTED:[^\]]*\]/g, "");
+  for (let at = 0; at + 8 <= value.length; at++) {
+    const piece = value.slice(at, at + 8);
+    if (text.includes(piece)) return piece;
+  }
+  return undefined;
+}
+
+/** Where a value stands: `name` says what it is. */
+const CONTEXTS: Record<string, (name: string, value: string) => string> = {
+  shell: (name, value) => `export ${name.toUpperCase()}=${value}`,
+  "shell, quoted": (name, value) => `export ${name.toUpperCase()}="${value}"`,
+  "shell, single quotes": (name, value) => `${name}='${value}'; run`,
+  "env file": (name, value) => `A=1\n${name.toUpperCase()}=${value}\nB=2`,
+  json: (name, value) => JSON.stringify({ [name]: value }),
+  "json, pretty": (name, value) => JSON.stringify({ a: 1, [name]: value, b: 2 }, null, 2),
+  "json in json": (name, value) => JSON.stringify({ body: JSON.stringify({ [name]: value }) }),
+  yaml: (name, value) => `a: 1\n${name}: ${value}\n`,
+  "yaml, quoted": (name, value) => `${name}: "${value}"`,
+  toml: (name, value) => `${name} = "${value}"`,
+  ini: (name, value) => `[a]\n${name}=${value}\n`,
+  properties: (name, value) => `app.${name}=${value}`,
+  javascript: (name, value) => `const ${name} = "${value}";`,
+  "javascript, template": (name, value) => `const ${name} = \`${value}\`;`,
+  typescript: (name, value) => `const ${name}: string = "${value}";`,
+  python: (name, value) => `${name} = '${value}'  # here`,
+  "python, bytes": (name, value) => `${name} = b"${value}"`,
+  "python, argument": (name, value) => `connect(${name}="${value}", x=1)`,
+  ruby: (name, value) => `"${name}" => "${value}"`,
+  php: (name, value) => `define("${name}", "${value}");`,
+  go: (name, value) => `${name} := "${value}"`,
+  java: (name, value) => `String ${name} = "${value}";`,
+  "c sharp": (name, value) => `var ${name} = @"${value}";`,
+  terraform: (name, value) => `resource "x" "y" {\n  ${name} = "${value}"\n}`,
+  "diff, added": (name, value) => `+${name} = "${value}"`,
+  "diff, removed": (name, value) => `-${name} = "${value}"`,
+  numbered: (name, value) => `    12\t${name} = "${value}"`,
+  "url query": (name, value) => `see ${name}: ${value} and go on`,
+  markdown: (name, value) => `\`\`\`\n${name} = "${value}"\n\`\`\``,
+  coloured: (name, value) => `\x1b[32m${name}\x1b[0m = "${value}"`,
+  log: (name, value) => `2026-11-01 INFO ${name}="${value}" done`,
+};
+
+describe("security: whole values", () => {
+  it("no eight characters of a value are left, for every rule in every context", () => {
+    const random = createRandom(31);
+    const leaks: string[] = [];
+    for (const { id, category } of builtinRules()) {
+      for (const { row } of matchersOf(id)) {
+        if (category === "personal" || row.check || row.files || row.kind === "near" || row.kind === "file") continue;
+        const value = sampleOf(row.shape, random);
+        if (value.includes("\n") || scanner.scan(`x = "${value}"`).findings.length === 0) continue;
+        const name = `${(row.names?.[0] ?? "value").replaceAll("_", row.kind === "assignment" ? "_" : "")}`;
+        for (const [context, wear] of Object.entries(CONTEXTS)) {
+          // Without quotes a value ends where the shell, or the file, ends it.
+          if (/[\s"'`;&|<>()\\#$@]/.test(value)) continue;
+          // Where a row marks the secret, what stands before it may be read: a host, a path.
+          const secret = row.shape.includes("<") ? value.slice(value.length >> 1) : value;
+          const piece = left(secret, redact(wear(name, value)));
+          if (piece !== undefined) leaks.push(`${id}, ${context}: ${piece} of ${value}`);
+        }
+      }
+    }
+    expect(leaks).toEqual([]);
+  });
+
+  it.each([";", ",", ")", "&", '\\"', " ", "]", "}", "#", "|", "@"])(
+    "a quoted password goes to its closing quote: %s",
+    (char) => {
+      const [one, two] = [letters(9, 41), letters(9, 42)];
+      for (const text of [
+        `password = "${one}1${char}${two}"`,
+        `{"db_password":"${one}1${char}${two}","x":1}`,
+        `--password "${one}1${char}${two}" -v`,
+      ]) {
+        const out = redact(text);
+        expect(left(one, out) ?? left(two, out), `${text} → ${out}`).toBeUndefined();
+      }
+    },
+  );
+
+  it.each<[string, (a: string, b: string) => [string, string]]>([
+    ["a password with @ in a URL", (a, b) => [`${a}@${b}`, `postgres://app:${a}@${b}@db.internal:5432/app`]],
+    ["a token as the user of a URL", (a, b) => [a + b, `https://${a}${b}:x-oauth-basic@github.com/a/b.git`]],
+    [
+      "an app's token with a JWT in it",
+      (a, b) => {
+        const jwt = [{ alg: "RS256" }, { iss: a, sub: b }].map((part) =>
+          Buffer.from(JSON.stringify(part)).toString("base64url"),
+        );
+        const value = `ghs_123456_${jwt.join(".")}.${letters(43, 7)}`;
+        return [value, `token ${value} end`];
+      },
+    ],
+    ["a workspace token in parts", (a, b) => [`xoxa-2-123456789012-${a}-${b}`, `x xoxa-2-123456789012-${a}-${b} y`]],
+    [
+      "an Azure signature",
+      (a, b) => [
+        `${a}+${b}/${a}${b}1234%3D`,
+        `https://x.blob.core.windows.net/c?sv=1&sig=${a}+${b}/${a}${b}1234%3D&se=2`,
+      ],
+    ],
+  ])("%s goes whole", (_, make) => {
+    const [value, text] = make(letters(12, 51), letters(12, 52));
+    const out = redact(text);
+    expect(left(value, out), out).toBeUndefined();
+  });
+});
+
+describe("security: edges", () => {
+  it.each<[string, (token: string) => string]>([
+    ["an object's key", (token) => `{ key_${token}: 1 }`],
+    ["a name before", (token) => `deploykey_${token}`],
+    ["a word behind", (token) => `${token}_old`],
+    ["a dash before", (token) => `prod-${token}`],
+  ])("an unmistakable head is found in %s", (_, wear) => {
+    for (const token of [
+      `npm_${letters(36, 4)}`,
+      `ghp_${letters(36, 5)}`,
+      `AKIA${sampleOf("{A-Z2-7:16}", createRandom(6))}`,
+    ]) {
+      const text = wear(token);
+      expect(
+        scanner.scan(text).findings.map(({ secret }) => secret),
+        text,
+      ).toEqual([expect.stringContaining(token)]);
+    }
+  });
+
+  it("rules that begin with a mark hold behind a word", () => {
+    expect(redact(`https://x.dev/a?b=1&access_token=${letters(32, 8)}9`)).not.toContain(letters(32, 8));
+    expect(redact(`x.dev/path?token=${letters(32, 8)}9`)).not.toContain(letters(32, 8));
+  });
+});
