@@ -1,12 +1,5 @@
 /** GET /insights: what Home shows. */
-import {
-  defineRoute,
-  type InsightsSections,
-  type Kernel,
-  type Services,
-  type SessionUsage,
-  type TokenUsage,
-} from "sessarc";
+import { defineRoute, type Kernel, type KernelHooks, type Services, type SessionUsage, type TokenUsage } from "sessarc";
 import * as v from "valibot";
 import { dayName, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
 import type { CubeSession } from "../figures/cube.ts";
@@ -61,8 +54,9 @@ export interface InsightsReport {
   characteristics: Trait[];
 }
 
-/** The report with what other plugins put beside it. */
-export type InsightsAnswer = InsightsReport & Partial<InsightsSections>;
+/** What other plugins put beside the report. By way of the hook: a name that only plugins declare cannot be imported. */
+type Sections = Parameters<KernelHooks["insights:collect"]>[0];
+export type InsightsAnswer = InsightsReport & Sections;
 
 const RECENT = 20;
 const QUARTERS_A_DAY = 96;
@@ -92,7 +86,7 @@ const get = defineRoute({
     // Time alone makes a session go quiet: who is live is part of the question.
     const liveIds = await store.liveIds();
     const question = JSON.stringify(["insights", span.range, zone.name, query.since, liveIds]);
-    const sections: Partial<InsightsSections> = {};
+    const sections: Sections = {};
     await kernel.hooks.callHook("insights:collect", sections, { from: startOf(span, zone) });
     const report = await answers.get(question, generation, async () => {
       const { costOf, ...rest } = await overview(kernel, sessions, zone, span);
