@@ -25,6 +25,7 @@ export default defineBuildConfig({
     { input: "core/workers/worker.ts", name: "worker" },
     { input: "test/published.ts", name: "test" },
     { input: "plugins/index.ts", name: "plugins" },
+    { input: "plugins/dashboard/ui.ts", name: "dashboard" },
     ...plugins.map((name) => ({ input: `plugins/${name}/index.ts`, name: `plugins/${name}` })),
     ...Object.entries(tasks).map(([name, input]) => ({ input: `plugins/${input}.ts`, name: `plugins/${name}` })),
   ],
@@ -32,7 +33,7 @@ export default defineBuildConfig({
   clean: false,
   sourcemap: false,
   // Plugins reach the kernel by the package's own name, which Node resolves to this package: one copy of the kernel.
-  externals: [/^sessarc($|\/)/, "vitest"],
+  externals: [/^sessarc($|\/)/, "vitest", "vue"],
   rollup: {
     emitCJS: false,
     esbuild: { target: "node20" },

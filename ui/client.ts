@@ -1,32 +1,9 @@
 /** The HTTP API, typed from the routes themselves: `api("GET /sessions/:id", { params: { id } })`. No server code reaches the bundle. */
-import type { ApiRoutes, KernelRoutes } from "sessarc";
+import type { Answer, Args, Init, RouteKey } from "../plugins/dashboard/ui.ts";
 import type {} from "../plugins/index.ts";
 import { pathOf } from "./client-path.ts";
 
-type Routes = ApiRoutes & KernelRoutes;
-export type RouteKey = keyof Routes & string;
-type Of<K extends RouteKey, F extends string> = Routes[K] extends { [P in F]: infer T } ? T : undefined;
-
-/** What a route answers with JSON; a handler that may answer a stream as well is typed by its JSON form. */
-export type Answer<K extends RouteKey> = Exclude<Of<K, "response">, Response>;
-export type QueryOf<K extends RouteKey> = Of<K, "query">;
-export type BodyOf<K extends RouteKey> = Of<K, "body">;
-
-type Loose<T> = [T] extends [undefined]
-  ? undefined
-  : T extends object
-    ? { [P in keyof T]: T[P] | (T[P] extends string | undefined ? number : never) | undefined }
-    : T;
-type ParamsPart<K extends RouteKey> = [keyof Of<K, "params">] extends [never]
-  ? { params?: undefined }
-  : { params: Of<K, "params"> };
-export type Init<K extends RouteKey> = ParamsPart<K> & {
-  query?: Loose<QueryOf<K>>;
-  body?: BodyOf<K>;
-  signal?: AbortSignal;
-  headers?: Record<string, string>;
-};
-type Args<K extends RouteKey> = [keyof Of<K, "params">] extends [never] ? [init?: Init<K>] : [init: Init<K>];
+export type { Answer, BodyOf, Init, QueryOf, RouteKey } from "../plugins/dashboard/ui.ts";
 
 /** The one error shape of the API, or what kept the request from being answered (`status` 0). */
 export class ApiError extends Error {

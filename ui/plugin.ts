@@ -1,46 +1,48 @@
 /**
- * What a plugin may add to the dashboard. A plugin that serves `GET /plugins/<its name>/ui.js` (mount "/") is asked for it at start;
- * the module's default export is a function that gets `PluginHost` and answers a `PluginUi`.
+ * Loads what plugins add to the dashboard. A plugin that serves `GET /plugins/<its name>/ui.js` (mount "/") is asked for it at start;
+ * what stands in such a module is typed by `sessarc/dashboard` (plugins/dashboard/ui.ts).
  */
-import { type Component, computed, defineComponent, h, onMounted, onUnmounted, ref, shallowReactive, watch } from "vue";
-import type { RouteRecordRaw, Router } from "vue-router";
+import icons from "virtual:icons";
+import {
+  type Component,
+  computed,
+  defineComponent,
+  h,
+  nextTick,
+  onMounted,
+  onUnmounted,
+  reactive,
+  ref,
+  shallowReactive,
+  shallowRef,
+  watch,
+} from "vue";
+import type { Router } from "vue-router";
+import type {
+  DashboardHost,
+  DashboardModule,
+  DashboardUi,
+  DashboardVue,
+  NavEntry,
+  SessionPane,
+} from "../plugins/dashboard/ui.ts";
 import { api } from "./client.ts";
-import { t } from "./i18n/index.ts";
+import { kit } from "./kit.ts";
 import type { Command } from "./state/commands.ts";
 import { toast } from "./state/toast.ts";
-import type { Message, SessionDetail } from "./wire.ts";
 
-export interface NavEntry {
-  path: string;
-  label: string;
-  /** Name of an icon of the dashboard (`icon-names.json`). */
-  icon: string;
-  keys?: string;
-}
-export interface SessionPane {
-  id: string;
-  label: string;
-  /** Gets `session` (SessionDetail) and `selected` (seq or null). */
-  component: Component<{ session: SessionDetail; selected: number | null }>;
-}
-export interface PluginUi {
-  nav?: NavEntry[];
-  routes?: RouteRecordRaw[];
-  commands?: Command[];
-  sessionPanes?: SessionPane[];
-  /** By tool name, as the log has it: draws the arguments of that tool's calls. Gets `message` and `result`. */
-  messageRenderers?: Record<string, Component<{ message: Message; result: Message | undefined }>>;
-}
-
-const vue = { computed, defineComponent, h, onMounted, onUnmounted, ref, watch };
-export interface PluginHost {
-  /** The dashboard's own Vue: a module cannot bring a second one. */
-  vue: typeof vue;
-  api: typeof api;
-  t: typeof t;
-  toast: typeof toast;
-  router: Router;
-}
+const vue: DashboardVue = {
+  computed,
+  defineComponent,
+  h,
+  nextTick,
+  onMounted,
+  onUnmounted,
+  reactive,
+  ref,
+  shallowRef,
+  watch,
+};
 
 export const extensions = shallowReactive({
   nav: [] as NavEntry[],
@@ -57,14 +59,13 @@ export async function loadPlugins(router: Router): Promise<void> {
     | { plugins?: { name: string; routes: string[] }[] }
     | { name: string; routes: string[] }[];
   const list = Array.isArray(body) ? body : (body.plugins ?? []);
-  const urls = list.flatMap(({ name, routes }) =>
-    routes.some((route) => route.endsWith(`/plugins/${name}/ui.js`)) ? [`/plugins/${name}/ui.js`] : [],
-  );
+  const having = list.filter(({ name, routes }) => routes.some((route) => route.endsWith(`/plugins/${name}/ui.js`)));
   await Promise.all(
-    urls.map(async (url) => {
+    having.map(async ({ name }) => {
+      const url = `/plugins/${name}/ui.js`;
       try {
-        const module = (await import(/* @vite-ignore */ url)) as { default: (host: PluginHost) => PluginUi };
-        addExtension(module.default({ vue, api, t, toast, router }), router);
+        const module = (await import(/* @vite-ignore */ url)) as { default: DashboardModule };
+        addExtension(name, module.default(hostOf(router)), router);
       } catch (error) {
         console.error(`The dashboard part of a plugin failed: ${url}`, error);
       }
@@ -72,9 +73,34 @@ export async function loadPlugins(router: Router): Promise<void> {
   );
 }
 
-export function addExtension(ui: PluginUi, router: Router): void {
-  extensions.nav = [...extensions.nav, ...(ui.nav ?? [])];
-  extensions.commands = [...extensions.commands, ...(ui.commands ?? [])];
+const hostOf = (router: Router): DashboardHost => ({
+  vue,
+  kit,
+  api,
+  toast,
+  router,
+  icons: Object.keys(icons),
+  css(rules) {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(rules);
+    document.adoptedStyleSheets.push(sheet);
+  },
+});
+
+/** An icon that is there: what a plugin misspelled is told to its author and drawn as a plug. */
+function known(plugin: string, icon: string): string {
+  if (Object.hasOwn(icons, icon)) return icon;
+  console.warn(`Plugin "${plugin}": there is no icon "${icon}". There are ${Object.keys(icons).join(", ")}.`);
+  return "plug";
+}
+
+function addExtension(plugin: string, ui: DashboardUi, router: Router): void {
+  const nav = ui.nav?.map((one) => ({ ...one, icon: known(plugin, one.icon) })) ?? [];
+  const commands = ui.commands?.map((one) =>
+    one.icon === undefined ? one : { ...one, icon: known(plugin, one.icon) },
+  );
+  extensions.nav = [...extensions.nav, ...nav];
+  extensions.commands = [...extensions.commands, ...(commands ?? [])];
   extensions.sessionPanes = [...extensions.sessionPanes, ...(ui.sessionPanes ?? [])];
   extensions.messageRenderers = { ...extensions.messageRenderers, ...ui.messageRenderers };
   for (const route of ui.routes ?? []) router.addRoute(route);

@@ -1,22 +1,43 @@
 /** A plugin with a part in the dashboard: a pane beside each session that counts its words, and a page. Try it: `sessarc --plugin ./playground/plugins/words.ts --demo`. */
 import { definePlugin, defineRoute } from "sessarc";
 
-const ui = `export default ({ vue: { h, ref, onMounted }, api }) => ({
-  nav: [{ path: "/words", label: "Words", icon: "sparkles" }],
-  routes: [{ path: "/words", component: { render: () => h("div", { class: "page" }, [h("h1", { tabindex: -1, class: "text-page font-semibold" }, "Words"), h("p", "Open a session and choose the pane Words.")]) } }],
-  sessionPanes: [{
-    id: "words",
-    label: "Words",
-    component: {
-      props: ["session"],
-      setup(props) {
-        const rows = ref([]);
-        onMounted(async () => { rows.value = (await api("GET /sessions/:id/words", { params: { id: props.session.session.id } })).words; });
-        return () => h("ol", { class: "overflow-y-auto p-4" }, rows.value.map(({ word, count }) => h("li", { class: "flex justify-between border-b border-line py-1" }, [word, h("span", { class: "tnum text-ink-2" }, count)])));
-      },
+/** A `DashboardModule` (`sessarc/dashboard`). As text, so that this one file needs no build; a plugin of its own would compile a `ui.ts`. */
+const ui = `export default ({ vue: { h, ref, onMounted, watch }, kit, api }) => {
+  const columns = [
+    { title: "word", value: ({ word }) => word },
+    { title: "times", align: "end", value: ({ count }) => count },
+  ];
+  /** The words of a session, or why there are none. */
+  const Words = {
+    props: ["id"],
+    setup(props) {
+      const rows = ref(), error = ref();
+      const load = () => api("GET /sessions/:id/words", { params: { id: props.id } }).then(
+        (answer) => { rows.value = answer.words; error.value = undefined; },
+        (reason) => { error.value = reason; },
+      );
+      onMounted(load);
+      watch(() => props.id, load);
+      return () => error.value ? h(kit.Failure, { error: error.value, onRetry: load })
+        : rows.value?.length === 0 ? h(kit.Empty, { title: "No words", text: "Only calls and results stand in this session." })
+        : rows.value && h(kit.Table, { caption: "Words", columns, rows: rows.value });
     },
-  }],
-});`;
+  };
+  const Page = {
+    setup() {
+      const sessions = ref([]);
+      onMounted(async () => { sessions.value = (await api("GET /sessions", { query: { limit: 3 } })).sessions; });
+      return () => h(kit.Page, { title: "Words", text: "What the newest sessions are about. The pane Words of a session has all of it." }, () =>
+        sessions.value.map(({ id, title }) => h(kit.Section, { key: id, title: title ?? id }, () => h(Words, { id }))));
+    },
+  };
+  const Pane = { props: ["session", "selected"], render() { return h("div", { class: "words-pane" }, h(Words, { id: this.session.session.id })); } };
+  return {
+    nav: [{ path: "/words", label: "Words", icon: "sparkles" }],
+    routes: [{ path: "/words", component: Page }],
+    sessionPanes: [{ id: "words", label: "Words", component: Pane }],
+  };
+};`;
 
 const words = defineRoute({
   method: "GET",

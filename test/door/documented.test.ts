@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadConfig, type Plugin } from "sessarc";
+import type { DashboardHost, DashboardModule, TableColumn } from "sessarc/dashboard";
 import { createTestKernel } from "sessarc/test";
 import { afterAll, describe, expect, it } from "vitest";
 import { documented } from "./_packed.ts";
@@ -10,7 +11,7 @@ import { documented } from "./_packed.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const READMES = ["README.md", "plugins/README.md", "core/README.md"];
 /** Blocks that a test runs; a new one needs a test. */
-const RUN = ["sessarc.config.mjs", "echo.ts", "echo.test.ts", "hello.ts", "embed.ts"];
+const RUN = ["sessarc.config.mjs", "echo.ts", "echo.test.ts", "hello.ts", "embed.ts", "busy.js"];
 
 // Below the project, where `sessarc` and `sessarc/test` are what the sources say.
 const folder = await mkdtemp(join(ROOT, "node_modules/.sessarc-documented-"));
@@ -38,6 +39,19 @@ await writeFile(
 // The documented test: the whole suite of `testAdapter`.
 await import(/* @vite-ignore */ join(folder, "echo.test.ts"));
 
+/** What `h` was asked for, instead of a drawing of it. */
+type Drawn = [kind: string, props: { title: string }, children: () => unknown];
+const fakeHost = (projects: unknown[]) =>
+  ({
+    vue: {
+      h: (...args: unknown[]) => args,
+      ref: (value: unknown) => ({ value }),
+      onMounted: (run: () => void) => run(),
+    },
+    kit: { Page: "Page", Table: "Table", Failure: "Failure", Empty: "Empty" },
+    api: async () => projects,
+  }) as unknown as DashboardHost;
+
 describe("documented code", () => {
   it("is all run by a test", async () => {
     const texts = await Promise.all(READMES.map((name) => readFile(join(ROOT, name), "utf8")));
@@ -49,6 +63,22 @@ describe("documented code", () => {
     const { default: hello } = (await import(join(folder, "hello.ts"))) as { default: () => Plugin };
     const { json } = await createTestKernel({ plugins: [hello()] });
     expect(await json("/api/hello/you")).toEqual({ hello: "you" });
+  });
+
+  it("busy.js adds a page that lists projects by their sessions", async () => {
+    await writeFile(join(folder, "busy.js"), await documented("plugins/README.md", "busy.js"));
+    const { default: busy } = (await import(join(folder, "busy.js"))) as { default: DashboardModule };
+    const project = { name: "tidepool", sessionCount: 3 };
+    const { nav, routes } = busy(fakeHost([project]));
+    expect([nav?.[0]?.path, routes?.[0]?.path]).toEqual(["/busy", "/busy"]);
+    const page = routes?.[0]?.component as { setup(): () => Drawn } | undefined;
+    const draw = page?.setup() ?? expect.unreachable();
+    await new Promise((resolve) => setImmediate(resolve));
+    const [kind, { title }, children] = draw();
+    expect([kind, title]).toEqual(["Page", "Busy"]);
+    const [table, { columns, rows }] = children() as [string, { columns: TableColumn<unknown>[]; rows: unknown[] }];
+    expect(table).toBe("Table");
+    expect(rows.map((row) => columns.map((column) => column.value(row)))).toEqual([["tidepool", 3]]);
   });
 
   it("embed.ts asks an archive without a service", async () => {

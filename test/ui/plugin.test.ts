@@ -1,10 +1,13 @@
 /** What a plugin adds to the dashboard, and what the dashboard's own routes answer. */
 import { definePlugin, defineRoute } from "sessarc";
 import { describe, expect, it } from "vitest";
+import words from "../../playground/plugins/words.ts";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import dashboard from "../../plugins/dashboard/index.ts";
 import { createTestKernel } from "../kernel.ts";
+import { module } from "./_kit-module.ts";
+import { violations } from "./axe.ts";
 import { describeUi, sessionId, useStage, visit } from "./browser.ts";
 import { writeLongSession } from "./long-session.ts";
 
@@ -42,8 +45,62 @@ const broken = definePlugin({
   ],
 });
 
+const birds = definePlugin({
+  name: "birds",
+  routes: [
+    defineRoute({
+      method: "GET",
+      path: "/plugins/birds/ui.js",
+      mount: "/",
+      summary: "Its part of the dashboard",
+      handler: () =>
+        new Response(`export default ${module.toString()}`, { headers: { "content-type": "text/javascript" } }),
+    }),
+  ],
+});
+
 describeUi("dashboard: plugins", () => {
-  const get = useStage({ plugins: [hello(), broken()] });
+  const get = useStage({ plugins: [hello(), broken(), birds(), words()] });
+
+  it("has parts for pages that look and behave as its own", async () => {
+    const stage = get();
+    const { page } = stage;
+    const warnings: string[] = [];
+    page.on("console", (message) => message.type() === "warning" && warnings.push(message.text()));
+    await visit(stage, "/birds");
+    await page.getByRole("heading", { level: 1, name: "Birds" }).waitFor();
+    await page.getByRole("cell", { name: "R-12" }).waitFor();
+    expect(
+      await page.getByRole("table", { name: "Birds of this year" }).getByRole("rowheader").allTextContents(),
+    ).toEqual(["chiffchaff", "wryneck"]);
+    await page.getByText("Nothing was seen").waitFor();
+    const colour = (selector: string) => page.locator(selector).evaluate((node) => getComputedStyle(node).color);
+    await page.evaluate(() => {
+      document.documentElement.dataset.theme = "dark";
+    });
+    const dark = await colour(".birds-note");
+    await page.evaluate(() => {
+      document.documentElement.dataset.theme = "light";
+    });
+    expect(await colour(".birds-note")).not.toBe(dark);
+    await page.getByRole("button", { name: "Ask" }).click();
+    await page.getByRole("alert").getByText("No session codex:none").waitFor();
+    await page.getByText("404 SESSION_NOT_FOUND").waitFor();
+    await page.getByRole("button", { name: "Retry" }).click();
+    await page.getByText("again", { exact: true }).waitFor();
+    expect(await violations(stage)).toEqual([]);
+    expect(
+      warnings.filter((one) => one.includes('Plugin "birds": there is no icon "burd". There are archive, ')),
+    ).toHaveLength(1);
+    await page.getByRole("link", { name: "Birds" }).waitFor();
+    stage.problems(); // the 404 that was asked for
+  });
+
+  it("shows the sample plugin of the playground", async () => {
+    const stage = get();
+    await visit(stage, "/words");
+    await stage.page.getByRole("table", { name: "Words" }).first().waitFor();
+  });
 
   it("adds a page with a place in the rail, a pane and a renderer; one that fails is left out", async () => {
     const stage = get();
