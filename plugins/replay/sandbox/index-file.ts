@@ -2,8 +2,9 @@
  * What the sandbox's files were when they were last looked at, and where each content can be had again. Commands change files without
  * saying which: the difference of two looks is what they changed.
  */
-import { lstat, opendir, readFile, readlink, rename, writeFile } from "node:fs/promises";
+import { chmod, lstat, opendir, readFile, readlink, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { codeOf, isGone } from "sessarc";
 import type { Blobs } from "./blobs.ts";
 import { FILE_LIMIT } from "./tree.ts";
 
@@ -32,7 +33,7 @@ export async function look(tree: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const folders = [""];
   for (let folder = folders.pop(); folder !== undefined && found.size < FILES; folder = folders.pop()) {
-    const entries = await opendir(join(tree, folder), { bufferSize: 256 }).catch(() => undefined);
+    const entries = await allowed(join(tree, folder), 0o700, (path) => opendir(path, { bufferSize: 256 }));
     if (!entries) continue;
     const names: string[] = [];
     for await (const entry of entries) {
@@ -81,7 +82,22 @@ async function keep(path: string, blobs: Blobs): Promise<Source | undefined> {
   const mode = info.mode & 0o777;
   if (info.isSymbolicLink()) return { mode, link: await readlink(path) };
   if (info.size > FILE_LIMIT) return { mode, lost: true };
-  return { mode, blob: await blobs.put(await readFile(path)) };
+  const data = await allowed(path, mode | 0o400, (place) => readFile(place));
+  return data === undefined ? undefined : { mode, blob: await blobs.put(data) };
+}
+
+/** Commands may take rights from what is theirs, and so ours: it is given them back. Undefined when it is gone. */
+async function allowed<T>(path: string, mode: number, task: (path: string) => Promise<T>): Promise<T | undefined> {
+  try {
+    return await task(path).catch(async (error: unknown) => {
+      if (codeOf(error) !== "EACCES") throw error;
+      await chmod(path, mode);
+      return task(path);
+    });
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
 }
 
 export function same(a: Source, b: Source): boolean {

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { lstat, mkdir, open, readlink, rename, rm, rmdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { SessarcError } from "sessarc";
+import { codeOf, isGone, SessarcError } from "sessarc";
 import { refused } from "../plan/paths.ts";
 
 /** Larger files are not edited. */
@@ -32,8 +32,6 @@ export interface Tree {
 }
 
 const outside = (path: string) => new SessarcError("PATH_OUTSIDE", { path });
-const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
-const isAbsent = (error: unknown) => codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR";
 
 export function createTree(root: string): Tree {
   /** The place that `path` means in the tree, without links in it. `follow`: whether a link at its end is followed, too. */
@@ -51,7 +49,7 @@ export function createTree(root: string): Tree {
       }
       const here = join(root, ...done, part);
       const info = await lstat(here).catch((error: unknown) => {
-        if (isAbsent(error)) return undefined;
+        if (isGone(error)) return undefined;
         throw error;
       });
       if (info?.isSymbolicLink() && (follow || waiting.length > 0)) {
@@ -71,7 +69,7 @@ export function createTree(root: string): Tree {
     const place = await locate(path);
     const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
     const file = await open(place, flags).catch((error: unknown) => {
-      if (isAbsent(error)) return undefined;
+      if (isGone(error)) return undefined;
       if (codeOf(error) === "ENXIO" || codeOf(error) === "EISDIR")
         throw new SessarcError("REPLAY_NOT_A_FILE", { path });
       throw error;
