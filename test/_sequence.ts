@@ -4,7 +4,17 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { ROOT } from "./build-once.ts";
 
 /** Files and folders below test/, the longest first. Others keep the order that vitest gives them: as long as they took last time. */
-const FIRST = ["ui/screens", "cli/process", "ui/overlays", "git/history", "ui/", "archive/cancel", "storage/", "real/"];
+const FIRST = [
+  "ui/screens",
+  "cli/process",
+  "ui/overlays",
+  "git/history",
+  "skills/crash",
+  "ui/",
+  "archive/cancel",
+  "storage/",
+  "real/",
+];
 
 export default class Sequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
