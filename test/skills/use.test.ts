@@ -16,7 +16,7 @@ function claudeLog(
   const day = id === "s1" ? 20 : 21;
   const at = (n: number) => `2026-01-${day}T10:00:${String(n).padStart(2, "0")}.000Z`;
   const usage = { input_tokens: 10, output_tokens: 5 };
-  const rows = steps.flatMap((step, i) => {
+  const rows = steps.flatMap((step, i): object[] => {
     const base = { uuid: `${id}${i}`, parentUuid: null, sessionId: id, timestamp: at(i), cwd };
     if (typeof step === "string") return [{ ...base, type: "user", message: { role: "user", content: step } }];
     const [name, input, failed] = step;

@@ -83,25 +83,8 @@ function parse(yaml: typeof Yaml, text: string): Parsed | { fault: FrontmatterFa
   });
   const wrong = doc.errors[0] ?? doc.warnings[0];
   if (wrong) return { fault: { line: lineAt(wrong.pos[0]), message: wrong.message.split("\n")[0] ?? wrong.code } };
-  let refused: FrontmatterFault | undefined;
-  const refuse = (node: Yaml.Node, message: string) => {
-    refused = { line: lineAt(node.range?.[0]), message };
-    return yaml.visit.BREAK;
-  };
-  yaml.visit(doc, {
-    Map: (_, map) => {
-      const keys = new Set<unknown>();
-      for (const { key } of map.items) {
-        if (!yaml.isScalar(key)) continue;
-        if (keys.has(key.value)) return refuse(key, `The key ${JSON.stringify(key.value)} stands there twice`);
-        keys.add(key.value);
-      }
-      return undefined;
-    },
-    Alias: (_, node) => refuse(node, "Aliases are not allowed in frontmatter"),
-    Node: (_, node) => (node.tag?.startsWith("!") ? refuse(node, `The tag ${node.tag} is not allowed`) : undefined),
-  });
-  if (refused) return { fault: refused };
+  const refused = refusedIn(yaml, doc.contents);
+  if (refused) return { fault: { line: lineAt(refused.node.range?.[0]), message: refused.message } };
   if (doc.contents !== null && !yaml.isMap(doc.contents))
     return { fault: { line: 1, message: "The frontmatter is not a list of `key: value`" } };
   const map = doc.contents;
@@ -113,6 +96,25 @@ function parse(yaml: typeof Yaml, text: string): Parsed | { fault: FrontmatterFa
       return lineAt(yaml.isNode(pair?.key) ? pair.key.range?.[0] : 0) + 1;
     },
   };
+}
+
+/** What is not taken though it is YAML: aliases, tags, a key that stands twice. Depth is limited before. */
+function refusedIn(yaml: typeof Yaml, node: unknown): { node: Yaml.Node; message: string } | undefined {
+  if (!yaml.isNode(node)) return undefined;
+  if (yaml.isAlias(node)) return { node, message: "Aliases are not allowed in frontmatter" };
+  if (node.tag?.startsWith("!")) return { node, message: `The tag ${node.tag} is not allowed` };
+  if (!yaml.isCollection(node)) return undefined;
+  const keys = new Set<unknown>();
+  for (const item of node.items) {
+    const { key, value } = yaml.isPair(item) ? item : { key: undefined, value: item };
+    if (yaml.isScalar(key)) {
+      if (keys.has(key.value)) return { node: key, message: `The key ${JSON.stringify(key.value)} stands there twice` };
+      keys.add(key.value);
+    }
+    const refused = refusedIn(yaml, key) ?? refusedIn(yaml, value);
+    if (refused) return refused;
+  }
+  return undefined;
 }
 
 function toFrontmatter(

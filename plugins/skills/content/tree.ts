@@ -1,5 +1,5 @@
 /** A skill's folder as a list of entries with hashes. Links are never followed, special files never opened. */
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import {
   closeSync,
   constants,
@@ -68,35 +68,24 @@ const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NON
 export const MODE_BITS = 0o777;
 
 /**
- * Reads the folder `root` (a real path) step by step. `keep` gets each file's bytes by hash. Throws TreeError: over the limits, a link
+ * Reads the folder `root` (a real path) step by step. `keep` gets each file's bytes by hash, `stamp` what the system says. Throws TreeError: over the limits, a link
  * that leads outside or nowhere, or something unreadable.
  */
-export function* readTree(root: string, keep?: Map<string, Buffer>): Generator<void, Tree> {
+export function* readTree(root: string, keep?: Map<string, Buffer>, stamp = newStamp()): Generator<void, Tree> {
   const entries: TreeEntry[] = [];
   const skipped: string[] = [];
   let size = 0;
-  let files = 0;
-  const folders: { path: string; depth: number }[] = [{ path: "", depth: 0 }];
-  for (let folder = folders.pop(); folder; folder = folders.pop()) {
-    for (const name of attempt(() => readdirSync(join(root, folder.path)), folder.path)) {
-      const path = folder.path === "" ? name : `${folder.path}/${name}`;
-      const full = join(root, path);
-      const stat = attempt(() => lstatSync(full), path);
-      if (name.toLowerCase() === ".git") skipped.push(path);
-      else if (stat.isDirectory()) {
-        if (folder.depth + 1 > LIMITS.depth) throw tooLarge(`${path} is deeper than ${LIMITS.depth} folders`);
-        entries.push({ path, kind: "folder", mode: stat.mode & MODE_BITS });
-        folders.push({ path, depth: folder.depth + 1 });
-      } else if (stat.isSymbolicLink()) {
-        entries.push({ path, kind: "link", target: targetInside(root, full, path) });
-      } else if (stat.isFile()) {
-        size += stat.size;
-        if (size > LIMITS.bytes) throw tooLarge(`It is over ${LIMITS.bytes / 2 ** 20} MiB`);
-        entries.push(yield* readFile(full, path, keep));
-      } else skipped.push(path);
-      if (++files > LIMITS.files) throw tooLarge(`It has over ${LIMITS.files} files`);
-      yield;
-    }
+  for (const { path, full, stat } of walk(root)) {
+    stampEntry(stamp, path, stat);
+    if (isGit(path)) skipped.push(path);
+    else if (stat.isDirectory()) entries.push({ path, kind: "folder", mode: stat.mode & MODE_BITS });
+    else if (stat.isSymbolicLink()) entries.push({ path, kind: "link", target: targetInside(root, full, path) });
+    else if (stat.isFile()) {
+      size += stat.size;
+      if (size > LIMITS.bytes) throw tooLarge(`It is over ${LIMITS.bytes / 2 ** 20} MiB`);
+      entries.push(yield* readFile(full, path, keep));
+    } else skipped.push(path);
+    yield;
   }
   entries.sort(byPath);
   return { entries, hash: hashOf(entries), size, skipped: skipped.sort() };
@@ -116,26 +105,56 @@ export const byPath = (a: { path: string }, b: { path: string }) => (a.path < b.
 
 export const digestOf = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
 
-/** Says when the folder may have changed: equal signatures mean equal trees, unless it changed in the moment it was read (`fresh`). */
-export function* signatureOf(root: string): Generator<void, { signature: string; newest: number }> {
-  const hash = createHash("sha256");
-  let newest = 0;
+/** What the system says of every entry: equal stamps mean equal trees, unless something changed in the moment of looking. */
+export interface Stamp {
+  hash: Hash;
+  /** ms of the latest change. */
+  newest: number;
+}
+
+export const newStamp = (): Stamp => ({ hash: createHash("sha256"), newest: 0 });
+
+function stampEntry(stamp: Stamp, path: string, { mode, size, mtimeMs, ctimeMs, ino }: Stats): void {
+  stamp.newest = Math.max(stamp.newest, ctimeMs, mtimeMs);
+  stamp.hash.update(`${path}\0${mode}\0${size}\0${mtimeMs}\0${ctimeMs}\0${ino}\n`);
+}
+
+/** The stamp of a folder without reading its files: that of `readTree`. Throws TreeError. */
+export function* stampTree(root: string): Generator<void, Stamp> {
+  const stamp = newStamp();
+  for (const { path, stat } of walk(root)) {
+    stampEntry(stamp, path, stat);
+    yield;
+  }
+  return stamp;
+}
+
+interface Found {
+  path: string;
+  full: string;
+  stat: Stats;
+}
+
+/** Every entry below `root`, links not followed, `.git` not entered. Throws TreeError: over the limits, or not to be read. */
+function* walk(root: string): Generator<Found> {
+  const folders: { path: string; depth: number }[] = [{ path: "", depth: 0 }];
   let count = 0;
-  const folders = [""];
-  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const name of attempt(() => readdirSync(join(root, folder)), folder)) {
-      const path = folder === "" ? name : `${folder}/${name}`;
-      const stat = attempt(() => lstatSync(join(root, path)), path);
-      newest = Math.max(newest, stat.ctimeMs, stat.mtimeMs);
-      hash.update(`${path}\0${stat.mode}\0${stat.size}\0${stat.mtimeMs}\0${stat.ctimeMs}\0${stat.ino}\n`);
-      if (stat.isDirectory() && name.toLowerCase() !== ".git") folders.push(path);
-      // What is over the limit is told by reading it.
-      if (++count > LIMITS.files) return { signature: `${Math.random()}`, newest };
-      yield;
+  for (let folder = folders.pop(); folder; folder = folders.pop()) {
+    for (const name of attempt(() => readdirSync(join(root, folder.path)), folder.path)) {
+      const path = folder.path === "" ? name : `${folder.path}/${name}`;
+      const full = join(root, path);
+      const stat = attempt(() => lstatSync(full), path);
+      if (++count > LIMITS.files) throw tooLarge(`It has over ${LIMITS.files} files`);
+      if (stat.isDirectory() && !isGit(name)) {
+        if (folder.depth + 1 > LIMITS.depth) throw tooLarge(`${path} is deeper than ${LIMITS.depth} folders`);
+        folders.push({ path, depth: folder.depth + 1 });
+      }
+      yield { path, full, stat };
     }
   }
-  return { signature: hash.digest("hex"), newest };
 }
+
+const isGit = (path: string) => path.slice(path.lastIndexOf("/") + 1).toLowerCase() === ".git";
 
 function* readFile(full: string, path: string, keep?: Map<string, Buffer>): Generator<void, FileEntry> {
   const fd = attempt(() => openSync(full, READ), path);
@@ -168,7 +187,7 @@ function targetInside(root: string, full: string, path: string): string {
   const target = attempt(() => readlinkSync(full), path);
   let real: string;
   try {
-    real = realpathSync(full);
+    real = realpathSync.native(full);
   } catch {
     throw new TreeError("leaves-root", `${path} is a link that leads nowhere`);
   }

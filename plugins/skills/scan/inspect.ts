@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, rea
 import { basename, join } from "node:path";
 import { BoundedMap, codeOf, isGone, isInside } from "sessarc";
 import { type Frontmatter, loadFrontmatter, type ReadFrontmatter } from "../content/frontmatter.ts";
-import { readTree, signatureOf, type Tree, TreeError } from "../content/tree.ts";
+import { newStamp, readTree, type Stamp, stampTree, type Tree, TreeError } from "../content/tree.ts";
 import type { BrokenReason } from "../types.ts";
 
 export const SKILL_FILE = "SKILL.md";
@@ -34,8 +34,9 @@ export interface Inspector {
 }
 
 interface Kept {
-  signature: string;
-  answer: Inspected;
+  folder: string;
+  stamp: string;
+  answer: Valid;
 }
 
 /** A folder that changed this shortly before it was read may change again without a trace in its times. */
@@ -49,7 +50,7 @@ export async function createInspector(): Promise<Inspector> {
     reads: 0,
     resolve(path: string) {
       try {
-        const real = realpathSync(path);
+        const real = realpathSync.native(path);
         return lstatSync(real).isDirectory() ? { real } : fault("not-a-folder", `${basename(path)} is not a folder`);
       } catch (error) {
         if (codeOf(error) === "ELOOP") return fault("looping-link", "The link leads to itself");
@@ -58,32 +59,32 @@ export async function createInspector(): Promise<Inspector> {
       }
     },
     *inspect(real: string, folder = basename(real)): Generator<void, Inspected> {
-      const began = Date.now();
-      let signature: string;
+      const known = kept.get(real);
       try {
-        const seen = yield* signatureOf(real);
-        signature = began - seen.newest > SETTLED_MS ? `${folder}\0${seen.signature}` : "";
+        if (known?.folder === folder && known.stamp === (yield* stampTree(real)).hash.digest("hex"))
+          return known.answer;
       } catch (error) {
         return toFault(error);
       }
-      const known = kept.get(real);
-      if (known && signature !== "" && known.signature === signature) return known.answer;
       self.reads++;
-      const answer = yield* look(real, folder, readFront);
-      if (signature === "") kept.delete(real);
-      else kept.set(real, { signature, answer });
+      const began = Date.now();
+      const stamp = newStamp();
+      const answer = yield* look(real, folder, readFront, stamp);
+      if ("tree" in answer && began - stamp.newest > SETTLED_MS)
+        kept.set(real, { folder, stamp: stamp.hash.digest("hex"), answer });
+      else kept.delete(real);
       return answer;
     },
   };
   return self;
 }
 
-function* look(real: string, folder: string, readFront: ReadFrontmatter): Generator<void, Inspected> {
+function* look(real: string, folder: string, readFront: ReadFrontmatter, stamp: Stamp): Generator<void, Inspected> {
   const file = readSkillFile(real);
   if ("fault" in file) return file;
   let tree: Tree;
   try {
-    tree = yield* readTree(real);
+    tree = yield* readTree(real, undefined, stamp);
   } catch (error) {
     return toFault(error);
   }
@@ -101,7 +102,7 @@ export function readSkillFile(real: string): { text: string } | { fault: Fault }
   try {
     // Not opened before it is known to be a file: a pipe would wait for its writer.
     const stat = lstatSync(path);
-    if (stat.isSymbolicLink() && !isInside(real, realpathSync(path)))
+    if (stat.isSymbolicLink() && !isInside(real, realpathSync.native(path)))
       return fault("leaves-root", `${SKILL_FILE} is a link that leads outside`);
     const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
