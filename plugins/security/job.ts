@@ -149,7 +149,11 @@ export interface ScanJobResult {
 /** One large call or file. */
 export async function scanLarge({ rules, event, path, budgetMs }: ScanJob): Promise<ScanJobResult> {
   const scanner = scannerFor(rules, ["secret"]);
-  const { findings, partial } = scanner.scanEvent(event, path === undefined ? { budgetMs } : { budgetMs, path });
+  const { findings, partial } = scanner.scanEvent(event, {
+    budgetMs,
+    forms: true,
+    ...(path === undefined ? {} : { path }),
+  });
   return {
     findings: findings
       .slice(0, 1_000)

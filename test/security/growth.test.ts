@@ -44,6 +44,52 @@ describe("security: work grows with the text and no faster", () => {
     expect(steep).toEqual([]);
   });
 
+  it("for what is encoded", () => {
+    const scanner = createScanner(builtinRules());
+    const units = [
+      "A",
+      "QUFB",
+      "QUFBQUFBQUFBQUFBQUFBQUFBQUFB\n",
+      "41",
+      "41 ",
+      "4141 ",
+      "0x41, ",
+      "%41",
+      "\\x41",
+      "\\101",
+      "&#65;",
+    ];
+    const marks = [
+      '"',
+      '" ',
+      '"+"',
+      '" +\n"',
+      "''",
+      "a'b",
+      "\u200b",
+      "a\b",
+      "\\\n",
+      "%4",
+      "&#",
+      "\\x4",
+      "ZXlK",
+      "H4sIAAAA",
+    ];
+    const cost = (unit: string, size: number) => {
+      const text = unit.repeat(size / unit.length);
+      const before = process.cpuUsage();
+      scanner.scan(text, { forms: true });
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
+    };
+    const steep = [...units, ...marks].filter((unit) => {
+      cost(unit, SMALL);
+      const isSteep = () => cost(unit, 16 * SMALL) > 36 * cost(unit, SMALL) + 20;
+      return isSteep() && isSteep() && isSteep();
+    });
+    expect(steep).toEqual([]);
+  });
+
   it("a token in base64 that is taken back again and again is left, and the answer says so", () => {
     const scanner = createScanner(builtinRules());
     const text = "ZXlKa1\\".repeat(20_000);

@@ -65,8 +65,9 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
 
   async function scan(scanner: Scanner, event: SessionEvent, size: number, path?: string): Promise<ScanJobResult> {
     if (size <= SMALL || !kernel.pool.threaded) {
-      const options = kernel.pool.threaded ? { budgetMs: BUDGET_MS } : {};
-      const { findings, partial } = scanner.scanEvent(event, path === undefined ? options : { ...options, path });
+      const budget = kernel.pool.threaded ? { budgetMs: BUDGET_MS } : {};
+      const options = { ...budget, forms: true, ...(path === undefined ? {} : { path }) };
+      const { findings, partial } = scanner.scanEvent(event, options);
       if (!partial) return { findings, partial };
     }
     const job: ScanJob = { rules: [...scanner.rules], event, budgetMs: POOL_BUDGET_MS };

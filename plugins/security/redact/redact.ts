@@ -85,7 +85,7 @@ export function createRedactor(scanner: TextScanner & LeafScanner, options: Reda
     const id = `${leaf.name ?? ""}\u0000${leaf.text}`;
     const cached = scanned.get(id);
     if (cached) return cached;
-    const { findings } = scanner.scanLeaf(leaf);
+    const { findings } = scanner.scanLeaf(leaf, { forms: true });
     if (findings.length > 0) {
       scanned.set(id, findings);
       for (const finding of findings) remember(finding);
@@ -153,7 +153,7 @@ export function createRedactor(scanner: TextScanner & LeafScanner, options: Reda
       if (!before || !after || before.kind !== after.kind || !JOINED.has(after.kind)) continue;
       const from = Math.max(0, before.text.length - SEAM);
       const seam = before.text.length - from;
-      const { findings } = scanner.scan(before.text.slice(from) + after.text.slice(0, SEAM));
+      const { findings } = scanner.scan(before.text.slice(from) + after.text.slice(0, SEAM), { forms: true });
       for (const finding of findings) {
         if (finding.start >= seam || finding.end <= seam) continue;
         remember(finding);

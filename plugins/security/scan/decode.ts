@@ -90,7 +90,7 @@ function unescapeLine(out: Mapping, text: string, from: number, to: number): voi
   out.put("\u0000\n", to);
 }
 
-interface Mapping {
+export interface Mapping {
   readonly empty: boolean;
   copy(text: string, from: number, to: number): void;
   put(text: string, origin: number): void;
@@ -98,7 +98,7 @@ interface Mapping {
 }
 
 /** Pieces of a reading; within a piece offsets run along with the original. */
-function createMapping(): Mapping {
+export function createMapping(): Mapping {
   const pieces: string[] = [];
   const starts: number[] = [];
   const origins: number[] = [];

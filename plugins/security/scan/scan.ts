@@ -4,6 +4,7 @@ import { entropyOf } from "../match/entropy.ts";
 import { type CustomMatcher, compileCustom } from "../rules/custom.ts";
 import { type Confidence, matchersOf, type Rule, rulesVersion } from "../rules/rules.ts";
 import { plainReading, type Reading, stripAnsi, unescapeJson } from "./decode.ts";
+import { DECODE_LIMIT, decodeRuns, loosen } from "./encoded.ts";
 import { createHits } from "./hits.ts";
 import { type Match, resolveOverlaps, subtract } from "./resolve.ts";
 
@@ -26,6 +27,8 @@ export interface ScanOptions {
   budgetMs?: number;
   /** Name of the file the text came from, where known: some rules hold for some files only. */
   path?: string;
+  /** Also what is encoded: base64, hexadecimal, escapes, pieces; by the rules that are sure. */
+  forms?: boolean;
 }
 
 export interface ScanResult {
@@ -48,6 +51,8 @@ export interface ScannerOptions {
 }
 
 const MASK = "••••••";
+/** Encodings inside of encodings that are undone. */
+const FORMS_DEPTH = 2;
 
 /** Disabled rules are left out. A custom pattern that does not compile throws: see `patternProblem`. Cost: a few ms. */
 export function createTextScanner(rules: readonly Rule[], options: ScannerOptions = {}): TextScanner {
@@ -55,11 +60,45 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
   const active = rules.filter((rule) => rule.enabled && (rule.kind === "allow" || categories.includes(rule.category)));
   const builtin = active.filter((rule) => rule.kind === "redact" && matchersOf(rule.id).length > 0);
   const hits = createHits(builtin.flatMap((rule) => matchersOf(rule.id)));
+  const sure = createHits(
+    builtin
+      .flatMap((rule) => matchersOf(rule.id))
+      .filter(({ row }) => row.confidence === "definite" && row.kind === "token"),
+  );
   const custom = active.filter((rule) => !builtin.includes(rule)).map(compileCustom);
   const redact = custom.filter(({ rule }) => rule.kind === "redact");
   const allow = custom.filter(({ rule }) => rule.kind === "allow");
 
-  function scan(text: string, { budgetMs, path }: ScanOptions = {}): ScanResult {
+  /** The sure rules over what a reading says in other spellings, two levels deep. False when not all of it was looked at. */
+  function findForms(reading: Reading, expired: () => boolean, out: Match[]): boolean {
+    let left = DECODE_LIMIT;
+    let complete = true;
+    const spend = (cost: number) => {
+      left -= cost;
+      complete &&= left >= 0 && !expired();
+      return complete;
+    };
+    const look = (from: Reading, depth: number, found: Match[]): void => {
+      const loose = depth < FORMS_DEPTH ? loosen(from) : undefined;
+      if (loose) complete &&= sure.find(loose, undefined, expired, found) === loose.text.length;
+      const base = loose ?? from;
+      for (const piece of decodeRuns(base.text, spend)) {
+        const inner: Match[] = [];
+        const plain = plainReading(piece.text);
+        complete &&= sure.find(plain, undefined, expired, inner) === piece.text.length;
+        if (depth + 1 < FORMS_DEPTH) look(plain, depth + 1, inner);
+        // The whole stretch is the value: a part of it decodes to nothing anybody could use to hide it.
+        for (const match of inner.filter(({ confidence }) => confidence === "definite").slice(0, 1))
+          found.push({ ...match, head: "", start: base.origin(piece.start), end: base.origin(piece.end) });
+      }
+    };
+    const found: Match[] = [];
+    look(reading, 0, found);
+    out.push(...found.filter(({ confidence }) => confidence === "definite"));
+    return complete;
+  }
+
+  function scan(text: string, { budgetMs, path, forms = false }: ScanOptions = {}): ScanResult {
     const deadline = budgetMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + budgetMs;
     const expired = () => deadline !== Number.POSITIVE_INFINITY && performance.now() > deadline;
     const matches: Match[] = [];
@@ -72,6 +111,7 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
       const complete = findCustom(redact, reading, expired, matches);
       if (!complete || end < reading.text.length)
         reached = level > 0 ? 0 : Math.min(reached, complete ? reading.origin(end) : 0);
+      if (forms && !findForms(reading, expired, matches)) reached = 0;
       // What is allowed must be known even when time is up: fewer allowed spans only hide more.
       if (matches.length > 0) findCustom(allow, reading, expired, allowed);
       const inner: Reading | undefined = level < 2 ? unescapeJson(reading) : undefined;

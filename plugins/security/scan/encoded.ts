@@ -1,0 +1,89 @@
+/**
+ * What a text says in other spellings: escapes of URLs, of HTML and of shells, strings in pieces, invisible characters between its
+ * letters (`loosen`); base64, hexadecimal and gzip in base64 (`decodeRuns`). Bounded: what is decoded counts against one budget.
+ */
+import { gunzipSync } from "node:zlib";
+import { createMapping, type Reading } from "./decode.ts";
+
+/** Characters one text may be decoded to, all levels together. */
+export const DECODE_LIMIT = 4 * 2 ** 20;
+const INFLATE_LIMIT = 2 ** 20;
+
+const ESCAPE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  /%([0-9A-Fa-f]{2})|\\x([0-9A-Fa-f]{2})|\\([0-3][0-7]{2})|&#x([0-9a-fA-F]{1,5});|&#(\d{1,6});|[\u200b-\u200f\u2060\ufeff\u00ad\0\x07]|[^\n]\x08|["'`][ \t]*[+.][ \t]*(?:\\?\r?\n[ \t]*)?["'`]|["'`][ \t]*\r?\n[ \t]*[+.][ \t]*["'`]|\\\r?\n[ \t]*|(?<=[\w-])(?:"{1,2}|'{1,2})(?=[\w-])/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
+const HINT = /[%&\0\x07\x08\u00ad\u200b-\u200f\u2060\ufeff]|\\[x0-3\r\n]|["'`]\s*[+.]|[\w-]["']{1,2}[\w-]/;
+
+/** The text with escapes undone, pieces joined and invisible characters taken out; undefined when there are none. Linear. */
+export function loosen(reading: Reading): Reading | undefined {
+  const { text } = reading;
+  if (!HINT.test(text)) return undefined;
+  const out = createMapping();
+  let copied = 0;
+  for (const match of text.matchAll(ESCAPE)) {
+    const [whole, percent, hex, octal, entityHex, entity] = match;
+    out.copy(text, copied, match.index);
+    const code = percent ?? hex ?? entityHex;
+    const point = code ? Number.parseInt(code, 16) : octal ? Number.parseInt(octal, 8) : entity ? Number(entity) : 0;
+    if (point > 0 && point <= 0x10ffff) out.put(String.fromCodePoint(point), match.index);
+    copied = match.index + whole.length;
+  }
+  if (copied === 0) return undefined;
+  out.copy(text, copied, text.length);
+  return out.done(reading);
+}
+
+export interface Decoded {
+  text: string;
+  /** The stretch of the text it was written as. */
+  start: number;
+  end: number;
+}
+
+/** Lines of a wrapped block follow each other with nothing but blanks, or the quotes of a list, between them. */
+const BASE64 = /[A-Za-z0-9+/_-]{24,}(?:={0,2}[ \t]*(?:\r?\n|\\n)[ \t]*[A-Za-z0-9+/_-]{4,})*={0,2}/g;
+const HEX =
+  /(?:[0-9a-fA-F]{2}){16,}|[0-9a-fA-F]{2}(?:[ :,][0-9a-fA-F]{2}){15,}(?!\w)|(?:[0-9a-fA-F]{4} ){7,}[0-9a-fA-F]{2,4}(?!\w)|0x[0-9a-fA-F]{2}(?:[,; ]{1,2}0x[0-9a-fA-F]{2}){15,}/g;
+
+/** Stretches that decode to text. `spend` takes what each costs and says whether there is any budget left for it. */
+export function* decodeRuns(text: string, spend: (cost: number) => boolean): Generator<Decoded> {
+  for (const match of text.matchAll(BASE64)) {
+    const run = match[0].replace(/\\n|\s/g, "");
+    if (!spend(run.length)) return;
+    // A word glued to the front moves all that follows: the other places to begin are tried too.
+    for (let skip = 0; skip < 4; skip++) {
+      const decoded = toText(Buffer.from(skip === 0 ? run : run.slice(skip), "base64"));
+      if (decoded === undefined) continue;
+      yield { text: decoded, start: match.index, end: match.index + match[0].length };
+      break;
+    }
+  }
+  for (const match of text.matchAll(HEX)) {
+    const digits = match[0].replace(/0x|[^0-9a-fA-F]/g, "");
+    if (!spend(digits.length)) return;
+    const decoded = toText(Buffer.from(digits.slice(0, digits.length & ~1), "hex"));
+    if (decoded !== undefined) yield { text: decoded, start: match.index, end: match.index + match[0].length };
+  }
+}
+
+/** Undefined for bytes that are no text. */
+function toText(bytes: Buffer): string | undefined {
+  if (bytes.length < 12) return undefined;
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return inflate(bytes);
+  if (bytes[1] === 0 && bytes[3] === 0 && bytes[5] === 0) return bytes.toString("utf16le");
+  const sample = bytes.subarray(0, 64);
+  let odd = 0;
+  for (const byte of sample) if ((byte < 32 && byte !== 9 && byte !== 10 && byte !== 13) || byte > 126) odd++;
+  // A few may be letters of other scripts, or what a cut left at the ends.
+  return odd * 8 > sample.length ? undefined : bytes.toString("latin1");
+}
+
+function inflate(bytes: Buffer): string | undefined {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: INFLATE_LIMIT }).toString("utf8");
+  } catch {
+    // No gzip after all, cut, or far larger than what it is made of.
+    return undefined;
+  }
+}
