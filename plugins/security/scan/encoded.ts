@@ -11,19 +11,17 @@ const INFLATE_LIMIT = 2 ** 20;
 
 const ESCAPE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-  /%([0-9A-Fa-f]{2})|\\x([0-9A-Fa-f]{2})|\\([0-3][0-7]{2})|&#x([0-9a-fA-F]{1,5});|&#(\d{1,6});|[\u200b-\u200f\u2060\ufeff\u00ad\0\x07]|[^\n]\x08|["'`][ \t]*[+.][ \t]*(?:\\?\r?\n[ \t]*)?["'`]|["'`][ \t]*\r?\n[ \t]*[+.][ \t]*["'`]|\\\r?\n[ \t]*|(?<=[\w-])(?:"{1,2}|'{1,2})(?=[\w-])/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
-const HINT = /[%&\0\x07\x08\u00ad\u200b-\u200f\u2060\ufeff]|\\[x0-3\r\n]|["'`]\s*[+.]|[\w-]["']{1,2}[\w-]/;
+  /%([0-9A-Fa-f]{2})|\\(?:x([0-9A-Fa-f]{2})|([0-3][0-7]{2})|\r?\n[ \t]*)|&#(?:x([0-9a-fA-F]{1,5})|(\d{1,6}));|[\u200b-\u200f\u2060\ufeff\u00ad\0\x07\x08]|["'`](?:[ \t]*[+.][ \t]*(?:\\?\r?\n[ \t]*)?["'`]|[ \t]*\r?\n[ \t]*[+.][ \t]*["'`]|(?<=[\w-]["'])["']?(?=[\w-]))/g;
 
 /** The text with escapes undone, pieces joined and invisible characters taken out; undefined when there are none. Linear. */
 export function loosen(reading: Reading): Reading | undefined {
   const { text } = reading;
-  if (!HINT.test(text)) return undefined;
   const out = createMapping();
   let copied = 0;
   for (const match of text.matchAll(ESCAPE)) {
     const [whole, percent, hex, octal, entityHex, entity] = match;
-    out.copy(text, copied, match.index);
+    // A backspace takes the character before it along.
+    out.copy(text, copied, Math.max(copied, match.index - Number(whole === "\b")));
     const code = percent ?? hex ?? entityHex;
     const point = code ? Number.parseInt(code, 16) : octal ? Number.parseInt(octal, 8) : entity ? Number(entity) : 0;
     if (point > 0 && point <= 0x10ffff) out.put(String.fromCodePoint(point), match.index);
@@ -41,10 +39,10 @@ export interface Decoded {
   end: number;
 }
 
-/** Lines of a wrapped block follow each other with nothing but blanks, or the quotes of a list, between them. */
-const BASE64 = /[A-Za-z0-9+/_-]{24,}(?:={0,2}[ \t]*(?:\r?\n|\\n)[ \t]*[A-Za-z0-9+/_-]{4,})*={0,2}/g;
+/** Tried where a run begins and nowhere inside of it. Lines of a wrapped block follow each other with nothing but blanks, or the quotes of a list, between them. */
+const BASE64 = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}(?:={0,2}[ \t]*(?:\r?\n|\\n)[ \t]*[A-Za-z0-9+/_-]{4,})*={0,2}/g;
 const HEX =
-  /(?:[0-9a-fA-F]{2}){16,}|[0-9a-fA-F]{2}(?:[ :,][0-9a-fA-F]{2}){15,}(?!\w)|(?:[0-9a-fA-F]{4} ){7,}[0-9a-fA-F]{2,4}(?!\w)|0x[0-9a-fA-F]{2}(?:[,; ]{1,2}0x[0-9a-fA-F]{2}){15,}/g;
+  /(?<![0-9a-fA-F])(?:(?:[0-9a-fA-F]{2}){16,}|[0-9a-fA-F]{2}(?:[ :,][0-9a-fA-F]{2}){15,}(?!\w)|(?:[0-9a-fA-F]{4} ){7,}[0-9a-fA-F]{2,4}(?!\w)|0x[0-9a-fA-F]{2}(?:[,; ]{1,2}0x[0-9a-fA-F]{2}){15,})/g;
 
 /** Stretches that decode to text. `spend` takes what each costs and says whether there is any budget left for it. */
 export function* decodeRuns(text: string, spend: (cost: number) => boolean): Generator<Decoded> {
