@@ -3,6 +3,7 @@ import type { Answer } from "./client.ts";
 
 export type SessionDetail = Answer<"GET /sessions/:id">;
 export type Session = SessionDetail["session"];
+export type EarlierText = SessionDetail["earlier"][number];
 export type Project = Answer<"GET /projects">[number];
 export type Message = Answer<"GET /sessions/:id/messages">["messages"][number];
 export type SearchAnswer = Answer<"GET /search">;

@@ -19,8 +19,8 @@ export type { FollowFrame, SessionOutcome } from "./import/bulletin.ts";
 export type { ImportFrame, ImportReport, Progress } from "./import/report.ts";
 export type { RetentionReport } from "./places/retention.ts";
 export type { ScannedProject, ScannedSession } from "./routes/import.ts";
+export type { Message } from "./routes/messages.ts";
 export type { SearchResult } from "./routes/search.ts";
-export type { Message } from "./routes/sessions.ts";
 export type { Match } from "./search/match.ts";
 
 export const routes = [...importRoutes, ...sourceRoutes, ...projectRoutes, ...sessionRoutes, ...searchRoutes] as const;

@@ -1,6 +1,6 @@
 /** Which reads led to which changes: one pass over a session, constant work per message. */
 import { isRecord, type Json, type LazyEvent, pathsIn, type ToolRole } from "sessarc";
-import { own, pathsInText } from "./paths.ts";
+import { own, pathsInText, speaksOf } from "./paths.ts";
 import { type Cause, RELATIONS, type Relation, reasonOf, scoreOf } from "./relations.ts";
 import { commandOf, readShell } from "./shell.ts";
 import { createTrail, type Evidence } from "./trail.ts";
@@ -144,7 +144,15 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
     offer(spot.failed.list, "error-output");
     offer(spot.found.list, "search-hit");
     if (spot.namesakes) offer(spot.namesakes.list, "same-stem");
-    offer(spot.inFolder.list, "same-directory");
+    // A neighbour that the change does not speak of has nothing to do with it.
+    const neighbours = spot.inFolder.list;
+    if (neighbours.length > 0) {
+      const said = JSON.stringify(event.tool_input) ?? "";
+      offer(
+        neighbours.filter(({ path: near }) => near !== null && speaksOf(said, near)),
+        "same-directory",
+      );
+    }
     if (recent.length > 0 && event.seq - (recent[0] as Evidence).seq <= RECENT_SEQS) offer(recent, "recent");
     const causes: Cause[] = [];
     for (const evidence of picked) {

@@ -47,3 +47,15 @@ const PATH = /(?<![\w@.+~/\\-])[\w@.+~/\\-]{0,290}[\w-]\.[A-Za-z]\w{0,7}(?![\w@.
 export function pathsInText(text: string): readonly string[] {
   return text.slice(0, TEXT_LIMIT).match(PATH) ?? [];
 }
+
+/** Whether `text` names the file `path` by its name without ending, as a word: an import, a call, a mention. */
+export function speaksOf(text: string, path: string): boolean {
+  const { stem } = toPlace(path, "/");
+  if (stem.length < 2) return false;
+  for (let at = text.indexOf(stem); at >= 0; at = text.indexOf(stem, at + 1)) {
+    if (!isWord(text[at - 1]) && !isWord(text[at + stem.length])) return true;
+  }
+  return false;
+}
+
+const isWord = (char: string | undefined) => char !== undefined && /[\p{L}\p{N}_]/u.test(char);

@@ -53,7 +53,7 @@ describe("causes of a change", () => {
         ["Grep", { pattern: "login", path: "/w/app" }, "src/auth.ts:3: login()\nsrc/other.ts:9: login"],
         ["Bash", { command: "npm test" }, "FAIL src/auth.ts:12:3 expected true", true],
         ["Read", { file_path: "/w/app/src/auth.ts" }],
-        ["Edit", { file_path: "src/auth.ts", old_string: "a", new_string: "b" }],
+        ["Edit", { file_path: "src/auth.ts", old_string: "a", new_string: 'import { b } from "./near.ts"' }],
       ),
     );
     expect(changes).toHaveLength(1);
@@ -72,6 +72,17 @@ describe("causes of a change", () => {
     expect(scores).toEqual([...scores].sort((a, b) => b - a));
     expect(reads).toBe(4);
     expect(wastedReads).toEqual([{ seq: 0, path: "/w/app/docs/far.md", tokens: 100 }]);
+  });
+
+  it("does not take a file of the same folder for a cause that the change says nothing of", () => {
+    const { changes, wastedReads } = run(
+      session(
+        ["Read", { file_path: "/w/app/src/unrelated.ts" }, "x".repeat(40)],
+        ["Edit", { file_path: "src/auth.ts", old_string: "a", new_string: "unrelatedly" }],
+      ),
+    );
+    expect(changes[0]?.causes.map(({ relation }) => relation)).toEqual(["recent"]);
+    expect(wastedReads).toMatchObject([{ path: "/w/app/src/unrelated.ts" }]);
   });
 
   it("names ten causes at most, and each file of a patch", () => {

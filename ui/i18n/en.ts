@@ -259,6 +259,10 @@ export const en = {
   "session.wastedTokens": "≈ {n} token|≈ {n} tokens",
   "session.synced": "New messages imported",
   "session.unchanged": "Nothing new in the log",
+  "session.deleteAgents": "Its {n} sub-agent goes with it.|Its {n} sub-agents go with it.",
+  "session.earlier": "Earlier texts",
+  "session.earlierWhat": "What the tool’s log no longer says; counted once.",
+  "session.earlierRow": "{own} of {n} messages are no longer in the log, since {date}",
   "session.deleted": "Session deleted from the archive",
   "session.deleteCopy": "Delete from archive",
   "session.deleteWhat":

@@ -69,4 +69,5 @@ export const migrations: readonly string[] = [
      primary key (session_id, version)
    );`,
   "alter table tombstone add column generation integer not null default 0",
+  "alter table tombstone add column with_id text",
 ];

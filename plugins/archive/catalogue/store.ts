@@ -1,5 +1,4 @@
 /** SQL of the archive: one function per question, wire resources made from rows. */
-import { existsSync } from "node:fs";
 import type { Database, SessionUsage, SqlValue, Statement, TranscriptPart } from "sessarc";
 import { projectsNamed, sessionNamed } from "./names.ts";
 import {
@@ -256,12 +255,21 @@ export function createStore(db: Database, costOf: CostOf) {
       return (await db.run("update project set name = ? where id = ?", [name, id])).changes > 0;
     },
 
-    /** Statements that take sessions out and keep them from coming back by sync. */
-    removal(ids: readonly string[], at: string): Statement[] {
+    /** A session and all it started, through all levels. */
+    async family(id: string): Promise<string[]> {
+      const rows = await db.all<{ id: string }>(
+        "with recursive family (id) as (select ?1 union select s.id from session s join family f on s.parent_id = f.id) select id from family",
+        [id],
+      );
+      return rows.map((row) => row.id);
+    },
+
+    /** Statements that take sessions out and keep them from coming back by sync. `withId`: the one the others went with. */
+    removal(ids: readonly string[], at: string, withId: string | null = null): Statement[] {
       return ids.flatMap((id): Statement[] => [
         [
-          "insert or replace into tombstone (session_id, at, generation) select id, ?, generation from session where id = ?",
-          [at, id],
+          "insert or replace into tombstone (session_id, at, generation, with_id) select id, ?1, generation, nullif(?2, id) from session where id = ?3",
+          [at, withId, id],
         ],
         ["delete from session where id = ?", [id]],
         ["delete from earlier where session_id = ?", [id]],
@@ -282,7 +290,6 @@ export function createStore(db: Database, costOf: CostOf) {
       db.get<{ sessions: number; messages: number; bytes: number }>(
         `select count(*) as sessions, coalesce(sum(message_count), 0) as messages, (${BYTES}) as bytes from session`,
       ),
-    pathExists: (path: string | null) => path !== null && existsSync(path),
   };
   return self;
 }

@@ -5,6 +5,7 @@ import type { Identity, ProjectResolver } from "../places/projects.ts";
 import { rescan } from "../places/rescan.ts";
 import { type Found, type Scan, scanLogs, versionOf } from "../places/scan.ts";
 import { Bulletin } from "./bulletin.ts";
+import { markGone, markMissing } from "./missing.ts";
 import { sweepOrphans } from "./orphans.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";
 import { runImport } from "./run.ts";
@@ -123,7 +124,12 @@ export class Importer {
     named: ReadonlySet<string>,
     onFrame: (frame: ImportFrame) => void = SILENT,
   ): Promise<ImportReport> {
-    return this.#enqueue(async () => choose(await this.scan()), named, onFrame);
+    const look = async () => {
+      const scan = await this.scan();
+      if (await markMissing(this.#kernel.storage.db, scan)) this.#onCommit([]);
+      return choose(scan);
+    };
+    return this.#enqueue(look, named, onFrame);
   }
 
   /** Imports what `choose` picks of the logs at changed `paths`; only those are looked at. Waits for other runs. */
@@ -135,7 +141,8 @@ export class Importer {
       // What is entered into a listing that another one is about to replace would be lost with it.
       const last = await (this.#scanning ?? this.#scan);
       if (!last) return choose([...(await this.scan()).found.values()]);
-      const touched = await rescan(last, paths, [...this.#kernel.registry.adapters.values()], this.env);
+      const { touched, gone } = await rescan(last, paths, [...this.#kernel.registry.adapters.values()], this.env);
+      if (await markGone(this.#kernel.storage.db, gone)) this.#onCommit([]);
       this.#resolver.reset();
       return choose(touched);
     };
@@ -207,6 +214,11 @@ export class Importer {
       }
     }
     const ids = new Set(selection.sessions);
+    // What went with a session comes back with it.
+    const gone = await this.#kernel.storage.db.all<{ session_id: string; with_id: string }>(
+      "select session_id, with_id from tombstone where with_id is not null",
+    );
+    for (const { session_id, with_id } of gone) if (ids.has(with_id)) ids.add(session_id);
     const projects = new Set(selection.projects);
     const choose = async (scan: Scan) => {
       const chosen: Found[] = [];

@@ -9,14 +9,15 @@ const BESIDE = /-(?:wal|shm|journal)$/;
 
 /**
  * Logs at `paths`, entered into `scan`. A log that is one file and was there before costs one stat; for all others the root that
- * holds them is listed again. What is gone is left as it was: a full scan finds that.
+ * holds them is listed again. Of those that are gone only logs that are one file are told, in `gone`: a full scan finds the rest.
  */
 export async function rescan(
   scan: Scan,
   paths: readonly string[],
   adapters: readonly Adapter[],
   env: AdapterEnv,
-): Promise<Found[]> {
+): Promise<{ touched: Found[]; gone: string[] }> {
+  const gone: string[] = [];
   const byPath = pathsOf(scan);
   const touched = new Map<string, Found>();
   const roots = new Map<string, { adapter: Adapter; root: string }>();
@@ -25,6 +26,7 @@ export async function rescan(
     const [one] = known ?? [];
     if (one && known?.length === 1 && one.ref.exclusive && one.ref.version === undefined) {
       const now = await stat(path).catch(() => undefined);
+      if (!now) gone.push(one.id);
       if (!now?.isFile()) continue;
       one.ref = { ...one.ref, size: now.size, mtime: now.mtimeMs };
       touched.set(one.id, one);
@@ -52,7 +54,7 @@ export async function rescan(
     }
   }
   if (roots.size > 0) indexes.delete(scan);
-  return [...touched.values()];
+  return { touched: [...touched.values()], gone };
 }
 
 const indexes = new WeakMap<Scan, Map<string, Found[]>>();

@@ -25,6 +25,8 @@ export interface ToolScan {
   roots: ScannedRoot[];
   sessions: number;
   problems: { path: string; reason: string }[];
+  /** A folder could not be listed: what is missing here may be there. */
+  unlisted: boolean;
 }
 
 export interface Scan {
@@ -54,7 +56,14 @@ async function scanTool(
   env: AdapterEnv,
   found: Map<string, Found>,
 ): Promise<ToolScan> {
-  const scan: ToolScan = { tool: adapter.name, label: adapter.label, roots: [], sessions: 0, problems: [] };
+  const scan: ToolScan = {
+    tool: adapter.name,
+    label: adapter.label,
+    roots: [],
+    sessions: 0,
+    problems: [],
+    unlisted: false,
+  };
   const copies = createCopies();
   const ids = new Set<string>();
   let roots: string[] = [];
@@ -86,6 +95,7 @@ async function scanTool(
         found.set(id, one);
       }
     } catch (error) {
+      scan.unlisted = true;
       scan.problems.push({ path, reason: reasonOf(error) });
     }
   }

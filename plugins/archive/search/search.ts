@@ -4,12 +4,12 @@ import {
   type Chunk,
   type ChunkEntry,
   type Database,
-  decodeChunk,
   isSessarcError,
   type TranscriptPart,
   type Transcripts,
 } from "sessarc";
 import type { Readers } from "../catalogue/readers.ts";
+import { ChunkCache } from "./cache.ts";
 import { Entries, type Entry, type TextPart } from "./entries.ts";
 import { type CompiledQuery, compile, type Match, matchChunk, toMatch } from "./match.ts";
 import type { Query } from "./query.ts";
@@ -53,9 +53,6 @@ const MATCHES_SHOWN = 3;
 const AHEAD = 4;
 /** Chunks of one session counted through once there is something to show. */
 const COUNTED_CHUNKS = 8;
-/** UTF-16 units of decoded text kept between searches. */
-const CACHE_CHARS = 8 << 20;
-const CACHE_IDLE_MS = 60_000;
 
 export class SearchIndex {
   readonly #transcripts: Transcripts;
@@ -266,47 +263,4 @@ const positionOf = (entry: Entry | undefined) => (entry ? { sortAt: entry.sortAt
 function lastOf(results: readonly SessionHits[], wanted: readonly Entry[]): SearchAnswer["next"] {
   const last = results.at(-1);
   return positionOf(wanted.find((entry) => entry.id === last?.id));
-}
-
-/** Decoded chunks, least recently used out first; empty again after a minute without searches. */
-class ChunkCache {
-  readonly #transcripts: Transcripts;
-  readonly #chunks = new Map<string, Chunk>();
-  #chars = 0;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(transcripts: Transcripts) {
-    this.#transcripts = transcripts;
-  }
-
-  /** Null when the chunk's bytes hold nothing that `bytes` finds: then it is not decoded. */
-  async get(sessionId: string, part: TranscriptPart, entry: ChunkEntry, bytes: RegExp | null): Promise<Chunk | null> {
-    const key = `${sessionId}\0${part.generation}\0${entry.offset}`;
-    const known = this.#chunks.get(key);
-    if (known) {
-      this.#chunks.delete(key);
-      this.#chunks.set(key, known);
-      return known;
-    }
-    const raw = await this.#transcripts.chunkBytes(sessionId, part, entry);
-    if (bytes && !bytes.test(raw.toString("latin1"))) return null;
-    const chunk = decodeChunk(raw);
-    this.#chunks.set(key, chunk);
-    this.#chars += chunk.text.length;
-    for (const [oldest, old] of this.#chunks) {
-      if (this.#chars <= CACHE_CHARS) break;
-      this.#chunks.delete(oldest);
-      this.#chars -= old.text.length;
-    }
-    this.#timer ??= setTimeout(() => this.clear(), CACHE_IDLE_MS).unref();
-    this.#timer.refresh();
-    return chunk;
-  }
-
-  clear(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#chunks.clear();
-    this.#chars = 0;
-  }
 }

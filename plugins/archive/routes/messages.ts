@@ -1,0 +1,207 @@
+/** GET /sessions/:id/messages: a page of a session's text, or of an earlier one, or all of it as a stream. */
+import { defineRoute, EVENT_KINDS, type EventKind, type Kernel, SessarcError, type SessionEvent } from "sessarc";
+import * as v from "valibot";
+import { lengthOf, type Project, partsOf, type Session, type StoredSession } from "../catalogue/types.ts";
+import { isDamage } from "../import/damage.ts";
+import { count, limit, seq } from "./query.ts";
+
+/** `Message` of the wire contract. */
+export interface Message extends Omit<SessionEvent, "id" | "at"> {
+  id: string | null;
+  at: string | null;
+  /** Length of the whole text in UTF-16 units, when the answer holds only its start. */
+  textLength?: number;
+}
+
+export const messages = defineRoute({
+  method: "GET",
+  path: "/sessions/:id/messages",
+  summary: "Messages of a session: a page, or all of them",
+  query: v.object({
+    /** seq after which the page starts. */
+    after: v.optional(seq),
+    /** seq before which it ends. */
+    before: v.optional(seq),
+    limit: v.optional(limit),
+    kinds: v.optional(v.string()),
+    /** An earlier text: `version` of one of `earlier` of the session. */
+    version: v.optional(seq),
+    /** Cut longer texts to this many characters and say how long they are. */
+    cut: v.optional(count(10_000_000)),
+  }),
+  handler: async ({ kernel, params, query }) => {
+    const archive = kernel.inject("archive");
+    const end = archive.readers.begin();
+    let streams = false;
+    try {
+      const [row, session] = await Promise.all([archive.row(params.id), archive.session(params.id)]);
+      const project = await archive.project(session.projectId);
+      const page: Page = {
+        from: query.after === undefined ? 0 : query.after + 1,
+        to: query.before ?? Number.POSITIVE_INFINITY,
+        limit: query.limit ?? Number.POSITIVE_INFINITY,
+        kinds: query.kinds === undefined ? null : parseKinds(query.kinds),
+        cut: query.cut ?? Number.POSITIVE_INFINITY,
+      };
+      const text = query.version === undefined ? partsOf(row) : await earlierText(kernel, row, query.version);
+      const total = lengthOf(text);
+      const head = { session, project, total };
+      const read = (from: number) => told(kernel, row.id, kernel.storage.transcripts.events(row.id, text, from));
+      if (query.before !== undefined && query.after === undefined && query.limit !== undefined)
+        return {
+          ...head,
+          messages: await lastBefore(read, { ...page, to: Math.min(page.to, total) }),
+          nextCursor: null,
+        };
+      const events = read(page.from);
+      if (query.limit === undefined && total > STREAM_OVER) {
+        streams = true;
+        return streamAll(select(events, page), head, end);
+      }
+      const found: Message[] = [];
+      let more = false;
+      for await (const batch of select(events, page)) {
+        for (const message of batch) {
+          if (found.length === page.limit) {
+            more = true;
+            break;
+          }
+          found.push(message);
+        }
+        if (more) break;
+      }
+      const last = found.at(-1)?.seq;
+      return { ...head, messages: found, nextCursor: more && last !== undefined ? String(last) : null };
+    } finally {
+      if (!streams) end();
+    }
+  },
+});
+
+/** Messages looked at first where kinds are chosen; then twice as many. */
+const LOOK = 512;
+
+/** The page right before `page.to`. */
+async function lastBefore(read: (from: number) => AsyncIterable<SessionEvent[]>, page: Page): Promise<Message[]> {
+  let found: Message[] = [];
+  let size = page.kinds ? Math.max(LOOK, page.limit) : page.limit;
+  for (let { to } = page; to > 0 && found.length < page.limit; size *= 2) {
+    const from = Math.max(0, to - size);
+    const part: Message[] = [];
+    for await (const batch of select(read(from), { ...page, from, to })) part.push(...batch);
+    found = [...part, ...found];
+    to = from;
+  }
+  return found.slice(-page.limit);
+}
+
+async function earlierText(kernel: Kernel, { id, generation, parts }: StoredSession, version: number) {
+  if (version === generation) return partsOf({ parts });
+  const texts = await kernel.inject("archive").store.earlier(id);
+  const found = texts.find((text) => text.version === version);
+  if (found) return found.parts;
+  throw new SessarcError(
+    "INVALID_INPUT",
+    { reason: `${id} has no earlier text ${version}` },
+    { issues: [{ path: "version", message: texts.map((text) => text.version).join(", ") || "there are none" }] },
+  );
+}
+
+/** A longer session without `limit` is streamed, so that neither memory nor other requests feel it. */
+const STREAM_OVER = 1_000;
+
+interface Page {
+  from: number;
+  to: number;
+  limit: number;
+  kinds: ReadonlySet<EventKind> | null;
+  cut: number;
+}
+
+async function* select(batches: AsyncIterable<SessionEvent[]>, page: Page): AsyncGenerator<Message[]> {
+  for await (const batch of batches) {
+    const chosen: Message[] = [];
+    for (const event of batch) {
+      if (event.seq < page.from || (page.kinds && !page.kinds.has(event.kind))) continue;
+      if (event.seq >= page.to) {
+        yield chosen;
+        return;
+      }
+      chosen.push(toMessage(event, page.cut));
+    }
+    yield chosen;
+  }
+}
+
+export function toMessage(event: SessionEvent, cut = Number.POSITIVE_INFINITY): Message {
+  const { seq: number, id, at, ...rest } = event;
+  const message: Message = { seq: number, id: id ?? null, at: at ?? null, ...rest };
+  if (message.text.length > cut) {
+    message.textLength = message.text.length;
+    message.text = message.text.slice(0, cut);
+    message.truncated = true;
+  }
+  return message;
+}
+
+/** Says so when a transcript cannot be read: it is mended from the log where that is there. */
+async function* told(kernel: Kernel, id: string, events: AsyncIterable<SessionEvent[]>) {
+  try {
+    yield* events;
+  } catch (error) {
+    if (isDamage(error)) kernel.inject("archive").damage.found(id);
+    throw error;
+  }
+}
+
+function streamAll(
+  batches: AsyncGenerator<Message[]>,
+  head: { session: Session; project: Project; total: number },
+  end: () => void,
+): Response {
+  const encoder = new TextEncoder();
+  const opening = JSON.stringify(head);
+  let first = true;
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(encoder.encode(`${opening.slice(0, -1)},"messages":[`));
+    },
+    async pull(controller) {
+      for (;;) {
+        const step = await batches.next().catch((error: unknown) => {
+          end();
+          throw error;
+        });
+        if (step.done) {
+          end();
+          controller.enqueue(encoder.encode('],"nextCursor":null}'));
+          controller.close();
+          return;
+        }
+        if (step.value.length === 0) continue;
+        const text = step.value.map((message) => JSON.stringify(message)).join(",");
+        controller.enqueue(encoder.encode(first ? text : `,${text}`));
+        first = false;
+        return;
+      }
+    },
+    async cancel() {
+      await batches.return(undefined);
+      end();
+    },
+  });
+  return new Response(stream, { headers: { "content-type": "application/json; charset=utf-8" } });
+}
+
+function parseKinds(text: string): ReadonlySet<EventKind> {
+  const kinds = text.split(",").map((kind) => kind.trim());
+  const wrong = kinds.find((kind) => !(EVENT_KINDS as readonly string[]).includes(kind));
+  if (wrong !== undefined) {
+    throw new SessarcError(
+      "INVALID_INPUT",
+      { reason: `"${wrong}" is no kind of message` },
+      { issues: [{ path: "kinds", message: `one or more of ${EVENT_KINDS.join(", ")}` }] },
+    );
+  }
+  return new Set(kinds as EventKind[]);
+}

@@ -1,0 +1,49 @@
+/** Decoded chunks kept between searches. */
+import { type Chunk, type ChunkEntry, decodeChunk, type TranscriptPart, type Transcripts } from "sessarc";
+
+/** UTF-16 units of decoded text kept between searches. */
+const CACHE_CHARS = 8 << 20;
+const CACHE_IDLE_MS = 60_000;
+
+/** Least recently used out first; empty again after a minute without searches. */
+export class ChunkCache {
+  readonly #transcripts: Transcripts;
+  readonly #chunks = new Map<string, Chunk>();
+  #chars = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(transcripts: Transcripts) {
+    this.#transcripts = transcripts;
+  }
+
+  /** Null when the chunk's bytes hold nothing that `bytes` finds: then it is not decoded. */
+  async get(sessionId: string, part: TranscriptPart, entry: ChunkEntry, bytes: RegExp | null): Promise<Chunk | null> {
+    const key = `${sessionId}\0${part.generation}\0${entry.offset}`;
+    const known = this.#chunks.get(key);
+    if (known) {
+      this.#chunks.delete(key);
+      this.#chunks.set(key, known);
+      return known;
+    }
+    const raw = await this.#transcripts.chunkBytes(sessionId, part, entry);
+    if (bytes && !bytes.test(raw.toString("latin1"))) return null;
+    const chunk = decodeChunk(raw);
+    this.#chunks.set(key, chunk);
+    this.#chars += chunk.text.length;
+    for (const [oldest, old] of this.#chunks) {
+      if (this.#chars <= CACHE_CHARS) break;
+      this.#chunks.delete(oldest);
+      this.#chars -= old.text.length;
+    }
+    this.#timer ??= setTimeout(() => this.clear(), CACHE_IDLE_MS).unref();
+    this.#timer.refresh();
+    return chunk;
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#chunks.clear();
+    this.#chars = 0;
+  }
+}
