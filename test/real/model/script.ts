@@ -15,12 +15,15 @@ export interface Call {
   input: Record<string, unknown> | string;
   /** Of a tool that belongs to a group of tools (Codex: `collaboration`). */
   namespace?: string;
+  /** Names of the calls that this one makes by itself (Codex: of its script). */
+  nested?: readonly string[];
 }
 
 export interface Reply {
   text?: string;
   thinking?: string;
-  calls?: readonly Call[];
+  /** A function where the arguments depend on what the tool has answered before. */
+  calls?: readonly Call[] | ((request: ModelRequest) => readonly Call[]);
   /** What is not said is made up, different for every reply. */
   tokens?: Partial<Tokens>;
   /** Answered with this HTTP status instead. */
@@ -67,10 +70,10 @@ export interface Entry {
   tools: readonly string[];
 }
 
-/** A reply with all its figures, ready for a protocol to write. */
+/** A reply with all its figures and calls, ready for a protocol to write. */
 export interface Answer {
   id: string;
-  reply: Reply;
+  reply: Omit<Reply, "calls"> & { calls?: readonly Call[] };
   tokens: Tokens;
 }
 

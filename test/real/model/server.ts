@@ -47,7 +47,14 @@ export async function startModelServer(script: Script = {}): Promise<ModelServer
     const lane = laneOf(request, [...lanes.keys()]);
     const reply: Reply = lanes.get(lane)?.shift() ?? { text: lane === MAIN ? "done" : `done: ${lane}` };
     const index = count++;
-    return { lane, answer: { id: `r${index}`, reply, tokens: tokensOf(reply, index) } };
+    const { calls, ...said } = reply;
+    const made = typeof calls === "function" ? calls(request) : calls;
+    const answer = {
+      id: `r${index}`,
+      reply: { ...said, ...(made && { calls: made }) },
+      tokens: tokensOf(reply, index),
+    };
+    return { lane, answer };
   };
 
   const answerModel = async (wire: Wire, path: string, body: Json, response: ServerResponse): Promise<void> => {

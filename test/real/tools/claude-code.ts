@@ -24,10 +24,28 @@ export const claudeCode: Driver = {
     IS_SANDBOX: "1", // lets root skip the questions
   }),
   args: ({ prompt, resume, fork, model = "claude-sonnet-4-5", extra = [] }) => [
-    ...["-p", "--dangerously-skip-permissions", "--model", model],
+    ...["-p", "--output-format", "json", "--dangerously-skip-permissions", "--model", model],
     ...(resume ? ["--resume", resume] : []),
     ...(fork ? ["--fork-session"] : []),
     ...extra,
     ...["--", prompt],
   ],
+  sessionId: ({ stdout }) => /"session_id":"([^"]+)"/.exec(stdout)?.[1],
+  compaction: { prompt: "/compact", isCommand: true },
+  words: {
+    shell: (command) => ({ name: "Bash", input: { command, description: "run" } }),
+    write: ({ cwd }, path, content) => ({ name: "Write", input: { file_path: join(cwd, path), content } }),
+    edit: ({ cwd }, path, old_string, new_string) => ({
+      name: "Edit",
+      input: { file_path: join(cwd, path), old_string, new_string },
+    }),
+    agent: (prompt) => [
+      [
+        {
+          name: "Agent",
+          input: { description: "look", prompt, subagent_type: "general-purpose", run_in_background: false },
+        },
+      ],
+    ],
+  },
 };

@@ -24,4 +24,16 @@ export const copilot: Driver = {
     ...extra,
     ...["--prompt", prompt],
   ],
+  sessionId: ({ stdout, stderr }) => /--resume=(\S+)/.exec(stdout + stderr)?.[1],
+  cannot: { fork: "copilot forks inside its screen only" },
+  compaction: { prompt: "/compact", isCommand: true },
+  agentsInside: true,
+  words: {
+    shell: (command) => ({ name: "bash", input: { command, description: "run" } }),
+    write: ({ cwd }, path, file_text) => ({ name: "create", input: { path: join(cwd, path), file_text } }),
+    edit: ({ cwd }, path, old_str, new_str) => ({ name: "edit", input: { path: join(cwd, path), old_str, new_str } }),
+    agent: (prompt) => [
+      [{ name: "task", input: { agent_type: "task", name: "look", description: "look", prompt, mode: "sync" } }],
+    ],
+  },
 };

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { SIDE } from "../model/script.ts";
 import type { Driver } from "./types.ts";
 
 export const geminiCli: Driver = {
@@ -24,4 +25,18 @@ export const geminiCli: Driver = {
     ...extra,
     ...["--prompt", prompt],
   ],
+  sessionId: () => "latest",
+  cannot: { fork: "gemini has no command that forks a session" },
+  // Without a screen the command is carried out and then said to the model as well.
+  compaction: { prompt: "/compress" },
+  unlogged: ({ lane }) => (lane === SIDE ? "the summary of a compression" : undefined),
+  words: {
+    shell: (command) => ({ name: "run_shell_command", input: { command } }),
+    write: ({ cwd }, path, content) => ({ name: "write_file", input: { file_path: join(cwd, path), content } }),
+    edit: ({ cwd }, path, old_string, new_string) => ({
+      name: "replace",
+      input: { file_path: join(cwd, path), old_string, new_string, instruction: "change" },
+    }),
+    agent: (prompt) => [[{ name: "invoke_agent", input: { agent_name: "generalist", prompt } }]],
+  },
 };

@@ -1,6 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { SIDE } from "../model/script.ts";
 import type { Driver } from "./types.ts";
+
+/** A context so small that the next reply has it compacted. */
+const SMALL = { provider: { bench: { models: { "bench-model": { limit: { context: 1_000, output: 100 } } } } } };
 
 export const opencode: Driver = {
   name: "opencode",
@@ -30,11 +34,23 @@ export const opencode: Driver = {
     OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
   }),
   args: ({ prompt, resume, fork, model, extra = [] }) => [
-    "run",
+    ...["run", "--format", "json"],
     ...(model ? ["--model", model] : []),
     ...(resume ? ["--session", resume] : []),
     ...(fork ? ["--fork"] : []),
     ...extra,
     ...["--", prompt],
   ],
+  sessionId: ({ stdout }) => /"sessionID":"([^"]+)"/.exec(stdout)?.[1],
+  unlogged: ({ lane }) => (lane === SIDE ? "the title of a session" : undefined),
+  compaction: { prompt: "go on", env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(SMALL) } },
+  words: {
+    shell: (command) => ({ name: "bash", input: { command, description: "run" } }),
+    write: ({ cwd }, path, content) => ({ name: "write", input: { filePath: join(cwd, path), content } }),
+    edit: ({ cwd }, path, oldString, newString) => ({
+      name: "edit",
+      input: { filePath: join(cwd, path), oldString, newString },
+    }),
+    agent: (prompt) => [[{ name: "task", input: { subagent_type: "general", description: "look", prompt } }]],
+  },
 };

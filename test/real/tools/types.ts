@@ -1,9 +1,12 @@
 /** A tool as the bench drives it. */
+import type { Call, Entry, ModelRequest } from "../model/script.ts";
 
 /** The adapter that reads the tool's logs. */
 export type ToolName = "claude-code" | "codex" | "gemini-cli" | "opencode" | "copilot";
 
 export interface Driver {
+  /** In the table, where it is not the adapter's name alone. */
+  label?: string;
   name: ToolName;
   /** On npm. */
   package: string;
@@ -17,6 +20,26 @@ export interface Driver {
   env(place: Place): Record<string, string>;
   /** Arguments of a run without a terminal. */
   args(ask: Ask, place: Place): string[];
+  words: Words;
+  /** The id by which a session that ran is resumed. */
+  sessionId(ran: { stdout: string; stderr: string }): string | undefined;
+  /** What the command line cannot do, by scenario, with the reason. */
+  cannot?: Partial<Record<string, string>>;
+  /** How a compaction is asked for: a run's prompt (or command of the tool) and arguments in a session that has begun. */
+  compaction?: Pick<Ask, "prompt" | "extra"> & { env?: Record<string, string>; isCommand?: boolean };
+  /** Why no log holds what this request spent; undefined for a request that a log must hold. */
+  unlogged?(entry: Entry): string | undefined;
+  /** Sub-agents are part of their parent's session. */
+  agentsInside?: boolean;
+}
+
+/** The same deeds in the words of each tool. Paths are relative to the project. */
+export interface Words {
+  shell(command: string): Call;
+  write(place: Place, path: string, text: string): Call;
+  edit(place: Place, path: string, from: string, to: string): Call;
+  /** Sends off a sub-agent and, where the tool wants that, waits for it: the calls of one reply each. */
+  agent(prompt: string): (readonly Call[] | ((request: ModelRequest) => readonly Call[]))[];
 }
 
 export interface Place {

@@ -1,0 +1,81 @@
+/** What sessarc says of a home after an import. */
+import { pathsIn, type SessionEvent, type SessionUsage } from "sessarc";
+import { defaultPlugins } from "sessarc/plugins";
+import { createTestKernel } from "../kernel.ts";
+import type { Tokens } from "./model/script.ts";
+
+export interface Told {
+  sessions: number;
+  tokens: Tokens;
+  /** Names of all calls. */
+  calls: string[];
+  /** Calls without a result. */
+  open: number;
+  failures: number;
+  prompts: string[];
+  /** Names of the files that calls changed, without their folders. */
+  changed: string[];
+  /** Lines that could not be read, and records of unknown types. */
+  unread: string[];
+}
+
+interface Listed {
+  id: string;
+  copiedMessages: number;
+  parentId: string | null;
+  usage: SessionUsage;
+  partial: { skippedLines: number; pending: number; unknownTypes: Record<string, number> };
+}
+
+/** `changing`: names of the tools that change files. */
+export async function tell(home: string, changing: ReadonlySet<string>): Promise<Told> {
+  const kernel = await createTestKernel({ home, plugins: defaultPlugins() });
+  try {
+    await kernel.send("POST", "/api/import", { all: true });
+    const { sessions } = await kernel.json<{ sessions: Listed[] }>("/api/sessions?limit=100");
+    const told: Told = {
+      sessions: sessions.length,
+      tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 },
+      ...{ calls: [], open: 0, failures: 0, prompts: [], changed: [], unread: [] },
+    };
+    for (const session of sessions) {
+      for (const tokens of Object.values(session.usage)) {
+        told.tokens.input += tokens.input;
+        told.tokens.output += tokens.output;
+        told.tokens.cacheRead += tokens.cacheRead;
+        told.tokens.cacheWrite += tokens.cacheWrite5m + tokens.cacheWrite1h;
+      }
+      const { skippedLines, unknownTypes } = session.partial;
+      if (skippedLines > 0) told.unread.push(`${skippedLines} lines`);
+      told.unread.push(...Object.keys(unknownTypes));
+      const { messages } = await kernel.json<{ messages: SessionEvent[] }>(`/api/sessions/${session.id}/messages`);
+      // What a fork repeats of its parent is the parent's.
+      addMessages(told, messages.slice(session.copiedMessages), session.parentId !== null, changing);
+    }
+    return told;
+  } finally {
+    await kernel.close();
+  }
+}
+
+/** What a child was asked came from its parent and not from a person. */
+function addMessages(
+  told: Told,
+  messages: readonly SessionEvent[],
+  isChild: boolean,
+  changing: ReadonlySet<string>,
+): void {
+  const open = new Map<string, string[]>();
+  for (const { kind, text, tool_name = "", tool_use_id = "", tool_input, is_error } of messages) {
+    if (kind === "user" && !isChild) told.prompts.push(text);
+    if (kind === "tool_use") {
+      told.calls.push(tool_name);
+      open.set(tool_use_id, changing.has(tool_name) ? pathsIn(tool_input) : []);
+    }
+    if (kind !== "tool_result") continue;
+    if (is_error) told.failures++;
+    else for (const path of open.get(tool_use_id) ?? []) told.changed.push(path.replace(/^.*\//, ""));
+    open.delete(tool_use_id);
+  }
+  told.open += open.size;
+}

@@ -1,0 +1,159 @@
+/** What the tools are made to do. A scenario says what the model answers and what has to be found afterwards. */
+
+import type { Driven, Ran } from "./drive.ts";
+import type { Reply } from "./model/script.ts";
+import type { ModelServer } from "./model/server.ts";
+
+export interface Expected {
+  /** Sessions in all, sub-agents and forks included. */
+  sessions: number;
+  /** Prompts a person typed, in any order. */
+  prompts: readonly string[];
+  /** Files of the project that an edit names. */
+  changed: readonly string[];
+  /** Calls that fail. */
+  failures: number;
+}
+
+export interface Stage {
+  model: ModelServer;
+  tool: Driven;
+}
+
+export interface Scenario {
+  name: string;
+  run(stage: Stage): Promise<Expected>;
+}
+
+const NOTHING = { changed: [], failures: 0 } as const;
+
+/** Runs to the end and fails with the tool's own words when it did not work. */
+async function good(running: Promise<Ran>): Promise<Ran> {
+  const ran = await running;
+  if (ran.code !== 0)
+    throw new Error(`ended with ${ran.code ?? ran.signal}: ${ran.stderr.slice(-600) || ran.stdout.slice(-600)}`);
+  return ran;
+}
+
+async function begun({ model, tool }: Stage, prompt: string, replies: readonly Reply[]): Promise<string> {
+  model.play({ main: replies });
+  const id = tool.driver.sessionId(await good(tool.run({ prompt })));
+  if (id === undefined) throw new Error("the tool did not say which session it was");
+  return id;
+}
+
+const plain: Scenario = {
+  name: "plain",
+  async run(stage) {
+    await begun(stage, "Say hello", [{ thinking: "A greeting.", text: "Hello." }]);
+    return { ...NOTHING, sessions: 1, prompts: ["Say hello"] };
+  },
+};
+
+const tools: Scenario = {
+  name: "tools",
+  async run(stage) {
+    const { words } = stage.tool.driver;
+    await begun(stage, "Change things", [
+      { text: "First a look.", calls: [words.shell("ls")] },
+      { calls: [words.write(stage.tool, "new.txt", "one\ntwo\n")] },
+      { calls: [words.shell("cat README.md"), words.shell("cat new.txt")] },
+      { calls: [words.edit(stage.tool, "README.md", "# App", "# Application")] },
+      { text: "Done." },
+    ]);
+    return { sessions: 1, prompts: ["Change things"], changed: ["README.md", "new.txt"], failures: 0 };
+  },
+};
+
+const failing: Scenario = {
+  name: "failing tools",
+  async run(stage) {
+    const { words } = stage.tool.driver;
+    await begun(stage, "Try things", [
+      { calls: [words.shell("cat missing.txt; exit 3")] },
+      { calls: [words.edit(stage.tool, "README.md", "nothing like that", "x")] },
+      { text: "That did not work." },
+    ]);
+    return { sessions: 1, prompts: ["Try things"], changed: [], failures: 2 };
+  },
+};
+
+const agents: Scenario = {
+  name: "sub-agents",
+  async run(stage) {
+    const { model, tool } = stage;
+    const { words, agentsInside } = tool.driver;
+    const sent = words.agent("[[child]] Look around").map((calls) => ({ calls }));
+    const child = [{ calls: [words.shell("echo child")] }, { text: "Nothing there." }];
+    model.play({ main: [...sent, { text: "The agent is back." }], child });
+    await good(tool.run({ prompt: "Send an agent" }));
+    return { ...NOTHING, sessions: agentsInside ? 1 : 2, prompts: ["Send an agent"] };
+  },
+};
+
+const resume: Scenario = {
+  name: "resume",
+  async run(stage) {
+    const { model, tool } = stage;
+    const id = await begun(stage, "Begin", [{ calls: [tool.driver.words.shell("ls")] }, { text: "Begun." }]);
+    model.play({ main: [{ calls: [tool.driver.words.shell("pwd")] }, { text: "Gone on." }] });
+    await good(tool.run({ prompt: "Go on", resume: id }));
+    return { ...NOTHING, sessions: 1, prompts: ["Begin", "Go on"] };
+  },
+};
+
+const fork: Scenario = {
+  name: "fork",
+  async run(stage) {
+    const { model, tool } = stage;
+    const id = await begun(stage, "Begin", [{ calls: [tool.driver.words.shell("ls")] }, { text: "Begun." }]);
+    model.play({ main: [{ text: "Another way." }] });
+    await good(tool.run({ prompt: "Try another way", resume: id, fork: true }));
+    return { ...NOTHING, sessions: 2, prompts: ["Begin", "Try another way"] };
+  },
+};
+
+/** The tool is ended in the middle of a reply. */
+const ended = (name: string, signal: NodeJS.Signals): Scenario => ({
+  name,
+  async run({ model, tool }) {
+    let asked = () => {};
+    const reached = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const { words } = tool.driver;
+    model.play({
+      main: [{ calls: [words.shell("ls")] }, { text: "This will take", hang: true, asked: () => asked() }],
+    });
+    const running = tool.start({ prompt: "Wait for it" });
+    const early = running.ended.then((ran) => {
+      throw new Error(`ended before it was asked: ${ran.stderr.slice(-600)}`);
+    });
+    await Promise.race([reached, early]);
+    running.kill(signal);
+    await running.ended;
+    early.catch(() => {}); // it was to end
+    return { ...NOTHING, sessions: 1, prompts: ["Wait for it"] };
+  },
+});
+
+const compaction: Scenario = {
+  name: "compaction",
+  async run(stage) {
+    const { model, tool } = stage;
+    const { compaction: ask, words } = tool.driver;
+    if (!ask) throw new Error("no way to ask for a compaction");
+    const id = await begun(stage, "Begin", [{ calls: [words.shell("ls")] }, { text: "Begun." }]);
+    const summary = { text: "<state_snapshot>What was said so far.</state_snapshot>" };
+    model.play({ main: [summary], side: [summary] });
+    const { env, isCommand, ...rest } = ask;
+    await good(tool.run({ ...rest, resume: id }, env));
+    const typed = isCommand ? [] : [ask.prompt];
+    return { ...NOTHING, sessions: 1, prompts: ["Begin", ...typed] };
+  },
+};
+
+export const SCENARIOS: readonly Scenario[] = [
+  ...[plain, tools, failing, agents, resume, fork],
+  ...[ended("cancel", "SIGINT"), ended("kill", "SIGKILL"), compaction],
+];
