@@ -4,6 +4,7 @@ import { chmod, cp, readFile, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type BuildContext, defineBuildConfig } from "unbuild";
+import { describeResponses } from "./build/responses.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const plugins = readdirSync(here("plugins")).filter((name) => existsSync(here(`plugins/${name}/index.ts`)));
@@ -21,6 +22,8 @@ export default defineBuildConfig({
   // With their extension: the bundler of types would else make a TypeScript program for each, and take four times as long.
   entries: [
     { input: "core/index.ts", name: "index" },
+    { input: "core/adapter/index.ts", name: "adapter" },
+    { input: "core/terminal/index.ts", name: "terminal" },
     { input: "core/cli.ts", name: "cli" },
     { input: "core/workers/worker.ts", name: "worker" },
     { input: "test/published.ts", name: "test" },
@@ -59,6 +62,7 @@ export default defineBuildConfig({
     },
     "build:done": async (ctx) => {
       await linkTypes();
+      await writeFile(here("dist/responses.json"), JSON.stringify(describeResponses()));
       await checkExports(ctx);
       await writeManual();
       await writeLicenses(bundledFiles);

@@ -9,6 +9,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^sessarc$/, replacement: here("core/index.ts") },
+      { find: /^sessarc\/(adapter|terminal)$/, replacement: `${here("core")}/$1/index.ts` },
       { find: /^sessarc\/test$/, replacement: here("test/published.ts") },
       { find: /^sessarc\/plugins$/, replacement: here("plugins/index.ts") },
       { find: /^sessarc\/plugins\/(.+)$/, replacement: `${here("plugins")}/$1/index.ts` },

@@ -37,7 +37,9 @@ describe("who may import what", () => {
     const allowed = (i: Import) => {
       const own = i.file.split("/").slice(0, 2).join("/");
       return (
-        i.target.startsWith(`${own}/`) || i.target === "sessarc" || (isPackage(i) && !i.target.startsWith("sessarc/"))
+        i.target.startsWith(`${own}/`) ||
+        /^sessarc(\/adapter|\/terminal)?$/.test(i.target) ||
+        (isPackage(i) && !i.target.startsWith("sessarc/"))
       );
     };
     const inPlugins = importsBelow("plugins").filter((i) => i.file !== "plugins/index.ts");

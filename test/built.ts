@@ -13,7 +13,7 @@ export const DASHBOARD = join(CACHE, "ui");
 const exec = promisify(execFile);
 const node = (...args: string[]) => exec(process.execPath, args, { cwd: ROOT, maxBuffer: 64 * 2 ** 20 });
 const PUBLISHED = ["published", "adapter", "kernel", "plugin"].map((name) => `test/${name}.ts`);
-const SERVER = ["core", "plugins", "build.config.ts", "package.json", "test/adapter", ...PUBLISHED];
+const SERVER = ["core", "plugins", "build", "build.config.ts", "package.json", "test/adapter", ...PUBLISHED];
 
 /** Builds dist/ (without the dashboard) when a source is newer than it. Takes up to 20 s of a processor, once for all who ask. */
 export const builtPackage = (): Promise<void> =>

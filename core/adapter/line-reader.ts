@@ -3,7 +3,8 @@ import { isAscii } from "node:buffer";
 import { closeSync, openSync, readSync } from "node:fs";
 import type { LineParser } from "../contract/adapter.ts";
 import { SessarcError } from "../errors/error.ts";
-import { EVENT_KINDS, type SessionEvent, type SessionSummary, unknownKind } from "../session/session.ts";
+import { unknownKind } from "../session/kinds.ts";
+import { EVENT_KINDS, type SessionEvent, type SessionSummary } from "../session/session.ts";
 import { messageOf } from "../utils/async.ts";
 import { type ByteSource, fileSource, type LineCutter, zstdSource } from "../utils/jsonl.ts";
 

@@ -32,9 +32,17 @@ async function createLoader(from: string) {
   return createJiti(from, { alias: ownEntries(), interopDefault: false, moduleCache: false });
 }
 
+/** Names of this package that plugins import, and their sources. */
+const ENTRIES = [
+  ["sessarc/adapter", "../adapter/index.ts"],
+  ["sessarc/terminal", "../terminal/index.ts"],
+  ["sessarc", "../index.ts"],
+] as const;
+
 /** This very package: in a source checkout its files, else what the package's own name means. */
 function ownEntries(): Record<string, string> {
   const inSources = import.meta.url.endsWith(".ts");
-  const url = inSources ? new URL("../index.ts", import.meta.url).href : import.meta.resolve("sessarc");
-  return { sessarc: fileURLToPath(url) };
+  const fileOf = ([name, file]: readonly [string, string]) =>
+    [name, fileURLToPath(inSources ? new URL(file, import.meta.url) : import.meta.resolve(name))] as const;
+  return Object.fromEntries(ENTRIES.map(fileOf));
 }

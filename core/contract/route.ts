@@ -51,7 +51,7 @@ interface RouteMeta<M extends Method, P extends string> {
   mount?: "/" | undefined;
   /** Success status; default 200. */
   status?: number | undefined;
-  /** Wire shape of the answer, for OpenAPI. The handler's return type is what the client's types use. */
+  /** Wire shape of the answer, for OpenAPI: of plugins that are not part of sessarc. Built-in routes are described from the types of their handlers. */
   response?: Schema | undefined;
   limits?: BodyLimits | undefined;
   /** Says that this route may be offered to agents as a tool. */

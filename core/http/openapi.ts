@@ -2,29 +2,49 @@
 import type { Schema } from "../contract/schema.ts";
 import { VERSION } from "../utils/version.ts";
 import type { RegisteredRoute } from "./paths.ts";
+import { loadResponses, type Responses } from "./responses.ts";
 
 type JsonObject = Record<string, unknown>;
 
 /** Loads the converter for valibot when a route needs it. Cost: a few ms for all routes; the caller keeps the result. */
-export async function toOpenApi(routes: readonly RegisteredRoute[]): Promise<JsonObject> {
+export async function toOpenApi(routes: readonly RegisteredRoute[], url: string): Promise<JsonObject> {
+  const answers = await loadResponses();
   const paths: Record<string, JsonObject> = {};
   for (const it of routes) {
     const path = it.fullPath.replace(/\/\*\*(?::(\w+))?$/, (_, name?: string) => `/{${name ?? "path"}}`);
     const key = path.replace(/:(\w+)/g, "{$1}");
-    paths[key] = { ...paths[key], [it.route.method.toLowerCase()]: await toOperation(it, namesIn(key)) };
+    paths[key] = { ...paths[key], [it.route.method.toLowerCase()]: await toOperation(it, namesIn(key), answers) };
   }
   return {
     openapi: "3.1.0",
-    info: { title: "sessarc", version: VERSION, description: "Local archive for the sessions of coding assistants." },
+    info: {
+      title: "sessarc",
+      version: VERSION,
+      description: "Local archive for the sessions of coding assistants.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: url.replace(/\/$/, ""), description: "The service that answered this" }],
+    // A token is asked for in token mode alone.
+    security: [{}, { token: [] }],
+    tags: [...new Set(routes.map((it) => it.plugin))].map((name) => ({ name, description: `Routes of ${name}` })),
     paths,
-    components: { schemas: { Error: ERROR_SCHEMA } },
+    components: {
+      securitySchemes: { token: { type: "http", scheme: "bearer" } },
+      schemas: { Error: ERROR_SCHEMA, ...answers.schemas },
+    },
   };
 }
 
-async function toOperation({ route, plugin }: RegisteredRoute, names: readonly string[]): Promise<JsonObject> {
+async function toOperation(
+  { route, plugin }: RegisteredRoute,
+  names: readonly string[],
+  { routes }: Responses,
+): Promise<JsonObject> {
   const query = await toJsonSchema(route.query);
   const body = await toJsonSchema(route.body);
-  const response = await toJsonSchema(route.response);
+  const answer = routes[`${route.method} ${route.path}`];
+  // Without types (somebody else's plugin) the schema it may bring, else any JSON.
+  const json = answer ? answer.json : ((await toJsonSchema(route.response)) ?? {});
   const params = await toJsonSchema(route.params);
   return {
     summary: route.summary,
@@ -41,7 +61,10 @@ async function toOperation({ route, plugin }: RegisteredRoute, names: readonly s
     responses: {
       [String(route.status ?? 200)]: {
         description: "Success",
-        ...(response ? { content: { "application/json": { schema: response } } } : {}),
+        content: {
+          ...(json && { "application/json": { schema: json } }),
+          ...((answer?.other || !json) && { "*/*": { schema: {} } }),
+        },
       },
       default: {
         description: "Failure",

@@ -13,7 +13,8 @@ const routesOver = (registry: WritableRegistry) =>
       method: "GET",
       path: "/openapi.json",
       summary: "Every route, described by the schemas that validate it",
-      handler: () => toOpenApi(registry.routes),
+      handler: ({ kernel }) =>
+        toOpenApi(registry.routes, kernel.address?.url ?? `http://127.0.0.1:${kernel.config.port}/`),
     }),
     defineRoute({
       method: "GET",

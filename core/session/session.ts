@@ -5,10 +5,6 @@ import type { Json } from "../utils/json.ts";
 export const EVENT_KINDS = ["user", "assistant", "thinking", "tool_use", "tool_result", "note"] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
-/** What to say of an event that has none of them. */
-export const unknownKind = (kind: unknown): string =>
-  `the event kind ${JSON.stringify(kind)} is none of ${EVENT_KINDS.join(", ")}`;
-
 /** One normalised message. `seq` counts 0…n−1 inside its session. Field names with `_` mirror the assistants' own protocol. */
 export interface SessionEvent {
   seq: number;

@@ -1,0 +1,65 @@
+/** What every route answers, from the types of its handler: GET /api/openapi.json says it. Runs when the package is built. */
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+import type { Responses } from "../core/http/responses.ts";
+import { createConverter } from "./json-schema.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const entry = join(root, "build/.routes.ts");
+const ENTRY = `
+import type { ApiRoutes, KernelRoutes } from "sessarc";
+import type {} from "sessarc/plugins";
+export type All = ApiRoutes & KernelRoutes;
+`;
+
+/** Takes a few seconds: the handlers' types are inferred. Throws when the sources do not say what a route answers. */
+export function describeResponses(): Responses {
+  const { options } = readOptions();
+  const host = ts.createCompilerHost(options);
+  const { getSourceFile, fileExists, readFile } = host;
+  host.fileExists = (path) => path === entry || fileExists(path);
+  host.readFile = (path) => (path === entry ? ENTRY : readFile(path));
+  host.getSourceFile = (path, ...rest) =>
+    path === entry ? ts.createSourceFile(path, ENTRY, ts.ScriptTarget.ESNext) : getSourceFile(path, ...rest);
+  const program = ts.createProgram([entry], options, host);
+  const checker = program.getTypeChecker();
+  const converter = createConverter(checker);
+  const file = program.getSourceFile(entry);
+  const all = file?.statements.find(ts.isTypeAliasDeclaration);
+  if (!file || !all) throw new Error("the list of routes was not compiled");
+
+  const routes: Responses["routes"] = {};
+  for (const route of checker.getPropertiesOfType(checker.getTypeAtLocation(all.name))) {
+    const types = checker.getTypeOfSymbol(route);
+    const response = checker.getPropertyOfType(types, "response");
+    if (!response) throw new Error(`${route.name} does not say what it answers`);
+    routes[route.name] = toAnswer(checker.getTypeOfSymbol(response));
+  }
+  if (Object.keys(routes).length === 0) throw new Error("no route was found");
+  return { routes, schemas: converter.schemas };
+
+  function toAnswer(type: ts.Type): Responses["routes"][string] {
+    const parts = type.isUnion() ? type.types : [type];
+    const json = parts.filter((part) => part.symbol?.name !== "Response");
+    const nothing = json.every(
+      (part) => part.flags & (ts.TypeFlags.Void | ts.TypeFlags.Undefined | ts.TypeFlags.Never),
+    );
+    const schemas = nothing ? [] : json.length === parts.length ? [type] : json;
+    return {
+      json:
+        schemas.length === 0
+          ? undefined
+          : schemas.length === 1 && schemas[0]
+            ? converter.convert(schemas[0])
+            : { anyOf: schemas.map(converter.convert) },
+      other: json.length < parts.length,
+    };
+  }
+}
+
+function readOptions(): ts.ParsedCommandLine {
+  const path = join(root, "tsconfig.json");
+  const { config } = ts.readConfigFile(path, ts.sys.readFile);
+  return ts.parseJsonConfigFileContent(config, ts.sys, dirname(path));
+}

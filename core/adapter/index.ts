@@ -1,0 +1,51 @@
+/** Public entry `sessarc/adapter`: what adapters are made of. Re-exports only; everything is in `sessarc` as well. */
+
+export * from "../contract/adapter.ts";
+export * from "../contract/tool-action.ts";
+export * from "../session/session.ts";
+export type { Cursor, Tail, TailEnd } from "../session/tail.ts";
+export {
+  addUsage,
+  createLedger,
+  emptyUsage,
+  type Ledger,
+  type LedgerEntry,
+  type LedgerSummary,
+  type LooseUsage,
+  mergeUsage,
+  slotOf,
+  toCount,
+} from "../session/usage.ts";
+export { openSqliteFile, type SqliteFile, sqliteVersion } from "../storage/sqlite-file.ts";
+export { BoundedMap } from "../utils/bounded.ts";
+export { codeOf, isGone } from "../utils/gone.ts";
+export { hash53 } from "../utils/hash.ts";
+export {
+  isJson,
+  isRecord,
+  type Json,
+  type JsonRecord,
+  parseRecord,
+  toItems,
+  toJson,
+  toJsonText,
+  toList,
+  toNumber,
+  toRecord,
+  toText,
+  toToolInput,
+} from "../utils/json.ts";
+export { parseDocument } from "../utils/json-document.ts";
+export { bytesAt, isStartOf, isUnreadable, readFolder } from "../utils/log-files.ts";
+export { countUnknown, nearest, toTitle } from "../utils/text.ts";
+export { earliest, isBefore, latest, msToIso, type Span, toIso, widen } from "../utils/time.ts";
+export { defineAdapter } from "./define.ts";
+export { withFolders } from "./folders.ts";
+export { scanLines } from "./line-scan.ts";
+export { readLines } from "./read-lines.ts";
+export { readEventBatches, readParsed } from "./read-log.ts";
+export { createRereadTail, type Draft, type OpenSession, type Rereader } from "./reread-tail.ts";
+export { type Reading, tailRevised } from "./revised-tail.ts";
+export { tailParsed } from "./tail-log.ts";
+export { toolActions } from "./tool-action.ts";
+export { pathsIn } from "./tool-input.ts";
