@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
-import { chmod, cp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type BuildContext, defineBuildConfig } from "unbuild";
@@ -52,7 +52,7 @@ export default defineBuildConfig({
       options.external = (id, ...rest) => !isBundled(id) && asConfigured(id, ...rest);
       options.plugins.unshift(leaveOut(UNUSED));
     },
-    // Types keep their imports: a plugin's H3Event is h3's own.
+    // Types keep their imports, where there are any.
     "rollup:dts:options": (_, options) => {
       const asBundled = options.external as (id: string, ...rest: unknown[]) => boolean;
       options.external = (id, ...rest) => isBundled(id) || asBundled(id, ...rest);
@@ -62,10 +62,11 @@ export default defineBuildConfig({
     },
     "build:done": async (ctx) => {
       await linkTypes();
+      await copySqlJs();
       await writeFile(here("dist/responses.json"), JSON.stringify(describeResponses()));
       await checkExports(ctx);
       await writeManual();
-      await writeLicenses(bundledFiles);
+      await writeLicenses([...bundledFiles, here("node_modules/sql.js/package.json")]);
       // The skill that comes with the package, as a folder that people can look at.
       await cp(here("plugins/skills/own"), here("dist/skill"), { recursive: true });
     },
@@ -136,6 +137,13 @@ async function writeManual(): Promise<void> {
     env,
   });
   await writeFile(here("dist/sessarc.1"), stdout);
+}
+
+/** SQLite as WebAssembly: one of the nine builds of its package. */
+async function copySqlJs(): Promise<void> {
+  await mkdir(here("dist/sqljs"), { recursive: true });
+  await cp(here("node_modules/sql.js/dist/sql-wasm.js"), here("dist/sqljs/sql-wasm.cjs"));
+  await cp(here("node_modules/sql.js/dist/sql-wasm.wasm"), here("dist/sqljs/sql-wasm.wasm"));
 }
 
 /** The licences of the packages that were taken in stand beside the code. */

@@ -1,6 +1,4 @@
 /** The kernel's surface and its three augmentable registries. */
-import type { H3 } from "h3";
-import type { Hookable } from "hookable";
 import type { Storage } from "../storage/types.ts";
 import type { MaybePromise } from "../utils/async.ts";
 import type { Pool } from "../workers/pool.ts";
@@ -35,6 +33,22 @@ export interface KernelHooks {
   "storage:flushed": (info: { bytes: number; ms: number }) => MaybePromise<void>;
 }
 
+/** Listeners of a plugin, by hook. */
+export type PluginHooks = Partial<KernelHooks>;
+
+export interface HookRegistry {
+  /** Answers a function that takes the listener off again. */
+  hook<K extends keyof KernelHooks>(name: K, listener: KernelHooks[K]): () => void;
+  addHooks(hooks: PluginHooks): () => void;
+  /** Runs the listeners one after the other; what one throws ends it. For present-tense hooks. */
+  callHook<K extends keyof KernelHooks>(name: K, ...args: Parameters<KernelHooks[K]>): MaybePromise<void>;
+}
+
+/** What answers requests; an H3 app of h3. */
+export interface HttpApp {
+  fetch(request: Request): Response | Promise<Response>;
+}
+
 export interface FileChange {
   type: "create" | "update" | "delete";
   path: string;
@@ -49,8 +63,8 @@ export interface ServedAddress {
 
 export interface Kernel {
   /** The h3 app over all routes, made (and h3 loaded) when first asked for: commands that never serve do not pay for it. */
-  app(): Promise<H3>;
-  readonly hooks: Hookable<KernelHooks>;
+  app(): Promise<HttpApp>;
+  readonly hooks: HookRegistry;
   readonly registry: Registry;
   readonly storage: Storage;
   readonly config: ResolvedConfig;

@@ -1,9 +1,8 @@
 /** Plugins: plain data that the kernel boots. Everything a user sees is a plugin, built in or not. */
-import type { NestedHooks } from "hookable";
 import type { MaybePromise } from "../utils/async.ts";
 import type { Adapter } from "./adapter.ts";
 import type { Command } from "./command.ts";
-import type { Kernel, KernelHooks } from "./kernel.ts";
+import type { Kernel, PluginHooks } from "./kernel.ts";
 import type { AnyRoute } from "./route.ts";
 
 export interface Plugin {
@@ -16,7 +15,7 @@ export interface Plugin {
   /** Booted before this one. */
   dependsOn?: readonly string[];
   routes?: readonly AnyRoute[];
-  hooks?: NestedHooks<KernelHooks>;
+  hooks?: PluginHooks;
   /** SQL, run once each, in order, recorded per plugin. Never edit one that was released: append. */
   migrations?: readonly string[];
   /** Sub commands of `sessarc`, loaded when called. */

@@ -1,5 +1,4 @@
 /** Routes are data: one list drives the server, the client's types, OpenAPI and the tests. */
-import type { H3Event } from "h3";
 import type { MaybePromise } from "../utils/async.ts";
 import type { Kernel } from "./kernel.ts";
 import type { Schema, SchemaInput, SchemaOutput } from "./schema.ts";
@@ -25,9 +24,17 @@ export type PathParams<P extends string> = string extends P
   ? Readonly<Record<string, string>>
   : { readonly [K in ParamName<P>]: string };
 
+/** One request as the handler sees it; an H3Event of h3. */
+export interface RequestEvent {
+  /** Its signal aborts when the client is gone. */
+  readonly req: Request;
+  /** Parsed; the host is ours. */
+  readonly url: URL;
+}
+
 /** What a handler is handed. */
 export interface RouteContext<Params = unknown, Query = unknown, Body = unknown> {
-  event: H3Event;
+  event: RequestEvent;
   kernel: Kernel;
   params: Params;
   query: Query;

@@ -1,7 +1,6 @@
 /** A route called in this process without HTTP: no h3, no Request, no Response. For commands, whose life is shorter than loading those. */
-import type { H3Event } from "h3";
 import type { Kernel } from "../contract/kernel.ts";
-import type { AnyRoute, RouteContext } from "../contract/route.ts";
+import type { AnyRoute, RequestEvent, RouteContext } from "../contract/route.ts";
 import { validate } from "../contract/schema.ts";
 import { SessarcError } from "../errors/error.ts";
 import { fullPath, type RegisteredRoute } from "./paths.ts";
@@ -26,7 +25,7 @@ export async function callRoute(
   const { route, params } = found;
   let needsRequest = false;
   const ctx: RouteContext = {
-    get event(): H3Event {
+    get event(): RequestEvent {
       needsRequest = true;
       throw new TypeError("there is no request");
     },

@@ -1,11 +1,10 @@
 /** The kernel: hooks, a registry, storage and an HTTP app that plugins fill. It has no feature of its own. */
-import type { H3 } from "h3";
 import { resolveConfig } from "../config/config.ts";
 import { machineEnv } from "../config/env.ts";
 import type { Access } from "../contract/access.ts";
 import type { AdapterEnv } from "../contract/adapter.ts";
 import type { ResolvedConfig } from "../contract/config.ts";
-import type { Kernel, ServedAddress, Services } from "../contract/kernel.ts";
+import type { HttpApp, Kernel, ServedAddress, Services } from "../contract/kernel.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import type { PluginProblem } from "../contract/reports.ts";
 import { isSessarcError, SessarcError } from "../errors/error.ts";
@@ -151,7 +150,7 @@ function assemble(
   const pool = createPool();
   closer.add("the worker pool", () => pool.close());
   let address: ServedAddress | undefined;
-  let app: Promise<H3> | undefined;
+  let app: Promise<HttpApp> | undefined;
 
   const kernel: Kernel = {
     hooks,

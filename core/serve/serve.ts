@@ -113,8 +113,10 @@ function createGate() {
   return { opened, open, fail };
 }
 
-async function toListener(kernel: Kernel, { toNodeHandler }: typeof import("h3")): Promise<RequestListener> {
-  const handle = toNodeHandler(await kernel.app());
+async function toListener(kernel: Kernel, { H3, toNodeHandler }: typeof import("h3")): Promise<RequestListener> {
+  const app = await kernel.app();
+  if (!(app instanceof H3)) throw new TypeError("the app was made by another h3");
+  const handle = toNodeHandler(app);
   return (req, res) => void handle(req, res);
 }
 

@@ -1,6 +1,7 @@
 /** Loads sql.js when first asked: 45 ms of start-up that nobody pays before a database is opened. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
 import type { SqlJsStatic } from "sql.js";
 
 export type { Database as SqlImage, SqlJsStatic, Statement as SqlStatement } from "sql.js";
@@ -14,8 +15,22 @@ export function loadSqlJs(): Promise<SqlJsStatic> {
 }
 
 async function load(): Promise<SqlJsStatic> {
-  const wasm = readFile(createRequire(import.meta.url).resolve("sql.js/dist/sql-wasm.wasm"));
-  const [{ default: initSqlJs }, bytes] = await Promise.all([import("sql.js"), wasm]);
+  const { script, wasm } = locate();
+  const [{ default: initSqlJs }, bytes] = await Promise.all([
+    import(/* @vite-ignore */ script) as Promise<typeof import("sql.js")>,
+    readFile(wasm),
+  ]);
   const wasmBinary = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
   return initSqlJs({ wasmBinary });
+}
+
+/** The one build of sql.js that is used: of the thirty megabytes of its package the built sessarc carries this copy alone. */
+function locate(): { script: string; wasm: string | URL } {
+  if (import.meta.url.endsWith(".ts")) {
+    const { resolve } = createRequire(import.meta.url);
+    const script = pathToFileURL(resolve("sql.js/dist/sql-wasm.js")).href;
+    return { script, wasm: resolve("sql.js/dist/sql-wasm.wasm") };
+  }
+  const folder = new URL("./dist/sqljs/", import.meta.resolve("sessarc/package.json"));
+  return { script: new URL("sql-wasm.cjs", folder).href, wasm: new URL("sql-wasm.wasm", folder) };
 }

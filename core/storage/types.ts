@@ -1,5 +1,4 @@
 /** Storage as plugins see it. Shapes here; the makers stand beside. */
-import type { Storage as FileStorage } from "unstorage";
 import type { Lock } from "./lock.ts";
 import type { Transcripts } from "./transcript-types.ts";
 
@@ -24,6 +23,16 @@ export interface Database {
   flush(): Promise<void>;
   close(): Promise<void>;
   readonly stats: { snapshotBytes: number; journalBytes: number };
+}
+
+/** Files by key, `a:b` for b in the folder a; unstorage behind it. Values are JSON, raw ones bytes. */
+export interface FileStorage {
+  getItem<T>(key: string): Promise<T | null>;
+  setItem(key: string, value: string | number | boolean | null | object): Promise<void>;
+  getItemRaw<T = Uint8Array>(key: string): Promise<T | null>;
+  setItemRaw(key: string, value: Uint8Array): Promise<void>;
+  removeItem(key: string): Promise<void>;
+  getKeys(base?: string): Promise<string[]>;
 }
 
 export interface Storage {

@@ -1,5 +1,6 @@
 /** Cursor: conversations in the editor's database where the project is a repository, else agent transcripts. */
 import { createHash } from "node:crypto";
+import { loadSqlJs } from "sessarc";
 import type { Call, Played, Turn } from "../play.ts";
 import { createRandom } from "../random.ts";
 import { iso, jsonl, type LogFile } from "./log.ts";
@@ -12,8 +13,7 @@ export async function cursor(sessions: readonly Played[], userFolder: string): P
 }
 
 async function databases(sessions: readonly Played[], userFolder: string): Promise<LogFile[]> {
-  const { default: initSqlJs } = await import("sql.js");
-  const SQL = await initSqlJs();
+  const SQL = await loadSqlJs();
   const build = (items: [string, unknown][], disk: [string, unknown][]): Uint8Array => {
     const db = new SQL.Database();
     db.run("create table ItemTable(key text unique on conflict replace, value blob)");
