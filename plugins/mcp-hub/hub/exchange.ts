@@ -39,6 +39,8 @@ export function createExchange(pool: UpstreamPool, parking: Parking, local: Loca
       });
     } catch (error) {
       request.signal.throwIfAborted();
+      const end = used?.connection.ended();
+      if (end !== undefined) throw toFailure(entry, new Error(end, { cause: error }));
       if (!again || !used || !isLostSession(error)) throw toFailure(entry, error, request.timeoutMs);
       await pool.drop(used);
       return send(entry, request, false);

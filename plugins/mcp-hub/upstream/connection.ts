@@ -43,7 +43,8 @@ export interface Connection {
   notify(method: string, params?: JsonRecord): Promise<void>;
   /** Modern services: change notifications of these kinds from now on; answers how to end it. */
   listen(filter: JsonRecord): Promise<() => Promise<void>>;
-  lastErrors(): string;
+  /** Why the service's process ended by itself, with its last words; undefined while it runs. */
+  ended(): string | undefined;
   close(): Promise<void>;
 }
 
@@ -113,12 +114,10 @@ async function connectAs(options: ConnectOptions, mode: "auto" | "legacy"): Prom
   try {
     await client.connect(opened.transport, { timeout: options.timeoutMs, signal });
   } catch (error) {
-    const reason = opened.ended();
+    const reason = endOf(opened);
     await client.close().catch(() => {});
     await opened.transport.close().catch(() => {});
-    const errors = opened.lastErrors();
-    if (reason) throw new Error(errors ? `${reason}: ${errors}` : reason, { cause: error });
-    throw error;
+    throw reason === undefined ? error : new Error(reason, { cause: error });
   }
   return toConnection(client, opened, events);
 }
@@ -128,7 +127,7 @@ function toConnection(client: Client, opened: UpstreamTransport, events: Connect
   const modern = client.getProtocolEra() === "modern";
   // Legacy services tell by themselves. A modern one that has no such stream is asked again after a while.
   if (modern) void client.listen(listFilter(toRecord(client.getServerCapabilities()))).catch(ignore);
-  client.onclose = () => events.onClose(closing ? undefined : (opened.ended() ?? "the connection ended"));
+  client.onclose = () => events.onClose(closing ? undefined : (endOf(opened) ?? "the connection ended"));
   return {
     era: modern ? "modern" : "legacy",
     protocolVersion: client.getNegotiatedProtocolVersion() ?? "",
@@ -158,13 +157,19 @@ function toConnection(client: Client, opened: UpstreamTransport, events: Connect
       const subscription = await client.listen(filter);
       return () => subscription.close();
     },
-    lastErrors: () => opened.lastErrors(),
+    ended: () => endOf(opened),
     async close() {
       closing = true;
       await client.close().catch(() => {});
       await opened.transport.close().catch(() => {});
     },
   };
+}
+
+function endOf(opened: UpstreamTransport): string | undefined {
+  const reason = opened.ended();
+  const errors = opened.lastErrors();
+  return reason !== undefined && errors ? `${reason}: ${errors}` : reason;
 }
 
 /** Changes of the lists that a service announces. */

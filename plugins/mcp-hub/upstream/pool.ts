@@ -200,8 +200,7 @@ export function createUpstreamPool(env: AdapterEnv, closing: AbortSignal, events
       if (key === slot.key) void value.then((it) => it === slot && record?.slots.delete(key));
     }
     if (reason === undefined || !record) return;
-    const errors = slot.connection.lastErrors();
-    fail(entry, record, new Error(errors ? `${reason}: ${errors}` : reason));
+    fail(entry, record, new Error(reason));
   }
 
   /** Which connection fits. Its key says who may share it. */

@@ -30,6 +30,8 @@ export interface ServerProcess {
 const STDERR_KEPT = 2_048;
 /** How long it may take after its input ended, and again after it was asked to go. */
 const PATIENCE_MS = 1_000;
+/** How long its output is waited for when it has ended, and its end when it no longer reads. */
+const LAST_WORDS_MS = 300;
 
 export function startProcess(options: ProcessOptions): ServerProcess {
   const { command, args, env, cwd, watchdog, maxLine } = options;
@@ -49,8 +51,6 @@ export function startProcess(options: ProcessOptions): ServerProcess {
     if (ended !== undefined) return;
     ended = reason;
     if (child.pid !== undefined) {
-      // The leader is gone; what it started may not be.
-      killGroup(child, "SIGKILL");
       watchdog.remove(child.pid);
     }
     options.onEnd(reason);
@@ -69,8 +69,15 @@ export function startProcess(options: ProcessOptions): ServerProcess {
   });
   started.catch(() => {});
   child.once("exit", (code, signal) => {
-    if (tooLong) end(`it wrote a line of more than ${Math.round(maxLine / 2 ** 20)} MiB`);
-    else end(signal ? `it was ended by ${signal}` : `it ended with exit code ${code}`);
+    // What it started may hold its pipes open; its last words are in them.
+    killGroup(child, "SIGKILL");
+    const tell = () => {
+      clearTimeout(timer);
+      if (tooLong) end(`it wrote a line of more than ${Math.round(maxLine / 2 ** 20)} MiB`);
+      else end(signal ? `it was ended by ${signal}` : `it ended with exit code ${code}`);
+    };
+    const timer = setTimeout(tell, LAST_WORDS_MS);
+    child.once("close", tell);
   });
   child.stderr.on("data", (chunk: Buffer) => {
     stderr = (stderr + chunk.subarray(-STDERR_KEPT).toString("utf8")).slice(-STDERR_KEPT);
@@ -93,7 +100,11 @@ export function startProcess(options: ProcessOptions): ServerProcess {
     write: (line) =>
       new Promise((resolve, reject) => {
         if (ended !== undefined) return reject(new Error(ended));
-        child.stdin.write(line, (error) => (error ? reject(new Error("it does not read its input")) : resolve()));
+        child.stdin.write(line, (error) => {
+          if (!error) return resolve();
+          // Mostly because it is ending: then that is the reason.
+          setTimeout(() => reject(new Error(ended ?? "it does not read its input")), LAST_WORDS_MS);
+        });
       }),
     async stop() {
       if (ended !== undefined || child.pid === undefined) return;

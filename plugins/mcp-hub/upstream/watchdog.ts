@@ -14,9 +14,9 @@ while read -r op pid; do
   esac
 done
 [ -z "$groups" ] && exit 0
-for g in $groups; do kill -TERM -- "-$g" 2>/dev/null; done
+for g in $groups; do kill -s TERM -- "-$g" 2>/dev/null; done
 sleep 1
-for g in $groups; do kill -KILL -- "-$g" 2>/dev/null; done`;
+for g in $groups; do kill -s KILL -- "-$g" 2>/dev/null; done`;
 
 export interface Watchdog {
   /** From now on the group of this process dies with us. */
@@ -35,7 +35,11 @@ export function createWatchdog(platform: NodeJS.Platform): Watchdog {
 
   function start(): void {
     // A group of its own: Ctrl-C in our terminal must not reach it before us.
-    const child = spawn("/bin/sh", ["-c", SCRIPT], { stdio: ["pipe", "ignore", "ignore"], detached: true, env: {} });
+    const child = spawn("/bin/sh", ["-c", SCRIPT], {
+      stdio: ["pipe", "ignore", "ignore"],
+      detached: true,
+      env: { PATH: "/usr/bin:/bin" },
+    });
     // Without a shell the groups are still ended by an orderly close.
     child.on("error", () => {});
     child.stdin.on("error", () => {});
