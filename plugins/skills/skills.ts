@@ -39,7 +39,7 @@ export interface Skills {
   use(id: string): Promise<SkillUse>;
   overview(since?: number): Promise<SkillsOverview>;
   readonly uses: Use;
-  /** From now on edits in the store become snapshots; those since the last time at once. Calling it again changes nothing. */
+  /** From now on edits in the store become snapshots; those since the last time at once. Then scans. Calling it again changes nothing. */
   watch(): Promise<void>;
 }
 
@@ -63,6 +63,8 @@ export function createSkills(kernel: Kernel, options: SkillOptions = {}): Skills
       await notice(new Set(changes.map(({ path }) => path.slice(root.length).split(/[/\\]/).find(Boolean) ?? "")));
     });
     await notice(ids);
+    // The first scan reads everything: better before somebody waits for it.
+    await alone(() => scanAll(shelf));
   }
 
   return {
