@@ -83,19 +83,34 @@ function signalOf(event: H3Event, kernel: Kernel): AbortSignal {
   const known = signals.get(event);
   if (known) return known;
   const controller = new AbortController();
-  const abort = () => {
-    kernel.closing.removeEventListener("abort", abort);
-    controller.abort();
-  };
-  event.req.signal.addEventListener("abort", abort, { once: true });
-  kernel.closing.addEventListener("abort", abort, { once: true });
-  const message = event.runtime?.node?.res;
-  message?.once("close", () => kernel.closing.removeEventListener("abort", abort));
-  if (event.req.signal.aborted || kernel.closing.aborted) abort();
+  event.req.signal.addEventListener("abort", () => controller.abort(), { once: true });
+  if (event.req.signal.aborted || kernel.closing.aborted) controller.abort();
+  else abortWith(kernel, controller);
   signals.set(event, controller.signal);
   return controller.signal;
 }
 const signals = new WeakMap<H3Event, AbortSignal>();
+
+/** One listener a kernel, however many requests ask: requests of this process have no end that would take theirs away. */
+function abortWith({ closing }: Kernel, controller: AbortController): void {
+  let open = controllers.get(closing);
+  if (!open) {
+    const all = new Set<WeakRef<AbortController>>();
+    open = { all, collected: new FinalizationRegistry((ref) => void all.delete(ref)) };
+    controllers.set(closing, open);
+    closing.addEventListener("abort", () => all.forEach((ref) => void ref.deref()?.abort()), { once: true });
+  }
+  const ref = new WeakRef(controller);
+  open.all.add(ref);
+  open.collected.register(controller, ref);
+  alive.set(controller.signal, controller); // as long as somebody holds the signal
+}
+interface Open {
+  all: Set<WeakRef<AbortController>>;
+  collected: FinalizationRegistry<WeakRef<AbortController>>;
+}
+const controllers = new WeakMap<AbortSignal, Open>();
+const alive = new WeakMap<AbortSignal, AbortController>();
 
 /** JSON-plain data as JSON, undefined as an empty 204, a Response as it is. */
 export function toAnswer(value: unknown, status: number): Response {

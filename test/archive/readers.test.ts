@@ -1,4 +1,5 @@
 /** What a request began with is there until it ends; what is damaged is left out, told and mended. */
+import { getEventListeners } from "node:events";
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
@@ -130,4 +131,12 @@ it("of two searches at once none is stale", async () => {
   await importAll(t);
   const answers = await Promise.all([1, 2, 3].map(() => t.json<Found>("/api/search?q=needle")));
   expect(answers.map((answer) => answer.results.length)).toEqual([2, 2, 2]);
+});
+
+it("requests of this process leave no listener behind", async () => {
+  const t = await start();
+  write(t, 1, row(1, "needle one"));
+  await importAll(t);
+  for (let n = 0; n < 30; n++) await t.json("/api/search?q=needle");
+  expect(getEventListeners(t.kernel.closing, "abort").length).toBeLessThan(5);
 });
