@@ -143,3 +143,33 @@ describe("security: edges", () => {
     expect(redact(`x.dev/path?token=${letters(32, 8)}9`)).not.toContain(letters(32, 8));
   });
 });
+
+describe("security: contexts", () => {
+  const value = `${letters(18, 77)}7`;
+  it.each<[string, string]>([
+    ["name and value in JSON", `[{"name":"DB_PASSWORD","value":"${value}"}]`],
+    ["name and value in JSON, pretty", `{\n  "name": "API_TOKEN",\n  "value": "${value}"\n}`],
+    ["name and value in YAML", `env:\n  - name: DB_PASSWORD\n    value: ${value}\n`],
+    ["XML attributes", `<add key="ApiSecret" value="${value}" />`],
+    ["an XML element", `<password>${value}</password>`],
+    ["a YAML block", `password: |\n  ${value}\n`],
+    ["a default of Terraform", `variable "db_password" {\n  type = string\n  default = "${value}"\n}`],
+    ["a flag", `cli --x-token ${value}`],
+    ["gh secret set", `gh secret set DEPLOY_KEY --body ${value}`],
+    ["docker login", `docker login -u me -p ${value} registry.dev`],
+    ["mysql", `mysql -u root -p${value} app`],
+    ["prose", `The password is ${value} and nobody knows.`],
+    ["prose with a code", `the access token is \`${value}\`.`],
+  ])("%s", (_, text) => {
+    expect(left(value, redact(text)), redact(text)).toBeUndefined();
+  });
+
+  it("prose about secrets is none", () => {
+    for (const text of [
+      "The password is required.",
+      "the token is invalid or has expired",
+      "The api key is stored in the keychain2.",
+    ])
+      expect(scanner.scan(text).findings, text).toEqual([]);
+  });
+});

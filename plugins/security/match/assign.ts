@@ -34,8 +34,30 @@ function kind(text: string, at: number): number {
   return code < 128 ? (CLASS[code] as number) : 0;
 }
 
+/** `"name": "DB_PASSWORD", "value": "…"`, `key="ApiKey" value="…"`: the name is a value itself, and its own stands beside it. */
+const BESIDE = /[\w.-]{0,24}["'][ \t]*,?\s{0,40}["']?value["']?[ \t]*[:=][ \t]*/iy;
+/** The same in lists of YAML: `- name: DB_PASSWORD`, and below it `value: …`. */
+const BELOW = /[\w.-]{0,24}[ \t]*\r?\n[ \t]{1,40}value:[ \t]+/iy;
+/** `variable "db_password" { default = "…" }` */
+const DEFAULT =
+  /[\w.-]{0,24}"[ \t]*\{[^{}"=]{0,100}(?:=[^{}"=\n]{0,80}\n\s{0,40})?(?:description[ \t]*=[ \t]*"[^"\n]{0,200}"\s{0,40})?default[ \t]*=[ \t]*/y;
+/** `the token is …` */
+const PROSE = /[ \t](?:is|was|are|will be)(?:[ \t](?:now|set to|currently|still))?:?[ \t]+/y;
+/** `password: |` and the value in the next line. */
+const BLOCK = /[\w.-]{0,24}["']?:[ \t]*[|>][-+]?[ \t]*\r?\n[ \t]+/y;
+
+function otherStart(text: string, at: number): number {
+  for (const form of [BESIDE, BELOW, DEFAULT, PROSE, BLOCK]) {
+    form.lastIndex = at;
+    if (form.test(text)) return opened(text, form.lastIndex, 0);
+  }
+  return -1;
+}
+
 /** Where the value begins that is assigned to the identifier ending at `at`; -1 when nothing is assigned. */
 export function valueStart(text: string, at: number): number {
+  const other = otherStart(text, at);
+  if (other >= 0) return other;
   let i = at;
   const gapEnd = i + GAP_LIMIT;
   while (i < gapEnd && kind(text, i) & (WORD | BLANK)) i++;
