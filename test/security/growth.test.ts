@@ -1,12 +1,12 @@
 /** Hostile texts for each rule: heads again and again, glued with what its value may hold, and values that break off. */
 import { describe, expect, it } from "vitest";
-import { builtinRules, createScanner, type Rule } from "../../plugins/security/engine.ts";
+import { builtinRules, createScanner, type Rule, type Scanner } from "../../plugins/security/engine.ts";
 import { matchersOf } from "../../plugins/security/rules/rules.ts";
 import { createRandom, letters, sampleOf } from "./_samples.ts";
 
 const random = createRandom(16);
-const SMALL = 8 * 1024;
-const GLUE = ["", " ", "/", "\\", "=", "-", ".", "%", "aB3/"];
+const SMALL = 4 * 1024;
+const GLUE = ["", " ", "/", "\\", "=", "-", "aB3."];
 
 function hostileTo(rule: Rule): string[] {
   return matchersOf(rule.id).flatMap(({ row, bindings, keywords }) => {
@@ -22,8 +22,7 @@ function hostileTo(rule: Rule): string[] {
 }
 
 /** CPU milliseconds for all of the texts, each `size` long. */
-function costOf(rule: Rule, units: readonly string[], size: number): number {
-  const scanner = createScanner([rule]);
+function costOf(scanner: Scanner, units: readonly string[], size: number): number {
   const texts = units.map((unit) => unit.repeat(Math.ceil(size / unit.length)).slice(0, size));
   const before = process.cpuUsage();
   for (const text of texts) scanner.scan(text);
@@ -36,9 +35,9 @@ describe("security: work grows with the text and no faster", () => {
     const steep: string[] = [];
     for (const rule of builtinRules()) {
       const units = hostileTo(rule);
-      costOf(rule, units, SMALL);
+      const scanner = createScanner([rule]);
       // Four times the text is four times the work; a second look, because others use this machine too.
-      const isSteep = () => costOf(rule, units, 4 * SMALL) > 9 * costOf(rule, units, SMALL) + 20;
+      const isSteep = () => costOf(scanner, units, 4 * SMALL) > 9 * costOf(scanner, units, SMALL) + 20;
       if (isSteep() && isSteep() && isSteep()) steep.push(rule.id);
     }
     expect(steep).toEqual([]);
