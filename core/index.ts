@@ -27,7 +27,7 @@ export { loadAdapter } from "./kernel/load.ts";
 export { type Client, type ClientOptions, createClient, UnreachableError } from "./serve/client.ts";
 export { closeOnSignals, type Served, type ServeOptions, serve } from "./serve/serve.ts";
 export { Chunk, decodeChunk, type LazyEvent } from "./storage/chunk.ts";
-export { loadSqlJs } from "./storage/sqljs.ts";
+export { buildSqlite } from "./storage/sqlite-build.ts";
 export type { ChunkEntry, PartIndex, TranscriptPart, Transcripts } from "./storage/transcript-types.ts";
 export { createTranscripts, type TranscriptOptions } from "./storage/transcripts.ts";
 export type { Database, SqlValue, Statement, Storage } from "./storage/types.ts";

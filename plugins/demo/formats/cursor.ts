@@ -1,6 +1,6 @@
 /** Cursor: conversations in the editor's database where the project is a repository, else agent transcripts. */
 import { createHash } from "node:crypto";
-import { loadSqlJs } from "sessarc";
+import { buildSqlite } from "sessarc";
 import type { Call, Played, Turn } from "../play.ts";
 import { createRandom } from "../random.ts";
 import { iso, jsonl, type LogFile } from "./log.ts";
@@ -13,27 +13,25 @@ export async function cursor(sessions: readonly Played[], userFolder: string): P
 }
 
 async function databases(sessions: readonly Played[], userFolder: string): Promise<LogFile[]> {
-  const SQL = await loadSqlJs();
-  const build = (items: [string, unknown][], disk: [string, unknown][]): Uint8Array => {
-    const db = new SQL.Database();
-    db.run("create table ItemTable(key text unique on conflict replace, value blob)");
-    db.run("create table cursorDiskKV(key text unique on conflict replace, value blob)");
-    for (const [key, value] of items) db.run("insert into ItemTable values (?, ?)", [key, JSON.stringify(value)]);
-    for (const [key, value] of disk) db.run("insert into cursorDiskKV values (?, ?)", [key, JSON.stringify(value)]);
-    const bytes = db.export();
-    db.close();
-    return bytes;
-  };
+  const build = (items: [string, unknown][], disk: [string, unknown][]): Promise<Uint8Array> =>
+    buildSqlite((run) => {
+      run("create table ItemTable(key text unique on conflict replace, value blob)");
+      run("create table cursorDiskKV(key text unique on conflict replace, value blob)");
+      for (const [key, value] of items) run("insert into ItemTable values (?, ?)", [key, JSON.stringify(value)]);
+      for (const [key, value] of disk) run("insert into cursorDiskKV values (?, ?)", [key, JSON.stringify(value)]);
+    });
   const at = Math.max(0, ...sessions.map((played) => played.endedAt));
-  const global = build([], sessions.flatMap(toRows));
-  const workspaces = [...new Set(sessions.map((played) => played.cwd))].flatMap((cwd) => {
+  const global = await build([], sessions.flatMap(toRows));
+  const workspaces: LogFile[] = [];
+  for (const cwd of new Set(sessions.map((played) => played.cwd))) {
     const folder = `${userFolder}/workspaceStorage/${workspaceId(cwd)}`;
     const selectedComposerIds = sessions.filter((played) => played.cwd === cwd).map((played) => played.id);
-    return [
+    const content = await build([["composer.composerData", { selectedComposerIds }]], []);
+    workspaces.push(
       { path: `${folder}/workspace.json`, content: JSON.stringify({ folder: `file://${encodeURI(cwd)}` }), at },
-      { path: `${folder}/state.vscdb`, content: build([["composer.composerData", { selectedComposerIds }]], []), at },
-    ];
-  });
+      { path: `${folder}/state.vscdb`, content, at },
+    );
+  }
   return [{ path: `${userFolder}/globalStorage/state.vscdb`, content: global, at }, ...workspaces];
 }
 
