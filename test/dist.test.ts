@@ -114,6 +114,7 @@ describe("the built package", () => {
         "package.json",
         "dist/cli.mjs",
         "dist/LICENSES.txt",
+        "dist/skill/sessarc/SKILL.md",
         "dist/ui/licenses.txt",
       ]),
     );
