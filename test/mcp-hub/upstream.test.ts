@@ -1,24 +1,17 @@
 /** Services that behave badly: each fails alone, is named, and leaves nothing behind. */
-import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, watch } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
-import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { WireService } from "../../plugins/mcp-hub/index.ts";
 import { deferred, makeTempDir } from "../_setup.ts";
-import { builtPackage, CLI } from "../built.ts";
 import { letters } from "../security/_samples.ts";
 import { serveHub, startHub } from "./_hub.ts";
-
-const ROUGH = fileURLToPath(new URL("rough-server.mjs", import.meta.url));
-const rough = (...args: string[]) => ({ command: process.execPath, args: [ROUGH, ...args] });
+import { gone, isAlive, linesOf, pidsOf, rough } from "./_rough.ts";
 
 async function start(services: Record<string, object>, env: Record<string, string> = {}) {
   const t = await startHub({ env: { PATH: process.env.PATH ?? "", ...env } });
@@ -55,34 +48,6 @@ async function legacyClient(url: string) {
   onTestFinished(() => client.close());
   return client;
 }
-
-/** The lines of a file once `enough` of them are there. */
-async function linesOf(file: string, enough: (lines: string[]) => boolean): Promise<string[]> {
-  const read = async () => (existsSync(file) ? (await readFile(file, "utf8")).split("\n").filter(Boolean) : []);
-  const changes = watch(join(file, ".."));
-  try {
-    for (let lines = await read(); ; lines = await read()) {
-      if (enough(lines)) return lines;
-      await once(changes, "change");
-    }
-  } finally {
-    changes.close();
-  }
-}
-
-const isAlive = (pid: number) => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
-const pidsOf = (lines: readonly string[]) =>
-  lines.flatMap((line) => (line.startsWith("pid ") ? [Number(line.slice(4))] : []));
-
-/** Resolves when a process is gone. There is no event for a process that is not ours. */
-const gone = (pid: number) => vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 20_000 });
 
 describe("mcp-hub: services that fail", { timeout: 60_000 }, () => {
   it("D6: a command that does not exist, one that crashes, and a service that is away fail alone and are named", async () => {
@@ -262,35 +227,5 @@ describe("mcp-hub: calls", { timeout: 60_000 }, () => {
     await expect(call).rejects.toThrow();
     const lines = await linesOf(file, (all) => all.some((line) => line.startsWith("cancelled")));
     expect(lines.at(-1)).toBe(lines[0]?.replace("started", "cancelled"));
-  });
-});
-
-describe("mcp-hub: a service that is killed", { timeout: 300_000 }, () => {
-  beforeAll(builtPackage, 300_000);
-
-  it.skipIf(process.platform === "win32")("leaves no process behind after SIGKILL", async () => {
-    const home = await makeTempDir();
-    const file = join(home, "notes");
-    const env = { PATH: process.env.PATH, HOME: home, SESSARC_DATA_DIR: join(home, "data"), SESSARC_NO_OPEN: "1" };
-    const child = spawn(process.execPath, [CLI, "serve", "--port", "0"], { env, stdio: ["ignore", "pipe", "ignore"] });
-    onTestFinished(() => void child.kill("SIGKILL"));
-    let said = "";
-    for await (const chunk of child.stdout) {
-      said += chunk;
-      if (said.includes("ready at")) break;
-    }
-    const url = /http:\S+/.exec(said)?.[0] ?? "";
-    const send = (path: string, body: object) =>
-      fetch(new URL(path, url), {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(body),
-      });
-    await send("/api/mcp/services", { id: "deaf", ...rough("deaf", file) });
-    expect((await send("/api/mcp/call", { name: "deaf__echo" })).status).toBe(200);
-    const pids = pidsOf(await linesOf(file, (lines) => pidsOf(lines).length === 2));
-    child.kill("SIGKILL");
-    await Promise.all(pids.map(gone));
-    await writeFile(file, "");
   });
 });

@@ -68,6 +68,10 @@ export function startProcess(options: ProcessOptions): ServerProcess {
     });
   });
   started.catch(() => {});
+  const gone = new Promise<void>((resolve) => {
+    child.once("exit", () => resolve());
+    child.once("error", () => resolve());
+  });
   child.once("exit", (code, signal) => {
     // What it started may hold its pipes open; its last words are in them.
     killGroup(child, "SIGKILL");
@@ -108,7 +112,6 @@ export function startProcess(options: ProcessOptions): ServerProcess {
       }),
     async stop() {
       if (ended !== undefined || child.pid === undefined) return;
-      const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
       child.stdin.end();
       if (await settles(gone)) return;
       killGroup(child, "SIGTERM");

@@ -1,0 +1,36 @@
+/** The server that behaves badly, and how to see what became of it. */
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { expect, vi } from "vitest";
+
+const ROUGH = fileURLToPath(new URL("rough-server.mjs", import.meta.url));
+
+/** As a service: how it behaves, and the file it notes things down in. */
+export const rough = (...args: string[]) => ({ command: process.execPath, args: [ROUGH, ...args] });
+
+/** The lines it noted down, once `enough` of them are there. */
+export function linesOf(file: string, enough: (lines: string[]) => boolean): Promise<string[]> {
+  return vi.waitFor(
+    async () => {
+      const lines = (await readFile(file, "utf8")).split("\n").filter(Boolean);
+      expect(enough(lines)).toBe(true);
+      return lines;
+    },
+    { timeout: 20_000 },
+  );
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const pidsOf = (lines: readonly string[]) =>
+  lines.flatMap((line) => (line.startsWith("pid ") ? [Number(line.slice(4))] : []));
+
+/** Resolves when a process is gone. There is no event for one that is not ours. */
+export const gone = (pid: number) => vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 20_000 });
