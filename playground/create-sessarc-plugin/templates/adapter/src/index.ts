@@ -1,0 +1,48 @@
+/** Reads the session logs of Starter: `~/.starter/sessions/<session>.jsonl`, a row per message. Change it to what your tool writes. */
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { createLedger, defineAdapter, type EventKind, toIso, toRecord, toText } from "sessarc";
+
+const KINDS: Readonly<Record<string, EventKind>> = {
+  human: "user",
+  bot: "assistant",
+  call: "tool_use",
+  result: "tool_result",
+};
+
+export default defineAdapter((options: { dir?: string } | undefined) => ({
+  name: "starter",
+  label: "Starter",
+  compatibility: "^1",
+  /** Folders that may hold logs. Everything about the machine comes in, so that tests can point it elsewhere. */
+  roots: ({ home }) => [options?.dir ?? join(home, ".starter/sessions")],
+
+  /** Directory entries and `stat` alone: this runs often. `key` is the session's id. */
+  async *scan(root) {
+    for (const file of await readdir(root, { withFileTypes: true }).catch(() => [])) {
+      if (!file.isFile() || !file.name.endsWith(".jsonl")) continue;
+      const path = join(root, file.name);
+      const { size, mtimeMs } = await stat(path);
+      yield { tool: "starter", key: file.name.slice(0, -6), path, size, mtime: mtimeMs, exclusive: true };
+    }
+  },
+
+  /** One parser a session. `state` is what `snapshot` gave when the log was read last: it goes on from there when the log has grown. */
+  lines: (_ref, _env, state) => {
+    const ledger = createLedger(state);
+    return {
+      row(row) {
+        const { role, text, ts, id, model: name, tokens } = toRecord(row);
+        const kind = KINDS[String(role)];
+        if (!kind) return undefined; // skipped and counted
+        const [at, model] = [toIso(ts), toText(name)];
+        const { input, output } = toRecord(tokens);
+        // Entries with the same key are one reply, however often the log repeats it.
+        if (model) ledger.add({ key: toText(id), at, model, usage: { input, output } });
+        return { seq: 0, kind, text: toText(text) ?? "", at, model };
+      },
+      finish: () => ledger.summary(),
+      snapshot: () => ledger.snapshot(),
+    };
+  },
+}));
