@@ -46,6 +46,7 @@ export { readLines } from "./read-lines.ts";
 export { readEventBatches, readParsed } from "./read-log.ts";
 export { createRereadTail, type Draft, type OpenSession, type Rereader } from "./reread-tail.ts";
 export { type Reading, tailRevised } from "./revised-tail.ts";
+export { commandOf, readShell } from "./shell-input.ts";
 export { tailParsed } from "./tail-log.ts";
 export { toolActions } from "./tool-action.ts";
 export { pathsIn } from "./tool-input.ts";

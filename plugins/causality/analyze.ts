@@ -1,8 +1,7 @@
 /** Which reads led to which changes: one pass over a session, constant work per message. */
-import { isRecord, type Json, type LazyEvent, pathsIn, type ToolRole } from "sessarc";
+import { commandOf, isRecord, type Json, type LazyEvent, pathsIn, readShell, type ToolRole } from "sessarc";
 import { own, pathsInText, speaksOf } from "./paths.ts";
 import { type Cause, RELATIONS, type Relation, reasonOf, scoreOf } from "./relations.ts";
-import { commandOf, readShell } from "./shell.ts";
 import { createTrail, type Evidence } from "./trail.ts";
 
 export interface Change {

@@ -109,6 +109,15 @@ describe("import", () => {
     expect(kernel.storage.db.generation).toBe(bytes);
   });
 
+  it("a file that a command shows counts as read, as it does for the causes of changes", async () => {
+    const input = { command: "cat src/a.ts | head -3; ls src" };
+    const message = { id: "m2", model: "m", content: [{ type: "tool_use", id: "t2", name: "Bash", input }] };
+    write(A, prompt(1, "look") + reply(2, { message }));
+    await call("POST", "/import", { all: true });
+    const { facts } = await kernel.inject("archive").row(idA);
+    expect(JSON.parse(facts).files).toEqual({ "src/a.ts": [1, 0] });
+  });
+
   it("survives a restart", async () => {
     await call("POST", "/import", { all: true });
     await call("PATCH", `/sessions/${idA}`, { name: "mine" });

@@ -2,12 +2,12 @@ import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { SessionEvent, ToolRole } from "sessarc";
 import { describe, expect, it } from "vitest";
+import { commandOf, readShell } from "../../core/adapter/shell-input.ts";
 import archive from "../../plugins/archive/index.ts";
 import { type Causality, type Change, createAnalysis } from "../../plugins/causality/analyze.ts";
 import causality from "../../plugins/causality/index.ts";
 import { createChangeWriter } from "../../plugins/causality/json.ts";
 import { pathsInText, toPlace } from "../../plugins/causality/paths.ts";
-import { commandOf, readShell } from "../../plugins/causality/shell.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import { createTestKernel } from "../kernel.ts";
 

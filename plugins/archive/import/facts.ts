@@ -1,5 +1,14 @@
 /** Aggregates of a session, counted while its events go by. Constant work per event. */
-import { type Adapter, pathsIn, type SessionEvent, type SessionUsage, slotOf, type ToolRole } from "sessarc";
+import {
+  type Adapter,
+  commandOf,
+  pathsIn,
+  readShell,
+  type SessionEvent,
+  type SessionUsage,
+  slotOf,
+  type ToolRole,
+} from "sessarc";
 import type { SessionFacts, SlotFacts } from "../catalogue/types.ts";
 import { countSkills } from "./skills.ts";
 
@@ -34,17 +43,23 @@ export function collectFacts(adapter: Pick<Adapter, "skills" | "tools"> = {}, pa
   let slot: SlotFacts | undefined;
   let slotName = "";
 
-  const touch = (event: SessionEvent, role: ToolRole) => {
-    const place = role === "read" ? 0 : CHANGES.has(role) ? 1 : undefined;
-    if (place === undefined) return;
-    for (const path of pathsIn(event.tool_input, role)) {
-      let counts = own(facts.files, path);
-      if (!counts) {
-        if (fileCount >= MAX_FILES) continue;
-        fileCount++;
-        counts = put(facts.files, path, [0, 0]);
-      }
-      counts[place]++;
+  const touch = (path: string, place: 0 | 1) => {
+    let counts = own(facts.files, path);
+    if (!counts) {
+      if (fileCount >= MAX_FILES) return;
+      fileCount++;
+      counts = put(facts.files, path, [0, 0]);
+    }
+    counts[place]++;
+  };
+
+  const touchAll = ({ tool_input }: SessionEvent, role: ToolRole) => {
+    if (role === "shell") {
+      const { reads, patched } = readShell(commandOf(tool_input));
+      for (const path of reads) touch(path, 0);
+      for (const path of patched) touch(path, 1);
+    } else if (role === "read" || CHANGES.has(role)) {
+      for (const path of pathsIn(tool_input, role)) touch(path, role === "read" ? 0 : 1);
     }
   };
 
@@ -61,7 +76,7 @@ export function collectFacts(adapter: Pick<Adapter, "skills" | "tools"> = {}, pa
       counts[0]++;
       remember(event);
       const role = Object.hasOwn(roles, name) ? roles[name] : undefined;
-      if (role) touch(event, role);
+      if (role) touchAll(event, role);
       return false;
     }
     const name = event.tool_name ?? (event.tool_use_id === undefined ? undefined : open.get(event.tool_use_id));

@@ -1,5 +1,6 @@
 /** What a shell command reads and looks for, when it says so plainly. Anything clever is left alone. */
-import { isRecord, type Json, pathsIn } from "sessarc";
+import { isRecord, type Json } from "../utils/json.ts";
+import { pathsIn } from "./tool-input.ts";
 
 export interface ShellUse {
   reads: string[];
