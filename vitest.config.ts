@@ -1,29 +1,44 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import Sequencer from "./test/_sequence.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
+const DASHBOARD = ["test/ui/**/*.test.ts", "test/share/page.test.ts"];
+
+const alias = [
+  { find: /^sessarc$/, replacement: here("core/index.ts") },
+  { find: /^sessarc\/(adapter|terminal)$/, replacement: `${here("core")}/$1/index.ts` },
+  { find: /^sessarc\/test$/, replacement: here("test/published.ts") },
+  { find: /^sessarc\/plugins$/, replacement: here("plugins/index.ts") },
+  { find: /^sessarc\/plugins\/(.+)$/, replacement: `${here("plugins")}/$1/index.ts` },
+];
+
 export default defineConfig({
-  resolve: {
-    alias: [
-      { find: /^sessarc$/, replacement: here("core/index.ts") },
-      { find: /^sessarc\/(adapter|terminal)$/, replacement: `${here("core")}/$1/index.ts` },
-      { find: /^sessarc\/test$/, replacement: here("test/published.ts") },
-      { find: /^sessarc\/plugins$/, replacement: here("plugins/index.ts") },
-      { find: /^sessarc\/plugins\/(.+)$/, replacement: `${here("plugins")}/$1/index.ts` },
+  test: {
+    sequence: { sequencer: Sequencer },
+    // All cores: vitest would leave one idle, which of two is half. Here and not in the parts, so that --maxWorkers=1 is heard.
+    maxWorkers: Math.max(2, availableParallelism()),
+    projects: [
+      // A page's tests leave nothing behind in their process: it is kept, which saves loading the whole service for each file.
+      part("dashboard", { include: DASHBOARD, isolate: false }),
+      part("service", { include: ["test/**/*.test.ts"], exclude: DASHBOARD }),
     ],
   },
-  test: {
-    include: ["test/**/*.test.ts"],
-    globalSetup: ["test/_global.ts"],
-    sequence: { sequencer: Sequencer },
-    // All cores: vitest would leave one idle, which of two is half.
-    maxWorkers: Math.max(2, availableParallelism()),
-    // Limits end what hangs; no test is to meet one on a busy machine.
-    testTimeout: process.env.SESSARC_TEST_LONG === "1" ? 900_000 : 120_000,
-    hookTimeout: 300_000,
-    expect: { poll: { timeout: 60_000, interval: 20 } },
-  },
 });
+
+function part(name: string, options: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration {
+  return {
+    resolve: { alias },
+    test: {
+      name,
+      globalSetup: ["test/_global.ts"],
+      // Limits end what hangs; no test is to meet one on a busy machine.
+      testTimeout: process.env.SESSARC_TEST_LONG === "1" ? 1_800_000 : 300_000,
+      hookTimeout: 300_000,
+      expect: { poll: { timeout: 60_000, interval: 20 } },
+      ...options,
+    },
+  };
+}

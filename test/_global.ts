@@ -5,7 +5,8 @@ import { builtDashboard, builtPackage } from "./built.ts";
 import { EXECUTABLE, NO_BROWSER, startBrowser } from "./ui/chromium.ts";
 
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  const texts = await Promise.all(project.vitest.state.getPaths().map((file) => readFile(file, "utf8")));
+  const files = project.vitest.state.getPaths().filter((file) => project.matchesTestGlob(file));
+  const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
   const someUse = (module: RegExp) => texts.some((text) => module.test(text));
   const wantsBrowser = EXECUTABLE !== undefined && someUse(/\/(browser|chromium)\.ts"/);
   await Promise.all([
@@ -13,7 +14,8 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     someUse(/builtPackage|packedTarball/) && builtPackage(),
     wantsBrowser && builtDashboard(),
   ]);
-  if (NO_BROWSER) console.warn("No chromium (set CHROMIUM=…): tests of the dashboard are skipped");
+  if (NO_BROWSER && project.name === "dashboard")
+    console.warn("No chromium (set CHROMIUM=…): tests of the dashboard are skipped");
   if (!wantsBrowser) return;
   const server = await startBrowser();
   project.provide("browser", server.wsEndpoint());

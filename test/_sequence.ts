@@ -3,14 +3,18 @@ import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { ROOT } from "./build-once.ts";
 
-/** Files and folders below test/, the longest first. Others keep the order that vitest gives them: as long as they took last time. */
+/**
+ * Files and folders below test/, the longest first; those of the dashboard in a row, because they share processes. Others keep the
+ * order that vitest gives them: as long as they took last time.
+ */
 const FIRST = [
-  "ui/screens",
   "cli/process",
+  "ui/screens",
   "ui/overlays",
+  "ui/",
+  "share/page",
   "git/history",
   "skills/crash",
-  "ui/",
   "archive/cancel",
   "storage/",
   "real/",

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import type { Activity, ProjectAnalytics } from "../../plugins/insights/index.ts";
 import { describeUi, projectId, type Stage, useStage, visit } from "./browser.ts";
@@ -16,6 +16,11 @@ const names = ({ page }: Stage) => page.locator("tbody a[data-row]").allInnerTex
 const params = ({ page }: Stage) => Object.fromEntries(new URL(page.url()).searchParams);
 const DAY_MS = 86_400_000;
 
+const { PATH } = process.env;
+afterAll(() => {
+  process.env.PATH = PATH;
+});
+
 /** A git that waits with `status` as long as the file `hold` is there. */
 async function writeSlowGit(home: string): Promise<void> {
   const real = execFileSync("which", ["git"], { encoding: "utf8" }).trim();
@@ -24,7 +29,7 @@ async function writeSlowGit(home: string): Promise<void> {
   const script = `#!/bin/sh\ncase " $* " in *" status "*) while [ -e "${home}/hold" ]; do sleep 0.05; done;; esac\nexec "${real}" "$@"\n`;
   await writeFile(join(bin, "git"), script);
   await chmod(join(bin, "git"), 0o755);
-  process.env.PATH = `${bin}${delimiter}${process.env.PATH}`;
+  process.env.PATH = `${bin}${delimiter}${PATH}`;
 }
 
 describeUi("dashboard: projects", () => {
