@@ -138,6 +138,10 @@ describe("security: edges", () => {
     }
   });
 
+  it("a folder called home inside of a project is no home", () => {
+    expect(createScanner(builtinRules()).scan("see src/home/overview.vue").findings).toEqual([]);
+  });
+
   it("rules that begin with a mark hold behind a word", () => {
     expect(redact(`https://x.dev/a?b=1&access_token=${letters(32, 8)}9`)).not.toContain(letters(32, 8));
     expect(redact(`x.dev/path?token=${letters(32, 8)}9`)).not.toContain(letters(32, 8));

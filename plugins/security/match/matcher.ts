@@ -43,6 +43,8 @@ export interface Binding {
   back: number;
   /** Token: the literal as written, when case matters. */
   exact: string | undefined;
+  /** Token: the literal a match begins with, when that alone says what follows; else empty. */
+  head: string;
   /** Token: the run before the keyword, walked backwards. */
   run: { chars: Uint8Array; min: number; max: number } | undefined;
   /** Assignment: matches the identifier at the keyword. Undefined when the keyword is the identifier. */
@@ -85,11 +87,18 @@ function compileTail(row: Row, parts: readonly Part[]): Matcher["tail"] {
   return { expression: new RegExp(`${tail.source}{1,8192}`, "y"), confidence: tail.open ? row.confidence : "possible" };
 }
 
+/** Shorter heads, and those that end with a dash, also stand inside of ordinary words. */
+const HEAD = /^.{3,}[^-]$/s;
+
 function tokenBindings(row: Row, parts: readonly Part[]): Binding[] {
   return anchorsOf(parts).map((anchor: Anchor) => ({
     keyword: anchor.text.toLowerCase(),
     back: anchor.back,
     exact: row.insensitive ? undefined : anchor.text,
+    head:
+      row.confidence === "definite" && !row.insensitive && anchor.back === 0 && !anchor.run && HEAD.test(anchor.text)
+        ? anchor.text
+        : "",
     run: anchor.run && {
       chars: membersOf(classSource(anchor.run.chars, false, row.insensitive)),
       min: anchor.run.min,
@@ -106,7 +115,14 @@ function membersOf(source: string): Uint8Array {
 
 function nearBindings(row: Row): Binding[] {
   const words = row.near?.words ?? [];
-  return words.map((word) => ({ keyword: word, back: 0, exact: undefined, run: undefined, identifier: undefined }));
+  return words.map((word) => ({
+    keyword: word,
+    back: 0,
+    exact: undefined,
+    head: "",
+    run: undefined,
+    identifier: undefined,
+  }));
 }
 
 function assignment(row: Row, value: string, marked: boolean) {
@@ -115,7 +131,7 @@ function assignment(row: Row, value: string, marked: boolean) {
   const bindings = names.flatMap((name) => {
     const simple = !name.includes("_") && !row.nameCase;
     const identifier = simple ? undefined : new RegExp(identifierSource(name, row.nameCase !== undefined), "y");
-    return leads(name).map((keyword) => ({ keyword, back: 0, exact: undefined, run: undefined, identifier }));
+    return leads(name).map((keyword) => ({ keyword, back: 0, exact: undefined, head: "", run: undefined, identifier }));
   });
   return {
     expression: new RegExp(value + VALUE_END, marked ? "dy" : "y"),

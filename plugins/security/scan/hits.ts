@@ -9,6 +9,7 @@ import { plainReading, type Reading } from "./decode.ts";
 import { isNear, type Surroundings, surround } from "./near.ts";
 import { createPrefilter } from "./prefilter.ts";
 import type { Match } from "./resolve.ts";
+import { groupOf, hasEnding, named } from "./spans.ts";
 
 export interface Hits {
   /** Adds what is found to `out`, in offsets of the original text. Answers how far into the reading it came. */
@@ -29,26 +30,17 @@ interface Entry extends Binding {
   matcher: Matcher;
   /** Place of the matcher in the state arrays. */
   index: number;
-  /** The literal a match begins with, when that alone says what follows; else empty. */
-  head: string;
 }
 
-/** Shorter heads also stand inside of ordinary words. */
-const HEAD = 4;
-/** Behind a `_` a short head will do; right behind a letter only one that no word ends with (`task_test_` holds a key's). */
+/** Right behind a letter only a head counts that no word ends with (`task_test_` holds a key's); behind a `_` a shorter one will do. */
 const LONG_HEAD = 10;
-
-function headOf({ row }: Matcher, { back, run, exact }: Binding): string {
-  const certain = row.kind === "token" && row.confidence === "definite" && back === 0 && !run;
-  return certain && exact !== undefined && exact.length >= HEAD && !exact.endsWith("-") ? exact : "";
-}
 
 export function createHits(matchers: readonly Matcher[]): Hits {
   const entries = new Map<string, Entry[]>();
   matchers.forEach((matcher, index) => {
     for (const binding of matcher.bindings) {
       const list = entries.get(binding.keyword) ?? [];
-      list.push({ ...binding, matcher, index, head: headOf(matcher, binding) });
+      list.push({ ...binding, matcher, index });
       entries.set(binding.keyword, list);
     }
   });
@@ -120,8 +112,8 @@ export function createHits(matchers: readonly Matcher[]): Hits {
 
   /** The match would begin inside of a longer word. An unmistakable head may: `key_npm_…`. */
   function isGlued({ matcher, head }: Entry, start: number): boolean {
-    // What begins with `?` or `&` stands behind anything.
-    if (!isWord(text.charCodeAt(start))) return false;
+    // A parameter stands behind anything.
+    if ("?&;".includes(text.charAt(start))) return false;
     if (matcher.dashed && dashBefore(text, start)) return head === "";
     if (!wordBefore(text, start)) return false;
     return head === "" || (head.length < LONG_HEAD && text.charCodeAt(start - 1) !== 95);
@@ -163,24 +155,24 @@ export function createHits(matchers: readonly Matcher[]): Hits {
     tried[index] = base + value;
     if (runs[index] === base + runEnd) {
       looks[index] = (looks[index] as number) + 1;
-      if ((looks[index] as number) > LOOKS) return;
+      if ((looks[index] as number) > LOOKS) {
+        limited = true;
+        return;
+      }
     } else {
       runs[index] = base + runEnd;
       looks[index] = 1;
     }
-    const { expression } = matcher;
-    if (matcher.row.whole === "quotes") {
-      const close = closingQuote(text, value);
-      if (close >= value + 8 && accept(matcher, at, value, close, close, matcher.row.confidence)) return;
-    }
+    const { expression, row } = matcher;
+    const close = row.whole === "quotes" ? closingQuote(text, value) : -1;
+    if (close >= value + 8 && accept(matcher, at, value, close, close, row.confidence)) return;
     expression.lastIndex = value;
     if (!matcher.marked) {
-      if (expression.test(text))
-        accept(matcher, at, value, expression.lastIndex, expression.lastIndex, matcher.row.confidence);
+      if (expression.test(text)) accept(matcher, at, value, expression.lastIndex, expression.lastIndex, row.confidence);
       return;
     }
     const span = groupOf(expression.exec(text), 0);
-    if (span) accept(matcher, at, span[0], span[1], expression.lastIndex, matcher.row.confidence);
+    if (span) accept(matcher, at, span[0], span[1], expression.lastIndex, row.confidence);
   }
 
   /** A token at exactly this place; answers its end or 0. */
@@ -305,28 +297,4 @@ export function createHits(matchers: readonly Matcher[]): Hits {
   }
 
   return { find };
-}
-
-function hasEnding(path: string, endings: readonly string[]): boolean {
-  const lower = path.toLowerCase();
-  return endings.some((ending) => lower.endsWith(ending));
-}
-
-/** A file that is a secret as a whole, by its name. */
-function named(matcher: Matcher, path: string, text: string, reading: Reading, out: Match[]): void {
-  const { row } = matcher;
-  if (!hasEnding(path, row.files ?? [])) return;
-  const whole = { start: 0, end: reading.origin(text.length) };
-  out.push({ ruleId: row.id, rule: row.name, confidence: row.confidence, ...whole, category: "secret", head: "" });
-}
-
-/** The first group that took part. */
-function groupOf(match: RegExpExecArray | null, offset: number): readonly [number, number] | undefined {
-  const groups = match?.indices;
-  if (!groups) return undefined;
-  for (let i = 1; i < groups.length; i++) {
-    const group = groups[i];
-    if (group) return [group[0] + offset, group[1] + offset];
-  }
-  return undefined;
 }
