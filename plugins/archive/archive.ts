@@ -10,6 +10,7 @@ import {
   type SessionUsage,
   type TranscriptPart,
 } from "sessarc";
+import { isDamage } from "./catalogue/damage.ts";
 import { Readers } from "./catalogue/readers.ts";
 import { createStore, type Store } from "./catalogue/store.ts";
 import {
@@ -21,7 +22,7 @@ import {
   type StoredSession,
 } from "./catalogue/types.ts";
 import { ReplyCount } from "./counting/count.ts";
-import { Damage, isDamage } from "./import/damage.ts";
+import { Damage } from "./import/damage.ts";
 import { Importer } from "./import/importer.ts";
 import { createResolver, type FolderIdentity, type ProjectResolver } from "./places/projects.ts";
 import { createSources, type Sources } from "./places/sources.ts";

@@ -87,6 +87,25 @@ it("what another model answered under the same ids is no copy, with and without 
   expect(outputs(stateless.totals.usage)).toBe(170);
 });
 
+it("an archive of before is counted anew once, from the logs that are there, and nothing of it is an earlier text", async () => {
+  const home = await makeTempDir();
+  write(home, 1, [reply(1, 5), reply(2, 6)]);
+  write(home, 2, [reply(1, 5), reply(3, 7)]);
+  const t = await start(home, "data");
+  await t.send("POST", "/api/import", { all: true });
+  const before = await figures(t);
+  // As it was kept: pairs of hash and output, no count of what was copied.
+  const { db } = t.kernel.storage;
+  await db.run("update session set format = 0, copied = 0");
+  await db.run("update session_replies set format = 0, hashes = ?", [new Uint8Array(new Float64Array([1, 2]).buffer)]);
+  await t.close();
+  const again = await start(home, "data");
+  expect((await again.send("POST", "/api/sync?wait=1")).body).toMatchObject({ imported: 2, failed: [] });
+  expect(await figures(again)).toEqual(before);
+  expect(await again.kernel.storage.db.all("select * from earlier")).toEqual([]);
+  expect((await again.send("POST", "/api/sync?wait=1")).body).toMatchObject({ imported: 0 });
+});
+
 /** Logs as lists of [reply, output]; a log repeats a reply with other amounts, and other logs repeat it too. */
 const log = fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 9 })), {
   minLength: 1,

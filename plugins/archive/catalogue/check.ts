@@ -1,5 +1,6 @@
 /** What the doctor says about transcripts: each part is there and its directory can be read. */
-import { type DoctorCheck, isSessarcError, type Kernel } from "sessarc";
+import type { DoctorCheck, Kernel } from "sessarc";
+import { isDamage } from "./damage.ts";
 import { partsOf } from "./types.ts";
 
 /** Sessions looked at together. */
@@ -18,7 +19,7 @@ export async function checkTranscripts(kernel: Kernel): Promise<DoctorCheck> {
         try {
           for (const part of partsOf(row)) await transcripts.index(row.id, part);
         } catch (error) {
-          if (!isSessarcError(error) || error.code !== "TRANSCRIPT_DAMAGED") throw error;
+          if (!isDamage(error)) throw error;
           damaged.add(row.id);
         }
       }),

@@ -45,16 +45,8 @@ const hashOf = (tool: string, { key, model }: UsageEntry) => hash53(`${tool}\0${
 
 export function* unpack({ hashes, values, models }: PackedReplies): Generator<Reply> {
   for (let i = 0; i < hashes.length; i++) {
-    const v = values.subarray(i * WIDTH, i * WIDTH + WIDTH) as unknown as readonly [
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
-    const [quarter, model, input, output, cacheWrite5m, cacheWrite1h, cacheRead] = v;
+    const of = values.subarray(i * WIDTH, i * WIDTH + WIDTH);
+    const [quarter = -1, model = 0, input = 0, output = 0, cacheWrite5m = 0, cacheWrite1h = 0, cacheRead = 0] = of;
     const tokens = { input, output, cacheWrite5m, cacheWrite1h, cacheRead };
     yield { hash: hashes[i] as number, quarter, model: models[model] ?? "unknown", tokens };
   }

@@ -1,8 +1,6 @@
 /** Transcripts that were found missing or damaged, and their mending from the logs. */
-import { isSessarcError, type Kernel } from "sessarc";
+import type { Kernel } from "sessarc";
 import type { Importer } from "./importer.ts";
-
-export const isDamage = (error: unknown): boolean => isSessarcError(error) && error.code === "TRANSCRIPT_DAMAGED";
 
 export class Damage {
   readonly #kernel: Kernel;

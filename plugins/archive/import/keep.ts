@@ -1,5 +1,6 @@
 /** What a session's log no longer says stays: texts stored before, of which something is missing in the one just read. */
-import { type Adapter, isSessarcError, type SessionEvent, type TranscriptPart } from "sessarc";
+import type { Adapter, SessionEvent, TranscriptPart } from "sessarc";
+import { isDamage } from "../catalogue/damage.ts";
 import { createNumbering, type Known, type Seen } from "../counting/identity.ts";
 import { collectFacts } from "./facts.ts";
 import type { EarlierText, StoredText } from "./types.ts";
@@ -36,7 +37,7 @@ export async function keepEarlier(
         }
       }
     } catch (error) {
-      if (!isSessarcError(error) || error.code !== "TRANSCRIPT_DAMAGED") throw error;
+      if (!isDamage(error)) throw error;
     }
     if (only.length === 0) continue;
     for (const known of only) seen.put(known);

@@ -1,8 +1,8 @@
 /** GET /sessions/:id/messages: a page of a session's text, or of an earlier one, or all of it as a stream. */
 import { defineRoute, EVENT_KINDS, type EventKind, type Kernel, SessarcError, type SessionEvent } from "sessarc";
 import * as v from "valibot";
+import { isDamage } from "../catalogue/damage.ts";
 import { lengthOf, type Project, partsOf, type Session, type StoredSession } from "../catalogue/types.ts";
-import { isDamage } from "../import/damage.ts";
 import { count, limit, seq } from "./query.ts";
 
 /** `Message` of the wire contract. */

@@ -1,5 +1,6 @@
 /** The sessions a search goes through, with directories and signatures of their texts as far as they were read. */
-import { type Database, isSessarcError, type PartIndex, type TranscriptPart, type Transcripts } from "sessarc";
+import type { Database, PartIndex, TranscriptPart, Transcripts } from "sessarc";
+import { isDamage } from "../catalogue/damage.ts";
 import { type EarlierRow, partsOf } from "../catalogue/types.ts";
 
 export interface Entry {
@@ -79,7 +80,7 @@ export class Entries {
             try {
               return [{ ...(await this.#transcripts.index(entry.id, part)), ...(earlier && { earlier }) }];
             } catch (error) {
-              if (!isSessarcError(error) || error.code !== "TRANSCRIPT_DAMAGED") throw error;
+              if (!isDamage(error)) throw error;
               entry.damaged = true;
               return [];
             }

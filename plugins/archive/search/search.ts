@@ -1,13 +1,7 @@
 /** Search over the archive: signatures rule chunks out, the rest is inflated and looked at, newest sessions first. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import {
-  type Chunk,
-  type ChunkEntry,
-  type Database,
-  isSessarcError,
-  type TranscriptPart,
-  type Transcripts,
-} from "sessarc";
+import type { Chunk, ChunkEntry, Database, TranscriptPart, Transcripts } from "sessarc";
+import { isDamage } from "../catalogue/damage.ts";
 import type { Readers } from "../catalogue/readers.ts";
 import { ChunkCache } from "./cache.ts";
 import { Entries, type Entry, type TextPart } from "./entries.ts";
@@ -217,7 +211,7 @@ export class SearchIndex {
     try {
       return await this.#cache.get(entry.id, part, chunk, bytes);
     } catch (error) {
-      if (!isSessarcError(error) || error.code !== "TRANSCRIPT_DAMAGED") throw error;
+      if (!isDamage(error)) throw error;
       entry.damaged = true;
       return null;
     }
