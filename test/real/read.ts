@@ -31,13 +31,14 @@ interface Listed {
 export async function tell(home: string, changing: ReadonlySet<string>): Promise<Told> {
   const kernel = await createTestKernel({ home, plugins: defaultPlugins() });
   try {
-    await kernel.send("POST", "/api/import", { all: true });
+    const { body } = await kernel.send<{ failed?: unknown[] }>("POST", "/api/import", { all: true });
     const { sessions } = await kernel.json<{ sessions: Listed[] }>("/api/sessions?limit=100");
     const told: Told = {
       sessions: sessions.length,
       tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 },
       ...{ calls: [], open: 0, failures: 0, prompts: [], changed: [], unread: [] },
     };
+    told.unread.push(...(body.failed ?? []).map((failure) => JSON.stringify(failure)));
     for (const session of sessions) {
       for (const tokens of Object.values(session.usage)) {
         told.tokens.input += tokens.input;

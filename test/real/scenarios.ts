@@ -146,8 +146,8 @@ const compaction: Scenario = {
     const id = await begun(stage, "Begin", [{ calls: [words.shell("ls")] }, { text: "Begun." }]);
     const summary = { text: "<state_snapshot>What was said so far.</state_snapshot>" };
     model.play({ main: [summary], side: [summary] });
-    const { env, isCommand, ...rest } = ask;
-    await good(tool.run({ ...rest, resume: id }, env));
+    const { isCommand, ...rest } = ask;
+    await good(tool.run({ ...rest, resume: id }));
     const typed = isCommand ? [] : [ask.prompt];
     return { ...NOTHING, sessions: 1, prompts: ["Begin", ...typed] };
   },

@@ -3,9 +3,6 @@ import { join } from "node:path";
 import { SIDE } from "../model/script.ts";
 import type { Driver } from "./types.ts";
 
-/** A context so small that the next reply has it compacted. */
-const SMALL = { provider: { bench: { models: { "bench-model": { limit: { context: 1_000, output: 100 } } } } } };
-
 export const opencode: Driver = {
   name: "opencode",
   package: "opencode-ai",
@@ -39,11 +36,14 @@ export const opencode: Driver = {
     ...(resume ? ["--session", resume] : []),
     ...(fork ? ["--fork"] : []),
     ...extra,
-    ...["--", prompt],
+    ...["--", ...prompt.split(" ")], // what has a space in it is put in quotes
   ],
   sessionId: ({ stdout }) => /"sessionID":"([^"]+)"/.exec(stdout)?.[1],
   unlogged: ({ lane }) => (lane === SIDE ? "the title of a session" : undefined),
-  compaction: { prompt: "go on", env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(SMALL) } },
+  cannot: {
+    compaction:
+      "opencode compacts by a command of its screen, or at the end of its context: one small enough is never left again",
+  },
   words: {
     shell: (command) => ({ name: "bash", input: { command, description: "run" } }),
     write: ({ cwd }, path, content) => ({ name: "write", input: { filePath: join(cwd, path), content } }),

@@ -26,7 +26,7 @@ export interface Driver {
   /** What the command line cannot do, by scenario, with the reason. */
   cannot?: Partial<Record<string, string>>;
   /** How a compaction is asked for: a run's prompt (or command of the tool) and arguments in a session that has begun. */
-  compaction?: Pick<Ask, "prompt" | "extra"> & { env?: Record<string, string>; isCommand?: boolean };
+  compaction?: Pick<Ask, "prompt" | "extra"> & { isCommand?: boolean };
   /** Why no log holds what this request spent; undefined for a request that a log must hold. */
   unlogged?(entry: Entry): string | undefined;
   /** Sub-agents are part of their parent's session. */
