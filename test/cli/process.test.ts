@@ -167,7 +167,7 @@ describe("commands on the archive", () => {
     expect(shown.stdout).not.toContain("tool_use");
     expect(await runCli(["show", "codex:nothing"], home)).toMatchObject({
       code: 3,
-      stderr: "No session codex:nothing\n",
+      stderr: "error No session codex:nothing\n",
     });
   });
 
