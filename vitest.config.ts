@@ -7,7 +7,8 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 const DASHBOARD = ["test/ui/**/*.test.ts", "test/share/page.test.ts"];
 
-const alias = [
+/** Our packages by name, as their sources. */
+export const alias = [
   { find: /^sessarc$/, replacement: here("core/index.ts") },
   { find: /^sessarc\/(adapter|terminal)$/, replacement: `${here("core")}/$1/index.ts` },
   { find: /^sessarc\/test$/, replacement: here("test/published.ts") },
