@@ -4,7 +4,6 @@ import { ApiError, type CommandContext, createStyle, printable, type Style, Usag
 import type { EndState } from "../end-state.ts";
 import type { PlanReport, StepView } from "../replay.ts";
 import type { StepReport } from "../report.ts";
-import { findSession } from "./session.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [wanted, ...rest] = ctx.args;
@@ -12,8 +11,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   const last = readNumber(ctx.flags.to);
   if (last !== undefined && ctx.flags["all-edits"] === true)
     throw new UsageError("--to and --all-edits exclude each other");
-  const id = await findSession(ctx, wanted);
-  if (id === undefined) return 3;
+  const { id } = (await ctx.get<{ session: { id: string } }>("/sessions/find", { name: wanted })).session;
   const planned = last === undefined && ctx.flags["all-edits"] !== true;
   if (planned || ctx.flags.plan === true) return printPlan(ctx, await planOf(ctx, id));
   return go(ctx, id, last);
