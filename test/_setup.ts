@@ -106,6 +106,8 @@ export async function bundleScript(name: string): Promise<{ script: string; remo
   const folder = here(`../node_modules/.cache/sessarc-test/${basename(name, ".ts")}-${process.pid}`);
   const output = { entryFileNames: "main.mjs", chunkFileNames: "[name]-[hash].mjs" };
   const options = { outDir: folder, ssr: here(name), target: "node20", minify: false, rollupOptions: { output } };
-  await build({ configFile: false, logLevel: "error", build: options });
+  // As in a source checkout: what the built package carries along is taken from node_modules.
+  const define = { "import.meta.url": JSON.stringify(new URL("../core/index.ts", import.meta.url).href) };
+  await build({ configFile: false, logLevel: "error", define, build: options });
   return { script: join(folder, "main.mjs"), remove: () => rm(folder, { recursive: true, force: true }) };
 }

@@ -8,7 +8,6 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { digestOf } from "../../plugins/skills/content/tree.ts";
 import { bundleScript } from "../_setup.ts";
-import { builtPackage } from "../built.ts";
 import type { TestKernel } from "../kernel.ts";
 import { rounds } from "../rounds.ts";
 import { type Action, act, NAMES, originalOf, placeOf, plantThing, TOOLS } from "./actions.ts";
@@ -16,7 +15,6 @@ import { picture, plant, skillKernel } from "./world.ts";
 
 let child: Awaited<ReturnType<typeof bundleScript>>;
 beforeAll(async () => {
-  await builtPackage();
   child = await bundleScript("skills/crash-child.ts");
 });
 afterAll(() => child.remove());
