@@ -13,12 +13,15 @@ export async function renaming(hub: string, service: string): Promise<string> {
   const server = createServer(async (req, res) => {
     const body = renamed(await text(req), prefix);
     const { port } = server.address() as AddressInfo;
-    const outgoing = request(hub, { method: req.method ?? "GET", headers: headersOf(req, hub, port, prefix) });
+    const outgoing = request(hub, {
+      method: req.method ?? "GET",
+      headers: headersOf(req, hub, port, prefix),
+      agent: false,
+    });
     outgoing.on("error", () => res.destroy());
     res.on("close", () => outgoing.destroy());
     outgoing.on("response", (answer) => {
-      const { "content-length": _, ...headers } = answer.headers;
-      res.writeHead(answer.statusCode ?? 500, headers);
+      res.writeHead(answer.statusCode ?? 500, ownHeaders(answer));
       // Each message of the hub is one line.
       let rest = "";
       answer.setEncoding("utf8").on("data", (chunk: string) => {
@@ -38,10 +41,16 @@ export async function renaming(hub: string, service: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 }
 
+/** Without those that speak of one connection alone. */
+function ownHeaders({ headers }: IncomingMessage): IncomingMessage["headers"] {
+  const single = ["connection", "keep-alive", "transfer-encoding", "content-length"];
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !single.includes(name)));
+}
+
 /** Where the proxy was meant, the hub; a foreign host or origin stays one, and is refused. */
 function headersOf(req: IncomingMessage, hub: string, port: number, prefix: string): OutgoingHttpHeaders {
   const { port: target } = new URL(hub);
-  const { "content-length": _, "transfer-encoding": __, ...headers } = req.headers;
+  const headers = ownHeaders(req);
   for (const name of ["host", "origin"] as const)
     if (headers[name]) headers[name] = headers[name].replace(`:${port}`, `:${target}`);
   if (["tools/call", "prompts/get"].includes(String(headers["mcp-method"])) && headers["mcp-name"] !== undefined)

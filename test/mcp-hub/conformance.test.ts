@@ -15,7 +15,10 @@ const SERVER = fileURLToPath(new URL("conformance-server.mjs", import.meta.url))
 const RELEASED = module("@modelcontextprotocol/conformance/dist/index.js");
 const NEXT = module("conformance-next/dist/index.js");
 /** The suites use what Node 20 has not. */
-const NODE = Number(process.versions.node.split(".")[0]) >= 22 ? process.execPath : module("node24/bin/node");
+const isNew = Number(process.versions.node.split(".")[0]) >= 22;
+const NODE = isNew
+  ? process.execPath
+  : fileURLToPath(new URL("../runtimes/node_modules/node24/bin/node", import.meta.url));
 
 /** Runs a suite; answers its exit code and, when that is not 0, everything it said. */
 async function run(suite: string, args: readonly string[], view: "one" | "all") {
@@ -31,6 +34,8 @@ async function run(suite: string, args: readonly string[], view: "one" | "all") 
   const said = `${result.stdout}\n${result.stderr}`;
   return { code: result.code, said: result.code === 0 ? "" : said, summary: said };
 }
+
+if (process.env.CI && !existsSync(NODE)) throw new Error("node24 is not installed: `npm ci --prefix test/runtimes`");
 
 describe.skipIf(!existsSync(NODE))("mcp-hub: conformance", { timeout: 180_000 }, () => {
   describe.each(["one", "all"] as const)("view of %s", (view) => {

@@ -146,6 +146,7 @@ describe("mcp-hub: registry", () => {
     [{ id: "a", url: "file:///etc/passwd" }, "not an http"],
     [{ id: "a", command: "x", cwd: "rel" }, "cwd"],
     [{ id: "a", command: "x", args: ["a\0b"] }, "NUL"],
+    [{ id: "a", command: "x", credential: { kind: "bearer", value: "v" } }, "does not fit"],
   ])("refuses %j", async (body, reason) => {
     const t = await startHub();
     const answer = await t.send<{ message: string }>("POST", "/api/mcp/services", body);

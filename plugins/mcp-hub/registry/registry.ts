@@ -150,6 +150,9 @@ function check(entry: ServiceEntry): void {
 function problemOf(entry: ServiceEntry): string | undefined {
   if (entry.id === BUILTIN_ID) return undefined;
   if (holdsMask(entry)) return "a mask stands where a value has to be; send the value itself, or leave the field out";
+  const kind = entry.credential?.kind;
+  if (kind !== undefined && (kind === "env") !== (entry.transport === "stdio"))
+    return `a credential of kind ${kind} does not fit a service over ${entry.transport}`;
   if (entry.transport === "stdio") {
     if (!entry.command) return "a stdio service needs a command";
     if (entry.cwd !== null && !isAbsolute(entry.cwd)) return "cwd is not an absolute path";

@@ -5,40 +5,21 @@
 import type { AdapterEnv, JsonRecord } from "sessarc";
 import type { ServiceEntry, ServiceState } from "../entry.ts";
 import { hideValues, secretsOf } from "../vault/mask.ts";
-import { type Connection, connect, type Era } from "./connection.ts";
+import { connect, type Era } from "./connection.ts";
 import { messageOf, toFailure } from "./rpc-error.ts";
+import {
+  type Caller,
+  emptyRecord,
+  isIdle,
+  type OpenSlot,
+  type PoolEvents,
+  type ServiceRecord,
+  type Slot,
+  waitAfter,
+} from "./slots.ts";
 import { createWatchdog } from "./watchdog.ts";
 
-/** Whoever a request is made for. */
-export interface Caller {
-  /** Connections of its own are kept under this name until `endSession`. */
-  readonly session: string;
-  readonly era: Era;
-  /** What the client can be asked for: sampling, elicitation, roots. Empty: it is asked nothing. */
-  readonly capabilities: JsonRecord;
-  /** A request to the client, in the course of what it asked. */
-  ask?: ((method: string, params: JsonRecord, signal: AbortSignal) => Promise<JsonRecord>) | undefined;
-  /** A notification in the course of what it asked. */
-  tell(method: string, params: JsonRecord): void;
-}
-
-/** A connection in use, and who uses it right now. */
-export interface Slot {
-  readonly service: string;
-  readonly key: string;
-  /** The client it belongs to; undefined for a shared one. */
-  readonly owner: string | undefined;
-  readonly callers: Set<Caller>;
-  readonly connection: Connection;
-  /** Addresses somebody wants to know about, with what ends that (modern services). It stays open for them. */
-  readonly subscriptions: Map<string, () => Promise<void>>;
-}
-
-export interface PoolEvents {
-  onOpen(slot: Slot): void;
-  onRequest(slot: Slot, method: string, params: JsonRecord, signal: AbortSignal): Promise<JsonRecord>;
-  onNotification(slot: Slot, method: string, params: JsonRecord): void;
-}
+export type { Caller, Slot } from "./slots.ts";
 
 export interface UpstreamPool {
   /**
@@ -65,31 +46,8 @@ const SWEEP_MS = 30_000;
 /** Connections for calls of modern clients that a legacy service may interrupt; more calls at once wait. */
 const MOST_LEASES = 8;
 const LEASE = "lease ";
-
-const isIdle = ({ callers, subscriptions }: Slot) => callers.size === 0 && subscriptions.size === 0;
-
-/** The first failure may be tried again at once; then after 1, 2, 4 … seconds, at most a minute. */
-const waitAfter = (failures: number) => (failures < 2 ? 0 : Math.min(60_000, 1_000 * 2 ** (failures - 2)));
-
-interface OpenSlot extends Slot {
-  usedAt: number;
-  /** Lent to one caller alone. */
-  leased: boolean;
-}
-interface ServiceRecord {
-  slots: Map<string, Promise<OpenSlot>>;
-  open: Set<OpenSlot>;
-  starting: number;
-  failures: number;
-  retryAt: number;
-  lastError: string | null;
-  /** What is known of the eras it speaks. */
-  modern?: boolean;
-  legacy?: boolean;
-  /** How many were ever opened. */
-  leases: number;
-  waiting: (() => void)[];
-}
+const SHARED = "shared";
+const MODERN = "modern";
 
 export function createUpstreamPool(env: AdapterEnv, closing: AbortSignal, events: PoolEvents): UpstreamPool {
   const records = new Map<string, ServiceRecord>();
@@ -99,16 +57,7 @@ export function createUpstreamPool(env: AdapterEnv, closing: AbortSignal, events
   const recordOf = (service: string): ServiceRecord => {
     const known = records.get(service);
     if (known) return known;
-    const fresh: ServiceRecord = {
-      slots: new Map(),
-      open: new Set(),
-      starting: 0,
-      failures: 0,
-      retryAt: 0,
-      lastError: null,
-      leases: 0,
-      waiting: [],
-    };
+    const fresh = emptyRecord();
     records.set(service, fresh);
     return fresh;
   };
@@ -175,6 +124,12 @@ export function createUpstreamPool(env: AdapterEnv, closing: AbortSignal, events
         await connection.close();
         throw new Error("it was changed while it was started");
       }
+      // It was asked for the newer era and has the older one: then everybody who can be asked nothing may share it.
+      if (key === MODERN && connection.era === "legacy" && !record.slots.has(SHARED)) {
+        slot.key = SHARED;
+        record.slots.delete(MODERN);
+        record.slots.set(SHARED, Promise.resolve(slot));
+      }
       record.open.add(slot);
       events.onOpen(slot);
       startSweep();
@@ -193,12 +148,15 @@ export function createUpstreamPool(env: AdapterEnv, closing: AbortSignal, events
     record.lastError = hideValues(messageOf(error), secretsOf(entry));
   }
 
+  /** The next use opens another one. */
+  function forget(record: ServiceRecord, slot: Slot): void {
+    const known = [...record.open].find((one) => one === slot);
+    if (known && record.open.delete(known)) record.slots.delete(known.key);
+  }
+
   function closed(entry: ServiceEntry, slot: OpenSlot, reason: string | undefined): void {
     const record = records.get(slot.service);
-    record?.open.delete(slot);
-    for (const [key, value] of record?.slots ?? []) {
-      if (key === slot.key) void value.then((it) => it === slot && record?.slots.delete(key));
-    }
+    if (record) forget(record, slot);
     if (reason === undefined || !record) return;
     fail(entry, record, new Error(reason));
   }
@@ -208,16 +166,15 @@ export function createUpstreamPool(env: AdapterEnv, closing: AbortSignal, events
     const record = recordOf(entry.id);
     const asked = Object.keys(caller.capabilities).length > 0;
     if (caller.era === "legacy") {
-      if (record.legacy === false) return slotFor(entry, "modern", "modern", {});
-      if (!asked) return slotFor(entry, "shared", "legacy", {});
-      const own = await slotFor(entry, `own ${caller.session}`, "legacy", caller.capabilities, caller.session);
-      return own;
+      if (record.legacy === false) return slotFor(entry, MODERN, "modern", {});
+      if (!asked) return slotFor(entry, SHARED, "legacy", {});
+      return slotFor(entry, `own ${caller.session}`, "legacy", caller.capabilities, caller.session);
     }
     if (record.modern !== false) {
-      const slot = await slotFor(entry, "modern", "modern", {});
+      const slot = await slotFor(entry, MODERN, "modern", {});
       if (slot.connection.era === "modern" || !asked || !interactive) return slot;
     }
-    if (!asked || !interactive) return slotFor(entry, "shared", "legacy", {});
+    if (!asked || !interactive) return slotFor(entry, SHARED, "legacy", {});
     return lease(entry, record, caller);
   }
 
@@ -254,9 +211,7 @@ export function createUpstreamPool(env: AdapterEnv, closing: AbortSignal, events
 
   async function drop(slot: Slot): Promise<void> {
     const record = records.get(slot.service);
-    const known = await record?.slots.get(slot.key)?.catch(() => undefined);
-    if (known === slot) record?.slots.delete(slot.key);
-    for (const one of record?.open ?? []) if (one === slot) record?.open.delete(one);
+    if (record) forget(record, slot);
     await slot.connection.close();
   }
 

@@ -7,8 +7,6 @@ import "../errors.ts";
 export const INVALID_PARAMS = -32602;
 export const METHOD_NOT_FOUND = -32601;
 export const INTERNAL = -32603;
-/** The range JSON-RPC leaves to servers; what the hub itself says. */
-export const HUB_FAILED = -32000;
 
 export class RpcError extends Error {
   override readonly name = "RpcError";

@@ -8,8 +8,6 @@ export function maskOf(value: string): string {
   return value.length >= 16 ? MASK + value.slice(-4) : MASK;
 }
 
-export const isMask = (text: string): boolean => text.startsWith(MASK);
-
 /** Names that hold no secret whatever stands in them. */
 const PLAIN_NAMES = /^(accept|content-type|user-agent|node_env|log_level|lang|lc_all|tz|path|home|debug|no_color)$/i;
 /** Values that are none: a reference to a variable, a switch, a small number, a word of a few letters' choice. */

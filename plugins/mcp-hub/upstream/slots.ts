@@ -1,0 +1,71 @@
+/** Connections as the pool keeps them, and who uses them. */
+import type { JsonRecord } from "sessarc";
+import type { Connection, Era } from "./connection.ts";
+
+/** Whoever a request is made for. */
+export interface Caller {
+  /** Connections of its own are kept under this name until `endSession`. */
+  readonly session: string;
+  readonly era: Era;
+  /** What the client can be asked for: sampling, elicitation, roots. Empty: it is asked nothing. */
+  readonly capabilities: JsonRecord;
+  /** A request to the client, in the course of what it asked. */
+  ask?: ((method: string, params: JsonRecord, signal: AbortSignal) => Promise<JsonRecord>) | undefined;
+  /** A notification in the course of what it asked. */
+  tell(method: string, params: JsonRecord): void;
+}
+
+/** A connection in use, and who uses it right now. */
+export interface Slot {
+  readonly service: string;
+  readonly key: string;
+  /** The client it belongs to; undefined for a shared one. */
+  readonly owner: string | undefined;
+  readonly callers: Set<Caller>;
+  readonly connection: Connection;
+  /** Addresses somebody wants to know about, with what ends that (modern services). It stays open for them. */
+  readonly subscriptions: Map<string, () => Promise<void>>;
+}
+
+export interface PoolEvents {
+  onOpen(slot: Slot): void;
+  onRequest(slot: Slot, method: string, params: JsonRecord, signal: AbortSignal): Promise<JsonRecord>;
+  onNotification(slot: Slot, method: string, params: JsonRecord): void;
+}
+
+export const isIdle = ({ callers, subscriptions }: Slot) => callers.size === 0 && subscriptions.size === 0;
+
+/** The first failure may be tried again at once; then after 1, 2, 4 … seconds, at most a minute. */
+export const waitAfter = (failures: number) => (failures < 2 ? 0 : Math.min(60_000, 1_000 * 2 ** (failures - 2)));
+
+export interface OpenSlot extends Slot {
+  key: string;
+  usedAt: number;
+  /** Lent to one caller alone. */
+  leased: boolean;
+}
+export interface ServiceRecord {
+  slots: Map<string, Promise<OpenSlot>>;
+  open: Set<OpenSlot>;
+  starting: number;
+  failures: number;
+  retryAt: number;
+  lastError: string | null;
+  /** What is known of the eras it speaks. */
+  modern?: boolean;
+  legacy?: boolean;
+  /** How many were ever opened. */
+  leases: number;
+  waiting: (() => void)[];
+}
+
+export const emptyRecord = (): ServiceRecord => ({
+  slots: new Map(),
+  open: new Set(),
+  starting: 0,
+  failures: 0,
+  retryAt: 0,
+  lastError: null,
+  leases: 0,
+  waiting: [],
+});
