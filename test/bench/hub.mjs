@@ -113,6 +113,15 @@ await json("/mcp/services", {
   body: JSON.stringify({ id: "echo", command: process.execPath, args: [SERVER] }),
 });
 const ask = await client(service.url);
+/** What a request costs before the hub has anything to do with it. */
+const plain = () =>
+  new Promise((resolve, reject) => {
+    const outgoing = request(`${service.url}/api/mcp/status`, { agent }, (answer) => {
+      answer.resume().on("end", () => resolve({ result: { content: [{ text: "hello" }] } }));
+    });
+    outgoing.on("error", reject);
+    outgoing.end();
+  });
 const names = { direct: "echo", hub: "echo__echo" };
 await callsOf(server.ask, 300, 1, names.direct);
 await callsOf(ask, 300, 1, names.hub);
@@ -120,8 +129,10 @@ await callsOf(ask, 300, 1, names.hub);
 // In turns, so that both see the same load of the machine.
 const alone = [];
 const through = [];
+const http = [];
 for (let i = 0; i < 6; i++) {
   alone.push(await callsOf(server.ask, 250, 1, names.direct));
+  http.push(await callsOf(plain, 250, 1, ""));
   through.push(await callsOf(ask, 250, 1, names.hub));
 }
 const median = (rounds) =>
@@ -131,6 +142,7 @@ const median = (rounds) =>
   );
 const base = median(alone);
 report("direct, one at a time, p50", base, "ms");
+report("a request to the service that asks nothing, p50", median(http), "ms");
 report("through the hub, p50", median(through), "ms");
 report("cost of the hub", median(through) - base, "ms", Math.max(0.8, 3 * base));
 report(
