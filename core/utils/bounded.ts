@@ -5,10 +5,11 @@
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly limit: number;
 
-  constructor(limit: number) {
+  constructor(limit: number, entries: Iterable<readonly [K, V]> = []) {
     super();
     if (!Number.isInteger(limit) || limit < 1) throw new RangeError(`A map holds 1 entry or more, not ${limit}`);
     this.limit = limit;
+    for (const [key, value] of entries) this.set(key, value);
   }
 
   override set(key: K, value: V): this {

@@ -1,5 +1,5 @@
 /** Which reads led to which changes: one pass over a session, constant work per message. */
-import { commandOf, isRecord, type Json, type LazyEvent, pathsIn, readShell, type ToolRole } from "sessarc";
+import { BoundedMap, commandOf, isRecord, type Json, type LazyEvent, pathsIn, readShell, type ToolRole } from "sessarc";
 import { own, pathsInText, speaksOf } from "./paths.ts";
 import { type Cause, RELATIONS, type Relation, reasonOf, scoreOf } from "./relations.ts";
 import { createTrail, type Evidence } from "./trail.ts";
@@ -54,7 +54,7 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
   let changes: Change[] = [];
   const trail = createTrail(cwd);
   const recent: Evidence[] = [];
-  const calls = new Map<string, Call>();
+  const calls = new BoundedMap<string, Call>(OPEN_CALLS);
   let last: Call | undefined;
   let steps = 0;
   let changeCount = 0;
@@ -95,9 +95,7 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
     }
     if (CHANGING.has(role)) for (const path of pathsIn(input, role)) change(event, name, path);
     last = call;
-    if (event.tool_use_id === undefined) return;
-    calls.set(event.tool_use_id, call);
-    if (calls.size > OPEN_CALLS) calls.delete(calls.keys().next().value as string);
+    if (event.tool_use_id !== undefined) calls.set(event.tool_use_id, call);
   }
 
   function onResult(event: LazyEvent): void {

@@ -1,6 +1,6 @@
 /** Answers, made once for as long as a session stays what it is; those of long sessions before anybody asks. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { EventKind, Kernel, Services } from "sessarc";
+import { BoundedMap, type EventKind, type Kernel, type Services } from "sessarc";
 import { createAnalysis } from "./analyze.ts";
 import { createChangeWriter } from "./json.ts";
 
@@ -25,7 +25,7 @@ export interface Answers {
 }
 
 export function createAnswers(kernel: Kernel): Answers {
-  const kept = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
+  const kept = new BoundedMap<string, Promise<Uint8Array<ArrayBuffer>>>(KEEP);
 
   const self: Answers = {
     get(row) {
@@ -36,9 +36,7 @@ export function createAnswers(kernel: Kernel): Answers {
         answer = analyze(kernel, row);
         answer.catch(() => kept.delete(key));
       }
-      kept.delete(key);
-      kept.set(key, answer);
-      if (kept.size > KEEP) kept.delete(kept.keys().next().value as string);
+      kept.set(key, answer); // the newest again
       return answer;
     },
     prefetch() {

@@ -1,12 +1,12 @@
 /** User and assistant records → events. */
-import { isJson, isRecord, type JsonRecord, type SessionEvent, toText } from "sessarc";
+import { BoundedMap, isJson, isRecord, type JsonRecord, type SessionEvent, toText } from "sessarc";
 import { contentText, splitUserText } from "./rows.ts";
 
 const OPEN_CALLS = 512;
 
 /** `past`: tool calls without a result yet, id → name. */
 export function createMessages(isAgent: boolean, past: Readonly<Record<string, string>> = {}) {
-  const calls = new Map(Object.entries(past));
+  const calls = new BoundedMap(OPEN_CALLS, Object.entries(past));
 
   const fromUser = (row: JsonRecord, message: JsonRecord, at: string | undefined): SessionEvent[] => {
     const events: SessionEvent[] = [];
@@ -73,7 +73,6 @@ export function createMessages(isAgent: boolean, past: Readonly<Record<string, s
 
   const remember = (call: string, name: string): void => {
     calls.set(call, name);
-    if (calls.size > OPEN_CALLS) calls.delete(calls.keys().next().value ?? "");
   };
 
   const result = (block: JsonRecord, id: string | undefined, at: string | undefined): SessionEvent => {

@@ -1,5 +1,6 @@
 /** Claude Code's records → events, tokens and the session's facts. */
 import {
+  BoundedMap,
   createLedger,
   isJson,
   isRecord,
@@ -50,7 +51,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
   const facts: Omit<State, "leaves" | "recent" | "calls" | "unknown" | "spend" | "ledger"> = past
     ? pickFacts(past)
     : {};
-  const leaves = new Map(Object.entries(past?.leaves ?? {}));
+  const leaves = new BoundedMap(RECENT, Object.entries(past?.leaves ?? {}));
   const recent = past ? [...past.recent] : [];
   const messages = createMessages(isAgent, past?.calls);
   const spend = createSpend(past?.spend);
@@ -90,7 +91,6 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
     else if (typeof row.leafUuid === "string" && typeof row.summary === "string" && row.summary !== "") {
       leaves.set(row.leafUuid, row.summary);
       if (recent.includes(row.leafUuid)) claimSummary(row.leafUuid);
-      if (leaves.size > RECENT) leaves.delete(leaves.keys().next().value ?? "");
     }
   };
 

@@ -1,5 +1,5 @@
 /** Tool calls and their results: which are open, how they ended, and what a script of the code mode called. */
-import { type JsonRecord, type SessionEvent, toText, toToolInput } from "sessarc";
+import { BoundedMap, type JsonRecord, type SessionEvent, toText, toToolInput } from "sessarc";
 import { toNestedCall } from "./nested.ts";
 import { toOutput } from "./outputs.ts";
 
@@ -12,8 +12,8 @@ export interface OpenCalls {
 }
 
 export function createCalls(past?: OpenCalls) {
-  const names = new Map(Object.entries(past?.names ?? {}));
-  const exits = new Map(Object.entries(past?.exits ?? {}));
+  const names = new BoundedMap(OPEN_CALLS, Object.entries(past?.names ?? {}));
+  const exits = new BoundedMap(OPEN_CALLS, Object.entries(past?.exits ?? {}));
   return {
     use(
       item: JsonRecord,
@@ -23,7 +23,7 @@ export function createCalls(past?: OpenCalls) {
       model: string | undefined,
     ): SessionEvent {
       const id = toText(item.call_id) ?? toText(item.id);
-      if (id) keep(names, id, name);
+      if (id) names.set(id, name);
       const event: SessionEvent = {
         seq: 0,
         kind: "tool_use",
@@ -52,7 +52,7 @@ export function createCalls(past?: OpenCalls) {
     },
     /** A command's exit code, which stands in an event before the result. */
     keepExit(id: unknown, code: unknown): void {
-      if (typeof id === "string" && typeof code === "number" && names.has(id)) keep(exits, id, code);
+      if (typeof id === "string" && typeof code === "number" && names.has(id)) exits.set(id, code);
     },
     /** Call and result of an item that a script made; undefined for any other item. */
     nested(item: JsonRecord, at: string | undefined, model: string | undefined): SessionEvent[] | undefined {
@@ -66,9 +66,4 @@ export function createCalls(past?: OpenCalls) {
     },
     snapshot: (): OpenCalls => ({ names: Object.fromEntries(names), exits: Object.fromEntries(exits) }),
   };
-}
-
-function keep<T>(map: Map<string, T>, id: string, value: T): void {
-  map.set(id, value);
-  if (map.size > OPEN_CALLS) map.delete(map.keys().next().value ?? "");
 }

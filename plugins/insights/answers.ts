@@ -1,4 +1,6 @@
 /** Answers already given, as long as the archive did not change. */
+import { BoundedMap } from "sessarc";
+
 const LIMIT = 64;
 
 export interface Answers {
@@ -7,18 +9,16 @@ export interface Answers {
 }
 
 export function createAnswers(): Answers {
-  const kept = new Map<string, { generation: number; answer: Promise<unknown> }>();
+  const kept = new BoundedMap<string, { generation: number; answer: Promise<unknown> }>(LIMIT);
   return {
     get<T>(question: string, generation: number, compute: () => Promise<T>): Promise<T> {
       const known = kept.get(question);
-      kept.delete(question);
       if (known?.generation === generation) {
         kept.set(question, known); // the newest last
         return known.answer as Promise<T>;
       }
       const answer = compute();
       kept.set(question, { generation, answer });
-      if (kept.size > LIMIT) kept.delete(kept.keys().next().value as string);
       answer.catch(() => {
         if (kept.get(question)?.answer === answer) kept.delete(question);
       });

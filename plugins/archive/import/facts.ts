@@ -1,6 +1,7 @@
 /** Aggregates of a session, counted while its events go by. Constant work per event. */
 import {
   type Adapter,
+  BoundedMap,
   commandOf,
   pathsIn,
   readShell,
@@ -37,7 +38,7 @@ export interface FactsCollector {
 export function collectFacts(adapter: Pick<Adapter, "skills" | "tools"> = {}, past?: SessionFacts): FactsCollector {
   const roles: Readonly<Record<string, ToolRole>> = adapter.tools ?? {};
   const facts: SessionFacts = past ? structuredClone(past) : { kinds: {}, tools: {}, files: {}, slots: {}, last: null };
-  const open = new Map<string, string>(Object.entries(facts.open ?? {}));
+  const open = new BoundedMap(MAX_OPEN, Object.entries(facts.open ?? {}));
   const skills = countSkills(facts, adapter);
   let fileCount = Object.keys(facts.files).length;
   let slot: SlotFacts | undefined;
@@ -64,9 +65,7 @@ export function collectFacts(adapter: Pick<Adapter, "skills" | "tools"> = {}, pa
   };
 
   const remember = ({ tool_use_id, tool_name = "unknown" }: SessionEvent) => {
-    if (tool_use_id === undefined) return;
-    open.set(tool_use_id, tool_name);
-    if (open.size > MAX_OPEN) open.delete(open.keys().next().value as string);
+    if (tool_use_id !== undefined) open.set(tool_use_id, tool_name);
   };
 
   const onTool = (event: SessionEvent) => {

@@ -1,5 +1,5 @@
 /** Scans and imports, one run at a time; remembers the last scan and tells what is going on. */
-import { type AdapterEnv, type Kernel, SessarcError, type SessionSummary } from "sessarc";
+import { type AdapterEnv, BoundedMap, type Kernel, SessarcError, type SessionSummary } from "sessarc";
 import type { Readers } from "../catalogue/readers.ts";
 import type { Identity, ProjectResolver } from "../places/projects.ts";
 import { rescan } from "../places/rescan.ts";
@@ -45,7 +45,7 @@ export class Importer {
   #swept = false;
   /** Who owns which reply, from run to run. */
   #settler: Promise<Settler> | undefined;
-  readonly #peeked = new Map<string, Peeked>();
+  readonly #peeked = new BoundedMap<string, Peeked>(PEEK_LIMIT);
   /** What the run under way tells, also for those who come later. */
   readonly bulletin = new Bulletin();
   /** End of the last run that looked at all tools. */
@@ -108,7 +108,6 @@ export class Importer {
       virtualProject: head?.virtualProject,
     };
     this.#peeked.set(key, peeked);
-    if (this.#peeked.size > PEEK_LIMIT) this.#peeked.delete(this.#peeked.keys().next().value as string);
     return peeked;
   }
 

@@ -1,5 +1,5 @@
 /** Which skill an event uses: named as its tool names it, or by the file that is read. */
-import { type Adapter, pathsIn, type SessionEvent, toRecord } from "sessarc";
+import { type Adapter, BoundedMap, pathsIn, type SessionEvent, toRecord } from "sessarc";
 import type { SessionFacts } from "../catalogue/types.ts";
 
 /** The name of the skill, undefined for the many events that use none. With a leading slash when it may be a plain command. */
@@ -15,7 +15,7 @@ const MAX_ASKED = 64;
 export function countSkills(facts: SessionFacts, adapter: Pick<Adapter, "skills" | "tools">) {
   const skillOf = skillReader(adapter);
   /** Calls whose result is still out, by id. */
-  const asked = new Map<string, string>(Object.entries(facts.asked ?? {}));
+  const asked = new BoundedMap(MAX_ASKED, Object.entries(facts.asked ?? {}));
   const counts = new Map(Object.entries(facts.skills ?? {}));
 
   const use = (event: SessionEvent, skill: string) => {
@@ -24,7 +24,6 @@ export function countSkills(facts: SessionFacts, adapter: Pick<Adapter, "skills"
     counts.set(skill, [calls + 1, failures, Number.isNaN(at) ? last : Math.max(last ?? 0, at)]);
     if (event.kind !== "tool_use" || event.tool_use_id === undefined) return;
     asked.set(event.tool_use_id, skill);
-    if (asked.size > MAX_ASKED) asked.delete(asked.keys().next().value as string);
   };
 
   return {
