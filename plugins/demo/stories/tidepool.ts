@@ -441,7 +441,7 @@ export const tidepool: SampleProject = {
       name: "tidepool-names",
       tool: "cursor",
       project: "tidepool",
-      model: "claude-4.5-sonnet",
+      model: "composer-1",
       title: "Rename answer to route",
       daysAgo: 9,
       minute: 870,
