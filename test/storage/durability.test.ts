@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
-import { compileChild } from "./compile.ts";
+import { bundleScript } from "../_setup.ts";
 import type { Job } from "./durability-child.ts";
 
 /** One process that writes until it is killed; it starts warming up when made. */
@@ -42,10 +42,10 @@ class Writer {
   }
 }
 
-let child: Awaited<ReturnType<typeof compileChild>>;
+let child: Awaited<ReturnType<typeof bundleScript>>;
 let home: string;
 beforeAll(async () => {
-  child = await compileChild("durability-child.ts");
+  child = await bundleScript("storage/durability-child.ts");
   home = await mkdtemp(join(tmpdir(), "sessarc-kill-"));
 });
 afterAll(async () => {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { acquireLock, type LockInfo, readLock } from "../../core/storage/lock.ts";
 import { ownIdentity } from "../../core/storage/process-identity.ts";
-import { compileChild } from "./compile.ts";
+import { bundleScript } from "../_setup.ts";
 
 let dir: string;
 beforeEach(async () => {
@@ -116,7 +116,7 @@ describe("acquireLock", () => {
 
 describe("starts that race", () => {
   it("exactly one of many gets a stale lock, ten times over", async () => {
-    const child = await compileChild("lock-child.ts");
+    const child = await bundleScript("storage/lock-child.ts");
     const home = join(dir, "home");
     const racers: Racer[] = [];
     try {
