@@ -41,7 +41,7 @@ describe("sessarc skills", () => {
     expect(unlinked).toMatchObject({ code: 0, stdout: expect.stringContaining("not linked") });
     expect(existsSync(join(home, ".agents"))).toBe(false);
     const missing = await run("show", "none");
-    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("No skill none")]);
+    expect([missing.code, missing.stderr]).toEqual([3, expect.stringContaining("No skill none")]);
     for (const wrong of [
       ["dance"],
       ["show"],

@@ -6,6 +6,8 @@ import { readEvents } from "./events.ts";
 const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 const RETRY_MS = 1_000;
 const INTERNAL = -32603;
+/** ms between what a call told last and its result. Clients on the official SDK forget a call's progress at once when both come in one piece. */
+const APART_MS = 25;
 
 /** Runs until its input ends. Standard output holds messages and nothing else. */
 export async function bridge(ctx: CommandContext): Promise<number> {
@@ -87,8 +89,12 @@ export async function bridge(ctx: CommandContext): Promise<number> {
         return await send(message, false);
       }
       if (method === "initialize") session = response.headers.get("mcp-session-id") ?? undefined;
+      let told = Number.NEGATIVE_INFINITY;
       for await (const answer of messagesOf(response)) {
         if (method === "initialize") take(answer);
+        const wait = told + APART_MS - performance.now();
+        if (answer.method === undefined && wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+        if (answer.method !== undefined) told = performance.now();
         if (isRequest || answer.method !== undefined)
           write(isRequest && !("id" in answer) && answer.error ? { ...answer, id } : answer);
       }
