@@ -1,5 +1,6 @@
 /** What replay reads of an archived session: its plan, its folder, the commits around it. */
-import { type Kernel, type Services, SessarcError } from "sessarc";
+import { realpath } from "node:fs/promises";
+import { BoundedMap, type Kernel, type Services, SessarcError } from "sessarc";
 import { insideRoot, rootOf } from "./plan/paths.ts";
 import { buildPlan } from "./plan/plan.ts";
 import type { Plan } from "./plan/types.ts";
@@ -35,7 +36,7 @@ export interface SessionReader {
 const KEPT = 8;
 
 export function createSessionReader(kernel: Kernel): SessionReader {
-  const plans = new Map<string, { key: string; plan: Promise<Plan> }>();
+  const plans = new BoundedMap<string, { key: string; plan: Promise<Plan> }>(KEPT);
   const archive = () => kernel.inject("archive");
   const git = () => kernel.registry.services.get("git") as Services["git"] | undefined;
 
@@ -44,7 +45,6 @@ export function createSessionReader(kernel: Kernel): SessionReader {
     const cwd = row.cwd ?? projectPath;
     const identity = cwd === null ? undefined : await git()?.identity(cwd, { rootCommits: false });
     if (cwd !== null && identity?.kind === "repository" && !identity.bare && identity.worktree !== null) {
-      const { realpath } = await import("node:fs/promises");
       const below = insideRoot(await realpath(cwd), identity.worktree);
       if (below !== undefined) return { root: rootOf(cwd, below), repository: cwd };
     }
@@ -99,9 +99,7 @@ export function createSessionReader(kernel: Kernel): SessionReader {
       const kept = plans.get(row.id);
       if (kept?.key === key) return kept.plan;
       const plan = make(row);
-      plans.delete(row.id);
       plans.set(row.id, { key, plan });
-      for (const id of plans.keys()) if (plans.size > KEPT) plans.delete(id);
       plan.catch(() => plans.delete(row.id));
       return plan;
     },

@@ -52,7 +52,7 @@ export async function look(tree: string): Promise<Map<string, string>> {
   return found;
 }
 
-export const signOf = (info: { ino: bigint; size: bigint; mtimeNs: bigint; ctimeNs: bigint; mode: bigint }) =>
+const signOf = (info: { ino: bigint; size: bigint; mtimeNs: bigint; ctimeNs: bigint; mode: bigint }) =>
   `${info.ino}:${info.size}:${info.mtimeNs}:${info.ctimeNs}:${info.mode}`;
 
 /** Looks anew, keeps the contents of what changed in `blobs`, and answers the changes since `index`. */
