@@ -1,16 +1,23 @@
-/** All words of the dashboard. English is part of the entry; other languages load when chosen. */
+/** All words of the dashboard. English comes with what says it (en.ts, en-pages.ts); other languages load as a whole when chosen. */
 import { computed, shallowRef } from "vue";
 import { type Language, settings } from "../state/settings.ts";
 import { en } from "./en.ts";
+import type { pages } from "./en-pages.ts";
 
-export type Key = keyof typeof en;
+export type Key = keyof typeof en | keyof typeof pages;
 export type Words = Record<Key, string>;
 
 const loaders: Record<Exclude<Language, "en">, () => Promise<{ words: Words }>> = {
   "zh-CN": () => import("./zh.ts"),
   ja: () => import("./ja.ts"),
 };
-const words = shallowRef<Words>(en);
+const english: Partial<Words> = { ...en };
+const words = shallowRef<Partial<Words>>(english);
+
+/** Words of screens that are loaded later; before they are drawn. */
+export function addEnglish(more: Partial<Words>): void {
+  Object.assign(english, more);
+}
 
 export const LANGUAGES: Record<Language, string> = { en: "English", "zh-CN": "简体中文", ja: "日本語" };
 
@@ -28,13 +35,13 @@ function preferred(): Language {
 
 /** Loads the words of the language and tells the page. */
 export async function loadLanguage(tag: Language = language.value): Promise<void> {
-  words.value = tag === "en" ? en : (await loaders[tag]()).words;
+  words.value = tag === "en" ? english : (await loaders[tag]()).words;
   document.documentElement.lang = tag;
 }
 
 /** `t("home.sessions", { n: 3 })`. `{name}` is filled in; with `n`, the text before `|` is the singular. */
 export function t(key: Key, values: Record<string, string | number> = {}): string {
-  const text = words.value[key] ?? en[key] ?? key;
+  const text = words.value[key] ?? english[key] ?? key;
   const forms = text.split("|");
   const form = (forms.length > 1 && values.n !== 1 && values.count !== 1 ? forms[1] : forms[0]) ?? text;
   return form.replace(/\{(\w+)\}/g, (_, name: string) => {
