@@ -34,7 +34,7 @@ export type { Database, SqlValue, Statement, Storage } from "./storage/types.ts"
 export * from "./terminal/index.ts";
 export type { MaybePromise } from "./utils/async.ts";
 export { debugError } from "./utils/debug.ts";
-export { type ExecResult, exec } from "./utils/exec.ts";
+export { type ExecResult, endProcess, exec } from "./utils/exec.ts";
 export { isInside, resolveInside } from "./utils/path.ts";
 export { createRing, type Ring } from "./utils/ring.ts";
 export { VERSION } from "./utils/version.ts";

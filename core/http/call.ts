@@ -2,7 +2,8 @@
 import type { Kernel } from "../contract/kernel.ts";
 import type { AnyRoute, RequestEvent, RouteContext } from "../contract/route.ts";
 import { validate } from "../contract/schema.ts";
-import { SessarcError } from "../errors/error.ts";
+import { type ErrorBody, SessarcError } from "../errors/error.ts";
+import { ApiError } from "../terminal/errors.ts";
 import { fullPath, type RegisteredRoute } from "./paths.ts";
 
 /** A kernel with the routes it answers. */
@@ -13,7 +14,7 @@ export interface Callable {
 
 /**
  * What GET `path` (relative to /api) answers. Throws the SessarcError the HTTP API would answer with. A handler that looks at the
- * request itself gets one: then the call goes the long way through the app.
+ * request itself gets one: then the call goes the long way through the app, and what that refuses is an ApiError.
  */
 export async function callRoute(
   { kernel, routes }: Callable,
@@ -37,12 +38,17 @@ export async function callRoute(
   };
   try {
     const value = await route.handler(ctx);
-    return isResponse(value) ? await value.json() : value;
+    return isResponse(value) ? await read(value) : value;
   } catch (error) {
     if (!needsRequest) throw error;
-    const response = await kernel.fetch(`/api${path}?${new URLSearchParams(query)}`);
-    return await response.json();
+    return read(await kernel.fetch(`/api${path}?${new URLSearchParams(query)}`));
   }
+}
+
+async function read(response: Response): Promise<unknown> {
+  const answer: unknown = await response.json();
+  if (!response.ok) throw new ApiError(answer as ErrorBody);
+  return answer;
 }
 
 /** By its tag: to name the class `Response` makes Node load its whole fetch, 30 ms. */

@@ -34,6 +34,9 @@ export async function serve(options: ServeOptions): Promise<Served> {
   // Loading h3 fills the time in which booting waits for the disk.
   const h3 = import("h3");
   const booting = createKernel(options);
+  // Awaited below, perhaps only after it has failed: an embedding program must not be ended by that.
+  booting.catch(() => {});
+  h3.catch(() => {});
   const gate = createGate();
   const { server, address, stop } = await listenOn(config, (req, res) => {
     linger(req, res);

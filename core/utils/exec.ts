@@ -1,12 +1,12 @@
 /** Programs: an argument list, a timeout and output limits. Never a shell. */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { SessarcError } from "../errors/error.ts";
 
 export interface ExecOptions {
   cwd?: string | undefined;
   /** The whole environment of the child; nothing is inherited. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Default 10 s; then the child is killed. */
+  /** Default 10 s; then the child is killed, with all it started. */
   timeoutMs?: number | undefined;
   /** Limit of stdout and of stderr, each; default 16 MiB. More is cut off and the child killed. */
   maxBytes?: number | undefined;
@@ -34,11 +34,22 @@ export function exec(file: string, args: readonly string[], options: ExecOptions
       env: { ...env },
       shell: false,
       windowsHide: true,
+      // A group of its own, so that its children can be ended with it: they hold its pipes, and would keep us waiting.
+      detached: process.platform !== "win32",
       stdio: ["pipe", "pipe", "pipe"],
     });
     let timedOut = false;
     let truncated = false;
-    const kill = () => child.kill("SIGKILL");
+    const kill = () => {
+      endProcess(child);
+      // One that left the group may still hold a pipe; nobody waits for it.
+      child.once("exit", hangUp);
+      if (child.exitCode !== null || child.signalCode !== null) hangUp();
+    };
+    const hangUp = () => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
     const collect = (stream: NodeJS.ReadableStream) => {
       const chunks: Buffer[] = [];
       let size = 0;
@@ -78,6 +89,16 @@ export function exec(file: string, args: readonly string[], options: ExecOptions
     child.stdin.on("error", () => {});
     child.stdin.end(input);
   });
+}
+
+/** Ends a child and, where it leads a process group of its own (`detached`), all of that. */
+export function endProcess(child: ChildProcess): void {
+  try {
+    if (process.platform !== "win32" && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // It leads no group, or all of it is gone.
+  }
+  child.kill("SIGKILL");
 }
 
 function reasonOf(cause: NodeJS.ErrnoException): string {

@@ -22,7 +22,7 @@ export interface Roots {
 type Stop = () => void | Promise<void>;
 
 export function createRoots(kernel: Kernel, onPaths: (paths: string[]) => void): Roots {
-  const watched = new Map<string, Stop>();
+  const watched = new Map<string, { stop: Stop; mark: string }>();
   let polling = false;
   let stopped = false;
   let checking: Promise<void> | undefined;
@@ -41,19 +41,20 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[]) => void):
     for (const path of wanted) {
       const found = await stat(path).catch(() => undefined);
       if (stopped) return;
-      if (!found) await drop(path);
-      else if (!watched.has(path)) {
-        watched.set(path, found.isDirectory() ? await onFolder(path) : onFile(path));
-        onPaths([path]); // what was written before the watch stood
-      }
+      // One that was removed and made again is another folder: nothing tells of it any more.
+      const mark = found && `${found.dev}:${found.ino}:${found.birthtimeMs}`;
+      if (watched.get(path)?.mark !== mark) await drop(path);
+      if (!found || mark === undefined || watched.has(path)) continue;
+      const stop = found.isDirectory() ? await onFolder(path) : onFile(path);
+      watched.set(path, { stop, mark });
+      onPaths([path]); // what was written before the watch stood
     }
   }
 
   async function onFolder(path: string): Promise<Stop> {
-    const stop = await kernel.watch(path, (changes) =>
+    return kernel.watch(path, (changes) =>
       onPaths(changes.filter(({ type }) => type !== "delete").map((change) => change.path)),
     );
-    return stop;
   }
 
   /** A database: its folder may hold much that is not ours, so only its own files are heeded. */
@@ -72,9 +73,9 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[]) => void):
   }
 
   async function drop(path: string): Promise<void> {
-    const stop = watched.get(path);
+    const one = watched.get(path);
     watched.delete(path);
-    await stop?.();
+    await one?.stop();
   }
 
   return {

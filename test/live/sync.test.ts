@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
@@ -68,6 +68,23 @@ describe("keeping the archive up to date", () => {
     const added = until(async () => (await count(idOf(2))) === 1);
     writeFileSync(logOf(2), prompt(0));
     await added;
+  });
+
+  it("watches a place again that was removed and made anew", async () => {
+    await start();
+    const first = settled();
+    await importAll();
+    await first;
+    const isWatched = async () => (await sync()).roots.some(({ path, watched }) => path === projects && watched);
+    const projects = join(home, ".claude/projects");
+    await expect.poll(isWatched).toBe(true);
+    const there = until(async () => (await count(idOf(2))) === 1);
+    rmSync(projects, { recursive: true });
+    writeFileSync(logOf(2), prompt(0));
+    await there;
+    const grown = until(async () => (await count(idOf(2))) === 3);
+    appendFileSync(logOf(2), prompt(2) + reply(3));
+    await grown;
   });
 
   it("P3: a log it knows costs a stat, no listing of the others", async () => {

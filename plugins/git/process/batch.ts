@@ -1,6 +1,6 @@
 /** One long-lived `git cat-file` per repository: objects in about 0.1 ms instead of a process each. */
 import type { ChildProcess } from "node:child_process";
-import { SessarcError } from "sessarc";
+import { endProcess, SessarcError } from "sessarc";
 import { at, type GitExec, type Place, toSpawnError } from "./exec.ts";
 
 export interface ObjectInfo {
@@ -147,7 +147,7 @@ export class Batch implements Objects {
     if (!this.alive) return;
     this.alive = false;
     clearTimeout(this.#timer);
-    this.#child.kill("SIGKILL");
+    endProcess(this.#child);
     for (const request of this.#queue.splice(0)) request.reject(error);
   }
 }

@@ -1,7 +1,7 @@
 /** The one way git is started: an argument list, a cleaned environment, a deadline, an output limit, no helper programs. */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { parse } from "node:path";
-import { SessarcError } from "sessarc";
+import { endProcess, SessarcError } from "sessarc";
 import "../errors.ts";
 
 export interface GitResult {
@@ -108,7 +108,9 @@ export function createExec(options: {
   const binary = options.binary ?? "git";
   const env = gitEnvironment(options.env ?? process.env);
   // Never the repository as working directory: Windows looks for programs there first.
-  const base: SpawnOptions = { env, cwd: parse(process.cwd()).root, windowsHide: true, shell: false };
+  // A group of its own: what a filter or a helper of git started ends with it.
+  const detached = process.platform !== "win32";
+  const base: SpawnOptions = { env, cwd: parse(process.cwd()).root, windowsHide: true, shell: false, detached };
   const running = new Map<ChildProcess, Promise<void>>();
   let closed = false;
   const begin = (args: readonly string[], stdin: "pipe" | "ignore") => {
@@ -124,7 +126,7 @@ export function createExec(options: {
     start: (args) => begin(args, "pipe"),
     async close() {
       closed = true;
-      for (const child of running.keys()) child.kill("SIGKILL");
+      for (const child of running.keys()) endProcess(child);
       await Promise.all(running.values());
     },
   };
@@ -141,10 +143,10 @@ function collect(child: ChildProcess, args: readonly string[], options: GitRunOp
     const end = () => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
-      child.kill("SIGKILL");
     };
     const fail = (error: unknown) => {
       end();
+      endProcess(child);
       reject(error);
     };
     const abort = () => fail(signal?.reason);
@@ -159,7 +161,7 @@ function collect(child: ChildProcess, args: readonly string[], options: GitRunOp
       if (onData) truncated = onData(chunk) === false || bytes > maxBytes;
       else if (bytes > maxBytes) truncated = true;
       else chunks.push(chunk);
-      if (truncated) child.kill("SIGKILL");
+      if (truncated) endProcess(child);
     });
     child.stderr?.on("data", (chunk: Buffer) => {
       if (stderr.length < 4096) stderr += chunk.toString();
