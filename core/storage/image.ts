@@ -32,6 +32,8 @@ export function createImage(sql: SqlJsStatic, bytes?: Uint8Array): Image {
   db.exec(SETTINGS);
   // Larger pages are copied faster. The version gives a new database its first page; without one it exports no bytes at all.
   if (!bytes) db.exec("PRAGMA page_size=16384; PRAGMA user_version=1");
+  // SQLite's own LIKE folds ASCII alone.
+  db.create_function("holds", holds);
   const prepared = new Map<string, Prepared>();
 
   function prepare(text: string): Prepared {
@@ -136,6 +138,16 @@ export function createImage(sql: SqlJsStatic, bytes?: Uint8Array): Image {
     close: () => db.close(),
   };
 }
+
+/** SQL `holds(text, part)`: whether `part` stands in `text`, letters of every script taken without their case. */
+function holds(text: SqlValue, part: SqlValue): number {
+  if (typeof text !== "string" || typeof part !== "string") return 0;
+  if (part !== foldedPart.of) foldedPart = { of: part, folded: fold(part) };
+  return fold(text).includes(foldedPart.folded) ? 1 : 0;
+}
+let foldedPart = { of: "", folded: "" };
+/** Upper case: `ς` and `σ` are one letter, and `ß` is what it is spelled as. */
+const fold = (text: string) => text.normalize("NFC").toUpperCase();
 
 function readRows<T>(run: SqlStatement): T[] {
   const rows: T[] = [];

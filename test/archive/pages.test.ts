@@ -1,10 +1,10 @@
 /** Pages of messages hold what was asked for. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
-import { createTestKernel } from "../kernel.ts";
+import { createTestKernel, type TestKernel } from "../kernel.ts";
 
 it("`before` with kinds gives the last ones of those kinds, however far back they are", async () => {
   const t = await createTestKernel({ plugins: [archive(), claude()] });
@@ -29,4 +29,94 @@ it("`before` with kinds gives the last ones of those kinds, however far back the
   expect(await seqs("before=2&limit=3")).toEqual([0, 1]);
   expect(await seqs("before=99999&limit=2")).toEqual([1998, 1999]);
   expect(await seqs("after=10&before=13&limit=9")).toEqual([11, 12]);
+});
+
+describe("lists of sessions", () => {
+  const key = (n: number) => `bbbbbbbb-0000-4000-8000-0000000000${String(n).padStart(2, "0")}`;
+  const idOf = (n: number) => `claude-code:${key(n)}`;
+  const titles = ["Größe ändern", "ПРИВЕТ мир", "100% sure_thing", "plain", "Σίσυφος"];
+  let t: TestKernel;
+
+  function write(n: number, at = n): void {
+    const path = join(t.home, ".claude/projects/-w-app", `${key(n)}.jsonl`);
+    mkdirSync(dirname(path), { recursive: true });
+    const row = (kind: string) => ({
+      type: kind,
+      uuid: `${kind}${n}`,
+      sessionId: key(n),
+      timestamp: new Date(Date.UTC(2026, 0, 1) + at * 60_000).toISOString(),
+      message: { role: kind, content: [{ type: "text", text: `${titles[n] ?? "more"} common` }] },
+    });
+    writeFileSync(path, ["user", "assistant"].map((kind) => `${JSON.stringify(row(kind))}\n`).join(""));
+  }
+  interface Page {
+    sessions?: { id: string }[];
+    results?: { session: { id: string } }[];
+    nextCursor: string | null;
+  }
+  const idsOf = ({ sessions, results }: Page) =>
+    sessions?.map((one) => one.id) ?? results?.map((one) => one.session.id) ?? [];
+
+  beforeAll(async () => {
+    t = await createTestKernel({ plugins: [archive(), claude()] });
+    for (let n = 0; n < 12; n++) write(n);
+    await t.send("POST", "/api/import", { all: true });
+  });
+
+  it.each(["/api/sessions?sort=recent&", "/api/sessions?sort=messages&", "/api/sessions?sort=active&", "/api/search?"])(
+    "%s: sessions that arrive while one pages move nothing",
+    async (path) => {
+      const seen: string[] = [];
+      let arriving = 20;
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const page: Page = await t.json(`${path}limit=5${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+        seen.push(...idsOf(page));
+        cursor = page.nextCursor;
+        write(arriving, arriving + 100);
+        await t.send("POST", "/api/import", { all: true });
+        arriving++;
+      }
+      const before = Array.from({ length: 12 }, (_, n) => idOf(n));
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(seen).toEqual(expect.arrayContaining(before));
+    },
+  );
+
+  it("a cursor that is none, or of another order, is refused", async () => {
+    const { nextCursor } = await t.json<Page>("/api/sessions?limit=2");
+    const wrong = ["5", "x", "recent:", "recent:abc:id", "active:1", nextCursor?.replace("recent", "oldest") ?? ""];
+    for (const cursor of wrong) {
+      for (const path of ["/api/sessions", "/api/search"]) {
+        const answer = await t.fetch(`${path}?cursor=${encodeURIComponent(cursor)}`);
+        expect([path, cursor, answer.status]).toEqual([path, cursor, 400]);
+      }
+    }
+    expect((await t.fetch(`/api/sessions?sort=active&cursor=${encodeURIComponent(nextCursor ?? "")}`)).status).toBe(
+      400,
+    );
+  });
+
+  it("`q` folds the case of every script, and takes % and _ as they are", async () => {
+    const found = async (q: string) => idsOf(await t.json<Page>(`/api/sessions?q=${encodeURIComponent(q)}`));
+    expect(await found("GRÖSSE Ä")).toEqual([idOf(0)]);
+    expect(await found("привет МИР")).toEqual([idOf(1)]);
+    expect(await found("ΣΊΣΥΦΟΣ")).toEqual([idOf(4)]);
+    expect(await found("0% SURE_")).toEqual([idOf(2)]);
+    expect(await found("%ä")).toEqual([]);
+    expect(await found(key(3).toUpperCase())).toEqual([idOf(3)]);
+  });
+
+  it("parameters narrow what the query says", async () => {
+    const found = async (query: string) => idsOf(await t.json<Page>(`/api/search?limit=100&${query}`)).length;
+    const all = await found("q=common");
+    expect(all).toBeGreaterThan(11);
+    expect(await found("q=common+tool:claude&tool=code")).toBe(all);
+    expect(await found("q=common+tool:claude&tool=codex")).toBe(0);
+    expect(await found("q=common+kind:user&kind=user,assistant")).toBe(all);
+    expect(await found("q=common+kind:user&kind=assistant")).toBe(0);
+    expect(await found("q=common+project:nothing&project=app")).toBe(0);
+    expect(await found("q=common+after:2026-01-01T00:05:00Z&after=2025-01-01")).toBe(all - 5);
+    expect(await found("q=common+before:2026-01-01T00:05:00Z&before=2030-01-01")).toBe(5);
+    expect(await found("q=common+-is:error&errors=1")).toBe(0);
+  });
 });

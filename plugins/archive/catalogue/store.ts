@@ -1,6 +1,7 @@
 /** SQL of the archive: one function per question, wire resources made from rows. */
 import type { Database, SessionUsage, SqlValue, Statement, TranscriptPart } from "sessarc";
 import { projectsNamed, sessionNamed } from "./names.ts";
+import { behind, cursorOf, orderOf, placeOf, readCursor, type SessionSort } from "./pages.ts";
 import {
   type Cost,
   type EarlierRow,
@@ -54,21 +55,13 @@ export interface SessionFilter {
   forkedFrom?: string | undefined;
   /** Without sub-agents. */
   topLevel?: boolean | undefined;
-  sort?: "recent" | "oldest" | "messages" | "active" | undefined;
+  sort?: SessionSort | undefined;
   limit?: number | undefined;
-  offset?: number | undefined;
 }
 
 /** Of all parts, those of earlier texts too. */
 const BYTES =
   "select coalesce(sum(json_extract(part.value, '$[1]')), 0) from (select parts from session union all select parts from earlier) all_parts, json_each(all_parts.parts) part";
-
-const ORDER = {
-  recent: "sort_at desc, id",
-  oldest: "sort_at, id",
-  messages: "message_count desc, id",
-  active: "active_ms desc, id",
-} as const;
 
 export type CostOf = (usage: SessionUsage) => Cost | null;
 
@@ -98,7 +91,10 @@ export function createStore(db: Database, costOf: CostOf) {
     if (filter.ids) add(`id in (${filter.ids.map(() => "?").join(", ")})`, ...filter.ids);
     if (filter.q) {
       const like = `%${filter.q.replace(/[\\%_]/g, "\\$&")}%`;
-      add("(coalesce(name, title, first_prompt, '') like ? escape '\\' or id like ? escape '\\')", like, like);
+      const name = "coalesce(name, title, first_prompt, '')";
+      // LIKE is ten times as quick and knows the case of ASCII letters alone.
+      if (/^[ -~]*$/.test(filter.q)) add(`(${name} like ? escape '\\' or id like ? escape '\\')`, like, like);
+      else add(`(holds(${name}, ?) or id like ? escape '\\')`, filter.q, like);
     }
     return { sql: conditions.length > 0 ? `where ${conditions.join(" and ")}` : "", params };
   };
@@ -122,13 +118,38 @@ export function createStore(db: Database, costOf: CostOf) {
 
     async list(filter: SessionFilter): Promise<Session[]> {
       const { sql, params } = where(filter);
-      const order = ORDER[filter.sort ?? "recent"];
-      const rows = await db.all<ListedRow>(`select ${LISTED} from session ${sql} order by ${order} limit ? offset ?`, [
+      const order = orderOf(filter.sort ?? "recent");
+      const rows = await db.all<ListedRow>(`select ${LISTED} from session ${sql} order by ${order} limit ?`, [
         ...params,
         filter.limit ?? -1,
-        filter.offset ?? 0,
       ]);
       return rows.map((row) => self.toSession(row));
+    },
+
+    /** A page behind `cursor`, which an earlier answer gave. Throws INVALID_INPUT for another one. */
+    async page(
+      filter: SessionFilter & { limit: number },
+      cursor: string | undefined,
+    ): Promise<{ sessions: Session[]; total: number; nextCursor: string | null }> {
+      const sort = filter.sort ?? "recent";
+      const { sql, params } = where(filter);
+      const from = cursor === undefined ? undefined : behind(sort, readCursor(sort, cursor));
+      const rest = from ? `${sql === "" ? "where" : `${sql} and`} ${from.sql}` : sql;
+      const [rows, total] = await Promise.all([
+        // One more tells whether there is another page.
+        db.all<ListedRow>(`select ${LISTED} from session ${rest} order by ${orderOf(sort)} limit ?`, [
+          ...params,
+          ...(from?.params ?? []),
+          filter.limit + 1,
+        ]),
+        self.count(filter),
+      ]);
+      const last = rows.length > filter.limit ? rows[filter.limit - 1] : undefined;
+      return {
+        sessions: rows.slice(0, filter.limit).map((row) => self.toSession(row)),
+        total,
+        nextCursor: last ? cursorOf(sort, placeOf(sort, last)) : null,
+      };
     },
 
     sessionNamed: (wanted: string) => sessionNamed(db, wanted),

@@ -3,7 +3,7 @@ import { defineRoute, SessarcError } from "sessarc";
 import * as v from "valibot";
 import type { Project, Session } from "../catalogue/types.ts";
 import type { Match } from "../search/match.ts";
-import { isEmpty, parseQuery, type Query, toTime } from "../search/query.ts";
+import { isEmpty, parseQuery, type Query, toKind, toTime } from "../search/query.ts";
 
 /** A search stops after this long and says that its total is a lower bound. */
 const BUDGET_MS = 2_000;
@@ -44,24 +44,18 @@ const search = defineRoute({
     const limit = input.limit ?? 10;
     const projects = new Map((await archive.store.projects()).map((project) => [project.id, project]));
     if (isEmpty(query)) {
-      const offset = input.cursor === undefined ? 0 : Number(input.cursor) || 0;
-      const filter = { topLevel: true };
-      const [sessions, total] = await Promise.all([
-        archive.store.list({ ...filter, limit, offset }),
-        archive.store.count(filter),
-      ]);
+      const { sessions, total, nextCursor } = await archive.store.page({ topLevel: true, limit }, input.cursor);
       const results = sessions.flatMap((session): SearchResult[] => {
         const project = projects.get(session.projectId);
         return project ? [{ session, project, matchCount: 0, matchRelation: "eq", matches: [] }] : [];
       });
-      const next = offset + sessions.length < total ? String(offset + sessions.length) : null;
       return {
         query: input.q,
         recent: true,
         total: { sessions: total, relation: "eq" as const },
         tookMs: since(started),
         results,
-        nextCursor: next,
+        nextCursor,
         stats: null,
         damaged: 0,
       };
@@ -100,6 +94,7 @@ export const searchRoutes = [search] as const;
 
 const since = (started: number) => Math.round((performance.now() - started) * 100) / 100;
 
+/** Parameters narrow what the query says: both hold. */
 function addFilters(
   query: Query,
   input: {
@@ -111,15 +106,16 @@ function addFilters(
     errors?: string | undefined;
   },
 ): void {
-  if (input.project) query.project.push(input.project.toLowerCase());
-  if (input.tool) query.tool.push(input.tool.toLowerCase());
-  if (input.kind) for (const kind of input.kind.split(",")) query.kind.push(...parseQuery(`kind:${kind.trim()}`).kind);
-  if (input.after) query.after = toTime(input.after, "after");
-  if (input.before) query.before = toTime(input.before, "before");
-  if (input.errors === "1") query.error = true;
+  if (input.project) query.project.push([input.project.toLowerCase()]);
+  if (input.tool) query.tool.push([input.tool.toLowerCase()]);
+  if (input.kind) query.kind.push(input.kind.split(",").map((kind) => toKind(kind.trim())));
+  if (input.after) query.after = Math.max(toTime(input.after, "after"), query.after ?? Number.NEGATIVE_INFINITY);
+  if (input.before) query.before = Math.min(toTime(input.before, "before"), query.before ?? Number.POSITIVE_INFINITY);
+  if (input.errors === "1" && query.error === false) query.kind.push([]);
+  else if (input.errors === "1") query.error = true;
 }
 
-/** Projects whose id, name or path a `project:` filter names. */
+/** Projects whose id, name or path the `project:` filters name. */
 function chooseProjects(query: Query, projects: ReadonlyMap<string, Project>): ReadonlySet<string> | null {
   if (query.project.length === 0 && query.notProject.length === 0) return null;
   const chosen = new Set<string>();
@@ -128,7 +124,7 @@ function chooseProjects(query: Query, projects: ReadonlyMap<string, Project>): R
       project.id === wanted ||
       project.name.toLowerCase().includes(wanted) ||
       (project.path?.toLowerCase().includes(wanted) ?? false);
-    if (query.project.length > 0 && !query.project.some(fits)) continue;
+    if (!query.project.every((wanted) => wanted.some(fits))) continue;
     if (query.notProject.some(fits)) continue;
     chosen.add(project.id);
   }

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import type { EarlierText, Session } from "../catalogue/types.ts";
 import { removeSource } from "../places/source-file.ts";
 import { messages } from "./messages.ts";
-import { count, limit, seq } from "./query.ts";
+import { count, limit } from "./query.ts";
 
 /** ISO 8601 to ms. */
 const time = v.optional(
@@ -33,7 +33,7 @@ const list = defineRoute({
     subagents: v.optional(v.picklist(["0", "1"])),
     sort: v.optional(v.picklist(["recent", "oldest", "messages", "active"])),
     limit: v.optional(limit),
-    cursor: v.optional(seq),
+    cursor: v.optional(v.string()),
   }),
   handler: async ({ kernel, query }) => {
     const { store, checkTool } = kernel.inject("archive");
@@ -48,10 +48,7 @@ const list = defineRoute({
       until: query.before,
       sort: query.sort,
     };
-    const size = query.limit ?? 100;
-    const offset = query.cursor ?? 0;
-    const [sessions, total] = await Promise.all([store.list({ ...filter, limit: size, offset }), store.count(filter)]);
-    return { sessions, total, nextCursor: offset + sessions.length < total ? String(offset + sessions.length) : null };
+    return store.page({ ...filter, limit: query.limit ?? 100 }, query.cursor);
   },
 });
 

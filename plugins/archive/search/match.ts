@@ -132,7 +132,7 @@ function fieldOf(chunk: Chunk, index: number, word: RegExp): { field: Match["fie
 
 function passes(chunk: Chunk, index: number, query: Query): boolean {
   const kind = chunk.kind(index);
-  if (query.kind.length > 0 && !query.kind.includes(kind)) return false;
+  if (!query.kind.every((kinds) => kinds.includes(kind))) return false;
   if (query.notKind.includes(kind)) return false;
   if (query.error !== null && chunk.isError(index) !== query.error) return false;
   if (query.after !== null || query.before !== null) {

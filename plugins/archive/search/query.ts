@@ -7,14 +7,14 @@ export interface Term {
   negated: boolean;
 }
 
-/** What a message must be. Lists hold alternatives; an empty list asks nothing. */
+/** What a message must be. Lists hold alternatives; an empty list asks nothing. Of lists in a list each must hold. */
 export interface Query {
   terms: Term[];
-  tool: string[];
+  tool: string[][];
   notTool: string[];
-  project: string[];
+  project: string[][];
   notProject: string[];
-  kind: EventKind[];
+  kind: EventKind[][];
   notKind: EventKind[];
   model: string[];
   notModel: string[];
@@ -90,10 +90,10 @@ function addTerm(query: Query, text: string, negated: boolean): void {
 function addFilter(query: Query, name: Filter, value: string, negated: boolean): void {
   switch (name) {
     case "tool":
-      (negated ? query.notTool : query.tool).push(value.toLowerCase());
+      (negated ? query.notTool : own(query.tool)).push(value.toLowerCase());
       return;
     case "project":
-      (negated ? query.notProject : query.project).push(value.toLowerCase());
+      (negated ? query.notProject : own(query.project)).push(value.toLowerCase());
       return;
     case "model":
       (negated ? query.notModel : query.model).push(value.toLowerCase());
@@ -102,7 +102,7 @@ function addFilter(query: Query, name: Filter, value: string, negated: boolean):
       (negated ? query.notPath : query.path).push(value.toLowerCase());
       return;
     case "kind":
-      (negated ? query.notKind : query.kind).push(toKind(value));
+      (negated ? query.notKind : own(query.kind)).push(toKind(value));
       return;
     case "is":
       if (value !== "error") throw invalid("is", `"${value}" is not known; is:error is`);
@@ -114,7 +114,13 @@ function addFilter(query: Query, name: Filter, value: string, negated: boolean):
   }
 }
 
-function toKind(value: string): EventKind {
+/** The list of alternatives that the query's own words make. */
+function own<T>(lists: T[][]): T[] {
+  lists[0] ??= [];
+  return lists[0];
+}
+
+export function toKind(value: string): EventKind {
   const kind = EVENT_KINDS.find((known) => known === value.toLowerCase());
   if (!kind) throw invalid("kind", `"${value}" is none of ${EVENT_KINDS.join(", ")}`);
   return kind;

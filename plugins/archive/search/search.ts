@@ -245,7 +245,7 @@ function passes(entry: Entry, { query, projects, cursor }: SearchRequest): boole
   if (cursor && !(entry.sortAt < cursor.sortAt || (entry.sortAt === cursor.sortAt && entry.id > cursor.id)))
     return false;
   if (projects && !projects.has(entry.projectId)) return false;
-  if (query.tool.length > 0 && !query.tool.some((tool) => entry.tool.includes(tool))) return false;
+  if (!query.tool.every((tools) => tools.some((tool) => entry.tool.includes(tool)))) return false;
   if (query.notTool.some((tool) => entry.tool.includes(tool))) return false;
   if (query.error === true && entry.errors === 0) return false;
   if (query.after !== null && entry.endMs !== null && entry.endMs < query.after) return false;

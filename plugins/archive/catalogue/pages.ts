@@ -1,0 +1,52 @@
+/** Pages of sessions: a cursor says behind which session to go on, so that what comes or goes meanwhile moves nothing. */
+import { SessarcError, type SqlValue } from "sessarc";
+
+const SORTS = {
+  recent: { column: "sort_at", descending: true },
+  oldest: { column: "sort_at", descending: false },
+  messages: { column: "message_count", descending: true },
+  active: { column: "active_ms", descending: true },
+} as const;
+
+export type SessionSort = keyof typeof SORTS;
+
+/** The last session of a page, as its list is ordered. */
+export interface Place {
+  value: number;
+  id: string;
+}
+
+export function orderOf(sort: SessionSort): string {
+  const { column, descending } = SORTS[sort];
+  return `${column}${descending ? " desc" : ""}, id`;
+}
+
+/** Condition for what comes behind `place`. */
+export function behind(sort: SessionSort, { value, id }: Place): { sql: string; params: SqlValue[] } {
+  const { column, descending } = SORTS[sort];
+  return {
+    sql: `(${column} ${descending ? "<" : ">"} ? or (${column} = ? and id > ?))`,
+    params: [value, value, id],
+  };
+}
+
+export function placeOf(
+  sort: SessionSort,
+  row: { id: string; sort_at: number; message_count: number; active_ms: number },
+): Place {
+  return { value: row[SORTS[sort].column], id: row.id };
+}
+
+/** A cursor: `<sort>:<value>:<id>`. */
+export const cursorOf = (sort: SessionSort, { value, id }: Place): string => `${sort}:${value}:${id}`;
+
+/** Throws INVALID_INPUT for a text that is no cursor of this order. */
+export function readCursor(sort: SessionSort, cursor: string): Place {
+  const [, of, value, id] = /^([a-z]+):(-?\d{1,16}(?:\.\d{1,6})?):(.+)$/s.exec(cursor) ?? [];
+  if (of === sort && id !== undefined) return { value: Number(value), id };
+  throw new SessarcError(
+    "INVALID_INPUT",
+    { reason: "The cursor is not one this service gave" },
+    { issues: [{ path: "cursor", message: "take nextCursor of the last answer to the same question" }] },
+  );
+}
