@@ -10,6 +10,7 @@ import {
   type SessionUsage,
   type TranscriptPart,
 } from "sessarc";
+import { type Prices, usageByPrice } from "./catalogue/cost.ts";
 import { isDamage } from "./catalogue/damage.ts";
 import { Readers } from "./catalogue/readers.ts";
 import { createStore, type Store } from "./catalogue/store.ts";
@@ -35,7 +36,7 @@ interface Neighbours {
     status?(path: string, options: { signal?: AbortSignal }): Promise<Project["git"]>;
     statusMany?(paths: readonly string[]): Promise<Map<string, Project["git"]>>;
   };
-  pricing?: { cost(usage: SessionUsage): Cost };
+  pricing?: Prices;
 }
 
 export interface Archive {
@@ -76,7 +77,10 @@ export interface Archive {
     tell: (id: string, git: Project["git"]) => void,
     signal: AbortSignal,
   ): Promise<void>;
+  /** At the prices of now. */
   costOf(usage: SessionUsage): Cost | null;
+  /** A session's tokens by model, as `cost` of the service "pricing" takes them: with when they were used, where that matters. */
+  usageByPrice(row: SessionRow): Record<string, SessionUsage>;
   /** Counts replies of logs once, without the archive, as an import counts them. */
   countReplies(): ReplyCount;
 }
@@ -86,7 +90,7 @@ export function createArchive(kernel: Kernel): Archive {
   // Looked up each time: they start after the archive.
   const neighbour = <K extends keyof Neighbours>(name: K) => kernel.registry.services.get(name) as Neighbours[K];
   const costOf = (usage: SessionUsage) => neighbour("pricing")?.cost(usage) ?? null;
-  const store = createStore(db, costOf);
+  const store = createStore(db, () => neighbour("pricing"));
   const resolver = createResolver(db, async (path) => (await neighbour("git")?.identity(path)) ?? { kind: "folder" });
   const readers = new Readers((error) => kernel.notify("listener:failed", error, { hook: "transcripts" }));
   const damage = new Damage(kernel, () => archive.importer);
@@ -141,6 +145,10 @@ export function createArchive(kernel: Kernel): Archive {
     },
     changed,
     costOf,
+    usageByPrice(row) {
+      const prices = neighbour("pricing");
+      return prices ? usageByPrice(prices, row, row.facts) : {};
+    },
     countReplies: () => new ReplyCount(),
     async row(id) {
       const row = await store.row(id);

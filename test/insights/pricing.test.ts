@@ -1,14 +1,77 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { createTestKernel } from "sessarc/test";
 import { describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
+import claude from "../../plugins/claude-code/index.ts";
 import insights from "../../plugins/insights/index.ts";
 import { modelName } from "../../plugins/insights/prices/names.ts";
 import { readPrices, writePrices } from "../../plugins/insights/prices/price-cache.ts";
-import { createPricing } from "../../plugins/insights/prices/pricing.ts";
+import { type Cost, createPricing } from "../../plugins/insights/prices/pricing.ts";
 
 const M = 1_000_000;
 const tokens = (part: object) => ({ input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0, ...part });
 const dollars = (model: string, part: object) => createPricing().cost({ [model]: tokens(part) }).microdollars / M;
+
+/** A model with another price at night; the same tokens at an hour of each. */
+const NIGHTLY = "deepseek-chat";
+
+it("a price counts of the time of use, whenever that is asked or imported", async () => {
+  const prices = createPricing();
+  const periods = prices.price(NIGHTLY)?.periods ?? [];
+  expect(periods.length).toBeGreaterThan(1);
+  const cost = (at: string) =>
+    prices.cost({ [prices.keyAt(NIGHTLY, Date.parse(at))]: tokens({ input: M, output: M }) });
+  const day = cost("2026-03-02T10:00:00Z").microdollars;
+  const night = cost("2026-03-02T20:00:00Z").microdollars;
+  expect(day).not.toBe(night);
+  expect(cost("2026-03-02T16:15:00Z").microdollars).toBe(day);
+  expect(cost("2026-03-02T16:30:00Z").microdollars).toBe(night);
+  expect(cost("2026-03-03T00:15:00Z").microdollars).toBe(night);
+  // A price that began on a day: what was used before it costs what it did.
+  const o3 = (at: string) =>
+    prices.cost({ [prices.keyAt("o3", Date.parse(at))]: tokens({ input: M }) }).microdollars / M;
+  expect([o3("2025-06-09T23:45:00Z"), o3("2025-06-10T00:00:00Z")]).toEqual([10, 2]);
+
+  const t = await createTestKernel({ plugins: [archive(), insights(), claude()] });
+  const path = join(t.home, ".claude/projects/-w-app/0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a01.jsonl");
+  const reply = (id: string, timestamp: string) => ({
+    type: "assistant",
+    uuid: id,
+    timestamp,
+    requestId: id,
+    message: {
+      id,
+      role: "assistant",
+      model: NIGHTLY,
+      content: [{ type: "text", text: "x" }],
+      usage: { input_tokens: M, output_tokens: M },
+    },
+  });
+  await mkdir(dirname(path), { recursive: true });
+  const rows = [reply("a", "2026-03-02T10:00:00Z"), reply("b", "2026-03-02T20:00:00Z")];
+  await writeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  await t.send("POST", "/api/import", { all: true });
+  const { sessions } = await t.json<{ sessions: { id: string; projectId: string; cost: Cost }[] }>("/api/sessions");
+  expect(sessions[0]?.cost.microdollars).toBe(day + night);
+  const id = sessions[0]?.id ?? "";
+  const costs = async (path: string) => await t.json<Costs>(`/api${path}`);
+  expect((await costs(`/sessions/${id}/figures`)).models[0]?.cost?.microdollars).toBe(day + night);
+  for (const by of ["day", "session", "model"])
+    expect((await costs(`/usage?tz=UTC&by=${by}`)).rows?.map((row) => row.cost.microdollars)).toEqual([day + night]);
+  expect((await costs("/usage?tz=UTC")).totals.models?.[0]?.microdollars).toBe(day + night);
+  // Both halves of the day lie on two days of another zone.
+  const east = (await costs("/usage?tz=Asia/Tokyo&by=day")).rows?.map((row) => row.cost.microdollars);
+  expect(east).toEqual([day, night]);
+  expect((await costs("/insights?tz=UTC")).totals.cost.microdollars).toBe(day + night);
+  expect((await costs(`/projects/${sessions[0]?.projectId}?tz=UTC`)).totals.cost.microdollars).toBe(day + night);
+});
+
+interface Costs {
+  models: { cost?: Cost }[];
+  rows?: { cost: Cost }[];
+  totals: { cost: Cost; models?: { microdollars: number }[] };
+}
 
 describe("pricing", () => {
   it("prices each kind of token apart: writes for five minutes, writes for an hour, reads", () => {

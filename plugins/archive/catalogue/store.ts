@@ -1,9 +1,10 @@
 /** SQL of the archive: one function per question, wire resources made from rows. */
-import type { Database, SessionUsage, SqlValue, Statement, TranscriptPart } from "sessarc";
+import type { Database, SqlValue, Statement, TranscriptPart } from "sessarc";
+import { costsOf, type Prices } from "./cost.ts";
+import { LISTED, LIVE_MS, type ListedRow, RECENT_MS, toSession } from "./listed.ts";
 import { projectsNamed, sessionNamed } from "./names.ts";
 import { behind, cursorOf, orderOf, placeOf, readCursor, type SessionSort } from "./pages.ts";
 import {
-  type Cost,
   type EarlierRow,
   type EarlierText,
   lengthOf,
@@ -14,33 +15,6 @@ import {
   type SessionRow,
   type StoredSession,
 } from "./types.ts";
-
-/** Written less than this ago, a log counts as live. */
-const LIVE_MS = 120_000;
-
-/** And the session itself must have moved this lately. */
-const RECENT_MS = 900_000;
-
-/** A log that is written to now, and the session in it: a shared store is written for any of its sessions. */
-function isLive({ missing, source_mtime, sort_at }: Pick<SessionRow, "missing" | "source_mtime" | "sort_at">): boolean {
-  const now = Date.now();
-  return missing === 0 && now - source_mtime < LIVE_MS && now - sort_at < RECENT_MS;
-}
-
-/** Columns of a session in a listing: all but the facts, which are large. */
-const LISTED =
-  "id, tool, key, origin_id, project_id, parent_id, forked_from, name, title, first_prompt, cwd, git_branch, started_at, ended_at, sort_at, " +
-  "active_ms, message_count, error_count, usage, inherited, evidence, skipped, source_path, source_bytes, source_mtime, exclusive, missing, " +
-  "imported_at, copied, (select count(*) from session c where c.parent_id = session.id) as subagents, " +
-  "(select count(*) from earlier e where e.session_id = session.id) as earlier";
-
-export type ListedRow = Omit<
-  SessionRow,
-  "facts" | "source_version" | "source_born" | "companions" | "generation" | "parts" | "has_cursor" | "format"
-> & {
-  subagents: number;
-  earlier: number;
-};
 
 export interface SessionFilter {
   project?: string | readonly string[] | undefined;
@@ -63,9 +37,13 @@ export interface SessionFilter {
 const BYTES =
   "select coalesce(sum(json_extract(part.value, '$[1]')), 0) from (select parts from session union all select parts from earlier) all_parts, json_each(all_parts.parts) part";
 
-export type CostOf = (usage: SessionUsage) => Cost | null;
-
-export function createStore(db: Database, costOf: CostOf) {
+/** `prices`: undefined when no plugin knows any. */
+export function createStore(db: Database, prices: () => Prices | undefined) {
+  const toSessions = async (rows: readonly ListedRow[]): Promise<Session[]> => {
+    const known = prices();
+    const costs = known && (await costsOf(db, known, rows));
+    return rows.map((row) => toSession(row, costs?.get(row.id) ?? null));
+  };
   const where = (filter: SessionFilter): { sql: string; params: SqlValue[] } => {
     const conditions: string[] = [];
     const params: SqlValue[] = [];
@@ -123,7 +101,7 @@ export function createStore(db: Database, costOf: CostOf) {
         ...params,
         filter.limit ?? -1,
       ]);
-      return rows.map((row) => self.toSession(row));
+      return toSessions(rows);
     },
 
     /** A page behind `cursor`, which an earlier answer gave. Throws INVALID_INPUT for another one. */
@@ -146,7 +124,7 @@ export function createStore(db: Database, costOf: CostOf) {
       ]);
       const last = rows.length > filter.limit ? rows[filter.limit - 1] : undefined;
       return {
-        sessions: rows.slice(0, filter.limit).map((row) => self.toSession(row)),
+        sessions: await toSessions(rows.slice(0, filter.limit)),
         total,
         nextCursor: last ? cursorOf(sort, placeOf(sort, last)) : null,
       };
@@ -175,50 +153,7 @@ export function createStore(db: Database, costOf: CostOf) {
 
     async session(id: string): Promise<Session | undefined> {
       const row = await db.get<ListedRow>(`select ${LISTED} from session where id = ?`, [id]);
-      return row && self.toSession(row);
-    },
-
-    toSession(row: ListedRow): Session {
-      const usage = JSON.parse(row.usage) as SessionUsage;
-      const skipped = row.skipped === null ? null : (JSON.parse(row.skipped) as Skipped);
-      return {
-        id: row.id,
-        tool: row.tool,
-        projectId: row.project_id,
-        parentId: row.parent_id,
-        forkedFrom: row.forked_from,
-        name: row.name,
-        title: row.title,
-        firstPrompt: row.first_prompt,
-        cwd: row.cwd,
-        gitBranch: row.git_branch,
-        models: Object.keys(usage),
-        startedAt: row.started_at,
-        endedAt: row.ended_at,
-        activeMs: row.active_ms,
-        messageCount: row.message_count,
-        subagentCount: row.subagents,
-        errorCount: row.error_count,
-        usage,
-        inheritedUsage: row.inherited === null ? null : (JSON.parse(row.inherited) as SessionUsage),
-        evidence: row.evidence === null ? null : (JSON.parse(row.evidence) as Session["evidence"]),
-        cost: costOf(usage),
-        source: {
-          path: row.source_path,
-          exclusive: row.exclusive === 1,
-          missing: row.missing === 1,
-          bytes: row.source_bytes,
-        },
-        live: isLive(row),
-        copiedMessages: Math.max(0, row.copied),
-        earlierTexts: row.earlier,
-        partial: {
-          skippedLines: skipped?.lines ?? 0,
-          pending: skipped?.pending ?? 0,
-          unknownTypes: skipped?.unknown ?? {},
-        },
-        importedAt: row.imported_at,
-      };
+      return row && (await toSessions([row]))[0];
     },
 
     projectRow: (id: string) => db.get<ProjectRow>("select * from project where id = ?", [id]),
@@ -316,8 +251,3 @@ export function createStore(db: Database, costOf: CostOf) {
 }
 
 export type Store = ReturnType<typeof createStore>;
-interface Skipped {
-  lines: number;
-  pending?: number;
-  unknown: Record<string, number>;
-}

@@ -1,8 +1,7 @@
 /** Tokens and cost by model, all spellings of one in one row. */
-import type { SessionUsage, TokenUsage } from "sessarc";
+import type { TokenUsage } from "sessarc";
 import { modelName } from "../prices/names.ts";
-import type { Cost } from "../prices/pricing.ts";
-import { sumOf, totalOf } from "./tally.ts";
+import { sumOf, type Tally, totalOf } from "./tally.ts";
 
 export interface ModelUsage {
   /** Without provider, region, date and setting. */
@@ -15,7 +14,8 @@ export interface ModelUsage {
 }
 
 /** Dearest first, those without a price last. */
-export function modelsOf(usage: SessionUsage, costOf: (usage: SessionUsage) => Cost): ModelUsage[] {
+export function modelsOf(tally: Tally): ModelUsage[] {
+  const { usage } = tally;
   const byName = new Map<string, string[]>();
   for (const spelling of Object.keys(usage)) {
     const name = modelName(spelling);
@@ -23,7 +23,7 @@ export function modelsOf(usage: SessionUsage, costOf: (usage: SessionUsage) => C
   }
   const models = [...byName].map(([model, spellings]): ModelUsage => {
     const own = Object.fromEntries(spellings.map((spelling) => [spelling, usage[spelling] as TokenUsage]));
-    const { microdollars, unpriced } = costOf(own);
+    const { microdollars, unpriced } = tally.costOf(spellings);
     const free = microdollars === 0 && unpriced.length > 0;
     return { model, spellings: spellings.sort(), tokens: sumOf(own), microdollars: free ? null : microdollars };
   });

@@ -5,7 +5,7 @@ import type { Cost } from "../prices/pricing.ts";
 import { type DayRange, dayName, monthName, weekName, type Zone } from "./buckets.ts";
 import type { CubeSession } from "./cube.ts";
 import { type ModelUsage, modelsOf } from "./models.ts";
-import { at, inSlices, Tally, totalOf, visit } from "./tally.ts";
+import { at, inSlices, type Prices, Tally, totalOf, visit } from "./tally.ts";
 
 export const GROUPS = ["day", "week", "month", "session", "model", "project", "tool"] as const;
 export type Group = (typeof GROUPS)[number];
@@ -49,15 +49,16 @@ export async function report(
   zone: Zone,
   range: DayRange,
   projectNames: ReadonlyMap<string, string>,
-  costOf: (usage: SessionUsage) => Cost,
+  prices: Prices,
 ): Promise<UsageReport> {
   const rows = new Map<string, { tally: Tally; label: string | null }>();
-  const totals = new Tally();
+  const totals = new Tally(prices);
   const evidence: UsageEvidence = { records: 0, requests: 0, duplicatesFolded: 0, inheritedExcluded: 0 };
   const byDay = by === "day" ? dayName : by === "week" ? weekName : by === "month" ? monthName : undefined;
   const dayKeys = new Map<number, string>();
   const modelKeys = new Map<string, string>();
-  const row = (key: string, label: string | null = null) => at(rows, key, () => ({ tally: new Tally(), label })).tally;
+  const row = (key: string, label: string | null = null) =>
+    at(rows, key, () => ({ tally: new Tally(prices), label })).tally;
   await inSlices(sessions, (session) => {
     const own =
       by === "session"
@@ -87,14 +88,14 @@ export async function report(
     if (!touched || !session.evidence) return;
     for (const key of Object.keys(evidence) as (keyof UsageEvidence)[]) evidence[key] += session.evidence[key] ?? 0;
   });
-  const list = [...rows].map(([key, { tally, label }]): UsageRow => ({ key, label, ...sums(tally, costOf, by) }));
+  const list = [...rows].map(([key, { tally, label }]): UsageRow => ({ key, label, ...sums(tally, by) }));
   if (byDay) list.sort((a, b) => (a.key < b.key ? -1 : 1));
   else
     list.sort(
       (a, b) =>
         b.cost.microdollars - a.cost.microdollars || totalOf(b.tokens) - totalOf(a.tokens) || (a.key < b.key ? -1 : 1),
     );
-  const total = sums(totals, costOf);
+  const total = sums(totals);
   return {
     by,
     tz: zone.name,
@@ -106,14 +107,14 @@ export async function report(
   };
 }
 
-function sums(tally: Tally, costOf: (usage: SessionUsage) => Cost, by?: Group): UsageSums {
+function sums(tally: Tally, by?: Group): UsageSums {
   return {
     sessions: tally.sessions,
     messages: by === "model" ? null : tally.messages,
     activeMs: by === "model" ? null : tally.activeMs,
     usage: tally.usage,
     tokens: tally.tokens,
-    cost: costOf(tally.usage),
-    models: modelsOf(tally.usage, costOf),
+    cost: tally.cost,
+    models: modelsOf(tally),
   };
 }

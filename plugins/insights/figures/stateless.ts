@@ -80,8 +80,7 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
   const sessions = toSessions(logs).filter(
     ({ id, root }) => query.session === undefined || id === query.session || root === query.session,
   );
-  const { cost } = kernel.inject("pricing");
-  const answer = await report(query.by, sessions, zone, range, new Map(), cost);
+  const answer = await report(query.by, sessions, zone, range, new Map(), kernel.inject("pricing"));
   const unknown = { messages: null, activeMs: null };
   return {
     ...answer,

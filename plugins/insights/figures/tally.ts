@@ -1,6 +1,7 @@
 /** Sums of one row: sessions, messages, time and tokens. */
 import { emptyUsage, type SessionUsage, type TokenUsage } from "sessarc";
-import { type DayRange, inRange, type Zone } from "./buckets.ts";
+import type { Cost, Pricing } from "../prices/pricing.ts";
+import { type DayRange, inRange, QUARTER_MS, type Zone } from "./buckets.ts";
 import { type CubeSession, type TokenSlot, turn } from "./cube.ts";
 
 export class Tally {
@@ -10,6 +11,13 @@ export class Tally {
   activeMs = 0;
   errors = 0;
   readonly usage: SessionUsage = {};
+  /** Of models whose price changes with time: their tokens by the price at which they were used. */
+  readonly #timed = new Map<string, SessionUsage>();
+  readonly #prices: Prices;
+
+  constructor(prices: Prices) {
+    this.#prices = prices;
+  }
 
   addSlot(session: CubeSession, i: number): void {
     this.roots.add(session.root);
@@ -18,16 +26,26 @@ export class Tally {
     this.errors += session.e[i] as number;
   }
 
-  addTokens(session: CubeSession, { model, tokens }: TokenSlot): void {
+  addTokens(session: CubeSession, { quarter, model, tokens }: TokenSlot): void {
     this.roots.add(session.root);
-    // Models are named by logs: `__proto__` was renamed when the tokens were counted.
-    let sum = Object.hasOwn(this.usage, model) ? this.usage[model] : undefined;
-    if (!sum) this.usage[model] = sum = emptyUsage();
-    sum.input += tokens.input;
-    sum.output += tokens.output;
-    sum.cacheWrite5m += tokens.cacheWrite5m;
-    sum.cacheWrite1h += tokens.cacheWrite1h;
-    sum.cacheRead += tokens.cacheRead;
+    add(this.usage, model, tokens);
+    const key = this.#prices.keyAt(model, quarter * QUARTER_MS);
+    if (key !== model)
+      add(
+        at(this.#timed, model, () => ({})),
+        key,
+        tokens,
+      );
+  }
+
+  /** What these models cost when they were used. */
+  costOf(models: readonly string[]): Cost {
+    const priced: SessionUsage = {};
+    for (const model of models) Object.assign(priced, this.#timed.get(model) ?? { [model]: this.usage[model] });
+    return this.#prices.cost(priced);
+  }
+  get cost(): Cost {
+    return this.costOf(Object.keys(this.usage));
   }
 
   get sessions(): number {
@@ -37,6 +55,19 @@ export class Tally {
   get tokens(): TokenUsage {
     return sumOf(this.usage);
   }
+}
+
+export type Prices = Pick<Pricing, "keyAt" | "cost">;
+
+function add(usage: SessionUsage, key: string, tokens: TokenUsage): void {
+  // Models are named by logs: `__proto__` was renamed when the tokens were counted.
+  let sum = Object.hasOwn(usage, key) ? usage[key] : undefined;
+  if (!sum) usage[key] = sum = emptyUsage();
+  sum.input += tokens.input;
+  sum.output += tokens.output;
+  sum.cacheWrite5m += tokens.cacheWrite5m;
+  sum.cacheWrite1h += tokens.cacheWrite1h;
+  sum.cacheRead += tokens.cacheRead;
 }
 
 export function sumOf(usage: SessionUsage): TokenUsage {

@@ -22,7 +22,7 @@ export async function writePrices(files: Files, known: KnownPrices, now = Date.n
   await files.setItem(KEY, JSON.stringify({ of: stampOf(now), models: Object.fromEntries(known) }));
 }
 
-const stampOf = (now: number) => `${SOURCE} ${new Date(now).toISOString().slice(0, 10)}`;
+const stampOf = (now: number) => `2 ${SOURCE} ${new Date(now).toISOString().slice(0, 10)}`;
 
 const RATES = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 
@@ -30,5 +30,9 @@ function isPrice(value: unknown): boolean {
   if (value === null) return true;
   if (!isRecord(value) || value.origin !== "table" || !isRecord(value.rates)) return false;
   const { rates } = value;
-  return RATES.every((name) => typeof rates[name] === "number");
+  if (!RATES.every((name) => typeof rates[name] === "number")) return false;
+  return (
+    value.periods === undefined ||
+    (Array.isArray(value.periods) && value.periods.every((one) => isRecord(one) && isRecord(one.rates)))
+  );
 }

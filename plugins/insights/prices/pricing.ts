@@ -18,9 +18,19 @@ export interface Cost {
   unpriced: string[];
 }
 
+/** A price of a model that holds from a date on, or for some hours of each day (seconds of the UTC day). */
+export interface Period {
+  from?: number;
+  hours?: [start: number, end: number];
+  rates: Rates;
+}
+
 export interface ModelPrice {
   model: string;
+  /** Those of now. */
   rates: Rates;
+  /** Where they change: the last that holds counts, of none the first. */
+  periods?: Period[];
   /** `override`: the user's own. */
   origin: "table" | "override";
   /** Entry of the table, `anthropic/claude-opus-4-5`. */
@@ -33,8 +43,12 @@ export interface Pricing {
   readonly overrides: Readonly<Record<string, Rates>>;
   /** Undefined for a model nobody gave a price. The first call loads the table (30 ms once); then one map lookup a model. */
   price(model: string): ModelPrice | undefined;
-  /** Cost of `usage` in whole millionths of a dollar. */
+  /** Cost of `usage` in whole millionths of a dollar, at the prices of now. What stands under a key of `keyAt` costs what it did then. */
   cost(usage: SessionUsage): Cost;
+  /** The model itself, or, where its price changes with time, a key for `cost` that says when (ms) it was used. */
+  keyAt(model: string, at: number): string;
+  /** True when no price of `usage` changes between two times (ms). */
+  isSteady(usage: SessionUsage, from: number, to: number): boolean;
   /** Loads the table now, unless prices were given that spare it. */
   warm(): void;
   /** What the table said of the models asked for so far (null: nothing); undefined when it was not asked anything new. */
@@ -67,14 +81,14 @@ export function createPricing(
   };
 
   const look = (model: string): ModelPrice | undefined => {
-    const { findProvider, calcPrice } = load();
+    const { findProvider } = load();
     const found = findModel(model, findProvider);
     if (!found) return undefined;
-    // The library picks the prices in force today.
-    const only = { ...found.provider, models: [{ ...found.model, match: { equals: found.model.id } }] };
-    const prices = calcPrice({}, found.model.id, { provider: only })?.model_price;
-    const fromTable = prices && ratesOf(prices);
-    return fromTable && { model, rates: fromTable, origin: "table", entry: `${found.provider.id}/${found.model.id}` };
+    const periods = periodsOf(found.model.prices);
+    const rates = periods[periodAt(periods, Date.now())]?.rates;
+    if (!rates) return undefined;
+    const price: ModelPrice = { model, rates, origin: "table", entry: `${found.provider.id}/${found.model.id}` };
+    return periods.length > 1 ? { ...price, periods } : price;
   };
 
   const pricing: Pricing = {
@@ -88,15 +102,28 @@ export function createPricing(
     cost(usage) {
       let sum = 0;
       const unpriced: string[] = [];
-      for (const model in usage) {
-        const tokens = usage[model] as TokenUsage;
+      for (const key in usage) {
+        const tokens = usage[key] as TokenUsage;
         if (tokens.input + tokens.output + tokens.cacheWrite5m + tokens.cacheWrite1h + tokens.cacheRead === 0) continue;
-        const rates = pricing.price(model)?.rates;
+        const [model = key, period] = key.split(AT);
+        const price = pricing.price(model);
+        const rates = period === undefined ? price?.rates : price?.periods?.[Number(period)]?.rates;
         if (rates) sum += dot(tokens, rates);
-        else unpriced.push(model);
+        else if (!unpriced.includes(model)) unpriced.push(model);
       }
       return { microdollars: Math.round(sum), pricedAt: PRICED_AT, unpriced };
     },
+    keyAt(model, at) {
+      const periods = pricing.price(model)?.periods;
+      return periods ? `${model}${AT}${periodAt(periods, at)}` : model;
+    },
+    isSteady: (usage, from, to) =>
+      Object.keys(usage).every((model) => {
+        const periods = pricing.price(model)?.periods;
+        if (!periods) return true;
+        const dates = periods.some((one) => one.from !== undefined && one.from > from && one.from <= to);
+        return !dates && (!periods.some((one) => one.hours) || Math.floor(from / QUARTER) === Math.floor(to / QUARTER));
+      }),
     warm() {
       if (given.size === 0) load();
     },
@@ -111,6 +138,40 @@ const dot = (tokens: TokenUsage, rates: Rates) =>
   tokens.cacheWrite5m * rates.cacheWrite5m +
   tokens.cacheWrite1h * rates.cacheWrite1h +
   tokens.cacheRead * rates.cacheRead;
+
+/** Between a model and the number of its period; no model's name holds it. */
+const AT = "\0";
+/** Prices change at whole quarters of an hour. */
+const QUARTER = 900_000;
+
+function periodsOf(prices: Table.ModelInfo["prices"]): Period[] {
+  return (Array.isArray(prices) ? prices : [{ prices }]).flatMap((one): Period[] => {
+    const rates = ratesOf(one.prices);
+    if (!rates) return [];
+    const when = "constraint" in one ? one.constraint : undefined;
+    if (!when) return [{ rates }];
+    if (when.type === "start_date") return [{ from: Date.parse(when.start_date), rates }];
+    return [{ hours: [secondsOf(when.start_time), secondsOf(when.end_time)], rates }];
+  });
+}
+
+/** Index of the price in force. */
+function periodAt(periods: readonly Period[], at: number): number {
+  const second = Math.floor(at / 1_000) % 86_400;
+  const holds = ({ from, hours }: Period) => {
+    if (from !== undefined) return at >= from;
+    if (!hours) return true;
+    const [start, end] = hours;
+    return start <= end ? second >= start && second < end : second >= start || second < end;
+  };
+  return Math.max(0, periods.findLastIndex(holds));
+}
+
+/** Of `16:30:00Z`. */
+function secondsOf(time: string): number {
+  const [hours = 0, minutes = 0, seconds = 0] = (time.match(/\d+/g) ?? []).map(Number);
+  return hours * 3600 + minutes * 60 + seconds;
+}
 
 /** Of a price with steps the first: which of a session's replies were over the step is not kept. */
 function ratesOf(prices: Readonly<Record<string, unknown>>): Rates | undefined {

@@ -83,16 +83,16 @@ async function analyse(
   span: Span,
 ): Promise<ProjectAnalytics> {
   const archive = kernel.inject("archive");
-  const { cost: costOf } = kernel.inject("pricing");
+  const prices = kernel.inject("pricing");
   const project = await archive.project(id);
-  const totals = new Tally();
+  const totals = new Tally(prices);
   const perDay = new Map<number, Tally>();
   const hours = Array.from({ length: 7 }, () => new Array<number>(24).fill(0));
   const kinds: Record<string, number> = {};
   const tools = new Map<string, { name: string; calls: number; errors: number }>();
   const touched = new Set<string>();
   if (span.from !== null && span.to !== null) {
-    for (let day = span.from; day <= span.to; day++) perDay.set(day, new Tally());
+    for (let day = span.from; day <= span.to; day++) perDay.set(day, new Tally(prices));
   }
   await inSlices(all, (session) => {
     if (session.project !== id) return;
@@ -102,13 +102,13 @@ async function analyse(
       span,
       (i, day) => {
         totals.addSlot(session, i);
-        at(perDay, day, () => new Tally()).addSlot(session, i);
+        at(perDay, day, () => new Tally(prices)).addSlot(session, i);
         const hour = hourOf(zone.local(session.quarters[i] as number));
         (hours[weekdayOf(day)] as number[])[hour] = (hours[weekdayOf(day)]?.[hour] ?? 0) + (session.m[i] as number);
       },
       (slot, day) => {
         totals.addTokens(session, slot);
-        at(perDay, day, () => new Tally()).addTokens(session, slot);
+        at(perDay, day, () => new Tally(prices)).addTokens(session, slot);
       },
     );
     if (!found) return;
@@ -127,14 +127,12 @@ async function analyse(
   return {
     project,
     range: span.range,
-    totals: toTotals(totals, costOf),
-    perDay: [...perDay]
-      .sort(([a], [b]) => a - b)
-      .map(([day, tally]) => ({ day: dayName(day), ...toTotals(tally, costOf) })),
+    totals: toTotals(totals),
+    perDay: [...perDay].sort(([a], [b]) => a - b).map(([day, tally]) => ({ day: dayName(day), ...toTotals(tally) })),
     kinds,
     tools: [...tools.values()].sort((a, b) => b.calls - a.calls || (a.name < b.name ? -1 : 1)),
     models: Object.entries(totals.usage)
-      .map(([model, usage]) => ({ model, usage, cost: costOf({ [model]: usage }) }))
+      .map(([model, usage]) => ({ model, usage, cost: totals.costOf([model]) }))
       .sort((a, b) => b.cost.microdollars - a.cost.microdollars || b.usage.output - a.usage.output),
     files,
     hours,
@@ -142,9 +140,9 @@ async function analyse(
   };
 }
 
-function toTotals(tally: Tally, costOf: (usage: SessionUsage) => Cost): ProjectTotals {
-  const { sessions, messages, activeMs, errors, usage } = tally;
-  return { sessions, messages, activeMs, errors, usage, cost: costOf(usage) };
+function toTotals(tally: Tally): ProjectTotals {
+  const { sessions, messages, activeMs, errors, usage, cost } = tally;
+  return { sessions, messages, activeMs, errors, usage, cost };
 }
 
 const PAGE = 100;

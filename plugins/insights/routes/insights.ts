@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { dayName, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
 import type { CubeSession } from "../figures/cube.ts";
 import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
-import { at, inSlices, Tally, totalOf, visit } from "../figures/tally.ts";
+import { at, inSlices, type Prices, Tally, totalOf, visit } from "../figures/tally.ts";
 import { type Trait, traitsOf } from "../figures/traits.ts";
 import type { Cost } from "../prices/pricing.ts";
 
@@ -89,10 +89,10 @@ const get = defineRoute({
     const sections: Sections = {};
     await kernel.hooks.callHook("insights:collect", sections, { from: startOf(span, zone) });
     const report = await answers.get(question, generation, async () => {
-      const { costOf, ...rest } = await overview(kernel, sessions, zone, span);
+      const rest = await overview(kernel, sessions, zone, span);
       const [live, sinceYouLeft] = await Promise.all([
         liveIds.length === 0 ? [] : store.list({ ids: liveIds }),
-        query.since === undefined ? null : since(kernel, sessions, Date.parse(query.since), costOf),
+        query.since === undefined ? null : since(kernel, sessions, Date.parse(query.since)),
       ]);
       return { ...rest, live, sinceYouLeft };
     });
@@ -112,14 +112,14 @@ function startOf({ from }: Span, zone: Zone): number | undefined {
 }
 
 async function overview(kernel: Kernel, sessions: readonly CubeSession[], zone: Zone, span: Span) {
-  const { cost: costOf } = kernel.inject("pricing");
-  const totals = new Tally();
+  const prices = kernel.inject("pricing");
+  const totals = new Tally(prices);
   const perDay = new Map<number, { all: Tally; tools: Map<string, Tally> }>();
-  const dayOf = (day: number) => at(perDay, day, () => ({ all: new Tally(), tools: new Map() }));
+  const dayOf = (day: number) => at(perDay, day, () => ({ all: new Tally(prices), tools: new Map() }));
   if (span.from !== null && span.to !== null) for (let day = span.from; day <= span.to; day++) dayOf(day);
   const toolCalls: ToolCalls = { calls: 0, errors: 0 };
   await inSlices(sessions, (session) => {
-    const ofTool = (day: number) => at(dayOf(day).tools, session.tool, () => new Tally());
+    const ofTool = (day: number) => at(dayOf(day).tools, session.tool, () => new Tally(prices));
     const found = visit(
       session,
       zone,
@@ -137,31 +137,30 @@ async function overview(kernel: Kernel, sessions: readonly CubeSession[], zone: 
     );
     if (found) addCalls(toolCalls, session);
   });
-  const sums = toSums(totals, costOf);
-  const before = await previousOf(sessions, zone, span);
-  const previous = before && toSums(before.tally, costOf);
+  const sums = toSums(totals);
+  const before = await previousOf(sessions, zone, span, prices);
+  const previous = before && toSums(before.tally);
   return {
-    costOf,
     range: span.range,
     totals: sums,
     previous,
     delta: previous && deltaOf(sums, previous),
     toolCalls: { ...toolCalls, previous: before?.toolCalls ?? null },
-    perDay: [...perDay].sort(([a], [b]) => a - b).map(([day, { all, tools }]) => toDay(day, all, tools, costOf)),
+    perDay: [...perDay].sort(([a], [b]) => a - b).map(([day, { all, tools }]) => toDay(day, all, tools)),
     models: Object.entries(totals.usage)
-      .map(([model, usage]) => ({ model, usage, cost: costOf({ [model]: usage }) }))
+      .map(([model, usage]) => ({ model, usage, cost: totals.costOf([model]) }))
       .sort((a, b) => b.cost.microdollars - a.cost.microdollars || totalOf(b.usage) - totalOf(a.usage)),
     characteristics: await traitsOf(sessions, zone, span),
   };
 }
 
-function toDay(day: number, all: Tally, tools: Map<string, Tally>, costOf: (usage: SessionUsage) => Cost): DayByTool {
+function toDay(day: number, all: Tally, tools: Map<string, Tally>): DayByTool {
   return {
     day: dayName(day),
     sessions: all.sessions,
     messages: all.messages,
     activeMs: all.activeMs,
-    cost: costOf(all.usage),
+    cost: all.cost,
     tools: [...tools]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([tool, tally]) => ({
@@ -169,7 +168,7 @@ function toDay(day: number, all: Tally, tools: Map<string, Tally>, costOf: (usag
         sessions: tally.sessions,
         messages: tally.messages,
         tokens: totalOf(tally.tokens),
-        cost: costOf(tally.usage),
+        cost: tally.cost,
       })),
   };
 }
@@ -185,9 +184,10 @@ async function previousOf(
   sessions: readonly CubeSession[],
   zone: Zone,
   { from, range }: Span,
+  prices: Prices,
 ): Promise<{ tally: Tally; toolCalls: ToolCalls } | null> {
   if (from === null || range.days === null) return null;
-  const tally = new Tally();
+  const tally = new Tally(prices);
   const toolCalls: ToolCalls = { calls: 0, errors: 0 };
   const before = { from: from - range.days, to: from - 1 };
   await inSlices(sessions, (session) => {
@@ -203,11 +203,11 @@ async function previousOf(
   return { tally, toolCalls };
 }
 
-function toSums(tally: Tally, costOf: (usage: SessionUsage) => Cost): Sums {
-  const { sessions, messages, activeMs, errors, usage, tokens } = tally;
+function toSums(tally: Tally): Sums {
+  const { sessions, messages, activeMs, errors, usage, tokens, cost } = tally;
   const incoming = totalOf(tokens) - tokens.output;
   const cacheShare = incoming > 0 ? tokens.cacheRead / incoming : null;
-  return { sessions, messages, activeMs, errors, usage, tokens, cacheShare, cost: costOf(usage) };
+  return { sessions, messages, activeMs, errors, usage, tokens, cacheShare, cost };
 }
 
 function deltaOf(now: Sums, before: Sums): NonNullable<InsightsReport["delta"]> {
@@ -227,9 +227,8 @@ async function since(
   kernel: Kernel,
   sessions: readonly CubeSession[],
   time: number,
-  costOf: (usage: SessionUsage) => Cost,
 ): Promise<InsightsReport["sinceYouLeft"]> {
-  const tally = new Tally();
+  const tally = new Tally(kernel.inject("pricing"));
   const first = Math.floor(time / QUARTER_MS);
   const recent: CubeSession[] = [];
   for (const session of sessions) {
@@ -247,7 +246,7 @@ async function since(
     .map((session) => session.id);
   return {
     since: new Date(time).toISOString(),
-    ...toSums(tally, costOf),
+    ...toSums(tally),
     recent: ids.length === 0 ? [] : await kernel.inject("archive").store.list({ ids }),
   };
 }

@@ -6,6 +6,7 @@ import {
   isUnreadable,
   type Kernel,
   type SessionRef,
+  type SessionUsage,
   type TokenUsage,
   type UsageEntry,
 } from "sessarc";
@@ -41,11 +42,13 @@ const figures = defineRoute({
   handler: async ({ kernel, params }): Promise<SessionFigures> => {
     const archive = kernel.inject("archive");
     const { cost } = kernel.inject("pricing");
-    const [row, { usage }] = await Promise.all([archive.row(params.id), archive.session(params.id)]);
+    const row = await archive.row(params.id);
+    const usage = JSON.parse(row.usage) as SessionUsage;
+    const priced = archive.usageByPrice(row);
     const { files } = JSON.parse(row.facts) as { files: Record<string, [number, number]> };
     return {
       models: Object.entries(usage)
-        .map(([model, tokens]) => ({ model, usage: tokens, cost: cost({ [model]: tokens }) }))
+        .map(([model, tokens]) => ({ model, usage: tokens, cost: cost(priced[model] ?? {}) }))
         .sort((a, b) => b.cost.microdollars - a.cost.microdollars || b.usage.output - a.usage.output),
       files: Object.entries(files)
         .map(([path, [reads, edits]]) => ({ path, reads, edits }))

@@ -43,7 +43,7 @@ const usage = defineRoute({
           (!chosen || chosen.has(session.project)),
       );
       const names = new Map(projects.map((project) => [project.id, project.name]));
-      return report(query.by, sessions, zone, range, names, pricing.cost);
+      return report(query.by, sessions, zone, range, names, pricing);
     });
   },
 });

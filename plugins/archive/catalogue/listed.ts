@@ -1,0 +1,80 @@
+/** Sessions as lists answer them: their columns, and the resource made of a row. */
+import type { SessionUsage } from "sessarc";
+import type { Cost, Session, SessionRow } from "./types.ts";
+
+/** Written less than this ago, a log counts as live. */
+export const LIVE_MS = 120_000;
+
+/** And the session itself must have moved this lately. */
+export const RECENT_MS = 900_000;
+
+/** A log that is written to now, and the session in it: a shared store is written for any of its sessions. */
+function isLive({ missing, source_mtime, sort_at }: Pick<SessionRow, "missing" | "source_mtime" | "sort_at">): boolean {
+  const now = Date.now();
+  return missing === 0 && now - source_mtime < LIVE_MS && now - sort_at < RECENT_MS;
+}
+
+/** Columns of a session in a listing: all but the facts, which are large. */
+export const LISTED =
+  "id, tool, key, origin_id, project_id, parent_id, forked_from, name, title, first_prompt, cwd, git_branch, started_at, ended_at, sort_at, " +
+  "active_ms, message_count, error_count, usage, inherited, evidence, skipped, source_path, source_bytes, source_mtime, exclusive, missing, " +
+  "imported_at, copied, (select count(*) from session c where c.parent_id = session.id) as subagents, " +
+  "(select count(*) from earlier e where e.session_id = session.id) as earlier";
+
+export type ListedRow = Omit<
+  SessionRow,
+  "facts" | "source_version" | "source_born" | "companions" | "generation" | "parts" | "has_cursor" | "format"
+> & {
+  subagents: number;
+  earlier: number;
+};
+
+/** The resource made of a row. */
+export function toSession(row: ListedRow, cost: Cost | null): Session {
+  const usage = JSON.parse(row.usage) as SessionUsage;
+  const skipped = row.skipped === null ? null : (JSON.parse(row.skipped) as Skipped);
+  return {
+    id: row.id,
+    tool: row.tool,
+    projectId: row.project_id,
+    parentId: row.parent_id,
+    forkedFrom: row.forked_from,
+    name: row.name,
+    title: row.title,
+    firstPrompt: row.first_prompt,
+    cwd: row.cwd,
+    gitBranch: row.git_branch,
+    models: Object.keys(usage),
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    activeMs: row.active_ms,
+    messageCount: row.message_count,
+    subagentCount: row.subagents,
+    errorCount: row.error_count,
+    usage,
+    inheritedUsage: row.inherited === null ? null : (JSON.parse(row.inherited) as SessionUsage),
+    evidence: row.evidence === null ? null : (JSON.parse(row.evidence) as Session["evidence"]),
+    cost,
+    source: {
+      path: row.source_path,
+      exclusive: row.exclusive === 1,
+      missing: row.missing === 1,
+      bytes: row.source_bytes,
+    },
+    live: isLive(row),
+    copiedMessages: Math.max(0, row.copied),
+    earlierTexts: row.earlier,
+    partial: {
+      skippedLines: skipped?.lines ?? 0,
+      pending: skipped?.pending ?? 0,
+      unknownTypes: skipped?.unknown ?? {},
+    },
+    importedAt: row.imported_at,
+  };
+}
+
+interface Skipped {
+  lines: number;
+  pending?: number;
+  unknown: Record<string, number>;
+}
