@@ -1,19 +1,30 @@
 /** The h3 app: the filter, every route, one shape for every error. */
 import { randomBytes } from "node:crypto";
-import type { H3, H3Event } from "h3";
+import type { H3, H3Event, HTTPResponse } from "h3";
 import type { Kernel } from "../contract/kernel.ts";
 import { SessarcError, toErrorBody } from "../errors/error.ts";
-import { addSecurityHeaders, checkHead, hostNames, isLogin, LOGIN_PATH, type RequestHead } from "./guard.ts";
-import { jsonResponse, routerPath, toAnswer, toHandler } from "./mount.ts";
+import {
+  addSecurityHeaders,
+  checkHead,
+  hostNames,
+  isLogin,
+  LOGIN_PATH,
+  type RequestHead,
+  SECURITY_HEADERS,
+} from "./guard.ts";
+import { type Answer, JsonAnswer, routerPath, toAnswer, toHandler } from "./mount.ts";
 import type { RegisteredRoute } from "./paths.ts";
 import type { Traffic } from "./traffic.ts";
 
 /** Builds the app. Loads h3 (about 40 ms the first time). */
 export async function createApp(kernel: Kernel, routes: readonly RegisteredRoute[], traffic: Traffic): Promise<H3> {
-  const { H3 } = await import("h3");
+  const { H3, HTTPResponse } = await import("h3");
   // allowMalformedURL: h3 would answer before the filter; ours answers those itself.
   const app = new H3({ silent: true, allowMalformedURL: true });
-  app.use((event, next) => filter(kernel, event, () => traffic.count(async () => toAnswer(await next(), 200))));
+  app.use(async (event, next) => {
+    const answer = await filter(kernel, event, () => traffic.count(async () => toAnswer(await next(), 200)));
+    return finish(answer, event.req.method, HTTPResponse);
+  });
 
   for (const [path, group] of groupByPath(routes)) {
     for (const { route } of group) {
@@ -50,22 +61,21 @@ function refuseRoute(event: H3Event): never {
   throw new SessarcError("ROUTE_NOT_FOUND", { method: event.req.method, path: event.url.pathname });
 }
 
-async function filter(kernel: Kernel, event: H3Event, next: () => Promise<Response>): Promise<Response> {
+async function filter(kernel: Kernel, event: H3Event, next: () => Promise<Answer>): Promise<Answer> {
   const started = performance.now();
   const { method } = event.req;
   const path = event.url.pathname;
-  let response: Response;
+  let answer: Answer;
   try {
     const head = headOf(event);
     if (kernel.closing.aborted) throw new SessarcError("SHUTTING_DOWN", {});
     checkHead(head, { hosts: hostsOf(kernel), access: kernel.access });
-    response = kernel.access.required && isLogin(head) ? await login(kernel, path) : await next();
+    answer = kernel.access.required && isLogin(head) ? await login(kernel, path) : await next();
   } catch (error) {
-    response = await fail(kernel, event, error);
+    answer = await fail(kernel, event, error);
   }
-  response = await finish(response, method);
-  void kernel.notify("request:done", { method, path, status: response.status, ms: performance.now() - started });
-  return response;
+  void kernel.notify("request:done", { method, path, status: answer.status, ms: performance.now() - started });
+  return answer;
 }
 
 function headOf(event: H3Event): RequestHead {
@@ -109,13 +119,13 @@ async function login(kernel: Kernel, path: string): Promise<Response> {
 }
 
 /** Every failure in the one shape; those of ours are told on `request:error` with the id the answer carries. */
-async function fail(kernel: Kernel, event: H3Event, error: unknown): Promise<Response> {
+async function fail(kernel: Kernel, event: H3Event, error: unknown): Promise<Answer> {
   const shown = event.req.signal.aborted || kernel.closing.aborted ? (toShutdown(error) ?? error) : error;
   const errorId = randomBytes(4).toString("hex");
   const body = toErrorBody(shown, errorId);
   const info = { method: event.req.method, path: event.url.pathname, errorId };
   if (body.status >= 500 && body.code !== "SHUTTING_DOWN") await kernel.notify("request:error", error, info);
-  return jsonResponse(body, body.status, headersOf(shown));
+  return new JsonAnswer(body, body.status, headersOf(shown));
 }
 
 /** Work that was called off because nobody waits any more is no failure of ours. */
@@ -131,13 +141,19 @@ function headersOf(error: unknown): Record<string, string> {
   return error.code === "UNAUTHORIZED" ? { "www-authenticate": 'Bearer realm="sessarc"' } : {};
 }
 
-async function finish(response: Response, method: string): Promise<Response> {
+/** `Plain` is what h3 hands to Node in one piece. */
+async function finish(answer: Answer, method: string, Plain: typeof HTTPResponse): Promise<Response | HTTPResponse> {
+  const { status } = answer;
+  if (answer instanceof JsonAnswer) {
+    const headers = { ...SECURITY_HEADERS, ...answer.headers };
+    return new Plain(method === "HEAD" ? null : answer.text, { status, headers });
+  }
   // A fresh Headers: those of a fetched response cannot be written.
-  const headers = new Headers(response.headers);
+  const headers = new Headers(answer.headers);
   addSecurityHeaders(headers);
-  const { status, statusText } = response;
-  if (method !== "HEAD") return new Response(response.body, { status, statusText, headers });
+  const { statusText } = answer;
+  if (method !== "HEAD") return new Response(answer.body, { status, statusText, headers });
   // HEAD of a stream starts it: end it, so that what feeds it stops.
-  await response.body?.cancel();
+  await answer.body?.cancel();
   return new Response(null, { status, statusText, headers });
 }

@@ -73,9 +73,12 @@ async function readStream(stream: ReadableStream<Uint8Array> | null, limit: numb
   return Buffer.concat(chunks);
 }
 
+/** One for all: it keeps nothing between whole texts. */
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
 function decode(bytes: Uint8Array): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch (cause) {
     throw new SessarcError("INVALID_JSON", { reason: "it is not UTF-8" }, { cause });
   }

@@ -117,17 +117,24 @@ export function hostNames(host: string, port: number, configured: readonly strin
   return names;
 }
 
-/** On every answer. Routes may set their own policy for content and caching; the rest is not theirs to change. */
-export function addSecurityHeaders(headers: Headers): void {
-  headers.set("x-content-type-options", "nosniff");
-  headers.set("x-frame-options", "DENY");
-  headers.set("referrer-policy", "no-referrer");
-  headers.set("cross-origin-opener-policy", "same-origin");
-  headers.set("cross-origin-resource-policy", "same-origin");
-  for (const [name, value] of DEFAULTS) if (!headers.has(name)) headers.set(name, value);
-}
+/** On every answer. */
+const FIXED = {
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+};
+/** Where a route says nothing else. */
+const DEFAULTS = {
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "cache-control": "no-store",
+};
+/** For answers that are JSON. */
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = { ...FIXED, ...DEFAULTS };
 
-const DEFAULTS = [
-  ["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
-  ["cache-control", "no-store"],
-] as const;
+/** Routes may set their own policy for content and caching; the rest is not theirs to change. */
+export function addSecurityHeaders(headers: Headers): void {
+  for (const [name, value] of Object.entries(FIXED)) headers.set(name, value);
+  for (const [name, value] of Object.entries(DEFAULTS)) if (!headers.has(name)) headers.set(name, value);
+}

@@ -6,8 +6,8 @@ import { type Schema, validate } from "../contract/schema.ts";
 import { SessarcError } from "../errors/error.ts";
 import { DEFAULT_BODY, readJson } from "./body.ts";
 
-/** The h3 handler of a route. It always answers a Response or throws; HEAD runs the handler of GET. */
-export function toHandler(route: AnyRoute, kernel: Kernel): (event: H3Event) => Promise<Response> {
+/** The h3 handler of a route. It always answers or throws; HEAD runs the handler of GET. */
+export function toHandler(route: AnyRoute, kernel: Kernel): (event: H3Event) => Promise<Answer> {
   const { restName } = routerPath(route.path);
   return async (event) => {
     const { _: rest = "", ...named } = decodeParams(event.context.params ?? {});
@@ -112,22 +112,29 @@ interface Open {
 const controllers = new WeakMap<AbortSignal, Open>();
 const alive = new WeakMap<AbortSignal, AbortController>();
 
-/** JSON-plain data as JSON, undefined as an empty 204, a Response as it is. */
-export function toAnswer(value: unknown, status: number): Response {
-  if (value instanceof Response) return value;
-  if (value === undefined) return new Response(null, { status: 204 });
-  return jsonResponse(value, status);
-}
+/** JSON on its way out. Not a Response yet: the body of one is a stream, which costs more than most answers of ours. */
+export class JsonAnswer {
+  readonly text: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
 
-export function jsonResponse(value: unknown, status: number, headers?: Record<string, string>): Response {
-  const text = JSON.stringify(value);
-  return new Response(text, {
-    status,
-    headers: {
+  constructor(value: unknown, status: number, headers?: Readonly<Record<string, string>>) {
+    this.text = JSON.stringify(value);
+    this.status = status;
+    this.headers = {
       "content-type": "application/json; charset=utf-8",
       // Without it the answer goes out in chunks, and HEAD could not tell the size.
-      "content-length": String(Buffer.byteLength(text)),
+      "content-length": String(Buffer.byteLength(this.text)),
       ...headers,
-    },
-  });
+    };
+  }
+}
+
+export type Answer = Response | JsonAnswer;
+
+/** JSON-plain data as JSON, undefined as an empty 204, a Response as it is. */
+export function toAnswer(value: unknown, status: number): Answer {
+  if (value instanceof JsonAnswer || value instanceof Response) return value;
+  if (value === undefined) return new Response(null, { status: 204 });
+  return new JsonAnswer(value, status);
 }

@@ -1,5 +1,5 @@
 /** `/mcp`: both eras at one address. Nothing of the SDKs is loaded before the first request. */
-import { isRecord, type Kernel, toRecord } from "sessarc";
+import { isRecord, type JsonRecord, type Kernel, toRecord } from "sessarc";
 import type { Hub } from "../hub/hub.ts";
 import { viewOf } from "../hub/view.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -8,7 +8,7 @@ import { createModernEndpoint } from "./modern.ts";
 
 export interface Endpoint {
   /** `body` is the parsed body of a POST; `service` shows that one alone; throws SERVICE_NOT_FOUND. */
-  handle(request: Request, body: unknown, service: string | null): Promise<Response>;
+  handle(request: Request, body: unknown, service: string | null): Promise<Response | JsonRecord>;
   /** Clients with a session. */
   readonly sessions: number;
   close(): Promise<void>;

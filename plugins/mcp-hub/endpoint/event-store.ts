@@ -13,7 +13,11 @@ interface Kept {
 const MOST_EVENTS = 256;
 const MOST_CHARS = 2 ** 20;
 
-export function createEventStore(): EventStore {
+/**
+ * Without `getStreamIdForEventId`: with it the SDK refuses to take up a stream whose broken connection it has not noticed yet, which may
+ * take minutes. `has` says whether an event is still kept.
+ */
+export function createEventStore(): EventStore & { has(id: string): boolean } {
   let events: Kept[] = [];
   let size = 0;
   let count = 0;
@@ -35,9 +39,7 @@ export function createEventStore(): EventStore {
       if (events.length > MOST_EVENTS * 1.5 || size > MOST_CHARS) trim();
       return id;
     },
-    async getStreamIdForEventId(id) {
-      return events.find((event) => event.id === id)?.stream;
-    },
+    has: (id) => events.some((event) => event.id === id),
     async replayEventsAfter(last, { send }) {
       const at = events.findIndex((event) => event.id === last);
       const stream = events[at]?.stream;

@@ -3,12 +3,13 @@ import { randomUUID } from "node:crypto";
 import { isRecord, type JsonRecord, type Kernel, SessarcError, toList, toRecord, toText } from "sessarc";
 import type { Hub } from "../hub/hub.ts";
 import type { View } from "../hub/view.ts";
+import { refuse } from "./refuse.ts";
 import { createLegacySession, type LegacySession } from "./session.ts";
 import { primed } from "./stream.ts";
 
 export interface LegacyEndpoint {
   /** `body` is the parsed body of a POST. */
-  handle(request: Request, body: unknown, view: View): Promise<Response>;
+  handle(request: Request, body: unknown, view: View): Promise<Response | JsonRecord>;
   readonly sessions: number;
   close(): Promise<void>;
 }
@@ -29,14 +30,14 @@ export function createLegacyEndpoint(kernel: Kernel, hub: Hub): LegacyEndpoint {
     sweep.unref();
   }
 
-  async function open(request: Request, body: unknown, view: View): Promise<Response> {
+  async function open(request: Request, body: unknown, view: View): Promise<Response | JsonRecord> {
     if (sessions.size >= MOST_SESSIONS) throw new SessarcError("MCP_SESSIONS_FULL", { limit: MOST_SESSIONS });
     const session = await createLegacySession(kernel, hub, randomUUID(), named(view, body), (id) =>
       sessions.delete(id),
     );
     const response = await session.handle(request, body);
     // The transport refuses a handshake it does not understand; then there is no session.
-    if (response.ok) sessions.set(session.id, session);
+    if (!(response instanceof Response) || response.ok) sessions.set(session.id, session);
     else await session.close();
     startSweep();
     return response;
@@ -53,7 +54,8 @@ export function createLegacyEndpoint(kernel: Kernel, hub: Hub): LegacyEndpoint {
       const session = sessions.get(id);
       if (!session) return refuse(404, -32001, "Session not found");
       const response = await session.handle(request, body);
-      return request.method === "GET" && response.ok ? session.follow(primed(response)) : response;
+      if (!(response instanceof Response) || request.method !== "GET" || !response.ok) return response;
+      return session.follow(primed(response));
     },
     async close() {
       clearInterval(sweep);
@@ -71,9 +73,4 @@ function named(view: View, body: unknown): View {
   const handshake = toRecord((Array.isArray(body) ? toList(body) : [body]).find((it) => isHandshake(it)));
   const info = toRecord(toRecord(handshake.params as JsonRecord).clientInfo);
   return { ...view, audience: { ...view.audience, client: toText(info.name) ?? null } };
-}
-
-/** A refusal as JSON-RPC has it, for a request that belongs to nobody. */
-export function refuse(status: number, code: number, message: string): Response {
-  return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status });
 }

@@ -5,24 +5,13 @@ import type { Attached } from "../hub/audience.ts";
 import { type Hub, toRpcError } from "../hub/hub.ts";
 import { keyOf, type View } from "../hub/view.ts";
 import type { Caller } from "../upstream/pool.ts";
-import { CAPABILITIES, INSTRUCTIONS } from "./session.ts";
+import { CAPABILITIES, INSTRUCTIONS, METHODS } from "./offered.ts";
 
 export interface ModernEndpoint {
   handle(request: Request, body: unknown, view: View): Promise<Response>;
   close(): Promise<void>;
 }
 
-/** What the hub answers. The rest is the SDK's: discovery, streams of changes, and methods nobody knows. */
-const METHODS = new Set([
-  "tools/list",
-  "tools/call",
-  "prompts/list",
-  "prompts/get",
-  "resources/list",
-  "resources/templates/list",
-  "resources/read",
-  "completion/complete",
-]);
 const META = "io.modelcontextprotocol/";
 /** Views that are kept; each has its own streams of changes. */
 const MOST_VIEWS = 64;

@@ -5,12 +5,16 @@ import type { Attached } from "../hub/audience.ts";
 import { type Hub, toRpcError } from "../hub/hub.ts";
 import type { View } from "../hub/view.ts";
 import type { Caller } from "../upstream/pool.ts";
+import { asEarly, createEarlyRequests, type EarlyRequest, type Line, type StreamSide } from "./early.ts";
 import { createEventStore } from "./event-store.ts";
+import { CAPABILITIES, INSTRUCTIONS } from "./offered.ts";
+import { refuse } from "./refuse.ts";
 import { watched } from "./stream.ts";
 
 export interface LegacySession {
   readonly id: string;
-  handle(request: globalThis.Request, body: unknown): Promise<Response>;
+  /** JSON where it is answered at once. */
+  handle(request: globalThis.Request, body: unknown): Promise<Response | JsonRecord>;
   /** Counts a stream as use of the session until it ends. */
   follow(response: Response): Response;
   /** ms since the epoch of the last use; now, while something runs. */
@@ -24,17 +28,6 @@ const ASKABLE = ["sampling", "elicitation", "roots"] as const;
 /** A person may have to answer. */
 const ASK_MS = 10 * 60_000;
 
-export const CAPABILITIES = {
-  tools: { listChanged: true },
-  prompts: { listChanged: true },
-  resources: { subscribe: true, listChanged: true },
-  logging: {},
-  completions: {},
-} as const;
-
-export const INSTRUCTIONS =
-  "Tools and prompts of several services; each is named <service>__<name>. Those of `sessarc` search and read the archive of this machine's coding sessions.";
-
 export async function createLegacySession(
   kernel: Kernel,
   hub: Hub,
@@ -42,20 +35,23 @@ export async function createLegacySession(
   view: View,
   ended: (id: string) => void,
 ): Promise<LegacySession> {
-  const [sdk, { WebStandardStreamableHTTPServerTransport }, { ResultSchema }] = await Promise.all([
-    import("@modelcontextprotocol/sdk/server/index.js"),
-    import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"),
-    import("@modelcontextprotocol/sdk/types.js"),
-  ]);
+  const [sdk, { WebStandardStreamableHTTPServerTransport }, { ResultSchema, SUPPORTED_PROTOCOL_VERSIONS }] =
+    await Promise.all([
+      import("@modelcontextprotocol/sdk/server/index.js"),
+      import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"),
+      import("@modelcontextprotocol/sdk/types.js"),
+    ]);
   // Not the SDK's own kinds of messages alone: what a service sends is passed on as it is.
   const server = new sdk.Server<Request, Notification, JsonRecord>(
     { name: "sessarc", version: VERSION },
     { capabilities: CAPABILITIES, ...(view.service === null ? { instructions: INSTRUCTIONS } : {}) },
   );
+  const events = createEventStore();
   const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: () => id,
-    eventStore: createEventStore(),
+    eventStore: events,
   });
+  const early = createEarlyRequests();
   const subscriptions = new Map<string, { service: string; uri: string }>();
   let level: string | undefined;
   let running = 0;
@@ -88,32 +84,47 @@ export async function createLegacySession(
 
   // The hub has levels of its own for each service.
   server.removeRequestHandler("logging/setLevel");
-  server.fallbackRequestHandler = async (request, extra) => {
-    const { method } = request;
-    const params = toRecord(request.params);
+  server.fallbackRequestHandler = async ({ id: rpcId, method, params }, extra) => {
+    const stream: StreamSide = {
+      signal: extra.signal,
+      tell: (kind, told) => extra.sendNotification({ method: kind, params: told }),
+      ask: async (kind, asked, signal) =>
+        toRecord(await extra.sendRequest({ method: kind, params: asked }, ResultSchema, { signal, timeout: ASK_MS })),
+    };
+    const line: Line = { tell: (kind, told) => void stream.tell(kind, told).catch(() => {}), ask: stream.ask };
+    try {
+      const request = { id: rpcId, method, params: toRecord(params) };
+      return await (early.take(rpcId, stream) ?? answer(request, line, extra.signal));
+    } catch (error) {
+      throw toRpcError(error);
+    }
+  };
+
+  async function answer({ id: rpcId, method, params }: EarlyRequest, line: Line, signal: AbortSignal) {
     const caller: Caller = {
       session: id,
       era: "legacy",
       capabilities: askable(),
       tell(kind, told) {
-        if (kind === "notifications/message" && !hears(told.level)) return;
-        void extra.sendNotification({ method: kind, params: told }).catch(() => {});
+        if (kind !== "notifications/message" || hears(told.level)) line.tell(kind, told);
       },
-      ask: async (kind, asked, signal) =>
-        toRecord(await extra.sendRequest({ method: kind, params: asked }, ResultSchema, { signal, timeout: ASK_MS })),
+      ask: line.ask,
     };
     if (method === "logging/setLevel") return setLevel(params);
+    if (method === "resources/unsubscribe") return unsubscribe(params, caller, signal);
     const handled: { service: string | null; uri?: string } = { service: null };
+    running++;
     try {
-      if (method === "resources/unsubscribe") return await unsubscribe(params, caller, extra.signal);
-      const result = await hub.ask(view, { caller, method, params, signal: extra.signal }, request.id, handled);
+      const result = await hub.ask(view, { caller, method, params, signal }, rpcId, handled);
       if (method === "resources/subscribe" && handled.service !== null)
         subscriptions.set(String(params.uri), { service: handled.service, uri: handled.uri ?? "" });
       return result;
-    } catch (error) {
-      throw toRpcError(error);
+    } finally {
+      running--;
+      usedAt = Date.now();
     }
-  };
+  }
+
   // What the client tells about itself is for the services that ask it.
   server.fallbackNotificationHandler = async ({ method, params }) => {
     for (const slot of hub.pool.ofSession(id)) await slot.connection.notify(method, toRecord(params)).catch(() => {});
@@ -139,6 +150,7 @@ export async function createLegacySession(
   async function close(): Promise<void> {
     detach();
     ended(id);
+    early.close();
     await server.close().catch(() => {});
     await hub.pool.endSession(id);
   }
@@ -147,7 +159,17 @@ export async function createLegacySession(
     id,
     async handle(request, body) {
       usedAt = Date.now();
-      return transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
+      const last = request.headers.get("last-event-id");
+      if (last !== null && request.method === "GET" && !events.has(last))
+        return refuse(400, -32000, "This event is no longer kept");
+      const { method, params } = toRecord(body);
+      if (method === "notifications/cancelled") await early.settle(toRecord(params).requestId);
+      const asked = asEarly(request, body, SUPPORTED_PROTOCOL_VERSIONS);
+      const answered = asked && (await early.start(asked, (line, signal) => answer(asked, line, signal)));
+      if (answered) return answered;
+      const response = await transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
+      if (asked && !response.ok) early.drop(asked.id);
+      return response;
     },
     follow(response) {
       running++;

@@ -1,0 +1,4 @@
+/** A refusal as JSON-RPC has it, for a request that belongs to nobody. */
+export function refuse(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status });
+}
