@@ -37,5 +37,6 @@ export { debugError } from "./utils/debug.ts";
 export { type ExecResult, endProcess, exec } from "./utils/exec.ts";
 export { isInside, resolveInside } from "./utils/path.ts";
 export { createRing, type Ring } from "./utils/ring.ts";
+export { nextSlice, Slices } from "./utils/slices.ts";
 export { VERSION } from "./utils/version.ts";
 export type { Pool, PoolTask } from "./workers/pool.ts";

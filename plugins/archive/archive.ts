@@ -10,6 +10,7 @@ import {
   type SessionUsage,
   type TranscriptPart,
 } from "sessarc";
+import { Changes } from "./catalogue/changes.ts";
 import { type Prices, usageByPrice } from "./catalogue/cost.ts";
 import { isDamage } from "./catalogue/damage.ts";
 import { Readers } from "./catalogue/readers.ts";
@@ -49,8 +50,10 @@ export interface Archive {
   readonly damage: Damage;
   /** Grows with every change of sessions or projects: equal numbers mean equal answers. */
   readonly generation: number;
-  /** Call after changing sessions or projects. */
-  changed(): void;
+  /** Call after changing sessions or projects. `ids`: all sessions whose rows are others now, none of them gone unnamed. */
+  changed(ids?: readonly string[]): void;
+  /** Sessions that changed after `generation`; undefined when that is not known, or projects changed. */
+  changedSince(generation: number): ReadonlySet<string> | undefined;
   /** The row of a session; throws SESSION_NOT_FOUND. */
   row(id: string): Promise<StoredSession>;
   /** The session as the API answers it; throws SESSION_NOT_FOUND. */
@@ -90,16 +93,12 @@ export function createArchive(kernel: Kernel): Archive {
   // Looked up each time: they start after the archive.
   const neighbour = <K extends keyof Neighbours>(name: K) => kernel.registry.services.get(name) as Neighbours[K];
   const costOf = (usage: SessionUsage) => neighbour("pricing")?.cost(usage) ?? null;
-  const store = createStore(db, () => neighbour("pricing"));
+  const changes = new Changes();
+  const store = createStore(db, () => neighbour("pricing"), changes);
   const resolver = createResolver(db, async (path) => (await neighbour("git")?.identity(path)) ?? { kind: "folder" });
   const readers = new Readers((error) => kernel.notify("listener:failed", error, { hook: "transcripts" }));
   const damage = new Damage(kernel, () => archive.importer);
-  const index = new SearchIndex(db, transcripts, readers, (id) => damage.found(id));
-  let generation = 0;
-  const changed = () => {
-    generation++;
-    index.invalidate();
-  };
+  const index = new SearchIndex(db, transcripts, readers, changes, (id) => damage.found(id));
   /** From the row as it was read, or, where that was replaced before the first message, as it is now. */
   async function* reading<T>(
     row: Pick<SessionRow, "id" | "parts">,
@@ -133,17 +132,18 @@ export function createArchive(kernel: Kernel): Archive {
     store,
     resolver,
     index,
-    importer: new Importer(kernel, resolver, readers, (ids) => {
-      damage.mended(ids);
-      changed();
+    importer: new Importer(kernel, resolver, readers, (stored, others = []) => {
+      damage.mended(stored);
+      changes.mark([...stored, ...others]);
     }),
     readers,
     damage,
     sources: createSources(kernel),
     get generation() {
-      return generation;
+      return changes.generation;
     },
-    changed,
+    changed: (ids) => changes.mark(ids),
+    changedSince: (generation) => changes.since(generation),
     costOf,
     usageByPrice(row) {
       const prices = neighbour("pricing");
@@ -161,7 +161,7 @@ export function createArchive(kernel: Kernel): Archive {
       return session;
     },
     async project(id) {
-      const [project] = await store.projects(id);
+      const [project] = await store.countProjects(id);
       if (!project) throw new SessarcError("PROJECT_NOT_FOUND", { id });
       return project;
     },

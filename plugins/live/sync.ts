@@ -138,13 +138,14 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
    */
   async function chooser() {
     const { db } = kernel.storage;
-    const ids = new Set((await db.all<{ id: string }>("select id from session")).map((row) => row.id));
     // Projects keep the time they came; a session's own is that of its last import.
     const oldest = await db.get<{ at: string | null }>("select min(created_at) as at from project");
     const first = oldest?.at ? Date.parse(oldest.at) : Number.POSITIVE_INFINITY;
     const { autoImport, sync } = kernel.config;
-    return <F extends { id: string; ref: { mtime?: number | undefined } }>(found: readonly F[]): F[] =>
-      found.filter(({ id, ref }) => (ids.has(id) ? sync : autoImport || (ref.mtime ?? 0) > first));
+    return async <F extends { id: string; ref: { mtime?: number | undefined } }>(found: readonly F[]): Promise<F[]> => {
+      const ids = await archive().store.known(found.map(({ id }) => id));
+      return found.filter(({ id, ref }) => (ids.has(id) ? sync : autoImport || (ref.mtime ?? 0) > first));
+    };
   }
 
   function begin(): void {

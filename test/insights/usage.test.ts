@@ -227,7 +227,8 @@ describe("GET /usage", () => {
     const after = (await cube.figures()).sessions;
     const same = [1, 2, 3].map((n) => {
       const id = `claude-code:${uuid(n)}`;
-      return before.get(id)?.usage === after.get(id)?.usage;
+      const find = (sessions: typeof after) => sessions.find((session) => session.id === id);
+      return find(before) === find(after);
     });
     expect(same).toEqual([true, false, true]);
   });

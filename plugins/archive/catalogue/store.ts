@@ -1,5 +1,6 @@
 /** SQL of the archive: one function per question, wire resources made from rows. */
-import type { Database, SqlValue, Statement, TranscriptPart } from "sessarc";
+import { type Database, Slices, type SqlValue, type Statement, type TranscriptPart } from "sessarc";
+import type { Changes } from "./changes.ts";
 import { costsOf, type Prices } from "./cost.ts";
 import { LISTED, LIVE_MS, type ListedRow, RECENT_MS, toSession } from "./listed.ts";
 import { projectsNamed, sessionNamed } from "./names.ts";
@@ -15,6 +16,9 @@ import {
   type SessionRow,
   type StoredSession,
 } from "./types.ts";
+
+/** Ids in one query. */
+const PAGE = 500;
 
 export interface SessionFilter {
   project?: string | readonly string[] | undefined;
@@ -37,8 +41,9 @@ export interface SessionFilter {
 const BYTES =
   "select coalesce(sum(json_extract(part.value, '$[1]')), 0) from (select parts from session union all select parts from earlier) all_parts, json_each(all_parts.parts) part";
 
-/** `prices`: undefined when no plugin knows any. */
-export function createStore(db: Database, prices: () => Prices | undefined) {
+/** `prices`: undefined when no plugin knows any. `changes`: what is counted over all sessions is kept until something changed. */
+export function createStore(db: Database, prices: () => Prices | undefined, changes: Changes) {
+  let counted: { generation: number; projects: Promise<Project[]> } | undefined;
   const toSessions = async (rows: readonly ListedRow[]): Promise<Session[]> => {
     const known = prices();
     const costs = known && (await costsOf(db, known, rows));
@@ -130,6 +135,22 @@ export function createStore(db: Database, prices: () => Prices | undefined) {
       };
     },
 
+    /** Those of `ids` that are stored. */
+    async known(ids: readonly string[]): Promise<Set<string>> {
+      const known = new Set<string>();
+      const slices = new Slices();
+      for (let i = 0; i < ids.length; i += PAGE) {
+        const page = ids.slice(i, i + PAGE);
+        const rows = await db.all<{ id: string }>(
+          `select id from session where id in (${page.map(() => "?").join(", ")})`,
+          page,
+        );
+        for (const { id } of rows) known.add(id);
+        if (slices.due) await slices.turn();
+      }
+      return known;
+    },
+
     sessionNamed: (wanted: string) => sessionNamed(db, wanted),
     projectIds: (wanted: string) => projectsNamed(db, wanted),
     hasTool: async (tool: string) =>
@@ -158,8 +179,21 @@ export function createStore(db: Database, prices: () => Prices | undefined) {
 
     projectRow: (id: string) => db.get<ProjectRow>("select * from project where id = ?", [id]),
 
-    /** Projects with their counts, newest first, without git. Those that hold nothing (associated away) are left out unless named. */
-    async projects(id?: string): Promise<Project[]> {
+    /** Projects with their counts, newest first, without git. Those that hold nothing (associated away) are left out. */
+    projects(): Promise<readonly Project[]> {
+      const { generation } = changes;
+      if (counted?.generation !== generation) {
+        const projects = self.countProjects();
+        counted = { generation, projects };
+        projects.catch(() => {
+          counted = undefined;
+        });
+      }
+      return counted.projects;
+    },
+
+    /** The same counted now, or one of them, whatever it holds. */
+    async countProjects(id?: string): Promise<Project[]> {
       const one = id === undefined ? "" : "where p.id = ?";
       const rows = await db.all<
         ProjectRow & {

@@ -3,6 +3,7 @@ import type { Adapter, Database, Kernel, SessionEvent, TranscriptPart } from "se
 import { type EarlierRow, partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
 import { takeFacts } from "../counting/merge.ts";
 import { collectFacts, type FactsCollector } from "./facts.ts";
+import type { OnCommit } from "./stage.ts";
 
 /** `copied` of a session whose origin was not looked at yet: it is not there, or this run brought one of the two. */
 export const UNKNOWN = -1;
@@ -16,7 +17,7 @@ const OPEN = `select f.id, f.tool, f.parts, f.facts, f.message_count, f.error_co
   from session f join session p on p.id = coalesce(f.forked_from, f.parent_id) where f.copied = ${UNKNOWN} and p.id <> f.id`;
 
 /** Looks at forks whose origin is archived and was not compared yet. Reads both texts as far as they are the same. */
-export async function settleCopies(kernel: Kernel, onChange: (ids: readonly string[]) => void): Promise<void> {
+export async function settleCopies(kernel: Kernel, onChange: OnCommit): Promise<void> {
   const { db } = kernel.storage;
   for (const fork of await db.all<Fork>(OPEN)) {
     if (kernel.closing.aborted) return;
@@ -25,6 +26,7 @@ export async function settleCopies(kernel: Kernel, onChange: (ids: readonly stri
     if (!origin) {
       // They share replies because one started the other: no fork.
       await db.run("update session set forked_from = null, copied = 0 where id = ?", [fork.id]);
+      onChange([], [fork.id]);
       continue;
     }
     if (!copied) {
@@ -44,7 +46,7 @@ export async function settleCopies(kernel: Kernel, onChange: (ids: readonly stri
         fork.id,
       ],
     );
-    onChange([fork.id]);
+    onChange([], [fork.id]);
   }
 }
 

@@ -10,6 +10,7 @@ import { sweepOrphans } from "./orphans.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";
 import { runImport } from "./run.ts";
 import { Settler } from "./settle.ts";
+import type { OnCommit } from "./stage.ts";
 
 export interface Selection {
   sessions?: readonly string[] | undefined;
@@ -35,7 +36,7 @@ export class Importer {
   readonly #kernel: Kernel;
   readonly #resolver: ProjectResolver;
   readonly #readers: Readers;
-  readonly #onCommit: (ids: readonly string[]) => void;
+  readonly #onCommit: OnCommit;
   #scan: Scan | undefined;
   #scanning: Promise<Scan> | undefined;
   #nextScan: Promise<Scan> | undefined;
@@ -51,7 +52,7 @@ export class Importer {
   /** End of the last run that looked at all tools. */
   lastSyncAt: string | null = null;
 
-  constructor(kernel: Kernel, resolver: ProjectResolver, readers: Readers, onCommit: (ids: readonly string[]) => void) {
+  constructor(kernel: Kernel, resolver: ProjectResolver, readers: Readers, onCommit: OnCommit) {
     this.#kernel = kernel;
     this.#readers = readers;
     this.#resolver = resolver;

@@ -1,15 +1,16 @@
 /** One import run: what changed is read in the pool, committed in groups, and told as it goes. */
-import type { Database, PoolTask, SessionRef, Statement } from "sessarc";
-import { type EarlierRow, partsOf, type SessionRow } from "../catalogue/types.ts";
+import type { PoolTask, Statement } from "sessarc";
+import type { SessionRow } from "../catalogue/types.ts";
 import { type Found, versionOf } from "../places/scan.ts";
 import { settleCopies } from "./copies.ts";
 import { CANCELLED } from "./failure.ts";
 import { importSessions, runJob } from "./job.ts";
 import { toJobs, toStored } from "./jobs.ts";
+import { type Known, loadPast, type Past, storedTexts } from "./known.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";
 import { COUNTED } from "./rows.ts";
-import { isRecount, type Known, Stage, type StageOptions } from "./stage.ts";
-import type { ImportedSession, ImportJob, JobResult, JobSession, StoredText } from "./types.ts";
+import { Stage, type StageOptions } from "./stage.ts";
+import type { ImportedSession, ImportJob, JobResult, JobSession } from "./types.ts";
 
 export interface RunOptions extends StageOptions {
   found: readonly Found[];
@@ -29,18 +30,18 @@ const IMPORT_TASK: PoolTask<[ImportJob], JobResult[]> = {
 };
 
 /**
- * Imports what is new or changed in `found`. Cost: one catalogue query and a comparison per unchanged session; reading happens in the
- * pool; commits are grouped. A session whose log cannot be read fails alone; a full disk ends the run, and what was committed stays.
+ * Imports what is new or changed in `found`. Cost: a look-up by key and a comparison per unchanged session, nothing for
+ * sessions that are not in `found`; reading happens in the pool; commits are grouped. A session whose log cannot be read fails alone; a full disk ends the run, and what was committed stays.
  */
 export async function runImport(options: RunOptions): Promise<ImportReport> {
   const { kernel, found, onFrame } = options;
   const started = performance.now();
   const { db } = kernel.storage;
-  const known = await loadKnown(db);
-  const tombstones = await db.all<{ session_id: string; generation: number }>(
-    "select session_id, generation from tombstone",
+  const past = await loadPast(
+    db,
+    found.map((one) => one.id),
   );
-  const deleted = new Map(tombstones.map((row) => [row.session_id, row.generation]));
+  const { known, deleted } = past;
   const report: ImportReport = {
     imported: 0,
     unchanged: 0,
@@ -67,7 +68,7 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
     } else changed.push(one);
   }
   if (moved.length > 0) await db.batch(moved);
-  if (changed.length > 0) await new Run(options, known, deleted, report).go(changed);
+  if (changed.length > 0) await new Run(options, past, report).go(changed);
   report.ms = Math.round(performance.now() - started);
   onFrame({
     type: "progress",
@@ -80,22 +81,6 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
     current: null,
   });
   return report;
-}
-
-async function loadKnown(db: Database): Promise<Map<string, Known>> {
-  const rows = await db.all<Known>(
-    "select id, source_path, source_version, source_bytes, generation, parts, missing, has_cursor, format from session",
-  );
-  const known = new Map(rows.map((row) => [row.id, row]));
-  for (const row of rows) row.earlier = [];
-  for (const text of await db.all<EarlierRow>("select * from earlier order by version desc"))
-    known.get(text.session_id)?.earlier.push(text);
-  return known;
-}
-
-function storedTexts(known: Known, ref: SessionRef): StoredText[] {
-  const earlier = known.earlier.map((text) => ({ version: text.version, parts: partsOf(text) }));
-  return isRecount(known, ref) ? earlier : [{ version: known.generation, parts: partsOf(known) }, ...earlier];
 }
 
 class Run {
@@ -112,16 +97,11 @@ class Run {
   #bytesTotal = 0;
   #lastProgress = Number.NEGATIVE_INFINITY;
 
-  constructor(
-    options: RunOptions,
-    known: ReadonlyMap<string, Known>,
-    deleted: ReadonlyMap<string, number>,
-    report: ImportReport,
-  ) {
+  constructor(options: RunOptions, past: Past, report: ImportReport) {
     this.#options = options;
-    this.#known = known;
+    this.#known = past.known;
     this.#report = report;
-    this.#stage = new Stage(options, known, deleted);
+    this.#stage = new Stage(options, past);
   }
 
   async go(changed: readonly Found[]): Promise<void> {
@@ -242,12 +222,14 @@ class Run {
   }
 
   async #nameProjects(): Promise<void> {
+    const { touched } = this.#stage;
+    const ids = [...touched.keys()];
     const rows = await this.#options.kernel.storage.db.all<{ id: string; name: string }>(
-      "select id, coalesce(name, derived_name) as name from project",
+      `select id, coalesce(name, derived_name) as name from project where id in (${ids.map(() => "?").join(", ")})`,
+      ids,
     );
     this.#report.projects = rows
-      .filter((row) => this.#stage.touched.has(row.id))
-      .map((row) => ({ ...row, sessions: this.#stage.touched.get(row.id) ?? 0 }))
+      .map((row) => ({ ...row, sessions: touched.get(row.id) ?? 0 }))
       .sort((a, b) => b.sessions - a.sessions);
   }
 }

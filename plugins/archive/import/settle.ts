@@ -1,6 +1,5 @@
 /** Counts each reply once: which of an imported session's replies are its own, and which other sessions lose theirs to it. */
-import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Database, SessionRef, SessionUsage, Statement, UsageEvidence } from "sessarc";
+import { type Database, type SessionRef, type SessionUsage, Slices, type Statement, type UsageEvidence } from "sessarc";
 import type { SessionFacts, SessionRow } from "../catalogue/types.ts";
 import { type Book, decodeBook, encodeBook, entriesOf, toBook } from "../counting/book.ts";
 import { type Claim, type Claimant, Claims, isOlder } from "../counting/claims.ts";
@@ -15,6 +14,8 @@ export interface Settled {
   write: Statement[];
   /** Of sessions that lose replies to this one. Reads their rows: what is staged must be committed before. */
   after: (() => Promise<Statement[]>) | undefined;
+  /** Those sessions. */
+  losers: readonly string[];
 }
 
 /** What is stored of a session goes on (`appended`), is followed by another text of it (`replaced`), or does not matter. */
@@ -39,7 +40,6 @@ interface Stored {
 /** Of the blob: 0 pairs of hash and output, 1 a book. */
 const FORMAT = 1;
 const PAGE = 200;
-const SLICE_MS = 5;
 
 export class Settler {
   readonly #db: Database;
@@ -52,7 +52,7 @@ export class Settler {
   /** Holds every stored reply, see claims.ts for what that takes. In slices; one that failed to store must not be used again. */
   static async load(db: Database): Promise<Settler> {
     const settler = new Settler(db);
-    let slice = performance.now();
+    const slices = new Slices();
     for (let after = 0, more = true; more; ) {
       const rows = await db.all<Stored & { rowid: number }>(
         `select rowid, session_id, born, format, hashes from session_replies where rowid > ? order by rowid limit ${PAGE}`,
@@ -61,9 +61,7 @@ export class Settler {
       for (const row of rows) {
         settler.#claims.claim({ id: row.session_id, born: row.born }, heldBy(row));
         after = row.rowid;
-        if (performance.now() - slice < SLICE_MS) continue;
-        await nextTurn();
-        slice = performance.now();
+        if (slices.due) await slices.turn();
       }
       more = rows.length === PAGE;
     }
@@ -76,7 +74,7 @@ export class Settler {
     const listed = toBook(session.replies);
     const book = joinBooks(listed, stored?.book, follows === "appended", session.earlier.length > 0);
     settleLoose(session, listed, book, before);
-    if (book.size === 0) return { write: [], after: undefined };
+    if (book.size === 0) return { write: [], after: undefined, losers: [] };
     const born = Math.min(session.born, stored?.born ?? session.born);
     // What an appended log does not list again is as it was.
     const open = [...(follows === "appended" ? listed.keys() : book.keys())].flatMap((hash) => book.get(hash) ?? []);
@@ -99,14 +97,14 @@ export class Settler {
         [session.id, ref.tool, born, FORMAT, encodeBook(book)],
       ],
     ];
-    if (taken.size === 0) return { write, after: undefined };
+    if (taken.size === 0) return { write, after: undefined, losers: [] };
     const after = async () => {
       const statements: Statement[] = [];
       for (const [id, claims] of taken)
         statements.push(...(await this.#disown(id, { id: session.id, born }, open, claims)));
       return statements;
     };
-    return { write, after };
+    return { write, after, losers: [...taken.keys()] };
   }
 
   /** Takes replies out of a stored session that another one has more of. */

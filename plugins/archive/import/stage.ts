@@ -1,60 +1,45 @@
 /** Collects what was read into groups that are committed together, and removes what each replaces. */
-import type { Kernel, SessionRef, Statement } from "sessarc";
+import type { Kernel, Statement } from "sessarc";
 import type { Readers } from "../catalogue/readers.ts";
-import { type EarlierRow, partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
+import { partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
 import { addFacts, keepTime } from "../counting/merge.ts";
 import type { ProjectResolver } from "../places/projects.ts";
 import type { Found } from "../places/scan.ts";
-import { COUNTED, replaceEarlier, upsert } from "./rows.ts";
+import { isRecount, type Known, type Past } from "./known.ts";
+import { replaceEarlier, upsert } from "./rows.ts";
 import type { Arrival, Follows, Settler } from "./settle.ts";
 import type { ImportedSession } from "./types.ts";
 
 /** Sessions committed together: one fsync, and a batch small enough that no request waits. */
 const GROUP = 48;
 
+/** Told after each committed group: sessions that were stored, and others whose rows changed with them. */
+export type OnCommit = (stored: readonly string[], others?: readonly string[]) => void;
+
 export interface StageOptions {
   kernel: Kernel;
   resolver: ProjectResolver;
-  /** Told after each committed group. */
-  onCommit(ids: readonly string[]): void;
+  onCommit: OnCommit;
   readers: Readers;
   /** Who owns which reply, from run to run. */
   settler(): Promise<Settler>;
 }
-
-/** What a run knows of each stored session. */
-export interface Known {
-  id: string;
-  source_path: string;
-  source_version: string;
-  source_bytes: number;
-  generation: number;
-  parts: string;
-  missing: number;
-  has_cursor: number;
-  format: number;
-  /** Newest first. */
-  earlier: EarlierRow[];
-}
-
-/** It is counted anew from the log it was counted from before: nothing of that is an earlier text. */
-export const isRecount = (known: Known, ref: SessionRef): boolean =>
-  known.format < COUNTED && known.source_path === ref.path && (ref.size ?? known.source_bytes) >= known.source_bytes;
 
 export class Stage {
   readonly #options: StageOptions;
   readonly #known: ReadonlyMap<string, Known>;
   readonly #deleted: ReadonlyMap<string, number>;
   #statements: Statement[] = [];
+  /** Sessions that lose replies to what is staged. */
+  #losers: string[] = [];
   #staged: { id: string; old: number[]; oldCursor: number }[] = [];
   /** Sessions stored so far, by the id of their project. */
   readonly touched = new Map<string, number>();
 
-  /** `deleted`: generation that each deleted session had. */
-  constructor(options: StageOptions, known: ReadonlyMap<string, Known>, deleted: ReadonlyMap<string, number>) {
+  constructor(options: StageOptions, past: Past) {
     this.#options = options;
-    this.#known = known;
-    this.#deleted = deleted;
+    this.#known = past.known;
+    this.#deleted = past.deleted;
   }
 
   /** Of what is stored next. Never one that was: answers are kept by it, and files named. */
@@ -108,25 +93,28 @@ export class Stage {
 
   async #settle(arrival: Arrival): Promise<void> {
     const settler = await this.#options.settler();
-    const { write, after } = await settler.settle(arrival);
+    const { write, after, losers } = await settler.settle(arrival);
     this.#statements.push(...write);
     if (!after) return;
     await this.commit(); // the session that loses may be among what is staged
     this.#statements.push(...(await after()));
+    this.#losers.push(...losers);
   }
 
   /** Stores what was added, then removes the files it replaces: a crash between leaves files that the next import sweeps. */
   async commit(): Promise<void> {
     const statements = this.#statements;
     const staged = this.#staged;
+    const losers = this.#losers;
     this.#statements = [];
+    this.#losers = [];
     this.#staged = [];
     if (statements.length === 0) return;
     const { kernel, onCommit, readers } = this.#options;
     const { db, transcripts } = kernel.storage;
     await db.batch(statements);
     const ids = staged.map((one) => one.id);
-    onCommit(ids); // who begins now reads what is new
+    onCommit(ids, losers); // who begins now reads what is new
     await readers.retire(async () => {
       for (const { id, old, oldCursor } of staged) {
         if (old.length > 0) await transcripts.remove(id, old);

@@ -19,7 +19,7 @@ const list = defineRoute({
   handler: async ({ kernel, query }): Promise<Project[]> => {
     const archive = kernel.inject("archive");
     const projects = await archive.store.projects();
-    if (query.git === "0") return projects;
+    if (query.git === "0") return [...projects];
     const git = await archive.gitOf(projects);
     return projects.map((project) => ({ ...project, git: git.get(project.id) ?? null }));
   },

@@ -90,7 +90,7 @@ const rename = defineRoute({
     const archive = kernel.inject("archive");
     if (!(await archive.store.renameSession(params.id, body.name || null)))
       throw new SessarcError("SESSION_NOT_FOUND", { id: params.id });
-    archive.changed();
+    archive.changed([params.id]);
     return archive.session(params.id);
   },
 });
@@ -113,7 +113,7 @@ const remove = defineRoute({
       });
       return family;
     });
-    archive.changed();
+    archive.changed(ids);
     for (const id of ids) await kernel.notify("session:removed", { id });
     return { deleted: true, subagents: ids.length - 1 };
   },
@@ -134,14 +134,24 @@ const sync = defineRoute({
     const archive = kernel.inject("archive");
     const row = await archive.row(params.id);
     if (!archive.adapter(row.tool)) throw new SessarcError("ADAPTER_MISSING", { tool: row.tool });
-    const report = await archive.importer.run(
-      (scan) => {
-        const found = scan.found.get(params.id);
-        if (!found) throw new SessarcError("SOURCE_MISSING", { id: params.id });
-        return [found];
-      },
-      new Set([params.id]),
-    );
+    const { importer } = archive;
+    let looked = false;
+    // Where its log was; all places are listed only when it is no longer there.
+    let report = await importer.runPaths([row.source_path], (found) => {
+      const own = found.filter((one) => one.id === params.id);
+      looked = own.length > 0;
+      return own;
+    });
+    if (!looked) {
+      report = await importer.run(
+        (scan) => {
+          const found = scan.found.get(params.id);
+          if (!found) throw new SessarcError("SOURCE_MISSING", { id: params.id });
+          return [found];
+        },
+        new Set([params.id]),
+      );
+    }
     const [failed] = report.failed;
     if (failed) throw new SessarcError("SOURCE_DAMAGED", { id: params.id, reason: failed.message });
     return {

@@ -1,5 +1,6 @@
 /** The sessions a search goes through, with directories and signatures of their texts as far as they were read. */
-import type { Database, PartIndex, TranscriptPart, Transcripts } from "sessarc";
+import { type Database, type PartIndex, Slices, type TranscriptPart, type Transcripts } from "sessarc";
+import type { Changes } from "../catalogue/changes.ts";
 import { isDamage } from "../catalogue/damage.ts";
 import { type EarlierRow, partsOf } from "../catalogue/types.ts";
 
@@ -38,30 +39,27 @@ interface Row {
   parts: string;
 }
 
-const ROWS =
-  "select id, project_id, tool, sort_at, started_at, ended_at, error_count, parts from session order by sort_at desc, id";
+const COLUMNS = "id, project_id, tool, sort_at, started_at, ended_at, error_count, parts";
+/** Rows read between two looks at the clock. */
+const PAGE = 500;
 
 export class Entries {
   readonly #db: Database;
   readonly #transcripts: Transcripts;
-  #list: Entry[] = [];
-  #changes = 0;
+  readonly #changes: Changes;
+  #list: readonly Entry[] = [];
   #readAt = -1;
   #reading: Promise<void> | undefined;
 
-  constructor(db: Database, transcripts: Transcripts) {
+  constructor(db: Database, transcripts: Transcripts, changes: Changes) {
     this.#db = db;
     this.#transcripts = transcripts;
+    this.#changes = changes;
   }
 
-  /** Sessions were replaced, moved or removed: the list is read again when it is next asked for. */
-  invalidate(): void {
-    this.#changes++;
-  }
-
-  /** All of them as they are now, newest first. One read for those who ask at once. */
+  /** All of them as they are now, newest first; only what changed since the last call is read. One read for those who ask at once. */
   async list(): Promise<readonly Entry[]> {
-    while (this.#readAt !== this.#changes) {
+    while (this.#readAt !== this.#changes.generation) {
       this.#reading ??= this.#read().finally(() => {
         this.#reading = undefined;
       });
@@ -92,17 +90,78 @@ export class Entries {
   }
 
   async #read(): Promise<void> {
-    const changes = this.#changes;
-    const [rows, kept] = await Promise.all([
-      this.#db.all<Row>(ROWS),
-      this.#db.all<EarlierRow>("select * from earlier order by version desc"),
-    ]);
-    const earlier = new Map<string, EarlierRow[]>();
-    for (const row of kept) earlier.set(row.session_id, [...(earlier.get(row.session_id) ?? []), row]);
-    const known = new Map(this.#list.map((entry) => [entry.id, entry]));
-    this.#list = rows.map((row) => toEntry(row, earlier.get(row.id) ?? [], known.get(row.id)));
-    this.#readAt = changes;
+    const { generation } = this.#changes;
+    const changed = this.#changes.since(this.#readAt);
+    const known = new Map<string, Entry>();
+    for (const entry of this.#list) if (!changed || changed.has(entry.id)) known.set(entry.id, entry);
+    const read: Entry[] = [];
+    const slices = new Slices();
+    const pages = changed ? this.#rowsOf([...changed]) : this.#allRows();
+    for await (const { rows, texts } of pages) {
+      const earlier = new Map<string, EarlierRow[]>();
+      for (const text of texts) earlier.set(text.session_id, [...(earlier.get(text.session_id) ?? []), text]);
+      for (const row of rows) read.push(toEntry(row, earlier.get(row.id) ?? [], known.get(row.id)));
+      if (slices.due) await slices.turn();
+    }
+    read.sort(newestFirst);
+    this.#list = changed
+      ? merge(
+          this.#list.filter((entry) => !changed.has(entry.id)),
+          read,
+        )
+      : read;
+    this.#readAt = generation;
   }
+
+  async *#allRows(): AsyncGenerator<{ rows: Row[]; texts: EarlierRow[] }> {
+    for (let after = 0; ; ) {
+      const rows = await this.#db.all<Row & { rowid: number }>(
+        `select rowid, ${COLUMNS} from session where rowid > ? order by rowid limit ${PAGE}`,
+        [after],
+      );
+      const last = rows.at(-1);
+      if (!last) return;
+      const texts = await this.#db.all<EarlierRow>(
+        "select e.* from earlier e join session s on s.id = e.session_id where s.rowid > ? and s.rowid <= ? order by e.version desc",
+        [after, last.rowid],
+      );
+      yield { rows, texts };
+      after = last.rowid;
+    }
+  }
+
+  async *#rowsOf(ids: readonly string[]): AsyncGenerator<{ rows: Row[]; texts: EarlierRow[] }> {
+    for (let i = 0; i < ids.length; i += PAGE) {
+      const page = ids.slice(i, i + PAGE);
+      const marks = page.map(() => "?").join(", ");
+      const rows = await this.#db.all<Row>(`select ${COLUMNS} from session where id in (${marks})`, page);
+      const texts = await this.#db.all<EarlierRow>(
+        `select * from earlier where session_id in (${marks}) order by version desc`,
+        page,
+      );
+      yield { rows, texts };
+    }
+  }
+}
+
+const newestFirst = (a: Entry, b: Entry) => b.sortAt - a.sortAt || (a.id < b.id ? -1 : 1);
+
+/** Two sorted lists as one. The second is short. */
+function merge(kept: readonly Entry[], read: readonly Entry[]): Entry[] {
+  const out: Entry[] = [];
+  let from = 0;
+  for (const entry of read) {
+    let [low, high] = [from, kept.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (newestFirst(kept[middle] as Entry, entry) < 0) low = middle + 1;
+      else high = middle;
+    }
+    for (; from < low; from++) out.push(kept[from] as Entry);
+    out.push(entry);
+  }
+  for (; from < kept.length; from++) out.push(kept[from] as Entry);
+  return out;
 }
 
 function toEntry(row: Row, earlier: readonly EarlierRow[], old: Entry | undefined): Entry {

@@ -1,6 +1,7 @@
 /** Search over the archive: signatures rule chunks out, the rest is inflated and looked at, newest sessions first. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Chunk, ChunkEntry, Database, TranscriptPart, Transcripts } from "sessarc";
+import type { Changes } from "../catalogue/changes.ts";
 import { isDamage } from "../catalogue/damage.ts";
 import type { Readers } from "../catalogue/readers.ts";
 import { ChunkCache } from "./cache.ts";
@@ -56,17 +57,18 @@ export class SearchIndex {
   readonly #onDamage: (id: string) => void;
 
   /** `onDamage`: told the session whose transcript could not be read. */
-  constructor(db: Database, transcripts: Transcripts, readers: Readers, onDamage: (id: string) => void) {
+  constructor(
+    db: Database,
+    transcripts: Transcripts,
+    readers: Readers,
+    changes: Changes,
+    onDamage: (id: string) => void,
+  ) {
     this.#readers = readers;
     this.#onDamage = onDamage;
-    this.#entries = new Entries(db, transcripts);
+    this.#entries = new Entries(db, transcripts, changes);
     this.#transcripts = transcripts;
     this.#cache = new ChunkCache(transcripts);
-  }
-
-  /** Sessions were replaced, moved or removed: the list is read again at the next search. */
-  invalidate(): void {
-    this.#entries.invalidate();
   }
 
   close(): void {

@@ -1,53 +1,19 @@
 /**
  * What every view is added up from: per session its quarter-hours as plain numbers. Filled from the catalogue, never from transcripts;
- * when the archive changed, only the sessions that changed are read again.
+ * when the archive changed, only the sessions that changed are looked at.
  */
-import type { Services, SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
+import { type Services, type SessionUsage, Slices, type TokenUsage, type UsageEvidence } from "sessarc";
 import { QUARTER_MS } from "./buckets.ts";
+import { type Counts, CubeSession, type Slot, type TokenSlot } from "./cube-session.ts";
 
 type Archive = Services["archive"];
-
-/** One model's tokens of one quarter-hour. */
-export interface TokenSlot {
-  quarter: number;
-  model: string;
-  tokens: TokenUsage;
-}
-
-export interface CubeSession {
-  id: string;
-  tool: string;
-  project: string;
-  parent: string | null;
-  /** The session that counts for this one: its own id, or that of the session it was started from, through all levels. */
-  root: string;
-  label: string | null;
-  /** ms; null without times. */
-  endedAt: number | null;
-  activeMs: number;
-  messages: number;
-  evidence: UsageEvidence | null;
-  /** Quarter-hours since the epoch, growing; with messages, active ms and failed calls of each. */
-  quarters: Int32Array;
-  m: Int32Array;
-  a: Float64Array;
-  e: Int32Array;
-  usage: TokenSlot[];
-  /** Of the session as a whole; put together when first asked for. */
-  counts(): Counts;
-}
-
-export interface Counts {
-  /** Messages by kind. */
-  kinds: Record<string, number>;
-  /** Calls and failures by tool name. */
-  tools: Record<string, [calls: number, errors: number]>;
-}
 
 /** What the archive held at one generation. */
 export interface Figures {
   readonly generation: number;
-  readonly sessions: ReadonlyMap<string, CubeSession>;
+  readonly sessions: readonly CubeSession[];
+  /** Undefined too for one that was moved or removed since. */
+  get(id: string): CubeSession | undefined;
 }
 
 export interface Cube {
@@ -65,85 +31,114 @@ interface Row {
   /** ms of the end, else of the start, else of the log. */
   sort_at: number;
   ended_at: string | null;
-  active_ms: number;
   message_count: number;
   error_count: number;
   usage: string;
   evidence: string | null;
-  stamp: string;
-  facts?: string;
+  facts: string;
 }
 interface Slots {
   [name: string]: { m: number; a: number; e: number; u?: SessionUsage };
 }
-interface Facts {
-  slots: Slots;
-  counts(): Counts;
+interface Facts extends Counts {
+  slots?: Slots;
 }
 
-/** Rows read between two turns of the event loop. */
-const PAGE = 250;
-const FACTS_PAGE = 100;
+/** Rows read between two looks at the clock. */
+const PAGE = 100;
 
 const COLUMNS =
   "rowid, id, tool, project_id, parent_id, substr(coalesce(name, title, first_prompt), 1, 160) as label, ended_at, sort_at, " +
-  "active_ms, message_count, error_count, usage, evidence, generation || ':' || imported_at as stamp";
-const page = (columns: string) => `select ${columns} from session where rowid > ? order by rowid limit ${PAGE}`;
-const LOOK = page(COLUMNS);
-/** The first time every session is new: one query instead of two. */
-const LOAD = page(`${COLUMNS}, facts`);
+  "message_count, error_count, usage, evidence, facts";
 
 export function createCube(archive: Archive, db: CatalogReader): Cube {
-  let current: Figures = { generation: -1, sessions: new Map() };
-  let stamps = new Map<string, string>();
+  let generation = -1;
+  let figures: Figures | undefined;
   let running: Promise<void> | undefined;
+  /** Where each session stands in the list. Only for questions about the newest figures. */
+  let places = new Map<string, number>();
+
+  async function* all(): AsyncGenerator<Row[]> {
+    for (let after = 0; ; ) {
+      const rows = await db.all<Row>(`select ${COLUMNS} from session where rowid > ? order by rowid limit ${PAGE}`, [
+        after,
+      ]);
+      const last = rows.at(-1);
+      if (!last) return;
+      yield rows;
+      after = last.rowid;
+    }
+  }
+
+  async function* some(ids: readonly string[]): AsyncGenerator<Row[]> {
+    for (let i = 0; i < ids.length; i += PAGE) {
+      const page = ids.slice(i, i + PAGE);
+      yield await db.all<Row>(`select ${COLUMNS} from session where id in (${page.map(() => "?").join(", ")})`, page);
+    }
+  }
 
   const refresh = async () => {
     const target = archive.generation;
-    const next = new Map<string, CubeSession>();
-    const nextStamps = new Map<string, string>();
-    const changed: Row[] = [];
-    const sql = current.generation < 0 ? LOAD : LOOK;
-    for (let after = 0; ; ) {
-      const rows = await db.all<Row>(sql, [after]);
+    const changed = generation < 0 ? undefined : archive.changedSince(generation);
+    const sessions = changed && figures ? [...figures.sessions] : [];
+    const at = changed ? places : new Map<string, number>();
+    const gone = new Set(changed);
+    const slices = new Slices();
+    /** Somebody's parent may have come, gone or changed. */
+    let related = !changed;
+    for await (const rows of changed ? some([...changed]) : all()) {
       for (const row of rows) {
-        const known = stamps.get(row.id) === stampOf(row) ? current.sessions.get(row.id) : undefined;
-        nextStamps.set(row.id, stampOf(row));
-        if (known) next.set(row.id, { ...known, project: row.project_id, label: row.label });
-        else if (row.facts === undefined) changed.push(row);
-        else next.set(row.id, toSession(row, readFacts(row.facts)));
+        const session = toSession(row, readFacts(row.facts));
+        gone.delete(row.id);
+        const place = at.get(row.id);
+        const old = place === undefined ? undefined : sessions[place];
+        if (place !== undefined && old) {
+          session.root = old.root;
+          related ||= old.parent !== session.parent;
+          sessions[place] = session;
+        } else {
+          related = true;
+          at.set(row.id, sessions.push(session) - 1);
+        }
       }
-      const last = rows.at(-1);
-      if (!last || rows.length < PAGE) break;
-      after = last.rowid;
-      await turn();
+      if (slices.due) await slices.turn();
     }
-    for (let i = 0; i < changed.length; i += FACTS_PAGE) {
-      const rows = changed.slice(i, i + FACTS_PAGE);
-      const found = await db.all<{ id: string; facts: string }>(
-        `select id, facts from session where id in (${rows.map(() => "?").join(", ")})`,
-        rows.map((row) => row.id),
-      );
-      const facts = new Map(found.map((row) => [row.id, readFacts(row.facts)]));
-      for (const row of rows) next.set(row.id, toSession(row, facts.get(row.id)));
-      await turn();
+    for (const id of gone) {
+      const place = at.get(id);
+      const last = sessions.at(-1);
+      if (place === undefined || !last) continue;
+      related = true;
+      sessions[place] = last;
+      at.set(last.id, place);
+      at.delete(id);
+      sessions.pop();
     }
-    for (const session of next.values()) session.root = rootOf(session, next);
-    current = { generation: target, sessions: next };
-    stamps = nextStamps;
+    const get = (id: string) => {
+      const session = sessions[at.get(id) ?? -1];
+      return session?.id === id ? session : undefined;
+    };
+    if (related) {
+      for (const session of sessions) {
+        session.root = session.parent === null ? session.id : rootOf(session, session.parent, get);
+        if (slices.due) await slices.turn();
+      }
+    }
+    places = at;
+    generation = target;
+    figures = { generation: target, sessions, get };
   };
 
   return {
     async figures() {
       // A change while it ran is found by the next look; an import changes something all the time.
-      while (current.generation !== archive.generation) {
+      while (!figures || generation !== archive.generation) {
         running ??= refresh().finally(() => {
           running = undefined;
         });
         await running;
-        if (archive.importer.progress.type !== "idle") break;
+        if (figures && archive.importer.progress.type !== "idle") break;
       }
-      return current;
+      return figures;
     },
   };
 }
@@ -152,54 +147,32 @@ interface CatalogReader {
   all<T>(sql: string, params?: (string | number)[]): Promise<T[]>;
 }
 
-/** Lets other requests in between two slices of work. */
-export const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-
-/** Changes with whatever the cube keeps of a session: what moves to another session changes its figures alone. */
-const stampOf = (row: Row) => `${row.stamp}\0${row.message_count}\0${row.usage}`;
-
 /**
- * Without the touched files, which are most of it and which no view over many sessions needs; what only some views need is parsed for
- * them. The two cuts are exact: as keys of an object they stand only where `collectFacts` put them, and inside a string their quotes
- * would be escaped.
+ * Without the touched files, which are most of it and which no view over many sessions needs. The two cuts are exact: as keys of an
+ * object they stand only where `collectFacts` put them, and inside a string their quotes would be escaped.
  */
 function readFacts(json: string): Facts {
   const files = json.indexOf(',"files":{');
   const slots = json.indexOf(',"slots":{', files);
-  if (files < 0 || slots < 0) {
-    const whole = JSON.parse(json) as Counts & { slots?: Slots };
-    return { slots: whole.slots ?? {}, counts: () => whole };
-  }
-  // A copy: a piece of the text would keep all of it.
-  let head = Buffer.from(`${json.slice(0, files)}}`).toString();
-  let counts: Counts | undefined;
-  return {
-    slots: (JSON.parse(`{${json.slice(slots + 1)}`) as { slots: Slots }).slots,
-    counts() {
-      counts ??= JSON.parse(head) as Counts;
-      head = "";
-      return counts;
-    },
-  };
+  return JSON.parse(files < 0 || slots < 0 ? json : json.slice(0, files) + json.slice(slots)) as Facts;
 }
-
-const NO_COUNTS: Counts = { kinds: {}, tools: {} };
 
 const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 
-function toSession(row: Row, facts: Facts | undefined): CubeSession {
-  const slots: { quarter: number; slot: Slots[string] }[] = [];
-  for (const name in facts?.slots) slots.push({ quarter: quarterOf(name), slot: facts.slots[name] as Slots[string] });
-  slots.sort((a, b) => a.quarter - b.quarter);
+function toSession(row: Row, facts: Facts): CubeSession {
+  const slots: Slot[] = [];
   const usage: TokenSlot[] = [];
   const left = JSON.parse(row.usage) as SessionUsage;
   let messages = row.message_count;
   let errors = row.error_count;
-  for (const { quarter, slot } of slots) {
-    messages -= slot.m;
-    errors -= slot.e;
-    for (const model in slot.u) {
-      const tokens = slot.u[model] as TokenUsage;
+  for (const name in facts.slots) {
+    const { m, a, e, u } = facts.slots[name] as Slots[string];
+    const quarter = quarterOf(name);
+    slots.push({ quarter, m, a, e });
+    messages -= m;
+    errors -= e;
+    for (const model in u) {
+      const tokens = u[model] as TokenUsage;
       usage.push({ quarter, model, tokens });
       const rest = left[model];
       if (rest) for (const field of FIELDS) rest[field] -= tokens[field];
@@ -214,40 +187,37 @@ function toSession(row: Row, facts: Facts | undefined): CubeSession {
   if (messages > 0 || errors > 0) {
     let last = slots.find((one) => one.quarter === fallback);
     if (!last) {
-      last = { quarter: fallback, slot: { m: 0, a: 0, e: 0 } };
+      last = { quarter: fallback, m: 0, a: 0, e: 0 };
       slots.push(last);
-      slots.sort((a, b) => a.quarter - b.quarter);
     }
-    last.slot.m += Math.max(0, messages);
-    last.slot.e += Math.max(0, errors);
+    last.m += Math.max(0, messages);
+    last.e += Math.max(0, errors);
   }
-  return {
-    id: row.id,
-    tool: row.tool,
-    project: row.project_id,
-    parent: row.parent_id,
-    root: row.id,
-    label: row.label,
-    endedAt: row.ended_at === null ? null : row.sort_at,
-    activeMs: row.active_ms,
-    messages: row.message_count,
-    evidence: row.evidence === null ? null : (JSON.parse(row.evidence) as UsageEvidence),
-    quarters: Int32Array.from(slots, (one) => one.quarter),
-    m: Int32Array.from(slots, (one) => one.slot.m),
-    a: Float64Array.from(slots, (one) => one.slot.a),
-    e: Int32Array.from(slots, (one) => one.slot.e),
+  slots.sort((a, b) => a.quarter - b.quarter);
+  return new CubeSession(
+    {
+      id: row.id,
+      tool: row.tool,
+      project: row.project_id,
+      parent: row.parent_id,
+      label: row.label,
+      endedAt: row.ended_at === null ? null : row.sort_at,
+    },
+    slots,
     usage,
-    counts: facts?.counts ?? (() => NO_COUNTS),
-  };
+    row.evidence === null ? null : (JSON.parse(row.evidence) as UsageEvidence),
+    { kinds: facts.kinds ?? {}, tools: facts.tools ?? {} },
+  );
 }
 
 /** A log may name a parent that is not here, or itself. */
-function rootOf(session: CubeSession, sessions: ReadonlyMap<string, CubeSession>): string {
+function rootOf(session: CubeSession, named: string, get: (id: string) => CubeSession | undefined): string {
   let root = session;
-  for (let depth = 0; root.parent !== null && depth < 16; depth++) {
-    const parent = sessions.get(root.parent);
-    if (!parent || parent === session) break;
-    root = parent;
+  for (let parent: string | null = named, depth = 0; parent !== null && depth < 16; depth++) {
+    const next = get(parent);
+    if (!next || next === session) break;
+    root = next;
+    parent = next.parent;
   }
   return root.id;
 }

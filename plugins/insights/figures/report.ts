@@ -3,7 +3,7 @@ import type { SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
 import { modelName } from "../prices/names.ts";
 import type { Cost } from "../prices/pricing.ts";
 import { type DayRange, dayName, monthName, weekName, type Zone } from "./buckets.ts";
-import type { CubeSession } from "./cube.ts";
+import type { CubeSession } from "./cube-session.ts";
 import { type ModelUsage, modelsOf } from "./models.ts";
 import { at, inSlices, type Prices, Tally, totalOf, visit } from "./tally.ts";
 
@@ -60,7 +60,7 @@ export async function report(
   const row = (key: string, label: string | null = null) =>
     at(rows, key, () => ({ tally: new Tally(prices), label })).tally;
   await inSlices(sessions, (session) => {
-    const own =
+    const rowOf =
       by === "session"
         ? () => row(session.id, session.label)
         : by === "project"
@@ -75,18 +75,18 @@ export async function report(
       range,
       (i, day) => {
         totals.addSlot(session, i);
-        (own?.() ?? onDay?.(day))?.addSlot(session, i);
+        (rowOf?.() ?? onDay?.(day))?.addSlot(session, i);
       },
       (slot, day) => {
         totals.addTokens(session, slot);
-        (own?.() ?? onDay?.(day) ?? row(at(modelKeys, slot.model, () => modelName(slot.model)))).addTokens(
+        (rowOf?.() ?? onDay?.(day) ?? row(at(modelKeys, slot.model, () => modelName(slot.model)))).addTokens(
           session,
           slot,
         );
       },
     );
-    if (!touched || !session.evidence) return;
-    for (const key of Object.keys(evidence) as (keyof UsageEvidence)[]) evidence[key] += session.evidence[key] ?? 0;
+    const own = touched ? session.evidence : null;
+    if (own) for (const key of Object.keys(evidence) as (keyof UsageEvidence)[]) evidence[key] += own[key];
   });
   const list = [...rows].map(([key, { tally, label }]): UsageRow => ({ key, label, ...sums(tally, by) }));
   if (byDay) list.sort((a, b) => (a.key < b.key ? -1 : 1));

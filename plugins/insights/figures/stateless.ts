@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import type { Adapter, Kernel, SessionRef, SessionSummary, SessionUsage, UsageEntry, UsageEvidence } from "sessarc";
 import { QUARTER_MS, zoneOf } from "./buckets.ts";
-import type { CubeSession, TokenSlot } from "./cube.ts";
+import { CubeSession, type TokenSlot } from "./cube-session.ts";
 import { toRange } from "./range.ts";
 import { type Group, report, type UsageReport } from "./report.ts";
 
@@ -158,22 +158,13 @@ function toSessions(logs: readonly Log[]): CubeSession[] {
     }
     return root.id;
   };
-  const none = { quarters: new Int32Array(0), m: new Int32Array(0), a: new Float64Array(0), e: new Int32Array(0) };
-  return logs.map((log) => ({
-    id: log.id,
-    tool: log.ref.tool,
-    project: "",
-    parent: log.parent,
-    root: rootOf(log),
-    label: log.ref.title ?? null,
-    endedAt: null,
-    activeMs: 0,
-    messages: 0,
-    evidence: log.evidence,
-    ...none,
-    usage: log.usage,
-    counts: () => ({ kinds: {}, tools: {} }),
-  }));
+  return logs.map((log) => {
+    const { id, parent } = log;
+    const head = { id, tool: log.ref.tool, project: "", parent, label: log.ref.title ?? null, endedAt: null };
+    const session = new CubeSession(head, [], log.usage, log.evidence, { kinds: {}, tools: {} });
+    session.root = rootOf(log);
+    return session;
+  });
 }
 
 const slotOf = ({ at, model, usage }: UsageEntry, fallback: number): TokenSlot => ({

@@ -1,8 +1,8 @@
 /** Sums of one row: sessions, messages, time and tokens. */
-import { emptyUsage, type SessionUsage, type TokenUsage } from "sessarc";
+import { emptyUsage, type SessionUsage, Slices, type TokenUsage } from "sessarc";
 import type { Cost, Pricing } from "../prices/pricing.ts";
 import { type DayRange, inRange, QUARTER_MS, type Zone } from "./buckets.ts";
-import { type CubeSession, type TokenSlot, turn } from "./cube.ts";
+import type { CubeSession, TokenSlot } from "./cube-session.ts";
 
 export class Tally {
   /** Sub-agents count with the session that started them. */
@@ -21,9 +21,9 @@ export class Tally {
 
   addSlot(session: CubeSession, i: number): void {
     this.roots.add(session.root);
-    this.messages += session.m[i] as number;
-    this.activeMs += session.a[i] as number;
-    this.errors += session.e[i] as number;
+    this.messages += session.messages(i);
+    this.activeMs += session.activeMs(i);
+    this.errors += session.errors(i);
   }
 
   addTokens(session: CubeSession, { quarter, model, tokens }: TokenSlot): void {
@@ -84,15 +84,16 @@ export function sumOf(usage: SessionUsage): TokenUsage {
 
 export const totalOf = (t: TokenUsage): number => t.input + t.output + t.cacheWrite5m + t.cacheWrite1h + t.cacheRead;
 
-/** Sessions between two turns of the event loop: some milliseconds. */
-const SLICE = 500;
+/** Sessions between two looks at the clock. */
+const LOOK = 32;
 
 /** Calls back for each session, letting other requests in from time to time. */
 export async function inSlices(sessions: Iterable<CubeSession>, use: (session: CubeSession) => void): Promise<void> {
+  const slices = new Slices();
   let count = 0;
   for (const session of sessions) {
     use(session);
-    if (++count % SLICE === 0) await turn();
+    if (++count % LOOK === 0 && slices.due) await slices.turn();
   }
 }
 
@@ -105,17 +106,17 @@ export function visit(
   onTokens: (slot: TokenSlot, day: number) => void,
 ): boolean {
   let touched = false;
-  for (let i = 0; i < session.quarters.length; i++) {
-    const day = zone.day(session.quarters[i] as number);
+  for (let i = 0; i < session.slots; i++) {
+    const day = zone.day(session.quarter(i));
     if (!inRange(day, range)) continue;
     touched = true;
     onSlot(i, day);
   }
-  for (const slot of session.usage) {
-    const day = zone.day(slot.quarter);
+  for (let i = 0; i < session.tokenSlots; i++) {
+    const day = zone.day(session.tokenQuarter(i));
     if (!inRange(day, range)) continue;
     touched = true;
-    onTokens(slot, day);
+    onTokens(session.tokens(i), day);
   }
   return touched;
 }

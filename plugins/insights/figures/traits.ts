@@ -1,7 +1,7 @@
 /** What stands out in a range, each with the figures behind it. */
 import type { DayRange, Zone } from "./buckets.ts";
 import { hourOf, weekdayOf } from "./buckets.ts";
-import type { CubeSession } from "./cube.ts";
+import type { CubeSession } from "./cube-session.ts";
 import { at, inSlices, totalOf, visit } from "./tally.ts";
 
 export interface Trait {
@@ -37,10 +37,10 @@ export async function traitsOf(sessions: readonly CubeSession[], zone: Zone, ran
       zone,
       range,
       (i, day) => {
-        active += session.a[i] as number;
-        messages += session.m[i] as number;
-        const key = weekdayOf(day) * 24 + hourOf(zone.local(session.quarters[i] as number));
-        hours.set(key, (hours.get(key) ?? 0) + (session.m[i] as number));
+        active += session.activeMs(i);
+        messages += session.messages(i);
+        const key = weekdayOf(day) * 24 + hourOf(zone.local(session.quarter(i)));
+        hours.set(key, (hours.get(key) ?? 0) + session.messages(i));
       },
       ({ tokens }) => {
         cache.read += tokens.cacheRead;
@@ -50,16 +50,21 @@ export async function traitsOf(sessions: readonly CubeSession[], zone: Zone, ran
     );
     if (!found) return;
     if (active >= LONG_MS) long.push({ session, value: active });
-    if (session.evidence && session.evidence.requests > 0) {
-      const prompt = session.usage.reduce((sum, slot) => sum + totalOf(slot.tokens) - slot.tokens.output, 0);
-      requests += session.evidence.requests;
-      heavy.push({ session, value: Math.round(prompt / session.evidence.requests) });
+    const { evidence } = session;
+    if (evidence && evidence.requests > 0) {
+      let prompt = 0;
+      for (let i = 0; i < session.tokenSlots; i++) {
+        const { tokens } = session.tokens(i);
+        prompt += totalOf(tokens) - tokens.output;
+      }
+      requests += evidence.requests;
+      heavy.push({ session, value: Math.round(prompt / evidence.requests) });
     }
-    for (const [name, [calls, errors]] of Object.entries(session.counts().tools)) {
+    session.eachTool((name, calls, errors) => {
       const tool = at(tools, name, () => ({ calls: 0, errors: 0 }));
       tool.calls += calls;
       tool.errors += errors;
-    }
+    });
   });
   const traits: Trait[] = [];
   const add = (trait: Omit<Trait, "label" | "sessions"> & Partial<Trait>) =>

@@ -2,7 +2,7 @@
 import { defineRoute } from "sessarc";
 import * as v from "valibot";
 import { dayName, lastDays, type Zone, zoneOf } from "../figures/buckets.ts";
-import type { CubeSession } from "../figures/cube.ts";
+import type { CubeSession } from "../figures/cube-session.ts";
 import { days, type Range } from "../figures/range.ts";
 import { inSlices, visit } from "../figures/tally.ts";
 
@@ -37,7 +37,7 @@ const get = defineRoute({
     const range = { days: to - from + 1, from: dayName(from), to: dayName(to) };
     const { generation, sessions } = await cube.figures();
     const question = JSON.stringify(["activity", range, zone.name]);
-    const projects = await answers.get(question, generation, () => activity(sessions.values(), zone, from, to));
+    const projects = await answers.get(question, generation, () => activity(sessions, zone, from, to));
     return { range, projects };
   },
 });
@@ -67,7 +67,7 @@ async function activity(
       session,
       zone,
       { from, to },
-      (i, day) => touch(day, session.m[i] as number),
+      (i, day) => touch(day, session.messages(i)),
       (_, day) => touch(day, 0),
     );
   });

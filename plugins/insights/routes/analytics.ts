@@ -1,8 +1,8 @@
 /** GET /projects/:id: what happened in a project, day by day. */
-import { defineRoute, type Kernel, type Services, type SessionUsage } from "sessarc";
+import { defineRoute, type Kernel, nextSlice, type Services, type SessionUsage } from "sessarc";
 import * as v from "valibot";
 import { dayName, hourOf, weekdayOf, type Zone, zoneOf } from "../figures/buckets.ts";
-import { type CubeSession, turn } from "../figures/cube.ts";
+import type { CubeSession } from "../figures/cube-session.ts";
 import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
 import { at, inSlices, Tally, visit } from "../figures/tally.ts";
 import type { Cost } from "../prices/pricing.ts";
@@ -61,7 +61,7 @@ const get = defineRoute({
     const live = await archive.store.liveIds(params.id);
     const question = JSON.stringify(["project", params.id, span.range, zone.name, live]);
     const { project, rest } = await answers.get(question, generation, async () => {
-      const { project, ...rest } = await analyse(kernel, params.id, [...sessions.values()], zone, span);
+      const { project, ...rest } = await analyse(kernel, params.id, sessions, zone, span);
       // Sessions by the hundred: written down once, only git is new each time.
       return { project, rest: Buffer.from(JSON.stringify(rest)) };
     });
@@ -103,8 +103,8 @@ async function analyse(
       (i, day) => {
         totals.addSlot(session, i);
         at(perDay, day, () => new Tally(prices)).addSlot(session, i);
-        const hour = hourOf(zone.local(session.quarters[i] as number));
-        (hours[weekdayOf(day)] as number[])[hour] = (hours[weekdayOf(day)]?.[hour] ?? 0) + (session.m[i] as number);
+        const hour = hourOf(zone.local(session.quarter(i)));
+        (hours[weekdayOf(day)] as number[])[hour] = (hours[weekdayOf(day)]?.[hour] ?? 0) + session.messages(i);
       },
       (slot, day) => {
         totals.addTokens(session, slot);
@@ -113,15 +113,16 @@ async function analyse(
     );
     if (!found) return;
     touched.add(session.id);
-    const counts = session.counts();
-    for (const [kind, count] of Object.entries(counts.kinds)) kinds[kind] = (kinds[kind] ?? 0) + count;
-    for (const [name, [calls, errors]] of Object.entries(counts.tools)) {
+    session.eachKind((kind, count) => {
+      kinds[kind] = (kinds[kind] ?? 0) + count;
+    });
+    session.eachTool((name, calls, errors) => {
       const tool = at(tools, name, () => ({ name, calls: 0, errors: 0 }));
       tool.calls += calls;
       tool.errors += errors;
-    }
+    });
   });
-  await turn();
+  await nextSlice();
   const sessions = await archive.store.list({ project: id });
   const files = await touchedFiles(kernel, touched);
   return {
@@ -155,7 +156,7 @@ async function touchedFiles(kernel: Kernel, ids: ReadonlySet<string>): Promise<P
   const files = new Map<string, { path: string; reads: number; edits: number }>();
   const list = [...ids];
   for (let i = 0; i < list.length; i += PAGE) {
-    await turn();
+    await nextSlice();
     const page = list.slice(i, i + PAGE);
     const rows = await kernel.storage.db.all<{ files: string }>(
       `select ${FILES_OF_FACTS} as files from session where instr(facts, ',"files":{') > 0 and id in (${page.map(() => "?").join(", ")})`,

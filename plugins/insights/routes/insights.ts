@@ -2,7 +2,7 @@
 import { defineRoute, type Kernel, type KernelHooks, type Services, type SessionUsage, type TokenUsage } from "sessarc";
 import * as v from "valibot";
 import { dayName, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
-import type { CubeSession } from "../figures/cube.ts";
+import type { CubeSession } from "../figures/cube-session.ts";
 import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
 import { at, inSlices, type Prices, Tally, totalOf, visit } from "../figures/tally.ts";
 import { type Trait, traitsOf } from "../figures/traits.ts";
@@ -80,8 +80,7 @@ const get = defineRoute({
     const zone = zoneOf(query.tz);
     const now = Date.now();
     const span = spanOf(query, zone, now);
-    const { generation, sessions: all } = await cube.figures();
-    const sessions = [...all.values()];
+    const { generation, sessions } = await cube.figures();
     const { store } = kernel.inject("archive");
     // Time alone makes a session go quiet: who is live is part of the question.
     const liveIds = await store.liveIds();
@@ -174,10 +173,10 @@ function toDay(day: number, all: Tally, tools: Map<string, Tally>): DayByTool {
 }
 
 function addCalls(sum: ToolCalls, session: CubeSession): void {
-  for (const [calls, errors] of Object.values(session.counts().tools)) {
+  session.eachTool((_, calls, errors) => {
     sum.calls += calls;
     sum.errors += errors;
-  }
+  });
 }
 
 async function previousOf(
@@ -234,10 +233,9 @@ async function since(
   for (const session of sessions) {
     if ((session.endedAt ?? 0) < time) continue;
     recent.push(session);
-    for (let i = 0; i < session.quarters.length; i++) {
-      if ((session.quarters[i] as number) >= first) tally.addSlot(session, i);
-    }
-    for (const slot of session.usage) if (slot.quarter >= first) tally.addTokens(session, slot);
+    for (let i = 0; i < session.slots; i++) if (session.quarter(i) >= first) tally.addSlot(session, i);
+    for (let i = 0; i < session.tokenSlots; i++)
+      if (session.tokenQuarter(i) >= first) tally.addTokens(session, session.tokens(i));
   }
   const ids = recent
     .filter((session) => session.parent === null)

@@ -1,10 +1,10 @@
 /** GET /insights/sessions: the sessions behind the figures of a range, exactly those that count in it. */
 import { defineRoute, type Services } from "sessarc";
 import * as v from "valibot";
-import { inRange, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
-import type { CubeSession } from "../figures/cube.ts";
+import { QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
+import type { Figures } from "../figures/cube.ts";
 import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
-import { inSlices } from "../figures/tally.ts";
+import { inSlices, visit } from "../figures/tally.ts";
 
 type Session = Awaited<ReturnType<Services["archive"]["session"]>>;
 
@@ -39,9 +39,9 @@ const get = defineRoute({
     const { cube, answers } = kernel.inject("insights");
     const zone = zoneOf(query.tz);
     const span = spanOf(query, zone, Date.now());
-    const { generation, sessions: all } = await cube.figures();
-    const ids = await answers.get(JSON.stringify(["ledger", span.range, zone.name]), generation, () =>
-      counted(all, zone, span),
+    const figures = await cube.figures();
+    const ids = await answers.get(JSON.stringify(["ledger", span.range, zone.name]), figures.generation, () =>
+      counted(figures, zone, span),
     );
     const page = ids.slice(0, query.limit ?? LIMIT);
     const found = page.length === 0 ? [] : await kernel.inject("archive").store.list({ ids: page });
@@ -57,16 +57,16 @@ const get = defineRoute({
 export const ledgerRoutes = [get] as const;
 
 /** Ids of what a tally of the range would count, those first whose session went on last. */
-async function counted(all: ReadonlyMap<string, CubeSession>, zone: Zone, span: Span): Promise<string[]> {
+async function counted({ sessions, get }: Figures, zone: Zone, span: Span): Promise<string[]> {
   const roots = new Set<string>();
-  await inSlices(all.values(), (session) => {
+  await inSlices(sessions, (session) => {
     if (roots.has(session.root)) return;
-    const within = (quarter: number) => inRange(zone.day(quarter), span);
-    if (session.quarters.some(within) || session.usage.some((slot) => within(slot.quarter))) roots.add(session.root);
+    const add = () => roots.add(session.root);
+    visit(session, zone, span, add, add);
   });
   const ended = (id: string) => {
-    const session = all.get(id);
-    return session?.endedAt ?? (session?.quarters.at(-1) ?? 0) * QUARTER_MS;
+    const session = get(id);
+    return session?.endedAt ?? (session && session.slots > 0 ? session.quarter(session.slots - 1) * QUARTER_MS : 0);
   };
   return [...roots]
     .map((id) => [ended(id), id] as const)

@@ -36,7 +36,7 @@ const usage = defineRoute({
       const projects = query.by === "project" ? await kernel.inject("archive").store.projects() : [];
       const chosen = query.project === undefined ? undefined : await projectIds(kernel, query.project);
       const { tool, session: id } = query;
-      const sessions = [...all.values()].filter(
+      const sessions = all.filter(
         (session) =>
           (tool === undefined || session.tool === tool) &&
           (id === undefined || session.id === id || session.root === id) &&
@@ -64,8 +64,8 @@ const prices = defineRoute({
   handler: async ({ kernel }): Promise<PriceList> => {
     const { cube, pricing } = kernel.inject("insights");
     const seen = new Set<string>();
-    for (const session of (await cube.figures()).sessions.values())
-      for (const { model } of session.usage) seen.add(model);
+    for (const session of (await cube.figures()).sessions)
+      for (let i = 0; i < session.tokenSlots; i++) seen.add(session.tokens(i).model);
     const models = [...seen].sort().flatMap((model) => pricing.price(model) ?? []);
     return {
       pricedAt: pricing.pricedAt,

@@ -1,0 +1,67 @@
+/** What the catalogue says of the logs a run looks at, and of no others. */
+import { type Database, type SessionRef, Slices } from "sessarc";
+import { type EarlierRow, partsOf } from "../catalogue/types.ts";
+import { COUNTED } from "./rows.ts";
+import type { StoredText } from "./types.ts";
+
+/** What a run knows of each stored session. */
+export interface Known {
+  id: string;
+  source_path: string;
+  source_version: string;
+  source_bytes: number;
+  generation: number;
+  parts: string;
+  missing: number;
+  has_cursor: number;
+  format: number;
+  /** Newest first. */
+  earlier: EarlierRow[];
+}
+
+/** Sessions as they are stored, and of those that were deleted the generation they had. */
+export interface Past {
+  known: ReadonlyMap<string, Known>;
+  deleted: ReadonlyMap<string, number>;
+}
+
+const PAGE = 500;
+
+/** Looks `ids` up by their keys, in slices: a run over one log costs the same in an archive of any size. */
+export async function loadPast(db: Database, ids: readonly string[]): Promise<Past> {
+  const known = new Map<string, Known>();
+  const deleted = new Map<string, number>();
+  const slices = new Slices();
+  for (let i = 0; i < ids.length; i += PAGE) {
+    const page = ids.slice(i, i + PAGE);
+    const marks = page.map(() => "?").join(", ");
+    const rows = await db.all<Known>(
+      `select id, source_path, source_version, source_bytes, generation, parts, missing, has_cursor, format
+       from session where id in (${marks})`,
+      page,
+    );
+    for (const row of rows) known.set(row.id, { ...row, earlier: [] });
+    const texts = await db.all<EarlierRow>(
+      `select * from earlier where session_id in (${marks}) order by version desc`,
+      page,
+    );
+    for (const text of texts) known.get(text.session_id)?.earlier.push(text);
+    const gone = await db.all<{ session_id: string; generation: number }>(
+      `select session_id, generation from tombstone where session_id in (${marks})`,
+      page,
+    );
+    for (const row of gone) deleted.set(row.session_id, row.generation);
+    if (slices.due) await slices.turn();
+  }
+  return { known, deleted };
+}
+
+/** It is counted anew from the log it was counted from before: nothing of that is an earlier text. */
+export const isRecount = (known: Known, ref: SessionRef): boolean =>
+  known.format < COUNTED && known.source_path === ref.path && (ref.size ?? known.source_bytes) >= known.source_bytes;
+
+/** Texts that are compared with what a log says now. */
+export function storedTexts(known: Known, ref: SessionRef): StoredText[] {
+  const earlier = known.earlier.map((text) => ({ version: text.version, parts: partsOf(text) }));
+  return isRecount(known, ref) ? earlier : [{ version: known.generation, parts: partsOf(known) }, ...earlier];
+}

@@ -1,0 +1,162 @@
+/** One session's share of all figures: everything countable in one array of numbers, so that a hundred thousand of them stay small. */
+import { emptyUsage, type TokenUsage, type UsageEvidence } from "sessarc";
+
+/** One model's tokens of one quarter-hour. */
+export interface TokenSlot {
+  quarter: number;
+  model: string;
+  tokens: TokenUsage;
+}
+
+/** What happened in one quarter-hour: messages, active ms, failed calls. */
+export interface Slot {
+  quarter: number;
+  m: number;
+  a: number;
+  e: number;
+}
+
+/** Of a session as a whole. */
+export interface Counts {
+  /** Messages by kind. */
+  kinds: Record<string, number>;
+  /** Calls and failures by tool name. */
+  tools: Record<string, [calls: number, errors: number]>;
+}
+
+export interface Head {
+  id: string;
+  tool: string;
+  project: string;
+  parent: string | null;
+  label: string | null;
+  /** ms; null without times. */
+  endedAt: number | null;
+}
+
+/** Names stand once for all sessions: models, tools and kinds are few. */
+const names: string[] = [];
+const numbers = new Map<string, number>();
+function numberOf(name: string): number {
+  let number = numbers.get(name);
+  if (number === undefined) {
+    number = names.push(name) - 1;
+    numbers.set(name, number);
+  }
+  return number;
+}
+const nameOf = (number: number | undefined) => names[number ?? -1] ?? "unknown";
+
+/** The one string of those that are equal, where many sessions say the same. */
+const shared = (text: string) => nameOf(numberOf(text));
+
+const SLOT = 4;
+const TOKENS = 7;
+const KIND = 2;
+const TOOL = 3;
+
+export class CubeSession {
+  readonly id: string;
+  readonly tool: string;
+  readonly project: string;
+  readonly parent: string | null;
+  /** The session that counts for this one: its own id, or that of the session it was started from, through all levels. */
+  root: string;
+  readonly label: string | null;
+  readonly endedAt: number | null;
+  /** Number of quarter-hours, growing in time. */
+  readonly slots: number;
+  readonly tokenSlots: number;
+  readonly #kinds: number;
+  readonly #tools: number;
+  readonly #data: Float64Array;
+
+  constructor(
+    head: Head,
+    slots: readonly Slot[],
+    usage: readonly TokenSlot[],
+    evidence: UsageEvidence | null,
+    counts: Counts,
+  ) {
+    this.id = head.id;
+    this.tool = shared(head.tool);
+    this.project = shared(head.project);
+    this.parent = head.parent;
+    this.root = head.id;
+    this.label = head.label;
+    this.endedAt = head.endedAt;
+    const kinds = Object.entries(counts.kinds);
+    const tools = Object.entries(counts.tools);
+    this.slots = slots.length;
+    this.tokenSlots = usage.length;
+    this.#kinds = kinds.length;
+    this.#tools = tools.length;
+    const data = new Float64Array(
+      slots.length * SLOT + usage.length * TOKENS + kinds.length * KIND + tools.length * TOOL + (evidence ? 4 : 0),
+    );
+    let at = 0;
+    const put = (value: number) => {
+      data[at++] = value;
+    };
+    for (const { quarter, m, a, e } of slots) [quarter, m, a, e].forEach(put);
+    for (const { quarter, model, tokens: t } of usage)
+      [quarter, numberOf(model), t.input, t.output, t.cacheWrite5m, t.cacheWrite1h, t.cacheRead].forEach(put);
+    for (const [kind, count] of kinds) [numberOf(kind), count].forEach(put);
+    for (const [tool, [calls, errors]] of tools) [numberOf(tool), calls, errors].forEach(put);
+    if (evidence)
+      [evidence.records, evidence.requests, evidence.duplicatesFolded, evidence.inheritedExcluded].forEach(put);
+    this.#data = data;
+  }
+
+  quarter(i: number): number {
+    return this.#data[i * SLOT] as number;
+  }
+  messages(i: number): number {
+    return this.#data[i * SLOT + 1] as number;
+  }
+  activeMs(i: number): number {
+    return this.#data[i * SLOT + 2] as number;
+  }
+  errors(i: number): number {
+    return this.#data[i * SLOT + 3] as number;
+  }
+
+  tokenQuarter(i: number): number {
+    return this.#data[this.slots * SLOT + i * TOKENS] as number;
+  }
+  tokens(i: number): TokenSlot {
+    const data = this.#data;
+    const at = this.slots * SLOT + i * TOKENS;
+    const tokens = emptyUsage();
+    tokens.input = data[at + 2] as number;
+    tokens.output = data[at + 3] as number;
+    tokens.cacheWrite5m = data[at + 4] as number;
+    tokens.cacheWrite1h = data[at + 5] as number;
+    tokens.cacheRead = data[at + 6] as number;
+    return { quarter: data[at] as number, model: nameOf(data[at + 1]), tokens };
+  }
+
+  get #kindsAt(): number {
+    return this.slots * SLOT + this.tokenSlots * TOKENS;
+  }
+  eachKind(use: (kind: string, messages: number) => void): void {
+    for (let i = 0, at = this.#kindsAt; i < this.#kinds; i++, at += KIND)
+      use(nameOf(this.#data[at]), this.#data[at + 1] as number);
+  }
+  eachTool(use: (tool: string, calls: number, errors: number) => void): void {
+    for (let i = 0, at = this.#kindsAt + this.#kinds * KIND; i < this.#tools; i++, at += TOOL)
+      use(nameOf(this.#data[at]), this.#data[at + 1] as number, this.#data[at + 2] as number);
+  }
+
+  get evidence(): UsageEvidence | null {
+    const at = this.#kindsAt + this.#kinds * KIND + this.#tools * TOOL;
+    const [records, requests, duplicatesFolded, inheritedExcluded] = this.#data.subarray(at);
+    if (records === undefined) return null;
+    return {
+      records,
+      requests: requests ?? 0,
+      duplicatesFolded: duplicatesFolded ?? 0,
+      inheritedExcluded: inheritedExcluded ?? 0,
+    };
+  }
+}

@@ -1,0 +1,78 @@
+/** What one appended line costs does not grow with the archive: counted in rows and statements, not in time. */
+import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { SqlValue } from "sessarc";
+import { expect, it } from "vitest";
+import { defaultPlugins } from "../../plugins/index.ts";
+import { createTestKernel } from "../kernel.ts";
+
+const uuid = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
+
+function reply(session: number, n: number): string {
+  const at = new Date(Date.UTC(2026, 10, 1 + (session % 20), 10, n)).toISOString();
+  const usage = { input_tokens: 1, output_tokens: n + 1, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
+  const message = {
+    id: `m${session}-${n}`,
+    role: "assistant",
+    model: "model-x",
+    content: [{ type: "text", text: "word" }],
+    usage,
+  };
+  const row = {
+    type: "assistant",
+    uuid: `u${session}-${n}`,
+    requestId: `r${session}-${n}`,
+    timestamp: at,
+    cwd: "/w/app",
+    message,
+  };
+  return `${JSON.stringify({ ...row, sessionId: uuid(session) })}\n`;
+}
+
+/** Rows answered and statements asked, tables looked through as a whole, from an appended line to all views that follow it. */
+async function costOfOneLine(sessions: number) {
+  const t = await createTestKernel({ plugins: defaultPlugins(), config: { sync: false } });
+  const path = (n: number) => join(t.home, ".claude/projects/-w-app", `${uuid(n)}.jsonl`);
+  await mkdir(dirname(path(0)), { recursive: true });
+  for (let n = 0; n < sessions; n++) await writeFile(path(n), reply(n, 0));
+  await t.send("POST", "/api/import", { all: true });
+  const views = () => Promise.all([t.json("/api/search?q=word&limit=1"), t.json("/api/usage?by=model")]);
+  await views();
+  const { db } = t.kernel.storage;
+  const { importer } = t.kernel.inject("archive");
+  const cost = { rows: 0, statements: 0, scanned: new Set<string>() };
+  const asked = new Map<string, readonly SqlValue[]>();
+  const all = db.all;
+  const get = db.get;
+  db.all = async <T>(sql: string, params: readonly SqlValue[] = []) => {
+    const rows = await all<T>(sql, params);
+    cost.rows += rows.length;
+    cost.statements++;
+    asked.set(sql, params);
+    return rows;
+  };
+  db.get = async <T>(sql: string, params: readonly SqlValue[] = []) => (await db.all<T>(sql, params))[0];
+  await appendFile(path(3), reply(3, 1));
+  const report = await importer.runPaths([path(3)], (found) => found);
+  const [, usage] = await views();
+  db.all = all;
+  db.get = get;
+  for (const [sql, params] of asked) {
+    for (const { detail } of await all<{ detail: string }>(`explain query plan ${sql}`, params)) {
+      const [, table] = /^SCAN (\w+)(?! USING (?:COVERING )?INDEX session_uncompared)/.exec(detail) ?? [];
+      if (table) cost.scanned.add(`${table}: ${sql}`);
+    }
+  }
+  return { cost, report, usage: usage as { totals: { tokens: { output: number } } } };
+}
+
+it("reads as many rows for one line in an archive of 150 sessions as in one of 30", async () => {
+  const small = await costOfOneLine(30);
+  const large = await costOfOneLine(150);
+  expect(small.report).toMatchObject({ imported: 1, failed: [] });
+  expect(large.report).toMatchObject({ imported: 1, failed: [] });
+  expect(large.usage.totals.tokens.output).toBe(152);
+  expect(large.cost).toEqual(small.cost);
+  const fewRows = new Set(["p", "project", "project_alias", "association"]);
+  expect([...large.cost.scanned].filter((found) => !fewRows.has(found.split(":")[0] ?? ""))).toEqual([]);
+});
