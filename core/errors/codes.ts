@@ -42,6 +42,7 @@ export interface ErrorParams {
   ARCHIVE_LOCKED: { pid: number; url?: string | undefined };
   STORAGE_FULL: { needed?: number | undefined };
   STORAGE_READ_ONLY: { path?: string | undefined };
+  STORAGE_REPLACED: { path: string };
   CATALOG_DAMAGED: { reason: string };
   TRANSCRIPT_DAMAGED: { key: string; reason: string };
   SESSION_NOT_FOUND: { id: string };
@@ -196,6 +197,11 @@ export const CORE_ERRORS = {
         ? "Check the permissions of the data directory and whether its file system is mounted read-only."
         : "Close the other process, or check the permissions of the data directory.",
   },
+  STORAGE_REPLACED: {
+    status: 503,
+    why: (p) => `${p.path} was removed or replaced while it was in use; nothing is written any more`,
+    fix: () => "Start sessarc again.",
+  },
   CATALOG_DAMAGED: {
     status: 500,
     why: (p) => `The catalogue is damaged: ${p.reason}`,
@@ -262,6 +268,7 @@ type CoreCode =
   | "ARCHIVE_LOCKED"
   | "STORAGE_FULL"
   | "STORAGE_READ_ONLY"
+  | "STORAGE_REPLACED"
   | "CATALOG_DAMAGED"
   | "TRANSCRIPT_DAMAGED"
   | "SESSION_NOT_FOUND"

@@ -10,6 +10,8 @@ import { type DiskCalls, writeFileAtomic } from "../utils/atomic.ts";
 import { checkParams, type Image } from "./image.ts";
 import { createJournal, type Journal } from "./journal.ts";
 import { encodeBatch, encodeGroup } from "./journal-format.ts";
+import { createOwnership } from "./ownership.ts";
+import { createQueue } from "./queue.ts";
 import { JOURNAL_FILE, keepTorn, type Recovered, recover, SNAPSHOT_FILE } from "./recover.ts";
 import { sealSnapshot } from "./snapshot.ts";
 import { toStorageError } from "./storage-error.ts";
@@ -25,6 +27,8 @@ export interface DatabaseOptions {
   onFlushed?: ((info: { bytes: number; ms: number }) => void) | undefined;
   /** Something the user should know and no caller is told: a torn journal, a snapshot that could not be written. Default: stderr. */
   onNotice?: ((message: string) => void) | undefined;
+  /** Resolves when the directory is ours still: asked before and after each write. Throws ARCHIVE_LOCKED or STORAGE_REPLACED. */
+  prove?: (() => Promise<void>) | undefined;
   /** Runs last in `close`, however that went. */
   onClosed?: (() => Promise<void> | undefined) | undefined;
   calls?: DiskCalls;
@@ -64,6 +68,14 @@ export function openDatabase(options: DatabaseOptions): Database {
   /** Held while the image must not change. */
   let pause: Promise<void> | undefined;
   let nextTry = 0;
+  let before: Image | undefined;
+  /** The last undo failed: the image holds what is not on disk, and is made anew at the next call. */
+  let stale = false;
+  /** What another owner wrote is read, once the directory is no longer ours. */
+  const ownership = createOwnership(async () => {
+    await options.prove?.();
+    await journal.checkOurs();
+  }, notice);
   let opened = open();
   // Whoever calls is told; without a call nobody is, and Node would end the process.
   const ready = opened.then(() => undefined);
@@ -85,11 +97,14 @@ export function openDatabase(options: DatabaseOptions): Database {
       calls,
       bytes: recovered.journalBytes,
       head: { base, checksum },
+      sign: recovered.sign,
     });
     return recovered;
   }
 
   function adopt(recovered: Recovered): void {
+    before?.close();
+    before = recovered.image;
     snapshot = recovered.snapshot ?? snapshot;
     applied = durable = recovered.batch;
     generation++;
@@ -98,6 +113,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   /** Runs `work` on the open catalogue at a moment when nothing holds it; an `await` in between would let go of that moment. */
   async function settled<T>(work: (image: Image) => T): Promise<T> {
     for (;;) {
+      if (stale) reopen();
       const current = opened;
       const { image } = await current;
       if (pause) await pause;
@@ -118,6 +134,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     if (readOnly) throw new SessarcError("STORAGE_READ_ONLY", {});
     let written: Promise<void> | undefined;
     const changes = await settled((image) => {
+      if (ownership.lost) throw ownership.lost;
       if (journal.broken) throw toStorageError(journal.broken, join(dir, JOURNAL_FILE));
       for (const [sql, params] of statements) checkParams(sql, params);
       const text = encodeBatch(statements);
@@ -140,7 +157,10 @@ export function openDatabase(options: DatabaseOptions): Database {
       pending = [];
       const texts = group.map(({ text }) => text);
       try {
-        await queue(() => journal.append(encodeGroup(durable + 1, texts)));
+        await queue(async () => {
+          await ownership.prove();
+          await journal.append(encodeGroup(durable + 1, texts), ownership.prove);
+        });
       } catch (error) {
         await undo(group, error);
         continue;
@@ -157,17 +177,27 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function undo(group: Pending[], error: unknown): Promise<void> {
     const lost = [...group, ...pending];
     pending = [];
-    const before = opened;
+    await reopen().catch(() => {
+      // Every call is told until one succeeds.
+    });
+    for (const { reject } of lost) reject(toStorageError(error, join(dir, JOURNAL_FILE)));
+  }
+
+  function reopen(): Promise<Recovered> {
+    stale = false;
     opened = queue(async () => {
-      const recovered = await recover(dir, durable);
-      (await before).image.close();
+      const recovered = await recover(dir, ownership.lost ? undefined : durable);
+      if (recovered.batch < (ownership.lost ? Math.min(durable, 1) : durable)) {
+        recovered.image.close();
+        throw ownership.lost ?? new SessarcError("STORAGE_REPLACED", { path: dir });
+      }
       adopt(recovered);
       return recovered;
     });
-    await opened.catch(() => {
-      // Every later call is told.
+    opened.catch(() => {
+      stale = true;
     });
-    for (const { reject } of lost) reject(toStorageError(error, join(dir, JOURNAL_FILE)));
+    return opened;
   }
 
   const flush = () => snapshots(writeSnapshot);
@@ -196,8 +226,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     const head = sealSnapshot(bytes, batch);
     const path = join(dir, SNAPSHOT_FILE);
     try {
+      await ownership.prove();
       await writeFileAtomic(path, bytes, { calls });
-      await queue(() => journal.restart({ base: batch, checksum: head.checksum }, from));
+      await queue(async () => {
+        await ownership.prove();
+        await journal.restart({ base: batch, checksum: head.checksum }, from);
+      });
     } catch (error) {
       throw toStorageError(error, path);
     }
@@ -217,7 +251,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     try {
       await committing;
       const { image } = await opened;
-      if (readOnly || (snapshot ? snapshot.batch === applied : applied === 0)) return undefined;
+      if (readOnly || ownership.lost || (snapshot ? snapshot.batch === applied : applied === 0)) return undefined;
       return { bytes: image.export(), batch: applied, from: journal.bytes };
     } finally {
       pause = undefined;
@@ -256,16 +290,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     get stats() {
       return { snapshotBytes: snapshot?.bytes ?? 0, journalBytes: journal?.bytes ?? 0 };
     },
-  };
-}
-
-/** Runs what it is given one after the other. */
-function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const result = last.then(work, work);
-    last = result.catch(() => undefined);
-    return result;
   };
 }
 

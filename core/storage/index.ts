@@ -31,7 +31,14 @@ export async function createStorage(options: StorageOptions): Promise<Storage> {
   const lock = readOnly ? undefined : await acquireLock(dataDir);
   try {
     if (lock?.tookOver) await sweepLeftovers(dataDir);
-    const db = openDatabase({ dir: dataDir, readOnly, onFlushed, onNotice, onClosed: () => lock?.release() });
+    const db = openDatabase({
+      dir: dataDir,
+      readOnly,
+      onFlushed,
+      onNotice,
+      prove: lock?.prove,
+      onClosed: () => lock?.release(),
+    });
     const files = await openFiles(dataDir, driver, readOnly);
     return { db, transcripts: createTranscripts({ dir: dataDir, driver }), files, dataDir, lock };
   } catch (error) {

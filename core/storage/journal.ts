@@ -1,6 +1,7 @@
 /** The journal as a file that is being written: append with fsync, start anew after a snapshot. */
 import type { FileHandle } from "node:fs/promises";
 import { readFile, stat } from "node:fs/promises";
+import { SessarcError } from "../errors/error.ts";
 import { type DiskCalls, writeFileAtomic } from "../utils/atomic.ts";
 import { encodeHead, HEAD, type JournalHead } from "./journal-format.ts";
 
@@ -8,10 +9,12 @@ export interface Journal {
   /** Bytes of the file up to the last whole group. */
   readonly bytes: number;
   /**
-   * Resolves when `group` is on disk. On an error the file ends where it did before; after a failed fsync nothing can be said
+   * Resolves when `group` is on disk and `confirm`, called after that, has no objection. On an error the file ends where it did before; after a failed fsync nothing can be said
    * about the disk any more, and every later call fails with the same error.
    */
-  append(group: Buffer): Promise<void>;
+  append(group: Buffer, confirm?: () => Promise<void>): Promise<void>;
+  /** Throws STORAGE_REPLACED when the file at our path is no longer the one that was read or is being written. */
+  checkOurs(): Promise<void>;
   /** Replaces the file by one that continues the snapshot `head` names and holds what stood after byte `from`. */
   restart(head: JournalHead, from: number): Promise<void>;
   /** The error of a failed fsync. */
@@ -26,22 +29,43 @@ export interface JournalOptions {
   bytes: number;
   /** For a file that is made. */
   head: JournalHead;
+  /** What `signOf` said before the existing file was read. */
+  sign: string;
 }
 
 /** Nothing is opened or made before the first write. Calls must not overlap: the caller queues them. */
 export function createJournal({ path, calls, head: initial, ...options }: JournalOptions): Journal {
   let handle: FileHandle | undefined;
+  /** Of the open file, which nobody can be given as long as we have it open. */
+  let ino: bigint | undefined;
   let bytes = options.bytes;
   let broken: unknown;
 
+  /**
+   * The first write makes the file anew: an owner before us that is not dead but slept still has the old one open, and what it
+   * writes when it wakes must not fall into ours.
+   */
   async function open(): Promise<FileHandle> {
-    if (bytes === 0) {
-      await writeFileAtomic(path, encodeHead(initial), { calls });
-      bytes = HEAD;
+    await checkOurs();
+    if (ino === undefined) {
+      const whole = bytes === 0 ? encodeHead(initial) : (await readFile(path)).subarray(0, bytes);
+      if (whole.length < bytes) throw replaced();
+      await writeFileAtomic(path, whole, { calls });
+      bytes = whole.length;
     }
+    return hold();
+  }
+
+  async function hold(): Promise<FileHandle> {
     handle = await calls.open(path, "r+");
-    if ((await handle.stat()).size > bytes) await handle.truncate(bytes);
+    ({ ino } = await handle.stat({ bigint: true }));
     return handle;
+  }
+
+  const replaced = () => new SessarcError("STORAGE_REPLACED", { path });
+  async function checkOurs(): Promise<void> {
+    const same = ino === undefined ? (await signOf(path)) === options.sign : (await inode(path)) === ino;
+    if (!same) throw replaced();
   }
 
   return {
@@ -51,7 +75,8 @@ export function createJournal({ path, calls, head: initial, ...options }: Journa
     get broken() {
       return broken;
     },
-    async append(group) {
+    checkOurs,
+    async append(group, confirm) {
       if (broken) throw broken;
       const file = handle ?? (await open());
       try {
@@ -68,6 +93,8 @@ export function createJournal({ path, calls, head: initial, ...options }: Journa
         broken = error;
         throw error;
       }
+      // Not cut off where it is refused: another owner may have read it by now. Ours would overwrite it, and nobody was told of it.
+      await confirm?.();
       bytes += group.length;
     },
     async restart(head, from) {
@@ -83,7 +110,11 @@ export function createJournal({ path, calls, head: initial, ...options }: Journa
       }
       await handle?.close();
       handle = undefined;
+      ino = await inode(path);
       bytes = HEAD + rest.length;
+      await hold().catch(() => {
+        // Opened at the next write.
+      });
     },
     async close() {
       await handle?.close();
@@ -98,6 +129,13 @@ async function writeAll(file: FileHandle, data: Buffer, position: number): Promi
     done += bytesWritten;
   }
 }
+
+/** Tells a file from another one, and from itself after it was written to. */
+export const signOf = (path: string): Promise<string> =>
+  stat(path, { bigint: true }).then(
+    ({ ino, size, mtimeNs }) => `${ino} ${size} ${mtimeNs}`,
+    () => "none",
+  );
 
 const inode = (path: string) =>
   stat(path, { bigint: true }).then(

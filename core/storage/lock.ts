@@ -1,10 +1,11 @@
 /** One process owns a data directory: `lock.json` says which, and where it listens. */
 import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SessarcError } from "../errors/error.ts";
 import { tempName, writeFileAtomic } from "../utils/atomic.ts";
+import { isGone } from "../utils/gone.ts";
 import { type Identity, isRunning, ownIdentity } from "./process-identity.ts";
 import { toStorageError } from "./storage-error.ts";
 
@@ -26,6 +27,11 @@ export interface Lock {
   readonly info: LockInfo;
   /** True when the last owner did not give it back: it crashed, or the machine did. */
   readonly tookOver: boolean;
+  /**
+   * Resolves when the directory is ours still. A lock file that is missing or a dead one's is put back. Throws ARCHIVE_LOCKED when
+   * another process has taken it (this one slept, or somebody removed the file), STORAGE_REPLACED when the directory is gone.
+   */
+  prove(): Promise<void>;
   /** Says where the service listens, once it does. */
   update(address: LockAddress): Promise<void>;
   /** Gives the directory free. May be called twice. */
@@ -58,18 +64,33 @@ export async function acquireLock(dataDir: string, address: LockAddress = {}): P
     throw toStorageError(error, path);
   }
   held.add(token);
-  const beat = setInterval(() => {
+  const owned = async () => (await readInfo(path))?.token === token;
+  async function prove(): Promise<void> {
+    if (await owned()) return;
+    if (!held.has(token)) throw new Error("The lock was given back");
+    try {
+      await take(path, info);
+    } catch (error) {
+      if (isGone(error)) throw new SessarcError("STORAGE_REPLACED", { path: dataDir }, { cause: error });
+      throw toStorageError(error, path);
+    }
+  }
+  const touch = async () => {
+    await prove();
     const now = new Date();
-    utimes(path, now, now).catch(() => {
-      // The folder may be gone for a moment (a network disk); the next beat tries again.
+    await utimes(path, now, now);
+  };
+  const beat = setInterval(() => {
+    touch().catch(() => {
+      // The folder may be gone for a moment (a network disk); the next beat tries again, and every write proves the lock itself.
     });
   }, BEAT_MS).unref();
-  const owned = async () => (await readInfo(path))?.token === token;
   return {
     get info() {
       return info;
     },
     tookOver,
+    prove,
     async update(next) {
       if (!(await owned())) return;
       info = { ...info, ...next };
@@ -97,7 +118,13 @@ export async function readLock(dataDir: string): Promise<LockInfo | undefined> {
  */
 async function take(path: string, info: LockInfo): Promise<boolean> {
   for (;;) {
-    if (await create(path, encode(info))) return false;
+    const made = await create(path, encode(info)).catch(async (error: unknown) => {
+      // The winner of a race sweeps what is half written: ours, too.
+      if (isGone(error) && (await isFolder(dirname(path)))) return undefined;
+      throw error;
+    });
+    if (made) return false;
+    if (made === undefined) continue;
     const found = await readInfo(path);
     if (!found) {
       await clearEmpty(path);
@@ -109,8 +136,14 @@ async function take(path: string, info: LockInfo): Promise<boolean> {
     await take(claim, info);
     try {
       if ((await readInfo(path))?.token === found.token) {
-        await writeFileAtomic(path, encode(info));
-        return true;
+        const written = await writeFileAtomic(path, encode(info)).then(
+          () => true,
+          async (error: unknown) => {
+            if (isGone(error) && (await isFolder(dirname(path)))) return false;
+            throw error;
+          },
+        );
+        if (written) return true;
       }
     } finally {
       await rm(claim, { force: true });
@@ -123,7 +156,8 @@ async function isAlive(path: string, info: LockInfo): Promise<boolean> {
   const running = await isRunning(info);
   if (running !== undefined) return running;
   const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: 0 }));
-  return Date.now() - mtimeMs < SILENT_MS;
+  // A time to come is no sign of life: clocks were set back, or the file comes from elsewhere.
+  return Math.abs(Date.now() - mtimeMs) < SILENT_MS;
 }
 
 /** Creates the file with its content in one step; false when it exists. */
@@ -161,8 +195,18 @@ async function clearEmpty(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (!found) return;
   if (Date.now() - found.mtimeMs < EMPTY_MS) await delay(50);
-  else await rename(path, join(path, "..", tempName()));
+  else {
+    await rename(path, join(path, "..", tempName())).catch((error: unknown) => {
+      if (!isGone(error)) throw error; // another start was quicker
+    });
+  }
 }
+
+const isFolder = (path: string) =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 
 /** Undefined when there is no file or it holds no lock. */
 async function readInfo(path: string): Promise<LockInfo | undefined> {

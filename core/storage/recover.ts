@@ -3,6 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SessarcError } from "../errors/error.ts";
 import { createImage, type Image } from "./image.ts";
+import { signOf } from "./journal.ts";
 import { type JournalContent, JournalDamage, readJournal } from "./journal-format.ts";
 import { readSnapshotHead, type SnapshotHead } from "./snapshot.ts";
 import { loadSqlJs } from "./sqljs.ts";
@@ -17,6 +18,8 @@ export interface Recovered {
   /** Number of the last batch in the image. */
   batch: number;
   snapshot: (SnapshotHead & { bytes: number }) | undefined;
+  /** `signOf` the journal before it was read. */
+  sign: string;
   /** Whole bytes of the journal; 0 when there is none. */
   journalBytes: number;
   /** Bytes after them: a write that a crash cut short. */
@@ -31,6 +34,7 @@ export interface Recovered {
  */
 export async function recover(dir: string, last = Number.POSITIVE_INFINITY): Promise<Recovered> {
   const loading = loadSqlJs();
+  const sign = await signOf(join(dir, JOURNAL_FILE));
   const journalBytes = await readIfThere(join(dir, JOURNAL_FILE));
   const bytes = await readIfThere(join(dir, SNAPSHOT_FILE));
   const sql = await loading;
@@ -61,6 +65,7 @@ export async function recover(dir: string, last = Number.POSITIVE_INFINITY): Pro
   return {
     image,
     batch: have + missed.length,
+    sign,
     snapshot: head && { ...head, bytes: bytes?.length ?? 0 },
     journalBytes: journal?.end ?? 0,
     tornBytes: journalBytes && journal ? journalBytes.length - journal.end : 0,
