@@ -39,7 +39,8 @@ export default defineBuildConfig({
   externals: [/^sessarc($|\/)/, "vitest", "vue"],
   rollup: {
     emitCJS: false,
-    esbuild: { target: "node20" },
+    // Of others' code, too: without its comments it is half as large. Their licences are in LICENSES.txt.
+    esbuild: { target: "node20", exclude: [], legalComments: "none" },
     inlineDependencies: true,
     resolve: { exportConditions: ["node"], preferBuiltins: true },
     // One file for what every command needs: Node takes about a millisecond for each file it loads.
@@ -49,13 +50,12 @@ export default defineBuildConfig({
     "build:before": cleanServer,
     "rollup:options": (_, options) => {
       const asConfigured = options.external as (id: string, ...rest: unknown[]) => boolean;
-      options.external = (id, ...rest) => !isBundled(id) && asConfigured(id, ...rest);
+      options.external = (id, ...rest) => !isUnstorage(id) && asConfigured(id, ...rest);
       options.plugins.unshift(leaveOut(UNUSED));
     },
-    // Types keep their imports, where there are any.
+    // Packages' types are not read but for the one the public types name: our users do not install them.
     "rollup:dts:options": (_, options) => {
-      const asBundled = options.external as (id: string, ...rest: unknown[]) => boolean;
-      options.external = (id, ...rest) => isBundled(id) || asBundled(id, ...rest);
+      options.external = (id) => !/^(\.|\/|[A-Za-z]:|hookable$)/.test(id);
     },
     "rollup:build": (_, build) => {
       bundledFiles = build.watchFiles;
@@ -73,25 +73,41 @@ export default defineBuildConfig({
   },
 });
 
-/** Packages that are taken into dist/, because that loads faster than their own many files. */
-const BUNDLED = ["h3", "hookable", "valibot", "unstorage", "listhen", "@valibot/to-json-schema"];
-
 /** What listhen brings for certificates, tunnels, the clipboard and its own file watcher: plain HTTP on one address never gets there. */
-const UNUSED = ["node-forge", "untun", "tinyclip", "crossws/adapters/node", "@parcel/watcher-wasm"];
+const UNUSED: Record<string, string> = Object.fromEntries(
+  ["node-forge", "untun", "tinyclip", "crossws/adapters/node", "@parcel/watcher-wasm"].map((name) => [
+    name,
+    "export default {};",
+  ]),
+);
+/** Three copies of Ajv: the hub passes content on unchecked (`pass-on.ts`). */
+for (const name of ["client", "server"]) {
+  UNUSED[`@modelcontextprotocol/${name}/_shims`] = [
+    "export const CORS_IS_POSSIBLE = false;",
+    "export class DefaultJsonSchemaValidator {}",
+    'export { default as process } from "node:process";',
+  ].join("\n");
+}
+UNUSED["../validation/ajv-provider.js"] = "export class AjvJsonSchemaValidator {}";
 
-function leaveOut(names: readonly string[]) {
-  const empty = "\0left-out";
+/** Modules by the name they are imported by, with what stands in their place. */
+function leaveOut(modules: Readonly<Record<string, string>>) {
+  const prefix = "\0left-out:";
   return {
     name: "leave-out",
-    resolveId: (id: string) => (names.includes(id) ? empty : null),
-    load: (id: string) => (id === empty ? "export default {};" : null),
+    resolveId: (id: string) => (Object.hasOwn(modules, id) ? prefix + id : null),
+    load: (id: string) => (id.startsWith(prefix) ? modules[id.slice(prefix.length)] : null),
   };
 }
 
-function isBundled(id: string): boolean {
+/**
+ * Its core is taken in like all that is under devDependencies, because that loads faster than many files. It is a dependency
+ * all the same: its drivers are loaded by name.
+ */
+function isUnstorage(id: string): boolean {
   // An import as written, or the file it was resolved to.
   const name = id.replaceAll("\\", "/").split("/node_modules/").at(-1) ?? id;
-  return BUNDLED.some((bundled) => name === bundled || name.startsWith(`${bundled}/`));
+  return name === "unstorage" || (name.startsWith("unstorage/") && !name.startsWith("unstorage/drivers/"));
 }
 
 /** The dashboard in dist/ui is built by vite and stays. */

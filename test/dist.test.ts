@@ -16,7 +16,9 @@ beforeAll(async () => {
   consumer = await mkdtemp(join(tmpdir(), "sessarc-consumer-"));
   await mkdir(join(consumer, "node_modules/@types"), { recursive: true });
   await symlink(ROOT, join(consumer, "node_modules/sessarc"), "junction");
-  await symlink(join(ROOT, "node_modules/@types/node"), join(consumer, "node_modules/@types/node"), "junction");
+  for (const name of ["@types/node", "undici-types"]) {
+    await symlink(join(ROOT, "node_modules", name), join(consumer, "node_modules", name), "junction");
+  }
   await writeFile(join(consumer, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
 });
 afterAll(() => rm(consumer, { recursive: true, force: true }));
@@ -40,7 +42,9 @@ async function compile(name: string, code: string): Promise<string> {
     module: "NodeNext",
     strict: true,
     noEmit: true,
-    skipLibCheck: true,
+    // What the package's types name must come with it: nothing of this checkout's node_modules is in reach.
+    skipLibCheck: false,
+    preserveSymlinks: true,
     types: ["node"],
   };
   await writeFile(join(consumer, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: [name] }));
@@ -124,8 +128,21 @@ describe("the built package", () => {
       ),
     ).toEqual([]);
     const report = `packed ${Math.round(packed.size / 1024)} KiB, unpacked ${Math.round(packed.unpackedSize / 1024)} KiB`;
-    expect(packed.size, report).toBeLessThan(3 * MIB);
+    expect(packed.size, report).toBeLessThan(2.25 * MIB);
     expect(packed.unpackedSize, report).toBeLessThan(10 * MIB);
+  });
+
+  it("brings few packages along", async () => {
+    type Locked = { dev?: boolean; devOptional?: boolean; peer?: boolean; cpu?: string[] };
+    const lock = JSON.parse(await readFile(join(ROOT, "package-lock.json"), "utf8")) as {
+      packages: Record<string, Locked>;
+    };
+    const brought = Object.entries(lock.packages).filter(
+      ([path, it]) => path.startsWith("node_modules/") && !it.dev && !it.devOptional && !it.peer && !it.cpu,
+    );
+    expect(brought.map(([path]) => path).join(" ")).not.toContain("modelcontextprotocol");
+    // And the one of @parcel/watcher's programs that fits the machine.
+    expect(brought.length + 1).toBeLessThanOrEqual(56);
   });
 
   it("brings the notices of every package that is in the dashboard", async () => {

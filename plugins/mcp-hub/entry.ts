@@ -7,6 +7,42 @@ export const SLUG_LENGTH = 20;
 /** The archive as a service. */
 export const BUILTIN_ID = "sessarc";
 
+/** The types below are written out, and the schemas held to them: who compiles against this package needs no valibot. */
+type Reads<T> = v.GenericSchema<unknown, T>;
+
+export interface ToolRule {
+  enabled?: boolean | undefined;
+  /** Instead of what the service says. */
+  title?: string | undefined;
+  description?: string | undefined;
+  /** Digest of the definition that was accepted; a tool that reads otherwise is held. */
+  pin?: string | undefined;
+}
+
+export interface Policy {
+  default: "allow" | "deny";
+  /** Patterns of tools' names; deny wins. */
+  allow: string[];
+  deny: string[];
+  tools: Record<string, ToolRule>;
+}
+
+/** Who sees a service: both must match. */
+export interface Scope {
+  clients: "*" | string[];
+  projects: "*" | string[];
+}
+
+export type Credential = { kind: "bearer"; value: string } | { kind: "header" | "env"; name: string; value: string };
+
+export type ServiceTransport = "stdio" | "http" | "sse";
+
+/** What a client may set. */
+export type ServicePatch = {
+  [K in Exclude<keyof ServiceEntry, "id" | "sources" | "createdAt" | "updatedAt">]?: ServiceEntry[K] | undefined;
+};
+export type ServiceInput = ServicePatch & { id?: string | undefined };
+
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max, `is longer than ${max} characters`));
 const word = v.pipe(text(200), v.trim(), v.minLength(1, "is empty"));
 const glob = v.pipe(text(200), v.minLength(1, "is empty"));
@@ -16,7 +52,6 @@ const toolRule = v.strictObject({
   enabled: v.optional(v.boolean()),
   title: v.optional(text(200)),
   description: v.optional(text(4_000)),
-  /** Digest of the definition that was accepted; a tool that reads otherwise is held. */
   pin: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/, "is not a digest"))),
 });
 
@@ -25,25 +60,19 @@ export const policySchema = v.strictObject({
   allow: v.optional(globs, []),
   deny: v.optional(globs, []),
   tools: v.optional(v.record(text(200), toolRule), {}),
-});
-export type Policy = v.InferOutput<typeof policySchema>;
+}) satisfies Reads<Policy>;
 
 const names = v.union([v.literal("*"), v.pipe(v.array(word), v.maxLength(200))]);
 export const scopeSchema = v.strictObject({
   clients: v.optional(names, "*"),
   projects: v.optional(names, "*"),
-});
-/** Who sees a service: both must match. */
-export type Scope = v.InferOutput<typeof scopeSchema>;
+}) satisfies Reads<Scope>;
 
 export const credentialSchema = v.variant("kind", [
   v.strictObject({ kind: v.literal("bearer"), value: text(16_384) }),
   v.strictObject({ kind: v.literal("header"), name: word, value: text(16_384) }),
   v.strictObject({ kind: v.literal("env"), name: word, value: text(16_384) }),
-]);
-export type Credential = v.InferOutput<typeof credentialSchema>;
-
-export type ServiceTransport = "stdio" | "http" | "sse";
+]) satisfies Reads<Credential>;
 
 const values = v.record(word, text(16_384));
 /** Fields a client may set; all of them optional, so that one schema reads both a new service and a change. */
@@ -64,11 +93,12 @@ const fields = {
   /** Arguments of every call are looked through by the tool-call guard first. */
   guard: v.boolean(),
 };
-export const servicePatch = v.partial(v.strictObject(fields));
-export type ServicePatch = v.InferOutput<typeof servicePatch>;
+export const servicePatch = v.partial(v.strictObject(fields)) satisfies Reads<ServicePatch>;
 const slug = v.pipe(v.string(), v.regex(SLUG, "is not lower-case words joined by -"), v.maxLength(SLUG_LENGTH));
-export const serviceInput = v.strictObject({ ...v.partial(v.strictObject(fields)).entries, id: v.optional(slug) });
-export type ServiceInput = v.InferOutput<typeof serviceInput>;
+export const serviceInput = v.strictObject({
+  ...v.partial(v.strictObject(fields)).entries,
+  id: v.optional(slug),
+}) satisfies Reads<ServiceInput>;
 
 /** Where a service was imported from. `baseFp` is the fingerprint of the entry as it was then. */
 export interface ServiceSource {

@@ -1,7 +1,6 @@
 /** What rules would have done to the tool calls of the archive. */
 import type { Kernel } from "sessarc";
-import type * as v from "valibot";
-import { type ruleInput, toTrialRule } from "./rule-set.ts";
+import { type RuleInput, toTrialRule } from "./rule-set.ts";
 import { CHECK, toSource } from "./sessions.ts";
 
 export interface DryRun {
@@ -18,7 +17,7 @@ export interface DryRun {
 }
 
 export interface DryRunInput {
-  rule?: v.InferOutput<typeof ruleInput> | undefined;
+  rule?: RuleInput | undefined;
   days?: number | undefined;
 }
 

@@ -101,7 +101,7 @@ const exportRedacted = defineRoute({
   path: "/sessions/:id/export-redacted",
   summary: "The session without its secrets, as a Markdown file",
   query: v.object({ format: v.optional(v.picklist(["md", "html", "json"])) }),
-  handler: async ({ kernel, params, query }) => {
+  handler: async ({ kernel, params, query }): Promise<Response> => {
     const format = query.format ?? "md";
     const { text, fileName, redactions } = await kernel.inject("redactor").document(params.id, format);
     return new Response(text, {

@@ -27,10 +27,17 @@ const { name, pattern, ...rest } = fields;
 const engine = () => import("./engine.ts");
 
 /** What a client sends for a new rule: a name and a pattern, the rest has defaults. */
-export const ruleInput = v.object({ name, pattern, ...v.partial(v.object(rest)).entries });
-export const rulePatch = v.partial(v.object(fields));
-type RuleInput = v.InferOutput<typeof ruleInput>;
-type RulePatch = v.InferOutput<typeof rulePatch>;
+export const ruleInput = v.object({
+  name,
+  pattern,
+  ...v.partial(v.object(rest)).entries,
+}) satisfies v.GenericSchema<unknown, RuleInput>;
+export const rulePatch = v.partial(v.object(fields)) satisfies v.GenericSchema<unknown, RulePatch>;
+/** Written out, and the schemas held to them: who compiles against this package needs no valibot. */
+export type RulePatch = {
+  [K in Exclude<keyof Rule, "id" | "builtin" | "source" | "createdAt">]?: Rule[K] | undefined;
+};
+export type RuleInput = RulePatch & Pick<Rule, "name" | "pattern">;
 
 export interface RuleSet {
   /** Built-in rules first, then those of the configuration, then the user's. */

@@ -4,6 +4,7 @@ import { isRecord, type JsonRecord, toList, toRecord, toText, VERSION } from "se
 import type { Attached } from "../hub/audience.ts";
 import { type Hub, toRpcError } from "../hub/hub.ts";
 import { keyOf, type View } from "../hub/view.ts";
+import { passOn } from "../pass-on.ts";
 import type { Caller } from "../upstream/pool.ts";
 import { CAPABILITIES, INSTRUCTIONS, METHODS } from "./offered.ts";
 
@@ -33,7 +34,7 @@ export function createModernEndpoint(hub: Hub): ModernEndpoint {
       ({ requestInfo }) => {
         const server = new Server(
           { name: "sessarc", version: VERSION },
-          { capabilities: CAPABILITIES, ...instructions },
+          { capabilities: CAPABILITIES, jsonSchemaValidator: passOn, ...instructions },
         );
         // The header is what the body says, or the request was refused. Without a handler the SDK answers as the protocol has it.
         if (!METHODS.has(requestInfo?.headers.get("mcp-method") ?? "")) return server;

@@ -4,6 +4,7 @@ import { type JsonRecord, type Kernel, toRecord, toText, VERSION } from "sessarc
 import type { Attached } from "../hub/audience.ts";
 import { type Hub, toRpcError } from "../hub/hub.ts";
 import type { View } from "../hub/view.ts";
+import { passOn } from "../pass-on.ts";
 import type { Caller } from "../upstream/pool.ts";
 import { asEarly, createEarlyRequests, type EarlyRequest, type Line, type StreamSide } from "./early.ts";
 import { createEventStore } from "./event-store.ts";
@@ -44,7 +45,11 @@ export async function createLegacySession(
   // Not the SDK's own kinds of messages alone: what a service sends is passed on as it is.
   const server = new sdk.Server<Request, Notification, JsonRecord>(
     { name: "sessarc", version: VERSION },
-    { capabilities: CAPABILITIES, ...(view.service === null ? { instructions: INSTRUCTIONS } : {}) },
+    {
+      capabilities: CAPABILITIES,
+      jsonSchemaValidator: passOn,
+      ...(view.service === null ? { instructions: INSTRUCTIONS } : {}),
+    },
   );
   const events = createEventStore();
   const transport = new WebStandardStreamableHTTPServerTransport({

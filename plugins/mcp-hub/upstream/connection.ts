@@ -1,24 +1,25 @@
 /** One connection to a service: the SDK's client as a relay, without a schema between the two sides. */
-import type {
-  Client,
-  ClientCapabilities,
-  InputRequiredResult,
-  Progress,
-  Result,
-  Tool,
-} from "@modelcontextprotocol/client";
+import type { Client, ClientCapabilities, InputRequiredResult, Result, Tool } from "@modelcontextprotocol/client";
 import { type AdapterEnv, type JsonRecord, toRecord, VERSION } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
+import { passOn } from "../pass-on.ts";
 import { openTransport, type UpstreamTransport } from "./transport.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 /** `legacy`: up to 2025-11-25, with a handshake. `modern`: 2026-07-28 where the service speaks it. */
 export type Era = "legacy" | "modern";
 
+/** How far a call is, as its service tells. */
+export interface CallProgress {
+  progress: number;
+  total?: number | undefined;
+  message?: string | undefined;
+}
+
 export interface RequestOptions {
   signal: AbortSignal;
   timeoutMs: number;
-  onProgress?: ((progress: Progress) => void) | undefined;
+  onProgress?: ((progress: CallProgress) => void) | undefined;
   /** Definition of the tool that is called: some of its arguments become headers. */
   tool?: JsonRecord | undefined;
 }
@@ -104,6 +105,7 @@ async function connectAs(options: ConnectOptions, mode: "auto" | "legacy"): Prom
       capabilities: options.capabilities as ClientCapabilities,
       versionNegotiation: { mode, ...(entry.transport === "stdio" ? { probe: { timeoutMs: PROBE_MS } } : {}) },
       inputRequired: { autoFulfill: false },
+      jsonSchemaValidator: passOn,
     },
   );
   client.fallbackRequestHandler = (request, ctx) =>
