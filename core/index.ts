@@ -33,8 +33,11 @@ export { createTranscripts, type TranscriptOptions } from "./storage/transcripts
 export type { Database, SqlValue, Statement, Storage } from "./storage/types.ts";
 export * from "./terminal/index.ts";
 export type { MaybePromise } from "./utils/async.ts";
+export { isTempName, syncFolder, tempName, writeFileAtomic } from "./utils/atomic.ts";
 export { debugError } from "./utils/debug.ts";
 export { type ExecResult, endProcess, exec } from "./utils/exec.ts";
+export { loadJsonEdits } from "./utils/json-edits.ts";
+export * from "./utils/outside-file.ts";
 export { isInside, resolveInside } from "./utils/path.ts";
 export { createRing, type Ring } from "./utils/ring.ts";
 export { nextSlice, Slices } from "./utils/slices.ts";

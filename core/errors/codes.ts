@@ -51,6 +51,8 @@ export interface ErrorParams {
   SOURCE_BUSY: { id: string };
   SOURCE_DAMAGED: { id: string; reason: string };
   SOURCE_TOO_LARGE: { id: string; bytes: number; limit: number; remedy?: string | undefined };
+  SETTINGS_UNUSABLE: { path: string; reason: string };
+  SETTINGS_CHANGED: { path: string };
 }
 
 /** Params of a code that needs none: `{}`. */
@@ -230,6 +232,16 @@ export const CORE_ERRORS = {
     why: (p) => `The log of ${p.id} has ${mib(p.bytes)}, more than the limit of ${mib(p.limit)}`,
     fix: (p) => p.remedy ?? "Node 22.5 and later read it without this limit.",
   },
+  SETTINGS_UNUSABLE: {
+    status: 409,
+    why: (p) => `${p.path} was left as it is: ${p.reason}`,
+    fix: () => "Put the file right and try again.",
+  },
+  SETTINGS_CHANGED: {
+    status: 409,
+    why: (p) => `${p.path} is being changed by another program`,
+    fix: () => "Try again in a moment.",
+  },
 } as const satisfies ErrorCatalogue<CoreCode>;
 
 type CoreCode =
@@ -276,4 +288,6 @@ type CoreCode =
   | "SOURCE_MISSING"
   | "SOURCE_BUSY"
   | "SOURCE_DAMAGED"
-  | "SOURCE_TOO_LARGE";
+  | "SOURCE_TOO_LARGE"
+  | "SETTINGS_UNUSABLE"
+  | "SETTINGS_CHANGED";

@@ -8,8 +8,6 @@ declare module "sessarc" {
     RULE_INVALID: { reason: string };
     EXPORT_LEAKS: { rules: readonly string[] };
     GUARD_TOOL_UNKNOWN: { tool: string; known: readonly string[] };
-    SETTINGS_UNUSABLE: { path: string; reason: string };
-    SETTINGS_CHANGED: { path: string };
   }
 }
 
@@ -31,15 +29,5 @@ export const errors = defineErrors({
     status: 422,
     why: ({ tool }) => `There is no guard for "${tool}"`,
     fix: ({ known }) => `Use one of ${known.join(", ")}.`,
-  },
-  SETTINGS_UNUSABLE: {
-    status: 409,
-    why: ({ path, reason }) => `${path} was left as it is: ${reason}`,
-    fix: () => "Put the file right and try again.",
-  },
-  SETTINGS_CHANGED: {
-    status: 409,
-    why: ({ path }) => `${path} is being changed by another program`,
-    fix: () => "Try again in a moment.",
   },
 });

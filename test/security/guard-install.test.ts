@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
+import { readOutside, replaceOutside } from "sessarc";
 import { describe, expect, it } from "vitest";
-import { readSettings, replaceSettings } from "../../plugins/security/guard/settings-file.ts";
 import type { GuardStatus } from "../../plugins/security/index.ts";
 import { makeTempDir, serveTest } from "../_setup.ts";
 import { createTestKernel, readError } from "../kernel.ts";
@@ -273,9 +273,9 @@ describe("security: guard installation", () => {
   it("D19: a lost update is impossible: what changed since it was read is not replaced", async () => {
     const home = await makeTempDir();
     const path = await put(home, "settings.json", "{}");
-    const seen = await readSettings(path);
+    const seen = await readOutside(path);
     await writeFile(path, '{ "newer": true }');
-    await expect(replaceSettings(seen, Buffer.from("{ }"))).rejects.toMatchObject({ code: "SETTINGS_CHANGED" });
+    await expect(replaceOutside(seen, Buffer.from("{ }"))).rejects.toMatchObject({ code: "SETTINGS_CHANGED" });
     expect(await readFile(path, "utf8")).toBe('{ "newer": true }');
     expect(await readdir(home)).toEqual(["settings.json"]);
   });

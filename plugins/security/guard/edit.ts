@@ -1,10 +1,9 @@
 /** The smallest edits of settings: one entry into a list, or out of it. Everything else stays byte for byte. */
 import { isDeepStrictEqual } from "node:util";
 import * as jsonc from "jsonc-parser";
-import { isRecord, type Json, SessarcError } from "sessarc";
+import { isRecord, type Json, loadJsonEdits, SessarcError } from "sessarc";
 import { hookIn } from "./hook-command.ts";
 import type { HookTool } from "./hooks.ts";
-import { append, remove } from "./json-text.ts";
 import { appendToml, parseToml, removeToml, tomlEntry } from "./toml.ts";
 
 export type Settings = { [key: string]: Json };
@@ -36,14 +35,15 @@ export function parseSettings(text: string, tool: Pick<HookTool, "format">, path
 }
 
 /** The entry at the end of the tool's list, instead of entries of ours that are there. */
-export function addEntry(before: string, tool: HookTool, entry: Json, path: string): Edited {
+export async function addEntry(before: string, tool: HookTool, entry: Json, path: string): Promise<Edited> {
+  const { append } = await loadJsonEdits();
   const start = before.trim() === "" && tool.format !== "toml" ? "{}\n" : before;
   const settings = parseSettings(start, tool, path);
   const there = valueAt(settings, tool.list);
   const ours = Array.isArray(there) ? there.filter((item) => hookIn(item)) : [];
   // Left where it is: some tools know a hook by its place.
   if (ours.length === 1 && isDeepStrictEqual(ours[0], entry)) return { text: before, made: [] };
-  let text = removeOurs(start, tool, [], path);
+  let text = await removeOurs(start, tool, [], path);
   const made: string[][] = [];
   let at: Json | undefined = parseSettings(text, tool, path);
   for (let depth = 0; depth < tool.list.length; depth++) {
@@ -84,7 +84,13 @@ export function addEntry(before: string, tool: HookTool, entry: Json, path: stri
 }
 
 /** Without our entries, and without containers of `made` that are empty then. */
-export function removeOurs(before: string, tool: HookTool, made: readonly string[][], path: string): string {
+export async function removeOurs(
+  before: string,
+  tool: HookTool,
+  made: readonly string[][],
+  path: string,
+): Promise<string> {
+  const { remove } = await loadJsonEdits();
   const settings = parseSettings(before, tool, path);
   let text = before;
   if (tool.format === "toml") {

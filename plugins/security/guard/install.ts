@@ -1,7 +1,21 @@
 /** Puts the guard's hook into an assistant's settings and takes it out again. */
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
-import { isSessarcError, type JsonRecord, type Kernel, SessarcError, type Statement } from "sessarc";
+import {
+  digestOf,
+  isSessarcError,
+  type JsonRecord,
+  type Kernel,
+  makeFolderOf,
+  type OutsideFile,
+  outsideText,
+  readOutside,
+  removeFoldersOf,
+  removeOutside,
+  replaceOutside,
+  SessarcError,
+  type Statement,
+} from "sessarc";
 import type { RuleSet } from "../rule-set.ts";
 import { diffOf } from "./diff.ts";
 import { hookIn } from "./hook-command.ts";
@@ -9,16 +23,6 @@ import { writeHookScript } from "./hook-script.ts";
 import { HOOK_TOOLS, type HookRequest, type HookTool, settingsPath } from "./hooks.ts";
 import { createLedger, type InstallRow } from "./ledger.ts";
 import { findProblems } from "./problems.ts";
-import {
-  digestOf,
-  makeFolder,
-  readSettings,
-  removeFolders,
-  removeSettings,
-  replaceSettings,
-  type SettingsFile,
-  textOf,
-} from "./settings-file.ts";
 
 export interface InstallOptions {
   onFailure?: "allow" | "block" | undefined;
@@ -122,8 +126,8 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
 
   async function installOnce(name: string, options: InstallOptions): Promise<InstallAnswer> {
     const { tool, path, row } = await find(name);
-    const file = await readSettings(path);
-    const { text: before, bom } = textOf(file);
+    const file = await readOutside(path);
+    const { text: before, bom } = outsideText(file);
     const ours = hookIn(before);
     const onFailure = options.onFailure ?? row?.on_failure ?? "allow";
     const mode = options.mode ?? row?.mode ?? "enforce";
@@ -155,17 +159,17 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
       installed_at: untouched ? row.installed_at : new Date().toISOString(),
       last_fired_at: row?.last_fired_at ?? null,
     };
-    if (file.bytes === null) next.made_folder = (await makeFolder(path)) ?? null;
+    if (file.bytes === null) next.made_folder = (await makeFolderOf(path)) ?? null;
     // First the ledger: a crash in between leaves a row without an entry, which status tells.
     await ledger.put(next);
     await writeHookScript(storage.dataDir, kernel.access.scoped("guard"));
-    if (!file.bytes?.equals(bytes)) await replaceSettings(file, bytes);
+    if (!file.bytes?.equals(bytes)) await replaceOutside(file, bytes);
     return { ...(await statusOf(tool, path, next)), backupPath: backupPath(next.backup), diff };
   }
 
   async function uninstallOnce(name: string) {
     const { tool, path, row } = await find(name);
-    const file = await readSettings(path);
+    const file = await readOutside(path);
     const answer = (removed: boolean, restored: boolean) => ({ removed, restored, settingsPath: path });
     if (file.bytes === null) {
       if (row) await ledger.remove(name);
@@ -174,26 +178,26 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     if (row && digestOf(file.bytes) === row.after_sha && (row.created === 1 || row.before_sha !== null)) {
       const original = row.created === 1 ? null : await originalOf(row);
       if (row.created === 1) {
-        await removeSettings(file);
-        if (row.made_folder) await removeFolders(file.real, row.made_folder);
-      } else if (original) await replaceSettings(file, original);
+        await removeOutside(file);
+        if (row.made_folder) await removeFoldersOf(file.real, row.made_folder);
+      } else if (original) await replaceOutside(file, original);
       if (row.created === 1 || original) {
         await ledger.remove(name);
         if (row.backup) await storage.files.removeItem(row.backup);
         return answer(true, true);
       }
     }
-    const { text, bom } = textOf(file);
+    const { text, bom } = outsideText(file);
     if (!hookIn(text)) {
       if (row) await ledger.remove(name);
       return answer(false, false);
     }
-    if (tool.format === "file") await removeSettings(file);
+    if (tool.format === "file") await removeOutside(file);
     else {
       const made = row ? (JSON.parse(row.made) as string[][]) : [];
       const { removeOurs } = await import("./edit.ts");
-      const rest = removeOurs(text, tool, made, path);
-      await replaceSettings(
+      const rest = await removeOurs(text, tool, made, path);
+      await replaceOutside(
         file,
         Buffer.concat([bom ? Buffer.from([0xef, 0xbb, 0xbf]) : Buffer.alloc(0), Buffer.from(rest)]),
       );
@@ -214,7 +218,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     tool: HookTool,
     path: string,
     row: InstallRow | undefined,
-    known?: SettingsFile,
+    known?: OutsideFile,
   ): Promise<GuardStatus> {
     const status: GuardStatus = {
       tool: tool.tool,
@@ -231,7 +235,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
       lastFiredAt: row ? await ledger.lastFired(row) : null,
     };
     try {
-      const { text } = textOf(known ?? (await readSettings(path)));
+      const { text } = outsideText(known ?? (await readOutside(path)));
       const hook = hookIn(text);
       if (!hook) {
         if (row) status.problems.push("It was installed, but its entry is gone from the settings");
@@ -284,8 +288,8 @@ async function edited(tool: HookTool, before: string, request: HookRequest, path
 
 /** True where config.toml has hooks and there is no hooks.json. */
 async function keepsHooksInToml(hooksJson: string): Promise<boolean> {
-  const own = await readSettings(hooksJson).catch(() => undefined);
+  const own = await readOutside(hooksJson).catch(() => undefined);
   if (!own || own.bytes !== null) return false;
-  const config = await readSettings(join(dirname(hooksJson), "config.toml")).catch(() => undefined);
+  const config = await readOutside(join(dirname(hooksJson), "config.toml")).catch(() => undefined);
   return config?.bytes ? /^\s*\[+\s*hooks\b/m.test(config.bytes.toString("utf8")) : false;
 }

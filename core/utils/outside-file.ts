@@ -1,11 +1,12 @@
 /** Another program's settings file: read through links as bytes, replaced whole, with its mode and owner. */
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { lstat, mkdir, open, readFile, realpath, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { SessarcError } from "sessarc";
+import { SessarcError } from "../errors/error.ts";
+import { syncFolder, tempName } from "./atomic.ts";
 
-export interface SettingsFile {
+export interface OutsideFile {
   /** As the tool knows it. */
   path: string;
   /** The file itself, behind all links. */
@@ -22,7 +23,7 @@ const LIMIT = 8 * 2 ** 20;
 export const digestOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 /** Throws SETTINGS_UNUSABLE for what is no plain file: a folder, a link that leads nowhere, something huge. */
-export async function readSettings(path: string): Promise<SettingsFile> {
+export async function readOutside(path: string): Promise<OutsideFile> {
   const link = await lstat(path).catch(() => undefined);
   if (!link) return { path, real: path, bytes: null, mode: 0o600, uid: -1, gid: -1 };
   const real = await realpath(path).catch(() => undefined);
@@ -38,7 +39,7 @@ export async function readSettings(path: string): Promise<SettingsFile> {
 }
 
 /** Its text and whether a byte order mark stands before it. Throws SETTINGS_UNUSABLE when it is not UTF-8. */
-export function textOf(file: SettingsFile): { text: string; bom: boolean } {
+export function outsideText(file: OutsideFile): { text: string; bom: boolean } {
   const bytes = file.bytes ?? Buffer.alloc(0);
   const bom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   try {
@@ -51,13 +52,14 @@ export function textOf(file: SettingsFile): { text: string; bom: boolean } {
   }
 }
 
+/** A path beside the file, for what is to take its place. Whoever wants to find it after a crash writes it down first. */
+export const tempBeside = (file: OutsideFile) => join(dirname(file.real), tempName());
+
 /**
  * Puts `bytes` in the place of what was read: temp file beside it, same mode and owner, fsync, rename. Throws SETTINGS_CHANGED, with
  * nothing done, when the file is not any more what was read.
  */
-export async function replaceSettings(file: SettingsFile, bytes: Uint8Array): Promise<void> {
-  const folder = dirname(file.real);
-  const temp = join(folder, `.sessarc-${randomBytes(6).toString("hex")}.tmp`);
+export async function replaceOutside(file: OutsideFile, bytes: Uint8Array, temp = tempBeside(file)): Promise<void> {
   const handle = await open(temp, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600).catch((cause) => {
     throw new SessarcError("SETTINGS_UNUSABLE", { path: file.path, reason: "its folder cannot be written" }, { cause });
   });
@@ -76,17 +78,17 @@ export async function replaceSettings(file: SettingsFile, bytes: Uint8Array): Pr
     await rm(temp, { force: true });
     throw error;
   }
-  await syncFolder(folder);
+  await syncFolder(dirname(file.real));
 }
 
 /** Removes the file, when it still is what was read. */
-export async function removeSettings(file: SettingsFile): Promise<void> {
+export async function removeOutside(file: OutsideFile): Promise<void> {
   await ensureSame(file);
   await rm(file.real);
   await syncFolder(dirname(file.real));
 }
 
-async function ensureSame(file: SettingsFile): Promise<void> {
+async function ensureSame(file: OutsideFile): Promise<void> {
   const now = await readFile(file.real).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;
     throw error;
@@ -95,7 +97,7 @@ async function ensureSame(file: SettingsFile): Promise<void> {
   if (!same) throw new SessarcError("SETTINGS_CHANGED", { path: file.path });
 }
 
-async function keepOwner(handle: Awaited<ReturnType<typeof open>>, file: SettingsFile): Promise<void> {
+async function keepOwner(handle: Awaited<ReturnType<typeof open>>, file: OutsideFile): Promise<void> {
   if (file.bytes === null || process.platform === "win32") return;
   const made = await handle.stat();
   if (made.uid === file.uid && made.gid === file.gid) return;
@@ -105,27 +107,17 @@ async function keepOwner(handle: Awaited<ReturnType<typeof open>>, file: Setting
 }
 
 /** Makes the folders above a file; answers the topmost one that was not there. */
-export async function makeFolder(path: string): Promise<string | undefined> {
+export async function makeFolderOf(path: string): Promise<string | undefined> {
   return mkdir(dirname(path), { recursive: true, mode: 0o700 });
 }
 
 /** Removes folders we made, from the file's upwards to `first`, as long as they are empty. */
-export async function removeFolders(path: string, first: string): Promise<void> {
+export async function removeFoldersOf(path: string, first: string): Promise<void> {
   for (let folder = dirname(path); folder.length >= first.length; folder = dirname(folder)) {
     const gone = await rmdir(folder).then(
       () => true,
       () => false,
     );
     if (!gone) return;
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === "win32") return;
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
