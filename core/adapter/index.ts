@@ -1,6 +1,7 @@
 /** Public entry `sessarc/adapter`: what adapters are made of. Re-exports only; everything is in `sessarc` as well. */
 
 export * from "../contract/adapter.ts";
+export * from "../contract/mcp-config.ts";
 export * from "../contract/tool-action.ts";
 export * from "../session/session.ts";
 export type { Cursor, Tail, TailEnd } from "../session/tail.ts";
@@ -42,6 +43,7 @@ export { earliest, isBefore, latest, msToIso, type Span, toIso, widen } from "..
 export { defineAdapter } from "./define.ts";
 export { withFolders } from "./folders.ts";
 export { scanLines } from "./line-scan.ts";
+export { BRACED_VARIABLE, ENV_VARIABLE, mcpServers, mcpTexts, mcpValues } from "./mcp-server.ts";
 export { readLines } from "./read-lines.ts";
 export { readEventBatches, readParsed } from "./read-log.ts";
 export { createRereadTail, type Draft, type OpenSession, type Rereader } from "./reread-tail.ts";

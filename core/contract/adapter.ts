@@ -3,14 +3,11 @@ import type { SessionEvent, SessionRef, SessionSummary } from "../session/sessio
 import type { Cursor, Tail, TailEnd } from "../session/tail.ts";
 import type { MaybePromise } from "../utils/async.ts";
 import type { Json } from "../utils/json.ts";
+import type { AdapterEnv } from "./env.ts";
+import type { McpContract } from "./mcp-config.ts";
 import type { ReplayContract } from "./tool-action.ts";
 
-/** Everything an adapter may learn about the machine; tests redirect it. */
-export interface AdapterEnv {
-  home: string;
-  platform: NodeJS.Platform;
-  env: Readonly<Record<string, string | undefined>>;
-}
+export type { AdapterEnv } from "./env.ts";
 
 /** What part a tool's own tool plays, so that features work for every assistant. */
 export type ToolRole =
@@ -42,18 +39,6 @@ export interface SkillContract {
    * tool as well. That a `SKILL.md` is read is seen without it.
    */
   used?(event: SessionEvent): string | undefined;
-}
-/** A tool-protocol server as a tool's configuration names it. */
-export interface McpServerEntry {
-  name: string;
-  transport: "stdio" | "http" | "sse";
-  command?: string;
-  args?: string[];
-  env?: Record<string, string>;
-  cwd?: string;
-  url?: string;
-  headers?: Record<string, string>;
-  disabled?: boolean;
 }
 /** How a tool lets another program look at a tool call before it runs. */
 export interface GuardContract {
@@ -103,8 +88,7 @@ export interface Adapter {
   /** This tool's tool names by what they do. */
   tools?: Readonly<Record<string, ToolRole>>;
   skills?: SkillContract;
-  /** A relative file is one of each project. `parse` throws a SyntaxError for a text that the tool would not read. */
-  mcp?: { files(env: AdapterEnv): string[]; parse(text: string): MaybePromise<McpServerEntry[]> };
+  mcp?: McpContract;
   guard?: GuardContract;
   /** How its calls are done again in a sandbox. */
   replay?: ReplayContract;

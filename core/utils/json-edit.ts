@@ -17,8 +17,11 @@ export function append(text: string, path: Path, key: string | undefined, value:
   const own = indentAt(text, node.offset);
   const inner = last && isOpen ? indentAt(text, last.offset) : own + style.indent;
   const name = key === undefined ? "" : JSON.stringify(key) + (isOpen || style.spaced ? ": " : ":");
+  // Where a comma stands behind the last value already, none is added.
+  const trailing = last && commaAfter(text, last.offset + last.length);
   if (!isOpen) {
     const item = name + (style.spaced ? spaced(value) : JSON.stringify(value));
+    if (trailing !== undefined) return splice(text, trailing + 1, trailing + 1, (style.spaced ? " " : "") + item);
     const at = last ? last.offset + last.length : close;
     return splice(text, at, at, last ? (style.spaced ? ", " : ",") + item : item);
   }
@@ -26,11 +29,28 @@ export function append(text: string, path: Path, key: string | undefined, value:
   // Behind a comment that may follow the last value, before the line of the closing bracket.
   const end = node.offset + 1 + inside.trimEnd().length;
   // First the later place: the earlier one must not move.
+  if (trailing !== undefined) return splice(text, end, end, item);
   if (last) {
     const comma = last.offset + last.length;
     return splice(splice(text, end, end, item), comma, comma, ",");
   }
   return splice(text, end, close, item + style.eol + own);
+}
+
+/** Another value at `path`, where one stands. */
+export function replace(text: string, path: Path, value: Json): string {
+  const root = jsonc.parseTree(text);
+  const node = root && jsonc.findNodeAtLocation(root, [...path]);
+  if (!node) return text;
+  const style = styleOf(text);
+  const isOpen = node.type === "object" && text.slice(node.offset, node.offset + node.length).includes("\n");
+  const inner = style.eol + indentAt(text, node.offset);
+  const item = isOpen
+    ? JSON.stringify(value, null, style.indent).replaceAll("\n", inner)
+    : style.spaced
+      ? spaced(value)
+      : JSON.stringify(value);
+  return splice(text, node.offset, node.offset + node.length, item);
 }
 
 /** Without the value at `path`, its comma and its line; an object or list that is empty then holds nothing at all. */
@@ -41,25 +61,31 @@ export function remove(text: string, path: Path): string {
   const parent = node?.parent;
   const siblings = parent?.children;
   if (!node || !parent || !siblings) return text;
-  const end = node.offset + node.length;
+  const comma = commaAfter(text, node.offset + node.length);
+  const end = comma === undefined ? node.offset + node.length : comma + 1;
   const [start, close] = [parent.offset + 1, parent.offset + parent.length - 1];
-  const from = start + text.slice(start, node.offset).trimEnd().length;
-  if (siblings.at(-1) !== node) return splice(text, from, commaFrom(text, end) + 1, "");
+  const rest = text.slice(start, node.offset) + text.slice(end, close);
+  if (siblings.length === 1 && rest.trim() === "") return splice(text, start, close, "");
+  const from = startOf(text, start, node.offset, end);
   const before = siblings.at(-2);
-  if (before) {
-    const comma = commaFrom(text, before.offset + before.length);
-    return splice(splice(text, from, end, ""), comma, comma + 1, "");
-  }
-  const rest = text.slice(start, from) + text.slice(end, close);
-  return rest.trim() === "" ? splice(text, start, close, "") : splice(text, from, end, "");
+  if (comma !== undefined || !before) return splice(text, from, end, "");
+  // The last of several, without a comma behind it: the one before it goes.
+  const former = commaAfter(text, before.offset + before.length) ?? from;
+  return splice(splice(text, from, end, ""), former, former + 1, "");
 }
 
-function commaFrom(text: string, offset: number): number {
-  const scanner = jsonc.createScanner(text);
+/** The end of what stands before a value; its own beginning where a comment up to the line's end would swallow what follows. */
+function startOf(text: string, start: number, offset: number, end: number): number {
+  const from = start + text.slice(start, offset).trimEnd().length;
+  const follows = /^[ \t]*([^\r\n]?)/.exec(text.slice(end))?.[1] ?? "";
+  return follows !== "" && /[\r\n]/.test(text.slice(from, offset)) ? offset : from;
+}
+
+/** Where the comma behind a value stands, comments skipped. */
+function commaAfter(text: string, offset: number): number | undefined {
+  const scanner = jsonc.createScanner(text, true);
   scanner.setPosition(offset);
-  for (let token = scanner.scan(); token !== jsonc.SyntaxKind.CommaToken; token = scanner.scan())
-    if (token === jsonc.SyntaxKind.EOF) break;
-  return scanner.getTokenOffset();
+  return scanner.scan() === jsonc.SyntaxKind.CommaToken ? scanner.getTokenOffset() : undefined;
 }
 
 interface Style {

@@ -1,6 +1,16 @@
 /** What sessarc knows of Claude Code beside its logs, as data: where skills and servers live. */
 import { join } from "node:path";
-import { isRecord, type McpServerEntry, type SessionEvent, type SkillDir, toRecord, toText } from "sessarc";
+import {
+  type AdapterEnv,
+  BRACED_VARIABLE,
+  type McpContract,
+  mcpServers,
+  type SessionEvent,
+  type SkillDir,
+  toList,
+  toRecord,
+  toText,
+} from "sessarc";
 
 /** `homes`: the tool's configuration folders. A skill of a project is looked for below the project. */
 export function skillDirs(homes: readonly string[]): SkillDir[] {
@@ -21,31 +31,36 @@ export function usedSkill({ kind, tool_name, tool_input, text }: SessionEvent): 
     : undefined;
 }
 
-/**
- * Servers under `mcpServers`, of `.claude.json` for all projects or of a project's `.mcp.json`. Throws a SyntaxError when the text is not
- * strict JSON: the tool does not read such a file either.
- */
-export function parseServers(text: string): McpServerEntry[] {
-  const config: unknown = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
-  const servers = isRecord(config) && isRecord(config.mcpServers) ? config.mcpServers : {};
-  return Object.entries(servers).flatMap(([name, value]) => (isRecord(value) ? (toServer(name, value) ?? []) : []));
-}
+/** Servers of `.claude.json` (the user's, and those of single projects), of a project's `.mcp.json`, of the administrator. */
+export const mcp = (settings: (env: AdapterEnv) => string): McpContract => ({
+  files: (env) => [
+    { path: settings(env), scope: "user" },
+    { path: ".mcp.json", scope: "project" },
+    { path: join(systemFolder(env), "managed-mcp.json"), scope: "system" },
+  ],
+  syntax: "json",
+  variable: BRACED_VARIABLE,
+  servers(config) {
+    const projects = Object.entries(toRecord(config.projects));
+    return [
+      ...mcpServers(config, ["mcpServers"], TOOL_ONLY),
+      ...projects.flatMap(([project, settings]) => {
+        const off = toList(toRecord(settings).disabledMcpServers);
+        return mcpServers(config, ["projects", project, "mcpServers"], TOOL_ONLY).map((server) => ({
+          ...server,
+          project,
+          ...(off.includes(server.name) && { disabled: true }),
+        }));
+      }),
+    ];
+  },
+  link: (url, _, headers) => ({ type: "http", url, ...(headers && { headers }) }),
+});
 
-function toServer(name: string, server: Record<string, unknown>): McpServerEntry | undefined {
-  const { type, url, command } = server;
-  if (typeof url === "string") {
-    const headers = strings(server.headers);
-    return { name, transport: type === "sse" ? "sse" : "http", url, ...(headers && { headers }) };
-  }
-  if (typeof command !== "string" || command === "") return undefined;
-  const args = Array.isArray(server.args) ? server.args.filter((arg) => typeof arg === "string") : [];
-  const env = strings(server.env);
-  return { name, transport: "stdio", command, args, ...(env && { env }) };
-}
+/** Fields of a server that are answered by the tool itself. */
+const TOOL_ONLY = ["headersHelper", "oauth"];
 
-function strings(value: unknown): Record<string, string> | undefined {
-  const pairs = Object.entries(isRecord(value) ? value : {}).filter(
-    (pair): pair is [string, string] => typeof pair[1] === "string",
-  );
-  return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
+function systemFolder({ platform, env }: AdapterEnv): string {
+  if (platform === "darwin") return "/Library/Application Support/ClaudeCode";
+  return platform === "win32" ? join(env.PROGRAMFILES ?? "C:\\Program Files", "ClaudeCode") : "/etc/claude-code";
 }

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type AdapterEnv, defineAdapter, isRecord, type Retention, readLines, type ToolRole } from "sessarc";
-import { parseServers, skillDirs, usedSkill } from "./capabilities.ts";
+import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
 import { createParser } from "./parse.ts";
 import { scanProjects } from "./scan.ts";
 import { readUsage } from "./usage.ts";
@@ -68,7 +68,7 @@ export default defineAdapter((options: ClaudeCodeOptions | undefined) => ({
   },
 
   skills: { dirs: (env) => skillDirs(homes(env, options)), used: usedSkill },
-  mcp: { files: (env) => [settingsOf(env, options), ".mcp.json"], parse: parseServers },
+  mcp: mcp((env) => settingsOf(env, options)),
   // Strict JSON: with one comment in it the tool drops the whole file. A failing hook lets the call run unless it ends with 2.
   guard: {
     settings: (env) => join(homes(env, options)[0] ?? "", "settings.json"),

@@ -1,6 +1,19 @@
 /** What sessarc knows of Codex beside its logs, as data: where skills and servers live. */
 import { join } from "node:path";
-import { isRecord, type McpServerEntry, type SessionEvent, type SkillDir } from "sessarc";
+import {
+  type AdapterEnv,
+  BRACED_VARIABLE,
+  isRecord,
+  type McpContract,
+  type McpServerEntry,
+  mcpServers,
+  mcpTexts,
+  mcpValues,
+  type SessionEvent,
+  type SkillDir,
+  toList,
+  toRecord,
+} from "sessarc";
 
 /** `base` is the tool's own folder; its `skills` is where versions before `.agents` looked. */
 export function skillDirs(base: string, home: string | undefined): SkillDir[] {
@@ -15,64 +28,59 @@ export function skillDirs(base: string, home: string | undefined): SkillDir[] {
 export const usedSkill = ({ kind, text }: SessionEvent): string | undefined =>
   kind === "note" ? /^\s*<skill>\s*<name>\s*([^<\n]{1,200}?)\s*<\/name>/.exec(text.slice(0, 2_000))?.[1] : undefined;
 
-/**
- * Servers under `mcp_servers` of `config.toml`; what the tool takes from its environment is written `${NAME}`. Throws a SyntaxError when
- * the text is not TOML. The parser is loaded by the first call (20 ms).
- */
-export async function parseServers(text: string): Promise<McpServerEntry[]> {
-  const { parse } = await import("@decimalturn/toml-patch");
-  let config: unknown;
-  try {
-    config = parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
-  } catch {
-    throw new SyntaxError("not TOML"); // its own message quotes the file, which may hold secrets
-  }
-  const servers = isRecord(config) && isRecord(config.mcp_servers) ? config.mcp_servers : {};
-  return Object.entries(servers).flatMap(([name, value]) => (isRecord(value) ? (toServer(name, value) ?? []) : []));
-}
+/** Fields of a server that are answered by the tool itself; it asks before calls by some of them. */
+const TOOL_ONLY = [
+  "oauth",
+  "oauth_resource",
+  "scopes",
+  "experimental_environment",
+  "tools",
+  "default_tools_approval_mode",
+];
 
-function toServer(name: string, server: Record<string, unknown>): McpServerEntry | undefined {
-  const { url, command, cwd, bearer_token_env_var: bearer } = server;
-  const disabled = server.enabled === false ? { disabled: true } : {};
-  if (typeof url === "string") {
-    const headers = some({
-      ...strings(server.http_headers),
-      ...references(strings(server.env_http_headers)),
-      ...(typeof bearer === "string" && { Authorization: `Bearer \${${bearer}}` }),
-    });
-    return { name, transport: "http", url, ...(headers && { headers }), ...disabled };
-  }
-  if (typeof command !== "string" || command === "") return undefined;
-  const args = listOf(server.args).filter((arg) => typeof arg === "string");
-  const env = some({ ...passed(server.env_vars), ...strings(server.env) });
+/** Servers under `mcp_servers` of `config.toml`; what the tool takes from its environment is written `${NAME}`. */
+export const mcp = (base: (env: AdapterEnv) => string): McpContract => ({
+  files: (env) => [
+    { path: join(base(env), "config.toml"), scope: "user" },
+    { path: join(".codex", "config.toml"), scope: "project" },
+  ],
+  syntax: "toml",
+  variable: BRACED_VARIABLE,
+  servers: (config) =>
+    mcpServers(config, ["mcp_servers"], TOOL_ONLY).map((server) => withOwnFields(server, toRecord(config.mcp_servers))),
+  link: (url, _, headers) => ({ url, ...(headers && { http_headers: headers }) }),
+  off: () => ({ key: "enabled", value: false }),
+});
+
+function withOwnFields(server: McpServerEntry, servers: Record<string, unknown>): McpServerEntry {
+  const own = toRecord(servers[server.name]);
+  const { bearer_token_env_var: bearer, tool_timeout_sec: seconds } = own;
+  const [http, fromEnv] = [mcpValues(own.http_headers), mcpValues(own.env_http_headers)];
+  const headers = some({
+    ...http.values,
+    ...references(fromEnv.values ?? {}),
+    ...(typeof bearer === "string" && { Authorization: `Bearer \${${bearer}}` }),
+  });
+  const env = some({ ...passed(own.env_vars), ...server.env });
+  const [allow, deny] = [mcpTexts(own.enabled_tools).texts, mcpTexts(own.disabled_tools).texts];
+  const unreadable = [http.unreadable && "http_headers", fromEnv.unreadable && "env_http_headers"];
+  const only = [...(server.only ?? []), ...unreadable.filter((field) => typeof field === "string")];
   return {
-    name,
-    transport: "stdio",
-    command,
-    args,
-    ...(env && { env }),
-    ...(typeof cwd === "string" && { cwd }),
-    ...disabled,
+    ...server,
+    ...(server.transport === "stdio" ? env && { env } : headers && { headers }),
+    ...(typeof seconds === "number" && { timeoutMs: Math.round(seconds * 1_000) }),
+    ...((allow || deny) && { tools: { ...(allow && { allow }), ...(deny && { deny }) } }),
+    ...(only.length > 0 && { only }),
   };
 }
 
 /** Names of variables that are handed on: `["A", { name = "B" }]`. */
 function passed(value: unknown): Record<string, string> {
-  const names = listOf(value).map((one) => (isRecord(one) ? one.name : one));
+  const names = toList(value).map((one) => (isRecord(one) ? one.name : one));
   return references(Object.fromEntries(names.flatMap((name) => (typeof name === "string" ? [[name, name]] : []))));
 }
 
 const references = (names: Record<string, string>) =>
   Object.fromEntries(Object.entries(names).map(([key, name]) => [key, `\${${name}}`]));
 
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-
 const some = (pairs: Record<string, string>) => (Object.keys(pairs).length > 0 ? pairs : undefined);
-
-function strings(value: unknown): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(isRecord(value) ? value : {}).filter(
-      (pair): pair is [string, string] => typeof pair[1] === "string",
-    ),
-  );
-}

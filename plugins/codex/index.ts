@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type AdapterEnv, defineAdapter, readLines, type ToolRole } from "sessarc";
-import { parseServers, skillDirs, usedSkill } from "./capabilities.ts";
+import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
 import { createParser } from "./parse.ts";
 import { type HeadCache, scanRollouts } from "./scan.ts";
 import { createTitles } from "./titles.ts";
@@ -63,7 +63,7 @@ export default defineAdapter((options: CodexOptions | undefined) => {
       dirs: (env) => skillDirs(baseOf(env), options?.dir === undefined ? env.home : undefined),
       used: usedSkill,
     },
-    mcp: { files: (env) => [join(baseOf(env), "config.toml"), join(".codex", "config.toml")], parse: parseServers },
+    mcp: mcp(baseOf),
     // A failing hook, or an answer with a field the tool does not know, lets the call run; the user has to trust the hook first.
     guard: {
       settings: (env) => join(baseOf(env), "hooks.json"),

@@ -16,7 +16,7 @@ import {
 import { createCliParser } from "./cli/parse.ts";
 import { scanCli } from "./cli/scan.ts";
 import { readWorkspace } from "./cli/workspace.ts";
-import { parseServers } from "./servers.ts";
+import { mcp } from "./servers.ts";
 import { TOOLS } from "./tools.ts";
 import { chatRoots, userFolders, userFoldersBelow } from "./vscode/places.ts";
 import { peekChat, readChat } from "./vscode/read.ts";
@@ -69,13 +69,7 @@ export default defineAdapter((options: CopilotOptions | undefined) => {
       // The note of `skill.invoked`, which comes with every use; the call that asks for it does not always.
       used: ({ kind, text }) => (kind === "note" ? /^Skill (\S{1,200})$/.exec(text)?.[1] : undefined),
     },
-    mcp: {
-      files: (env) => [
-        join(cliHome(env), "mcp-config.json"),
-        ...(dir === undefined ? userFolders(env) : userFoldersBelow(dir)).map((user) => join(user, "mcp.json")),
-      ],
-      parse: parseServers,
-    },
+    mcp: mcp(cliHome),
     // A command hook denies the call on any exit code but 0, and lets it run on a timeout; http hooks must be https.
     guard: {
       settings: (env) => join(cliHome(env), "hooks", "sessarc.json"),

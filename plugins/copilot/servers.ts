@@ -1,40 +1,27 @@
-/** Tool-protocol servers in `mcp-config.json` (CLI) and `mcp.json` (VS Code). */
-import { isRecord, type JsonRecord, type McpServerEntry, toRecord, toText } from "sessarc";
+/** Tool-protocol servers of the command line: `mcp-config.json`, and files of a project. */
+import { join } from "node:path";
+import { type AdapterEnv, BRACED_VARIABLE, type McpContract, mcpServers, mcpTexts, toRecord } from "sessarc";
 
-/** Servers under `mcpServers` or `servers`; throws SyntaxError when the text is not strict JSON. */
-export function parseServers(text: string): McpServerEntry[] {
-  const config = toRecord(JSON.parse(text));
-  const servers = isRecord(config.mcpServers) ? config.mcpServers : toRecord(config.servers);
-  return Object.entries(servers).flatMap(([name, value]) => (isRecord(value) ? entryOf(name, value) : []));
-}
+/** Fields of a server that are answered by the tool itself. */
+const TOOL_ONLY = ["oauthClientId", "oauthPublicClient", "auth", "oidc"];
 
-function entryOf(name: string, server: JsonRecord): McpServerEntry[] {
-  const { type } = server;
-  const url = toText(server.url);
-  const command = toText(server.command);
-  const disabled = server.disabled === true ? { disabled: true } : {};
-  if (url !== undefined && command === undefined) {
-    const headers = isRecord(server.headers) ? { headers: stringMap(server.headers) } : {};
-    return [{ name, transport: type === "sse" ? "sse" : "http", url, ...headers, ...disabled }];
-  }
-  if (command === undefined) return [];
-  const cwd = toText(server.cwd);
-  const args = Array.isArray(server.args) ? server.args.filter((arg) => typeof arg === "string") : undefined;
-  return [
-    {
-      name,
-      transport: "stdio",
-      command,
-      ...(args && { args }),
-      ...(isRecord(server.env) && { env: stringMap(server.env) }),
-      ...(cwd !== undefined && { cwd }),
-      ...disabled,
-    },
-  ];
-}
-
-function stringMap(value: JsonRecord): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, item]) => (typeof item === "string" ? [[key, item]] : [])),
-  );
-}
+/** VS Code keeps its own: they are the hub's to know. `.mcp.json` is Claude Code's as well. */
+export const mcp = (cliHome: (env: AdapterEnv) => string): McpContract => ({
+  files: (env) => [
+    { path: join(cliHome(env), "mcp-config.json"), scope: "user" },
+    { path: join(".github", "mcp.json"), scope: "project" },
+    { path: ".mcp.json", scope: "project" },
+  ],
+  syntax: "json",
+  variable: BRACED_VARIABLE,
+  servers: (config) =>
+    mcpServers(config, ["mcpServers"], TOOL_ONLY).map((server) => {
+      const own = toRecord(toRecord(config.mcpServers)[server.name]);
+      const [shown, deny] = [mcpTexts(own.tools).texts, mcpTexts(own.excludeTools).texts];
+      // An empty list shows none.
+      const allow = shown && !shown.includes("*") ? shown : undefined;
+      const tools = { ...(allow && { allow }), ...(deny && { deny }), ...(allow?.length === 0 && { deny: ["*"] }) };
+      return Object.keys(tools).length > 0 ? { ...server, tools } : server;
+    }),
+  link: (url, _, headers) => ({ type: "http", url, tools: ["*"], ...(headers && { headers }) }),
+});

@@ -1,7 +1,7 @@
 /** What sessarc knows of Cursor beside its logs, as data: its tools' names, where skills, servers and the guard live. */
 
 import { join } from "node:path";
-import { type Adapter, isRecord, type McpServerEntry, type ToolRole, toList, toRecord, toText } from "sessarc";
+import { type Adapter, ENV_VARIABLE, type McpContract, mcpServers, type ToolRole } from "sessarc";
 
 /** Names in the editor's databases, then those in transcripts and the command line. */
 export const tools: Readonly<Record<string, ToolRole>> = {
@@ -67,15 +67,16 @@ export const skills: NonNullable<Adapter["skills"]> = {
   ],
 };
 
-/** Strict JSON: a file with comments or trailing commas makes `parse` throw a SyntaxError. */
-export const mcp: NonNullable<Adapter["mcp"]> = {
-  files: ({ home }) => [join(home, ".cursor", "mcp.json")],
-  parse(text) {
-    const config: unknown = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
-    return Object.entries(toRecord(toRecord(config).mcpServers)).flatMap(
-      ([name, value]) => toServer(name, value) ?? [],
-    );
-  },
+/** Servers under `mcpServers`. Whether one is switched off is a matter of the window and stands in no file. */
+export const mcp: McpContract = {
+  files: ({ home }) => [
+    { path: join(home, ".cursor", "mcp.json"), scope: "user" },
+    { path: join(".cursor", "mcp.json"), scope: "project" },
+  ],
+  syntax: "jsonc",
+  variable: ENV_VARIABLE,
+  servers: (config) => mcpServers(config, ["mcpServers"], ["auth", "envFile"]),
+  link: (url, _, headers) => ({ url, ...(headers && { headers }) }),
 };
 
 /** `hooks.json` version 1; whether a failing hook blocks is `failClosed` of each entry. Cursor runs Claude Code's hooks as well. */
@@ -85,29 +86,3 @@ export const guard: NonNullable<Adapter["guard"]> = {
   transport: "command",
   onFailure: "configurable",
 };
-
-function toServer(name: string, value: unknown): McpServerEntry | undefined {
-  if (!isRecord(value)) return undefined;
-  const disabled = value.disabled === true || value.enabled === false ? { disabled: true } : {};
-  const url = toText(value.url);
-  if (url) {
-    const headers = stringsOf(value.headers);
-    return {
-      name,
-      transport: value.type === "sse" ? "sse" : "http",
-      url,
-      ...(headers ? { headers } : {}),
-      ...disabled,
-    };
-  }
-  const command = toText(value.command);
-  if (!command) return undefined;
-  const args = toList(value.args).filter((arg) => typeof arg === "string");
-  const [env, cwd] = [stringsOf(value.env), toText(value.cwd)];
-  return { name, transport: "stdio", command, args, ...(env ? { env } : {}), ...(cwd ? { cwd } : {}), ...disabled };
-}
-
-function stringsOf(value: unknown): Record<string, string> | undefined {
-  const pairs = Object.entries(toRecord(value)).filter((pair): pair is [string, string] => typeof pair[1] === "string");
-  return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
-}

@@ -6,7 +6,8 @@ import { createHeads } from "./heads.ts";
 import { peekChat } from "./peek.ts";
 import { readChat } from "./read.ts";
 import { scanChats } from "./scan.ts";
-import { parseServers, readRetention } from "./settings.ts";
+import { mcp } from "./servers.ts";
+import { readRetention } from "./settings.ts";
 import { TOOLS } from "./tools.ts";
 
 export interface GeminiOptions {
@@ -47,7 +48,7 @@ export default defineAdapter((options: GeminiOptions | undefined) => {
       used: ({ kind, tool_name, tool_input }) =>
         kind === "tool_use" && tool_name === "activate_skill" ? toText(toRecord(tool_input).name) : undefined,
     },
-    mcp: { files: (env) => [join(toolDir(env), "settings.json")], parse: parseServers },
+    mcp: mcp(toolDir),
     // The timeout is in ms; stdout must be JSON only; exit code 2 blocks, any other failure lets the call run.
     guard: {
       settings: (env) => join(toolDir(env), "settings.json"),

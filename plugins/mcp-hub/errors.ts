@@ -12,6 +12,11 @@ declare module "sessarc" {
     UPSTREAM_FAILED: { service: string; reason: string };
     UPSTREAM_TIMEOUT: { service: string; ms: number };
     MCP_SESSIONS_FULL: { limit: number };
+    MCP_ENTRY_NOT_FOUND: { ids: readonly string[] };
+    MCP_ENTRY_REFUSED: { name: string; reason: string; remedy?: string | undefined };
+    MCP_CONFIG_CHANGED: { path: string; remedy: string };
+    MCP_BACKUP_NOT_FOUND: { ids: readonly string[] };
+    MCP_BACKUP_DAMAGED: { id: string };
   }
 }
 
@@ -41,4 +46,25 @@ export const errors = defineErrors({
     why: ({ limit }) => `${limit} clients are connected already`,
     fix: () => "Close clients that are not in use; idle ones are forgotten after a while.",
   },
+  MCP_ENTRY_NOT_FOUND: {
+    status: 404,
+    why: ({ ids }) => `No such entry in any configuration: ${ids.join(", ")}`,
+    fix: () => "Scan again: GET /api/mcp/scan.",
+  },
+  MCP_ENTRY_REFUSED: {
+    status: 422,
+    why: ({ name, reason }) => `${name} cannot be taken over: ${reason}; nothing was changed`,
+    fix: ({ remedy }) => remedy,
+  },
+  MCP_CONFIG_CHANGED: {
+    status: 409,
+    why: ({ path }) => `${path} changed in between; nothing was changed`,
+    fix: ({ remedy }) => remedy,
+  },
+  MCP_BACKUP_NOT_FOUND: {
+    status: 404,
+    why: ({ ids }) => `No such backup: ${ids.join(", ")}`,
+    fix: () => "See those there are: GET /api/mcp/backups.",
+  },
+  MCP_BACKUP_DAMAGED: { status: 500, why: ({ id }) => `The backup ${id} is not what was written; nothing was changed` },
 });

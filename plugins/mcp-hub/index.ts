@@ -4,14 +4,16 @@ import "./errors.ts";
 import { commands } from "./commands/index.ts";
 import { createMcp, type Mcp } from "./mcp.ts";
 import { migrations } from "./registry/store.ts";
+import { configRoutes } from "./routes/configs.ts";
 import { endpointRoutes } from "./routes/endpoint.ts";
 import { hubRoutes } from "./routes/hub.ts";
 import { serviceRoutes } from "./routes/services.ts";
 
 export type { ServiceEntry, ServiceInput, ServicePatch } from "./entry.ts";
+export type { WireBackup, WireDiff, WireScan, WireScanEntry } from "./routes/config-wire.ts";
 export type { WireService } from "./routes/wire.ts";
 
-export const routes = [...serviceRoutes, ...hubRoutes, ...endpointRoutes] as const;
+export const routes = [...serviceRoutes, ...hubRoutes, ...configRoutes, ...endpointRoutes] as const;
 
 export default definePlugin({
   name: "mcp-hub",
@@ -26,6 +28,7 @@ export default definePlugin({
       await mcp.hub.flush();
       await mcp.history.join(id);
     });
+    kernel.hooks.hook("kernel:ready", () => mcp.recover());
     kernel.onClose(() => mcp.close());
   },
 });

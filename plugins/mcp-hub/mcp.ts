@@ -1,6 +1,7 @@
 /** The parts of the hub, put together: service "mcp". */
 import type { Kernel } from "sessarc";
 import { createArchiveService } from "./builtin/archive-service.ts";
+import type { Configs } from "./configs/configs.ts";
 import { createEndpoint, type Endpoint } from "./endpoint/endpoint.ts";
 import { type CallHistory, createCallHistory } from "./hub/calls.ts";
 import { createHub, type Hub } from "./hub/hub.ts";
@@ -14,6 +15,10 @@ export interface Mcp {
   readonly hub: Hub;
   readonly endpoint: Endpoint;
   readonly history: CallHistory;
+  /** The tools' configuration files; loaded when first asked for. */
+  configs(): Promise<Configs>;
+  /** Takes back what a crash left of a takeover. Costs a look into one folder where nothing was ever taken over. */
+  recover(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -27,9 +32,21 @@ export function createMcp(kernel: Kernel): Mcp {
   const hub = createHub(kernel, services, store, createArchiveService(kernel));
   const history = createCallHistory(kernel);
   const endpoint = createEndpoint(kernel, hub, services);
+  let configs: Promise<Configs> | undefined;
+  const openConfigs = () => {
+    configs ??= import("./configs/configs.ts").then((module) => module.createConfigs(kernel, { services, vault }));
+    return configs;
+  };
   return {
     services,
     vault,
+    configs: openConfigs,
+    async recover() {
+      if (!kernel.storage.lock) return;
+      const { createRuns } = await import("./configs/runs.ts");
+      const runs = await createRuns(kernel.storage.dataDir).all();
+      if (runs.some(({ state }) => state !== "done")) await (await openConfigs()).recover();
+    },
     hub,
     endpoint,
     history,

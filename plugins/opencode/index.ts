@@ -19,9 +19,10 @@ import {
   type SqliteFile,
   sqliteVersion,
 } from "sessarc";
-import { guard, mcp, skills, tools } from "./capabilities.ts";
+import { guard, skills, tools } from "./capabilities.ts";
 import { listSessions, readSession, sessionVersion } from "./database.ts";
 import { type OpenCodeOptions, placesOf } from "./places.ts";
+import { mcp } from "./servers.ts";
 import { createJsonStore } from "./storage.ts";
 
 export type { OpenCodeOptions } from "./places.ts";

@@ -140,8 +140,16 @@ describe("adapters: claude-code", () => {
       { path: "/c/skills", scope: "user" },
     ]);
     expect([mcp?.files(env), mcp?.files(chosen)]).toEqual([
-      ["/h/.claude.json", ".mcp.json"],
-      ["/c/.claude.json", ".mcp.json"],
+      [
+        { path: "/h/.claude.json", scope: "user" },
+        { path: ".mcp.json", scope: "project" },
+        { path: "/etc/claude-code/managed-mcp.json", scope: "system" },
+      ],
+      [
+        { path: "/c/.claude.json", scope: "user" },
+        { path: ".mcp.json", scope: "project" },
+        { path: "/etc/claude-code/managed-mcp.json", scope: "system" },
+      ],
     ]);
     expect([guard?.settings(env), guard?.settings(chosen)]).toEqual(["/h/.claude/settings.json", "/c/settings.json"]);
     const servers = {
@@ -151,13 +159,35 @@ describe("adapters: claude-code", () => {
       d: { type: "stdio" },
       e: 5,
     };
-    expect(mcp?.parse(JSON.stringify({ numStartups: 3, mcpServers: servers }))).toEqual([
-      { name: "a", transport: "stdio", command: "npx", args: ["x"], env: { K: "v" } },
-      { name: "b", transport: "http", url: "https://e.org", headers: { H: variable("TOKEN") } },
-      { name: "c", transport: "sse", url: "https://e.org/sse" },
+    const local = { "/p": { mcpServers: { f: { command: "f", headersHelper: "x" } }, disabledMcpServers: ["f"] } };
+    expect(mcp?.servers({ numStartups: 3, mcpServers: servers, projects: local })).toEqual([
+      {
+        name: "a",
+        path: ["mcpServers", "a"],
+        transport: "stdio",
+        command: "npx",
+        args: ["x", "1"],
+        env: { K: "v" },
+      },
+      {
+        name: "b",
+        path: ["mcpServers", "b"],
+        transport: "http",
+        url: "https://e.org",
+        headers: { H: variable("TOKEN") },
+      },
+      { name: "c", path: ["mcpServers", "c"], transport: "sse", url: "https://e.org/sse" },
+      {
+        name: "f",
+        path: ["projects", "/p", "mcpServers", "f"],
+        project: "/p",
+        transport: "stdio",
+        command: "f",
+        only: ["headersHelper"],
+        disabled: true,
+      },
     ]);
-    expect(mcp?.parse("[]")).toEqual([]);
-    expect(() => mcp?.parse("{ // no\n}")).toThrow(SyntaxError);
+    expect(mcp?.servers({ mcpServers: [], projects: 5 })).toEqual([]);
   });
 
   it("says how long the tool keeps its logs", () =>

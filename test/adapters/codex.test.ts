@@ -1,6 +1,7 @@
 import { appendFile, copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parse as parseToml } from "@decimalturn/toml-patch";
 import type { SessionEvent } from "sessarc";
 import codex from "sessarc/plugins/codex";
 import { describe, expect, it } from "vitest";
@@ -256,7 +257,10 @@ describe("adapters: codex", () => {
       { path: "/h/.agents/skills", scope: "user" },
       { path: "/c/skills", scope: "user" },
     ]);
-    expect(mcp?.files(env)).toEqual(["/c/config.toml", ".codex/config.toml"]);
+    expect(mcp?.files(env)).toEqual([
+      { path: "/c/config.toml", scope: "user" },
+      { path: ".codex/config.toml", scope: "project" },
+    ]);
     expect(guard?.settings(env)).toBe("/c/hooks.json");
     // D10: what looks like a table inside a text, a comment or another table is no server.
     const text = `
@@ -281,9 +285,10 @@ enabled = false
 command = "no"
 [mcp_servers.empty]
 `;
-    expect(await mcp?.parse(text)).toEqual([
+    expect(mcp?.servers(parseToml(text))).toEqual([
       {
         name: "a",
+        path: ["mcp_servers", "a"],
         transport: "stdio",
         command: "npx",
         args: ["-y", "a#b"],
@@ -291,13 +296,13 @@ command = "no"
       },
       {
         name: "b.c",
+        path: ["mcp_servers", "b.c"],
         transport: "http",
         url: "https://e.org/mcp",
         headers: { X: "y", Z: variable("ZED"), Authorization: `Bearer ${variable("TOKEN")}` },
         disabled: true,
       },
     ]);
-    expect(await mcp?.parse("")).toEqual([]);
-    await expect((async () => mcp?.parse("secret = 'x"))()).rejects.toThrow(SyntaxError);
+    expect(mcp?.servers({})).toEqual([]);
   });
 });

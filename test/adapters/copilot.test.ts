@@ -484,21 +484,22 @@ describe("Copilot Chat in VS Code", () => {
     ).toBe("a\nb\nc\n[data]");
   });
 
-  it("reads servers of both kinds of file", () => {
-    const parse = (config: unknown) => create().mcp?.parse(JSON.stringify(config));
-    expect(parse({ mcpServers: { a: { type: "local", command: "x", args: ["y"], tools: ["*"] } } })).toEqual([
-      { name: "a", transport: "stdio", command: "x", args: ["y"] },
-    ]);
+  it("reads servers, and which of their tools are shown", () => {
+    const path = (name: string) => ({ name, path: ["mcpServers", name] });
     expect(
-      parse({
-        inputs: [],
-        servers: { b: { type: "http", url: "https://b" }, c: { type: "sse", url: "https://c" }, d: 1 },
+      create().mcp?.servers({
+        mcpServers: {
+          a: { type: "local", command: "x", args: ["y"], tools: ["*"] },
+          b: { type: "http", url: "https://b", tools: [] },
+          c: { type: "sse", url: "https://c", tools: ["t"], excludeTools: ["u"], timeout: 5 },
+          d: 1,
+        },
       }),
     ).toEqual([
-      { name: "b", transport: "http", url: "https://b" },
-      { name: "c", transport: "sse", url: "https://c" },
+      { ...path("a"), transport: "stdio", command: "x", args: ["y"] },
+      { ...path("b"), transport: "http", url: "https://b", tools: { allow: [], deny: ["*"] } },
+      { ...path("c"), transport: "sse", url: "https://c", tools: { allow: ["t"], deny: ["u"] }, timeoutMs: 5 },
     ]);
-    expect(() => create().mcp?.parse("{/* */}")).toThrow(SyntaxError);
   });
 });
 

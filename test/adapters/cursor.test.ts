@@ -831,7 +831,7 @@ describe("Cursor: text and capabilities", () => {
     expect(toPrompt("<div>is my question</div>").text).toBe("<div>is my question</div>");
   });
 
-  it("reads servers from strict JSON", () => {
+  it("reads servers", () => {
     const { mcp, guard } = create();
     const config = {
       mcpServers: {
@@ -841,12 +841,19 @@ describe("Cursor: text and capabilities", () => {
         d: 4,
       },
     };
-    expect(mcp?.parse(JSON.stringify(config))).toEqual([
-      { name: "a", transport: "stdio", command: "npx", args: ["x"], env: { K: "v" }, disabled: true },
-      { name: "b", transport: "http", url: "https://e.org", headers: { H: "v" } },
-      { name: "c", transport: "sse", url: "https://e.org/sse" },
+    expect(mcp?.servers(config)).toEqual([
+      {
+        name: "a",
+        path: ["mcpServers", "a"],
+        transport: "stdio",
+        command: "npx",
+        args: ["x", "1"],
+        env: { K: "v" },
+        disabled: true,
+      },
+      { name: "b", path: ["mcpServers", "b"], transport: "http", url: "https://e.org", headers: { H: "v" } },
+      { name: "c", path: ["mcpServers", "c"], transport: "sse", url: "https://e.org/sse" },
     ]);
-    expect(() => mcp?.parse("{ // no\n}")).toThrow(SyntaxError);
     expect(guard?.settings(env)).toBe(join(home, ".cursor", "hooks.json"));
   });
 });

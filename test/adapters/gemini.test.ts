@@ -355,7 +355,7 @@ describe("adapters: gemini-cli", () => {
     expect((await scan(create(join(home, ".gemini")))).map((ref) => ref.key)).toContain("s");
   });
 
-  it("reads servers from strict JSON and marks excluded ones", () => {
+  it("reads servers and marks excluded ones", () => {
     const settings = {
       mcp: { excluded: ["b"] },
       mcpServers: {
@@ -366,13 +366,13 @@ describe("adapters: gemini-cli", () => {
         e: {},
       },
     };
-    expect(create().mcp?.parse(JSON.stringify(settings))).toEqual([
-      { name: "a", transport: "stdio", command: "npx", args: ["x"], env: { K: "v" }, cwd: "/w" },
-      { name: "b", transport: "http", url: "https://b.example/mcp", headers: { h: "1" }, disabled: true },
-      { name: "c", transport: "sse", url: "https://c.example/sse" },
-      { name: "d", transport: "http", url: "https://d.example" },
+    const path = (name: string) => ({ name, path: ["mcpServers", name] });
+    expect(create().mcp?.servers(settings)).toEqual([
+      { ...path("a"), transport: "stdio", command: "npx", args: ["x", "1"], env: { K: "v" }, cwd: "/w" },
+      { ...path("b"), transport: "http", url: "https://b.example/mcp", headers: { h: "1" }, disabled: true },
+      { ...path("c"), transport: "sse", url: "https://c.example/sse" },
+      { ...path("d"), transport: "http", url: "https://d.example" },
     ]);
-    expect(() => create().mcp?.parse("{ // comment\n}")).toThrow(SyntaxError);
   });
 
   it("tells how long chats are kept", async () => {

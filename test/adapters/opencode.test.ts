@@ -588,7 +588,7 @@ describe("OpenCode: tail", () => {
 });
 
 describe("OpenCode: capabilities", () => {
-  it("reads servers from strict JSON", () => {
+  it("reads servers of both versions", () => {
     const { mcp, guard, skills } = create();
     const config = {
       mcp: {
@@ -598,12 +598,35 @@ describe("OpenCode: capabilities", () => {
         empty: { type: "local", command: [] },
       },
     };
-    expect(mcp?.parse(JSON.stringify(config))).toEqual([
-      { name: "files", transport: "stdio", command: "npx", args: ["-y", "files"], env: { A: "b" }, disabled: true },
-      { name: "web", transport: "http", url: "https://example.org/mcp", headers: { X: "y" } },
+    expect(mcp?.servers(config)).toEqual([
+      {
+        name: "files",
+        path: ["mcp", "files"],
+        transport: "stdio",
+        command: "npx",
+        args: ["-y", "files"],
+        env: { A: "b", C: "1" },
+        disabled: true,
+      },
+      {
+        name: "web",
+        path: ["mcp", "web"],
+        transport: "http",
+        url: "https://example.org/mcp",
+        headers: { X: "y" },
+      },
     ]);
-    expect(mcp?.parse("{}")).toEqual([]);
-    expect(() => mcp?.parse("{ // no\n}")).toThrow(SyntaxError);
+    const second = { mcp: { servers: { web: { type: "remote", url: "https://example.org/mcp", disabled: true } } } };
+    expect(mcp?.servers(second)).toEqual([
+      {
+        name: "web",
+        path: ["mcp", "servers", "web"],
+        transport: "http",
+        url: "https://example.org/mcp",
+        disabled: true,
+      },
+    ]);
+    expect(mcp?.servers({})).toEqual([]);
     expect(guard?.settings(env)).toBe(join(home, ".config", "opencode", "plugin", "sessarc.js"));
     expect(skills?.dirs({ ...env, env: { XDG_CONFIG_HOME: "/x" } }).at(-1)).toEqual({
       path: join("/x", "opencode", "skills"),

@@ -1,5 +1,4 @@
 /** The services: kept sealed, held open in memory once asked for. Nothing is started by storing. */
-import { isAbsolute } from "node:path";
 import { SessarcError } from "sessarc";
 import {
   BUILTIN_ID,
@@ -10,8 +9,9 @@ import {
   type ServiceSource,
   toSlug,
 } from "../entry.ts";
-import { holdsMask, unmaskPatch } from "../vault/mask.ts";
+import { unmaskPatch } from "../vault/mask.ts";
 import type { Vault } from "../vault/seal.ts";
+import { problemOf } from "./problem.ts";
 import type { RegistryStore } from "./store.ts";
 
 export interface Registry {
@@ -145,25 +145,6 @@ function transportOf(before: ServiceEntry, patch: ServicePatch): ServiceEntry["t
 function check(entry: ServiceEntry): void {
   const problem = problemOf(entry);
   if (problem) throw new SessarcError("SERVICE_INVALID", { id: entry.id, reason: problem });
-}
-
-function problemOf(entry: ServiceEntry): string | undefined {
-  if (entry.id === BUILTIN_ID) return undefined;
-  if (holdsMask(entry)) return "a mask stands where a value has to be; send the value itself, or leave the field out";
-  const kind = entry.credential?.kind;
-  if (kind !== undefined && (kind === "env") !== (entry.transport === "stdio"))
-    return `a credential of kind ${kind} does not fit a service over ${entry.transport}`;
-  if (entry.transport === "stdio") {
-    if (!entry.command) return "a stdio service needs a command";
-    if (entry.cwd !== null && !isAbsolute(entry.cwd)) return "cwd is not an absolute path";
-    return [entry.command, ...entry.args].some((part) => part.includes("\0")) ? "it holds a NUL character" : undefined;
-  }
-  if (!entry.url) return `a service over ${entry.transport} needs a url`;
-  // A reference may stand for any part of it; what it turns out to be is checked when it is used.
-  if (entry.url.includes("${")) return undefined;
-  return URL.canParse(entry.url) && /^https?:$/.test(new URL(entry.url).protocol)
-    ? undefined
-    : "url is not an http or https address";
 }
 
 function freeSlug(name: string, taken: ReadonlyMap<string, unknown>): string {

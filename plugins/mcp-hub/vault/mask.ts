@@ -119,8 +119,10 @@ export function holdsMask(entry: ServiceEntry): boolean {
   return [...texts, entry.credential?.value ?? ""].some((text) => text.includes(MASK));
 }
 
+type Secretive = Pick<ServiceEntry, "env" | "headers" | "args" | "url"> & Partial<Pick<ServiceEntry, "credential">>;
+
 /** Every secret of a service as it may turn up in a message: for hiding it there. Longest first; short ones are left out. */
-export function secretsOf(entry: ServiceEntry): string[] {
+export function secretsOf(entry: Secretive): string[] {
   const found = new Set<string>();
   const add = (value: string) => {
     if (value.length < 6 || PLAIN_VALUES.test(value)) return;

@@ -1,0 +1,153 @@
+/** A takeover that is done, or not at all: services and files change together, and a crash in between is taken back. */
+
+import { rm } from "node:fs/promises";
+import { basename } from "node:path";
+import {
+  digestOf,
+  isSessarcError,
+  isTempName,
+  type OutsideFile,
+  readOutside,
+  replaceOutside,
+  SessarcError,
+  tempBeside,
+} from "sessarc";
+import type { ServiceEntry, ServicePatch, ServiceSource } from "../entry.ts";
+import type { HubParts } from "./context.ts";
+import type { FileStep, ServiceStep, TakeoverMode, TakeoverPlan } from "./plan.ts";
+import { newRunId, type Run, type RunFile, type Runs } from "./runs.ts";
+
+/** Services as they were before a run. */
+interface Before {
+  created: string[];
+  changed: ServiceEntry[];
+}
+
+export const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+export const toBytes = (text: string, bom: boolean) => Buffer.concat([...(bom ? [BOM] : []), Buffer.from(text)]);
+
+/** Throws MCP_CONFIG_CHANGED, SETTINGS_UNUSABLE, …: everything is as it was then. */
+export async function applyTakeover(hub: HubParts, runs: Runs, plan: TakeoverPlan, mode: TakeoverMode): Promise<Run> {
+  const now = new Date();
+  const before: Before = { created: [], changed: [] };
+  for (const { id, action } of plan.steps) {
+    if (action === "created") before.created.push(id);
+    else if (!before.created.includes(id) && !before.changed.some((entry) => entry.id === id))
+      before.changed.push(await hub.services.get(id));
+  }
+  const id = newRunId(now);
+  const run: Run = {
+    id,
+    at: now.toISOString(),
+    mode,
+    state: "applying",
+    files: plan.files.map((step, i) => runFile(step, `${id}-${i}`)),
+    services: await hub.vault.seal(id, before),
+  };
+  await runs.begin(
+    run,
+    plan.files.map(({ source }) => source.file.bytes ?? Buffer.alloc(0)),
+  );
+  try {
+    for (const step of plan.steps) await applyService(hub, step, run, now);
+    for (const [i, { source, after }] of plan.files.entries()) {
+      const entry = run.files[i];
+      if (entry && entry.before !== entry.after)
+        await replaceOutside(source.file, toBytes(after, source.bom), entry.temp).catch(toChanged(entry.file));
+    }
+  } catch (error) {
+    await undoRun(hub, runs, run);
+    throw error;
+  }
+  const done: Run = { ...run, state: "done", services: null };
+  await runs.save(done);
+  return done;
+}
+
+/** Says what to do about a file that another program writes. */
+export const toChanged = (path: string) => (cause: unknown) => {
+  if (!isSessarcError(cause) || cause.code !== "SETTINGS_CHANGED") throw cause;
+  const remedy = "Scan again; close the assistant if it keeps writing the file.";
+  throw new SessarcError("MCP_CONFIG_CHANGED", { path, remedy }, { cause });
+};
+
+function runFile({ source, edits, after }: FileStep, id: string): RunFile {
+  const { file, place, bom, hash } = source;
+  return {
+    id,
+    file: place.path,
+    real: file.real,
+    tools: place.tools,
+    syntax: place.contract.syntax,
+    mode: file.mode,
+    bytes: file.bytes?.length ?? 0,
+    before: hash,
+    after: edits.length === 0 ? hash : digestOf(toBytes(after, bom)),
+    temp: tempBeside(file),
+    edits: edits.map((edit) => ({ kind: edit.kind, path: [...edit.path], ...("key" in edit && { key: edit.key }) })),
+    restoredAt: null,
+  };
+}
+
+async function applyService({ services }: HubParts, step: ServiceStep, run: Run, now: Date): Promise<void> {
+  const { id, name, fields, scope, action } = step;
+  const backup = run.files.find(({ file }) => file === step.source.file);
+  const source: ServiceSource = {
+    ...step.source,
+    importedAt: now.toISOString(),
+    takenOver: run.mode !== "import",
+    ...(backup && { backupId: backup.id }),
+  };
+  if (action === "created" && fields) {
+    await services.put({ id, name, ...fields, scope }, [source]);
+    return;
+  }
+  const known = await services.get(id);
+  const patch: ServicePatch = {
+    ...(fields && { ...fields, credential: null, enabled: known.enabled }),
+    ...(fields && { policy: { ...fields.policy, tools: known.policy.tools } }),
+    ...(id !== "sessarc" && {
+      scope: {
+        clients: union(known.scope.clients, scope.clients),
+        projects: union(known.scope.projects, scope.projects),
+      },
+    }),
+  };
+  await services.update(id, patch);
+  await services.setSources(id, [...known.sources.filter(({ entryKey }) => entryKey !== source.entryKey), source]);
+}
+
+type Names = "*" | string[];
+const union = (a: Names, b: Names): Names => (a === "*" || b === "*" ? "*" : [...new Set([...a, ...b])]);
+
+/** Files get their originals, services are as they were. A file that somebody else changed meanwhile keeps what it has. */
+export async function undoRun(hub: HubParts, runs: Runs, run: Run): Promise<void> {
+  for (const entry of run.files) {
+    await removeTemp(entry);
+    const file = await readOutside(entry.file).catch(() => undefined);
+    if (file?.bytes && entry.after !== entry.before && digestOf(file.bytes) === entry.after)
+      await replaceOutside(file, await runs.original(run, entry), entry.temp);
+  }
+  if (run.services !== null) await undoServices(hub, (await hub.vault.open(run.id, run.services)) as Before);
+  await runs.remove(run);
+}
+
+async function undoServices({ services }: HubParts, { created, changed }: Before): Promise<void> {
+  const known = new Set((await services.list()).map(({ id }) => id));
+  for (const id of created) if (known.has(id)) await services.remove(id);
+  for (const entry of changed) {
+    if (!known.has(entry.id)) continue;
+    const { id, sources, createdAt: _, updatedAt: __, ...fields } = entry;
+    if (id !== "sessarc") await services.update(id, fields);
+    await services.setSources(id, sources);
+  }
+}
+
+/** What a crash left beside a file. */
+export async function removeTemp({ temp }: RunFile): Promise<void> {
+  if (isTempName(basename(temp))) await rm(temp, { force: true });
+}
+
+/** Whether a file is still what a run left. */
+export const isAfter = (file: OutsideFile, entry: RunFile) =>
+  file.bytes !== null && digestOf(file.bytes) === entry.after;

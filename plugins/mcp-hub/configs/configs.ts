@@ -1,0 +1,137 @@
+/** The tools' configuration files: scan, takeover, restore. One change at a time. */
+import { type Kernel, type McpServerEntry, outsideText, readOutside, SessarcError } from "sessarc";
+import { applyTakeover, isAfter, undoRun } from "./apply.ts";
+import type { HubParts } from "./context.ts";
+import { parseConfig } from "./document.ts";
+import { contractOf } from "./places.ts";
+import { type FileStep, planTakeover, type TakeoverPlan, type TakeoverRequest } from "./plan.ts";
+import { applyRestore, finishRestore, planRestore, type RestoreStep } from "./restore.ts";
+import { createRuns, type Run, type RunFile } from "./runs.ts";
+import { type ConfigScan, scanConfigs } from "./scan.ts";
+import { createHider, type ShownEdit, showEdit } from "./shown.ts";
+
+export interface ShownDiff {
+  file: string;
+  diff: string;
+}
+export interface Takeover {
+  plan: TakeoverPlan;
+  diffs: ShownDiff[];
+  /** Null for a dry run. */
+  run: Run | null;
+}
+export interface BackupState extends RunFile {
+  run: Run;
+  /** `restored`: as it was before; `taken over`: as the takeover left it; `changed` since. */
+  state: "imported" | "taken over" | "restored" | "changed" | "gone";
+}
+
+export interface Configs {
+  scan(): Promise<ConfigScan>;
+  takeover(request: TakeoverRequest, dryRun: boolean): Promise<Takeover>;
+  backups(): Promise<BackupState[]>;
+  restore(
+    ids: readonly string[],
+    options: { merge: boolean; dryRun: boolean },
+  ): Promise<{ file: string; id: string; diff: string }[]>;
+  /** Takes back or finishes what a crash left. Answers how many runs that were. */
+  recover(): Promise<number>;
+}
+
+export function createConfigs(kernel: Kernel, hub: HubParts): Configs {
+  const runs = createRuns(kernel.storage.dataDir);
+  let last: Promise<unknown> = Promise.resolve();
+  let recovered: Promise<number> | undefined;
+
+  const alone = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = last.then(work);
+    last = done.catch(() => {});
+    return done;
+  };
+
+  async function recoverOnce(): Promise<number> {
+    await runs.sweep();
+    const open = (await runs.all()).filter(({ state }) => state !== "done");
+    for (const run of open) await (run.state === "applying" ? undoRun(hub, runs, run) : finishRestore(hub, runs, run));
+    return open.length;
+  }
+  const recover = () => {
+    recovered ??= recoverOnce().catch((error) => {
+      recovered = undefined;
+      throw error;
+    });
+    return recovered;
+  };
+
+  async function shown(edit: Omit<ShownEdit, "hider">, servers: readonly McpServerEntry[], added: readonly string[]) {
+    const diff = await showEdit({ ...edit, hider: createHider(servers, added) });
+    return kernel.inject("rules").hide(diff);
+  }
+
+  async function shownStep({ source, after, edits }: FileStep): Promise<ShownDiff> {
+    const { place, text, servers } = source;
+    const added = edits.flatMap((edit) => (edit.kind === "put" ? Object.values(edit.value) : []));
+    const texts = added.filter((value) => typeof value === "string");
+    return {
+      file: place.path,
+      diff: await shown({ before: text, after, syntax: place.contract.syntax }, servers, texts),
+    };
+  }
+
+  async function shownRestore({ entry, file, bytes }: RestoreStep) {
+    const textIn = (of: Buffer | null) => outsideText({ ...file, bytes: of }).text;
+    const contract = contractOf(kernel, entry.tools[0] ?? "");
+    const serversIn = async (text: string) =>
+      contract?.servers(await parseConfig(text, entry.syntax, entry.file).catch(() => ({}))) ?? [];
+    const [before, after] = [textIn(file.bytes), textIn(bytes)];
+    const servers = [...(await serversIn(before)), ...(await serversIn(after))];
+    return { id: entry.id, file: entry.file, diff: await shown({ before, after, syntax: entry.syntax }, servers, []) };
+  }
+
+  async function stateOf(entry: RunFile): Promise<BackupState["state"]> {
+    const file = await readOutside(entry.file).catch(() => undefined);
+    if (!file) return "changed";
+    if (file.bytes === null) return "gone";
+    if (isAfter(file, { ...entry, after: entry.before })) return entry.before === entry.after ? "imported" : "restored";
+    return isAfter(file, entry) ? "taken over" : "changed";
+  }
+
+  async function backups(): Promise<BackupState[]> {
+    const all = (await runs.all()).flatMap((run) => run.files.map((entry) => ({ run, entry })));
+    return Promise.all(all.map(async ({ run, entry }) => ({ ...entry, run, state: await stateOf(entry) })));
+  }
+
+  return {
+    scan: () =>
+      alone(async () => {
+        await recover();
+        return scanConfigs(kernel, hub);
+      }),
+    takeover: (request, dryRun) =>
+      alone(async () => {
+        await recover();
+        const scan = await scanConfigs(kernel, hub);
+        const plan = await planTakeover(kernel, scan, request, await hub.services.list());
+        const edited = plan.files.filter(({ edits }) => edits.length > 0);
+        const diffs = await Promise.all(edited.map(shownStep));
+        return { plan, diffs, run: dryRun ? null : await applyTakeover(hub, runs, plan, request.mode) };
+      }),
+    backups: () =>
+      alone(async () => {
+        await recover();
+        return backups();
+      }),
+    restore: (ids, { merge, dryRun }) =>
+      alone(async () => {
+        await recover();
+        const all = (await runs.all()).flatMap((run) => run.files.map((entry) => ({ run, entry })));
+        const chosen = all.filter(({ run, entry }) => ids.includes(entry.id) || ids.includes(run.id));
+        const unknown = ids.filter((id) => !chosen.some(({ run, entry }) => entry.id === id || run.id === id));
+        if (unknown.length > 0) throw new SessarcError("MCP_BACKUP_NOT_FOUND", { ids: unknown });
+        const steps = await planRestore(runs, chosen, merge);
+        if (!dryRun) await applyRestore(hub, runs, chosen, steps);
+        return Promise.all(steps.map(shownRestore));
+      }),
+    recover: () => alone(recover),
+  };
+}

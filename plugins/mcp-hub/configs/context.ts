@@ -1,0 +1,8 @@
+/** The parts of the hub that its configurations need. */
+import type { Registry } from "../registry/registry.ts";
+import type { Vault } from "../vault/seal.ts";
+
+export interface HubParts {
+  services: Registry;
+  vault: Vault;
+}

@@ -1,0 +1,37 @@
+/** The entry in a tool's file that leads to the hub. */
+import type { Kernel, McpServerEntry } from "sessarc";
+
+/** Its name: no underscore, at which one of the tools would cut it in two. */
+export const HUB_NAME = "sessarc";
+
+const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
+
+/** The hub's own address, as it is served now. */
+function hubUrl({ address, config }: Kernel): URL {
+  const { host, port } = address ?? config;
+  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
+  return new URL(`http://${name}:${port}/mcp`);
+}
+
+/** `client` and `project` say who will ask: scopes of services go by it. */
+export function linkUrl(kernel: Kernel, client: string | null, project: string | null): string {
+  const url = hubUrl(kernel);
+  if (client !== null) url.searchParams.set("client", client);
+  if (project !== null) url.searchParams.set("project", project);
+  return url.href;
+}
+
+/** Whether an entry leads to the hub: to where it is served now, or (not `current`) to where it was. */
+export function hubLinkOf(entry: McpServerEntry, kernel: Kernel): { current: boolean } | undefined {
+  if (entry.transport === "stdio") {
+    const parts = [entry.command ?? "", ...(entry.args ?? [])];
+    const bridges = parts.some((part) => /(^|[\\/])sessarc(@[^\\/]*)?$|[\\/]sessarc[\\/]dist[\\/]cli\.mjs$/.test(part));
+    return bridges && parts.includes("mcp") ? { current: true } : undefined;
+  }
+  if (!entry.url || !URL.canParse(entry.url)) return undefined;
+  const url = new URL(entry.url);
+  if (!/^\/mcp(\/|$)/.test(url.pathname) || !LOOPBACK.includes(url.hostname)) return undefined;
+  const own = hubUrl(kernel);
+  const isOwn = url.port === own.port;
+  return isOwn || (entry.name === HUB_NAME && url.searchParams.has("client")) ? { current: isOwn } : undefined;
+}

@@ -1,0 +1,138 @@
+/** Configurations as they were before a takeover: byte for byte, or, where they were changed since, entry by entry. */
+import {
+  digestOf,
+  isRecord,
+  type Json,
+  type OutsideFile,
+  outsideText,
+  readOutside,
+  removeOutside,
+  replaceOutside,
+  SessarcError,
+} from "sessarc";
+import { isAfter, removeTemp, toBytes, toChanged } from "./apply.ts";
+import type { HubParts } from "./context.ts";
+import { parseConfig } from "./document.ts";
+import { type ConfigEdit, editConfig, valueAt } from "./edit.ts";
+import type { Run, RunFile, Runs } from "./runs.ts";
+
+export interface RestoreStep {
+  run: Run;
+  entry: RunFile;
+  file: OutsideFile;
+  bytes: Buffer;
+}
+
+/** Throws MCP_CONFIG_CHANGED for a file that changed since, unless `merge`: then its entries are put back and the rest of it stays. */
+export async function planRestore(
+  runs: Runs,
+  chosen: readonly { run: Run; entry: RunFile }[],
+  merge: boolean,
+): Promise<RestoreStep[]> {
+  const steps: RestoreStep[] = [];
+  for (const { run, entry } of chosen) {
+    const file = await readOutside(entry.file);
+    const original = await runs.original(run, entry);
+    if (file.bytes !== null && digestOf(file.bytes) === entry.before) continue;
+    // One that is gone is put back with the mode it had.
+    if (file.bytes === null || isAfter(file, entry))
+      steps.push({ run, entry, file: file.bytes === null ? { ...file, mode: entry.mode } : file, bytes: original });
+    else if (merge) steps.push({ run, entry, file, bytes: await merged(entry, file, original) });
+    else
+      throw new SessarcError("MCP_CONFIG_CHANGED", {
+        path: entry.file,
+        remedy: "Restore with merge: the entries are put back, and what changed since stays.",
+      });
+  }
+  return steps;
+}
+
+/** Puts originals in their places. A crash in between is finished by `finishRestore`. */
+export async function applyRestore(
+  { services }: Pick<HubParts, "services">,
+  runs: Runs,
+  chosen: readonly { run: Run; entry: RunFile }[],
+  steps: readonly RestoreStep[],
+): Promise<void> {
+  const touched = [...new Set(chosen.map(({ run }) => run))];
+  for (const run of touched) await runs.save({ ...run, state: "restoring" });
+  const done: RestoreStep[] = [];
+  try {
+    for (const step of steps) {
+      await replaceOutside(step.file, step.bytes, step.entry.temp).catch(toChanged(step.entry.file));
+      done.push(step);
+    }
+  } catch (error) {
+    for (const step of done) await takeBack(step);
+    for (const run of touched) await runs.save(run);
+    throw error;
+  }
+  await unlink(
+    services,
+    chosen.map(({ entry }) => entry.id),
+  );
+  const at = new Date().toISOString();
+  for (const run of touched) {
+    const files = run.files.map((entry) =>
+      chosen.some((one) => one.entry === entry) ? { ...entry, restoredAt: at } : entry,
+    );
+    await runs.save({ ...run, files, state: "done" });
+  }
+}
+
+async function takeBack({ file, bytes, entry }: RestoreStep): Promise<void> {
+  const now = { ...file, bytes };
+  if (file.bytes === null) await removeOutside(now);
+  else await replaceOutside(now, file.bytes, entry.temp);
+}
+
+/** After a crash: what was restored until then is; the rest is still taken over and can be restored again. */
+export async function finishRestore({ services }: Pick<HubParts, "services">, runs: Runs, run: Run): Promise<void> {
+  const at = new Date().toISOString();
+  const files: RunFile[] = [];
+  for (const entry of run.files) {
+    await removeTemp(entry);
+    const file = await readOutside(entry.file).catch(() => undefined);
+    const isBack = file?.bytes && entry.before !== entry.after && digestOf(file.bytes) === entry.before;
+    files.push(isBack ? { ...entry, restoredAt: entry.restoredAt ?? at } : entry);
+  }
+  await unlink(
+    services,
+    files.flatMap(({ id, restoredAt }) => (restoredAt === null ? [] : [id])),
+  );
+  await runs.save({ ...run, files, state: "done" });
+}
+
+/** Their services stay in the hub, but no file leads to it any more instead of to them. */
+async function unlink(services: HubParts["services"], backups: readonly string[]): Promise<void> {
+  for (const { id, sources } of await services.list()) {
+    const isOf = ({ backupId, takenOver }: (typeof sources)[number]) =>
+      takenOver === true && backups.includes(backupId ?? "");
+    if (sources.some(isOf))
+      await services.setSources(
+        id,
+        sources.map((source) => (isOf(source) ? { ...source, takenOver: false } : source)),
+      );
+  }
+}
+
+async function merged(entry: RunFile, file: OutsideFile, original: Buffer): Promise<Buffer> {
+  const now = outsideText(file);
+  const before = await parseConfig(outsideText({ ...file, bytes: original }).text, entry.syntax, entry.file);
+  const config = await parseConfig(now.text, entry.syntax, entry.file);
+  const edits = entry.edits.flatMap(({ kind, path, key = "" }): ConfigEdit[] => {
+    const at = kind === "remove" ? path : [...path, key];
+    const [was, is] = [valueAt(before, at), valueAt(config, at)];
+    if (kind === "put" && was === undefined) return is === undefined ? [] : [{ kind: "remove", path: at }];
+    if (kind === "remove" && is !== undefined) return [];
+    if (kind === "set" && was === undefined) return is === undefined ? [] : [{ kind: "remove", path: at }];
+    const [holder, name] = [at.slice(0, -1), at.at(-1) ?? ""];
+    if (!isRecord(valueAt(config, holder)))
+      throw new SessarcError("SETTINGS_UNUSABLE", {
+        path: entry.file,
+        reason: `"${holder.join(".")}" is not there any more`,
+      });
+    return [{ kind: "set", path: holder, key: name, value: was as Json }];
+  });
+  return toBytes(await editConfig(now.text, entry.syntax, edits, entry.file), now.bom);
+}

@@ -1,0 +1,131 @@
+/** What the tools' files name, and what each entry is to the hub. Reads, and starts nothing. */
+import {
+  digestOf,
+  isSessarcError,
+  type JsonRecord,
+  type Kernel,
+  type McpServerEntry,
+  type OutsideFile,
+  outsideText,
+  readOutside,
+} from "sessarc";
+import { type Scope, toSlug } from "../entry.ts";
+import { classify, type Verdict } from "./classify.ts";
+import type { HubParts } from "./context.ts";
+import { parseConfig } from "./document.ts";
+import { hubLinkOf } from "./link.ts";
+import { type Candidate, normalForm, toCandidate } from "./normal.ts";
+import { type ConfigPlace, configPlaces, type ProjectFolder } from "./places.ts";
+
+export interface ConfigFile {
+  place: ConfigPlace;
+  file: OutsideFile;
+  /** SHA-256 of its bytes. */
+  hash: string;
+  text: string;
+  bom: boolean;
+  config: JsonRecord;
+  /** All it names, the hub among them. */
+  servers: McpServerEntry[];
+}
+
+export interface FoundEntry extends Candidate {
+  key: string;
+  source: ConfigFile;
+  entry: McpServerEntry;
+  slug: string;
+  fp: string;
+  efp: string;
+  scope: Scope;
+  verdict: Verdict;
+}
+
+export interface ManagedEntry {
+  key: string;
+  file: string;
+  tool: string;
+  name: string;
+  /** False: it leads to an address at which this service does not listen now. */
+  current: boolean;
+}
+
+export interface ConfigScan {
+  files: ConfigFile[];
+  entries: FoundEntry[];
+  managed: ManagedEntry[];
+  problems: { file: string; tool: string; reason: string }[];
+}
+
+/** Key of an entry: the file itself and the way to it, as a JSON pointer. */
+export const keyOf = (real: string, path: readonly string[]) =>
+  `${real}#${path.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")}`;
+
+export async function scanConfigs(kernel: Kernel, mcp: HubParts): Promise<ConfigScan> {
+  const rows = await kernel.inject("archive").store.projects();
+  const projects = rows.flatMap(({ id, path }): ProjectFolder[] => (path === null ? [] : [{ id, path }]));
+  const scan: ConfigScan = { files: [], entries: [], managed: [], problems: [] };
+  for (const place of await configPlaces(kernel, projects)) {
+    try {
+      const source = await readConfig(place);
+      if (source) scan.files.push(source);
+    } catch (error) {
+      if (!isSessarcError(error)) throw error;
+      scan.problems.push({ file: place.path, tool: place.tools[0] ?? "", reason: error.message });
+    }
+  }
+  for (const source of scan.files) await addEntries(scan, source, kernel, mcp, projects);
+  const services = await Promise.all(
+    (await mcp.services.list()).map(async (one) => ({ ...one, ...(await marks(one, mcp)) })),
+  );
+  const verdicts = classify(scan.entries, services);
+  for (const entry of scan.entries) entry.verdict = verdicts.get(entry.key) ?? entry.verdict;
+  return scan;
+}
+
+/** Undefined when there is no such file. Throws SETTINGS_UNUSABLE. */
+export async function readConfig(place: ConfigPlace): Promise<ConfigFile | undefined> {
+  const file = await readOutside(place.path);
+  if (file.bytes === null) return undefined;
+  const { text, bom } = outsideText(file);
+  const config = await parseConfig(text, place.contract.syntax, place.path);
+  return { place, file, hash: digestOf(file.bytes), text, bom, config, servers: place.contract.servers(config) };
+}
+
+const UNSEEN: Verdict = { class: "New", conflict: null, service: null, duplicateOf: null, hubEdited: false };
+
+async function addEntries(
+  scan: ConfigScan,
+  source: ConfigFile,
+  kernel: Kernel,
+  mcp: Pick<HubParts, "vault">,
+  projects: readonly ProjectFolder[],
+): Promise<void> {
+  const { place, file } = source;
+  for (const entry of source.servers) {
+    const key = keyOf(file.real, entry.path);
+    const link = hubLinkOf(entry, kernel);
+    if (link) {
+      scan.managed.push({ key, file: place.path, tool: place.tools[0] ?? "", name: entry.name, current: link.current });
+      continue;
+    }
+    const folder = place.project?.path ?? entry.project ?? null;
+    const project = folder === null ? null : (projects.find(({ path }) => path === folder)?.id ?? folder);
+    const candidate = toCandidate(entry, { place, project: folder, env: kernel.env });
+    scan.entries.push({
+      ...candidate,
+      ...(await marks(candidate.fields, mcp)),
+      key,
+      source,
+      entry,
+      slug: toSlug(entry.name),
+      scope: { clients: [...place.tools], projects: project === null ? "*" : [project] },
+      verdict: UNSEEN,
+    });
+  }
+}
+
+/** Keyed digests: they tell what is equal and nothing else. */
+async function marks(fields: Parameters<typeof normalForm>[0], { vault }: Pick<HubParts, "vault">) {
+  const { all, endpoint } = normalForm(fields);
+  return { fp: await vault.fingerprint(all), efp: await vault.fingerprint(endpoint) };
+}

@@ -1,0 +1,71 @@
+/** Edits of TOML text that touch nothing but what is taken out or put in; comments that are not inside of it stay. */
+import type { Json } from "sessarc";
+import { type TomlBlock, tomlBlocks } from "./toml-blocks.ts";
+
+type Table = { [key: string]: Json };
+type Path = readonly string[];
+
+/** Without the table at `path` and all below it. Undefined where it is written in a way this cannot take apart. */
+export function removeTable(text: string, path: Path): string | undefined {
+  const blocks = tomlBlocks(text);
+  if (!blocks) return undefined;
+  const cuts = blocks.flatMap((block) =>
+    isBelow(block.path, path)
+      ? [{ start: block.start, end: endWithBlanks(text, block) }]
+      : block.settings.filter((setting) => isBelow(setting.path, path)).map(({ start, end }) => ({ start, end })),
+  );
+  if (cuts.length === 0) return undefined;
+  return cuts.reverse().reduce((rest, { start, end }) => rest.slice(0, start) + rest.slice(end), text);
+}
+
+/** With a field of the table at `path` set. Undefined as above. */
+export function setField(text: string, path: Path, key: string, value: Json): string | undefined {
+  const blocks = tomlBlocks(text);
+  const wanted = [...path, key];
+  const all = blocks?.flatMap(({ settings }) => settings) ?? [];
+  const known = all.find((setting) => isBelow(setting.path, wanted) && setting.path.length === wanted.length);
+  if (known) return text.slice(0, known.value.start) + literal(value) + text.slice(known.value.end);
+  const block = blocks?.find((one) => one.path.length === path.length && isBelow(one.path, path));
+  if (!block) return undefined;
+  const eol = eolOf(text);
+  const at = lineBehindHeader(text, block);
+  const gap = text.slice(0, at).endsWith("\n") ? "" : eol;
+  return `${text.slice(0, at)}${gap}${key} = ${literal(value)}${eol}${text.slice(at)}`;
+}
+
+/** With a table at the end. */
+export function appendTable(text: string, path: Path, table: Table): string {
+  const eol = eolOf(text);
+  const fields = Object.entries(table).map(([key, value]) => `${keyOf(key)} = ${literal(value)}`);
+  const block = [`[${path.map(keyOf).join(".")}]`, ...fields, ""].join(eol);
+  const isSpaced = text === "" || /(^|\n)[ \t]*\r?\n$/.test(text);
+  return text + (isSpaced ? "" : text.endsWith("\n") ? eol : eol + eol) + block;
+}
+
+const isBelow = (path: Path, root: Path) => root.every((key, i) => path[i] === key);
+const eolOf = (text: string) => (text.includes("\r\n") ? "\r\n" : "\n");
+const keyOf = (key: string) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key));
+
+/** Texts, numbers and switches of JSON are TOML's too, but for the sign 0x7F. */
+function literal(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  if (typeof value === "object" && value !== null)
+    return `{ ${Object.entries(value)
+      .map(([key, one]) => `${keyOf(key)} = ${literal(one)}`)
+      .join(", ")} }`;
+  return JSON.stringify(value).replaceAll("\u007f", "\\u007f");
+}
+
+function lineBehindHeader(text: string, block: TomlBlock): number {
+  const end = text.indexOf("\n", block.start);
+  return end < 0 ? text.length : end + 1;
+}
+
+/** The block with the blank lines up to the next comment or header, where there are some before it as well. */
+function endWithBlanks(text: string, block: TomlBlock): number {
+  if (!/(^|\n)[ \t]*\r?\n$/.test(text.slice(0, block.start)) && block.start > 0) return block.end;
+  const blanks = /([ \t]*\r?\n)*/y;
+  blanks.lastIndex = block.end;
+  blanks.exec(text);
+  return Math.max(block.end, blanks.lastIndex);
+}
