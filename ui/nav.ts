@@ -1,4 +1,4 @@
-/** The rail. Screens of other features add their entry here (after the rule) when they exist; plugins add theirs behind them. */
+/** The rail. Plugins add their entries behind those of the second list. */
 import type { Key } from "./i18n/index.ts";
 
 export interface RailEntry {
@@ -14,5 +14,8 @@ export const primary: RailEntry[] = [
   { path: "/search", label: "nav.search", icon: "search", keys: "g s" },
 ];
 
-/** Behind the rule: Security `g x`, Shares `g c`, Skills `g k`, MCP hub `g m`, Replay `g r` get their places here. */
-export const secondary: RailEntry[] = [];
+/** Behind the rule. */
+export const secondary: RailEntry[] = [
+  { path: "/skills", label: "nav.skills", icon: "sparkles", keys: "g k" },
+  { path: "/replay", label: "nav.replay", icon: "play", keys: "g r" },
+];

@@ -1,4 +1,5 @@
 import { createRouter, createWebHistory, type RouteRecordRaw, type Router } from "vue-router";
+import { wordsReady } from "./i18n/words.ts";
 
 const home = () => import("./pages/home.vue");
 
@@ -15,6 +16,10 @@ export const routes: RouteRecordRaw[] = [
   },
   { path: "/search", name: "search", component: () => import("./pages/search.vue"), meta: { wide: true } },
   { path: "/import", name: "import", component: () => import("./pages/import.vue") },
+  { path: "/skills", name: "skills", component: () => import("./pages/skills.vue") },
+  { path: "/skills/scan", name: "skills-scan", component: () => import("./pages/skills-scan.vue") },
+  { path: "/skills/:id", name: "skill", component: () => import("./pages/skill.vue"), props: true },
+  { path: "/replay/:id?", name: "replay", component: () => import("./pages/replay.vue"), props: true },
   { path: "/settings/:section?", name: "settings", component: () => import("./pages/settings.vue"), props: true },
   { path: "/:rest(.*)*", name: "not-found", component: () => import("./pages/not-found.vue") },
 ];
@@ -38,6 +43,7 @@ export function createAppRouter(): Router {
       location.assign(to.fullPath);
     }
   });
+  router.beforeResolve(wordsReady);
   router.afterEach(() => sessionStorage.removeItem("reloaded"));
   return router;
 }

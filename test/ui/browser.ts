@@ -13,13 +13,17 @@ import copilot from "../../plugins/copilot/index.ts";
 import cursor from "../../plugins/cursor/index.ts";
 import dashboard from "../../plugins/dashboard/index.ts";
 import { writeDemo } from "../../plugins/demo/index.ts";
+import feedback from "../../plugins/feedback/index.ts";
 import gemini from "../../plugins/gemini-cli/index.ts";
 import git from "../../plugins/git/index.ts";
 import insights from "../../plugins/insights/index.ts";
 import live from "../../plugins/live/index.ts";
+import hub from "../../plugins/mcp-hub/index.ts";
 import opencode from "../../plugins/opencode/index.ts";
+import replay from "../../plugins/replay/index.ts";
 import security from "../../plugins/security/index.ts";
 import share from "../../plugins/share/index.ts";
+import skills from "../../plugins/skills/index.ts";
 import { builtDashboard, DASHBOARD } from "../built.ts";
 import { testEnv } from "../kernel.ts";
 import { NO_BROWSER, openBrowser } from "./chromium.ts";
@@ -80,6 +84,10 @@ export function useStage(options: StageOptions = {}): () => Stage {
       git(),
       security(),
       share(),
+      hub(),
+      skills(),
+      replay(),
+      feedback(),
       ...(options.plugins ?? []),
       dashboard({ dir: DASHBOARD }),
     ];

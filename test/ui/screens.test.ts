@@ -31,6 +31,11 @@ const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   "settings, found": () => "/settings?q=ke",
   "settings, sources": () => "/settings/sources",
   "settings, plugins": () => "/settings/plugins",
+  "skills, none yet": () => "/skills",
+  "skills, scan": () => "/skills/scan",
+  replay: () => "/replay?q=tide",
+  "replay, before its start": async (stage) =>
+    `/replay/${encodeURIComponent(await sessionId(stage, "Extremes by root finding"))}`,
   "no such page": () => "/nowhere/at/all",
 };
 

@@ -41,7 +41,11 @@ export async function loadLanguage(tag: Language = language.value): Promise<void
 
 /** `t("home.sessions", { n: 3 })`. `{name}` is filled in; with `n`, the text before `|` is the singular. */
 export function t(key: Key, values: Record<string, string | number> = {}): string {
-  const text = words.value[key] ?? english[key] ?? key;
+  return fill(words.value[key] ?? english[key] ?? key, values);
+}
+
+/** Takes the form that `n` wants and fills in `{name}`. */
+export function fill(text: string, values: Record<string, string | number>): string {
   const forms = text.split("|");
   const form = (forms.length > 1 && values.n !== 1 && values.count !== 1 ? forms[1] : forms[0]) ?? text;
   return form.replace(/\{(\w+)\}/g, (_, name: string) => {

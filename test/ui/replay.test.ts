@@ -1,0 +1,84 @@
+/** Replay: step by step to the commit, a command only after its exact text was confirmed, and the way back. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { violations } from "./axe.ts";
+import { describeUi, painted, sessionId, useStage, visit } from "./browser.ts";
+import { looks } from "./probes.ts";
+
+describeUi("dashboard: replay", () => {
+  const get = useStage();
+
+  it("shows what a step will change, does it, takes it back, and runs no command that was not confirmed", async () => {
+    const stage = get();
+    const { page } = stage;
+    const id = await sessionId(stage, "extremes answers raw");
+    const plan = async () =>
+      (await (await stage.served.kernel.fetch(`/api/sessions/${id}/replay-plan`)).json()) as {
+        sandbox: { path: string } | null;
+        steps: { state: string; path: string | null }[];
+      };
+    await visit(stage, "/replay");
+    await page.getByRole("searchbox", { name: "Find a session" }).fill("raw milliseconds");
+    await page.getByRole("link", { name: /^Replay extremes answers raw/ }).click();
+    await page.getByText("Nothing runs yet").waitFor();
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    await page.getByRole("group", { name: "What it will change" }).waitFor();
+    const { sandbox, steps } = await plan();
+    const file = join(sandbox?.path ?? "", steps[0]?.path ?? "");
+    const before = await readFile(file, "utf8");
+
+    await page.getByRole("button", { name: "Do this step" }).click();
+    await page.getByRole("status").getByText("done", { exact: true }).waitFor();
+    expect(await readFile(file, "utf8")).not.toBe(before);
+    await page.getByRole("button", { name: "Take the last step back" }).click();
+    await page.getByRole("button", { name: "Do this step" }).waitFor();
+    expect(await readFile(file, "utf8")).toBe(before);
+
+    // To the end: the edits stop before the command.
+    await page.getByRole("listitem").filter({ hasText: "to do" }).last().getByRole("button").click();
+    await page.getByRole("button", { name: "All edits up to here" }).click();
+    const run = page.getByRole("button", { name: "Run command" });
+    await run.waitFor();
+    expect(await run.isDisabled()).toBe(true);
+    expect((await plan()).steps.map((one) => one.state)).toEqual(["done", "pending", "pending", "pending"]);
+    expect(stage.problems()).toEqual([]);
+
+    for (const [width, colorScheme] of [
+      [1440, "light"],
+      [1024, "dark"],
+      [390, "light"],
+    ] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await page.setViewportSize({ width, height: 900 });
+      await painted(page);
+      expect(await violations(stage), `${width}`).toEqual([]);
+      expect(await looks(page), `${width}`).toEqual([]);
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole("button", { name: "Leave out" }).click();
+    await page.getByRole("button", { name: "Do this step" }).click();
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("button", { name: "Leave out" }).click();
+    await page.getByRole("heading", { name: "Compared with the commit" }).waitFor();
+    await page
+      .getByRole("region", { name: "Compared with the commit" })
+      .getByText(/files are as in the commit/)
+      .waitFor();
+  });
+
+  it("stays as it was while the service is gone, and goes on when it is back", async () => {
+    const stage = get();
+    const { page } = stage;
+    const id = await sessionId(stage, "High and low water");
+    await visit(stage, `/replay/${encodeURIComponent(id)}`);
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    await page.getByRole("button", { name: "Do this step" }).waitFor();
+    await stage.served.close();
+    await page.getByRole("button", { name: "Do this step" }).click();
+    await page.getByText("The service does not answer").first().waitFor();
+    await stage.start();
+    await page.getByRole("button", { name: "Do this step" }).click();
+    await page.getByRole("status").getByText("done", { exact: true }).waitFor();
+  });
+});

@@ -1,0 +1,112 @@
+/** Skills: from a folder of an assistant into the store, linked, edited, restored, deleted, with the way back of each. */
+import { lstat, mkdir, readFile, readlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { writeDemo } from "../../plugins/demo/index.ts";
+import { violations } from "./axe.ts";
+import { describeUi, painted, useStage, visit } from "./browser.ts";
+import { looks } from "./probes.ts";
+
+const text = (name: string, words: string) =>
+  `---\nname: ${name}\ndescription: ${words}\n---\n\n# ${name}\n\nRead **first**.\n`;
+async function fill(home: string): Promise<void> {
+  await writeDemo({ home });
+  for (const name of ["changelog", "review"]) {
+    await mkdir(join(home, ".claude/skills", name), { recursive: true });
+    await writeFile(join(home, ".claude/skills", name, "SKILL.md"), text(name, `Writes the ${name}`));
+  }
+  await mkdir(join(home, ".codex/skills/odd"), { recursive: true });
+  await writeFile(join(home, ".codex/skills/odd/SKILL.md"), "no head\n");
+}
+
+describeUi("dashboard: skills", () => {
+  const get = useStage({ fill });
+
+  it("imports what the scan found, says why the rest cannot be, and links a skill with a way back", async () => {
+    const stage = get();
+    const { page, home } = stage;
+    await visit(stage, "/skills");
+    await page.getByText("No skills in the store yet.").waitFor();
+    await page.getByRole("button", { name: "Add skills" }).first().click();
+    await page.getByRole("region", { name: "Broken" }).getByText("odd", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Import all 2" }).click();
+    await page.getByRole("region", { name: "Twice" }).getByRole("link", { name: "Open review" }).waitFor();
+
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Skills" }).click();
+    const row = page.getByRole("row", { name: /changelog/ });
+    await row.getByRole("button", { name: "Codex: not linked. Click to link" }).click();
+    await row.getByRole("button", { name: "Codex: linked. Click to unlink" }).waitFor();
+    const link = join(home, ".agents/skills/changelog");
+    expect(await readFile(join(await readlink(link), "SKILL.md"), "utf8")).toContain("Writes the changelog");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await row.getByRole("button", { name: "Codex: not linked. Click to link" }).waitFor();
+    await expect(lstat(link)).rejects.toThrow();
+    // What stands in Claude Code's folder is the user's own.
+    await row.getByText("Claude Code: a folder of that name stands there").waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("keeps rating and tags, restores a version after asking, and brings a deleted skill back with its links", async () => {
+    const stage = get();
+    const { page, home } = stage;
+    const skill = async () => (await stage.served.kernel.fetch("/api/skills/changelog")).json();
+    await stage.served.kernel.fetch("/api/skills/changelog/link", {
+      method: "POST",
+      body: JSON.stringify({ tool: "codex" }),
+    });
+    const file = join(await readlink(join(home, ".agents/skills/changelog")), "SKILL.md");
+    await writeFile(file, text("changelog", "Edited here"));
+    await visit(stage, "/skills/changelog");
+    await page.getByText("edited here").first().waitFor();
+    await page.getByRole("radio", { name: "4 of 5" }).check();
+    await page.getByLabel("Tags").fill("git, release");
+    await page.getByLabel("Tags").press("Enter");
+    await expect.poll(skill).toMatchObject({ rating: 4, tags: ["git", "release"] });
+
+    await page.getByRole("button", { name: "Versions" }).click();
+    await page.getByRole("listitem").filter({ hasText: "imported" }).getByRole("button", { name: "Restore" }).click();
+    await page
+      .getByRole("dialog")
+      .getByText(/What is there now is kept as a version/)
+      .waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
+    await expect.poll(() => readFile(file, "utf8")).toContain("Writes the changelog");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await expect.poll(() => readFile(file, "utf8")).toContain("Edited here");
+
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByText(".agents/skills/changelog").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.waitForURL(/\/skills$/);
+    await expect(lstat(join(home, ".agents/skills/changelog"))).rejects.toThrow();
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await expect
+      .poll(async () => (await lstat(join(home, ".agents/skills/changelog")).catch(() => null))?.isSymbolicLink())
+      .toBe(true);
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("is accessible and well laid out with skills in it, at three widths in both themes", async () => {
+    const stage = get();
+    const { page } = stage;
+    for (const path of [
+      "/skills",
+      "/skills/scan",
+      ...["content", "links", "versions", "use"].map((tab) => `/skills/review?tab=${tab}`),
+    ]) {
+      await visit(stage, path);
+      for (const [width, colorScheme] of [
+        [1440, "light"],
+        [1024, "dark"],
+        [390, "light"],
+      ] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        await page.setViewportSize({ width, height: 900 });
+        await painted(page);
+        expect(await violations(stage), `${path} ${width}`).toEqual([]);
+        expect(await looks(page), `${path} ${width}`).toEqual([]);
+      }
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+});

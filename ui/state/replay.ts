@@ -1,0 +1,99 @@
+/** A session gone through again: its plan, which step is looked at, and doing steps. */
+import { useQuery, useQueryCache } from "@pinia/colada";
+import { computed, type Ref } from "vue";
+import { type Answer, api } from "../client.ts";
+import { r } from "../i18n/replay/index.ts";
+import { useAct } from "./act.ts";
+import { useQueryState } from "./query-state.ts";
+import { toast } from "./toast.ts";
+
+export type Plan = Answer<"GET /sessions/:id/replay-plan">;
+export type Step = Plan["steps"][number];
+type Named = Pick<Step, "seq" | "source">;
+
+/** How the address names a step: two sessions number their messages alike. */
+export const keyOf = ({ seq, source }: Named): string => (source === null ? String(seq) : `${source}#${seq}`);
+
+export function useReplay(id: Readonly<Ref<string>>) {
+  const cache = useQueryCache();
+  const query = useQuery({
+    key: () => ["replay", id.value, "plan"],
+    query: ({ signal }) => api("GET /sessions/:id/replay-plan", { params: { id: id.value }, signal }),
+  });
+  const plan = computed(() => query.data.value);
+  const steps = computed(() => plan.value?.steps ?? []);
+  const next = computed(() => {
+    const at = plan.value?.next;
+    return at ? steps.value.find((one) => keyOf(one) === keyOf(at)) : undefined;
+  });
+  const chosen = useQueryState("step", "", { replace: true });
+  const here = computed(
+    () =>
+      steps.value.find((one) => keyOf(one) === chosen.value) ??
+      next.value ??
+      steps.value.at(plan.value?.sandbox ? -1 : 0),
+  );
+  const isNext = (step: Step) => next.value !== undefined && keyOf(step) === keyOf(next.value);
+
+  const { busy, act } = useAct();
+  const refresh = () => cache.invalidateQueries({ key: ["replay", id.value] });
+  /** Asks, then looks at the plan anew, whatever came of it. */
+  const change = <T>(run: () => Promise<T>) =>
+    act(async () => {
+      try {
+        return await run();
+      } finally {
+        await refresh();
+      }
+    });
+  const send = (step: Named, more: { confirmCommand?: string; skip?: boolean } = {}) =>
+    api("POST /replay/step", { body: { sessionId: id.value, seq: step.seq, source: step.source, ...more } });
+  /** Goes on to what comes next. */
+  const follow = () => {
+    chosen.value = "";
+  };
+
+  return {
+    query,
+    plan,
+    steps,
+    next,
+    here,
+    busy,
+    isNext,
+    choose: (step: Named) => {
+      chosen.value = keyOf(step);
+    },
+    start: (allowUnisolated: boolean) =>
+      change(async () => {
+        await api("POST /replay/start", { body: { sessionId: id.value, allowUnisolated } });
+        follow();
+      }),
+    /** Stays at the step, so that what came of it is seen. */
+    run: (step: Step, confirmCommand?: string) =>
+      change(() => {
+        chosen.value = keyOf(step);
+        return send(step, confirmCommand === undefined ? {} : { confirmCommand });
+      }),
+    skip: (step: Step) => change(() => send(step, { skip: true }).then(follow)),
+    back: () => change(() => api("POST /replay/back", { body: { sessionId: id.value } }).then(follow)),
+    open: () => act(() => api("POST /replay/open", { body: { sessionId: id.value } })),
+    /** All edits up to and with `last`; what cannot be replayed is left out, and a command stops it. */
+    runTo: (last: Step) =>
+      change(async () => {
+        const from = steps.value.findIndex(isNext);
+        const until = steps.value.indexOf(last);
+        for (const step of steps.value.slice(from, until + 1)) {
+          if (step.kind === "command" && step.supported) {
+            chosen.value = keyOf(step);
+            toast(r("stopped", { seq: step.seq }));
+            return;
+          }
+          const { state } = await send(step, step.supported ? {} : { skip: true });
+          chosen.value = keyOf(step);
+          if (state === "failed") return;
+        }
+      }),
+  };
+}
+export type Replay = ReturnType<typeof useReplay>;

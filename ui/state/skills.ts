@@ -1,0 +1,56 @@
+/** The stored skills, and linking them into the assistants. */
+import { useQuery, useQueryCache } from "@pinia/colada";
+import { reactive } from "vue";
+import { type Answer, api, type BodyOf } from "../client.ts";
+import { toolLabel } from "../components/base/tools.ts";
+import { s } from "../i18n/skills/index.ts";
+import { failed, toast } from "./toast.ts";
+
+export type Skill = Answer<"GET /skills">["skills"][number];
+export type SkillDetail = Answer<"GET /skills/:id">;
+export type SkillLink = Skill["links"][number];
+type LinkBody = BodyOf<"POST /skills/:id/link">;
+
+export const useSkillList = () =>
+  useQuery({ key: ["skills", "list"], query: ({ signal }) => api("GET /skills", { signal }) });
+
+/** After any change: what is shown of skills is asked anew. */
+export function useSkillRefresh(): () => Promise<unknown> {
+  const cache = useQueryCache();
+  return () => cache.invalidateQueries({ key: ["skills"] });
+}
+
+const target = ({ tool, scope, project }: SkillLink) => ({ tool, scope, ...(project !== null && { project }) });
+const keyOf = (skill: Skill, link: SkillLink) => `${skill.id} ${link.tool} ${link.scope} ${link.project ?? ""}`;
+
+export function useLinking() {
+  const refresh = useSkillRefresh();
+  const busy = reactive(new Set<string>());
+  const send = (skill: Skill, link: SkillLink, on: boolean, body: Partial<LinkBody> = {}) =>
+    on
+      ? api("POST /skills/:id/link", { params: { id: skill.id }, body: { ...target(link), ...body } })
+      : api("POST /skills/:id/unlink", { params: { id: skill.id }, body: target(link) });
+  /** Links or unlinks and says so, with the way back. */
+  async function set(skill: Skill, link: SkillLink, on: boolean, body: Partial<LinkBody> = {}): Promise<void> {
+    const key = keyOf(skill, link);
+    if (busy.has(key)) return;
+    busy.add(key);
+    try {
+      await send(skill, link, on, body);
+      await refresh();
+      // A copy that was linked goes back as a copy.
+      const back: Partial<LinkBody> = link.mode === "copy" ? { mode: "copy" } : {};
+      toast(s(on ? "linked" : "unlinked", { name: skill.name, tool: toolLabel(link.tool) }), {
+        action: {
+          label: s("undo"),
+          run: () => send(skill, link, !on, back).then(refresh, failed),
+        },
+      });
+    } catch (error) {
+      failed(error);
+    } finally {
+      busy.delete(key);
+    }
+  }
+  return { set, isBusy: (skill: Skill, link: SkillLink) => busy.has(keyOf(skill, link)) };
+}
