@@ -253,7 +253,7 @@ describe("search", () => {
       );
       seen.push(...body.results.map((r: { session: { id: string } }) => r.session.id));
       cursor = body.nextCursor ?? "";
-      if (cursor) expect(body.total.relation).toBe("gte");
+      expect(body.total.relation).toBe(seen.length === body.results.length ? "eq" : "gte");
     } while (cursor);
     expect(seen).toHaveLength(25);
     expect(new Set(seen).size).toBe(25);
@@ -281,6 +281,32 @@ describe("search", () => {
     const none = (await call("GET", "/search?q=wibblefrotzen")).body;
     expect(none.stats).toMatchObject({ candidates: 0, inflated: 0 });
     expect(none.total).toEqual({ sessions: 0, relation: "eq" });
+  });
+
+  it("counts to the end what a page does not wait for, by tool and project, also as events", async () => {
+    const chunk = "filler of a chunk that is long enough ".repeat(1800);
+    for (let n = 1; n <= 70; n++)
+      session(n, n % 2 ? "/w/one" : "/w/two", [
+        { role: "user", text: `common ${chunk}` },
+        { role: "user", text: n % 7 ? "none" : "common again" },
+      ]);
+    await importAll();
+    const page = await call("GET", "/search?q=common&limit=3");
+    expect(page.body.total.relation).toBe("gte");
+    const { body } = await call("GET", "/search/total?q=common");
+    expect(body).toMatchObject({ sessions: 70, messages: 80, relation: "eq", damaged: 0 });
+    expect(body.facets.tools).toEqual([{ id: "claude-code", sessions: 70, messages: 80 }]);
+    expect(body.facets.projects.map((one: { sessions: number }) => one.sessions)).toEqual([35, 35]);
+    const narrowed = await call("GET", "/search/total?q=common+again&project=/w/one");
+    expect(narrowed.body).toMatchObject({ sessions: 5, messages: 5 });
+    const events = await kernel.fetch("/api/search/total?q=COMMON", { headers: { accept: "text/event-stream" } });
+    const frames = (await events.text()).split("\n\n").flatMap((frame) => /^data: (.+)$/m.exec(frame)?.[1] ?? []);
+    expect(JSON.parse(frames.at(-1) ?? "")).toMatchObject({ type: "done", sessions: 70, messages: 80 });
+    session(71, "/w/one", [{ role: "user", text: "one more in common" }]);
+    await importAll();
+    expect((await call("GET", "/search/total?q=common")).body).toMatchObject({ sessions: 71, messages: 81 });
+    expect((await call("GET", "/search/total")).body).toMatchObject({ sessions: 71, messages: 0 });
+    expect((await call("GET", "/search/total?q=kind:robot")).status).toBe(400);
   });
 
   it("answers recent sessions to an empty query and 400 with a place to a wrong one", async () => {

@@ -3,7 +3,9 @@ import { defineRoute, SessarcError } from "sessarc";
 import * as v from "valibot";
 import type { Project, Session } from "../catalogue/types.ts";
 import type { Match } from "../search/match.ts";
-import { isEmpty, parseQuery, type Query, toKind, toTime } from "../search/query.ts";
+import { isEmpty } from "../search/query.ts";
+import { chooseProjects, filterQuery, toQuery } from "./search-filters.ts";
+import { searchTotal } from "./search-total.ts";
 
 /** A search stops after this long and says that its total is a lower bound. */
 const BUDGET_MS = 2_000;
@@ -21,15 +23,9 @@ const search = defineRoute({
   path: "/search",
   summary: "Find messages by words and filters, grouped per session; without a query, recent sessions",
   query: v.object({
-    q: v.optional(v.pipe(v.string(), v.maxLength(2_000)), ""),
     limit: v.optional(v.pipe(v.string(), v.regex(/^\d{1,4}$/), v.transform(Number), v.minValue(1), v.maxValue(1000))),
     cursor: v.optional(v.string()),
-    project: v.optional(v.string()),
-    tool: v.optional(v.string()),
-    kind: v.optional(v.string()),
-    after: v.optional(v.string()),
-    before: v.optional(v.string()),
-    errors: v.optional(v.picklist(["0", "1"])),
+    ...filterQuery,
     sort: v.optional(v.picklist(["recent", "relevance"])),
   }),
   agent: {
@@ -39,8 +35,7 @@ const search = defineRoute({
   handler: async ({ kernel, query: input, signal }) => {
     const started = performance.now();
     const archive = kernel.inject("archive");
-    const query = parseQuery(input.q);
-    addFilters(query, input);
+    const query = toQuery(input);
     const limit = input.limit ?? 10;
     const projects = new Map((await archive.store.projects()).map((project) => [project.id, project]));
     if (isEmpty(query)) {
@@ -90,46 +85,9 @@ const search = defineRoute({
   },
 });
 
-export const searchRoutes = [search] as const;
+export const searchRoutes = [search, searchTotal] as const;
 
 const since = (started: number) => Math.round((performance.now() - started) * 100) / 100;
-
-/** Parameters narrow what the query says: both hold. */
-function addFilters(
-  query: Query,
-  input: {
-    project?: string | undefined;
-    tool?: string | undefined;
-    kind?: string | undefined;
-    after?: string | undefined;
-    before?: string | undefined;
-    errors?: string | undefined;
-  },
-): void {
-  if (input.project) query.project.push([input.project.toLowerCase()]);
-  if (input.tool) query.tool.push([input.tool.toLowerCase()]);
-  if (input.kind) query.kind.push(input.kind.split(",").map((kind) => toKind(kind.trim())));
-  if (input.after) query.after = Math.max(toTime(input.after, "after"), query.after ?? Number.NEGATIVE_INFINITY);
-  if (input.before) query.before = Math.min(toTime(input.before, "before"), query.before ?? Number.POSITIVE_INFINITY);
-  if (input.errors === "1" && query.error === false) query.kind.push([]);
-  else if (input.errors === "1") query.error = true;
-}
-
-/** Projects whose id, name or path the `project:` filters name. */
-function chooseProjects(query: Query, projects: ReadonlyMap<string, Project>): ReadonlySet<string> | null {
-  if (query.project.length === 0 && query.notProject.length === 0) return null;
-  const chosen = new Set<string>();
-  for (const project of projects.values()) {
-    const fits = (wanted: string) =>
-      project.id === wanted ||
-      project.name.toLowerCase().includes(wanted) ||
-      (project.path?.toLowerCase().includes(wanted) ?? false);
-    if (!query.project.every((wanted) => wanted.some(fits))) continue;
-    if (query.notProject.some(fits)) continue;
-    chosen.add(project.id);
-  }
-  return chosen;
-}
 
 function parseCursor(cursor: string | undefined): { sortAt: number; id: string } | undefined {
   if (cursor === undefined) return undefined;

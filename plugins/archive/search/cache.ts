@@ -5,6 +5,13 @@ import { type Chunk, type ChunkEntry, decodeChunk, type TranscriptPart, type Tra
 const CACHE_CHARS = 8 << 20;
 const CACHE_IDLE_MS = 60_000;
 
+export interface Look {
+  bytes: RegExp | null;
+  /** It is likely to be asked for again. */
+  keep: boolean;
+  stats: { inflated: number };
+}
+
 /** Least recently used out first; empty again after a minute without searches. */
 export class ChunkCache {
   readonly #transcripts: Transcripts;
@@ -16,8 +23,9 @@ export class ChunkCache {
     this.#transcripts = transcripts;
   }
 
-  /** Null when the chunk's bytes hold nothing that `bytes` finds: then it is not decoded. */
-  async get(sessionId: string, part: TranscriptPart, entry: ChunkEntry, bytes: RegExp | null): Promise<Chunk | null> {
+  /** Null when the chunk's bytes hold nothing that `bytes` finds: then it is not decoded. Counts in `stats` what it inflates. */
+  async get(sessionId: string, part: TranscriptPart, entry: ChunkEntry, how: Look): Promise<Chunk | null> {
+    const { bytes, keep, stats } = how;
     const key = `${sessionId}\0${part.generation}\0${entry.offset}`;
     const known = this.#chunks.get(key);
     if (known) {
@@ -25,9 +33,11 @@ export class ChunkCache {
       this.#chunks.set(key, known);
       return known;
     }
+    stats.inflated++;
     const raw = await this.#transcripts.chunkBytes(sessionId, part, entry);
     if (bytes && !bytes.test(raw.toString("latin1"))) return null;
     const chunk = decodeChunk(raw);
+    if (!keep) return chunk;
     this.#chunks.set(key, chunk);
     this.#chars += chunk.text.length;
     for (const [oldest, old] of this.#chunks) {

@@ -1,25 +1,26 @@
 /** Search over the archive: signatures rule chunks out, the rest is inflated and looked at, newest sessions first. */
-import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Chunk, ChunkEntry, Database, TranscriptPart, Transcripts } from "sessarc";
+import type { Database, Transcripts } from "sessarc";
 import type { Changes } from "../catalogue/changes.ts";
-import { isDamage } from "../catalogue/damage.ts";
 import type { Readers } from "../catalogue/readers.ts";
 import { ChunkCache } from "./cache.ts";
-import { Entries, type Entry, type TextPart } from "./entries.ts";
-import { type CompiledQuery, compile, type Match, matchChunk, toMatch } from "./match.ts";
-import type { Query } from "./query.ts";
-import { mayHold } from "./signature.ts";
+import { Entries, type Entry } from "./entries.ts";
+import { type Candidate, Looker, type Scope, type SearchStats } from "./looker.ts";
+import { type CompiledQuery, compile, type Match, toMatch } from "./match.ts";
+import { countAll, type TotalAnswer, type TotalProgress } from "./total.ts";
 
-export interface SearchRequest {
-  query: Query;
-  /** Ids of the projects that pass the query's project filters; null: all. */
-  projects: ReadonlySet<string> | null;
+export interface SearchRequest extends Scope {
   limit: number;
   /** Where the last page ended. */
   cursor?: { sortAt: number; id: string } | undefined;
   sort: "recent" | "relevance";
   /** ms after which the search stops and answers what it has. */
   budgetMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+export interface TotalRequest extends Scope {
+  /** Told what was counted so far, now and then. */
+  onProgress?: ((progress: TotalProgress) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -36,21 +37,20 @@ export interface SearchAnswer {
   results: SessionHits[];
   total: { sessions: number; relation: "eq" | "gte" };
   next: { sortAt: number; id: string } | null;
-  /** What the index did: chunks known, chunks that passed their signature, chunks inflated for this request. */
-  stats: { chunks: number; candidates: number; inflated: number };
+  stats: SearchStats;
   /** Sessions of which something could not be read: it was left out. */
   damaged: number;
 }
 
-const SLICE_MS = 8;
 const MATCHES_SHOWN = 3;
 /** Chunks of one session fetched at once. */
 const AHEAD = 4;
 /** Chunks of one session counted through once there is something to show. */
 const COUNTED_CHUNKS = 8;
+/** Chunks looked at behind a full page, so that its total is right: about 20 ms. */
+const COUNTED_BEHIND = 60;
 
 export class SearchIndex {
-  readonly #transcripts: Transcripts;
   readonly #entries: Entries;
   readonly #cache: ChunkCache;
   readonly #readers: Readers;
@@ -67,7 +67,6 @@ export class SearchIndex {
     this.#readers = readers;
     this.#onDamage = onDamage;
     this.#entries = new Entries(db, transcripts, changes);
-    this.#transcripts = transcripts;
     this.#cache = new ChunkCache(transcripts);
   }
 
@@ -79,171 +78,129 @@ export class SearchIndex {
    * Sessions whose messages match, newest first. Cost: about 20 ns a chunk ruled out, 0.3 ms a chunk inflated, 0.05 ms a chunk still
    * in memory; never more than 8 ms without letting others run.
    */
-  async search(request: SearchRequest): Promise<SearchAnswer> {
+  search(request: SearchRequest): Promise<SearchAnswer> {
+    return this.#reading(() => this.#search(request));
+  }
+
+  /** All sessions and messages that match, counted to the end: every chunk that may hold the query is inflated. */
+  total(request: TotalRequest): Promise<TotalAnswer> {
+    return this.#reading(async () => {
+      const wanted = (await this.#entries.list()).filter((entry) => passes(entry, request));
+      const looker = new Looker(this.#entries, this.#cache, compile(request.query));
+      const answer = await countAll(looker, wanted, request);
+      this.#tellDamage(wanted);
+      return answer;
+    });
+  }
+
+  async #reading<T>(work: () => Promise<T>): Promise<T> {
     const end = this.#readers.begin();
     try {
-      return await this.#search(request);
+      return await work();
     } finally {
       end();
     }
   }
 
+  #tellDamage(wanted: readonly Entry[]): number {
+    const damaged = wanted.filter((entry) => entry.damaged);
+    for (const { id } of damaged) this.#onDamage(id);
+    return damaged.length;
+  }
+
   async #search(request: SearchRequest): Promise<SearchAnswer> {
     const entries = await this.#entries.list();
     const compiled = compile(request.query);
-    const stats = { chunks: 0, candidates: 0, inflated: 0 };
+    const looker = new Looker(this.#entries, this.#cache, compiled);
+    const { slices } = looker;
     const results: SessionHits[] = [];
     const started = performance.now();
-    let slice = started;
     let next: SearchAnswer["next"] = null;
     let complete = true;
+    /** Sessions behind the page, where they could be counted. */
+    let behind = 0;
     const wanted = entries.filter((entry) => passes(entry, request));
-    const inflatedBefore = this.#transcripts.stats.inflated;
 
     for (let i = 0; i < wanted.length; i++) {
       const entry = wanted[i] as Entry;
-      const now = performance.now();
-      if (request.signal?.aborted || now - started > request.budgetMs) {
+      if (request.signal?.aborted || performance.now() - started > request.budgetMs) {
         complete = false;
         next = positionOf(wanted[i - 1]) ?? request.cursor ?? null;
         break;
       }
-      if (now - slice > SLICE_MS) {
-        await nextTurn();
-        slice = performance.now();
-      }
-      const candidates = entry.index
-        ? this.#candidates(entry.index, compiled, stats)
-        : await this.#load(wanted, i, compiled, stats);
+      if (slices.due) await slices.turn();
+      const candidates = await looker.candidates(wanted, i);
       if (candidates.length === 0) continue;
       if (request.sort === "recent" && results.length === request.limit) {
         // One more that matches tells that there is a next page.
-        if (await this.#matches(entry, candidates.slice(0, COUNTED_CHUNKS), compiled)) {
-          complete = false;
-          next = lastOf(results, wanted);
-          break;
-        }
-        continue;
+        if (!(await looker.any(entry, candidates.slice(0, COUNTED_CHUNKS)))) continue;
+        next = lastOf(results, wanted);
+        const rest = request.cursor ? undefined : await countRest(looker, wanted, i + 1);
+        complete = rest !== undefined;
+        behind = 1 + (rest ?? 0);
+        break;
       }
-      const hits = await this.#look(entry, candidates, compiled);
+      const hits = await look(looker, entry, candidates, compiled);
       if (hits) results.push(hits);
     }
-    const damaged = wanted.filter((entry) => entry.damaged);
-    for (const { id } of damaged) this.#onDamage(id);
-    stats.inflated = this.#transcripts.stats.inflated - inflatedBefore;
-    const sessions = results.length;
+    const damaged = this.#tellDamage(wanted);
+    const sessions = results.length + (complete ? behind : 0);
     if (request.sort === "relevance") results.sort((a, b) => b.matchCount - a.matchCount).splice(request.limit);
     return {
       results,
-      total: { sessions, relation: complete && damaged.length === 0 && !request.cursor ? "eq" : "gte" },
+      total: { sessions, relation: complete && damaged === 0 && !request.cursor ? "eq" : "gte" },
       next,
-      stats,
-      damaged: damaged.length,
+      stats: looker.stats,
+      damaged,
     };
   }
+}
 
-  /** Directories and signatures of a session and the next few not read yet, all at once. */
-  async #load(
-    wanted: readonly Entry[],
-    from: number,
-    compiled: CompiledQuery,
-    stats: SearchAnswer["stats"],
-  ): Promise<Candidate[]> {
-    const missing = wanted.slice(from, from + 64).filter((entry) => entry.index === undefined);
-    await this.#entries.load(missing);
-    return this.#candidates(wanted[from]?.index ?? [], compiled, stats);
+/** Sessions from `from` on that match, where few chunks tell; undefined where it would take longer than a page may. */
+async function countRest(looker: Looker, wanted: readonly Entry[], from: number): Promise<number | undefined> {
+  const chunks = looker.left(wanted, from, COUNTED_BEHIND);
+  if (chunks === undefined || chunks > COUNTED_BEHIND) return undefined;
+  let count = 0;
+  for (let i = from; i < wanted.length; i++) {
+    const candidates = await looker.candidates(wanted, i);
+    if (candidates.length > 0 && (await looker.any(wanted[i] as Entry, candidates))) count++;
   }
+  return count;
+}
 
-  #candidates(index: readonly TextPart[], compiled: CompiledQuery, stats: SearchAnswer["stats"]): Candidate[] {
-    const { after, before } = compiled.query;
-    const out: Candidate[] = [];
-    for (const { part, chunks, sidecars, earlier } of index) {
-      stats.chunks += chunks.length;
-      for (const chunk of chunks) {
-        if (after !== null && (chunk.lastAt === null || chunk.lastAt < after)) continue;
-        if (before !== null && (chunk.firstAt === null || chunk.firstAt >= before)) continue;
-        if (!mayHold(sidecars, chunk.sidecar[0], chunk.sidecar[1], compiled.grams)) continue;
-        if (earlier && !overlaps(earlier.own, chunk.firstSeq, chunk.firstSeq + chunk.count)) continue;
-        out.push({ part, chunk, earlier });
-      }
-    }
-    stats.candidates += out.length;
-    return out;
-  }
-
-  async #look(
-    entry: Entry,
-    candidates: readonly Candidate[],
-    compiled: CompiledQuery,
-  ): Promise<SessionHits | undefined> {
-    const hits: SessionHits = {
-      id: entry.id,
-      projectId: entry.projectId,
-      matchCount: 0,
-      matchRelation: "eq",
-      matches: [],
-    };
-    let counted = 0;
-    for (let at = 0; at < candidates.length; at += AHEAD) {
-      const chunks = await Promise.all(
-        candidates.slice(at, at + AHEAD).map((one) => this.#chunk(entry, one, compiled)),
-      );
-      for (const [i, chunk] of chunks.entries()) {
-        if (!chunk) continue;
-        const { earlier } = candidates[at + i] as Candidate;
-        matchChunk(chunk, compiled, (index) => {
-          if (!counts(earlier, chunk.firstSeq + index)) return;
-          hits.matchCount++;
-          if (hits.matches.length === MATCHES_SHOWN) return;
-          const match = toMatch(chunk, index, compiled);
-          hits.matches.push(earlier ? { ...match, version: earlier.version } : match);
-        });
-      }
-      counted += chunks.length;
-      if (hits.matchCount > 0 && counted >= COUNTED_CHUNKS && at + AHEAD < candidates.length) {
-        hits.matchRelation = "gte";
-        break;
-      }
-    }
-    return hits.matchCount > 0 ? hits : undefined;
-  }
-
-  /** Null when it holds nothing of the query, or cannot be read. */
-  async #chunk(entry: Entry, { part, chunk }: Candidate, { bytes }: CompiledQuery): Promise<Chunk | null> {
-    try {
-      return await this.#cache.get(entry.id, part, chunk, bytes);
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      entry.damaged = true;
-      return null;
-    }
-  }
-
-  async #matches(entry: Entry, candidates: readonly Candidate[], compiled: CompiledQuery): Promise<boolean> {
-    for (const one of candidates) {
-      const chunk = await this.#chunk(entry, one, compiled);
+async function look(
+  looker: Looker,
+  entry: Entry,
+  candidates: readonly Candidate[],
+  compiled: CompiledQuery,
+): Promise<SessionHits | undefined> {
+  const { id, projectId } = entry;
+  const hits: SessionHits = { id, projectId, matchCount: 0, matchRelation: "eq", matches: [] };
+  let counted = 0;
+  for (let at = 0; at < candidates.length; at += AHEAD) {
+    const some = candidates.slice(at, at + AHEAD);
+    for (const one of some) {
+      const chunk = await looker.chunk(entry, one);
+      if (looker.slices.due) await looker.slices.turn();
       if (!chunk) continue;
-      let found = false;
-      matchChunk(chunk, compiled, (index) => {
-        found ||= counts(one.earlier, chunk.firstSeq + index);
+      looker.match(chunk, one, (index) => {
+        hits.matchCount++;
+        if (hits.matches.length === MATCHES_SHOWN) return false;
+        const match = toMatch(chunk, index, compiled);
+        hits.matches.push(one.earlier ? { ...match, version: one.earlier.version } : match);
+        return false;
       });
-      if (found) return true;
     }
-    return false;
+    counted += some.length;
+    if (hits.matchCount > 0 && counted >= COUNTED_CHUNKS && at + AHEAD < candidates.length) {
+      hits.matchRelation = "gte";
+      break;
+    }
   }
+  return hits.matchCount > 0 ? hits : undefined;
 }
 
-interface Candidate extends Pick<TextPart, "earlier"> {
-  part: TranscriptPart;
-  chunk: ChunkEntry;
-}
-
-/** Of an earlier text only what no later one has: all else is found there. */
-const counts = (earlier: TextPart["earlier"], seq: number) => !earlier || overlaps(earlier.own, seq, seq + 1);
-const overlaps = (ranges: readonly [number, number][], from: number, to: number) =>
-  ranges.some(([start, end]) => start < to && end > from);
-
-function passes(entry: Entry, { query, projects, cursor }: SearchRequest): boolean {
+function passes(entry: Entry, { query, projects, cursor }: Scope & Pick<SearchRequest, "cursor">): boolean {
   if (cursor && !(entry.sortAt < cursor.sortAt || (entry.sortAt === cursor.sortAt && entry.id > cursor.id)))
     return false;
   if (projects && !projects.has(entry.projectId)) return false;

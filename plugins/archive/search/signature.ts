@@ -1,79 +1,113 @@
 /**
- * Signatures: which groups of three and of five letters stand side by side in the words of a chunk, hashed into two bit sets. A chunk
- * whose signature lacks one group of a sought word cannot hold it; all others are inflated and looked at, so answers are exact.
+ * Signatures: which groups of three and of five letters stand side by side in the words of a chunk. A chunk whose signature lacks one
+ * group of a sought word cannot hold it; all others are inflated and looked at, so answers are exact.
  *
  * Five letters tell words apart where three do not: on coding logs nearly every chunk has most groups of three. Groups across blanks
  * and signs are left out: they are many, and the words around them say enough.
+ *
+ * Layout: version, widths of the three sets as powers of two, whether there is a table of letters; then the sets one after another.
+ * | set | holds |
+ * |---|---|
+ * | fives | all groups of five, one bit each |
+ * | threes | groups of three, two bits each; without those that the two sets below hold |
+ * | wide | groups of three with a letter outside of ASCII, two bits each: texts that have few of them lose nothing to the many others |
+ * | letters | groups of three from a to z, one bit for each there is: a short word is ruled out wherever it is not |
+ *
+ * The length of a signature is no multiple of five. Those of the first version, which had fives and a quarter as many bits for all
+ * threes, always are: they stand in parts that were written before, and are read as they are.
  */
+import { foldTable } from "./fold.ts";
 
-/** Bits for the fives of a full chunk, as a power of two; the threes get a quarter of it. 64 KB of text have about 10,000 fives. */
+const VERSION = 2;
+const HEAD = 5;
+/** Bits for the fives of a full chunk, as a power of two. 64 KB of text have about 10,000 fives. */
 const FULL_LOG2 = 15;
 const SMALL_LOG2 = 8;
-/** Past this share of set bits the signature would pass nearly everything, and is made four times as wide. */
+/** Past this share of set bits the fives would pass nearly everything, and are made four times as wide. */
 const DENSE = 0.6;
-
-let table: Uint16Array | undefined;
-
-/**
- * Folds a UTF-16 code unit of a word so that units that are equal under simple case folding (the `i` and `u` flags of a RegExp) become
- * equal; 0 for what is no part of a word. More units may become equal than that (never fewer): signatures only rule out. Astral letters
- * have case too, so all surrogates fold into one. Made on first use, in about 10 ms.
- */
-function foldTable(): Uint16Array {
-  table ??= makeFold();
-  return table;
-}
-
-function makeFold(): Uint16Array {
-  const fold = new Uint16Array(65_536);
-  const word = /[\p{L}\p{N}\p{M}_]/u;
-  for (let unit = 0; unit < fold.length; unit++) {
-    const ideograph = (unit >= 0x3400 && unit <= 0x9fff) || (unit >= 0xac00 && unit <= 0xd7a3);
-    if (ideograph || word.test(String.fromCharCode(unit))) fold[unit] = unit;
-  }
-  const cased: [number, number][] = [
-    [0x41, 0x2fff],
-    [0xa640, 0xabff],
-    [0xff21, 0xff5a],
-  ];
-  for (const [first, last] of cased) {
-    for (let unit = first; unit <= last; unit++) {
-      const char = String.fromCharCode(unit);
-      const upper = char.toUpperCase();
-      const lower = (upper.length === 1 ? upper : char).toLowerCase();
-      if (lower.length === 1) fold[unit] = fold[lower.charCodeAt(0)] as number;
-    }
-  }
-  return fold.fill(0xd800, 0xd800, 0xe000);
-}
+/** Characters from which on a table of all groups of a to z is smaller than a set that tells them apart. */
+const LETTERS_FROM = 8_192;
+const LETTERS = 26 ** 3;
+const LETTERS_BYTES = Math.ceil(LETTERS / 8);
+/** Bits a letter outside of ASCII; a chunk of such letters alone gets 16 KB. */
+const WIDE_BITS = 8;
+const WIDE_LOG2 = 17;
 
 const MIX = 0x9e3779b1;
+const MIX_TWO = 0x27d4eb2f;
 const MIX_FIVE = 0x85ebca6b;
 
-/**
- * Signature of a text given in parts; no word is found across two of them. Cost: one pass, about 4 ns a character. Layout: the fives' bits
- * (a power of two of bytes), then the threes' (a quarter of that).
- */
-export function signatureOf(parts: readonly string[]): Uint8Array {
-  let size = 0;
-  for (const part of parts) size += part.length;
-  let log2 = SMALL_LOG2;
-  while (log2 < FULL_LOG2 && 1 << log2 < size * 0.5) log2++;
-  const bits = fill(parts, log2);
-  if (log2 < FULL_LOG2 || share(bits) <= DENSE) return bits;
-  return fill(parts, log2 + 2);
+/** Where the sets of a signature start, in bytes, and how far a hash is cut. */
+interface Sets {
+  fives: number;
+  cutFives: number;
+  threes: number;
+  cutThrees: number;
+  /** −1: there is none. */
+  wide: number;
+  cutWide: number;
+  letters: number;
 }
 
-function fill(parts: readonly string[], log2: number): Uint8Array {
-  const fives = 1 << (log2 - 3);
-  const bits = new Uint8Array(fives + fives / 4);
-  for (const part of parts) if (part.length > 2) mark(bits, part, log2, fives);
+function setsOf(bytes: Uint8Array, start: number): Sets {
+  const fivesLog2 = bytes[start + 1] as number;
+  const threesLog2 = bytes[start + 2] as number;
+  const wideLog2 = bytes[start + 3] as number;
+  const fives = start + HEAD;
+  const threes = fives + (1 << (fivesLog2 - 3));
+  const wide = threes + (1 << (threesLog2 - 3));
+  const letters = wideLog2 === 0 ? wide : wide + (1 << (wideLog2 - 3));
+  return {
+    fives,
+    cutFives: 32 - fivesLog2,
+    threes,
+    cutThrees: 32 - threesLog2,
+    wide: wideLog2 === 0 ? -1 : wide,
+    cutWide: 32 - wideLog2,
+    letters: bytes[start + 4] === 1 ? letters : -1,
+  };
+}
+
+/** Signature of a text given in parts; no word is found across two of them. Cost: two passes, about 6 ns a character. */
+export function signatureOf(parts: readonly string[]): Uint8Array {
+  let size = 0;
+  let wide = 0;
+  for (const part of parts) {
+    size += part.length;
+    for (let i = 0; i < part.length; i++) if (part.charCodeAt(i) > 127) wide++;
+  }
+  const fivesLog2 = log2For(size / 2, SMALL_LOG2, FULL_LOG2);
+  const bits = fill(parts, fivesLog2, size, wide);
+  if (fivesLog2 < FULL_LOG2 || share(bits.subarray(HEAD, HEAD + (1 << (fivesLog2 - 3)))) <= DENSE) return bits;
+  return fill(parts, fivesLog2 + 2, size, wide);
+}
+
+function log2For(bits: number, least: number, most: number): number {
+  let log2 = least;
+  while (log2 < most && 1 << log2 < bits) log2++;
+  return log2;
+}
+
+function fill(parts: readonly string[], fivesLog2: number, size: number, wide: number): Uint8Array {
+  const letters = size >= LETTERS_FROM;
+  const threesLog2 = letters ? log2For(size / 4, SMALL_LOG2, 14) : log2For(size * 2, SMALL_LOG2, 14);
+  const wideLog2 = wide === 0 ? 0 : log2For(wide * WIDE_BITS, SMALL_LOG2, WIDE_LOG2);
+  const set = (log2: number) => (log2 === 0 ? 0 : 1 << (log2 - 3));
+  let length = HEAD + set(fivesLog2) + set(threesLog2) + set(wideLog2) + (letters ? LETTERS_BYTES : 0);
+  if (length % 5 === 0) length++;
+  const bits = new Uint8Array(length);
+  bits.set([VERSION, fivesLog2, threesLog2, wideLog2, letters ? 1 : 0]);
+  const sets = setsOf(bits, 0);
+  for (const part of parts) if (part.length > 2) mark(bits, part, sets);
   return bits;
 }
 
-function mark(bits: Uint8Array, text: string, log2: number, fives: number): void {
+function mark(bits: Uint8Array, text: string, sets: Sets): void {
   const fold = foldTable();
-  const shift = 32 - log2;
+  const { fives, cutFives, threes, cutThrees, wide, cutWide, letters } = sets;
+  const put = (at: number, bit: number) => {
+    bits[at + (bit >>> 3)] = (bits[at + (bit >>> 3)] as number) | (1 << (bit & 7));
+  };
   let run = 0;
   let [a, b] = [0, 0];
   // Keys of the threes that ended one and two letters ago.
@@ -86,13 +120,16 @@ function mark(bits: Uint8Array, text: string, log2: number, fives: number): void
     }
     const key = (a << 14) ^ (b << 7) ^ c;
     if (++run >= 3) {
-      const three = Math.imul(key, MIX) >>> (shift + 2);
-      const at = fives + (three >>> 3);
-      bits[at] = (bits[at] as number) | (1 << (three & 7));
-      if (run >= 5) {
-        const five = Math.imul(Math.imul(two, MIX_FIVE) ^ key, MIX) >>> shift;
-        bits[five >>> 3] = (bits[five >>> 3] as number) | (1 << (five & 7));
+      const letter = letters < 0 ? -1 : letterOf(a, b, c);
+      if (letter >= 0) put(letters, letter);
+      else {
+        const isWide = (a | b | c) > 127;
+        const at = isWide ? wide : threes;
+        const cut = isWide ? cutWide : cutThrees;
+        put(at, Math.imul(key, MIX) >>> cut);
+        put(at, Math.imul(key, MIX_TWO) >>> cut);
       }
+      if (run >= 5) put(fives, Math.imul(Math.imul(two, MIX_FIVE) ^ key, MIX) >>> cutFives);
     }
     a = b;
     b = c;
@@ -101,26 +138,32 @@ function mark(bits: Uint8Array, text: string, log2: number, fives: number): void
   }
 }
 
+/** Number of a group of three from a to z; −1 for any other. */
+function letterOf(a: number, b: number, c: number): number {
+  const [x, y, z] = [a - 97, b - 97, c - 97];
+  return x >= 0 && x < 26 && y >= 0 && y < 26 && z >= 0 && z < 26 ? x * 676 + y * 26 + z : -1;
+}
+
 function share(bits: Uint8Array): number {
   let set = 0;
-  for (const word of new Uint32Array(bits.buffer)) {
-    let x = word - ((word >>> 1) & 0x55555555);
-    x = (x & 0x33333333) + ((x >>> 2) & 0x33333333);
-    set += Math.imul((x + (x >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+  for (const byte of bits) {
+    let x = byte - ((byte >>> 1) & 0x55);
+    x = (x & 0x33) + ((x >>> 2) & 0x33);
+    set += (x + (x >>> 4)) & 0x0f;
   }
   return set / (bits.length * 8);
 }
 
-/** Hashes of the groups in sought words, before they are cut to a signature's width. */
+/** Groups in sought words, hashed and not cut to a signature's width yet. */
 export interface Grams {
-  threes: number[];
+  threes: { one: number; two: number; letter: number; wide: boolean }[];
   fives: number[];
 }
 
 /** Groups of all `words`; none where no three letters stand side by side, and so nothing is ruled out. */
 export function gramsOf(words: readonly string[]): Grams {
   const fold = foldTable();
-  const threes = new Set<number>();
+  const threes = new Map<number, Grams["threes"][number]>();
   const fives = new Set<number>();
   for (const word of words) {
     const keys: number[] = [];
@@ -131,27 +174,48 @@ export function gramsOf(words: readonly string[]): Grams {
       run = c === 0 ? 0 : run + 1;
       const key = (a << 14) ^ (b << 7) ^ c;
       keys.push(key);
-      if (run >= 3) threes.add(Math.imul(key, MIX) >>> 0);
+      if (run >= 3)
+        threes.set(a * 2 ** 32 + b * 2 ** 16 + c, {
+          one: Math.imul(key, MIX) >>> 0,
+          two: Math.imul(key, MIX_TWO) >>> 0,
+          letter: letterOf(a, b, c),
+          wide: (a | b | c) > 127,
+        });
       if (run >= 5) fives.add(Math.imul(Math.imul(keys[i - 2] as number, MIX_FIVE) ^ key, MIX) >>> 0);
       if (c === 0) continue;
       a = b;
       b = c;
     }
   }
-  return { threes: [...threes], fives: [...fives] };
+  return { threes: [...threes.values()], fives: [...fives] };
 }
 
 /** False when the chunk behind this signature cannot hold all of `grams`. Some 10 ns. */
-export function mayHold(sidecars: Uint8Array, start: number, length: number, grams: Grams): boolean {
-  const fives = (length / 5) * 4;
-  const shift = 32 - (31 - Math.clz32(fives * 8));
-  for (const hash of grams.fives) {
-    const bit = hash >>> shift;
-    if (!((sidecars[start + (bit >>> 3)] as number) & (1 << (bit & 7)))) return false;
-  }
-  for (const hash of grams.threes) {
-    const bit = hash >>> (shift + 2);
-    if (!((sidecars[start + fives + (bit >>> 3)] as number) & (1 << (bit & 7)))) return false;
+export function mayHold(bytes: Uint8Array, start: number, length: number, grams: Grams): boolean {
+  if (length % 5 === 0) return mayHoldFirst(bytes, start, length, grams);
+  const sets = setsOf(bytes, start);
+  const has = (at: number, bit: number) => ((bytes[at + (bit >>> 3)] as number) & (1 << (bit & 7))) !== 0;
+  for (const hash of grams.fives) if (!has(sets.fives, hash >>> sets.cutFives)) return false;
+  for (const { one, two, letter, wide } of grams.threes) {
+    if (letter >= 0 && sets.letters >= 0) {
+      if (!has(sets.letters, letter)) return false;
+      continue;
+    }
+    const at = wide ? sets.wide : sets.threes;
+    const cut = wide ? sets.cutWide : sets.cutThrees;
+    if (at < 0 || !has(at, one >>> cut) || !has(at, two >>> cut)) return false;
   }
   return true;
+}
+
+/** The first version: fives, then a quarter as many bits for all threes. No signature at all: nothing is known. */
+function mayHoldFirst(bytes: Uint8Array, start: number, length: number, grams: Grams): boolean {
+  if (length === 0) return true;
+  const fives = (length / 5) * 4;
+  const cut = 32 - (31 - Math.clz32(fives * 8));
+  const has = (at: number, bit: number) => ((bytes[at + (bit >>> 3)] as number) & (1 << (bit & 7))) !== 0;
+  return (
+    grams.fives.every((hash) => has(start, hash >>> cut)) &&
+    grams.threes.every(({ one }) => has(start + fives, one >>> (cut + 2)))
+  );
 }

@@ -1,0 +1,50 @@
+/** What both searches take: the query, and filters beside it. */
+import * as v from "valibot";
+import type { Project } from "../catalogue/types.ts";
+import { parseQuery, type Query, toKind, toTime } from "../search/query.ts";
+
+export const filterQuery = {
+  q: v.optional(v.pipe(v.string(), v.maxLength(2_000)), ""),
+  project: v.optional(v.string()),
+  tool: v.optional(v.string()),
+  kind: v.optional(v.string()),
+  after: v.optional(v.string()),
+  before: v.optional(v.string()),
+  errors: v.optional(v.picklist(["0", "1"])),
+};
+
+type Filters = v.InferOutput<v.ObjectSchema<typeof filterQuery, undefined>>;
+
+/** Throws INVALID_INPUT for what no query says. */
+export function toQuery(input: Filters): Query {
+  const query = parseQuery(input.q);
+  addFilters(query, input);
+  return query;
+}
+
+/** Parameters narrow what the query says: both hold. */
+function addFilters(query: Query, input: Filters): void {
+  if (input.project) query.project.push([input.project.toLowerCase()]);
+  if (input.tool) query.tool.push([input.tool.toLowerCase()]);
+  if (input.kind) query.kind.push(input.kind.split(",").map((kind) => toKind(kind.trim())));
+  if (input.after) query.after = Math.max(toTime(input.after, "after"), query.after ?? Number.NEGATIVE_INFINITY);
+  if (input.before) query.before = Math.min(toTime(input.before, "before"), query.before ?? Number.POSITIVE_INFINITY);
+  if (input.errors === "1" && query.error === false) query.kind.push([]);
+  else if (input.errors === "1") query.error = true;
+}
+
+/** Projects whose id, name or path the `project:` filters name. */
+export function chooseProjects(query: Query, projects: ReadonlyMap<string, Project>): ReadonlySet<string> | null {
+  if (query.project.length === 0 && query.notProject.length === 0) return null;
+  const chosen = new Set<string>();
+  for (const project of projects.values()) {
+    const fits = (wanted: string) =>
+      project.id === wanted ||
+      project.name.toLowerCase().includes(wanted) ||
+      (project.path?.toLowerCase().includes(wanted) ?? false);
+    if (!query.project.every((wanted) => wanted.some(fits))) continue;
+    if (query.notProject.some(fits)) continue;
+    chosen.add(project.id);
+  }
+  return chosen;
+}

@@ -1,0 +1,77 @@
+/** GET /search/total: what the first page of a search does not wait for. */
+import { BoundedMap, defineRoute, type Kernel, toEvents } from "sessarc";
+import * as v from "valibot";
+import { isEmpty } from "../search/query.ts";
+import type { Count, TotalAnswer, TotalProgress } from "../search/total.ts";
+import { chooseProjects, filterQuery, toQuery } from "./search-filters.ts";
+
+export interface SearchTotal {
+  query: string;
+  sessions: number;
+  /** 0 where the query is empty: then sessions are listed, not searched. */
+  messages: number;
+  /** `gte` where a transcript could not be read. */
+  relation: "eq" | "gte";
+  facets: { tools: Count[]; projects: Count[] };
+  tookMs: number;
+  stats: TotalAnswer["stats"] | null;
+  damaged: number;
+}
+
+/** Frames of the same as events. */
+export type SearchTotalFrame = ({ type: "progress" } & TotalProgress) | ({ type: "done" } & SearchTotal);
+
+/** Totals kept by archive, as long as nothing changes there. */
+const KEPT = 64;
+const kept = new WeakMap<Kernel, BoundedMap<string, { generation: number; total: SearchTotal }>>();
+
+export const searchTotal = defineRoute({
+  method: "GET",
+  path: "/search/total",
+  summary:
+    "How many sessions and messages a search finds in all, by tool and project; with `Accept: text/event-stream` as it is counted",
+  query: v.object(filterQuery),
+  handler: async ({ kernel, query: input, event, signal }): Promise<SearchTotal | Response> => {
+    const ask = (onProgress?: (progress: TotalProgress) => void, end = signal) => count(kernel, input, end, onProgress);
+    if (event.req.headers.get("accept")?.includes("text/event-stream") !== true) return ask();
+    const send = (out: { send(frame: object): void }, frame: SearchTotalFrame) => out.send(frame);
+    return toEvents(async (out) => {
+      const total = await ask((progress) => send(out, { type: "progress", ...progress }), out.gone);
+      send(out, { type: "done", ...total });
+      out.close();
+    });
+  },
+});
+
+type Input = v.InferOutput<v.ObjectSchema<typeof filterQuery, undefined>>;
+
+async function count(
+  kernel: Kernel,
+  input: Input,
+  signal: AbortSignal,
+  onProgress: ((progress: TotalProgress) => void) | undefined,
+): Promise<SearchTotal> {
+  const started = performance.now();
+  const archive = kernel.inject("archive");
+  const query = toQuery(input);
+  const known = kept.get(kernel) ?? new BoundedMap(KEPT);
+  kept.set(kernel, known);
+  const question = JSON.stringify(query);
+  const { generation } = archive;
+  const before = known.get(question);
+  if (before?.generation === generation) return { ...before.total, query: input.q, tookMs: since(started) };
+  const head = { query: input.q, tookMs: 0 };
+  if (isEmpty(query)) {
+    const sessions = await archive.store.count({ topLevel: true });
+    const facets = { tools: [], projects: [] };
+    return { ...head, sessions, messages: 0, relation: "eq", facets, stats: null, damaged: 0, tookMs: since(started) };
+  }
+  const projects = new Map((await archive.store.projects()).map((project) => [project.id, project]));
+  const scope = { query, projects: chooseProjects(query, projects) };
+  const { tools, projects: byProject, ...rest } = await archive.index.total({ ...scope, signal, onProgress });
+  const total: SearchTotal = { ...head, ...rest, facets: { tools, projects: byProject } };
+  if (rest.damaged === 0) known.set(question, { generation, total });
+  return { ...total, tookMs: since(started) };
+}
+
+const since = (started: number) => Math.round((performance.now() - started) * 100) / 100;

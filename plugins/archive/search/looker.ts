@@ -1,0 +1,119 @@
+/** Which chunks of a session may hold a query, and what stands in them. */
+import { type Chunk, type ChunkEntry, Slices, type TranscriptPart } from "sessarc";
+import { isDamage } from "../catalogue/damage.ts";
+import type { ChunkCache } from "./cache.ts";
+import type { Entries, Entry, TextPart } from "./entries.ts";
+import { type CompiledQuery, matchChunk } from "./match.ts";
+import type { Query } from "./query.ts";
+import { mayHold } from "./signature.ts";
+
+export interface Scope {
+  query: Query;
+  /** Ids of the projects that pass the query's project filters; null: all. */
+  projects: ReadonlySet<string> | null;
+}
+
+/** What the index did: chunks known, chunks that passed their signature, chunks inflated for this request. */
+export interface SearchStats {
+  chunks: number;
+  candidates: number;
+  inflated: number;
+}
+
+export interface Candidate extends Pick<TextPart, "earlier"> {
+  part: TranscriptPart;
+  chunk: ChunkEntry;
+}
+
+/** Sessions whose directories are read at once. */
+const AHEAD = 64;
+
+/** One question over the archive: what it looked at, and when it must let others run. */
+export class Looker {
+  readonly slices = new Slices();
+  readonly stats: SearchStats = { chunks: 0, candidates: 0, inflated: 0 };
+  readonly #entries: Entries;
+  readonly #cache: ChunkCache;
+  readonly #compiled: CompiledQuery;
+
+  constructor(entries: Entries, cache: ChunkCache, compiled: CompiledQuery) {
+    this.#entries = entries;
+    this.#cache = cache;
+    this.#compiled = compiled;
+  }
+
+  /** Chunks of `wanted[at]` that may hold the query; directories of the next few sessions are read along where they are missing. */
+  async candidates(wanted: readonly Entry[], at: number): Promise<Candidate[]> {
+    const entry = wanted[at] as Entry;
+    if (!entry.index) await this.#entries.load(wanted.slice(at, at + AHEAD).filter(({ index }) => index === undefined));
+    return this.#candidatesIn(entry.index ?? []);
+  }
+
+  /** How many chunks of `wanted` from `at` on may hold the query; more than `most` are not counted. Undefined where it is not known yet. */
+  left(wanted: readonly Entry[], at: number, most: number): number | undefined {
+    const before = { ...this.stats };
+    let count = 0;
+    for (let i = at; i < wanted.length && count <= most; i++) {
+      const { index } = wanted[i] as Entry;
+      if (!index) return undefined;
+      count += this.#candidatesIn(index).length;
+    }
+    Object.assign(this.stats, before);
+    return count;
+  }
+
+  #candidatesIn(index: readonly TextPart[]): Candidate[] {
+    const { query, grams } = this.#compiled;
+    const { after, before } = query;
+    const out: Candidate[] = [];
+    for (const { part, chunks, sidecars, earlier } of index) {
+      this.stats.chunks += chunks.length;
+      for (const chunk of chunks) {
+        if (after !== null && (chunk.lastAt === null || chunk.lastAt < after)) continue;
+        if (before !== null && (chunk.firstAt === null || chunk.firstAt >= before)) continue;
+        if (!mayHold(sidecars, chunk.sidecar[0], chunk.sidecar[1], grams)) continue;
+        if (earlier && !overlaps(earlier.own, chunk.firstSeq, chunk.firstSeq + chunk.count)) continue;
+        out.push({ part, chunk, earlier });
+      }
+    }
+    this.stats.candidates += out.length;
+    return out;
+  }
+
+  /** Null when it holds nothing of the query, or cannot be read. `keep`: it is likely to be looked at again. */
+  async chunk(entry: Entry, { part, chunk }: Candidate, keep = true): Promise<Chunk | null> {
+    try {
+      return await this.#cache.get(entry.id, part, chunk, { bytes: this.#compiled.bytes, keep, stats: this.stats });
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      entry.damaged = true;
+      return null;
+    }
+  }
+
+  /** Calls `onMatch` with each message of the chunk that matches and counts, until it answers true. */
+  match(chunk: Chunk, { earlier }: Candidate, onMatch: (index: number) => boolean | undefined): void {
+    matchChunk(chunk, this.#compiled, (index) => counts(earlier, chunk.firstSeq + index) && onMatch(index));
+  }
+
+  /** Whether anything in these chunks matches. */
+  async any(entry: Entry, candidates: readonly Candidate[]): Promise<boolean> {
+    for (const one of candidates) {
+      const chunk = await this.chunk(entry, one);
+      if (this.slices.due) await this.slices.turn();
+      if (!chunk) continue;
+      let found = false;
+      this.match(chunk, one, () => {
+        found = true;
+        return found;
+      });
+      if (found) return true;
+    }
+    return false;
+  }
+}
+
+/** Of an earlier text only what no later one has: all else is found there. */
+const counts = (earlier: TextPart["earlier"], seq: number) => !earlier || overlaps(earlier.own, seq, seq + 1);
+const overlaps = (ranges: readonly [number, number][], from: number, to: number) =>
+  ranges.some(([start, end]) => start < to && end > from);
