@@ -6,13 +6,23 @@ import module from "node:module";
 (module as { enableCompileCache?: () => unknown }).enableCompileCache?.();
 const [{ processIo }, { main }] = await Promise.all([import("./cli/io.ts"), import("./cli/main.ts")]);
 
+/** What has not closed after a signal by then is left: all that was acknowledged is on disk. */
+const LIMIT_MS = 5_000;
+function giveUp(): void {
+  process.stderr.write("sessarc: something does not close; ended all the same\n");
+  // Not `exit`: that waits for threads, and one of them may be what hangs.
+  process.kill(process.pid, "SIGKILL");
+}
+
 const stop = new AbortController();
 let askedAt = 0;
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
     // The first asks for an orderly end, the second insists. `npm start` hands a Ctrl-C on that the terminal sent already: that is one.
-    if (askedAt === 0) askedAt = Date.now();
-    else if (Date.now() - askedAt > 1_000) process.exit(signal === "SIGINT" ? 130 : 143);
+    if (askedAt === 0) {
+      askedAt = Date.now();
+      setTimeout(giveUp, LIMIT_MS).unref();
+    } else if (Date.now() - askedAt > 1_000) process.exit(signal === "SIGINT" ? 130 : 143);
     stop.abort();
   });
 }

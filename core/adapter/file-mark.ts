@@ -1,6 +1,7 @@
 /** By what a log is known again. */
 import { createHash } from "node:crypto";
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
+import { openRegularSync } from "../utils/regular.ts";
 
 const HEAD = 3840;
 const BEFORE = 256;
@@ -14,7 +15,7 @@ export function markOf(fd: number, offset: number): { mark: string; bytes: numbe
 }
 
 export function packedMark(path: string): string {
-  const fd = openSync(path, "r");
+  const fd = openRegularSync(path);
   try {
     const { size } = fstatSync(fd);
     return `${size}:${hashOf(fd, 0, Math.min(size, HEAD))}`;

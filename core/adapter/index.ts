@@ -38,6 +38,7 @@ export {
 } from "../utils/json.ts";
 export { parseDocument } from "../utils/json-document.ts";
 export { bytesAt, isStartOf, isUnreadable, readFolder } from "../utils/log-files.ts";
+export { openRegular, openRegularSync, readRegular, readRegularSync } from "../utils/regular.ts";
 export { countUnknown, nearest, toTitle } from "../utils/text.ts";
 export { earliest, isBefore, latest, msToIso, type Span, toIso, widen } from "../utils/time.ts";
 export { defineAdapter } from "./define.ts";

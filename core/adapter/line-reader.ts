@@ -1,12 +1,13 @@
 /** From bytes to events: rows are parsed one by one, what cannot be read is counted. */
 import { isAscii } from "node:buffer";
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import type { LineParser } from "../contract/adapter.ts";
 import { SessarcError } from "../errors/error.ts";
 import { unknownKind } from "../session/kinds.ts";
 import { EVENT_KINDS, type SessionEvent, type SessionSummary } from "../session/session.ts";
 import { messageOf } from "../utils/async.ts";
 import { type ByteSource, fileSource, type LineCutter, zstdSource } from "../utils/jsonl.ts";
+import { openRegularSync } from "../utils/regular.ts";
 
 export type LogFile = { path: string };
 
@@ -79,7 +80,7 @@ const KINDS: ReadonlySet<string> = new Set(EVENT_KINDS);
 /** Which line of the log begins at `offset`; counted only when a row failed. Offsets of compressed logs are those of their content. */
 function placeOf(path: string, offset: number): string {
   if (path.endsWith(".zst")) return `byte ${offset} of its content`;
-  const fd = openSync(path, "r");
+  const fd = openRegularSync(path);
   try {
     const bytes = Buffer.alloc(1 << 16);
     let line = 1;

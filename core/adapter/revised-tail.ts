@@ -1,9 +1,10 @@
 /** Tailing a file whose records are edited in place: it is read again when it changed, and compared with what was told before. */
 import { createHash } from "node:crypto";
-import { open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import type { SessionEvent, SessionSummary } from "../session/session.ts";
 import type { Cursor, Tail } from "../session/tail.ts";
 import type { Json } from "../utils/json.ts";
+import { openRegular } from "../utils/regular.ts";
 
 /** First bytes by which a line log is known again. */
 const HEAD = 3840;
@@ -56,7 +57,7 @@ export async function tailRevised(
 }
 
 async function headOf(path: string, length: number): Promise<string> {
-  const file = await open(path, "r");
+  const file = await openRegular(path);
   try {
     const bytes = Buffer.alloc(length);
     const { bytesRead } = await file.read(bytes, 0, length, 0);

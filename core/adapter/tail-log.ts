@@ -1,11 +1,11 @@
 /** JSON-lines logs: read once from start to end, or tailed from a cursor. Both number the same events the same way. */
-import { openSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { LineParser } from "../contract/adapter.ts";
 import type { SessionEvent } from "../session/session.ts";
 import type { Cursor, Tail, TailEnd } from "../session/tail.ts";
 import type { Json } from "../utils/json.ts";
 import { createCutter, fileSource } from "../utils/jsonl.ts";
+import { openRegularSync } from "../utils/regular.ts";
 import { markOf, packedMark } from "./file-mark.ts";
 import { advance, createReader, type LogFile, sourceOf } from "./line-reader.ts";
 
@@ -39,7 +39,7 @@ export async function* tailBatches(
     if (events.length > 0) yield events;
     return end;
   }
-  const fd = openSync(ref.path, "r");
+  const fd = openRegularSync(ref.path);
   const before = cursor ? markOf(fd, cursor.offset) : { mark: "", bytes: 0 };
   const valid = cursor && before.mark === cursor.head && isTailState(cursor.state) ? cursor : undefined;
   const { reader, parser } = resume(ref.path, valid, makeParser);

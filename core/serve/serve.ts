@@ -124,14 +124,21 @@ async function toListener(kernel: Kernel, { H3, toNodeHandler }: typeof import("
 }
 
 /**
- * SIGINT and SIGTERM: the first closes and exits (0, or 1 when closing failed), the second exits at once. For programs that
- * serve and do nothing else; answers a function that takes the handlers off.
+ * SIGINT and SIGTERM: the first closes and exits (0, or 1 when closing failed), the second exits at once. What has not closed after
+ * `limitMs` (5 s) is left, and the process killed: all that was acknowledged is on disk. For programs that serve and do nothing else;
+ * answers a function that takes the handlers off.
  */
-export function closeOnSignals(served: Served, log: (line: string) => void = console.error): () => void {
+export function closeOnSignals(
+  served: Served,
+  log: (line: string) => void = console.error,
+  limitMs = 5_000,
+): () => void {
   let asked = false;
   const handle = (signal: NodeJS.Signals) => {
     if (asked) process.exit(signal === "SIGINT" ? 130 : 143);
     asked = true;
+    // Not `exit`: that waits for threads, and one of them may be what hangs.
+    setTimeout(() => process.kill(process.pid, "SIGKILL"), limitMs).unref();
     served.close().then(
       () => process.exit(0),
       (error: unknown) => {

@@ -1,9 +1,10 @@
 /** A private, consistent copy of another program's database: main file and log, read without disturbing either. */
 import type { FileHandle } from "node:fs/promises";
-import { open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 import { SessarcError } from "../errors/error.ts";
 import { isGone } from "../utils/gone.ts";
+import { openRegular } from "../utils/regular.ts";
 import { markWithoutWal, overlayWal, parseWal, WAL_HEADER } from "./wal.ts";
 
 const ATTEMPTS = 7;
@@ -28,7 +29,7 @@ export async function copyDatabase(path: string): Promise<Uint8Array> {
  * not have moved.
  */
 async function tryCopy(path: string, last: boolean): Promise<Uint8Array | undefined> {
-  const handle = await open(path).catch(missing(path));
+  const handle = await openRegular(path).catch(missing(path));
   try {
     const before = await handle.stat({ bigint: true });
     const logBefore = await readLog(path, WAL_HEADER);
@@ -60,7 +61,7 @@ const sameHeader = (before: Uint8Array | undefined, after: Uint8Array | undefine
 
 /** A rollback journal with its magic number: a transaction is half in the main file. */
 async function hasHotJournal(path: string): Promise<boolean> {
-  const handle = await open(`${path}-journal`).catch(() => undefined);
+  const handle = await openRegular(`${path}-journal`).catch(() => undefined);
   if (!handle) return false;
   try {
     return Buffer.from(await readAt(handle, 0, 8)).toString("hex") === ROLLBACK_MAGIC;
@@ -71,7 +72,7 @@ async function hasHotJournal(path: string): Promise<boolean> {
 
 /** The log, or its first bytes; undefined when there is none. */
 async function readLog(path: string, length?: number): Promise<Uint8Array | undefined> {
-  const handle = await open(`${path}-wal`).catch((error: NodeJS.ErrnoException) => {
+  const handle = await openRegular(`${path}-wal`).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;
   });

@@ -4,8 +4,9 @@
  * Up to 64 MB a private copy is taken into sql.js. Above, `node:sqlite` reads in place where the runtime has it and can do so
  * without creating a file; otherwise the copy is taken up to `limitBytes`.
  */
-import { open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { SessarcError } from "../errors/error.ts";
+import { openRegular } from "../utils/regular.ts";
 import { copyDatabase, missing, readAt } from "./sqlite-copy.ts";
 import type { SqliteEngine } from "./sqlite-engine.ts";
 import { openNative } from "./sqlite-native.ts";
@@ -59,7 +60,7 @@ export async function openSqliteFile(path: string, options: SqliteFileOptions = 
 export async function sqliteVersion(path: string): Promise<string> {
   const parts: string[] = [];
   for (const file of [path, `${path}-wal`]) {
-    const handle = await open(file).catch((error) => (file === path ? missing(path)(error) : undefined));
+    const handle = await openRegular(file).catch((error) => (file === path ? missing(path)(error) : undefined));
     if (!handle) continue;
     try {
       const { size, mtimeNs, ino } = await handle.stat({ bigint: true });

@@ -1,8 +1,9 @@
 /** Large foreign databases through `node:sqlite`, where the runtime has it, in the three ways that create no file beside them. */
 import { statSync } from "node:fs";
-import { open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { SessarcError } from "../errors/error.ts";
+import { openRegular } from "../utils/regular.ts";
 import type { SqliteEngine } from "./sqlite-engine.ts";
 import type { SqlValue } from "./types.ts";
 
@@ -49,7 +50,7 @@ async function openMode(path: string): Promise<string | undefined> {
       (s) => s.size,
       () => undefined,
     );
-  const handle = await open(path);
+  const handle = await openRegular(path);
   const { buffer } = await handle.read(new Uint8Array(20), 0, 20, 0).finally(() => handle.close());
   if (buffer[18] !== 2) return "mode=ro";
   if (!(await size(`${path}-wal`))) return IMMUTABLE;

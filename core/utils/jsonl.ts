@@ -1,5 +1,6 @@
 /** Cuts bytes into lines at 0x0A, before any decoding: U+2028 inside a string and UTF-8 across two reads cannot break a row. */
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
+import { openRegularSync } from "./regular.ts";
 
 /** Longest line that is read; longer ones are skipped and counted. */
 export const MAX_LINE = 64 * 1024 * 1024;
@@ -95,7 +96,7 @@ export function createCutter(source: ByteSource, offset = 0, maxLine = MAX_LINE)
  * of the file, as far as it is when it is reached).
  */
 export function fileSource(file: string | number, start = 0, end = Number.POSITIVE_INFINITY): ByteSource {
-  const fd = typeof file === "number" ? file : openSync(file, "r");
+  const fd = typeof file === "number" ? file : openRegularSync(file);
   let position = start;
   return {
     read(into, at) {

@@ -1,9 +1,10 @@
 /** Looking at other programs' log folders: read-only, bounded, and quiet about what is gone or closed to us. */
-import { closeSync, type Dirent, openSync, readdirSync, readSync } from "node:fs";
+import { closeSync, type Dirent, readdirSync, readSync } from "node:fs";
 import { codeOf, isGone } from "./gone.ts";
+import { openRegularSync } from "./regular.ts";
 
 const PROBE = 64 * 1024;
-const CLOSED = new Set(["EACCES", "EPERM", "ELOOP", "EISDIR"]);
+const CLOSED = new Set(["EACCES", "EPERM", "ELOOP", "EISDIR", "EFTYPE"]);
 
 /** Entries sorted by name, so that two scans agree. A folder that is missing or closed to us holds nothing. */
 export function readFolder(dir: string): Dirent[] {
@@ -19,7 +20,7 @@ export function readFolder(dir: string): Dirent[] {
 export function bytesAt(path: string, position: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   try {
-    const fd = openSync(path, "r");
+    const fd = openRegularSync(path);
     try {
       return bytes.subarray(0, readSync(fd, bytes, 0, length, position));
     } finally {

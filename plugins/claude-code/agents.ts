@@ -1,7 +1,7 @@
 /** The replies of a session's sub-agents, which stand in files of their own and are spent under the session's total. */
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
-import { type LineParser, readFolder, type UsageEntry } from "sessarc";
+import { type LineParser, readFolder, readRegularSync, type UsageEntry } from "sessarc";
 
 /** All sub-agents of a session together; of more nothing is said, as reading them would hold up everything else. */
 const LIMIT = 16 * 1024 * 1024;
@@ -34,7 +34,7 @@ function repliesOf(path: string, stamp: string, open: (path: string) => LinePars
   const known = cache.get(path);
   if (known?.stamp === stamp) return known.replies;
   const parser = open(path);
-  for (const line of readFileSync(path, "utf8").split("\n")) {
+  for (const line of readRegularSync(path).split("\n")) {
     if (line.includes('"usage"')) parser.row(parse(line), { offset: 0, length: line.length });
   }
   const replies = parser.finish().replies ?? [];

@@ -1,7 +1,15 @@
 /** Claude Code: one JSON-lines file per session below `projects`, sub-agents in files of their own. */
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type AdapterEnv, defineAdapter, isRecord, type Retention, readLines, type ToolRole } from "sessarc";
+import {
+  type AdapterEnv,
+  defineAdapter,
+  isRecord,
+  type Retention,
+  readLines,
+  readRegularSync,
+  type ToolRole,
+} from "sessarc";
 import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
 import { createParser } from "./parse.ts";
 import { scanProjects } from "./scan.ts";
@@ -126,7 +134,7 @@ function readRetention(home: string): Retention {
   const path = join(home, "settings.json");
   let settings: unknown;
   try {
-    settings = JSON.parse(readFileSync(path, "utf8"));
+    settings = JSON.parse(readRegularSync(path));
   } catch {
     settings = undefined; // no settings, or not ours to judge: the default applies
   }

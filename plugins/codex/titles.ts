@@ -1,7 +1,7 @@
 /** Titles that Codex keeps beside its logs: `session_index.jsonl`, append-only, the last row of an id wins. */
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isRecord, isUnreadable, toText } from "sessarc";
+import { isRecord, isUnreadable, readRegularSync, toText } from "sessarc";
 
 /** A larger index is left alone; the first prompt is the title then. */
 const LIMIT = 16 * 1024 * 1024;
@@ -54,7 +54,7 @@ function readIndex(file: string): Map<string, string> {
 
 function textOf(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return readRegularSync(file);
   } catch (error) {
     if (isUnreadable(error)) return "";
     throw error;

@@ -1,7 +1,6 @@
 /** Who a chat file belongs to, from its first bytes; remembered until the file changes. */
 
-import { open } from "node:fs/promises";
-import { isRecord, parseDocument, toText } from "sessarc";
+import { isRecord, openRegular, parseDocument, toText } from "sessarc";
 
 const HEAD = 64 * 1024;
 const TAIL = 4 * 1024;
@@ -42,7 +41,7 @@ export function createHeads(): Heads {
 }
 
 async function readHead({ path, size }: FileStat): Promise<Head> {
-  const file = await open(path, "r");
+  const file = await openRegular(path);
   try {
     const bytes = Buffer.alloc(Math.min(size, HEAD));
     const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);

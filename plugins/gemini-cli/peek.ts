@@ -1,7 +1,7 @@
 /** A bounded look at a chat for the list of what can be imported. */
 
-import { open, stat } from "node:fs/promises";
-import { parseDocument, type SessionRef, type SessionSummary, toIso, toRecord, toTitle } from "sessarc";
+import { stat } from "node:fs/promises";
+import { openRegular, parseDocument, type SessionRef, type SessionSummary, toIso, toRecord, toTitle } from "sessarc";
 import { userText, workspaceOf } from "./content.ts";
 import { createFold } from "./fold.ts";
 import { virtualProjectOf } from "./projects.ts";
@@ -14,7 +14,7 @@ export async function peekChat(
 ): Promise<Pick<SessionSummary, "title" | "cwd" | "startedAt" | "virtualProject">> {
   const { size } = await stat(ref.path);
   const bytes = Buffer.alloc(Math.min(size, BOUND));
-  const file = await open(ref.path, "r");
+  const file = await openRegular(ref.path);
   try {
     await file.read(bytes, 0, bytes.length, 0);
   } finally {

@@ -1,9 +1,8 @@
 /** Which folder on disk a chat belongs to. The tool names its own folders by slug or by sha256 of the path. */
 
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isRecord, toRecord } from "sessarc";
+import { isRecord, readRegular, toRecord } from "sessarc";
 
 const HASH = /^[0-9a-f]{64}$/;
 
@@ -56,14 +55,14 @@ function hashOf(path: string): string {
 }
 
 async function markerOf(folder: string): Promise<string | undefined> {
-  const text = await readFile(join(folder, ".project_root"), "utf8").catch(() => ""); // older folders have none
+  const text = await readRegular(join(folder, ".project_root")).catch(() => ""); // older folders have none
   const path = text.slice(0, 4096).trim();
   return path === "" ? undefined : path;
 }
 
 async function readObject(path: string): Promise<Readonly<Record<string, unknown>>> {
   try {
-    const value: unknown = JSON.parse(await readFile(path, "utf8"));
+    const value: unknown = JSON.parse(await readRegular(path));
     return isRecord(value) ? value : {};
   } catch {
     return {}; // absent or half written: the next way of finding the path is tried

@@ -1,9 +1,10 @@
 /** One chat file, whole: records are edited in place, so nothing can be said before the last one is read. */
 
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import {
   parseDocument,
   readParsed,
+  readRegular,
   SessarcError,
   type SessionEvent,
   type SessionRef,
@@ -64,7 +65,7 @@ async function foldDocument({ key, path }: SessionRef, fold: Fold): Promise<{ li
       limit: MAX_DOCUMENT,
       remedy: "Open the chat in Gemini CLI once: it moves it to the line format, which has no limit.",
     });
-  const text = await readFile(path, "utf8");
+  const text = await readRegular(path);
   if (text.trim() === "") return { lines: 0 };
   const { value, whole } = parseDocument(text);
   if (value === undefined) return { lines: 1 };

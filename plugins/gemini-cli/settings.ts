@@ -1,8 +1,8 @@
 /** What Gemini CLI's `settings.json` says beside the chats: how long chats are kept. */
 
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { isRecord, type Retention, toRecord, toText } from "sessarc";
+import { isRecord, type Retention, readRegular, toRecord, toText } from "sessarc";
 
 const DAYS: Readonly<Record<string, number>> = { h: 1 / 24, d: 1, w: 7, m: 30 };
 const DEFAULT_DAYS = 30;
@@ -12,7 +12,7 @@ const DEFAULT_DAYS = 30;
  * (30 days); undefined when cleaning is off, bound to a count only, or the tool is not installed.
  */
 export async function readRetention(file: string): Promise<Retention | undefined> {
-  const text = await readFile(file, "utf8").catch(() => undefined);
+  const text = await readRegular(file).catch(() => undefined);
   if (text === undefined) {
     const home = await stat(dirname(file)).catch(() => undefined);
     return home?.isDirectory() ? { days: DEFAULT_DAYS, source: "Gemini CLI's default" } : undefined;

@@ -4,7 +4,7 @@
  * which is ten times as fast as a promise for each.
  */
 
-import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
@@ -12,6 +12,7 @@ import {
   isGone,
   type JsonRecord,
   parseRecord,
+  readRegularSync,
   type SessionRef,
   type SessionSummary,
   toNumber,
@@ -187,7 +188,7 @@ function statOf(path: string): Stats | undefined {
 /** A file that vanished while reading is not there; one that holds no object has no fields. */
 function readFields(path: string): { exists: boolean; fields?: JsonRecord | undefined; bytes: number } {
   try {
-    const text = readFileSync(path, "utf8");
+    const text = readRegularSync(path);
     return {
       exists: true,
       fields: parseRecord(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text),

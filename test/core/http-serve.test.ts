@@ -100,6 +100,17 @@ describe("signals", () => {
     expect(await service.ended).toEqual({ code: 130 });
   });
 
+  it("a signal ends it though a part never closes, and nothing that was answered is lost", async () => {
+    const dataDir = await makeTempDir();
+    const service = await start(dataDir, { STUCK: "1", LIMIT_MS: "100" });
+    await fetch(new URL("/api/notes", service.url), { method: "POST" });
+    service.process.kill("SIGTERM");
+    await service.ended;
+    expect(service.process.signalCode).toBe("SIGKILL");
+    const again = await start(dataDir);
+    expect(await (await fetch(new URL("/api/notes", again.url))).json()).toEqual([{ text: "kept" }]);
+  });
+
   it("a killed process loses nothing that was answered", async () => {
     const dataDir = await makeTempDir();
     const service = await start(dataDir);

@@ -1,9 +1,10 @@
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FileChange } from "sessarc";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type WatchOptions, watchRoot } from "../../core/kernel/watch.ts";
-import { deferred, makeTempDir } from "../_setup.ts";
+import { bundleScript, deferred, makeTempDir } from "../_setup.ts";
 import { createTestKernel } from "../kernel.ts";
 
 /** Watches and answers a function that waits until `enough` of the changes seen so far says so. */
@@ -31,6 +32,19 @@ async function watch(root: string, options: Partial<WatchOptions> = {}) {
 
 const has = (type: FileChange["type"], path: string) => (changes: FileChange[]) =>
   changes.some((it) => it.type === type && it.path === path);
+
+/** A name space of our own whose number of watchers is 0: nobody else on this machine notices. */
+const STARVED = 'echo 0 > /proc/sys/user/max_inotify_instances && exec "$@"';
+const starve = (command: string[]) => ["unshare", ["-Ur", "sh", "-c", STARVED, "sh", ...command]] as const;
+const canStarve = process.platform === "linux" && spawnSync(...starve(["true"])).status === 0;
+
+it.skipIf(!canStarve)("looks now and then when the system has no watcher left, and hangs nowhere", async () => {
+  const root = await makeTempDir();
+  const child = await bundleScript("core/watch-child.ts");
+  onTestFinished(() => child.remove());
+  const [command, args] = starve([process.execPath, child.script, root]);
+  expect(execFileSync(command, [...args], { encoding: "utf8" })).toBe("error WATCH_FAILED\ncreate a\n");
+});
 
 describe.each([
   ["events", {}],

@@ -1,5 +1,5 @@
 /** `workspace.yaml` of a session folder: flat `key: value` lines. */
-import { open } from "node:fs/promises";
+import { openRegular } from "sessarc";
 
 const BOUND = 64 * 1024;
 
@@ -19,7 +19,7 @@ export function parseFlatYaml(text: string): ReadonlyMap<string, string> {
 
 /** The file's values; empty when it is absent. Reads at most 64 KB. */
 export async function readWorkspace(path: string): Promise<ReadonlyMap<string, string>> {
-  const file = await open(path, "r").catch(() => undefined); // flat logs have none
+  const file = await openRegular(path).catch(() => undefined); // flat logs have none
   if (!file) return new Map();
   try {
     const bytes = Buffer.alloc(BOUND);

@@ -1,9 +1,10 @@
 /** One chat file, whole: operations reach back to any earlier part. */
 
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import {
   parseDocument,
   readParsed,
+  readRegular,
   SessarcError,
   type SessionEvent,
   type SessionRef,
@@ -90,7 +91,7 @@ async function loadDocument({ key, path }: SessionRef): Promise<Loaded> {
     const remedy = "Open the chat in VS Code once: it moves it to the operation log, which has no limit.";
     throw new SessarcError("SOURCE_TOO_LARGE", { id: `copilot:${key}`, bytes: size, limit: MAX_DOCUMENT, remedy });
   }
-  const text = await readFile(path, "utf8");
+  const text = await readRegular(path);
   if (text.trim() === "") return { value: undefined, lines: 0 };
   const { value, whole } = parseDocument(text);
   if (value === undefined) return { value, lines: 1 };

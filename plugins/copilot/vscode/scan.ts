@@ -1,9 +1,9 @@
 /** Finds chats: `workspaceStorage/<hash>/chatSessions/<id>.json[l]`, and folders of chats without a workspace. */
 
 import type { Dirent } from "node:fs";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { type SessionRef, toRecord, toText } from "sessarc";
+import { readRegular, type SessionRef, toRecord, toText } from "sessarc";
 import { folderOf } from "./places.ts";
 
 /** Directory entries, one stat for each chat, and the `workspace.json` of folders that have chats. */
@@ -62,7 +62,7 @@ async function chatsIn(dir: string, cwd: string | undefined, known?: readonly Di
 
 async function workspaceOf(path: string): Promise<string | undefined> {
   try {
-    const { folder, workspace, configuration } = toRecord(JSON.parse(await readFile(path, "utf8")));
+    const { folder, workspace, configuration } = toRecord(JSON.parse(await readRegular(path)));
     const uri = toText(folder);
     if (uri !== undefined) return folderOf(uri);
     const file = toText(workspace) ?? toText(configuration);

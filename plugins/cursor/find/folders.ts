@@ -2,9 +2,9 @@
 
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isGone, type JsonRecord, parseRecord, toRecord } from "sessarc";
+import { isGone, type JsonRecord, parseRecord, readRegular, toRecord } from "sessarc";
 import { folderOfResource, pathOfUri } from "../stores/uri.ts";
 
 /** Folders of the windows this machine knows, by workspace id. `workspace.json` is written once per workspace. */
@@ -100,7 +100,7 @@ export async function namesIn(path: string): Promise<string[]> {
 
 async function readText(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, "utf8");
+    return await readRegular(path);
   } catch (error) {
     if (isGone(error)) return undefined;
     throw error;

@@ -1,8 +1,8 @@
 /** What the adapter remembers between scans: an index per database, taken again only when the database changed. */
 
-import { lstat, readdir, readFile } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isGone, openSqliteFile, type SqliteFile, sqliteVersion } from "sessarc";
+import { isGone, openSqliteFile, readRegular, type SqliteFile, sqliteVersion } from "sessarc";
 import { type Chat, findChat, sidecarFolder } from "../stores/chat.ts";
 import { type GlobalIndex, indexGlobal } from "../stores/global.ts";
 import { indexWorkspace, type WorkspaceIndex } from "../stores/workspace.ts";
@@ -132,7 +132,7 @@ async function filesOf(folder: string): Promise<{ key: string; path: string }[]>
 /** The folder `meta.json` names, when it is the one the chat's bucket was made from. */
 async function fromSidecar(store: string): Promise<string | undefined> {
   const path = join(dirname(store), "meta.json");
-  const text = (await isFile(path)) ? await readFile(path, "utf8") : undefined;
+  const text = (await isFile(path)) ? await readRegular(path) : undefined;
   const folder = sidecarFolder(text);
   return folder && md5Of(folder) === basename(dirname(dirname(store))) ? folder : undefined;
 }

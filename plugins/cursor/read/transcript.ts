@@ -1,11 +1,11 @@
 /** Agent transcripts: append-only `.jsonl` and the older `.txt`. No times but in prompts, no tool ids, no results, no tokens. */
 
-import { createReadStream } from "node:fs";
 import {
   type Draft,
   isRecord,
   type Json,
   type LineParser,
+  openRegular,
   pathsIn,
   type SessionEvent,
   type SessionSummary,
@@ -172,7 +172,7 @@ export async function* textDrafts(path: string, conversation: Conversation): Asy
 /** Lines with the blank ones kept: they mean something here. Split at `\n` only. */
 async function* linesOf(path: string): AsyncGenerator<string> {
   let rest: string | undefined;
-  for await (const chunk of createReadStream(path, "utf8")) {
+  for await (const chunk of (await openRegular(path)).createReadStream({ encoding: "utf8" })) {
     const text: string = rest === undefined ? String(chunk).replace(/^\uFEFF/, "") : rest + String(chunk);
     const lines = text.split("\n");
     rest = lines.pop() ?? "";
