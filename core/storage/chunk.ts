@@ -86,6 +86,16 @@ export class Chunk {
     return ((this.#envelope.f[index] ?? 0) & FLAG_ERROR) !== 0;
   }
 
+  /** The tool's own id of the record. */
+  id(index: number): string | undefined {
+    const id = this.#envelope.i[index];
+    return typeof id === "string" ? id : undefined;
+  }
+  /** Its text was longer in the log. */
+  isCut(index: number): boolean {
+    return ((this.#envelope.f[index] ?? 0) & FLAG_CUT) !== 0;
+  }
+
   textOf(index: number): string {
     const span = this.spans[index];
     return span ? this.text.slice(span.text, span.input) : "";
@@ -101,8 +111,8 @@ export class Chunk {
       kind: this.kind(index),
       text: this.text.slice(span.text, span.input),
     };
-    const id = e.i[index];
-    if (typeof id === "string") event.id = id;
+    const id = this.id(index);
+    if (id !== undefined) event.id = id;
     const at = this.at(index);
     if (at !== undefined) event.at = at;
     const model = this.model(index);
@@ -115,7 +125,7 @@ export class Chunk {
     if (input !== undefined) event.tool_input = input;
     const error = this.error(index);
     if (error !== undefined) event.is_error = error;
-    if ((e.f[index] ?? 0) & FLAG_CUT) event.truncated = true;
+    if (this.isCut(index)) event.truncated = true;
     return event;
   }
 

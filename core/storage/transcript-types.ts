@@ -41,7 +41,7 @@ export interface Transcripts {
   chunk(sessionId: string, part: TranscriptPart, entry: ChunkEntry): Promise<Chunk>;
   /** Its bytes, for a look at them before decoding: `decodeChunk` makes the chunk. */
   chunkBytes(sessionId: string, part: TranscriptPart, entry: ChunkEntry): Promise<Buffer>;
-  /** Chunks that hold messages from `from` (a seq) on, the first with those before it too; reads only the chunks asked for. */
+  /** Chunks that hold messages from `from` (a seq) on, the first with those before it too; reads only the chunks asked for, in slices. */
   chunks(sessionId: string, parts: readonly TranscriptPart[], from?: number): AsyncGenerator<Chunk>;
   /** Messages from `from` on, chunk by chunk. */
   events(sessionId: string, parts: readonly TranscriptPart[], from?: number): AsyncGenerator<SessionEvent[]>;

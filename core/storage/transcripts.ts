@@ -10,6 +10,7 @@ import { brotliDecompressSync, crc32 } from "node:zlib";
 import { SessarcError } from "../errors/error.ts";
 import type { SessionEvent } from "../session/session.ts";
 import type { Cursor } from "../session/tail.ts";
+import { Slices } from "../utils/slices.ts";
 import { type Chunk, decodeChunk } from "./chunk.ts";
 import type { DriverConfig, TranscriptDriver } from "./driver.ts";
 import { compress, createWriter, parseTail } from "./transcript-part.ts";
@@ -75,6 +76,7 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
     },
 
     async *chunks(sessionId, parts, from = 0) {
+      const slices = new Slices();
       for (const part of parts) {
         if (part.firstSeq + part.count <= from) continue;
         const { chunks } = await self.index(sessionId, part);
@@ -89,6 +91,8 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
           for (const entry of group) {
             const at = entry.offset - start;
             yield inflate(key, entry, bytes.subarray(at, at + entry.bytes));
+            // Small reads are done at once: without this a long session would be read in one go.
+            if (slices.due) await slices.turn();
           }
         }
       }

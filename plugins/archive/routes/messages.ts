@@ -1,8 +1,17 @@
 /** GET /sessions/:id/messages: a page of a session's text, or of an earlier one, or all of it as a stream. */
-import { defineRoute, EVENT_KINDS, type EventKind, type Kernel, SessarcError, type SessionEvent } from "sessarc";
+import {
+  type Chunk,
+  defineRoute,
+  EVENT_KINDS,
+  type EventKind,
+  type Kernel,
+  SessarcError,
+  type SessionEvent,
+} from "sessarc";
 import * as v from "valibot";
 import { isDamage } from "../catalogue/damage.ts";
 import { lengthOf, type Project, partsOf, type Session, type StoredSession } from "../catalogue/types.ts";
+import { MessageJson } from "./message-json.ts";
 import { count, limit, seq } from "./query.ts";
 
 /** `Message` of the wire contract. */
@@ -46,28 +55,24 @@ export const messages = defineRoute({
       const text = query.version === undefined ? partsOf(row) : await earlierText(kernel, row, query.version);
       const total = lengthOf(text);
       const head = { session, project, total };
-      const read = (from: number) => told(kernel, row.id, kernel.storage.transcripts.events(row.id, text, from));
+      const read = (from: number) => told(kernel, row.id, kernel.storage.transcripts.chunks(row.id, text, from));
       if (query.before !== undefined && query.after === undefined && query.limit !== undefined)
         return {
           ...head,
           messages: await lastBefore(read, { ...page, to: Math.min(page.to, total) }),
           nextCursor: null,
         };
-      const events = read(page.from);
+      const chosen = select(read(page.from), page);
       if (query.limit === undefined && total > STREAM_OVER) {
         streams = true;
-        return streamAll(select(events, page), head, end);
+        return streamAll(chosen, new MessageJson(page), head, end);
       }
       const found: Message[] = [];
       let more = false;
-      for await (const batch of select(events, page)) {
-        for (const message of batch) {
-          if (found.length === page.limit) {
-            more = true;
-            break;
-          }
-          found.push(message);
-        }
+      for await (const { chunk, indexes } of chosen) {
+        const room = page.limit - found.length;
+        for (const index of indexes.slice(0, room)) found.push(toMessage(chunk.event(index), page.cut));
+        more = indexes.length > room;
         if (more) break;
       }
       const last = found.at(-1)?.seq;
@@ -82,13 +87,14 @@ export const messages = defineRoute({
 const LOOK = 512;
 
 /** The page right before `page.to`. */
-async function lastBefore(read: (from: number) => AsyncIterable<SessionEvent[]>, page: Page): Promise<Message[]> {
+async function lastBefore(read: (from: number) => AsyncIterable<Chunk>, page: Page): Promise<Message[]> {
   let found: Message[] = [];
   let size = page.kinds ? Math.max(LOOK, page.limit) : page.limit;
   for (let { to } = page; to > 0 && found.length < page.limit; size *= 2) {
     const from = Math.max(0, to - size);
     const part: Message[] = [];
-    for await (const batch of select(read(from), { ...page, from, to })) part.push(...batch);
+    for await (const { chunk, indexes } of select(read(from), { ...page, from, to }))
+      for (const index of indexes) part.push(toMessage(chunk.event(index), page.cut));
     found = [...part, ...found];
     to = from;
   }
@@ -118,22 +124,24 @@ interface Page {
   cut: number;
 }
 
-async function* select(batches: AsyncIterable<SessionEvent[]>, page: Page): AsyncGenerator<Message[]> {
-  for await (const batch of batches) {
-    const chosen: Message[] = [];
-    for (const event of batch) {
-      if (event.seq < page.from || (page.kinds && !page.kinds.has(event.kind))) continue;
-      if (event.seq >= page.to) {
-        yield chosen;
-        return;
-      }
-      chosen.push(toMessage(event, page.cut));
-    }
-    yield chosen;
+/** Messages of one chunk that are asked for. */
+interface Chosen {
+  chunk: Chunk;
+  indexes: number[];
+}
+
+async function* select(chunks: AsyncIterable<Chunk>, { from, to, kinds }: Page): AsyncGenerator<Chosen> {
+  for await (const chunk of chunks) {
+    const indexes: number[] = [];
+    const end = Math.min(chunk.count, to - chunk.firstSeq);
+    for (let index = Math.max(0, from - chunk.firstSeq); index < end; index++)
+      if (!kinds || kinds.has(chunk.kind(index))) indexes.push(index);
+    yield { chunk, indexes };
+    if (end < chunk.count) return;
   }
 }
 
-export function toMessage(event: SessionEvent, cut = Number.POSITIVE_INFINITY): Message {
+function toMessage(event: SessionEvent, cut = Number.POSITIVE_INFINITY): Message {
   const { seq: number, id, at, ...rest } = event;
   const message: Message = { seq: number, id: id ?? null, at: at ?? null, ...rest };
   if (message.text.length > cut) {
@@ -145,7 +153,7 @@ export function toMessage(event: SessionEvent, cut = Number.POSITIVE_INFINITY): 
 }
 
 /** Says so when a transcript cannot be read: it is mended from the log where that is there. */
-async function* told(kernel: Kernel, id: string, events: AsyncIterable<SessionEvent[]>) {
+async function* told<T>(kernel: Kernel, id: string, events: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* events;
   } catch (error) {
@@ -154,39 +162,46 @@ async function* told(kernel: Kernel, id: string, events: AsyncIterable<SessionEv
   }
 }
 
+/** Characters of JSON handed over at once. */
+const BLOCK = 1 << 18;
+
+/** Made as it is read: nothing is inflated before there is room for it. */
 function streamAll(
-  batches: AsyncGenerator<Message[]>,
+  chosen: AsyncGenerator<Chosen>,
+  json: MessageJson,
   head: { session: Session; project: Project; total: number },
   end: () => void,
 ): Response {
   const encoder = new TextEncoder();
   const opening = JSON.stringify(head);
+  let text = `${opening.slice(0, -1)},"messages":[`;
   let first = true;
   const stream = new ReadableStream<Uint8Array>({
-    start(controller) {
-      controller.enqueue(encoder.encode(`${opening.slice(0, -1)},"messages":[`));
-    },
     async pull(controller) {
-      for (;;) {
-        const step = await batches.next().catch((error: unknown) => {
-          end();
-          throw error;
-        });
-        if (step.done) {
-          end();
-          controller.enqueue(encoder.encode('],"nextCursor":null}'));
-          controller.close();
-          return;
+      try {
+        while (text.length < BLOCK) {
+          const step = await chosen.next();
+          if (step.done) {
+            end();
+            controller.enqueue(encoder.encode(`${text}],"nextCursor":null}`));
+            controller.close();
+            return;
+          }
+          const { chunk, indexes } = step.value;
+          for (const index of indexes) {
+            text += (first ? "" : ",") + json.write(chunk, index);
+            first = false;
+          }
         }
-        if (step.value.length === 0) continue;
-        const text = step.value.map((message) => JSON.stringify(message)).join(",");
-        controller.enqueue(encoder.encode(first ? text : `,${text}`));
-        first = false;
-        return;
+        controller.enqueue(encoder.encode(text));
+        text = "";
+      } catch (error) {
+        end();
+        throw error;
       }
     },
     async cancel() {
-      await batches.return(undefined);
+      await chosen.return(undefined);
       end();
     },
   });

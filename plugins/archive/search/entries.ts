@@ -42,6 +42,8 @@ interface Row {
 const COLUMNS = "id, project_id, tool, sort_at, started_at, ended_at, error_count, parts";
 /** Rows read between two looks at the clock. */
 const PAGE = 500;
+/** Sessions whose directories are read at once: where they are far away, waiting is shared. */
+const AT_ONCE = 4;
 
 export class Entries {
   readonly #db: Database;
@@ -68,25 +70,26 @@ export class Entries {
     return this.#list;
   }
 
-  /** Reads directories and signatures of those that lack them, all at once. Parts that cannot be read are left out. */
-  async load(entries: readonly Entry[]): Promise<void> {
-    await Promise.all(
-      entries.map(async (entry) => {
-        const parts = entry.texts.flatMap(({ parts, earlier }) => parts.map((part) => ({ part, earlier })));
-        const read = await Promise.all(
-          parts.map(async ({ part, earlier }): Promise<TextPart[]> => {
-            try {
-              return [{ ...(await this.#transcripts.index(entry.id, part)), ...(earlier && { earlier }) }];
-            } catch (error) {
-              if (!isDamage(error)) throw error;
-              entry.damaged = true;
-              return [];
-            }
-          }),
-        );
-        entry.index = read.flat();
-      }),
-    );
+  /** Reads directories and signatures of those that lack them, a few at once, in slices. Parts that cannot be read are left out. */
+  async load(entries: readonly Entry[], slices: Slices): Promise<void> {
+    for (let i = 0; i < entries.length; i += AT_ONCE) {
+      await Promise.all(entries.slice(i, i + AT_ONCE).map((entry) => this.#loadOne(entry)));
+      if (slices.due) await slices.turn();
+    }
+  }
+
+  async #loadOne(entry: Entry): Promise<void> {
+    const parts = entry.texts.flatMap(({ parts, earlier }) => parts.map((part) => ({ part, earlier })));
+    const index: TextPart[] = [];
+    for (const { part, earlier } of parts) {
+      try {
+        index.push({ ...(await this.#transcripts.index(entry.id, part)), ...(earlier && { earlier }) });
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        entry.damaged = true;
+      }
+    }
+    entry.index = index;
   }
 
   async #read(): Promise<void> {

@@ -45,7 +45,10 @@ export class Looker {
   /** Chunks of `wanted[at]` that may hold the query; directories of the next few sessions are read along where they are missing. */
   async candidates(wanted: readonly Entry[], at: number): Promise<Candidate[]> {
     const entry = wanted[at] as Entry;
-    if (!entry.index) await this.#entries.load(wanted.slice(at, at + AHEAD).filter(({ index }) => index === undefined));
+    if (!entry.index) {
+      const missing = wanted.slice(at, at + AHEAD).filter(({ index }) => index === undefined);
+      await this.#entries.load(missing, this.slices);
+    }
     return this.#candidatesIn(entry.index ?? []);
   }
 
