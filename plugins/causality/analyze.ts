@@ -29,6 +29,16 @@ interface Call {
   role: ToolRole | undefined;
   evidence: Evidence[];
   searches: Evidence | undefined;
+  /** What it changes, if it does not fail. */
+  attempt: Attempt | undefined;
+}
+
+/** Changes of one call; none of them was made when its result says that it failed. */
+interface Attempt {
+  settled: boolean;
+  changes: Change[];
+  /** What is of use if they were made. */
+  causes: Evidence[];
 }
 
 const CAUSES = 10;
@@ -52,12 +62,15 @@ export interface Analysis {
 export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: string): Analysis {
   const reads: Evidence[] = [];
   let changes: Change[] = [];
+  /** In order of the calls, from the first whose result is still out. */
+  const attempts: Attempt[] = [];
   const trail = createTrail(cwd);
   const recent: Evidence[] = [];
   const calls = new BoundedMap<string, Call>(OPEN_CALLS);
   let last: Call | undefined;
   let steps = 0;
-  let changeCount = 0;
+  let turns = 0;
+  let changed = false;
 
   function look(event: LazyEvent, path: string | null, pattern: string | null, read: boolean): Evidence {
     const name = path === null ? null : trail.name(path);
@@ -80,7 +93,7 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
   function onCall(event: LazyEvent): void {
     const name = event.tool_name ?? "unknown";
     const role = Object.hasOwn(roles, name) ? roles[name] : undefined;
-    const call: Call = { name, role, evidence: [], searches: undefined };
+    const call: Call = { name, role, evidence: [], searches: undefined, attempt: undefined };
     const input = role === undefined ? undefined : event.tool_input;
     if (role === "read") {
       for (const path of pathsIn(input, role)) call.evidence.push(look(event, path, null, true));
@@ -91,9 +104,9 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
       const use = readShell(commandOf(input));
       for (const path of use.reads) call.evidence.push(look(event, path, null, true));
       for (const { pattern, paths } of use.searches) call.searches = look(event, paths[0] ?? null, pattern, false);
-      for (const path of use.patched) change(event, name, path);
+      attempt(event, call, use.patched);
     }
-    if (CHANGING.has(role)) for (const path of pathsIn(input, role)) change(event, name, path);
+    if (CHANGING.has(role)) attempt(event, call, pathsIn(input, role));
     last = call;
     if (event.tool_use_id !== undefined) calls.set(event.tool_use_id, call);
   }
@@ -102,6 +115,7 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
     const call = event.tool_use_id === undefined ? last : calls.get(event.tool_use_id);
     if (event.tool_use_id !== undefined) calls.delete(event.tool_use_id);
     if (!call) return;
+    if (call.attempt) settle(call.attempt, event.is_error !== true);
     if (call.evidence.length === 0 && !call.searches && !event.is_error) return;
     const { text } = event;
     for (const evidence of call.evidence) evidence.chars = text.length / call.evidence.length;
@@ -119,9 +133,34 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
     }
   }
 
-  function change(event: LazyEvent, tool: string, path: string): void {
+  function attempt(event: LazyEvent, call: Call, paths: readonly string[]): void {
+    if (paths.length === 0) return;
+    call.attempt = { settled: false, changes: [], causes: [] };
+    for (const path of paths) change(event, call.name, path, call.attempt);
+    attempts.push(call.attempt);
+    // A call of long ago whose result never came: as far as anybody knows it changed what it names.
+    if (attempts.length > OPEN_CALLS && attempts[0]) settle(attempts[0], true);
+  }
+
+  /** What was made is handed on in the order of the calls. */
+  function settle(one: Attempt, made: boolean): void {
+    if (one.settled) return;
+    one.settled = true;
+    if (!made) one.changes = [];
+    else for (const evidence of one.causes) evidence.used = true;
+    let done = 0;
+    for (const { settled, changes: list } of attempts) {
+      if (!settled) break;
+      if (list.length > 0) changed = true;
+      changes.push(...list);
+      done++;
+    }
+    attempts.splice(0, done);
+  }
+
+  function change(event: LazyEvent, tool: string, path: string, into: Attempt): void {
     const spot = trail.spot(path);
-    const turn = ++changeCount;
+    const turn = ++turns;
     // The best so far, best first.
     const picked: Evidence[] = [];
     // From the strongest relation to the weakest: the first one that fits an entry stays.
@@ -154,7 +193,7 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
     const causes: Cause[] = [];
     for (const evidence of picked) {
       const { seq, tool_name, path: looked, pattern, score, relation } = evidence;
-      if (relation !== "recent") evidence.used = true;
+      if (relation !== "recent") into.causes.push(evidence);
       causes.push({
         seq,
         tool_name,
@@ -165,7 +204,7 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
         reason: reasonOf(relation, evidence, event.seq),
       });
     }
-    changes.push({ seq: event.seq, at: event.at ?? null, tool_name: tool, path: trail.name(path), causes });
+    into.changes.push({ seq: event.seq, at: event.at ?? null, tool_name: tool, path: trail.name(path), causes });
   }
 
   return {
@@ -182,17 +221,16 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
       changes = [];
       return taken;
     },
-    finish: () => ({
-      changes,
-      reads: reads.length,
-      wastedReads:
-        changeCount === 0
-          ? []
-          : reads
-              .filter(({ used }) => !used)
-              .map(({ seq, path, chars }) => ({ seq, path: path ?? "", tokens: Math.ceil(chars / 4) })),
-      tokenEstimate: "characters / 4",
-    }),
+    finish() {
+      for (const one of [...attempts]) settle(one, true);
+      const wasted = changed ? reads.filter(({ used }) => !used) : [];
+      return {
+        changes,
+        reads: reads.length,
+        wastedReads: wasted.map(({ seq, path, chars }) => ({ seq, path: path ?? "", tokens: Math.ceil(chars / 4) })),
+        tokenEstimate: "characters / 4",
+      };
+    },
   };
 }
 

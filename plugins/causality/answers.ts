@@ -1,7 +1,7 @@
 /** Answers, made once for as long as a session stays what it is; those of long sessions before anybody asks. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { BoundedMap, type EventKind, type Kernel, type Services } from "sessarc";
-import { createAnalysis } from "./analyze.ts";
+import { type Change, createAnalysis } from "./analyze.ts";
 import { createChangeWriter } from "./json.ts";
 
 /** Answers kept. */
@@ -82,20 +82,21 @@ async function analyze(kernel: Kernel, row: Row): Promise<Uint8Array<ArrayBuffer
   const toJson = createChangeWriter();
   const pieces: Buffer[] = [];
   let found = 0;
-  const write = () => {
+  const write = (changes: readonly Change[]) => {
     let text = "";
-    for (const change of analysis.takeChanges()) text += (found++ === 0 ? "" : ",") + toJson(change);
+    for (const change of changes) text += (found++ === 0 ? "" : ",") + toJson(change);
     if (text !== "") pieces.push(Buffer.from(text));
   };
   let turn = performance.now();
   for await (const chunk of archive.chunks(row)) {
     for (let i = 0; i < chunk.count; i++) if (LOOKED_AT.has(chunk.kind(i))) analysis.add(chunk.lazy(i));
-    write();
+    write(analysis.takeChanges());
     if (performance.now() - turn < SLICE_MS) continue;
     await nextTurn();
     turn = performance.now();
   }
   await nextTurn();
-  const { changes: _, ...rest } = analysis.finish();
+  const { changes, ...rest } = analysis.finish();
+  write(changes);
   return Buffer.concat([Buffer.from('{"changes":['), ...pieces, Buffer.from(`],${JSON.stringify(rest).slice(1)}`)]);
 }

@@ -273,7 +273,7 @@ describe("logs that grow", () => {
     const { body: all } = await call("GET", `/sessions/${idA}/messages`);
     const { source, importedAt, live, ...session } = body.session;
     const facts = JSON.parse((await kernel.inject("archive").row(idA)).facts);
-    return { session, messages: all.messages, facts: { ...facts, open: undefined } };
+    return { session, messages: all.messages, facts: { ...facts, open: undefined, changing: undefined } };
   }
 
   async function pictureOfFullImport() {

@@ -85,6 +85,39 @@ describe("causes of a change", () => {
     expect(wastedReads).toMatchObject([{ path: "/w/app/src/unrelated.ts" }]);
   });
 
+  it("knows no change of a call that failed, keeps the order of the others, and lets no failed edit use a read", () => {
+    const edit = (file: string) => ({ file_path: `/w/app/src/${file}`, old_string: "a", new_string: "b" });
+    const event = (seq: number, n: number, tool_input?: Record<string, string>, is_error = false): SessionEvent => ({
+      seq,
+      ...(tool_input ? { kind: "tool_use", tool_name: "Edit", tool_input } : { kind: "tool_result", is_error }),
+      text: "",
+      tool_use_id: `c${n}`,
+    });
+    const events = [
+      ...session(
+        ["Read", { file_path: "/w/app/src/no.ts" }, "text"],
+        ["Read", { file_path: "/w/app/src/a.ts" }, "text"],
+      ),
+      ...[event(4, 1, edit("no.ts")), event(5, 2, edit("b.ts")), event(6, 3, edit("a.ts"))],
+      ...[event(7, 3), event(8, 1, undefined, true)],
+    ];
+    const { changes, wastedReads } = run(events);
+    expect(changes.map(({ seq, path }) => [seq, path])).toEqual([
+      [5, "/w/app/src/b.ts"],
+      [6, "/w/app/src/a.ts"],
+    ]);
+    expect(wastedReads.map(({ path }) => path)).toEqual(["/w/app/src/no.ts"]);
+    const failed = session(["Edit", edit("a.ts"), "Error: not found", true]);
+    expect(run(failed)).toMatchObject({ changes: [], wastedReads: [] });
+  });
+
+  it("hands on what is certain although one call's result never comes", () => {
+    const analysis = createAnalysis(ROLES, "/w/app");
+    const edits = Array.from({ length: 600 }, (_, i): [string, unknown] => ["Edit", { file_path: `f${i}.ts` }]);
+    for (const one of session(...edits)) if (one.seq !== 1) analysis.add(one);
+    expect(analysis.takeChanges().map(({ path }) => path)).toEqual(edits.map((_, i) => `f${i}.ts`));
+  });
+
   it("names ten causes at most, and each file of a patch", () => {
     const many = Array.from(
       { length: 30 },

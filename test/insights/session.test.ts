@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { createTestKernel, type TestKernel } from "sessarc/test";
 import { beforeEach, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
+import causality from "../../plugins/causality/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import type { SessionContext, SessionFigures } from "../../plugins/insights/index.ts";
 import insights from "../../plugins/insights/index.ts";
@@ -49,7 +50,7 @@ async function imported(rows: readonly object[]): Promise<void> {
 const context = () => t.json<SessionContext>(`/api/sessions/${ID}/context`);
 
 beforeEach(async () => {
-  t = await createTestKernel({ plugins: [archive(), insights(), claude()] });
+  t = await createTestKernel({ plugins: [archive(), insights(), causality(), claude()] });
   path = join(t.home, `.claude/projects/-w-app/${KEY}.jsonl`);
 });
 
@@ -104,5 +105,36 @@ describe("GET /sessions/:id/figures", () => {
       { path: "/w/app/b.ts", reads: 0, edits: 2 },
       { path: "/w/app/a.ts", reads: 1, edits: 0 },
     ]);
+  });
+
+  it("counts no edit that failed, also when its failure is read later, and agrees with causality", async () => {
+    const result = (n: number, id: string, failed: boolean) => ({
+      type: "user",
+      uuid: `u${n}`,
+      sessionId: KEY,
+      timestamp: new Date().toISOString(),
+      cwd: "/w/app",
+      message: { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: "…", is_error: failed }] },
+    });
+    const now = (n: number, name: string, file: string) => ({
+      ...reply(n, 10, "claude-haiku-4-5", call(name, file)),
+      timestamp: new Date().toISOString(),
+    });
+    const rows = [
+      ...[now(1, "Read", "/w/app/a.ts"), result(2, "Read-/w/app/a.ts", false)],
+      ...[now(3, "Edit", "/w/app/a.ts"), result(4, "Edit-/w/app/a.ts", true)],
+      ...[now(5, "Write", "/w/app/kept.ts"), result(6, "Write-/w/app/kept.ts", false)],
+      now(7, "Edit", "/w/app/blocked.ts"),
+    ];
+    await imported(rows);
+    const touched = async () => (await t.json<SessionFigures>(`/api/sessions/${ID}/figures`)).files;
+    expect((await touched()).find(({ path }) => path === "/w/app/blocked.ts")).toMatchObject({ edits: 1 });
+    await imported([...rows, result(8, "Edit-/w/app/blocked.ts", true)]);
+    expect(await touched()).toEqual([
+      { path: "/w/app/kept.ts", reads: 0, edits: 1 },
+      { path: "/w/app/a.ts", reads: 1, edits: 0 },
+    ]);
+    const { changes } = await t.json<{ changes: { path: string }[] }>(`/api/sessions/${ID}/causality`);
+    expect(changes.map(({ path }) => path)).toEqual(["/w/app/kept.ts"]);
   });
 });

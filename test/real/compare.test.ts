@@ -10,7 +10,8 @@ const entry = (n: number, more: Partial<Entry> = {}): Entry => ({
   ...more,
 });
 const told = (more: Partial<Told> = {}): Told => ({
-  ...{ sessions: 1, tokens: tokens(3), calls: [], open: 0, failures: 0, prompts: ["Go"], changed: [], unread: [] },
+  ...{ sessions: 1, tokens: tokens(3), calls: [], open: 0, failures: 0, prompts: ["Go"] },
+  ...{ changed: [], caused: [], unread: [] },
   ...more,
 });
 const EXPECTED = { sessions: 1, prompts: ["Go"], changed: [], failures: 0 };

@@ -47,6 +47,7 @@ export function compare(
   differs("sessions", expected.sessions, told.sessions);
   differs("prompts", [...expected.prompts].sort(), [...told.prompts].sort());
   differs("files changed", [...expected.changed].sort(), [...new Set(told.changed)].sort());
+  differs("files changed for a cause", [...expected.changed].sort(), [...new Set(told.caused)].sort());
   differs("unread", [], told.unread);
   return { wrong, unlogged };
 }

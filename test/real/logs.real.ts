@@ -32,10 +32,7 @@ describe.each(drivers.map((driver) => ({ ...driver, title: driver.label ?? drive
     row.tool = `${label} ${tool.version}`;
     try {
       const expected = await scenario.run({ model, tool });
-      const { words } = driver;
-      const changes = [words.write(tool, "a", ""), words.edit(tool, "a", "b", "c")];
-      const changing = new Set(changes.flatMap(({ name, nested }) => nested ?? [name]));
-      const told = await tell(tool.home, changing);
+      const told = await tell(tool.home);
       const verdict = compare(model.ledger, told, expected, (entry) => driver.unlogged?.(entry));
       const { wrong, unlogged } = verdict;
       const noted = unlogged.length > 0 ? `; in no log: ${unlogged.join(", ")}` : "";

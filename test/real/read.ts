@@ -1,5 +1,5 @@
 /** What sessarc says of a home after an import. */
-import { pathsIn, type SessionEvent, type SessionUsage } from "sessarc";
+import type { SessionEvent, SessionUsage } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
 import { createTestKernel } from "../kernel.ts";
 import type { Tokens } from "./model/script.ts";
@@ -13,10 +13,17 @@ export interface Told {
   open: number;
   failures: number;
   prompts: string[];
-  /** Names of the files that calls changed, without their folders. */
+  /** Names of the files that the sessions are said to have changed, without their folders. */
   changed: string[];
+  /** The same of the changes whose causes are told, the copied part of a fork included. */
+  caused: string[];
   /** Lines that could not be read, and records of unknown types. */
   unread: string[];
+}
+
+interface Touched {
+  path: string;
+  edits: number;
 }
 
 interface Listed {
@@ -27,8 +34,7 @@ interface Listed {
   partial: { skippedLines: number; pending: number; unknownTypes: Record<string, number> };
 }
 
-/** `changing`: names of the tools that change files. */
-export async function tell(home: string, changing: ReadonlySet<string>): Promise<Told> {
+export async function tell(home: string): Promise<Told> {
   const kernel = await createTestKernel({ home, plugins: defaultPlugins() });
   try {
     const { body } = await kernel.send<{ failed?: unknown[] }>("POST", "/api/import", { all: true });
@@ -36,7 +42,7 @@ export async function tell(home: string, changing: ReadonlySet<string>): Promise
     const told: Told = {
       sessions: sessions.length,
       tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 },
-      ...{ calls: [], open: 0, failures: 0, prompts: [], changed: [], unread: [] },
+      ...{ calls: [], open: 0, failures: 0, prompts: [], changed: [], caused: [], unread: [] },
     };
     told.unread.push(...(body.failed ?? []).map((failure) => JSON.stringify(failure)));
     for (const session of sessions) {
@@ -51,7 +57,11 @@ export async function tell(home: string, changing: ReadonlySet<string>): Promise
       told.unread.push(...Object.keys(unknownTypes));
       const { messages } = await kernel.json<{ messages: SessionEvent[] }>(`/api/sessions/${session.id}/messages`);
       // What a fork repeats of its parent is the parent's.
-      addMessages(told, messages.slice(session.copiedMessages), session.parentId !== null, changing);
+      addMessages(told, messages.slice(session.copiedMessages), session.parentId !== null);
+      const { files } = await kernel.json<{ files: Touched[] }>(`/api/sessions/${session.id}/figures`);
+      const { changes } = await kernel.json<{ changes: { path: string }[] }>(`/api/sessions/${session.id}/causality`);
+      told.changed.push(...files.filter(({ edits }) => edits > 0).map(({ path }) => path.replace(/^.*\//, "")));
+      told.caused.push(...changes.map(({ path }) => path.replace(/^.*\//, "")));
     }
     return told;
   } finally {
@@ -60,22 +70,16 @@ export async function tell(home: string, changing: ReadonlySet<string>): Promise
 }
 
 /** What a child was asked came from its parent and not from a person. */
-function addMessages(
-  told: Told,
-  messages: readonly SessionEvent[],
-  isChild: boolean,
-  changing: ReadonlySet<string>,
-): void {
-  const open = new Map<string, string[]>();
-  for (const { kind, text, tool_name = "", tool_use_id = "", tool_input, is_error } of messages) {
+function addMessages(told: Told, messages: readonly SessionEvent[], isChild: boolean): void {
+  const open = new Set<string>();
+  for (const { kind, text, tool_name = "", tool_use_id = "", is_error } of messages) {
     if (kind === "user" && !isChild) told.prompts.push(text);
     if (kind === "tool_use") {
       told.calls.push(tool_name);
-      open.set(tool_use_id, changing.has(tool_name) ? pathsIn(tool_input) : []);
+      open.add(tool_use_id);
     }
     if (kind !== "tool_result") continue;
     if (is_error) told.failures++;
-    else for (const path of open.get(tool_use_id) ?? []) told.changed.push(path.replace(/^.*\//, ""));
     open.delete(tool_use_id);
   }
   told.open += open.size;

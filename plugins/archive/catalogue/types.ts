@@ -18,7 +18,7 @@ export interface SessionFacts {
   kinds: Record<string, number>;
   /** Calls and failures by tool name. */
   tools: Record<string, [calls: number, errors: number]>;
-  /** Reads and edits by path, as the calls named it. At most 2,000 paths. */
+  /** Reads and edits by path, as the calls named it; an edit that failed is none. At most 2,000 paths. */
   files: Record<string, [reads: number, edits: number]>;
   /** By UTC quarter-hour `2026-11-20T20:15`. */
   slots: Record<string, SlotFacts>;
@@ -30,6 +30,8 @@ export interface SessionFacts {
   looseBefore?: Record<string, SessionUsage>;
   /** Names of calls whose result is still out, by call id; only while a log is being appended to. */
   open?: Record<string, string>;
+  /** Files those calls would change, by call id. */
+  changing?: Record<string, string[]>;
   /** Uses and failures by skill, and ms of the last one. A leading slash: it may have been a command of the tool. */
   skills?: Record<string, [calls: number, failures: number, last: number | null]>;
   /** Skills of calls whose result is still out, by call id. */

@@ -1,4 +1,4 @@
-/** Aggregates of a session, counted while its events go by. Constant work per event. */
+/** Aggregates of a session, counted while its events go by. Constant work per event. A call that failed changed no file. */
 import {
   type Adapter,
   BoundedMap,
@@ -39,29 +39,49 @@ export function collectFacts(adapter: Pick<Adapter, "skills" | "tools"> = {}, pa
   const roles: Readonly<Record<string, ToolRole>> = adapter.tools ?? {};
   const facts: SessionFacts = past ? structuredClone(past) : { kinds: {}, tools: {}, files: {}, slots: {}, last: null };
   const open = new BoundedMap(MAX_OPEN, Object.entries(facts.open ?? {}));
+  /** Files counted as changed by calls whose result is still out, by call id; "" is the last call without one. */
+  const changing = new BoundedMap(MAX_OPEN, Object.entries(facts.changing ?? {}));
   const skills = countSkills(facts, adapter);
   let fileCount = Object.keys(facts.files).length;
   let slot: SlotFacts | undefined;
   let slotName = "";
 
-  const touch = (path: string, place: 0 | 1) => {
+  /** False beyond the files that are kept. */
+  const touch = (path: string, place: 0 | 1): boolean => {
     let counts = own(facts.files, path);
     if (!counts) {
-      if (fileCount >= MAX_FILES) return;
+      if (fileCount >= MAX_FILES) return false;
       fileCount++;
       counts = put(facts.files, path, [0, 0]);
     }
     counts[place]++;
+    return true;
   };
 
-  const touchAll = ({ tool_input }: SessionEvent, role: ToolRole) => {
+  const change = (paths: readonly string[], { tool_use_id = "" }: SessionEvent) => {
+    const counted = paths.filter((path) => touch(path, 1));
+    if (counted.length > 0) changing.set(tool_use_id, counted);
+    else changing.delete(tool_use_id);
+  };
+
+  const takeBack = (path: string) => {
+    const counts = own(facts.files, path);
+    if (!counts) return;
+    counts[1]--;
+    if (counts[0] + counts[1] > 0) return;
+    delete facts.files[path];
+    fileCount--;
+  };
+
+  const touchAll = (event: SessionEvent, role: ToolRole | undefined) => {
+    const { tool_input } = event;
     if (role === "shell") {
       const { reads, patched } = readShell(commandOf(tool_input));
       for (const path of reads) touch(path, 0);
-      for (const path of patched) touch(path, 1);
-    } else if (role === "read" || CHANGES.has(role)) {
-      for (const path of pathsIn(tool_input, role)) touch(path, role === "read" ? 0 : 1);
-    }
+      change(patched, event);
+    } else if (role === "read") {
+      for (const path of pathsIn(tool_input, role)) touch(path, 0);
+    } else change(role && CHANGES.has(role) ? pathsIn(tool_input, role) : [], event);
   };
 
   const remember = ({ tool_use_id, tool_name = "unknown" }: SessionEvent) => {
@@ -75,9 +95,12 @@ export function collectFacts(adapter: Pick<Adapter, "skills" | "tools"> = {}, pa
       counts[0]++;
       remember(event);
       const role = Object.hasOwn(roles, name) ? roles[name] : undefined;
-      if (role) touchAll(event, role);
+      touchAll(event, role);
       return false;
     }
+    const changed = changing.get(event.tool_use_id ?? "");
+    changing.delete(event.tool_use_id ?? "");
+    if (event.is_error) for (const path of changed ?? []) takeBack(path);
     const name = event.tool_name ?? (event.tool_use_id === undefined ? undefined : open.get(event.tool_use_id));
     if (event.tool_use_id !== undefined) open.delete(event.tool_use_id);
     if (!event.is_error) return false;
@@ -125,6 +148,7 @@ export function collectFacts(adapter: Pick<Adapter, "skills" | "tools"> = {}, pa
       facts.last = facts.last === null ? ms : Math.max(facts.last, ms);
     },
     pass(event: SessionEvent) {
+      changing.delete(event.tool_use_id ?? "");
       if (event.kind === "tool_use") remember(event);
       else if (event.kind === "tool_result" && event.tool_use_id !== undefined) open.delete(event.tool_use_id);
     },
@@ -136,6 +160,9 @@ export function collectFacts(adapter: Pick<Adapter, "skills" | "tools"> = {}, pa
       }
       if (open.size > 0) facts.open = Object.fromEntries(open);
       else delete facts.open;
+      changing.delete("");
+      if (changing.size > 0) facts.changing = Object.fromEntries(changing);
+      else delete facts.changing;
       skills.finish();
       return facts;
     },

@@ -70,7 +70,7 @@ export interface Place {
 }
 
 /** Grows when sessions are counted another way: then each log is read once more. */
-export const COUNTED = 1;
+export const COUNTED = 2;
 
 export function upsert(session: ImportedSession, { found, originId, generation, past, before }: Place): Statement {
   const { ref } = found;
