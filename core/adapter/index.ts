@@ -53,3 +53,4 @@ export { commandOf, readShell } from "./shell-input.ts";
 export { tailParsed } from "./tail-log.ts";
 export { toolActions } from "./tool-action.ts";
 export { pathsIn } from "./tool-input.ts";
+export { wholeRead } from "./tool-read.ts";

@@ -1,10 +1,11 @@
 /** The service `git`: what other plugins and the routes ask about repositories. Nothing starts before the first question. */
 import { type Pool, type PoolTask, SessarcError } from "sessarc";
 import { type Change, type ChangeStatus, createChanges } from "./history/changes.ts";
+import { type Choice, choose, type Witness } from "./history/choose.ts";
 import { type ExportedTree, type ExportJob, exportTree } from "./history/export-job.ts";
 import { type FileAt, readFileAt } from "./history/file.ts";
 import { createHistory } from "./history/history.ts";
-import { type Commit, percentForm, readCommit, toText } from "./history/objects.ts";
+import { type Commit, type CommitObject, percentForm, readCommit, toText } from "./history/objects.ts";
 import type { Objects } from "./process/batch.ts";
 import { createExec, type GitExec } from "./process/exec.ts";
 import { createBatchPool } from "./process/pool.ts";
@@ -33,8 +34,12 @@ export interface CommitAt {
   commit: Commit | null;
   /** The time is before the first commit (or before what a shallow clone holds). */
   beforeHistory: boolean;
-  /** Git keeps no record of uncommitted work: false only for the very second of the commit. */
+  /** Git keeps no record of uncommitted work: false only for the commit's own stamp, when no other commit has it. */
   dirtyUnknown: boolean;
+  /** What it is known by: stamps and parents, the commits that the session's log saw made, or the contents of files in it. */
+  evidence: Choice["evidence"];
+  /** Commits that fit as well, newest first: stamps have whole seconds. Empty when it is this one. */
+  others: Commit[];
 }
 
 export interface TreeFile {
@@ -72,10 +77,13 @@ export interface TreeAt {
 export interface Git extends StatusReader {
   /** Without a process, unless root commits are asked for. Never throws for a path that is no repository. */
   identity: IdentityReader;
-  /** Newest commit of HEAD's history committed at or before `time` (ISO 8601; fractions of a second are dropped). */
-  commitAt(path: string, time: string): Promise<CommitAt>;
-  /** Oldest commit of HEAD's history after `time`; null when there is none. */
-  commitAfter(path: string, time: string): Promise<Commit | null>;
+  /**
+   * Newest commit of HEAD's history committed at or before `time` (ISO 8601). Stamps have whole seconds: inside the second of a commit
+   * the `witness` tells which side of it the moment is on, where it can; it also knows commits that were amended or rebased since.
+   */
+  commitAt(path: string, time: string, witness?: Witness): Promise<CommitAt>;
+  /** The commit of HEAD's history that came after the one `commitAt` answers; null when there is none. */
+  commitAfter(path: string, time: string, witness?: Witness): Promise<Commit | null>;
   /** `commit`: 7 to 64 hex digits. */
   treeAt(path: string, commit: string): Promise<TreeAt>;
   /** `file`: a path as `treeAt` answers it, its `pathBytes`, or its bytes. */
@@ -115,25 +123,36 @@ export function createGit(options: GitOptions = {}): Git {
     return pool.use(repo, (objects) => task(repo, objects));
   }
 
+  async function chosen(repo: Repository, objects: Objects, time: string, witness?: Witness) {
+    const moment = toMoment(time);
+    const head = (await objects.info("HEAD^{commit}"))?.hash;
+    const none: Choice = { commit: undefined, evidence: "time", others: [] };
+    if (head === undefined) return { moment, head, choice: none };
+    const ask = { repo, objects, history, shallow: await readShallow(repo) };
+    return { moment, head, choice: await choose(ask, head, moment, witness) };
+  }
+
   return {
     ...createStatusReader(exec, find, createExcludesReader({ binary, env })),
     identity: createIdentityReader(exec),
-    commitAt: (path, time) =>
+    commitAt: (path, time, witness) =>
       open(path, async (repo, objects) => {
-        const seconds = toSeconds(time);
-        const head = await objects.info("HEAD^{commit}");
-        const hash = head && (await history.commitAt(repo, head.hash, seconds));
-        if (!hash) return { commit: null, beforeHistory: true, dirtyUnknown: true };
-        const { tree: _, ...commit } = await readCommit(objects, hash, await readShallow(repo));
-        return { commit, beforeHistory: false, dirtyUnknown: Date.parse(commit.at) !== seconds * 1000 };
+        const { moment, choice } = await chosen(repo, objects, time, witness);
+        const { commit, evidence, others } = choice;
+        const unknown = !moment.exact || others.length > 0 || Date.parse(commit?.at ?? "") !== moment.seconds * 1000;
+        return {
+          commit: commit ? toCommit(commit) : null,
+          beforeHistory: !commit,
+          dirtyUnknown: unknown,
+          evidence,
+          others: others.map(toCommit),
+        };
       }),
-    commitAfter: (path, time) =>
+    commitAfter: (path, time, witness) =>
       open(path, async (repo, objects) => {
-        const head = await objects.info("HEAD^{commit}");
-        const hash = head && (await history.commitAfter(repo, head.hash, toSeconds(time)));
-        if (!hash) return null;
-        const { tree: _, ...commit } = await readCommit(objects, hash, await readShallow(repo));
-        return commit;
+        const { head, choice } = await chosen(repo, objects, time, witness);
+        const hash = head && (await history.after(repo, head, choice.commit?.hash));
+        return hash ? toCommit(await readCommit(objects, hash, await readShallow(repo))) : null;
       }),
     treeAt: (path, name) =>
       open(path, async (repo, objects) => {
@@ -180,11 +199,14 @@ export function createGit(options: GitOptions = {}): Git {
   };
 }
 
-function toSeconds(time: string): number {
-  const seconds = Math.floor(Date.parse(time) / 1000);
-  if (!Number.isFinite(seconds)) throw new SessarcError("INVALID_INPUT", { reason: "Not an ISO 8601 time" });
-  return seconds;
+/** `exact`: a whole second. */
+function toMoment(time: string): { seconds: number; exact: boolean } {
+  const ms = Date.parse(time);
+  if (!Number.isFinite(ms)) throw new SessarcError("INVALID_INPUT", { reason: "Not an ISO 8601 time" });
+  return { seconds: Math.floor(ms / 1000), exact: ms % 1000 === 0 };
 }
+
+const toCommit = ({ tree: _, ...commit }: CommitObject): Commit => commit;
 
 /** The full hash of an abbreviated one. A branch that is named like a hash does not count. */
 async function resolveCommit(objects: Objects, name: string): Promise<string> {

@@ -1,15 +1,22 @@
 /** Repositories, read only: which project a folder is, its live state, and its files at any time. */
 import { definePlugin, type Nothing, type RoutesOf } from "sessarc";
 import { createGit, type Git, type GitOptions } from "./git.ts";
+import type { Witness } from "./history/choose.ts";
 import { routes } from "./routes.ts";
+import { createWitnesses, type Moment } from "./witness/witness.ts";
 
 export type { CommitAt, Git, GitOptions, TreeAt, TreeChange, TreeFile } from "./git.ts";
 export type { ChangeStatus } from "./history/changes.ts";
+export type { SeenFile, Witness } from "./history/choose.ts";
 export type { FileAt } from "./history/file.ts";
 export type { Commit } from "./history/objects.ts";
 export type { Identity, IdentityOptions } from "./repository/identity.ts";
 export type { GitInfo, GitStatus, StatusOptions } from "./repository/status.ts";
 export { routes };
+
+type SessionRow = Parameters<ReturnType<typeof createWitnesses>>[0];
+
+export type { Moment };
 
 /** What the configuration may set. */
 export type GitPluginOptions = Pick<GitOptions, "binary" | "maxProcesses" | "idleMs" | "timeoutMs"> | undefined;
@@ -19,7 +26,7 @@ export default definePlugin((options: GitPluginOptions) => ({
   routes,
   setup(kernel) {
     const git = createGit({ ...options, env: { ...process.env, HOME: kernel.env.home }, pool: kernel.pool });
-    kernel.provide("git", git);
+    kernel.provide("git", { ...git, witness: createWitnesses(() => kernel.inject("archive")) });
     kernel.onClose(() => git.close());
   },
 }));
@@ -27,7 +34,10 @@ export default definePlugin((options: GitPluginOptions) => ({
 declare module "sessarc" {
   interface ApiRoutes extends RoutesOf<typeof routes> {}
   interface Services {
-    git: Git;
+    git: Git & {
+      /** What an archived session's log shows of its repository at a message, its start or its end. Reads nothing until it is asked. */
+      witness(row: SessionRow, moment: Moment): Witness;
+    };
   }
   interface ErrorParams {
     NO_REPOSITORY: { project: string };

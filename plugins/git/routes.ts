@@ -3,6 +3,8 @@ import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
 
 const project = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
+const session = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
+const seq = v.pipe(v.string(), v.regex(/^\d{1,9}$/, "is no message number"), v.transform(Number));
 /** Nothing else: a name could be an option or a range. */
 const commit = v.pipe(v.string(), v.regex(/^[0-9a-fA-F]{7,64}$/, "7 to 64 hex digits"));
 const time = v.pipe(
@@ -14,10 +16,14 @@ const time = v.pipe(
 const commitAt = defineRoute({
   method: "GET",
   path: "/git/at",
-  summary: "Nearest commit at or before a time",
-  query: v.object({ project, ts: time }),
-  handler: async ({ kernel, query }) =>
-    inRepository(kernel, query.project, (path) => kernel.inject("git").commitAt(path, query.ts)),
+  summary: "Nearest commit at or before a time, or at a message of a session",
+  query: v.object({ project, ts: time, session: v.optional(session), seq: v.optional(seq) }),
+  handler: async ({ kernel, query }) => {
+    const git = kernel.inject("git");
+    const row = query.session === undefined ? undefined : await kernel.inject("archive").row(query.session);
+    const witness = row && git.witness(row, query.seq ?? "end");
+    return inRepository(kernel, query.project, (path) => git.commitAt(path, query.ts, witness));
+  },
 });
 
 const treeAt = defineRoute({

@@ -107,7 +107,7 @@ export function createSessionReader(kernel: Kernel): SessionReader {
       const { started_at: start } = row;
       if (start === null) return null;
       return commit((await place(row)).repository, async (service, path) => {
-        const { commit: found } = await service.commitAt(path, start);
+        const { commit: found } = await service.commitAt(path, start, service.witness(row, "start"));
         return found && { commit: found.hash, at: found.at };
       });
     },
@@ -115,8 +115,9 @@ export function createSessionReader(kernel: Kernel): SessionReader {
       const end = row.ended_at ?? row.started_at;
       if (end === null) return null;
       return commit((await place(row)).repository, async (service, path) => {
-        const { commit: at } = await service.commitAt(path, end);
-        const found = at && at.hash !== base.commit ? at : await service.commitAfter(path, end);
+        const witness = service.witness(row, "end");
+        const { commit: at } = await service.commitAt(path, end, witness);
+        const found = at && at.hash !== base.commit ? at : await service.commitAfter(path, end, witness);
         return found && { commit: found.hash, at: found.at };
       });
     },

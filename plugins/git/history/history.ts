@@ -6,27 +6,41 @@ import { type Repository, shallowStamp } from "../repository/repository.ts";
 
 export interface History {
   /**
-   * The newest commit reachable from `head` that was committed at or before `seconds`; undefined when all are later.
-   * Equal to `git rev-list -1 --min-age=<seconds> <head>`, also where clocks went backwards.
+   * The newest commits reachable from `head` that were committed at or before `seconds`, as `git rev-list --min-age=<seconds> <head>`
+   * lists them, also where clocks went backwards.
    */
-  commitAt(repo: Repository, head: string, seconds: number): Promise<string | undefined>;
-  /** The oldest commit that is newer than what `commitAt` answers; undefined when there is none, or it lies beyond the kept list. */
-  commitAfter(repo: Repository, head: string, seconds: number): Promise<string | undefined>;
+  around(repo: Repository, head: string, seconds: number): Promise<Around>;
+  /** The commit listed before `hash`: a newer one; of `undefined` the oldest. Undefined when there is none, or it lies beyond the kept list. */
+  after(repo: Repository, head: string, hash: string | undefined): Promise<string | undefined>;
+  /** Whether `hash` is in the history; undefined when that is longer than the kept list and does not show it. */
+  holds(repo: Repository, head: string, hash: string): Promise<boolean | undefined>;
+}
+
+/** Git's stamps have whole seconds: which of `second` was made before a moment inside of it, they do not say. */
+export interface Around {
+  /** Commits of the very second, in git's order. */
+  second: string[];
+  /** The newest one of a second before. */
+  before: string | undefined;
 }
 
 /** One walk of git, kept: hashes in git's order, and for each place the smallest time up to it. */
 interface CommitList {
   hashes: Buffer;
   hashBytes: number;
-  /** Never rises, so the first place at or before a time is found by halving. */
+  /** Committer times. */
+  times: Float64Array;
+  /** The smallest time so far. Never rises, so the first place at or before a time is found by halving. */
   earliest: Float64Array;
   /** False when the history is longer than the list. */
   complete: boolean;
 }
 
-/** Longer histories answer from the newest commits and ask git for older times. About 28 bytes each. */
+/** Longer histories answer from the newest commits and ask git for older times. About 36 bytes each. */
 const LIST_COMMITS = 250_000;
 const LIST_MS = 30_000;
+/** Places looked at for commits of one second: they stand together but for skewed clocks. */
+const SECOND = 256;
 
 export function createHistory(exec: GitExec, limit = LIST_COMMITS): History {
   const lists = new Lru<Promise<CommitList>>(8);
@@ -41,32 +55,62 @@ export function createHistory(exec: GitExec, limit = LIST_COMMITS): History {
   }
 
   return {
-    async commitAfter(repo, head, seconds) {
+    async around(repo, head, seconds) {
       const list = await listOf(repo, head);
       const place = firstAtOrBelow(list.earliest, seconds);
-      if (place === 0 || (place === list.earliest.length && !list.complete)) return undefined;
-      return hashAt(list, place - 1);
+      if (place === list.earliest.length) return list.complete ? NOTHING : older(repo, head, seconds);
+      // Behind a commit of an earlier second stands nothing newer, whatever clocks said.
+      if (list.times[place] !== seconds) return { second: [], before: hashAt(list, place) };
+      const end = Math.min(place + SECOND, list.times.length);
+      const second: string[] = [];
+      let before: string | undefined;
+      for (let i = place; i < end; i++) {
+        if (list.times[i] === seconds) second.push(hashAt(list, i));
+        else if ((list.times[i] ?? 0) < seconds) before ??= hashAt(list, i);
+      }
+      return { second, before };
     },
-    async commitAt(repo, head, seconds) {
+    async after(repo, head, hash) {
       const list = await listOf(repo, head);
-      const place = firstAtOrBelow(list.earliest, seconds);
-      if (place < list.earliest.length) return hashAt(list, place);
-      if (list.complete) return undefined;
-      const args = ["rev-list", "-1", `--min-age=${seconds}`, "--end-of-options", head, "--"];
-      const result = await exec.run([...at(repo), ...args], { timeoutMs: LIST_MS });
-      if (result.code !== 0) throw toGitError(result, "rev-list");
-      return result.stdout.toString("latin1").trim() || undefined;
+      const place = hash === undefined ? (list.complete ? list.times.length : -1) : placeOf(list, hash);
+      return place > 0 ? hashAt(list, place - 1) : undefined;
+    },
+    async holds(repo, head, hash) {
+      const list = await listOf(repo, head);
+      return placeOf(list, hash) >= 0 || (list.complete ? false : undefined);
     },
   };
+
+  /** What lies beyond the kept list. */
+  async function older(repo: Repository, head: string, seconds: number): Promise<Around> {
+    const args = ["rev-list", "-1", "--timestamp", `--min-age=${seconds}`, "--end-of-options", head, "--"];
+    const result = await exec.run([...at(repo), ...args], { timeoutMs: LIST_MS });
+    if (result.code !== 0) throw toGitError(result, "rev-list");
+    const [time, hash] = result.stdout.toString("latin1").trim().split(" ");
+    if (hash === undefined) return NOTHING;
+    return Number(time) === seconds ? { second: [hash], before: undefined } : { second: [], before: hash };
+  }
 }
+
+const NOTHING: Around = { second: [], before: undefined };
 
 const hashAt = (list: CommitList, place: number) =>
   list.hashes.toString("hex", place * list.hashBytes, (place + 1) * list.hashBytes);
+
+/** -1 when the list does not hold it. */
+function placeOf(list: CommitList, hash: string): number {
+  const wanted = Buffer.from(hash, "hex");
+  for (let at = list.hashes.indexOf(wanted); at >= 0; at = list.hashes.indexOf(wanted, at + 1)) {
+    if (at % list.hashBytes === 0) return at / list.hashBytes;
+  }
+  return -1;
+}
 
 async function readList(exec: GitExec, repo: Repository, head: string, limit: number): Promise<CommitList> {
   const hashBytes = head.length / 2;
   const hashes: Buffer[] = [];
   const times: number[] = [];
+  const earliest: number[] = [];
   let rest = "";
   const args = ["rev-list", "--timestamp", `--max-count=${limit + 1}`, "--end-of-options", head, "--"];
   const result = await exec.run([...at(repo), ...args], {
@@ -77,7 +121,9 @@ async function readList(exec: GitExec, repo: Repository, head: string, limit: nu
       rest = lines.pop() ?? "";
       for (const line of lines) {
         const space = line.indexOf(" ");
-        times.push(Math.min(Number(line.slice(0, space)), times.at(-1) ?? Number.POSITIVE_INFINITY));
+        const time = Number(line.slice(0, space));
+        times.push(time);
+        earliest.push(Math.min(time, earliest.at(-1) ?? time));
         hashes.push(Buffer.from(line.slice(space + 1), "hex"));
       }
       return undefined;
@@ -85,7 +131,8 @@ async function readList(exec: GitExec, repo: Repository, head: string, limit: nu
   });
   if (result.code !== 0) throw toGitError(result, "rev-list");
   const complete = times.length <= limit;
-  return { hashes: Buffer.concat(hashes), hashBytes, earliest: Float64Array.from(times), complete };
+  const lists = { times: Float64Array.from(times), earliest: Float64Array.from(earliest) };
+  return { hashes: Buffer.concat(hashes), hashBytes, ...lists, complete };
 }
 
 /** First index whose value is at most `bound`; the length when there is none. `values` never rise. */

@@ -1,10 +1,9 @@
 /** The plan of a replay: every call of a session and its sub-agents that changed files or ran a command, in the order of time. */
 import { createHash } from "node:crypto";
-import { type Adapter, type SessionEvent, type ToolAction, toolActions } from "sessarc";
+import { type Adapter, type SessionEvent, type ToolAction, toolActions, wholeRead } from "sessarc";
 import { describe } from "./describe.ts";
 import { outcomeOf } from "./outcome.ts";
 import { insideRoot, refused } from "./paths.ts";
-import { readOf } from "./read.ts";
 import type { Plan, PlannedStep, Recorded, SeenFile } from "./types.ts";
 
 /** One session's messages, as the archive hands them out. */
@@ -189,7 +188,7 @@ function remember(
   const given = { text: result.text, failed: result.is_error === true };
   if (result.truncated) return;
   const read =
-    source.adapter?.replay?.read?.(asked, given) ?? readOf(asked, source.adapter?.tools?.[asked.name], given);
+    source.adapter?.replay?.read?.(asked, given) ?? wholeRead(asked, source.adapter?.tools?.[asked.name], given);
   const path = read && insideRoot(read.path, root, source.cwd ?? root);
   if (!read || path === undefined || refused(path) !== undefined || touched.has(path) || seen.has(path)) return;
   seen.set(path, { path, text: read.text, seq: call.seq });

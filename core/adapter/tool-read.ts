@@ -1,5 +1,7 @@
 /** Whole files as results of reads show them: what stood there before the session changed it, committed or not. */
-import type { Json, RecordedCall, RecordedRead, ToolRole } from "sessarc";
+import type { ToolRole } from "../contract/adapter.ts";
+import type { RecordedCall, RecordedRead } from "../contract/tool-action.ts";
+import type { Json } from "../utils/json.ts";
 
 const PATHS = ["file_path", "filePath", "path", "absolute_path", "target_file"];
 /** Arguments that make a read one of a part. */
@@ -24,7 +26,7 @@ const NOTE = /\n*<system-reminder>[\s\S]*$|\n*\(End of file[^)]*\)\s*$/;
 const CUT = /\btruncated\b|\[\.\.\.|more lines? (?:not shown|below)/i;
 
 /** The file a read showed from its first line to its last; undefined when that is not certain. Linear in the text. */
-export function readOf(
+export function wholeRead(
   call: RecordedCall,
   role: ToolRole | undefined,
   result: { text: string; failed: boolean },
