@@ -33,7 +33,7 @@ describeUi("dashboard: a live connection that is lost", () => {
     await page.emulateMedia({ reducedMotion: "reduce" });
     await page.setViewportSize({ width: 1440, height: 900 });
     await visit(stage, `/sessions/${long.id}?tail=1${query}`);
-    await page.getByText("live", { exact: true }).first().waitFor();
+    await page.getByText("following", { exact: true }).first().waitFor();
     const asked: string[] = [];
     page.on("request", (request) => asked.push(new URL(request.url()).pathname.split("/").at(-1) ?? ""));
     const pill = page.locator("header").getByText(/^reconnecting \(\d+ s\)$/);
@@ -94,7 +94,7 @@ describeUi("dashboard: a live connection that is lost", () => {
   it("does not move the page on a small screen either", async () => {
     const { stage, page, pill } = await open("&m=300");
     await page.setViewportSize({ width: 390, height: 800 });
-    await page.locator("header").getByText("live", { exact: true }).waitFor();
+    await page.locator("header").getByText("following", { exact: true }).waitFor();
     const height = async () => (await page.locator("main header").boundingBox())?.height;
     const before = await height();
     await stage.served.close();
@@ -102,7 +102,7 @@ describeUi("dashboard: a live connection that is lost", () => {
     expect(await height()).toBe(before);
     expect(await violations(stage)).toEqual([]);
     await stage.start();
-    await page.locator("header").getByText("live", { exact: true }).waitFor();
+    await page.locator("header").getByText("following", { exact: true }).waitFor();
     stage.problems();
   });
 
@@ -120,7 +120,7 @@ describeUi("dashboard: a live connection that is lost", () => {
       await stage.start();
       if (press) await retry.press("Enter");
       else await retry.click();
-      await page.locator("header").getByText("live", { exact: true }).waitFor();
+      await page.locator("header").getByText("following", { exact: true }).waitFor();
     }
     await append(1, "once more");
     // What the first test wrote came when the page opened.

@@ -65,6 +65,7 @@ export const pages = {
   "git.none": "No git repository is linked, so there are no files to go back to.",
   "git.beforeHistory": "Before the first commit",
   "git.dirtyUnknown": "git does not know what was uncommitted at that moment",
+  "git.perhaps": "In the same second: it may as well have been\n{commits}",
   "git.justBefore": "at this message",
   "git.minutesBefore": "{n} min before this message",
   "git.hoursBefore": "{n} h before this message",

@@ -14,6 +14,7 @@ const KEPT = 8;
 export function useTimeTravel(
   project: () => string | undefined,
   at: () => string | undefined,
+  message: () => { session: string; seq: number },
   file: () => string | undefined,
 ) {
   const state = shallowRef<CommitAt>();
@@ -29,22 +30,24 @@ export function useTimeTravel(
   const commit = computed(() => state.value?.commit ?? null);
 
   watch(
-    () => [project(), at()] as const,
+    () => [project(), at(), message().seq] as const,
     ([id, time]) => {
       clearTimeout(timer);
       stop.abort();
       if (id === undefined || time === undefined) return;
-      timer = setTimeout(() => void load(id, time), WAIT);
+      const { session, seq } = message();
+      timer = setTimeout(() => void load({ project: id, ts: time, session, seq: String(seq) }), WAIT);
     },
     { immediate: true },
   );
 
-  async function load(id: string, time: string): Promise<void> {
+  async function load(query: { project: string; ts: string; session: string; seq: string }): Promise<void> {
     stop = new AbortController();
     const { signal } = stop;
     loading.value = true;
     try {
-      const answer = await api("GET /git/at", { query: { project: id, ts: time }, signal });
+      const { project: id } = query;
+      const answer = await api("GET /git/at", { query, signal });
       problem.value = undefined;
       const hash = answer.commit?.hash;
       if (hash !== undefined) {
@@ -107,11 +110,13 @@ export async function commitsDuring(
   const found: CommitMark[] = [];
   let time = end;
   while (found.length < MOST && !signal.aborted) {
-    const { commit } = await api("GET /git/at", { query: { project, ts: time }, signal });
+    const { commit, others } = await api("GET /git/at", { query: { project, ts: time }, signal });
     if (!commit) break;
     const at = Date.parse(commit.at);
-    if (at < Date.parse(start) || found.some((one) => one.hash === commit.hash)) break;
-    found.push({ at, hash: commit.hash, subject: commit.subject });
+    // Stamps have whole seconds: one of the session's first second may be its own.
+    if (at < Math.floor(Date.parse(start) / 1000) * 1000 || found.some((one) => one.hash === commit.hash)) break;
+    const second = [commit, ...others.filter((one) => one.at === commit.at)];
+    found.push(...second.map(({ hash, subject }) => ({ at, hash, subject })));
     time = new Date(at - 1000).toISOString();
   }
   return found.reverse();

@@ -5,6 +5,7 @@ import { useRouter } from "vue-router";
 import { ApiError, api } from "../client.ts";
 import { KINDS, type Kind } from "../components/base/tools.ts";
 import { useLive } from "../live.ts";
+import { usePoll } from "../state/poll.ts";
 import { useQueryState, writeQuery } from "../state/query-state.ts";
 import type { Message, Session } from "../wire.ts";
 import { type Causality, toCausality } from "./causality.ts";
@@ -222,6 +223,14 @@ export function useSession(id: string) {
     },
     { immediate: true },
   );
+
+  // Whether it is live the archive says: time alone makes a session go quiet, and a message wakes it.
+  const again = usePoll(async () => {
+    if (live.state.value === "live") await query.refetch();
+  }, 20_000);
+  watch(fresh, () => {
+    if (detail.value?.session.live === false) void again.now();
+  });
 
   const context: SessionContext = {
     id,
