@@ -102,7 +102,10 @@ describeUi("dashboard: scrolling a session of 20,000 messages", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, `/sessions/${long.id}?tail=1&m=9999`);
-    await page.getByText("following", { exact: true }).first().waitFor();
+    await page
+      .getByText(/^(live|following)$/)
+      .first()
+      .waitFor();
     await page.locator("article[aria-current=true] .prose, article[aria-current=true] pre").first().waitFor();
     await page.locator("article .shiki").first().waitFor();
     await page.evaluate(() => {
