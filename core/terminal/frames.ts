@@ -1,5 +1,6 @@
-/** Streams of the HTTP API. */
-import { ApiError, type ErrorBody, SessarcError } from "sessarc";
+/** Streams of the HTTP API, as commands read them. */
+import { type ErrorBody, SessarcError } from "../errors/error.ts";
+import { ApiError } from "./errors.ts";
 
 /** The response itself when it is 2xx; throws ApiError otherwise. */
 export async function accepted(response: Response): Promise<Response> {

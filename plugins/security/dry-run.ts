@@ -54,6 +54,7 @@ export async function countDryRun(kernel: Kernel, { rule, days }: DryRunInput, s
         kinds: ["tool_use"],
       });
       report.sessions++;
+      report.partial ||= result.partial;
       report.calls += result.messages;
       report.flagged += new Set(result.findings.map((finding) => finding.seq)).size;
       const blocked = result.findings.filter((finding) => blocking.has(finding.ruleId));

@@ -16,9 +16,16 @@ export type { CheckFinding } from "./job.ts";
 export type { RuleSet } from "./rule-set.ts";
 export type { FrozenSession, SessionRedactor } from "./sessions.ts";
 
+const BUDGET_MS = 120_000;
+
 export const routes = [...securityRoutes, ...guardRoutes] as const;
 
-export default definePlugin({
+export interface SecurityOptions {
+  /** ms a check, an export or a share may look for secrets in one session. Default: two minutes. */
+  budgetMs?: number;
+}
+
+export default definePlugin((options: SecurityOptions | undefined) => ({
   name: "security",
   dependsOn: ["archive"],
   routes,
@@ -27,7 +34,7 @@ export default definePlugin({
   async setup(kernel) {
     const rules = createRuleSet(kernel);
     await rules.checkConfigured();
-    const sessions = createSessions(kernel, rules);
+    const sessions = createSessions(kernel, rules, options?.budgetMs ?? BUDGET_MS);
     const guard = createGuard(kernel, rules);
     kernel.provide("rules", rules);
     kernel.provide("redactor", sessions);
@@ -64,7 +71,7 @@ export default definePlugin({
       await guard.close();
     });
   },
-});
+}));
 
 declare module "sessarc" {
   interface ApiRoutes extends RoutesOf<typeof routes> {}

@@ -6,6 +6,7 @@ import type { DocumentHead, DocumentWriter, SessionDocument } from "./export/doc
 import { toJson } from "./export/json.ts";
 import { toMarkdown } from "./export/markdown.ts";
 import { toPage } from "./export/page.ts";
+import { tell, type Watch } from "./watch.ts";
 
 /** Where the events come from: the data directory, or the caller when they live elsewhere. */
 export type EventSource = { dir: string; id: string; parts: TranscriptPart[] } | { events: SessionEvent[] };
@@ -16,6 +17,9 @@ export interface CheckJob {
   categories: ("secret" | "personal")[];
   /** Default: all. */
   kinds?: EventKind[];
+  /** ms for all of it; what is left then was not checked. Default: no end. */
+  budgetMs?: number;
+  watch?: Watch;
 }
 
 export interface CheckFinding {
@@ -35,19 +39,42 @@ export interface CheckResult {
   scannedBytes: number;
   /** Messages looked at. */
   messages: number;
+  /** seqs of messages that were not looked at, or not whole, the first thousand; `partial` when there are any. */
+  unchecked: number[];
+  partial: boolean;
 }
 
 /** More findings than this are counted and not listed. */
 export const MAX_FINDINGS = 5_000;
 
-export async function checkSession({ source, rules, categories, kinds }: CheckJob): Promise<CheckResult> {
+const MAX_UNCHECKED = 1_000;
+
+export async function checkSession(job: CheckJob): Promise<CheckResult> {
+  const { source, rules, categories, kinds, watch } = job;
   const scanner = scannerFor(rules, categories);
-  const result: CheckResult = { findings: [], totals: {}, scannedBytes: 0, messages: 0 };
+  const end = performance.now() + (job.budgetMs ?? Number.POSITIVE_INFINITY);
+  const result: CheckResult = {
+    ...{ findings: [], totals: {}, scannedBytes: 0, messages: 0 },
+    ...{ unchecked: [], partial: false },
+  };
+  const leave = ({ seq }: SessionEvent, partial: boolean) => {
+    if (!partial) return;
+    result.partial = true;
+    if (result.unchecked.length < MAX_UNCHECKED) result.unchecked.push(seq);
+  };
   for await (const batch of eventsOf(source)) {
     for (const event of batch) {
       if (kinds && !kinds.includes(event.kind)) continue;
+      tell(watch);
+      const left = end - performance.now();
+      if (left <= 0) {
+        leave(event, true);
+        continue;
+      }
       result.messages++;
-      const scan = scanner.scanEvent(event);
+      const budget = Number.isFinite(left) ? { budgetMs: left } : {};
+      const scan = scanner.scanEvent(event, { forms: true, decodeLimit: Number.POSITIVE_INFINITY, ...budget });
+      leave(event, scan.partial);
       result.scannedBytes += scan.scannedBytes;
       for (const { field, ruleId, rule, confidence, start, end, masked } of scan.findings) {
         result.totals[ruleId] = (result.totals[ruleId] ?? 0) + 1;
@@ -77,6 +104,9 @@ export interface RenderJob {
   rules: Rule[] | null;
   formats: Format[];
   madeAt: string;
+  /** ms of looking for secrets; what is left then is hidden. Default: no end. */
+  budgetMs?: number;
+  watch?: Watch;
 }
 
 export type RenderResult =
@@ -96,7 +126,12 @@ export async function renderSession(job: RenderJob): Promise<RenderResult> {
   const events: SessionEvent[] = [];
   for await (const batch of eventsOf(job.source)) for (const event of batch) events.push(cleanEvent(event));
   const given = cleanTree(job.head as unknown as Json) as unknown as DocumentHead;
-  const redactor = job.rules && createRedactor(scannerFor(job.rules, ["secret", "personal"]));
+  const redactor =
+    job.rules &&
+    createRedactor(scannerFor(job.rules, ["secret", "personal"]), {
+      onEvent: () => tell(job.watch),
+      ...(job.budgetMs === undefined ? {} : { budgetMs: job.budgetMs }),
+    });
   // Values of the head are hidden in the messages and the other way round.
   if (redactor) redactor.learn(Object.values(given));
   const shown = redactor ? redactor.redactEvents(events) : events;

@@ -1,8 +1,10 @@
 /** Rules, the security check of a session, its redacted export. */
-import { defineRoute } from "sessarc";
+import { defineRoute, toErrorBody, toEvents } from "sessarc";
 import * as v from "valibot";
 import { countDryRun } from "./dry-run.ts";
+import { NOT_CHECKED } from "./redact/placeholder.ts";
 import { ruleInput, rulePatch, toTrialRule } from "./rule-set.ts";
+import type { Follow } from "./sessions.ts";
 
 const count = (max: number) =>
   v.pipe(v.string(), v.regex(/^\d{1,6}$/, "must be a whole number"), v.transform(Number), v.maxValue(max));
@@ -75,35 +77,59 @@ const dryRun = defineRoute({
 const check = defineRoute({
   method: "GET",
   path: "/sessions/:id/security-check",
-  summary: "Secrets in a session, masked",
+  summary: "Secrets in a session, masked; with `Accept: text/event-stream` progress comes as events",
   query: v.object({
     personal: flag,
     limit: v.optional(v.pipe(count(1000), v.minValue(1))),
     cursor: v.optional(count(999_999)),
   }),
-  handler: async ({ kernel, params, query }) => {
-    const { findings, totals, scannedBytes } = await kernel.inject("redactor").check(params.id, query.personal === "1");
-    const from = query.cursor ?? 0;
-    const to = from + (query.limit ?? 1000);
-    return {
-      findings: findings.slice(from, to),
-      totals,
-      scannedBytes,
-      nextCursor: to < findings.length ? String(to) : null,
+  handler: async ({ kernel, params, query, event, signal }) => {
+    const run = async (follow: Follow) => {
+      const {
+        findings,
+        messages: _,
+        ...rest
+      } = await kernel.inject("redactor").check(params.id, query.personal === "1", follow);
+      const from = query.cursor ?? 0;
+      const to = from + (query.limit ?? 1000);
+      return {
+        findings: findings.slice(from, to),
+        ...rest,
+        nextCursor: to < findings.length ? String(to) : null,
+      };
     };
+    return wantsEvents(event.req) ? told(run) : run({ signal });
   },
 });
+
+const wantsEvents = (request: Request) => request.headers.get("accept")?.includes("text/event-stream") === true;
+
+/** Frames `{ type: "progress", done, total }`, then `{ type: "done", … }` or `{ type: "error", … }`. */
+function told(run: (follow: Follow) => Promise<object>): Response {
+  return toEvents(async (out) => {
+    out.comment("begun");
+    const onProgress = (done: number, total: number) => out.send({ type: "progress", done, total });
+    try {
+      out.send({ type: "done", ...(await run({ onProgress, signal: out.gone })) });
+    } catch (error) {
+      out.send({ type: "error", ...toErrorBody(error) });
+    }
+    out.close();
+  });
+}
 
 const TYPES = { md: "text/markdown", html: "text/html", json: "application/json" } as const;
 
 const exportRedacted = defineRoute({
   method: "GET",
   path: "/sessions/:id/export-redacted",
-  summary: "The session without its secrets, as a Markdown file",
+  summary: "The session without its secrets, as a file; with `Accept: text/event-stream` progress comes as events",
   query: v.object({ format: v.optional(v.picklist(["md", "html", "json"])) }),
-  handler: async ({ kernel, params, query }): Promise<Response> => {
+  handler: async ({ kernel, params, query, event, signal }): Promise<Response> => {
     const format = query.format ?? "md";
-    const { text, fileName, redactions } = await kernel.inject("redactor").document(params.id, format);
+    const run = (follow: Follow) => kernel.inject("redactor").document(params.id, format, true, follow);
+    if (wantsEvents(event.req)) return told(run);
+    const { text, fileName, redactions } = await run({ signal });
     return new Response(text, {
       headers: {
         "content-type": `${TYPES[format]}; charset=utf-8`,
@@ -111,6 +137,8 @@ const exportRedacted = defineRoute({
         "content-length": String(Buffer.byteLength(text)),
         // How many places each rule replaced: a preview says so before a share is made.
         "sessarc-redactions": JSON.stringify(redactions),
+        // Texts left out because nobody could look at them in time.
+        "sessarc-unchecked": String(redactions[NOT_CHECKED] ?? 0),
       },
     });
   },

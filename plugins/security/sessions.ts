@@ -12,6 +12,7 @@ import type { DocumentHead } from "./export/document.ts";
 import { PAGE_POLICY } from "./export/page.ts";
 import type { CheckJob, CheckResult, EventSource, Format, RenderJob, RenderResult } from "./job.ts";
 import type { RuleSet } from "./rule-set.ts";
+import { DONE, STOP, type Watch } from "./watch.ts";
 
 export type DocumentSession = Awaited<ReturnType<Services["archive"]["session"]>>;
 export type DocumentProject = Pick<Awaited<ReturnType<Services["archive"]["project"]>>, "name" | "path">;
@@ -20,13 +21,21 @@ type Row = Awaited<ReturnType<Services["archive"]["row"]>>;
 /** Service "redactor". */
 export interface SessionRedactor {
   /** A finished document of a session. Throws SESSION_NOT_FOUND, and EXPORT_LEAKS when a found value is still readable in it. */
-  document(id: string, format: Format, redacted?: boolean): Promise<SessionDocumentFile>;
+  document(id: string, format: Format, redacted?: boolean, follow?: Follow): Promise<SessionDocumentFile>;
   /** What a share keeps: page and event tree of one redaction. */
   freeze(id: string): Promise<FrozenSession>;
   /** A short text with its secrets replaced by their masks. */
   hideSecrets(text: string): Promise<string>;
   /** Content-Security-Policy of the page. */
   readonly pagePolicy: string;
+}
+
+/** Who waits for a long work. */
+export interface Follow {
+  /** Messages looked at so far; a few times a second. */
+  onProgress?(done: number, total: number): void;
+  /** Ends the work soon after it aborts. */
+  signal?: AbortSignal;
 }
 
 export interface SessionDocumentFile {
@@ -57,17 +66,37 @@ const RENDER: PoolTask<[RenderJob], RenderResult> = {
 };
 
 export interface SecuritySessions extends SessionRedactor {
-  check(id: string, personal: boolean): Promise<CheckResult>;
+  check(id: string, personal: boolean, follow?: Follow): Promise<CheckResult>;
   forget(id: string): Promise<void>;
 }
 
-export function createSessions(kernel: Kernel, rules: RuleSet): SecuritySessions {
+/** Changes with what a kept check says. */
+const CHECKED = 2;
+const PROGRESS_MS = 250;
+
+/** `budgetMs`: of looking for secrets in one session. What is left then is named by a check and left out of a document. */
+export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number): SecuritySessions {
   const { db } = kernel.storage;
   const archive = () => kernel.inject("archive");
 
   const sourceOf = (row: Pick<Row, "id" | "parts">) => toSource(kernel, row);
 
-  async function render(id: string, formats: Format[], redacted: boolean) {
+  /** Runs a job that can be watched and stopped. */
+  async function watched<R>(total: number, follow: Follow | undefined, run: (watch: Watch) => Promise<R>): Promise<R> {
+    const watch: Watch = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+    const stop = () => Atomics.store(watch, STOP, 1);
+    const timer = setInterval(() => follow?.onProgress?.(Atomics.load(watch, DONE), total), PROGRESS_MS);
+    const ends = [kernel.closing, ...(follow?.signal ? [follow.signal] : [])];
+    for (const end of ends) end.addEventListener("abort", stop, { once: true });
+    try {
+      return await run(watch);
+    } finally {
+      clearInterval(timer);
+      for (const end of ends) end.removeEventListener("abort", stop);
+    }
+  }
+
+  async function render(id: string, formats: Format[], redacted: boolean, follow?: Follow) {
     const [row, session] = await Promise.all([archive().row(id), archive().session(id)]);
     const project = await archive().project(session.projectId);
     const job: RenderJob = {
@@ -76,8 +105,9 @@ export function createSessions(kernel: Kernel, rules: RuleSet): SecuritySessions
       rules: redacted ? await rules.exportRules() : null,
       formats,
       madeAt: new Date().toISOString(),
+      budgetMs,
     };
-    const result = await kernel.pool.run(RENDER, job);
+    const result = await watched(row.length, follow, (watch) => kernel.pool.run(RENDER, { ...job, watch }));
     if (!result.ok) throw new SessarcError("EXPORT_LEAKS", { rules: result.leaks });
     return { ...result, session };
   }
@@ -85,8 +115,8 @@ export function createSessions(kernel: Kernel, rules: RuleSet): SecuritySessions
   return {
     pagePolicy: PAGE_POLICY,
     hideSecrets: (text) => rules.hide(text),
-    async document(id, format, redacted = true) {
-      const { documents, redactions, session } = await render(id, [format], redacted);
+    async document(id, format, redacted = true, follow?: Follow) {
+      const { documents, redactions, session } = await render(id, [format], redacted, follow);
       return { text: documents[format] ?? "", fileName: fileName(session, format), redactions };
     },
     async freeze(id) {
@@ -99,10 +129,10 @@ export function createSessions(kernel: Kernel, rules: RuleSet): SecuritySessions
         redactions,
       };
     },
-    async check(id, personal) {
+    async check(id, personal, follow) {
       const row = await archive().row(id);
       const all = await rules.list();
-      const transcript = `${row.generation} ${row.parts}`;
+      const transcript = `${CHECKED} ${row.generation} ${row.parts}`;
       const { rulesVersion } = await import("./rules/rules.ts");
       const version = rulesVersion(all);
       if (!personal) {
@@ -113,12 +143,15 @@ export function createSessions(kernel: Kernel, rules: RuleSet): SecuritySessions
         if (known) return JSON.parse(known.data) as CheckResult;
       }
       const categories: CheckJob["categories"] = personal ? ["secret", "personal"] : ["secret"];
-      const result = await kernel.pool.run(CHECK, {
+      const job: CheckJob = {
         source: await sourceOf(row),
         rules: personal ? await rules.exportRules() : all,
         categories,
-      });
-      if (!personal)
+        budgetMs,
+      };
+      const result = await watched(row.length, follow, (watch) => kernel.pool.run(CHECK, { ...job, watch }));
+      // What was not whole is tried again.
+      if (!personal && !result.partial)
         await db.run(
           "insert or replace into security_check (session_id, transcript, version, data) values (?, ?, ?, ?)",
           [id, transcript, version, JSON.stringify(result)],

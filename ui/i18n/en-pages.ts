@@ -184,6 +184,9 @@ export const pages = {
   "pane.diff": "Diff",
   "pane.files": "Files",
   "secrets.none": "No secret found in {size} of text.",
+  "secrets.noneSoFar": "No secret found in the {size} of text that were looked at.",
+  "secrets.partial":
+    "{n} message could not be looked at in time: what it holds is not known.|{n} messages could not be looked at in time: what they hold is not known.",
   "secrets.found": "{n} secret in {size} of text|{n} secrets in {size} of text",
   "secrets.masked": "Values are masked; the service does not send them to this page.",
   "secrets.personal": "Include personal data",
@@ -230,6 +233,7 @@ export const pages = {
   "timeline.byIndex": "Space by message",
   "timeline.byTime": "Space by time",
   "timeline.reset": "Show the whole session",
+  "live.following": "following",
   "live.connecting": "connecting",
   "live.stopped": "stopped",
   "live.reconnecting": "reconnecting",

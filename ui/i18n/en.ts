@@ -136,7 +136,6 @@ export const en = {
   "session.last": "Last",
   "session.subagent": "Sub-agent",
   "live.live": "live",
-  "live.following": "following",
   "live.count": "{n} followed",
   "live.watching": "{n} session is being followed|{n} sessions are being followed",
   "import.promise": "Logs are only read, never changed.",

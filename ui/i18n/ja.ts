@@ -319,6 +319,8 @@ export const words: Words = {
   "pane.diff": "差分",
   "pane.files": "ファイル",
   "secrets.none": "{size} のテキストに秘密情報は見つかりませんでした。",
+  "secrets.noneSoFar": "確認した {size} のテキストに秘密情報は見つかりませんでした。",
+  "secrets.partial": "{n} 件のメッセージは時間内に確認できませんでした。内容は不明です。",
   "secrets.found": "{size} のテキストに秘密情報 {n} 件",
   "secrets.masked": "値は伏せてあり、サービスの応答にも含まれません。",
   "secrets.personal": "個人情報も含める",

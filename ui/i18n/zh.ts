@@ -313,6 +313,8 @@ export const words: Words = {
   "pane.diff": "差异",
   "pane.files": "文件",
   "secrets.none": "在 {size} 文本中未发现敏感信息。",
+  "secrets.noneSoFar": "在已检查的 {size} 文本中没有发现密钥。",
+  "secrets.partial": "{n} 条消息未能及时检查：其内容未知。",
   "secrets.found": "{size} 文本中有 {n} 处敏感信息",
   "secrets.masked": "值已遮盖，服务的响应中也不包含原值。",
   "secrets.personal": "包括个人信息",

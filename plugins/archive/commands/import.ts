@@ -1,4 +1,5 @@
 import {
+  accepted,
   type CommandContext,
   createProgress,
   createStyle,
@@ -8,9 +9,9 @@ import {
   formatTable,
   type ProgressState,
   printable,
+  readFrames,
   UsageError,
 } from "sessarc";
-import { accepted, readFrames } from "./_call.ts";
 
 interface ScanAnswer {
   tools: { tool: string; label: string; sessions: number; problems: { path: string; reason: string }[] }[];

@@ -1,8 +1,19 @@
 import { randomBytes } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { ApiError, type CommandContext, printable, type SessionEvent, UsageError } from "sessarc";
+import {
+  ApiError,
+  accepted,
+  type CommandContext,
+  createProgress,
+  type ErrorBody,
+  printable,
+  readFrames,
+  type SessionEvent,
+  UsageError,
+} from "sessarc";
 import { type Format, renderSession } from "../job.ts";
+import { NOT_CHECKED } from "../redact/placeholder.ts";
 import { type DocumentProject, type DocumentSession, headOf } from "../sessions.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -12,14 +23,19 @@ export async function run(ctx: CommandContext): Promise<number> {
   const format = readFormat(ctx, output);
   const { session } = await ctx.get<{ session: DocumentSession }>("/sessions/find", { name: wanted });
   const { id } = session;
-  const text = ctx.flags.redacted === true ? await redacted(ctx, id, format) : await plain(ctx, id, format);
+  const { text, unchecked } =
+    ctx.flags.redacted === true
+      ? await redacted(ctx, id, format)
+      : { text: await plain(ctx, id, format), unchecked: 0 };
   if (ctx.flags.redacted !== true) ctx.err("Nothing was redacted; --redacted leaves secrets out.");
   if (output === undefined) ctx.out(text.replace(/\n$/, ""));
   else {
     await writeWhole(resolve(output), text);
     ctx.err(`Written to ${printable(output)}`);
   }
-  return 0;
+  if (unchecked === 0) return 0;
+  ctx.err(`${unchecked === 1 ? "1 text" : `${unchecked} texts`} could not be looked at in time and were left out.`);
+  return 1;
 }
 
 function readFormat(ctx: CommandContext, output: string | undefined): Format {
@@ -34,12 +50,27 @@ function readFormat(ctx: CommandContext, output: string | undefined): Format {
   return format;
 }
 
-async function redacted(ctx: CommandContext, id: string, format: Format): Promise<string> {
+type Frame =
+  | { type: "progress"; done: number; total: number }
+  | { type: "done"; text: string; redactions: Record<string, number> }
+  | ({ type: "error" } & ErrorBody);
+
+async function redacted(ctx: CommandContext, id: string, format: Format): Promise<{ text: string; unchecked: number }> {
   const response = await ctx.fetch(`/sessions/${encodeURIComponent(id)}/export-redacted?format=${format}`, {
+    headers: { accept: "text/event-stream" },
     signal: ctx.signal,
   });
-  if (!response.ok) throw new ApiError((await response.json()) as ConstructorParameters<typeof ApiError>[0]);
-  return response.text();
+  const progress = createProgress({ tty: ctx.tty, columns: process.stderr.columns, write: ctx.errRaw });
+  try {
+    for await (const frame of readFrames<Frame>(await accepted(response))) {
+      if (frame.type === "progress") progress.update(frame);
+      else if (frame.type === "error") throw new ApiError(frame);
+      else return { text: frame.text, unchecked: frame.redactions[NOT_CHECKED] ?? 0 };
+    }
+  } finally {
+    progress.clear();
+  }
+  throw new Error("The export ended without a document");
 }
 
 async function plain(ctx: CommandContext, id: string, format: Format): Promise<string> {

@@ -1,5 +1,6 @@
 /** A session as documents are made of it, and the writer they are made with. */
 import type { Json, SessionEvent } from "sessarc";
+import { NOT_CHECKED } from "../redact/placeholder.ts";
 
 /** What stands above the messages. Every string is redacted. */
 export interface DocumentHead {
@@ -143,6 +144,13 @@ export function argumentText(input: Json | undefined): { text: string; language:
 
 /** `2026-11-20T20:15:03.000Z` → `2026-11-20 20:15`. */
 export const shortTime = (iso: string | null | undefined): string => (iso ? iso.slice(0, 16).replace("T", " ") : "");
+
+/** What to say of texts that nobody could look at; undefined when all were looked at. */
+export function uncheckedNote(redactions: Record<string, number> | null): string | undefined {
+  const count = redactions?.[NOT_CHECKED] ?? 0;
+  if (count === 0) return undefined;
+  return `${count} ${count === 1 ? "text" : "texts"} could not be looked at in time and ${count === 1 ? "was" : "were"} left out`;
+}
 
 export const countOf = (redactions: Record<string, number> | null): number =>
   Object.values(redactions ?? {}).reduce((sum, n) => sum + n, 0);

@@ -11,6 +11,7 @@ import {
   type SessionDocument,
   shortTime,
   toEntries,
+  uncheckedNote,
 } from "./document.ts";
 import { toSafeMarkdown } from "./safe-markdown.ts";
 
@@ -41,7 +42,8 @@ export function toMarkdown(document: SessionDocument): DocumentWriter {
     out.raw(`- **Redacted:** ${count} ${count === 1 ? "place" : "places"}`);
     const rules = Object.entries(redactions).sort((a, b) => b[1] - a[1]);
     if (rules.length > 0) out.raw(` (${rules.map(([rule, n]) => `${n} ${rule}`).join(", ")})`);
-    out.raw("\n");
+    const note = uncheckedNote(redactions);
+    out.raw(note === undefined ? "\n" : `\n- **Not checked:** ${note}\n`);
   }
   for (const entry of toEntries(document.events)) writeEntry(out, entry);
   return out.raw("\n");

@@ -12,6 +12,7 @@ import {
   type SessionDocument,
   shortTime,
   toEntries,
+  uncheckedNote,
 } from "./document.ts";
 import { escapeHtml, toHtml } from "./html.ts";
 import { STYLE } from "./style.ts";
@@ -59,6 +60,8 @@ export function toPage(document: SessionDocument): DocumentWriter {
     out.raw(
       `<p class="redacted">${count === 0 ? "Nothing had to be" : `${count} ${count === 1 ? "place was" : "places were"}`} redacted.</p>\n`,
     );
+    const note = uncheckedNote(redactions);
+    if (note !== undefined) out.raw(`<p class="redacted">${note}.</p>\n`);
   }
   out.raw("</header>\n<main>\n");
   for (const entry of toEntries(document.events)) writeEntry(out, entry);

@@ -5,9 +5,10 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { Json, SessionEvent } from "sessarc";
 import { flagBefore, isFixed, isTooDeep, type Leaf, type LeafScanner, leavesOf, stringsOf } from "../scan/event.ts";
-import type { Finding, TextScanner } from "../scan/scan.ts";
+import type { Finding, ScanOptions, ScanResult, TextScanner } from "../scan/scan.ts";
 import { type Form, formsOf } from "./forms.ts";
 import { createNeedles, type Needles } from "./needles.ts";
+import { NOT_CHECKED } from "./placeholder.ts";
 
 export interface Redactor {
   /** Remembers every secret of a value (titles, paths, other events) without changing it. */
@@ -30,6 +31,10 @@ export interface GateHit {
 }
 
 export interface RedactorOptions {
+  /** ms of scanning for all texts together; what is left then is hidden as a whole. Default: no end. */
+  budgetMs?: number;
+  /** Called before each event is looked at. Stops the work by throwing. */
+  onEvent?: () => void;
   /** For tests. Default: 32 random bytes of this redactor alone, so placeholders cannot be compared across exports. */
   key?: Uint8Array;
 }
@@ -58,6 +63,8 @@ export function createRedactor(scanner: TextScanner & LeafScanner, options: Reda
   const values = new Map<string, string>();
   const scanned = new Map<string, readonly Finding[]>();
   const counts: Record<string, number> = Object.create(null);
+  const unchecked = new Set<string>();
+  let left = options.budgetMs ?? Number.POSITIVE_INFINITY;
   let needles: Needles<{ ruleId: string; value: string; form: Form["name"] }> | undefined;
 
   function remember({ ruleId, secret, category }: Finding): void {
@@ -80,12 +87,25 @@ export function createRedactor(scanner: TextScanner & LeafScanner, options: Reda
       .map(({ start, end, value }) => ({ start, end, ...value }));
   }
 
+  function timed(scan: (options: ScanOptions) => Pick<ScanResult, "findings" | "partial">) {
+    if (left <= 0) return { findings: [], partial: true };
+    const begun = performance.now();
+    const result = scan({
+      forms: true,
+      decodeLimit: Number.POSITIVE_INFINITY,
+      ...(Number.isFinite(left) ? { budgetMs: left } : {}),
+    });
+    left -= performance.now() - begun;
+    return result;
+  }
+
   /** Learned strings are not scanned twice: those without a finding are remembered by nothing but their length. */
   function scanOnce(leaf: Leaf): readonly Finding[] {
     const id = `${leaf.name ?? ""}\u0000${leaf.text}`;
     const cached = scanned.get(id);
     if (cached) return cached;
-    const { findings } = scanner.scanLeaf(leaf, { forms: true });
+    const { findings, partial } = timed((options) => scanner.scanLeaf(leaf, options));
+    if (partial) unchecked.add(id);
     if (findings.length > 0) {
       scanned.set(id, findings);
       for (const finding of findings) remember(finding);
@@ -96,6 +116,8 @@ export function createRedactor(scanner: TextScanner & LeafScanner, options: Reda
   function redactLeaf(leaf: Leaf, known: boolean, extra: readonly Span[] = []): string {
     const id = `${leaf.name ?? ""}\u0000${leaf.text}`;
     const findings = known ? (scanned.get(id) ?? []) : scanOnce(leaf);
+    if (unchecked.has(id))
+      return replace(leaf.text, [{ start: 0, end: leaf.text.length, ruleId: NOT_CHECKED, value: leaf.text }]);
     const spans = [
       ...extra,
       ...search(leaf.text),
@@ -117,6 +139,7 @@ export function createRedactor(scanner: TextScanner & LeafScanner, options: Reda
   }
 
   function placeholder({ ruleId, value }: Span): string {
+    if (ruleId === NOT_CHECKED) return `[REDACTED:${NOT_CHECKED}]`;
     const own = replacements.get(ruleId);
     if (own !== undefined) return own;
     return `[REDACTED:${ruleId}#${createHmac("sha256", key).update(value).digest("hex").slice(0, 4)}]`;
@@ -153,7 +176,13 @@ export function createRedactor(scanner: TextScanner & LeafScanner, options: Reda
       if (!before || !after || before.kind !== after.kind || !JOINED.has(after.kind)) continue;
       const from = Math.max(0, before.text.length - SEAM);
       const seam = before.text.length - from;
-      const { findings } = scanner.scan(before.text.slice(from) + after.text.slice(0, SEAM), { forms: true });
+      const joined = before.text.slice(from) + after.text.slice(0, SEAM);
+      const { findings, partial } = timed((options) => scanner.scan(joined, options));
+      if (partial) {
+        const hidden = { ruleId: NOT_CHECKED, value: joined };
+        add(i - 1, { ...hidden, start: from, end: before.text.length });
+        add(i, { ...hidden, start: 0, end: joined.length - seam });
+      }
       for (const finding of findings) {
         if (finding.start >= seam || finding.end <= seam) continue;
         remember(finding);
@@ -171,7 +200,10 @@ export function createRedactor(scanner: TextScanner & LeafScanner, options: Reda
       for (const leaf of stringsOf(value)) scanOnce(leaf);
     },
     redactEvents(events) {
-      for (const event of events) for (const leaf of leavesOf(event)) scanOnce(leaf);
+      for (const event of events) {
+        options.onEvent?.();
+        for (const leaf of leavesOf(event)) scanOnce(leaf);
+      }
       const cut = seams(events);
       return events.map((event, index) => {
         const copy: SessionEvent = {

@@ -2,12 +2,13 @@
  * What a text says in other spellings: escapes of URLs, of HTML and of shells, strings in pieces, invisible characters between its
  * letters (`loosen`); base64, hexadecimal and gzip in base64 (`decodeRuns`). Bounded: what is decoded counts against one budget.
  */
-import { gunzipSync } from "node:zlib";
+import { constants, gunzipSync } from "node:zlib";
 import { createMapping, type Reading } from "./decode.ts";
 
-/** Characters one text may be decoded to, all levels together. */
+/** Characters one text may be decoded to, all levels together, where nothing else is said. */
 export const DECODE_LIMIT = 4 * 2 ** 20;
-const INFLATE_LIMIT = 2 ** 20;
+/** What one compressed stretch may grow to: a quarter of what the text may be decoded to, and no more than this. */
+const INFLATE_LIMIT = 64 * 2 ** 20;
 
 const ESCAPE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
@@ -44,8 +45,22 @@ const BASE64 = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}(?:={0,2}[ \t]*(?:\r?\n|
 const HEX =
   /(?<![0-9a-fA-F])(?:(?:[0-9a-fA-F]{2}){16,}|[0-9a-fA-F]{2}(?:[ :,][0-9a-fA-F]{2}){15,}(?!\w)|(?:[0-9a-fA-F]{4} ){7,}[0-9a-fA-F]{2,4}(?!\w)|0x[0-9a-fA-F]{2}(?:[,; ]{1,2}0x[0-9a-fA-F]{2}){15,})/g;
 
-/** Stretches that decode to text. `spend` takes what each costs and says whether there is any budget left for it. */
-export function* decodeRuns(text: string, spend: (cost: number) => boolean): Generator<Decoded> {
+/**
+ * Stretches that decode to text. `spend` takes what each costs and says whether there is any budget left for it; what is too large to
+ * be inflated costs everything.
+ */
+export function* decodeRuns(text: string, limit: number, spend: (cost: number) => boolean): Generator<Decoded> {
+  const toText = (bytes: Buffer) => {
+    try {
+      const decoded = textOf(bytes, Math.min(INFLATE_LIMIT, limit / 4));
+      if (decoded !== undefined && decoded.length > bytes.length * 2) spend(decoded.length);
+      return decoded;
+    } catch (error) {
+      if (!(error instanceof TooLarge)) throw error;
+      spend(Number.POSITIVE_INFINITY);
+      return undefined;
+    }
+  };
   for (const match of text.matchAll(BASE64)) {
     const run = match[0].replace(/\\n|\s/g, "");
     if (!spend(run.length)) return;
@@ -66,9 +81,9 @@ export function* decodeRuns(text: string, spend: (cost: number) => boolean): Gen
 }
 
 /** Undefined for bytes that are no text. */
-function toText(bytes: Buffer): string | undefined {
+function textOf(bytes: Buffer, limit: number): string | undefined {
   if (bytes.length < 12) return undefined;
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return inflate(bytes);
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return inflate(bytes, limit);
   if (bytes[1] === 0 && bytes[3] === 0 && bytes[5] === 0) return bytes.toString("utf16le");
   const sample = bytes.subarray(0, 64);
   let odd = 0;
@@ -77,11 +92,14 @@ function toText(bytes: Buffer): string | undefined {
   return odd * 8 > sample.length ? undefined : bytes.toString("latin1");
 }
 
-function inflate(bytes: Buffer): string | undefined {
+/** A stream that was cut gives what there is. Throws `TooLarge`. */
+function inflate(bytes: Buffer, limit: number): string | undefined {
   try {
-    return gunzipSync(bytes, { maxOutputLength: INFLATE_LIMIT }).toString("utf8");
-  } catch {
-    // No gzip after all, cut, or far larger than what it is made of.
-    return undefined;
+    return gunzipSync(bytes, { maxOutputLength: limit, finishFlush: constants.Z_SYNC_FLUSH }).toString("utf8");
+  } catch (error) {
+    if (error instanceof RangeError) throw new TooLarge();
+    return undefined; // no gzip after all
   }
 }
+
+class TooLarge extends Error {}

@@ -40,18 +40,18 @@ export function createLeafScanner(scanner: TextScanner): LeafScanner {
     const result = scanner.scan(text, options);
     if (name === undefined || text.length > NAME_LIMIT || text.length < 4 || !namesSecret(name)) return result;
     const prefix = `${name}="`;
-    const within = scanner
-      .scan(`${prefix}${text}"`, options)
-      .findings.filter(
-        (finding) =>
-          finding.start >= prefix.length &&
-          finding.end <= prefix.length + text.length &&
-          !result.findings.some(
-            (own) => own.end > finding.start - prefix.length && own.start < finding.end - prefix.length,
-          ),
-      );
+    const named = scanner.scan(`${prefix}${text}"`, options);
+    const within = named.findings.filter(
+      (finding) =>
+        finding.start >= prefix.length &&
+        finding.end <= prefix.length + text.length &&
+        !result.findings.some(
+          (own) => own.end > finding.start - prefix.length && own.start < finding.end - prefix.length,
+        ),
+    );
     const moved = within.map((one) => ({ ...one, start: one.start - prefix.length, end: one.end - prefix.length }));
-    return { ...result, findings: [...result.findings, ...moved].sort((a, b) => a.start - b.start) };
+    const findings = [...result.findings, ...moved].sort((a, b) => a.start - b.start);
+    return { ...result, partial: result.partial || named.partial, findings };
   }
 
   function scanEvent(event: SessionEvent, options: ScanOptions = {}): EventScan {

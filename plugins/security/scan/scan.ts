@@ -29,11 +29,13 @@ export interface ScanOptions {
   path?: string;
   /** Also what is encoded: base64, hexadecimal, escapes, pieces; by the rules that are sure. */
   forms?: boolean;
+  /** Encoded characters undone in one text at most; past it the answer says `partial`. Default 4 MB. */
+  decodeLimit?: number;
 }
 
 export interface ScanResult {
   findings: Finding[];
-  /** True when the time budget ended the scan: what follows `scannedBytes` was not looked at. */
+  /** True when a budget ended the scan, or a rule was left: what follows `scannedBytes` was not looked at, or not by all rules. */
   partial: boolean;
   /** UTF-8 bytes of text looked at. */
   scannedBytes: number;
@@ -70,8 +72,8 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
   const allow = custom.filter(({ rule }) => rule.kind === "allow");
 
   /** The sure rules over what a reading says in other spellings, two levels deep. False when not all of it was looked at. */
-  function findForms(reading: Reading, expired: () => boolean, out: Match[]): boolean {
-    let left = DECODE_LIMIT;
+  function findForms(reading: Reading, limit: number, expired: () => boolean, out: Match[]): boolean {
+    let left = limit;
     let complete = true;
     const spend = (cost: number) => {
       left -= cost;
@@ -82,7 +84,7 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
       const loose = depth < FORMS_DEPTH ? loosen(from) : undefined;
       if (loose) complete &&= sure.find(loose, undefined, expired, found) === loose.text.length;
       const base = loose ?? from;
-      for (const piece of decodeRuns(base.text, spend)) {
+      for (const piece of decodeRuns(base.text, limit, spend)) {
         const inner: Match[] = [];
         const plain = plainReading(piece.text);
         complete &&= sure.find(plain, undefined, expired, inner) === piece.text.length;
@@ -98,7 +100,8 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
     return complete;
   }
 
-  function scan(text: string, { budgetMs, path, forms = false }: ScanOptions = {}): ScanResult {
+  function scan(text: string, options: ScanOptions = {}): ScanResult {
+    const { budgetMs, path, forms = false, decodeLimit = DECODE_LIMIT } = options;
     const deadline = budgetMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + budgetMs;
     const expired = () => deadline !== Number.POSITIVE_INFINITY && performance.now() > deadline;
     const matches: Match[] = [];
@@ -111,7 +114,7 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
       const complete = findCustom(redact, reading, expired, matches);
       if (!complete || end < reading.text.length)
         reached = level > 0 ? 0 : Math.min(reached, complete ? reading.origin(end) : 0);
-      if (forms && !findForms(reading, expired, matches)) reached = 0;
+      if (forms && !findForms(reading, decodeLimit, expired, matches)) reached = 0;
       // What is allowed must be known even when time is up: fewer allowed spans only hide more.
       if (matches.length > 0) findCustom(allow, reading, expired, allowed);
       const inner: Reading | undefined = level < 2 ? unescapeJson(reading) : undefined;

@@ -1,0 +1,88 @@
+/** What was not looked at is never called clean: decoded whole within a budget, and beyond it named by a check, left out of a file. */
+import { gzipSync } from "node:zlib";
+import { expect, it } from "vitest";
+import archive from "../../plugins/archive/index.ts";
+import claude from "../../plugins/claude-code/index.ts";
+import { builtinRules, createRedactor, createScanner } from "../../plugins/security/engine.ts";
+import security from "../../plugins/security/index.ts";
+import share from "../../plugins/share/index.ts";
+import { type Row, SESSION, startWith } from "./_kernel.ts";
+import { letters } from "./_samples.ts";
+
+const token = `ghp_${letters(36, 17)}`;
+const hidden = Buffer.from(`export TOKEN=${token}\n`).toString("base64");
+/** Encoded text of `mb` MB that nobody would take for a secret. */
+const stretches = (mb: number) =>
+  Array.from({ length: mb * 10 }, (_, i) =>
+    Buffer.from(`line ${i} of a harmless file\n`.repeat(3000)).toString("base64"),
+  )
+    .map((text) => text.slice(0, 104_000))
+    .join("\n,\n");
+
+const CHECK = `/api/sessions/${SESSION}/security-check`;
+const EXPORT = `/api/sessions/${SESSION}/export-redacted`;
+const plugins = (budgetMs: number) => [archive(), claude(), security({ budgetMs }), share()];
+interface Check {
+  findings: { seq: number }[];
+  unchecked: number[];
+  partial: boolean;
+}
+const frames = async (response: Response) =>
+  (await response.text())
+    .split("\n\n")
+    .filter((block) => block.startsWith("data: "))
+    .map((block) => JSON.parse(block.slice(6)) as Record<string, unknown> & { type: string });
+
+it("a check and an export decode all of a text, also behind 4 MB of other encoded stretches", async () => {
+  const t = await startWith([{ role: "user", text: `${stretches(5)}\n,\n${hidden}` }]);
+  const check = await t.json<Check>(CHECK);
+  expect(check).toMatchObject({ partial: false, unchecked: [] });
+  expect(check.findings.map(({ seq }) => seq)).toContain(0);
+  const response = await t.fetch(`${EXPORT}?format=json`);
+  expect(response.headers.get("sessarc-unchecked")).toBe("0");
+  const text = await response.text();
+  expect(text).not.toContain(hidden.slice(20, 50));
+  expect(text.length).toBeGreaterThan(4_000_000);
+  const told = await frames(await t.fetch(CHECK, { headers: { accept: "text/event-stream" } }));
+  expect(told.at(-1)).toMatchObject({ type: "done", partial: false });
+});
+
+it("past the budget a check names the messages, and is not kept as an answer", async () => {
+  const rows: Row[] = [
+    { role: "user", text: `use ${token}` },
+    { role: "assistant", text: "done" },
+  ];
+  const t = await startWith(rows, { plugins: plugins(0) });
+  expect(await t.json(CHECK)).toMatchObject({ findings: [], partial: true, unchecked: [0, 1], scannedBytes: 0 });
+  const { db } = t.kernel.storage;
+  expect(await db.all("select * from security_check")).toEqual([]);
+});
+
+it("past the budget no text leaves, in a file or a share, and both say how many were left out", async () => {
+  const t = await startWith([{ role: "user", text: `Please use ${token} for the upload` }], { plugins: plugins(0) });
+  for (const format of ["md", "html", "json"]) {
+    const response = await t.fetch(`${EXPORT}?format=${format}`);
+    const text = await response.text();
+    expect(text).not.toMatch(/ghp_|upload/);
+    expect(Number(response.headers.get("sessarc-unchecked"))).toBeGreaterThan(0);
+    expect(text).toMatch(
+      format === "json" ? /"not-checked":\d/ : /texts could not be looked at in time and were left out/,
+    );
+  }
+  const { body } = await t.send<{ redactions: Record<string, number> }>("POST", `/api/sessions/${SESSION}/share`, {});
+  expect(body.redactions["not-checked"]).toBeGreaterThan(0);
+  const told = await frames(await t.fetch(EXPORT, { headers: { accept: "text/event-stream" } }));
+  expect(told.at(-1)).toMatchObject({ type: "done", redactions: { "not-checked": expect.any(Number) } });
+});
+
+it("what is compressed larger than the budget makes the answer partial instead of clean", () => {
+  const scanner = createScanner(builtinRules());
+  const bomb = gzipSync(Buffer.concat([Buffer.alloc(90 << 20, "harmless "), Buffer.from(token)])).toString("base64");
+  expect(scanner.scan(bomb, { forms: true })).toMatchObject({ findings: [], partial: true });
+  const redactor = createRedactor(scanner);
+  expect(redactor.redactText(`see ${bomb}`)).toBe("[REDACTED:not-checked]");
+  const small = gzipSync(Buffer.from(`${"harmless ".repeat(9)}TOKEN=${token}\n`.repeat(50)));
+  // Cut in the middle it still gives what there is.
+  const cut = small.subarray(0, small.length - 12).toString("base64");
+  expect(scanner.scan(cut, { forms: true }).findings).toHaveLength(1);
+});
