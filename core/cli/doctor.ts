@@ -25,7 +25,11 @@ export async function run(ctx: CoreContext): Promise<number> {
 }
 
 /** The archive itself where nobody has it open, else an empty one: the tools can be looked at all the same. */
-async function openKernel(ctx: CoreContext, report: DoctorReport): Promise<{ kernel?: Kernel; archived: boolean }> {
+async function openKernel(
+  ctx: CoreContext,
+  report: DoctorReport,
+  again = false,
+): Promise<{ kernel?: Kernel; archived: boolean }> {
   const empty = !(await exists(join(ctx.config.dataDir, "catalog.db")));
   // Looking must not make an archive where there is none.
   if (empty && !report.fix) return { kernel: await ctx.scratch(), archived: false };
@@ -33,6 +37,10 @@ async function openKernel(ctx: CoreContext, report: DoctorReport): Promise<{ ker
     return { kernel: await ctx.kernel(), archived: true };
   } catch (error) {
     if (!isSessarcError(error)) throw error;
+    if (error.code === "CATALOG_DAMAGED" && report.fix && !again) {
+      report.checks.push(await salvage(ctx.config.dataDir, error.message));
+      return openKernel(ctx, report, true);
+    }
     const served = error.code === "ARCHIVE_LOCKED";
     report.checks.push({
       name: "archive",
@@ -43,6 +51,18 @@ async function openKernel(ctx: CoreContext, report: DoctorReport): Promise<{ ker
     if (served) report.checks.push(await checkService(ctx));
     return { kernel: await ctx.scratch(), archived: false };
   }
+}
+
+async function salvage(dataDir: string, damage: string): Promise<DoctorCheck> {
+  const { salvageCatalogue } = await import("../storage/salvage.ts");
+  const { kept, incomplete, rows } = await salvageCatalogue(dataDir);
+  const lost = incomplete.length > 0 ? `; not all of ${incomplete.join(", ")} could be read` : "";
+  return {
+    name: "mended",
+    status: "warn",
+    detail: `${damage}. Made anew with ${formatCount(rows)} rows${lost}; kept: ${kept.join(", ")}`,
+    fix: "`sessarc import` reads the logs of what is missing. Remove the kept files when nothing is.",
+  };
 }
 
 async function checkService(ctx: CoreContext): Promise<DoctorCheck> {

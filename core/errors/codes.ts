@@ -207,12 +207,13 @@ export const CORE_ERRORS = {
   CATALOG_DAMAGED: {
     status: 500,
     why: (p) => `The catalogue is damaged: ${p.reason}`,
-    fix: () => "Run `sessarc doctor`; the damaged files were kept.",
+    fix: () =>
+      "`sessarc doctor --fix` makes it anew from what can still be read, and keeps the damaged files; `sessarc import` then reads the logs.",
   },
   TRANSCRIPT_DAMAGED: {
     status: 500,
     why: (p) => `The stored messages of ${p.key} are damaged: ${p.reason}`,
-    fix: () => "Import the session again, or run `sessarc doctor --fix`.",
+    fix: () => "Import the session again, or run `sessarc doctor --fix`: its log is read anew where it is still there.",
   },
   SESSION_NOT_FOUND: { status: 404, why: (p) => `No session ${p.id}` },
   PROJECT_NOT_FOUND: { status: 404, why: (p) => `No project ${p.id}` },

@@ -101,6 +101,18 @@ export function readJournal(bytes: Buffer): JournalContent {
   return { ...head, groups, end };
 }
 
+/** Whole groups of a damaged journal, in the order they stand in; what is damaged is passed over. */
+export function* findGroups(bytes: Buffer): Generator<JournalGroup> {
+  for (let at = bytes.indexOf(MARKER); at >= 0; ) {
+    const length = wholeGroup(bytes, at);
+    if (length > 0) {
+      const lines = bytes.toString("utf8", at + GROUP_HEAD, at + length).split("\n");
+      yield { first: bytes.readUInt32LE(at + 12), batches: lines.map(decodeBatch) };
+    }
+    at = bytes.indexOf(MARKER, at + Math.max(length, 1));
+  }
+}
+
 function readHead(bytes: Buffer): JournalHead {
   if (
     bytes.length < HEAD ||

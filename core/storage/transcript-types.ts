@@ -37,6 +37,8 @@ export interface Transcripts {
   writer(sessionId: string, generation: number, options?: WriterOptions): TranscriptWriter;
   /** Directory and sidecars of a part: one read. */
   index(sessionId: string, part: TranscriptPart): Promise<PartIndex>;
+  /** Reads all of a part and checks it, inflating nothing. Throws TRANSCRIPT_DAMAGED. */
+  check(sessionId: string, part: TranscriptPart): Promise<void>;
   /** One chunk, inflated and checked. */
   chunk(sessionId: string, part: TranscriptPart, entry: ChunkEntry): Promise<Chunk>;
   /** Its bytes, for a look at them before decoding: `decodeChunk` makes the chunk. */

@@ -63,6 +63,14 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
       return parseTail(tail, part, (reason) => damaged(key, reason));
     },
 
+    async check(sessionId, part) {
+      const key = partKey(sessionId, part.generation);
+      for (const entry of (await self.index(sessionId, part)).chunks) {
+        if (crc32(await read(key, entry.offset, entry.bytes)) !== entry.crc)
+          throw damaged(key, `checksum of the chunk at ${entry.offset} is wrong`);
+      }
+    },
+
     async chunk(sessionId, part, entry) {
       return decodeChunk(await self.chunkBytes(sessionId, part, entry));
     },

@@ -1,10 +1,21 @@
 /** What a request began with is there until it ends; what is damaged is left out, told and mended. */
 import { getEventListeners } from "node:events";
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { checkTranscripts } from "../../plugins/archive/catalogue/check.ts";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
+import { makeTempDir } from "../_setup.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 
 const start = () => createTestKernel({ plugins: [archive(), claude()] });
@@ -139,4 +150,43 @@ it("requests of this process leave no listener behind", async () => {
   await importAll(t);
   for (let n = 0; n < 30; n++) await t.json("/api/search?q=needle");
   expect(getEventListeners(t.kernel.closing, "abort").length).toBeLessThan(5);
+});
+
+describe("a transcript with a flipped bit, before anybody read it", () => {
+  async function damage(t: TestKernel): Promise<string> {
+    write(t, 1, row(1, "needle one"));
+    await importAll(t);
+    const path = partFiles(t)[0] ?? "";
+    writeFileSync(path, readFileSync(path).fill(0xff, 4, 12));
+    return path;
+  }
+  const whole = async (t: TestKernel) =>
+    (await t.fetch(`/api/sessions/${idOf(1)}/messages`)).text().then((text) => text.includes("needle one"));
+
+  it.each([
+    ["session sync", (t: TestKernel) => t.send("POST", `/api/sessions/${idOf(1)}/sync`)],
+    ["import by name", (t: TestKernel) => t.send("POST", "/api/import", { sessions: [idOf(1)] })],
+    ["the doctor with --fix", (t: TestKernel) => checkTranscripts(t.kernel, true)],
+  ] as const)("%s mends it", async (_, mend) => {
+    const t = await start();
+    await damage(t);
+    await t.json("/api/scan");
+    await mend(t);
+    expect(await whole(t)).toBe(true);
+  });
+
+  it("importing again mends what an earlier process found", async () => {
+    const home = await makeTempDir();
+    const t = await createTestKernel({ home, plugins: [archive(), claude()] });
+    const path = await damage(t);
+    const log = join(t.home, ".claude/projects");
+    renameSync(log, `${log}-away`);
+    expect(await checkTranscripts(t.kernel, true)).toMatchObject({ status: "fail" });
+    await t.close();
+    renameSync(`${log}-away`, log);
+    const again = await createTestKernel({ home, plugins: [archive(), claude()] });
+    await importAll(again);
+    expect(await whole(again)).toBe(true);
+    expect(partFiles(again)).not.toEqual([path]);
+  });
 });

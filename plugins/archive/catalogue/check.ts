@@ -1,4 +1,4 @@
-/** What the doctor says about transcripts: each part is there and its directory can be read. */
+/** What the doctor says about transcripts: each part is there and is as it was written. */
 import { type DoctorCheck, type Kernel, Slices } from "sessarc";
 import { isDamage } from "./damage.ts";
 import { partsOf } from "./types.ts";
@@ -6,8 +6,38 @@ import { partsOf } from "./types.ts";
 /** Rows read at once. */
 const PAGE = 500;
 
-/** One small read a part; what is inside is checked when it is read. */
-export async function checkTranscripts(kernel: Kernel): Promise<DoctorCheck> {
+/** Reads every part. With `fix`, the logs of what is damaged are read again first. */
+export async function checkTranscripts(kernel: Kernel, fix: boolean): Promise<DoctorCheck> {
+  const { damage } = kernel.inject("archive");
+  const found = await findDamage(kernel);
+  for (const id of found.damaged) damage.found(id);
+  if (found.damaged.size > 0 && fix) {
+    await damage.settled();
+    const left = await findDamage(kernel);
+    const mended = found.damaged.size - left.damaged.size;
+    return toCheck(left, mended > 0 ? `${mended} made anew from their logs; ` : "");
+  }
+  return toCheck(found, "");
+}
+
+interface Found {
+  damaged: Set<string>;
+  count: number;
+}
+
+function toCheck({ damaged, count }: Found, before: string): DoctorCheck {
+  const name = "transcripts";
+  if (damaged.size === 0) return { name, status: "ok", detail: `${before}all of ${count} can be read` };
+  const [first] = damaged;
+  return {
+    name,
+    status: "fail",
+    detail: `${before}${damaged.size} of ${count} are missing or damaged, as that of ${first}`,
+    fix: "`sessarc doctor --fix` or `sessarc import` reads their logs again. What no log has any more cannot be mended.",
+  };
+}
+
+async function findDamage(kernel: Kernel): Promise<Found> {
   const { db, transcripts } = kernel.storage;
   const damaged = new Set<string>();
   const slices = new Slices();
@@ -20,7 +50,7 @@ export async function checkTranscripts(kernel: Kernel): Promise<DoctorCheck> {
       );
       for (const { id, parts } of rows) {
         try {
-          for (const part of partsOf({ parts })) await transcripts.index(id, part);
+          for (const part of partsOf({ parts })) await transcripts.check(id, part);
         } catch (error) {
           if (!isDamage(error)) throw error;
           damaged.add(id);
@@ -33,15 +63,5 @@ export async function checkTranscripts(kernel: Kernel): Promise<DoctorCheck> {
       after = last.rowid;
     }
   }
-  for (const id of kernel.inject("archive").damage.ids) damaged.add(id);
-  const name = "transcripts";
-  if (damaged.size === 0) return { name, status: "ok", detail: `all of ${texts} can be read` };
-  for (const id of damaged) kernel.inject("archive").damage.found(id);
-  const [first] = damaged;
-  return {
-    name,
-    status: "fail",
-    detail: `${damaged.size} of ${texts} are missing or damaged, as that of ${first}`,
-    fix: "Import them again: `sessarc import`. What no log has any more cannot be mended.",
-  };
+  return { damaged, count: texts };
 }

@@ -6,6 +6,7 @@ export class Damage {
   readonly #kernel: Kernel;
   readonly #importer: () => Importer;
   readonly #ids = new Set<string>();
+  #mending: Promise<unknown> = Promise.resolve();
 
   constructor(kernel: Kernel, importer: () => Importer) {
     this.#kernel = kernel;
@@ -21,7 +22,15 @@ export class Damage {
   found(id: string): void {
     if (this.#ids.has(id) || this.#kernel.closing.aborted) return;
     this.#ids.add(id);
-    this.#mend(id).catch((error: unknown) => this.#kernel.notify("listener:failed", error, { hook: `mend ${id}` }));
+    const mended = this.#mend(id).catch((error: unknown) =>
+      this.#kernel.notify("listener:failed", error, { hook: `mend ${id}` }),
+    );
+    this.#mending = Promise.all([this.#mending, mended]);
+  }
+
+  /** Resolves when what was found so far is mended, or cannot be. */
+  async settled(): Promise<void> {
+    await this.#mending;
   }
 
   /** Sessions were stored anew. */
@@ -32,9 +41,9 @@ export class Damage {
   #mend(id: string): Promise<unknown> {
     const { db } = this.#kernel.storage;
     return this.#importer().run(async (scan) => {
+      // As if counted by an older version: its log is read again whoever imports it next, and nothing of it is an earlier text.
+      await db.run("update session set format = 0 where id = ?", [id]);
       const one = scan.found.get(id);
-      // As if counted by an older version: the same log is read again, and nothing of it is an earlier text.
-      if (one) await db.run("update session set format = 0 where id = ?", [id]);
       return one ? [one] : [];
     }, new Set());
   }

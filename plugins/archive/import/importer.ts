@@ -136,6 +136,7 @@ export class Importer {
   runPaths(
     paths: readonly string[],
     choose: (found: readonly Found[]) => Promise<readonly Found[]> | readonly Found[],
+    named: ReadonlySet<string> = new Set(),
   ): Promise<ImportReport> {
     const look = async () => {
       // What is entered into a listing that another one is about to replace would be lost with it.
@@ -146,7 +147,7 @@ export class Importer {
       this.#resolver.reset();
       return choose(touched);
     };
-    return this.#enqueue(look, new Set(), SILENT);
+    return this.#enqueue(look, named, SILENT);
   }
 
   #enqueue(

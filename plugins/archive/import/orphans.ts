@@ -1,12 +1,17 @@
 /** Transcript files that nobody points at. */
+import { readdir } from "node:fs/promises";
 import type { Kernel } from "sessarc";
 import { type EarlierRow, partsOf } from "../catalogue/types.ts";
 
-/** Removes transcript files that no session points at: what a crash between writing and committing leaves. */
+/**
+ * Removes transcript files that no session points at: what a crash between writing and committing leaves. As long as a damaged catalogue is
+ * kept (`sessarc doctor --fix`), what only that may know is kept, too.
+ */
 export async function sweepOrphans(kernel: Kernel): Promise<number> {
-  const { db, transcripts } = kernel.storage;
+  const { db, transcripts, dataDir } = kernel.storage;
   const keys = await transcripts.keys();
   if (keys.length === 0) return 0;
+  if ((await readdir(dataDir)).some((name) => name.includes(".damaged-"))) return 0;
   const wanted = new Set<string>();
   const rows = await db.all<{ id: string; parts: string; has_cursor: number }>(
     "select id, parts, has_cursor from session",

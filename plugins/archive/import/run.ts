@@ -1,6 +1,7 @@
 /** One import run: what changed is read in the pool, committed in groups, and told as it goes. */
 import type { PoolTask, Statement } from "sessarc";
-import type { SessionRow } from "../catalogue/types.ts";
+import { isDamage } from "../catalogue/damage.ts";
+import { partsOf, type SessionRow } from "../catalogue/types.ts";
 import { type Found, versionOf } from "../places/scan.ts";
 import { settleCopies } from "./copies.ts";
 import { CANCELLED } from "./failure.ts";
@@ -57,6 +58,8 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
   const moved: Statement[] = [];
   for (const one of found) {
     const row = known.get(one.id);
+    // Who asks for one by name gets it whole: a damaged transcript is made anew though its log is the same.
+    if (row && options.named.has(one.id) && (await isDamaged(kernel, row))) row.format = 0;
     if (deleted.has(one.id) && !row && !options.named.has(one.id)) {
       report.skipped++;
       onFrame({ type: "session", id: one.id, outcome: "skipped" });
@@ -81,6 +84,16 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
     current: null,
   });
   return report;
+}
+
+async function isDamaged({ storage: { transcripts } }: StageOptions["kernel"], known: Known): Promise<boolean> {
+  try {
+    for (const part of partsOf(known)) await transcripts.check(known.id, part);
+    return false;
+  } catch (error) {
+    if (isDamage(error)) return true;
+    throw error;
+  }
 }
 
 class Run {

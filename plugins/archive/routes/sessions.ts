@@ -137,20 +137,22 @@ const sync = defineRoute({
     const { importer } = archive;
     let looked = false;
     // Where its log was; all places are listed only when it is no longer there.
-    let report = await importer.runPaths([row.source_path], (found) => {
-      const own = found.filter((one) => one.id === params.id);
-      looked = own.length > 0;
-      return own;
-    });
+    const named = new Set([params.id]);
+    let report = await importer.runPaths(
+      [row.source_path],
+      (found) => {
+        const own = found.filter((one) => one.id === params.id);
+        looked = own.length > 0;
+        return own;
+      },
+      named,
+    );
     if (!looked) {
-      report = await importer.run(
-        (scan) => {
-          const found = scan.found.get(params.id);
-          if (!found) throw new SessarcError("SOURCE_MISSING", { id: params.id });
-          return [found];
-        },
-        new Set([params.id]),
-      );
+      report = await importer.run((scan) => {
+        const found = scan.found.get(params.id);
+        if (!found) throw new SessarcError("SOURCE_MISSING", { id: params.id });
+        return [found];
+      }, named);
     }
     const [failed] = report.failed;
     if (failed) throw new SessarcError("SOURCE_DAMAGED", { id: params.id, reason: failed.message });

@@ -1,0 +1,101 @@
+/** A damaged catalogue: refused by name, made anew as far as it can be read, its files kept. */
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { openDatabase } from "../../core/storage/database.ts";
+import { salvageCatalogue } from "../../core/storage/salvage.ts";
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "sessarc-salvage-"));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const open = () => openDatabase({ dir, onNotice: () => {} });
+const ROWS = 400;
+
+/** A snapshot of 400 rows in two tables, and two batches of journal behind it. */
+async function fill(): Promise<void> {
+  const db = open();
+  await db.run(
+    "create table a (n integer primary key, text text); create table b (n integer); create index a_text on a (text)",
+  );
+  for (let n = 0; n < ROWS; n += 100)
+    await db.batch(
+      Array.from(
+        { length: 100 },
+        (_, i) => ["insert into a values (?, ?)", [n + i, `${n + i} ${"text ".repeat(200)}`]] as const,
+      ),
+    );
+  await db.run("insert into b values (1)");
+  await db.flush();
+  await db.run("insert into b values (2)");
+  await db.run("insert into b values (3)");
+  // As a crash leaves it: not closed, so that the journal holds the last two.
+  const [snapshot, journal] = await Promise.all([read("catalog.db"), read("catalog.journal")]);
+  await db.close();
+  await writeFile(join(dir, "catalog.db"), snapshot);
+  await writeFile(join(dir, "catalog.journal"), journal);
+}
+const read = (name: string) => readFile(join(dir, name));
+
+async function harm(name: string, change: (bytes: Buffer) => Buffer): Promise<void> {
+  await writeFile(join(dir, name), change(await read(name)));
+}
+
+async function check(least: { a: number; b: number[] }): Promise<void> {
+  const db = open();
+  await expect(db.ready).rejects.toMatchObject({
+    code: "CATALOG_DAMAGED",
+    message: expect.stringContaining(join(dir, "catalog.")),
+    fix: expect.stringContaining("sessarc doctor --fix"),
+  });
+  await db.close();
+  const { kept } = await salvageCatalogue(dir);
+  expect(kept.length).toBeGreaterThan(0);
+  expect((await readdir(dir)).filter((file) => file.includes(".damaged-")).map((file) => join(dir, file))).toEqual(
+    kept.sort(),
+  );
+  const mended = open();
+  const count = await mended.get<{ n: number }>("select count(*) as n from a").catch(() => ({ n: 0 }));
+  const b = await mended.all<{ n: number }>("select n from b order by n").catch(() => []);
+  expect(count?.n).toBeGreaterThanOrEqual(least.a);
+  expect(b.map((row) => row.n)).toEqual(least.b);
+  await mended.run("create table later (n)");
+  await mended.close();
+  const again = open();
+  expect(await again.all("select * from later")).toEqual([]);
+  await again.close();
+}
+
+it("one flipped bit in a text: all rows are there, the journal's too", async () => {
+  await fill();
+  await harm("catalog.db", (bytes) => {
+    const at = bytes.indexOf("text text text");
+    bytes[at + 1] = 0x58;
+    return bytes;
+  });
+  await check({ a: ROWS, b: [1, 2, 3] });
+});
+
+it("pages that are gone: the rest is there", async () => {
+  await fill();
+  await harm("catalog.db", (bytes) => bytes.fill(0, bytes.length - 3 * 16_384, bytes.length - 16_384));
+  await check({ a: 1, b: [1, 2, 3] });
+});
+
+it("a record of the journal that is damaged: those before it are there", async () => {
+  await fill();
+  await harm("catalog.journal", (bytes) => {
+    bytes[60] = (bytes[60] ?? 0) ^ 1;
+    return bytes;
+  });
+  await check({ a: ROWS, b: [1] });
+});
+
+it("no snapshot at all, or nothing of one: an empty catalogue that works", async () => {
+  await fill();
+  await harm("catalog.db", (bytes) => bytes.fill(0x41));
+  await check({ a: 0, b: [] });
+});
