@@ -22,8 +22,7 @@ export default defineConfig({
     // All cores: vitest would leave one idle, which of two is half. Here and not in the parts, so that --maxWorkers=1 is heard.
     maxWorkers: Math.max(2, availableParallelism()),
     projects: [
-      // A page's tests leave nothing behind in their process: it is kept, which saves loading the whole service for each file.
-      part("dashboard", { include: DASHBOARD, isolate: false }),
+      part("dashboard", { include: DASHBOARD }),
       part("service", { include: ["test/**/*.test.ts"], exclude: DASHBOARD }),
     ],
   },
@@ -35,6 +34,8 @@ function part(name: string, options: TestProjectInlineConfiguration["test"]): Te
     test: {
       name,
       globalSetup: ["test/_global.ts"],
+      // Tests leave nothing behind in their process: it is kept, which saves loading the whole service for each file.
+      isolate: false,
       // Limits end what hangs; no test is to meet one on a busy machine.
       testTimeout: process.env.SESSARC_TEST_LONG === "1" ? 1_800_000 : 300_000,
       hookTimeout: 300_000,

@@ -1,7 +1,7 @@
 /** Before the first test file: what the chosen files share is built and started, once for all of them. */
 import { readFile } from "node:fs/promises";
 import type { TestProject } from "vitest/node";
-import { builtDashboard, builtPackage } from "./built.ts";
+import { builtDashboard, builtPackage, packedTarball } from "./built.ts";
 import { EXECUTABLE, NO_BROWSER, startBrowser } from "./ui/chromium.ts";
 
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
@@ -9,11 +9,10 @@ export default async function setup(project: TestProject): Promise<(() => Promis
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
   const someUse = (module: RegExp) => texts.some((text) => module.test(text));
   const wantsBrowser = EXECUTABLE !== undefined && someUse(/\/(browser|chromium)\.ts"/);
-  await Promise.all([
-    // Here no test's time runs out, however busy the machine is.
-    someUse(/builtPackage|packedTarball/) && builtPackage(),
-    wantsBrowser && builtDashboard(),
-  ]);
+  // Here no test's time runs out, however busy the machine is. The packed dashboard is also the one that tests look at.
+  if (someUse(/packedTarball|packedInstall/)) await packedTarball();
+  else if (someUse(/builtPackage/)) await builtPackage();
+  if (wantsBrowser) await builtDashboard();
   if (NO_BROWSER && project.name === "dashboard")
     console.warn("No chromium (set CHROMIUM=…): tests of the dashboard are skipped");
   if (!wantsBrowser) return;

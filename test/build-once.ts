@@ -44,7 +44,12 @@ export async function buildOnce(build: Build): Promise<void> {
 
 const CODE = /\.(ts|vue|css|html|json|js|svg)$/;
 
-async function isFresh({ outputs, sources, counts = CODE }: Build): Promise<boolean> {
+/** True when all outputs are there, newer than all sources. */
+export async function isFresh({
+  outputs,
+  sources,
+  counts = CODE,
+}: Pick<Build, "outputs" | "sources" | "counts">): Promise<boolean> {
   const made = await Promise.all(outputs.map((path) => stat(join(ROOT, path)).catch(() => undefined)));
   if (!made[0] || made.includes(undefined)) return false;
   const times = await Promise.all(sources.map((path) => newest(join(ROOT, path), counts)));

@@ -1,9 +1,9 @@
 /** The built package, for tests that need what users get: real processes, real imports by name, the packed tarball. */
 import { execFile, spawn } from "node:child_process";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { cp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { buildOnce, CACHE, ROOT } from "./build-once.ts";
+import { buildOnce, CACHE, isFresh, ROOT } from "./build-once.ts";
 
 export { ROOT } from "./build-once.ts";
 export const CLI = join(ROOT, "dist/cli.mjs");
@@ -27,13 +27,20 @@ export const builtPackage = (): Promise<void> =>
 const vite = (...args: string[]) =>
   node(join(ROOT, "node_modules/vite/bin/vite.js"), "build", "--config", "ui/vite.config.ts", ...args);
 
-/** Builds the dashboard into `DASHBOARD` when something below ui/ is newer. */
+/** The dashboard in `DASHBOARD`: of dist/ where that is as new as all below ui/, else built. */
 export const builtDashboard = (): Promise<void> =>
   buildOnce({
     name: "dashboard",
     outputs: ["node_modules/.cache/sessarc-test/ui/index.html"],
     sources: ["ui"],
-    make: () => vite("--outDir", DASHBOARD),
+    async make() {
+      const page = { outputs: ["dist/ui/index.html"], sources: ["ui"] };
+      if (!(await isFresh(page))) return vite("--outDir", DASHBOARD);
+      const copy = `${DASHBOARD}.new`;
+      for (const path of [copy, DASHBOARD]) await rm(path, { recursive: true, force: true });
+      await cp(join(ROOT, "dist/ui"), copy, { recursive: true });
+      await rename(copy, DASHBOARD);
+    },
   });
 
 /** Of package.json's `files`: no pattern. */

@@ -17,8 +17,11 @@ const CHECKS = {
   lint: [module("@biomejs/biome/bin/biome"), "check", "."],
 };
 
-const browser = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const chromium = browser.find((path) => path && existsSync(path));
+/** As test/ui/chromium.ts looks for it. */
+const browser = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"].map(
+  (name) => `/usr/bin/${name}`,
+);
+const chromium = [process.env.CHROMIUM, ...browser].find((path) => path && existsSync(path));
 console.log(
   [
     `Lint, types and ${isLong ? "all rounds of all tests: about 8" : "all tests: about 4"} minutes on two idle cores (this machine has ${availableParallelism()}).`,

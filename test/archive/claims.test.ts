@@ -10,6 +10,7 @@ import type { UsageReport } from "../../plugins/insights/index.ts";
 import insights from "../../plugins/insights/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
+import { rounds } from "../rounds.ts";
 
 const MINUTE = 60_000;
 /** Lately, so that the import keeps a place to go on from. */
@@ -152,6 +153,6 @@ it("any cut of the logs in time, in any order, ends in the totals of one import 
       await fresh.close();
       rmSync(home, { recursive: true, force: true });
     }),
-    { numRuns: 25, endOnFailure: true },
+    { numRuns: rounds(25, 6), endOnFailure: true },
   );
 }, 120_000);

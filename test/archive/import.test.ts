@@ -345,7 +345,7 @@ describe("logs that grow", () => {
         if (grown.session.earlierTexts === 0) expect(grown).toEqual(full);
         expect(grown.messages).toEqual(full.messages);
       }),
-      { numRuns: rounds(25) },
+      { numRuns: rounds(25, 6) },
     );
   });
 });

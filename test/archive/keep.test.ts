@@ -9,6 +9,7 @@ import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
 import gemini from "../../plugins/gemini-cli/index.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
+import { rounds } from "../rounds.ts";
 
 const start = () => createTestKernel({ plugins: [archive(), claude(), codex(), gemini()] });
 const sync = (t: TestKernel) => t.send("POST", "/api/import", { all: true });
@@ -280,7 +281,7 @@ it("whatever shrinks, vanishes, is replaced by a stub or comes back, nothing arc
       }
       await t.close();
     }),
-    { numRuns: 25, endOnFailure: true },
+    { numRuns: rounds(25, 6), endOnFailure: true },
   );
 });
 

@@ -425,6 +425,6 @@ it("D4, D7: any interleaving of imports and changes by hand ends as the model sa
         await real.kernel?.close();
       }
     }),
-    { numRuns: rounds(40), endOnFailure: false },
+    { numRuns: rounds(40, 6), endOnFailure: false },
   );
 });

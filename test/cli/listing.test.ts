@@ -1,11 +1,12 @@
-/** `sessions`, `projects`, `usage`: what a user asks on the terminal, of the built command line. */
+/** `sessions`, `projects`, `usage`: what a user asks on the terminal, of the command line. */
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
-import { builtPackage, type Ran, runCli } from "../built.ts";
+import type { Ran } from "../built.ts";
+import { runCommand } from "../command.ts";
 
 const NOW = new Date("2026-11-20T15:00:00Z");
 const homes: string[] = [];
@@ -21,7 +22,7 @@ async function demoHome(): Promise<string> {
   await writeDemo({ home: made, now: NOW, platform: process.platform });
   return made;
 }
-const json = async <T>(...args: string[]) => JSON.parse((await runCli([...args, "--json"], home)).stdout) as T;
+const json = async <T>(...args: string[]) => JSON.parse((await runCommand([...args, "--json"], home)).stdout) as T;
 const rows = (ran: Ran) => ran.stdout.trimEnd().split("\n").slice(1);
 
 interface Listed {
@@ -39,9 +40,8 @@ interface Model {
 }
 
 beforeAll(async () => {
-  await builtPackage();
   home = await demoHome();
-  await runCli(["import"], home);
+  await runCommand(["import"], home);
 }, 240_000);
 afterAll(async () => {
   for (const made of homes) await rm(made, { recursive: true, force: true, maxRetries: 3 });
@@ -49,7 +49,7 @@ afterAll(async () => {
 
 describe("sessions", () => {
   it("lists the newest first, with ids that show takes", async () => {
-    const ran = await runCli(["sessions"], home);
+    const ran = await runCommand(["sessions"], home);
     expect(ran).toMatchObject({ code: 0 });
     const { sessions, total } = await json<Listed>("sessions");
     expect(rows(ran)).toHaveLength(total);
@@ -61,7 +61,7 @@ describe("sessions", () => {
     );
     for (const row of [rows(ran)[0], rows(ran).at(-1)]) {
       const id = row?.split(/\s/)[0] ?? "";
-      expect(await runCli(["show", id, "--limit", "1"], home)).toMatchObject({ code: 0, stderr: "" });
+      expect(await runCommand(["show", id, "--limit", "1"], home)).toMatchObject({ code: 0, stderr: "" });
     }
   });
 
@@ -78,10 +78,10 @@ describe("sessions", () => {
     expect(last.sessions.every((one) => one.endedAt >= "2026-11-20")).toBe(true);
     expect(last.total).toBeLessThan(all.total);
     expect((await json<Listed>("sessions", "--until", "20261101")).sessions.length).toBeGreaterThan(0);
-    const two = await runCli(["sessions", "--limit", "2"], home);
+    const two = await runCommand(["sessions", "--limit", "2"], home);
     expect(rows(two)).toHaveLength(2);
     expect(two.stderr).toMatch(/^2 of \d+; --limit shows more\n$/);
-    expect(await runCli(["sessions", "no such words"], home)).toMatchObject({ code: 3, stdout: "" });
+    expect(await runCommand(["sessions", "no such words"], home)).toMatchObject({ code: 3, stdout: "" });
   });
 });
 
@@ -89,13 +89,13 @@ describe("projects", () => {
   it("lists them with their counts, filtered by words and by tool, with git when asked", async () => {
     const all = await json<{ name: string; tools: string[]; git: unknown }[]>("projects");
     expect(all.length).toBeGreaterThan(3);
-    expect(rows(await runCli(["projects"], home))).toHaveLength(all.length);
+    expect(rows(await runCommand(["projects"], home))).toHaveLength(all.length);
     const codex = await json<typeof all>("projects", "--tool", "codex");
     expect(codex).toEqual(all.filter((project) => project.tools.includes("codex")));
     expect((await json<typeof all>("projects", "tidepool")).map((project) => project.name)).toEqual(["tidepool"]);
     expect(all.every((project) => project.git === null)).toBe(true);
-    expect((await runCli(["projects", "tidepool", "--git"], home)).stdout).toMatch(/ git .*\n.* main/);
-    expect(await runCli(["projects", "nowhere"], home)).toMatchObject({ code: 3, stdout: "" });
+    expect((await runCommand(["projects", "tidepool", "--git"], home)).stdout).toMatch(/ git .*\n.* main/);
+    expect(await runCommand(["projects", "nowhere"], home)).toMatchObject({ code: 3, stdout: "" });
   });
 });
 
@@ -112,14 +112,14 @@ describe("last", () => {
 describe("usage", () => {
   it("of one session: by the beginning of its id, with its sub-agents", async () => {
     const { rows: all } = await json<Usage>("usage", "session");
-    const table = await runCli(["usage", "session"], home);
+    const table = await runCommand(["usage", "session"], home);
     const id = rows(table)[0]?.split(/\s/)[0] ?? "";
     expect(id).toMatch(/^\S{8,}$/);
     const one = await json<Usage>("usage", "session", id);
     expect(all.map((row) => row.key)).toEqual(expect.arrayContaining(one.rows.map((row) => row.key)));
     expect(one.rows[0]?.key).toContain(id);
-    expect(await runCli(["usage", "session", "nothing-like-it"], home)).toMatchObject({ code: 3, stdout: "" });
-    expect(await runCli(["usage", "daily", id], home)).toMatchObject({ code: 2, stdout: "" });
+    expect(await runCommand(["usage", "session", "nothing-like-it"], home)).toMatchObject({ code: 3, stdout: "" });
+    expect(await runCommand(["usage", "daily", id], home)).toMatchObject({ code: 2, stdout: "" });
   });
 
   it("breaks cost down by model, and the parts add up", async () => {
@@ -128,12 +128,14 @@ describe("usage", () => {
       const parts = row.models.reduce((sum, one) => sum + (one.microdollars ?? 0), 0);
       expect(Math.abs(parts - row.cost.microdollars)).toBeLessThanOrEqual(row.models.length);
     }
-    expect((await runCli(["usage", "--breakdown"], home)).stdout).toMatch(/^ {2}claude-sonnet-4-5 .* \$\d+\.\d\d$/m);
+    expect((await runCommand(["usage", "--breakdown"], home)).stdout).toMatch(
+      /^ {2}claude-sonnet-4-5 .* \$\d+\.\d\d$/m,
+    );
   });
 
   it("orders and narrows the table", async () => {
-    const days = rows(await runCli(["usage", "daily"], home)).map((row) => row.slice(0, 10));
-    const turned = await runCli(["usage", "daily", "--order", "desc", "--compact"], home);
+    const days = rows(await runCommand(["usage", "daily"], home)).map((row) => row.slice(0, 10));
+    const turned = await runCommand(["usage", "daily", "--order", "desc", "--compact"], home);
     expect(
       rows(turned)
         .slice(0, -2)
@@ -147,8 +149,8 @@ describe("usage", () => {
     await writeLog(made, "aaaaaaaa-0000-4000-8000-000000000001", "claude-sonnet-4-5-20250929");
     await writeLog(made, "aaaaaaaa-0000-4000-8000-000000000002", "anthropic/claude-sonnet-4.5");
     await writeLog(made, "aaaaaaaa-0000-4000-8000-000000000003", "model-of-nobody");
-    await runCli(["import"], made);
-    const ran = await runCli(["usage", "model", "--evidence"], made);
+    await runCommand(["import"], made);
+    const ran = await runCommand(["usage", "model", "--evidence"], made);
     expect(rows(ran).filter((row) => row.startsWith("claude-sonnet-4-5 "))).toHaveLength(1);
     expect(ran.stdout).toContain(
       "claude-sonnet-4-5: spelled anthropic/claude-sonnet-4.5, claude-sonnet-4-5-20250929\n",
@@ -157,10 +159,10 @@ describe("usage", () => {
     expect(ran.stdout).toMatch(/^model-of-nobody .* —$/m);
     expect(ran.stdout).toMatch(/^total .* \$\d+\.\d\d \+$/m);
     expect(ran.stderr).toContain("no price for model-of-nobody");
-    const daily = await runCli(["usage", "session", "-b"], made);
+    const daily = await runCommand(["usage", "session", "-b"], made);
     expect(daily.stdout).toMatch(/^ +model-of-nobody .* —$/m);
     // Three ids with one beginning: which one is meant is asked.
-    const many = await runCli(["show", "aaaaaaaa"], made);
+    const many = await runCommand(["show", "aaaaaaaa"], made);
     expect(many).toMatchObject({ code: 2, stdout: "" });
     expect(many.stderr).toContain('"aaaaaaaa" fits 3 sessions');
     expect(many.stderr).toContain("aaaaaaaa-0000-4000-8000-000000000002");
@@ -168,7 +170,7 @@ describe("usage", () => {
 
   it("counts from the logs where nothing is archived, says so, and makes no archive", async () => {
     const made = await demoHome();
-    const logs = await runCli(["usage", "--json"], made);
+    const logs = await runCommand(["usage", "--json"], made);
     expect(logs).toMatchObject({
       code: 0,
       stderr: "Nothing is archived: counted from the logs. `sessarc import` keeps them.\n",
@@ -176,7 +178,7 @@ describe("usage", () => {
     expect(existsSync(join(made, ".local/share/sessarc"))).toBe(false);
     const archived = await json<Usage>("usage");
     expect((JSON.parse(logs.stdout) as Usage).totals.cost).toEqual(archived.totals.cost);
-    expect(await runCli(["usage"], await makeHome())).toMatchObject({ code: 3, stdout: "" });
+    expect(await runCommand(["usage"], await makeHome())).toMatchObject({ code: 3, stdout: "" });
   });
 });
 
@@ -216,7 +218,7 @@ describe("search", () => {
       results: all.results,
     });
     expect(await json<{ results: unknown[] }>("search", "tide", "after:9999d")).toMatchObject({ results: all.results });
-    expect(await runCli(["search", "tide", "before:9999d"], home)).toMatchObject({ code: 3 });
+    expect(await runCommand(["search", "tide", "before:9999d"], home)).toMatchObject({ code: 3 });
   });
 });
 
@@ -243,22 +245,25 @@ describe("what is wrong", () => {
     [["serve", "--host", "300.1.1.1"], "300.1.1.1 port 41730 cannot be listened on: "],
     [["serve", "--port", "0", "--host", "198.51.100.7"], "this machine has no such address"],
   ])("%j ends with 2 and says why in words", async (args, message) => {
-    const ran = await runCli(args, home);
+    const ran = await runCommand(args, home);
     expect(ran).toMatchObject({ code: 2, stdout: "" });
     expect(ran.stderr).toContain(message);
     expect(ran.stderr).not.toMatch(/^ +at /m);
   });
 
   it.each([
-    [["export", "last", "-o", "no/such/folder/x.md"], /no\/such\/folder\/x\.md: there is no such file or folder$/m],
-    [["export", "last", "-o", "."], /: it is a folder$/m],
-    [["demo", "file/below"], /a part of its path is a file$/m],
+    [["export", "last", "-o", "@/no/such/folder/x.md"], /no\/such\/folder\/x\.md: there is no such file or folder$/m],
+    [["export", "last", "-o", "@"], /: it is a folder$/m],
+    [["demo", "@/file/below"], /a part of its path is a file$/m],
     [["--data-dir", "file", "import"], /^error .*file.*: /m],
     [["--data-dir", "file/below", "import"], /a part of its path is a file$/m],
     [["--data-dir", "/sys/sessarc", "import"], /^error .*\/sys\/sessarc/m],
   ])("%j ends with 1 and shows no stack", async (args, message) => {
     await writeFile(join(home, "file"), "a file where a folder should be");
-    const ran = await runCli(args, home);
+    const ran = await runCommand(
+      args.map((arg) => arg.replace("@", home)),
+      home,
+    );
     expect(ran).toMatchObject({ code: 1, stdout: "" });
     expect(ran.stderr).toMatch(message);
     expect(ran.stderr).not.toMatch(/^ +at /m);

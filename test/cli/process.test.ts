@@ -1,3 +1,4 @@
+/** The built command as a process: what it serves, how it ends; and what its commands say, in this process where that is the same. */
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,6 +7,7 @@ import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { acquireLock } from "../../core/storage/lock.ts";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import { builtPackage, type RunningService, runCli, spawnCli, startService } from "../built.ts";
+import { runCommand } from "../command.ts";
 
 const NOW = new Date("2026-11-20T15:00:00Z");
 const homes: string[] = [];
@@ -119,9 +121,14 @@ describe("wrong usage", () => {
     [["serve", "now"], 'takes no "now"'],
     [["import", "--tool", "notepad"], 'Unknown tool "notepad"'],
   ])("%j ends with 2 and says why on stderr", async (args, message) => {
-    const ran = await runCli(args, await emptyHome());
+    const ran = await runCommand(args, await emptyHome());
     expect(ran).toMatchObject({ code: 2, stdout: "" });
     expect(ran.stderr).toContain(message);
+  });
+
+  it("ends the process with 2", async () => {
+    const ran = await runCli(["imprt"], await emptyHome());
+    expect(ran).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("did you mean import?") });
   });
 
   it("prints help and version to stdout", async () => {
@@ -130,42 +137,42 @@ describe("wrong usage", () => {
       code: 0,
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
     });
-    expect(await runCli(["search", "--help"], home)).toMatchObject({
+    expect(await runCommand(["search", "--help"], home)).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("--limit"),
     });
-    expect(await runCli(["help", "import"], home)).toMatchObject({
+    expect(await runCommand(["help", "import"], home)).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("--dry-run"),
     });
-    expect(await runCli(["--help"], home)).toMatchObject({ code: 0, stdout: expect.stringContaining("doctor") });
+    expect(await runCommand(["--help"], home)).toMatchObject({ code: 0, stdout: expect.stringContaining("doctor") });
   });
 });
 
 describe("commands on the archive", () => {
   it("import everything, then find and show it", async () => {
     const home = await demoHome();
-    const dry = await runCli(["import", "--dry-run"], home);
+    const dry = await runCommand(["import", "--dry-run"], home);
     expect(dry.stdout).toMatch(/^(\d+) of \1 sessions would be imported$/m);
     const imported = await runCli(["import"], home);
     expect(imported).toMatchObject({ code: 0, stderr: "" });
     expect(imported.stdout).toMatch(/^claude-code +7 +0 +0 +0$/m);
     expect(imported.stdout).toMatch(/^20 imported, 0 unchanged, 0 failed: \d+ messages/m);
-    expect((await runCli(["import"], home)).stdout).toMatch(/^0 imported, 20 unchanged, 0 failed/m);
+    expect((await runCommand(["import"], home)).stdout).toMatch(/^0 imported, 20 unchanged, 0 failed/m);
 
-    const found = await runCli(["search", "chiffchaff"], home);
+    const found = await runCommand(["search", "chiffchaff"], home);
     expect(found).toMatchObject({ code: 0 });
     expect(found.stdout).toContain("chiffchaff");
-    expect(await runCli(["search", "no-such-word-anywhere"], home)).toMatchObject({ code: 3, stdout: "" });
+    expect(await runCommand(["search", "no-such-word-anywhere"], home)).toMatchObject({ code: 3, stdout: "" });
 
-    const { stdout } = await runCli(["search", "Send ISO strings", "--json"], home);
+    const { stdout } = await runCommand(["search", "Send ISO strings", "--json"], home);
     const [first] = (JSON.parse(stdout) as { results: { session: { id: string } }[] }).results;
     const id = first?.session.id ?? "";
-    const shown = await runCli(["show", id.split(":")[1]?.slice(0, 8) ?? "", "--kinds", "user"], home);
+    const shown = await runCommand(["show", id.split(":")[1]?.slice(0, 8) ?? "", "--kinds", "user"], home);
     expect(shown).toMatchObject({ code: 0, stderr: "" });
     expect(shown.stdout).toContain("extremes answers raw milliseconds. Send ISO strings.");
     expect(shown.stdout).not.toContain("tool_use");
-    expect(await runCli(["show", "codex:nothing"], home)).toMatchObject({
+    expect(await runCommand(["show", "codex:nothing"], home)).toMatchObject({
       code: 3,
       stderr: "error No session codex:nothing\n",
     });
@@ -173,11 +180,11 @@ describe("commands on the archive", () => {
 
   it("import one tool or one project alone", async () => {
     const home = await demoHome();
-    expect((await runCli(["import", "--tool", "codex"], home)).stdout).toMatch(/^3 imported/m);
-    expect((await runCli(["import", "--project", "field-notes"], home)).stdout).toMatch(/^2 imported/m);
-    expect((await runCli(["import", "-t", "copilot", "-p", "ledger"], home)).stdout).toMatch(/^1 imported/m);
-    expect(await runCli(["import", "--project", "nowhere"], home)).toMatchObject({ code: 3 });
-    expect(await runCli(["import"], await emptyHome())).toMatchObject({ code: 3, stdout: "" });
+    expect((await runCommand(["import", "--tool", "codex"], home)).stdout).toMatch(/^3 imported/m);
+    expect((await runCommand(["import", "--project", "field-notes"], home)).stdout).toMatch(/^2 imported/m);
+    expect((await runCommand(["import", "-t", "copilot", "-p", "ledger"], home)).stdout).toMatch(/^1 imported/m);
+    expect(await runCommand(["import", "--project", "nowhere"], home)).toMatchObject({ code: 3 });
+    expect(await runCommand(["import"], await emptyHome())).toMatchObject({ code: 3, stdout: "" });
   });
 
   it("import reports a log that cannot be read and goes on with the others", async () => {
@@ -193,16 +200,16 @@ describe("commands on the archive", () => {
       join(codex, "rollout-2026-11-20T10-00-00-a.jsonl"),
       await readFile(join(demo, ".codex", log ?? "")),
     );
-    const ran = await runCli(["import"], home);
+    const ran = await runCommand(["import"], home);
     expect(ran.stdout).toMatch(/^1 imported/m);
     expect(ran.stderr).toContain("opencode.db");
   });
 
   it("ask the running service, and answer the same without it", async () => {
     const home = await demoHome();
-    await runCli(["import"], home);
+    await runCommand(["import"], home);
     const ask = async () => {
-      const { stdout } = await runCli(["search", "tide", "--json", "--limit", "1000"], home);
+      const { stdout } = await runCommand(["search", "tide", "--json", "--limit", "1000"], home);
       const { results } = JSON.parse(stdout) as { results: { session: { id: string }; matches: unknown[] }[] };
       return results.map(({ session, matches }) => [session.id, matches]);
     };
@@ -210,9 +217,11 @@ describe("commands on the archive", () => {
     expect(without.length).toBeGreaterThan(5);
     const service = await start([], home);
     expect(await ask()).toEqual(without);
-    const plugins = JSON.parse((await runCli(["plugins", "--json"], home)).stdout) as { plugins: { name: string }[] };
+    const plugins = JSON.parse((await runCommand(["plugins", "--json"], home)).stdout) as {
+      plugins: { name: string }[];
+    };
     expect(plugins).toEqual(await getJson(service, "/plugins"));
-    expect((await runCli(["import"], home)).stdout).toMatch(/^0 imported, 20 unchanged/m);
+    expect((await runCommand(["import"], home)).stdout).toMatch(/^0 imported, 20 unchanged/m);
   });
 
   it("ask a service that wants a token", async () => {
@@ -220,15 +229,15 @@ describe("commands on the archive", () => {
     const service = await start(["--auth"], home);
     expect((await fetch(new URL("/api/projects", service.url))).status).toBe(401);
     expect(service.stderr()).toMatch(/^Log in with this link, once: http:\/\/127\.0\.0\.1:\d+\/auth\/\S+$/m);
-    expect(await runCli(["plugins"], home)).toMatchObject({ code: 0 });
-    expect((await runCli(["import", "--tool", "codex"], home)).stdout).toMatch(/^3 imported/m);
+    expect(await runCommand(["plugins"], home)).toMatchObject({ code: 0 });
+    expect((await runCommand(["import", "--tool", "codex"], home)).stdout).toMatch(/^3 imported/m);
   });
 
   it("end with 4 when the lock names a service that does not answer", async () => {
     const home = await emptyHome();
     const lock = await acquireLock(dataDir(home), { port: 9, url: "http://127.0.0.1:9/" });
     try {
-      const ran = await runCli(["search", "x"], home);
+      const ran = await runCommand(["search", "x"], home);
       expect(ran).toMatchObject({ code: 4, stdout: "" });
       expect(ran.stderr).toContain("The service at http://127.0.0.1:9/ does not answer");
     } finally {
@@ -275,7 +284,7 @@ describe("commands on the archive", () => {
 describe("doctor", () => {
   it("looks without making an archive, and finds the tools", async () => {
     const home = await demoHome();
-    const ran = await runCli(["doctor"], home);
+    const ran = await runCommand(["doctor"], home);
     expect(ran).toMatchObject({ code: 0, stderr: "" });
     expect(ran.stdout).toMatch(/^ok +claude-code +Claude Code: \d+ sessions in /m);
     expect(existsSync(dataDir(home))).toBe(false);
@@ -283,10 +292,10 @@ describe("doctor", () => {
 
   it("checks the archive, and asks the service when there is one", async () => {
     const home = await demoHome();
-    await runCli(["import"], home);
-    expect((await runCli(["doctor"], home)).stdout).toMatch(/^ok +catalogue .*intact$/m);
+    await runCommand(["import"], home);
+    expect((await runCommand(["doctor"], home)).stdout).toMatch(/^ok +catalogue .*intact$/m);
     await start([], home);
-    const served = await runCli(["doctor", "--json"], home);
+    const served = await runCommand(["doctor", "--json"], home);
     const { checks } = JSON.parse(served.stdout) as { checks: { name: string; status: string; detail: string }[] };
     expect(checks.find((check) => check.name === "service")).toMatchObject({
       status: "ok",

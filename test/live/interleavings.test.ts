@@ -107,7 +107,7 @@ it("whatever is appended, cut, replaced, deleted, synced and reconnected in what
       client.vanish();
       await client.ended;
     }),
-    { numRuns: rounds(50), seed: 20261120, endOnFailure: true },
+    { numRuns: rounds(50, 8), seed: 20261120, endOnFailure: true },
   );
 });
 

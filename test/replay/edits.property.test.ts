@@ -21,7 +21,7 @@ const REAL: Readonly<Record<string, AdapterPlugin>> = {
   copilot: copilot(undefined),
   cursor: cursor(undefined),
 };
-const EACH = rounds(56, 8);
+const EACH = rounds(56, 6);
 const minute = (i: number) => new Date(Date.UTC(2026, 0, 1, 0, i * 10)).toISOString();
 
 describe("replayed edits", () => {

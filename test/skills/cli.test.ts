@@ -2,21 +2,20 @@
 import { existsSync } from "node:fs";
 import { readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import { makeTempDir } from "../_setup.ts";
-import { builtPackage, ROOT, runCli } from "../built.ts";
+import { ROOT } from "../built.ts";
+import { runCommand } from "../command.ts";
 import { createRemote } from "./remote.ts";
 import { plant, skillText } from "./world.ts";
-
-beforeAll(builtPackage);
 
 const dataDir = (home: string) => join(home, ".local/share/sessarc");
 
 describe("sessarc skills", () => {
   it("scans, imports, links, shows, unlinks; JSON and exit codes", async () => {
     const home = await makeTempDir();
-    const run = (...args: string[]) => runCli(["skills", ...args], home);
+    const run = (...args: string[]) => runCommand(["skills", ...args], home);
     expect(await run("list")).toMatchObject({ code: 3, stdout: "" });
     expect(await run("scan")).toMatchObject({ code: 3, stdout: "" });
     const path = await plant(home, ".claude/skills", "notes");
@@ -57,7 +56,7 @@ describe("sessarc skills", () => {
     const home = await makeTempDir();
     const remote = await createRemote(home);
     await remote.commit({ "s/SKILL.md": skillText("s"), "s/a.md": "one\n" });
-    const run = (...args: string[]) => runCli(["skills", ...args], home, { SESSARC_ALLOW_FILE_REMOTES: "1" });
+    const run = (...args: string[]) => runCommand(["skills", ...args], home, { SESSARC_ALLOW_FILE_REMOTES: "1" });
     const dry = await run("import", remote.url, "--dry-run");
     expect([dry.code, dry.stdout]).toEqual([0, "s  s  2 files\n"]);
     expect((await run("import", remote.url)).stdout).toMatch(/^Imported s at [0-9a-f]{12}\n$/);
@@ -81,15 +80,15 @@ describe("our own skill", () => {
   it("is shipped, imported with --self, linked, and every example in it runs", async () => {
     const home = await makeTempDir();
     await writeDemo({ home, now: new Date(), platform: process.platform });
-    const imported = await runCli(["skills", "import", "--self", "--json"], home);
+    const imported = await runCommand(["skills", "import", "--self", "--json"], home);
     expect(JSON.parse(imported.stdout)).toMatchObject({ id: "sessarc", name: "sessarc", problem: null });
-    expect((await runCli(["skills", "import", "--self"], home)).code).toBe(0);
-    expect((await runCli(["skills", "link", "sessarc", "--tool", "claude-code"], home)).code).toBe(0);
+    expect((await runCommand(["skills", "import", "--self"], home)).code).toBe(0);
+    expect((await runCommand(["skills", "link", "sessarc", "--tool", "claude-code"], home)).code).toBe(0);
     const text = await readFile(join(home, ".claude/skills/sessarc/SKILL.md"), "utf8");
     expect(text).toBe(await readFile(join(ROOT, "plugins/skills/own/sessarc/SKILL.md"), "utf8"));
 
-    expect((await runCli(["import", "--all"], home)).code).toBe(0);
-    const found = await runCli(["search", "station", "--json", "--limit", "1"], home);
+    expect((await runCommand(["import", "--all"], home)).code).toBe(0);
+    const found = await runCommand(["search", "station", "--json", "--limit", "1"], home);
     const session: string = JSON.parse(found.stdout).results[0].session.id;
     const examples = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap((block) =>
       (block[1] ?? "").trim().split("\n"),
@@ -98,7 +97,7 @@ describe("our own skill", () => {
     for (const example of examples) {
       const [program, ...args] = example.replaceAll("<session>", session).match(/"[^"]*"|\S+/g) ?? [];
       expect(program).toBe("sessarc");
-      const ran = await runCli(
+      const ran = await runCommand(
         args.map((arg) => arg.replace(/^"(.*)"$/, "$1")),
         home,
       );

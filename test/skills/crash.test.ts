@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { digestOf } from "../../plugins/skills/content/tree.ts";
 import { bundleScript } from "../_setup.ts";
 import type { TestKernel } from "../kernel.ts";
-import { rounds } from "../rounds.ts";
+import { LONG, rounds } from "../rounds.ts";
 import { type Action, act, NAMES, originalOf, placeOf, plantThing, TOOLS } from "./actions.ts";
 import { picture, plant, skillKernel } from "./world.ts";
 
@@ -147,12 +147,12 @@ describe("nothing that is not ours is changed or removed", () => {
           await rm(home, { recursive: true, force: true });
         }
       }),
-      { numRuns: rounds(60), endOnFailure: true },
+      { numRuns: rounds(60, 8), endOnFailure: true },
     );
   });
 
   /** In parts, each with sequences and steps of its own. */
-  it.each([1, 2, 3, 4])("when the process is killed between any two steps (%i)", async () => {
+  it.each(LONG ? [1, 2, 3, 4] : [1])("when the process is killed between any two steps (%i)", async () => {
     await fc.assert(
       fc.asyncProperty(
         actions,
@@ -195,7 +195,7 @@ describe("nothing that is not ours is changed or removed", () => {
         },
       ),
       // Each try takes a process: what failed is told as it is.
-      { numRuns: rounds(24, 4), endOnFailure: true },
+      { numRuns: rounds(24, 8), endOnFailure: true },
     );
   });
 });

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import { bundleScript } from "../_setup.ts";
+import { LONG } from "../rounds.ts";
 import type { Job } from "./durability-child.ts";
 
 /** One process that writes until it is killed; it starts warming up when made. */
@@ -74,11 +75,11 @@ async function check(dir: string, acknowledged: Set<number>): Promise<{ last: nu
   return { last: Math.max(0, ...found) };
 }
 
-const ROUNDS = 70;
+const ROUNDS = LONG ? 70 : 18;
 /** A snapshot after almost every batch; after some twenty; long journals, as usual. */
 const LIMITS = [300, 12_000, 8 * 2 ** 20];
 
-describe("a process killed while it writes to three archives, 70 times", () => {
+describe(`a process killed while it writes to three archives, ${ROUNDS} times`, () => {
   it("every acknowledged batch is there, none by half and none twice, and the next start goes on from that", async () => {
     const archives = LIMITS.map((journalLimit) => ({
       dir: join(home, `limit-${journalLimit}`),

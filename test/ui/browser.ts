@@ -27,6 +27,7 @@ import skills from "../../plugins/skills/index.ts";
 import { builtDashboard, DASHBOARD } from "../built.ts";
 import { testEnv } from "../kernel.ts";
 import { NO_BROWSER, openBrowser } from "./chromium.ts";
+import { answered, watchTraffic } from "./traffic.ts";
 
 export const describeUi = describe.skipIf(NO_BROWSER);
 
@@ -103,6 +104,7 @@ export function useStage(options: StageOptions = {}): () => Stage {
       locale: "en-GB",
       timezoneId: "Europe/Berlin",
     });
+    watchTraffic(context);
     const page = await context.newPage();
     page.setDefaultTimeout(LIMIT);
     const seen: string[] = [];
@@ -145,9 +147,21 @@ export async function visit({ page, url }: Stage, path: string): Promise<void> {
   await page.goto(url + path);
   await settled(page);
 }
+/** Goes to an address within the loaded page, as its own links do: a third of the work. */
+export async function go({ page }: Stage, path: string): Promise<void> {
+  await page.evaluate((address) => {
+    history.pushState(null, "", address);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }, path);
+  await settled(page);
+}
 export async function settled(page: Page): Promise<void> {
   await page.waitForSelector("main h1", { state: "attached" });
-  await page.waitForLoadState("networkidle");
+  // What an answer brings may ask for more, at once or when it is drawn: still is what stays still.
+  for (let still = 0; still < 2; still++) {
+    if (await answered(page, LIMIT)) still = 0;
+    await painted(page);
+  }
 }
 
 /** Resolves when what changed is laid out and drawn: a new width, a new theme. */

@@ -12,6 +12,8 @@ declare module "vitest" {
 /** Undefined on a machine without one. */
 export const EXECUTABLE = [
   process.env.CHROMIUM,
+  // The same browser without windows: a quarter less of a processor.
+  "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",

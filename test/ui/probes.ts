@@ -3,8 +3,11 @@ import type { Page } from "playwright-core";
 
 /** Everything wrong with the look of the page as it stands, one line each. Moves the focus. */
 export async function looks(page: Page): Promise<string[]> {
-  return [...(await page.evaluate(seen)), ...(await unseenFocus(page))];
+  return [...(await layoutFaults(page)), ...(await unseenFocus(page))];
 }
+
+/** What sticks out, is cut, or stands out of its column. */
+export const layoutFaults = (page: Page): Promise<string[]> => page.evaluate(seen);
 
 /** Runs in the page. */
 function seen(): string[] {

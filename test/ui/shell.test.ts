@@ -1,6 +1,6 @@
 /** The frame around every screen: rail, menu of small screens, lost connection, zoom, print, forced colours. */
 import { expect, it } from "vitest";
-import { describeUi, projectId, type Stage, sessionId, settled, useStage, visit } from "./browser.ts";
+import { describeUi, go, projectId, type Stage, sessionId, settled, useStage, visit } from "./browser.ts";
 
 describeUi("dashboard: shell", () => {
   const get = useStage();
@@ -103,8 +103,9 @@ describeUi("dashboard: shell", () => {
       [720, "l"],
     ] as const) {
       await page.setViewportSize({ width, height: 600 });
+      await visit(stage, "/");
       for (const path of paths) {
-        await visit(stage, path);
+        await go(stage, path);
         await page.evaluate((value) => {
           document.documentElement.dataset.size = value;
         }, size);
