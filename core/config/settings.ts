@@ -1,10 +1,11 @@
 /** `settings.json` in the data directory: what the user set in the dashboard. Code in the configuration file cannot be rewritten; this can. */
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { SessarcError } from "../errors/error.ts";
 import { writeFileAtomic } from "../utils/atomic.ts";
 import { isGone } from "../utils/gone.ts";
+import { makeFolder } from "../utils/make-folder.ts";
 
 export interface Settings {
   /** Folders added by tool, absolute. */
@@ -22,7 +23,7 @@ export async function readSettings(dataDir: string): Promise<Settings> {
 /** Replaces what `changes` names and keeps everything else in the file. Resolves when it is on disk. One writer at a time. */
 export async function writeSettings(dataDir: string, changes: Partial<Settings>): Promise<void> {
   const whole = { ...(await readWhole(dataDir)), ...changes };
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makeFolder(dataDir, 0o700);
   await writeFileAtomic(fileOf(dataDir), `${JSON.stringify(whole, null, 2)}\n`);
 }
 

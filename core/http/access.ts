@@ -1,9 +1,10 @@
 /** Token mode (`--auth`): who may call. Off on loopback unless asked for; then every question here answers yes. */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Access } from "../contract/access.ts";
 import { writeFileAtomic } from "../utils/atomic.ts";
+import { makeFolder } from "../utils/make-folder.ts";
 
 /** Shape of `<data directory>/access.json`, mode 0600. */
 export interface Discovery {
@@ -34,7 +35,7 @@ export async function createAccess(required: boolean, dataDir: string): Promise<
 
   async function write(): Promise<void> {
     const live = running && { pid: process.pid, url: running.url, token, login: `${running.url}auth/${ticket}` };
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await makeFolder(dataDir, 0o700);
     await writeFileAtomic(file, `${JSON.stringify({ ...stable, ...live }, null, 2)}\n`);
   }
   await write();

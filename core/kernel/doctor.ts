@@ -1,10 +1,12 @@
 /** Checks of this machine and this archive: what could be wrong, and what to do about it. */
-import { chmod, mkdir, stat, statfs } from "node:fs/promises";
+import { chmod, stat, statfs } from "node:fs/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Adapter, AdapterEnv } from "../contract/adapter.ts";
 import type { Kernel } from "../contract/kernel.ts";
 import type { DoctorCheck, DoctorReport } from "../contract/reports.ts";
+import { toStorageError } from "../storage/storage-error.ts";
 import { formatBytes, formatCount } from "../terminal/format.ts";
+import { makeFolder } from "../utils/make-folder.ts";
 
 /** Runtime, data directory and free space. With `fix`, what is safe to mend is mended. */
 export async function checkMachine(dataDir: string, fix: boolean): Promise<DoctorCheck[]> {
@@ -35,7 +37,8 @@ function checkRuntime(): DoctorCheck {
 
 async function checkDataDir(path: string, fix: boolean): Promise<DoctorCheck[]> {
   const name = "data directory";
-  if (fix) await mkdir(path, { recursive: true, mode: 0o700 });
+  const made = fix ? await makeFolder(path, 0o700).catch((error: unknown) => toStorageError(error, path)) : undefined;
+  if (made instanceof Error) return [{ name, status: "fail", detail: made.message, fix: "Choose another --data-dir." }];
   const info = await stat(path).catch((error: NodeJS.ErrnoException) => error);
   if (info instanceof Error) {
     const missing = info.code === "ENOENT";

@@ -3,10 +3,10 @@
  * then (`snapshot.ts`). One process owns the directory; it holds the lock.
  */
 import * as disk from "node:fs/promises";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { SessarcError } from "../errors/error.ts";
 import { type DiskCalls, writeFileAtomic } from "../utils/atomic.ts";
+import { makeFolder } from "../utils/make-folder.ts";
 import { checkParams, type Image } from "./image.ts";
 import { createJournal, type Journal } from "./journal.ts";
 import { encodeBatch, encodeGroup } from "./journal-format.ts";
@@ -83,7 +83,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   async function open(): Promise<Recovered> {
     const recovered = await recover(dir);
-    if (!readOnly) await mkdir(dir, { recursive: true, mode: 0o700 }).catch(fail(dir));
+    if (!readOnly) await makeFolder(dir, 0o700).catch(fail(dir));
     if (!readOnly && recovered.tornBytes > 0) {
       const kept = await keepTorn(dir, recovered).catch(fail(dir));
       notice(

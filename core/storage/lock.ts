@@ -1,11 +1,12 @@
 /** One process owns a data directory: `lock.json` says which, and where it listens. */
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { link, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SessarcError } from "../errors/error.ts";
 import { tempName, writeFileAtomic } from "../utils/atomic.ts";
 import { isGone } from "../utils/gone.ts";
+import { makeFolder } from "../utils/make-folder.ts";
 import { type Identity, isRunning, ownIdentity } from "./process-identity.ts";
 import { toStorageError } from "./storage-error.ts";
 
@@ -58,7 +59,7 @@ export async function acquireLock(dataDir: string, address: LockAddress = {}): P
   let info: LockInfo = { ...(await ownIdentity()), ...address, startedAt: new Date().toISOString(), token };
   let tookOver = false;
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await makeFolder(dataDir, 0o700);
     tookOver = await take(path, info);
   } catch (error) {
     throw toStorageError(error, path);

@@ -28,6 +28,14 @@ async function deadPid(): Promise<number> {
 }
 
 describe("acquireLock", () => {
+  it.runIf(process.platform === "linux")("comes back from where no folder can be made, with the path", async () => {
+    // Node's recursive mkdir turns for ever there.
+    await expect(acquireLock("/proc/sessarc/archive")).rejects.toMatchObject({
+      code: "STORAGE_READ_ONLY",
+      params: { path: "/proc/sessarc/archive/lock.json" },
+    });
+  });
+
   it("names the owner to a second start, and is free after release", async () => {
     const lock = await acquireLock(dir);
     await lock.update({ port: 41730, url: "http://127.0.0.1:41730/" });
