@@ -1,7 +1,7 @@
 /** `sessarc …`: from argv to an exit code. */
 import type { ConfigFlags, LoadedConfig } from "../config/config.ts";
 import type { Command } from "../contract/command.ts";
-import { isSessarcError, type SessarcError } from "../errors/error.ts";
+import { isSessarcError, leftOut, type SessarcError } from "../errors/error.ts";
 import { type Client, createClient } from "../serve/client.ts";
 import { printable, wantsColour } from "../terminal/style.ts";
 import { enableDebug } from "../utils/debug.ts";
@@ -39,7 +39,7 @@ async function runCommand(io: CliIo): Promise<number> {
     env: io.env,
     plugins: needed(command, flags, plugins, config.plugins),
     scratchPlugins: all,
-    log: (line) => void io.stderr.write(`${line}\n`),
+    log: once((line) => void io.stderr.write(`${line}\n`)),
   });
   try {
     const { run } = await command.load();
@@ -48,6 +48,15 @@ async function runCommand(io: CliIo): Promise<number> {
   } finally {
     await client.close();
   }
+}
+
+/** A command that looks at the logs beside the archive boots twice; what it says of the plugins stands there once. */
+function once(say: (line: string) => void): (line: string) => void {
+  const said = new Set<string>();
+  return (line) => {
+    if (!said.has(line)) say(line);
+    said.add(line);
+  };
 }
 
 /** Built-in commands need no configuration to be found; only for unknown names its plugins are asked. */
@@ -93,7 +102,7 @@ async function configure(
     return { config: await loadConfig({ flags: toConfigFlags(flags), env, cwd, file: textFlag(flags, "config") }) };
   } catch (error) {
     if (!anyway || !isSessarcError(error)) throw error;
-    io.stderr.write(`Left out: ${printable(error.message)} ${printable(error.fix ?? "")}`.trimEnd().concat("\n"));
+    io.stderr.write(`${printable(leftOut(error))}\n`);
     const { resolveConfig } = await import("../config/config.ts");
     return { config: resolveConfig({}, { ...toConfigFlags(flags), plugins: undefined }, env, cwd), configError: error };
   }

@@ -81,3 +81,8 @@ export function toErrorBody(error: unknown, errorId = ""): ErrorBody {
     ...(known.status >= 500 && errorId ? { errorId } : {}),
   };
 }
+
+/** One line about something that everything else works without: what it is, and what to do. */
+export function leftOut({ message, fix }: { message: string; fix?: string | null | undefined }): string {
+  return `Left out: ${/[.!?]$/.test(message) || !fix ? message : `${message}.`}${fix ? ` ${fix}` : ""}`;
+}

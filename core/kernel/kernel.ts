@@ -7,7 +7,7 @@ import type { ResolvedConfig } from "../contract/config.ts";
 import type { HttpApp, Kernel, ServedAddress, Services } from "../contract/kernel.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import type { PluginProblem } from "../contract/reports.ts";
-import { isSessarcError, SessarcError } from "../errors/error.ts";
+import { isSessarcError, leftOut, SessarcError } from "../errors/error.ts";
 import { createAccess } from "../http/access.ts";
 import type { Callable } from "../http/call.ts";
 import { toRequest } from "../http/in-process.ts";
@@ -61,7 +61,7 @@ export async function bootKernel(options: KernelOptions): Promise<Callable> {
   const report = (plugin: string, error: unknown) => {
     const problem = toProblem(plugin, error);
     registry.report(problem);
-    log(`Left out: ${problem.message}${problem.fix ? ` ${problem.fix}` : ""}`);
+    log(leftOut(problem));
     debugError("plugins", plugin, error);
   };
   const door = createDoor(registry, options.onBroken === "leave-out" ? report : undefined);

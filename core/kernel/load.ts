@@ -1,4 +1,5 @@
 /** From what a configuration names to plugins and adapters, in this thread and in pool workers. */
+import { fileURLToPath } from "node:url";
 import { importModule } from "../config/module.ts";
 import type { Adapter } from "../contract/adapter.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
@@ -32,7 +33,7 @@ export async function loadPlugins(
       return { plugin: source ? await loadPlugin(source, limitMs) : inPlace(it as Plugin), source };
     } catch (error) {
       if (!onBroken || isBuiltIn(source)) throw error;
-      onBroken(source?.specifier ?? nameOf(it), error);
+      onBroken(source ? placeOf(source) : nameOf(it), error);
       return undefined;
     }
   });
@@ -45,6 +46,10 @@ export const isBuiltIn = (source: PluginEntry | undefined): boolean =>
 
 const isEntry = (it: Plugin | PluginEntry): it is PluginEntry => "specifier" in it;
 
+/** As people write it: a path, or the name of a package. */
+const placeOf = ({ specifier }: PluginEntry): string =>
+  specifier.startsWith("file:") ? fileURLToPath(specifier) : specifier;
+
 const inPlace = (plugin: Plugin): Plugin => heed(checkPlugin(plugin, "a plugin of the list"));
 
 const nameOf = (it: unknown): string =>
@@ -54,7 +59,8 @@ const nameOf = (it: unknown): string =>
 export async function loadPlugin(entry: PluginEntry, limitMs = LOAD_MS): Promise<Plugin> {
   const { specifier, options } = entry;
   const load: () => Promise<{ default?: unknown }> = entry.load ?? (() => importModule(specifier));
-  const late = new SessarcError("PLUGIN_TIMEOUT", { plugin: specifier, step: "its import", ms: limitMs });
+  const place = placeOf(entry);
+  const late = new SessarcError("PLUGIN_TIMEOUT", { plugin: place, step: "its import", ms: limitMs });
   let plugin: unknown;
   try {
     let module: { default?: unknown } = {};
@@ -67,9 +73,9 @@ export async function loadPlugin(entry: PluginEntry, limitMs = LOAD_MS): Promise
     plugin = module.default(options);
   } catch (cause) {
     if (cause === late) throw late;
-    throw new SessarcError("PLUGIN_INVALID", { specifier, ...whyBroken(specifier, cause) }, { cause });
+    throw new SessarcError("PLUGIN_INVALID", { specifier: place, ...whyBroken(specifier, cause) }, { cause });
   }
-  const checked = checkPlugin(plugin, specifier);
+  const checked = checkPlugin(plugin, place);
   return isBuiltIn(entry) ? checked : heed(checked);
 }
 
