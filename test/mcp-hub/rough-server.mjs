@@ -5,9 +5,12 @@ import { createInterface } from "node:readline";
 
 const [mode = "", file = ""] = process.argv.slice(2);
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-const note = (line) => file && appendFileSync(file, `${line}\n`);
+const note = (line) => file && mode !== "names" && appendFileSync(file, `${line}\n`);
 
-const TOOLS = ["echo", "wait", "huge", "crash", "say.it", "report", "env", "slow-progress"];
+const TOOLS =
+  mode === "names"
+    ? JSON.parse(file)
+    : ["echo", "wait", "huge", "crash", "say.it", "report", "env", "slow-progress", "touch", "storm"];
 let description = "A tool";
 let extra = [];
 
@@ -27,13 +30,26 @@ if (mode === "deaf" || mode === "child") {
 const answers = {
   initialize: ({ protocolVersion }) => ({
     protocolVersion,
-    capabilities: { tools: { listChanged: true }, logging: {} },
+    capabilities: {
+      tools: { listChanged: true },
+      logging: {},
+      ...(mode === "resources" ? { resources: { subscribe: true } } : {}),
+    },
     serverInfo: { name: "rough", version: "1" },
   }),
   "tools/list": () => ({
     tools: [...TOOLS, ...extra].map((name) => ({ name, description, inputSchema: { type: "object" } })),
   }),
   "logging/setLevel": () => ({}),
+  "resources/list": () => ({ resources: [{ uri: "rough://one", name: "one" }] }),
+  "resources/subscribe": ({ uri }) => {
+    note(`subscribed ${uri}`);
+    return {};
+  },
+  "resources/unsubscribe": ({ uri }) => {
+    note(`unsubscribed ${uri}`);
+    return {};
+  },
 };
 
 function call(id, { name, arguments: args = {}, _meta }) {
@@ -54,6 +70,19 @@ function call(id, { name, arguments: args = {}, _meta }) {
       send({ method: "notifications/tools/list_changed" });
       send({ method: "notifications/tools/list_changed" });
       return says("changed");
+    case "touch":
+      send({ method: "notifications/resources/updated", params: { uri: args.uri } });
+      return says("touched");
+    case "storm": {
+      let left = args.count;
+      const timer = setInterval(() => {
+        for (let i = 0; i < 20 && left > 0; i++, left--) send({ method: "notifications/tools/list_changed" });
+        if (left > 0) return;
+        clearInterval(timer);
+        says("over");
+      }, 10);
+      return;
+    }
     case "env":
       return says(JSON.stringify(process.env));
     case "slow-progress": {

@@ -1,10 +1,14 @@
 /** Real servers of the npm registry behind the hub, with the official clients of both eras. */
+
+import { realpath } from "node:fs/promises";
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { ElicitRequestSchema, ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { makeTempDir } from "../_setup.ts";
 import { packageServer, serveHub } from "./_hub.ts";
+import { addReferenceServers, asLegacy, asModern, useReferenceServers } from "./_reference.ts";
 
 async function legacyClient(url: string, capabilities: object = {}, path = "mcp") {
   const client = new Client({ name: "test", version: "1" }, { capabilities });
@@ -31,49 +35,42 @@ async function modernClient(url: string, capabilities: object = {}, path = "mcp"
   return { client, connect };
 }
 
-describe("mcp-hub: server-everything", () => {
-  it("legacy client: lists, calls, progress", { timeout: 60_000 }, async () => {
+describe("mcp-hub: servers of the registry", { timeout: 60_000 }, () => {
+  it("serve clients of both eras at once, with the filesystem and memory servers beside it", async () => {
     const { url, add } = await serveHub();
-    await add("ev", packageServer("server-everything"));
-    const { client, connect } = await legacyClient(url);
-    await connect();
-    const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toContain("ev__echo");
-    expect(await client.callTool({ name: "ev__echo", arguments: { message: "hi" } })).toMatchObject({
-      content: [{ type: "text", text: "Echo: hi" }],
-    });
-    const progress: number[] = [];
-    await client.callTool(
-      { name: "ev__trigger-long-running-operation", arguments: { duration: 1, steps: 4 } },
-      undefined,
-      {
-        onprogress: ({ progress: at }) => void progress.push(at),
-      },
-    );
-    expect(progress).toEqual([1, 2, 3, 4]);
+    const folder = await makeTempDir();
+    await addReferenceServers(add, folder);
+    const [legacy, modern] = await Promise.all([legacyClient(url), modernClient(url)]);
+    await Promise.all([legacy.connect(), modern.connect()]);
+    await Promise.all([
+      useReferenceServers(asLegacy(legacy.client), folder, "legacy"),
+      useReferenceServers(asModern(modern.client), folder, "modern"),
+    ]);
   });
 
-  it("modern client: the same", { timeout: 60_000 }, async () => {
+  it("the filesystem server works in the folders its client names, each client in its own", async () => {
     const { url, add } = await serveHub();
-    await add("ev", packageServer("server-everything"));
-    const { client, connect } = await modernClient(url);
-    await connect();
-    const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toContain("ev__echo");
-    expect(await client.callTool({ name: "ev__echo", arguments: { message: "hi" } })).toMatchObject({
-      content: [{ type: "text", text: "Echo: hi" }],
-    });
-    const progress: number[] = [];
-    await client.callTool(
-      { name: "ev__trigger-long-running-operation", arguments: { duration: 1, steps: 4 } },
-      {
-        onprogress: ({ progress: at }) => void progress.push(at),
-      },
+    await addReferenceServers(add, await makeTempDir());
+    const rooms = await Promise.all(
+      ["one", "two"].map(async (name) => ({ name, folder: await realpath(await makeTempDir()) })),
     );
-    expect(progress).toEqual([1, 2, 3, 4]);
+    const seen = await Promise.all(
+      rooms.map(async ({ folder }) => {
+        const { client, connect } = await legacyClient(url, { roots: {} });
+        client.setRequestHandler(ListRootsRequestSchema, async () => ({ roots: [{ uri: `file://${folder}` }] }));
+        await connect();
+        const allowed = async () =>
+          JSON.stringify(await client.callTool({ name: "fs__list_allowed_directories", arguments: {} }));
+        // It asks for them when it was greeted, and does not wait for the answer before it serves.
+        await vi.waitFor(async () => expect(await allowed()).toContain(folder), { timeout: 20_000 });
+        return allowed();
+      }),
+    );
+    expect(seen[0]).not.toContain(rooms[1]?.folder);
+    expect(seen[1]).not.toContain(rooms[0]?.folder);
   });
 
-  it("two legacy clients at once get their own elicitations", { timeout: 60_000 }, async () => {
+  it("two legacy clients at once get their own elicitations", async () => {
     const { url, add } = await serveHub();
     await add("ev", packageServer("server-everything"));
     const asked = await Promise.all(
@@ -94,9 +91,7 @@ describe("mcp-hub: server-everything", () => {
     expect(asked.map(({ questions }) => questions)).toEqual([1, 1]);
   });
 
-  it("two modern clients at once get theirs, of a service that knows the older way alone", {
-    timeout: 60_000,
-  }, async () => {
+  it("two modern clients at once get theirs, of a service that knows the older way alone", async () => {
     const { url, add } = await serveHub();
     await add("ev", packageServer("server-everything"));
     const asked = await Promise.all(

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
@@ -227,5 +228,23 @@ describe("mcp-hub: calls", { timeout: 60_000 }, () => {
     await expect(call).rejects.toThrow();
     const lines = await linesOf(file, (all) => all.some((line) => line.startsWith("cancelled")));
     expect(lines.at(-1)).toBe(lines[0]?.replace("started", "cancelled"));
+  });
+
+  it("a call of the newer era is cancelled with its request", async () => {
+    const file = join(await makeTempDir(), "notes");
+    const { url, add } = await serveHub();
+    await add("rough", rough("", file));
+    const client = new ModernClient(
+      { name: "test", version: "1" },
+      { versionNegotiation: { mode: { pin: "2026-07-28" } } },
+    );
+    await client.connect(new ModernTransport(new URL("mcp", url)));
+    onTestFinished(() => client.close());
+    const stop = new AbortController();
+    const call = client.callTool({ name: "rough__wait", arguments: {} }, { signal: stop.signal });
+    await linesOf(file, (lines) => lines.some((line) => line.startsWith("started")));
+    stop.abort();
+    await expect(call).rejects.toThrow();
+    await linesOf(file, (lines) => lines.at(-1)?.startsWith("cancelled") === true);
   });
 });

@@ -39,8 +39,9 @@ async function list(ctx: CommandContext): Promise<number> {
         services,
       ),
     );
-    for (const { id, lastError } of services)
-      if (lastError) ctx.out(`${style.yellow(printable(id))}: ${printable(lastError)}`);
+    for (const { id, lastError, warnings } of services)
+      for (const line of lastError ? [lastError, ...warnings] : warnings)
+        ctx.out(`${style.yellow(printable(id))}: ${printable(line)}`);
   }
   return services.length > 0 ? 0 : 3;
 }
@@ -64,6 +65,7 @@ async function add(ctx: CommandContext, [id, command, ...args]: readonly string[
     ctx.out(
       `${service.created ? "Added" : "Changed"} ${printable(service.id)}. Try it: sessarc mcp test ${printable(service.id)}`,
     );
+  for (const warning of service.warnings) ctx.err(printable(warning));
   return 0;
 }
 

@@ -3,6 +3,7 @@ import { isRecord, type JsonRecord, type Kernel, toRecord } from "sessarc";
 import type { Hub } from "../hub/hub.ts";
 import { viewOf } from "../hub/view.ts";
 import type { Registry } from "../registry/registry.ts";
+import { readSettings } from "../settings.ts";
 import { createLegacyEndpoint } from "./legacy.ts";
 import { createModernEndpoint } from "./modern.ts";
 
@@ -20,7 +21,7 @@ export const PROTOCOL_VERSIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "202
 export function createEndpoint(kernel: Kernel, hub: Hub, registry: Registry): Endpoint {
   const legacy = createLegacyEndpoint(kernel, hub);
   const modern = createModernEndpoint(hub);
-  const searchByDefault = kernel.config.mcp.toolSearch === true;
+  const { toolSearch } = readSettings(kernel.config.mcp);
 
   return {
     get sessions() {
@@ -28,7 +29,7 @@ export function createEndpoint(kernel: Kernel, hub: Hub, registry: Registry): En
     },
     async handle(request, body, service) {
       if (service !== null) await registry.get(service);
-      const view = viewOf(new URL(request.url), service, searchByDefault);
+      const view = viewOf(new URL(request.url), service, toolSearch);
       return (await isLegacy(request, body)) ? legacy.handle(request, body, view) : modern.handle(request, body, view);
     },
     async close() {

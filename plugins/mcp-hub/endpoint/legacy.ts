@@ -5,7 +5,6 @@ import type { Hub } from "../hub/hub.ts";
 import type { View } from "../hub/view.ts";
 import { refuse } from "./refuse.ts";
 import { createLegacySession, type LegacySession } from "./session.ts";
-import { primed } from "./stream.ts";
 
 export interface LegacyEndpoint {
   /** `body` is the parsed body of a POST. */
@@ -17,6 +16,8 @@ export interface LegacyEndpoint {
 const MOST_SESSIONS = 500;
 const IDLE_MS = 30 * 60_000;
 const SWEEP_MS = 60_000;
+/** Used so lately that it is in use. */
+const RECENT_MS = 60_000;
 
 export function createLegacyEndpoint(kernel: Kernel, hub: Hub): LegacyEndpoint {
   const sessions = new Map<string, LegacySession>();
@@ -26,12 +27,23 @@ export function createLegacyEndpoint(kernel: Kernel, hub: Hub): LegacyEndpoint {
     sweep ??= setInterval(() => {
       const limit = Date.now() - IDLE_MS;
       for (const session of sessions.values()) if (session.idleSince() < limit) void session.close();
+      if (sessions.size > 0) return;
+      clearInterval(sweep);
+      sweep = undefined;
     }, SWEEP_MS);
     sweep.unref();
   }
 
+  /** Clients come again without saying goodbye: whoever was silent for longest goes. */
+  async function makeRoom(): Promise<void> {
+    const [idle] = [...sessions.values()].sort((a, b) => a.idleSince() - b.idleSince());
+    if (!idle || idle.idleSince() > Date.now() - RECENT_MS)
+      throw new SessarcError("MCP_SESSIONS_FULL", { limit: MOST_SESSIONS });
+    await idle.close();
+  }
+
   async function open(request: Request, body: unknown, view: View): Promise<Response | JsonRecord> {
-    if (sessions.size >= MOST_SESSIONS) throw new SessarcError("MCP_SESSIONS_FULL", { limit: MOST_SESSIONS });
+    if (sessions.size >= MOST_SESSIONS) await makeRoom();
     const session = await createLegacySession(kernel, hub, randomUUID(), named(view, body), (id) =>
       sessions.delete(id),
     );
@@ -53,9 +65,7 @@ export function createLegacyEndpoint(kernel: Kernel, hub: Hub): LegacyEndpoint {
       if (id === null) return refuse(400, -32000, "Bad Request: Mcp-Session-Id header is required");
       const session = sessions.get(id);
       if (!session) return refuse(404, -32001, "Session not found");
-      const response = await session.handle(request, body);
-      if (!(response instanceof Response) || request.method !== "GET" || !response.ok) return response;
-      return session.follow(primed(response));
+      return session.handle(request, body);
     },
     async close() {
       clearInterval(sweep);

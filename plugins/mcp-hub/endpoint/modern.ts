@@ -7,6 +7,7 @@ import { keyOf, type View } from "../hub/view.ts";
 import { passOn } from "../pass-on.ts";
 import type { Caller } from "../upstream/pool.ts";
 import { CAPABILITIES, INSTRUCTIONS, METHODS } from "./offered.ts";
+import { isEvents, relayed } from "./stream.ts";
 
 export interface ModernEndpoint {
   handle(request: Request, body: unknown, view: View): Promise<Response>;
@@ -14,13 +15,23 @@ export interface ModernEndpoint {
 }
 
 const META = "io.modelcontextprotocol/";
+const MOST_SUBSCRIPTIONS = 1_000;
+/** Whoever listens can be asked nothing. */
+const LISTENER: Caller = { session: "modern", era: "modern", capabilities: {}, tell: () => {} };
 /** Views that are kept; each has its own streams of changes. */
 const MOST_VIEWS = 64;
 
+interface Wanted {
+  service: string;
+  /** As the service has it, and as the client called it. */
+  uri: string;
+  address: string;
+}
+
 interface Served {
   handler: McpHttpHandler;
-  /** Addresses its clients want to know about: service and address as the service has it. */
-  wanted: Map<string, Set<string>>;
+  /** What its clients want to know about, one for each stream of changes. */
+  wanted: Set<Wanted>;
   detach(): void;
 }
 
@@ -69,12 +80,15 @@ export function createModernEndpoint(hub: Hub): ModernEndpoint {
       },
       { legacy: "reject" },
     );
-    const wanted: Served["wanted"] = new Map();
+    const wanted: Served["wanted"] = new Set();
     const attached: Attached = {
       session: undefined,
       view: () => view,
       hears: () => false,
-      wants: (service, uri) => wanted.get(service)?.has(uri) === true,
+      caller: LISTENER,
+      wants: (service, uri) => [
+        ...new Set([...wanted].flatMap((it) => (it.service === service && it.uri === uri ? [it.address] : []))),
+      ],
       notify(method, params) {
         if (method === "notifications/tools/list_changed") handler.notify.toolsChanged();
         else if (method === "notifications/prompts/list_changed") handler.notify.promptsChanged();
@@ -105,27 +119,35 @@ export function createModernEndpoint(hub: Hub): ModernEndpoint {
     await handler.close();
   }
 
-  /** A stream of changes names addresses; the services have to be asked for them. */
-  async function subscribe(view: View, { wanted }: Served, body: unknown, signal: AbortSignal): Promise<void> {
+  /** A stream of changes names addresses; the services have to be asked for them. Answers what ends that. */
+  async function subscribe(view: View, { wanted }: Served, body: unknown, signal: AbortSignal): Promise<() => void> {
     const params = toRecord(toRecord(body).params);
     const filter = toRecord(params.notifications ?? params.filter);
-    const caller: Caller = { session: "modern", era: "modern", capabilities: {}, tell: () => {} };
-    for (const uri of toList(filter.resourceSubscriptions)) {
+    const mine: Wanted[] = [];
+    for (const uri of toList(filter.resourceSubscriptions).slice(0, MOST_SUBSCRIPTIONS)) {
       const handled: { service: string | null; uri?: string } = { service: null };
       // An address nobody has: the stream is served all the same, and stays silent about it.
       await hub
-        .ask(view, { caller, method: "resources/subscribe", params: { uri }, signal }, null, handled)
+        .ask(view, { caller: LISTENER, method: "resources/subscribe", params: { uri }, signal }, null, handled)
         .catch(() => undefined);
       if (handled.service === null || handled.uri === undefined) continue;
-      wanted.set(handled.service, (wanted.get(handled.service) ?? new Set()).add(handled.uri));
+      const it = { service: handled.service, uri: handled.uri, address: String(uri) };
+      mine.push(it);
+      wanted.add(it);
     }
+    return () => {
+      for (const it of mine) wanted.delete(it);
+      for (const { service, uri } of mine) void hub.release(service, uri);
+    };
   }
 
   return {
     async handle(request, body, view) {
       const it = await serve(view);
-      if (isRecord(body) && body.method === "subscriptions/listen") await subscribe(view, it, body, request.signal);
-      return it.handler.fetch(request, { parsedBody: body });
+      const listens = isRecord(body) && body.method === "subscriptions/listen";
+      const ended = listens ? await subscribe(view, it, body, request.signal) : undefined;
+      const response = await it.handler.fetch(request, { parsedBody: body });
+      return ended || isEvents(response) ? relayed(response, ended ? { ended } : {}) : response;
     },
     async close() {
       const all = [...served.values()];

@@ -6,18 +6,17 @@ import { type Hub, toRpcError } from "../hub/hub.ts";
 import type { View } from "../hub/view.ts";
 import { passOn } from "../pass-on.ts";
 import type { Caller } from "../upstream/pool.ts";
+import { INVALID_PARAMS, RpcError } from "../upstream/rpc-error.ts";
 import { asEarly, createEarlyRequests, type EarlyRequest, type Line, type StreamSide } from "./early.ts";
 import { createEventStore } from "./event-store.ts";
 import { CAPABILITIES, INSTRUCTIONS } from "./offered.ts";
 import { refuse } from "./refuse.ts";
-import { watched } from "./stream.ts";
+import { isEvents, relayed } from "./stream.ts";
 
 export interface LegacySession {
   readonly id: string;
   /** JSON where it is answered at once. */
   handle(request: globalThis.Request, body: unknown): Promise<Response | JsonRecord>;
-  /** Counts a stream as use of the session until it ends. */
-  follow(response: Response): Response;
   /** ms since the epoch of the last use; now, while something runs. */
   idleSince(): number;
   close(): Promise<void>;
@@ -28,6 +27,8 @@ const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "aler
 const ASKABLE = ["sampling", "elicitation", "roots"] as const;
 /** A person may have to answer. */
 const ASK_MS = 10 * 60_000;
+
+const MOST_SUBSCRIPTIONS = 1_000;
 
 export async function createLegacySession(
   kernel: Kernel,
@@ -63,6 +64,8 @@ export async function createLegacySession(
   let usedAt = Date.now();
   let closed: Promise<void> | undefined;
 
+  const ask: NonNullable<Caller["ask"]> = async (method, params, signal) =>
+    toRecord(await server.request({ method, params }, ResultSchema, { signal, timeout: ASK_MS }));
   const hears = (asked: unknown) => level === undefined || LEVELS.indexOf(String(asked)) >= LEVELS.indexOf(level);
   let capabilities: JsonRecord | undefined;
   /** Known once the handshake is done, and the same from then on. */
@@ -72,18 +75,20 @@ export async function createLegacySession(
     return capabilities;
   };
 
-  const ask: Caller["ask"] = async (method, params, signal) =>
-    toRecord(await server.request({ method, params }, ResultSchema, { signal, timeout: ASK_MS }));
+  const notify: Attached["notify"] = (method, params) => void server.notification({ method, params }).catch(() => {});
   const attached: Attached = {
     session: id,
     view: () => view,
     get level() {
       return level;
     },
+    get caller() {
+      return { session: id, era: "legacy" as const, capabilities: askable(), tell: notify, ask };
+    },
     hears,
-    ask,
-    notify: (method, params) => void server.notification({ method, params }).catch(() => {}),
-    wants: (service, uri) => [...subscriptions.values()].some((it) => it.service === service && it.uri === uri),
+    notify,
+    wants: (service, uri) =>
+      [...subscriptions].flatMap(([address, it]) => (it.service === service && it.uri === uri ? [address] : [])),
   };
   const detach = hub.clients.add(attached);
 
@@ -116,7 +121,9 @@ export async function createLegacySession(
       ask: line.ask,
     };
     if (method === "logging/setLevel") return setLevel(params);
-    if (method === "resources/unsubscribe") return unsubscribe(params, caller, signal);
+    if (method === "resources/unsubscribe") return unsubscribe(String(params.uri));
+    if (method === "resources/subscribe" && subscriptions.size >= MOST_SUBSCRIPTIONS)
+      throw new RpcError(INVALID_PARAMS, `No more than ${MOST_SUBSCRIPTIONS} subscriptions`);
     const handled: { service: string | null; uri?: string } = { service: null };
     running++;
     try {
@@ -144,12 +151,21 @@ export async function createLegacySession(
     return {};
   }
 
-  /** The service goes on telling while another client wants to know. */
-  async function unsubscribe(params: JsonRecord, caller: Caller, signal: AbortSignal): Promise<JsonRecord> {
-    const known = subscriptions.get(String(params.uri));
-    subscriptions.delete(String(params.uri));
-    if (!known || hub.clients.wanted(known.service, known.uri)) return {};
-    return hub.ask(view, { caller, method: "resources/unsubscribe", params, signal }, null);
+  async function unsubscribe(address: string): Promise<JsonRecord> {
+    const known = subscriptions.get(address);
+    subscriptions.delete(address);
+    if (known) await hub.release(known.service, known.uri);
+    return {};
+  }
+
+  /** A stream is a use of the session until it ends. */
+  function follow(response: Response, hello: boolean): Response {
+    running++;
+    const ended = () => {
+      running--;
+      usedAt = Date.now();
+    };
+    return relayed(response, { hello, ended });
   }
 
   async function close(): Promise<void> {
@@ -158,6 +174,8 @@ export async function createLegacySession(
     early.close();
     await server.close().catch(() => {});
     await hub.pool.endSession(id);
+    // Over connections that others use too.
+    await Promise.all([...subscriptions.keys()].map(unsubscribe));
   }
 
   const session: LegacySession = {
@@ -174,14 +192,7 @@ export async function createLegacySession(
       if (answered) return answered;
       const response = await transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
       if (asked && !response.ok) early.drop(asked.id);
-      return response;
-    },
-    follow(response) {
-      running++;
-      return watched(response, () => {
-        running--;
-        usedAt = Date.now();
-      });
+      return isEvents(response) ? follow(response, request.method === "GET") : response;
     },
     idleSince: () => (running > 0 ? Date.now() : usedAt),
     close() {

@@ -1,21 +1,14 @@
 /** Streams of events as they leave. */
 
 const HELLO = new TextEncoder().encode(": ok\n\n");
+/** Bytes that wait for a client that does not read. Its stream ends then: it can take it up again where it stopped. */
+const MOST_UNREAD = 64 * 2 ** 20;
 
-/** Node holds the head of an answer back until a byte of its body is there: this one comes at once. */
-export function primed(response: Response): Response {
-  if (!response.body || !response.headers.get("content-type")?.includes("text/event-stream")) return response;
-  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({
-    start: (controller) => controller.enqueue(HELLO),
-  });
-  void response.body.pipeTo(writable).catch(() => {
-    // Whoever reads is gone, or the other end: both are told by the stream itself.
-  });
-  return new Response(readable, { status: response.status, headers: response.headers });
-}
-
-/** The same answer; `ended` is told once its body is over, whoever ends it. */
-export function watched(response: Response, ended: () => void): Response {
+/**
+ * The same answer, its body read as it comes, so that what waits for a slow client is counted. `hello` puts a comment in front: Node holds
+ * the head of an answer back until a byte of its body is there. `ended` is told once, whoever ends it.
+ */
+export function relayed(response: Response, { hello = false, ended = () => {} } = {}): Response {
   if (!response.body) {
     ended();
     return response;
@@ -26,23 +19,38 @@ export function watched(response: Response, ended: () => void): Response {
     if (!told) ended();
     told = true;
   };
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read();
-        if (value) controller.enqueue(value);
-        if (!done) return;
-        tell();
-        controller.close();
-      } catch (error) {
-        tell();
-        controller.error(error);
+
+  async function pump(out: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    try {
+      for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+        if (value) out.enqueue(value);
+        if ((out.desiredSize ?? 0) <= 0) throw new Error("The client does not read its stream");
       }
-    },
-    cancel(reason) {
+      out.close();
+    } catch (error) {
+      out.error(error);
+      // Ended already, or its other end is gone: nobody is left to tell.
+      await reader.cancel(error).catch(() => {});
+    } finally {
       tell();
-      return reader.cancel(reason);
+    }
+  }
+
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(out) {
+        if (hello) out.enqueue(HELLO);
+        void pump(out);
+      },
+      cancel(reason) {
+        tell();
+        return reader.cancel(reason);
+      },
     },
-  });
+    new ByteLengthQueuingStrategy({ highWaterMark: MOST_UNREAD }),
+  );
   return new Response(body, { status: response.status, headers: response.headers });
 }
+
+export const isEvents = (response: Response): boolean =>
+  response.headers.get("content-type")?.includes("text/event-stream") === true;

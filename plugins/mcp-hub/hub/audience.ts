@@ -14,10 +14,10 @@ export interface Attached {
   readonly session: string | undefined;
   view(): View;
   notify(method: string, params: JsonRecord): void;
-  /** Not in the course of a request of its own. */
-  ask?: Caller["ask"];
-  /** Whether it wants to know about this address of a service. */
-  wants(service: string, uri: string): boolean;
+  /** As whom it asks, outside of its requests. */
+  readonly caller: Caller;
+  /** How it calls this address of a service, where it wants to know about it; empty where it does not. */
+  wants(service: string, uri: string): readonly string[];
   /** The log level it asked for; undefined while it did not. */
   readonly level?: string | undefined;
   /** Whether it wants log messages of this level. */
@@ -29,8 +29,10 @@ export interface Clients {
   readonly count: number;
   /** Something of a service changed: tells everybody who sees it, once for a burst. */
   changed(service: string, kinds: readonly Kind[], before?: ServiceEntry): void;
-  /** Whether anybody wants to know about an address of a service. */
-  wanted(service: string, uri: string): boolean;
+  /** Those who want to know about an address of a service. */
+  wanting(service: string, uri: string): readonly Attached[];
+  /** Tells them that it changed. */
+  updated(service: string, uri: string, params: JsonRecord): Promise<void>;
   /** Tells services what to log for a client. */
   setLevel(slots: readonly Slot[], level: string | undefined): Promise<void>;
   /** A connection was opened: it gets the level its owner asked for. */
@@ -41,7 +43,10 @@ export interface Clients {
 }
 
 const DEBOUNCE_MS = 100;
+/** While a service announces changes without an end, clients are told less and less often. */
+const MOST_DEBOUNCE_MS = 10_000;
 const LEVEL_MS = 5_000;
+const UPDATED = "notifications/resources/updated";
 const NOTICES: Record<Kind, string> = {
   tools: "notifications/tools/list_changed",
   prompts: "notifications/prompts/list_changed",
@@ -58,9 +63,12 @@ export function createClients(registry: Registry, forget: (service: string) => v
   const clients = new Set<Attached>();
   const pending = new Map<string, { kinds: Set<Kind>; before: ServiceEntry | undefined }>();
   let timer: NodeJS.Timeout | undefined;
+  let wait = DEBOUNCE_MS;
+  let toldAt = 0;
 
   async function tell(): Promise<void> {
     timer = undefined;
+    toldAt = Date.now();
     const changes = [...pending];
     pending.clear();
     const entries = new Map((await registry.list()).map((entry) => [entry.id, entry]));
@@ -84,9 +92,22 @@ export function createClients(registry: Registry, forget: (service: string) => v
     for (const kind of kinds) known.kinds.add(kind);
     known.before ??= before;
     pending.set(service, known);
-    timer ??= setTimeout(() => void tell(), DEBOUNCE_MS);
+    if (timer) return;
+    wait = Date.now() - toldAt < 2 * wait ? Math.min(2 * wait, MOST_DEBOUNCE_MS) : DEBOUNCE_MS;
+    timer = setTimeout(() => void tell().catch(ignore), wait);
     timer.unref();
   };
+
+  const wanting: Clients["wanting"] = (service, uri) =>
+    [...clients].filter((client) => client.wants(service, uri).length > 0);
+
+  async function updated(service: string, uri: string, params: JsonRecord): Promise<void> {
+    const entry = (await registry.list()).find(({ id }) => id === service);
+    for (const client of wanting(service, uri)) {
+      if (!entry || !decideService(entry, client.view().audience).allowed) continue;
+      for (const address of client.wants(service, uri)) client.notify(UPDATED, { ...params, uri: address });
+    }
+  }
 
   /** Those whose requests run over this connection; its owner, when none does. */
   function listeners(slot: Slot): { callers: readonly Caller[]; owner: Attached | undefined } {
@@ -108,7 +129,8 @@ export function createClients(registry: Registry, forget: (service: string) => v
       const { owner } = listeners(slot);
       if (owner?.level !== undefined) void setLevel([slot], owner.level);
     },
-    wanted: (service, uri) => [...clients].some((client) => client.wants(service, uri)),
+    wanting,
+    updated,
     get count() {
       return clients.size;
     },
@@ -122,11 +144,7 @@ export function createClients(registry: Registry, forget: (service: string) => v
         forget(slot.service);
         return changed(slot.service, kinds);
       }
-      if (method === "notifications/resources/updated") {
-        const uri = String(params.uri);
-        for (const client of clients) if (client.wants(slot.service, uri)) client.notify(method, params);
-        return;
-      }
+      if (method === UPDATED) return void updated(slot.service, String(params.uri), params).catch(ignore);
       const { callers, owner } = listeners(slot);
       if (callers.length === 0) {
         if (owner && (method !== "notifications/message" || owner.hears(params.level))) owner.notify(method, params);
@@ -137,7 +155,7 @@ export function createClients(registry: Registry, forget: (service: string) => v
       const able = callers.filter(({ ask }) => ask);
       // Over a shared connection a question does not say whose call it belongs to: only one can be meant, or nobody is asked.
       const sessions = new Set(able.map(({ session }) => session));
-      const ask = slot.owner !== undefined || sessions.size === 1 ? (able.at(-1)?.ask ?? owner?.ask) : undefined;
+      const ask = slot.owner !== undefined || sessions.size === 1 ? (able.at(-1)?.ask ?? owner?.caller.ask) : undefined;
       if (!ask) throw new RpcError(METHOD_NOT_FOUND, `No client can answer ${method}`);
       return ask(method, params, signal);
     },
@@ -147,3 +165,6 @@ export function createClients(registry: Registry, forget: (service: string) => v
     },
   };
 }
+
+/** The vault cannot be opened: every request says so already. */
+const ignore = () => {};

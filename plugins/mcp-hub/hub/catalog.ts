@@ -132,13 +132,25 @@ function toListing(
   capabilities: JsonRecord,
   instructions: string | undefined,
 ): Listing {
-  const named = (list: readonly JsonRecord[]) =>
-    new Map(list.map((item) => [hubName(entry.id, String(item.name)), item]));
+  const tools = named(entry, items.tools);
+  const prompts = named(entry, items.prompts);
   return {
-    items,
+    // What lost its name to another one is not offered: two of one name end the whole session of some clients.
+    items: { ...items, tools: [...tools.values()], prompts: [...prompts.values()] },
     changed,
     capabilities,
     instructions,
-    byHubName: { tools: named(items.tools), prompts: named(items.prompts) },
+    byHubName: { tools, prompts },
   };
+}
+
+/** By the name the hub gives them, in the order of their own names. Of two that come to one name, the one whose own name it is, or the first. */
+function named(entry: ServiceEntry, list: readonly JsonRecord[]): Map<string, JsonRecord> {
+  const byName = new Map<string, JsonRecord>();
+  for (const item of list) {
+    const own = String(item.name);
+    const name = hubName(entry.id, own);
+    if (!byName.has(name) || name.endsWith(`__${own}`)) byName.set(name, item);
+  }
+  return byName;
 }

@@ -137,7 +137,6 @@ export function createDispatch({ registry, catalog, offers, exchange, around }: 
         return getPrompt(view, request, handled);
       case "resources/read":
       case "resources/subscribe":
-      case "resources/unsubscribe":
         return withResource(view, request, handled);
       case "completion/complete":
         return complete(view, request, handled);

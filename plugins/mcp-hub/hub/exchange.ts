@@ -61,7 +61,7 @@ export function createExchange(pool: UpstreamPool, parking: Parking, local: Loca
 async function relay(entry: ServiceEntry, slot: Slot, request: HubRequest): Promise<JsonRecord> {
   const { connection } = slot;
   const { caller, method, signal, input, tool } = request;
-  if (method === "resources/subscribe" || method === "resources/unsubscribe") return subscribe(entry, slot, request);
+  if (method === "resources/subscribe") return subscribe(entry, slot, request);
   const { _meta, ...rest } = request.params;
   const { progressToken, ...meta } = toRecord(_meta);
   const asked = connection.era === "modern" ? { ...meta, ...modernMeta(request) } : meta;
@@ -102,11 +102,6 @@ async function subscribe(
 ): Promise<JsonRecord> {
   const { method, params, signal } = request;
   const uri = String(params.uri);
-  if (method === "resources/unsubscribe") {
-    await subscriptions.get(uri)?.();
-    subscriptions.delete(uri);
-    return {};
-  }
   if (subscriptions.has(uri)) return {};
   const options = { signal, timeoutMs: entry.timeoutMs };
   if (connection.era === "modern") {

@@ -3,6 +3,7 @@ import { type JsonRecord, type Kernel, SessarcError, toRecord, toText } from "se
 import { BUILTIN_ID, type ServiceEntry, type ServiceHealth } from "../entry.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { RegistryStore } from "../registry/store.ts";
+import { readSettings } from "../settings.ts";
 import { createUpstreamPool, type UpstreamPool } from "../upstream/pool.ts";
 import { INTERNAL, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from "../upstream/rpc-error.ts";
 import { type Clients, createClients } from "./audience.ts";
@@ -12,6 +13,7 @@ import { createExchange, type HubRequest } from "./exchange.ts";
 import { createHubLog, type HubLog } from "./log.ts";
 import { createOffers, type Offers } from "./offers.ts";
 import { createParking } from "./parking.ts";
+import { createRenewal } from "./renewal.ts";
 import { createCallStats, estimateTokens } from "./stats.ts";
 import type { View } from "./view.ts";
 
@@ -26,6 +28,8 @@ export interface Hub {
   health(entry: ServiceEntry): ServiceHealth;
   /** A service was changed or removed: its connections end, clients are told. */
   replaced(service: string): Promise<void>;
+  /** A client no longer wants to know about an address: the service is told when nobody does. */
+  release(service: string, uri: string): Promise<void>;
   /** Calls that were counted are in the catalogue then. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -39,44 +43,50 @@ export function createHub(kernel: Kernel, registry: Registry, store: RegistrySto
   );
   const parking = createParking();
   const clients = createClients(registry, (service) => catalog.forget(service));
-  const pool = createUpstreamPool(kernel.env, kernel.closing, {
-    onOpen: (slot) => clients.onOpen(slot),
-    async onRequest(slot, method, params, signal) {
-      const started = performance.now();
-      const entry = {
-        direction: "out",
-        service: slot.service,
-        session: slot.owner ?? "shared",
-        method,
-        id: null,
-      } as const;
-      try {
-        const result = await clients.onRequest(slot, method, params, signal);
-        log.add({ ...entry, ms: since(started), status: "ok", payload: { params, result } });
-        return result;
-      } catch (error) {
-        log.add({ ...entry, ms: since(started), status: "error", payload: { params, error: String(error) } });
-        throw error;
-      }
+  const idleMs = readSettings(kernel.config.mcp).idleMinutes * 60_000;
+  const pool = createUpstreamPool(
+    { env: kernel.env, closing: kernel.closing, idleMs },
+    {
+      onOpen: (slot) => clients.onOpen(slot),
+      onLost: (service, uris) => renewal.lost(service, uris),
+      async onRequest(slot, method, params, signal) {
+        const started = performance.now();
+        const entry = {
+          direction: "out",
+          service: slot.service,
+          session: slot.owner ?? "shared",
+          method,
+          id: null,
+        } as const;
+        try {
+          const result = await clients.onRequest(slot, method, params, signal);
+          log.add({ ...entry, ms: since(started), status: "ok", payload: { params, result } });
+          return result;
+        } catch (error) {
+          log.add({ ...entry, ms: since(started), status: "error", payload: { params, error: String(error) } });
+          throw error;
+        }
+      },
+      onNotification(slot, method, params) {
+        const session = slot.owner ?? "shared";
+        log.add({
+          direction: "out",
+          service: slot.service,
+          session,
+          method,
+          id: null,
+          ms: null,
+          status: "sent",
+          payload: params,
+        });
+        clients.onNotification(slot, method, params);
+      },
     },
-    onNotification(slot, method, params) {
-      const session = slot.owner ?? "shared";
-      log.add({
-        direction: "out",
-        service: slot.service,
-        session,
-        method,
-        id: null,
-        ms: null,
-        status: "sent",
-        payload: params,
-      });
-      clients.onNotification(slot, method, params);
-    },
-  });
+  );
   const catalog = createCatalog(pool, store, local);
   const offers = createOffers(registry, catalog, (service) => clients.changed(service, KINDS));
   const exchange = createExchange(pool, parking, local);
+  const renewal = createRenewal(registry, clients, exchange, kernel.closing);
   const dispatch = createDispatch({ registry, catalog, offers, exchange, around });
 
   /** What stands around every call of a tool: the guard, the hooks, the record of how it went. */
@@ -153,9 +163,19 @@ export function createHub(kernel: Kernel, registry: Registry, store: RegistrySto
       clients.changed(service, KINDS);
       await pool.reset(service);
     },
+    async release(service, uri) {
+      if (clients.wanting(service, uri).length > 0) return;
+      for (const { subscriptions } of pool.ofService(service)) {
+        const end = subscriptions.get(uri);
+        subscriptions.delete(uri);
+        // A service that is gone needs no telling.
+        await end?.().catch(() => {});
+      }
+    },
     flush: () => stats.flush(),
     async close() {
       parking.close();
+      renewal.close();
       clients.close();
       await pool.close();
       await stats.flush();

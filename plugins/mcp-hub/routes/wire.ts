@@ -1,6 +1,6 @@
 /** A service as the API answers it: no secret in it, and what is known of how it runs. */
 import { BUILTIN_ID, type ServiceEntry, type ServiceHealth, type ServiceTransport } from "../entry.ts";
-import { maskArgs, maskCredential, maskUrl, maskValues } from "../vault/mask.ts";
+import { exposedArgs, maskArgs, maskCredential, maskUrl, maskValues } from "../vault/mask.ts";
 
 export interface WireService extends ServiceHealth {
   id: string;
@@ -19,6 +19,8 @@ export interface WireService extends ServiceHealth {
   policy: ServiceEntry["policy"];
   timeoutMs: number;
   guard: boolean;
+  /** What a person should know of the service as it is stored, each with its remedy. */
+  warnings: string[];
   sources: { entryKey: string; file: string; tool: string; importedAt: string; takenOver: boolean }[];
 }
 
@@ -40,6 +42,7 @@ export function toWire(entry: ServiceEntry, health: ServiceHealth): WireService 
     policy,
     timeoutMs,
     guard,
+    warnings: warningsOf(entry),
     sources: entry.sources.map(({ entryKey, file, tool, importedAt, takenOver = false }) => ({
       entryKey,
       file,
@@ -49,4 +52,12 @@ export function toWire(entry: ServiceEntry, health: ServiceHealth): WireService 
     })),
     ...health,
   };
+}
+
+function warningsOf({ transport, args }: ServiceEntry): string[] {
+  const exposed = transport === "stdio" ? exposedArgs(args) : [];
+  return exposed.map(
+    (at) =>
+      `Argument ${at + 1} holds a secret. Arguments stand on the service's command line, which everybody on this machine can read while it runs: put it into env, if the service can take it from there.`,
+  );
 }

@@ -3,6 +3,7 @@ import type { Client, ClientCapabilities, InputRequiredResult, Result, Tool } fr
 import { type AdapterEnv, type JsonRecord, toRecord, VERSION } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
 import { passOn } from "../pass-on.ts";
+import { keepApart } from "./inbox.ts";
 import { openTransport, type UpstreamTransport } from "./transport.ts";
 import type { Watchdog } from "./watchdog.ts";
 
@@ -115,6 +116,7 @@ async function connectAs(options: ConnectOptions, mode: "auto" | "legacy"): Prom
   client.onerror = () => {};
   try {
     await client.connect(opened.transport, { timeout: options.timeoutMs, signal });
+    keepApart(opened.transport);
   } catch (error) {
     const reason = endOf(opened);
     await client.close().catch(() => {});

@@ -5,7 +5,8 @@
 import type { AdapterEnv, JsonRecord } from "sessarc";
 import type { ServiceEntry, ServiceState } from "../entry.ts";
 import { hideValues, secretsOf } from "../vault/mask.ts";
-import { connect, type Era } from "./connection.ts";
+import { type ConnectionEvents, connect, type Era } from "./connection.ts";
+import { createGate } from "./gate.ts";
 import { messageOf, toFailure } from "./rpc-error.ts";
 import {
   type Caller,
@@ -41,7 +42,6 @@ export interface UpstreamPool {
 }
 
 const CONNECT_MS = 60_000;
-const IDLE_MS = 15 * 60_000;
 const SWEEP_MS = 30_000;
 /** Connections for calls of modern clients that a legacy service may interrupt; more calls at once wait. */
 const MOST_LEASES = 8;
@@ -49,9 +49,17 @@ const LEASE = "lease ";
 const SHARED = "shared";
 const MODERN = "modern";
 
-export function createUpstreamPool(env: AdapterEnv, closing: AbortSignal, events: PoolEvents): UpstreamPool {
+export interface PoolOptions {
+  env: AdapterEnv;
+  closing: AbortSignal;
+  /** A connection that is unused for so long is ended. */
+  idleMs: number;
+}
+
+export function createUpstreamPool({ env, closing, idleMs }: PoolOptions, events: PoolEvents): UpstreamPool {
   const records = new Map<string, ServiceRecord>();
   const watchdog = createWatchdog(env.platform);
+  const gate = createGate();
   let sweep: NodeJS.Timeout | undefined;
 
   const recordOf = (service: string): ServiceRecord => {
@@ -87,23 +95,16 @@ export function createUpstreamPool(env: AdapterEnv, closing: AbortSignal, events
     const callers = new Set<Caller>();
     let slot: OpenSlot | undefined;
     try {
-      const connection = await connect({
-        entry,
-        env,
-        watchdog,
-        era,
-        capabilities,
-        timeoutMs: CONNECT_MS,
-        signal: closing,
-        events: {
-          onRequest: async (method, params, signal) => {
-            if (!slot) throw new Error("not connected yet");
-            return events.onRequest(slot, method, params, signal);
-          },
-          onNotification: (method, params) => slot && events.onNotification(slot, method, params),
-          onClose: (reason) => slot && closed(entry, slot, reason),
+      const told: ConnectionEvents = {
+        onRequest: async (method, params, signal) => {
+          if (!slot) throw new Error("not connected yet");
+          return events.onRequest(slot, method, params, signal);
         },
-      });
+        onNotification: (method, params) => slot && events.onNotification(slot, method, params),
+        onClose: (reason) => slot && closed(entry, slot, reason),
+      };
+      const options = { entry, env, watchdog, era, capabilities, timeoutMs: CONNECT_MS, signal: closing };
+      const connection = await gate(() => connect({ ...options, events: told }));
       slot = {
         service: entry.id,
         key,
@@ -151,7 +152,14 @@ export function createUpstreamPool(env: AdapterEnv, closing: AbortSignal, events
   /** The next use opens another one. */
   function forget(record: ServiceRecord, slot: Slot): void {
     const known = [...record.open].find((one) => one === slot);
-    if (known && record.open.delete(known)) record.slots.delete(known.key);
+    if (!known || !record.open.delete(known)) return;
+    record.slots.delete(known.key);
+    lost(known);
+  }
+
+  function lost({ service, subscriptions }: OpenSlot): void {
+    if (subscriptions.size > 0) events.onLost(service, [...subscriptions.keys()]);
+    subscriptions.clear();
   }
 
   function closed(entry: ServiceEntry, slot: OpenSlot, reason: string | undefined): void {
@@ -201,11 +209,17 @@ export function createUpstreamPool(env: AdapterEnv, closing: AbortSignal, events
   }
 
   function startSweep(): void {
-    sweep ??= setInterval(() => {
-      const limit = Date.now() - IDLE_MS;
-      for (const { open: slots } of records.values())
+    sweep ??= setInterval(
+      () => {
+        const limit = Date.now() - idleMs;
+        const slots = [...records.values()].flatMap(({ open }) => [...open]);
         for (const slot of slots) if (isIdle(slot) && slot.usedAt < limit) void drop(slot);
-    }, SWEEP_MS);
+        if (slots.length > 0) return;
+        clearInterval(sweep);
+        sweep = undefined;
+      },
+      Math.min(SWEEP_MS, idleMs),
+    );
     sweep.unref();
   }
 
@@ -217,6 +231,7 @@ export function createUpstreamPool(env: AdapterEnv, closing: AbortSignal, events
 
   async function end(record: ServiceRecord): Promise<void> {
     await Promise.all([...record.open].map((slot) => slot.connection.close()));
+    for (const slot of record.open) lost(slot);
     record.open.clear();
     for (const wake of record.waiting.splice(0)) wake();
   }

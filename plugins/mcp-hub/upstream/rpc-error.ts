@@ -50,7 +50,9 @@ export function messageOf(error: unknown): string {
   return (error.message + detail).slice(0, 2_000);
 }
 
-/** Whether an HTTP service no longer knows the session of a connection: then another one is worth a try. */
+/** Whether an HTTP service no longer knows the session of a connection: then another one is worth a try. Some say 400 and that it is about the session. */
 export function isLostSession(error: unknown): boolean {
-  return error instanceof Error && (error as { status?: unknown }).status === 404;
+  if (!(error instanceof Error)) return false;
+  const { status } = error as { status?: unknown };
+  return status === 404 || (status === 400 && /session/i.test(error.message));
 }

@@ -31,6 +31,8 @@ export interface PoolEvents {
   onOpen(slot: Slot): void;
   onRequest(slot: Slot, method: string, params: JsonRecord, signal: AbortSignal): Promise<JsonRecord>;
   onNotification(slot: Slot, method: string, params: JsonRecord): void;
+  /** A connection is gone that these addresses were subscribed over. */
+  onLost(service: string, uris: readonly string[]): void;
 }
 
 export const isIdle = ({ callers, subscriptions }: Slot) => callers.size === 0 && subscriptions.size === 0;

@@ -1,6 +1,6 @@
 /** The way to a service as the SDK's client wants it: a child process, streamable HTTP, or the older event stream. */
 import type { Transport } from "@modelcontextprotocol/client";
-import { type AdapterEnv, isRecord } from "sessarc";
+import type { AdapterEnv } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
 import { type ServerProcess, startProcess } from "./process.ts";
 import type { Watchdog } from "./watchdog.ts";
@@ -56,7 +56,7 @@ function stdioTransport(
         cwd: entry.cwd === null ? undefined : fill(entry.cwd),
         watchdog,
         maxLine: MAX_ANSWER,
-        onLine: createInbox(transport),
+        onLine: (line) => receive(transport, line),
         onEnd: (reason) => {
           if (!stopping) ended = reason;
           transport.onclose?.();
@@ -76,39 +76,18 @@ function stdioTransport(
   return { transport, lastErrors: () => child?.lastErrors() ?? "", ended: () => ended };
 }
 
-/**
- * Hands lines on as messages, in order. The SDK looks at a notification a moment after it got it, and forgets a call's progress with
- * its answer: what comes in one piece is told apart here, or the last progress of every call would be lost.
- */
-function createInbox(transport: Transport): (line: string) => void {
-  const waiting: string[] = [];
-  let pumping = false;
-  const pump = async () => {
-    pumping = true;
-    for (let line = waiting.shift(); line !== undefined; line = waiting.shift())
-      if (receive(transport, line)) for (let i = 0; i < 4; i++) await undefined;
-    pumping = false;
-  };
-  return (line) => {
-    if (!pumping && waiting.length === 0 && !line.includes('"notifications/')) return void receive(transport, line);
-    waiting.push(line);
-    if (!pumping) void pump();
-  };
-}
-
-/** A line that is no message (programs greet on standard output) is left out. Answers whether it was a notification. */
-function receive(transport: Transport, line: string): boolean {
-  if (line.charCodeAt(0) !== 0x7b) return false;
+/** A line that is no message (programs greet on standard output) is left out. */
+function receive(transport: Transport, line: string): void {
+  if (line.charCodeAt(0) !== 0x7b) return;
   let message: unknown;
   try {
     message = JSON.parse(line);
   } catch {
     transport.onerror?.(new Error("It wrote a line that is not JSON"));
-    return false;
+    return;
   }
   // The SDK checks what kind of message it is; the fields are the services' own affair.
   transport.onmessage?.(message as Parameters<NonNullable<Transport["onmessage"]>>[0]);
-  return isRecord(message) && !("id" in message);
 }
 
 /** What a program needs to run at all. Nothing else of our environment is a service's business. */

@@ -39,6 +39,19 @@ export function maskArgs(args: readonly string[]): string[] {
   });
 }
 
+/**
+ * Places of the arguments that hold a secret, or stand for one (`--token ${TOKEN}`): it will be on the command line, which everybody on
+ * the machine can read while the service runs.
+ */
+export function exposedArgs(args: readonly string[]): number[] {
+  const masked = maskArgs(args);
+  return args.flatMap((arg, i) => (arg !== masked[i] || standsForSecret(arg, args[i - 1] ?? "") ? [i] : []));
+}
+
+const standsForSecret = (arg: string, before: string) =>
+  [...arg.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)/g)].some(([, name = ""]) => SECRET_NAME.test(name)) ||
+  (arg.includes("${") && /^--?[\w-]+$/.test(before) && SECRET_NAME.test(before));
+
 /** The part of an argument that is a secret; undefined when there is none. It always ends the argument. */
 function secretOfArg(args: readonly string[], i: number): string | undefined {
   const arg = args[i] ?? "";
