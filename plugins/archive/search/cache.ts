@@ -9,6 +9,8 @@ export interface Look {
   bytes: RegExp | null;
   /** It is likely to be asked for again. */
   keep: boolean;
+  /** Most chunks hold it: looking at their bytes first would be done for nothing. */
+  frequent: boolean;
   stats: { inflated: number };
 }
 
@@ -35,7 +37,7 @@ export class ChunkCache {
     }
     stats.inflated++;
     const raw = await this.#transcripts.chunkBytes(sessionId, part, entry);
-    if (bytes && !bytes.test(raw.toString("latin1"))) return null;
+    if (bytes && !how.frequent && !bytes.test(raw.toString("latin1"))) return null;
     const chunk = decodeChunk(raw);
     if (!keep) return chunk;
     this.#chunks.set(key, chunk);

@@ -42,6 +42,8 @@ interface Row {
 const COLUMNS = "id, project_id, tool, sort_at, started_at, ended_at, error_count, parts";
 /** Rows read between two looks at the clock. */
 const PAGE = 500;
+/** Bytes of signatures kept: those of some ten thousand chunks. What was read longest ago is read again when it is next asked for. */
+const INDEX_BYTES = 64 << 20;
 /** Sessions whose directories are read at once: where they are far away, waiting is shared. */
 const AT_ONCE = 4;
 
@@ -50,6 +52,8 @@ export class Entries {
   readonly #transcripts: Transcripts;
   readonly #changes: Changes;
   #list: readonly Entry[] = [];
+  readonly #loaded = new Set<Entry>();
+  #bytes = 0;
   #readAt = -1;
   #reading: Promise<void> | undefined;
 
@@ -73,12 +77,14 @@ export class Entries {
   /** Reads directories and signatures of those that lack them, a few at once, in slices. Parts that cannot be read are left out. */
   async load(entries: readonly Entry[], slices: Slices): Promise<void> {
     for (let i = 0; i < entries.length; i += AT_ONCE) {
-      await Promise.all(entries.slice(i, i + AT_ONCE).map((entry) => this.#loadOne(entry)));
+      await Promise.all(entries.slice(i, i + AT_ONCE).map((entry) => this.indexOf(entry)));
       if (slices.due) await slices.turn();
     }
   }
 
-  async #loadOne(entry: Entry): Promise<void> {
+  /** The same for one session, which keeps it at least until others are read. */
+  async indexOf(entry: Entry): Promise<TextPart[]> {
+    if (entry.index) return entry.index;
     const parts = entry.texts.flatMap(({ parts, earlier }) => parts.map((part) => ({ part, earlier })));
     const index: TextPart[] = [];
     for (const { part, earlier } of parts) {
@@ -90,6 +96,23 @@ export class Entries {
       }
     }
     entry.index = index;
+    this.#keep(entry);
+    for (const oldest of this.#loaded) {
+      if (this.#bytes <= INDEX_BYTES || oldest === entry) break;
+      this.#forget(oldest);
+      oldest.index = undefined;
+    }
+    return index;
+  }
+
+  #keep(entry: Entry): void {
+    if (this.#loaded.has(entry)) return;
+    this.#loaded.add(entry);
+    this.#bytes += bytesOf(entry);
+  }
+
+  #forget(entry: Entry): void {
+    if (this.#loaded.delete(entry)) this.#bytes -= bytesOf(entry);
   }
 
   async #read(): Promise<void> {
@@ -106,6 +129,8 @@ export class Entries {
       for (const row of rows) read.push(toEntry(row, earlier.get(row.id) ?? [], known.get(row.id)));
       if (slices.due) await slices.turn();
     }
+    for (const old of known.values()) this.#forget(old);
+    for (const entry of read) if (entry.index) this.#keep(entry);
     read.sort(newestFirst);
     this.#list = changed
       ? merge(
@@ -146,6 +171,8 @@ export class Entries {
     }
   }
 }
+
+const bytesOf = ({ index }: Entry) => index?.reduce((sum, { sidecars }) => sum + sidecars.length, 0) ?? 0;
 
 const newestFirst = (a: Entry, b: Entry) => b.sortAt - a.sortAt || (a.id < b.id ? -1 : 1);
 

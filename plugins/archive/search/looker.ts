@@ -35,6 +35,9 @@ export class Looker {
   readonly #entries: Entries;
   readonly #cache: ChunkCache;
   readonly #compiled: CompiledQuery;
+  /** Chunks that held the word by their bytes, and that did not. */
+  #held = 0;
+  #lacked = 0;
 
   constructor(entries: Entries, cache: ChunkCache, compiled: CompiledQuery) {
     this.#entries = entries;
@@ -49,7 +52,7 @@ export class Looker {
       const missing = wanted.slice(at, at + AHEAD).filter(({ index }) => index === undefined);
       await this.#entries.load(missing, this.slices);
     }
-    return this.#candidatesIn(entry.index ?? []);
+    return this.#candidatesIn(entry.index ?? (await this.#entries.indexOf(entry)));
   }
 
   /** How many chunks of `wanted` from `at` on may hold the query; more than `most` are not counted. Undefined where it is not known yet. */
@@ -86,7 +89,15 @@ export class Looker {
   /** Null when it holds nothing of the query, or cannot be read. `keep`: it is likely to be looked at again. */
   async chunk(entry: Entry, { part, chunk }: Candidate, keep = true): Promise<Chunk | null> {
     try {
-      return await this.#cache.get(entry.id, part, chunk, { bytes: this.#compiled.bytes, keep, stats: this.stats });
+      const found = await this.#cache.get(entry.id, part, chunk, {
+        bytes: this.#compiled.bytes,
+        keep,
+        frequent: this.#held > this.#lacked * 4 + 16,
+        stats: this.stats,
+      });
+      if (found) this.#held++;
+      else this.#lacked++;
+      return found;
     } catch (error) {
       if (!isDamage(error)) throw error;
       entry.damaged = true;
