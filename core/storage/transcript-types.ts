@@ -55,7 +55,7 @@ export interface Transcripts {
   /** Resolves when all finished parts are on disk; only then may the catalogue name them. */
   settle(): Promise<void>;
   remove(sessionId: string, generations: readonly number[]): Promise<void>;
-  /** Keys of all stored parts, for sweeping orphans. */
+  /** Keys of all stored parts and cursors, and of nothing else that lies there, for sweeping orphans. */
   keys(): Promise<string[]>;
   removeKey(key: string): Promise<void>;
   keyOf(sessionId: string, generation: number): string;

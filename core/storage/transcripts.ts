@@ -139,7 +139,11 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
       }
     },
     settle: async () => (await open()).settle?.(),
-    keys: async () => (await open()).getKeys("", {}),
+    async keys() {
+      const keys = await (await open()).getKeys("", {});
+      // Drivers answer paths or keys, and everything they hold: shares, or what another program put there.
+      return keys.map((key) => key.replaceAll(/[/\\]/g, ":")).filter((key) => OWN.test(key));
+    },
     removeKey: async (key) => void (await (await open()).removeItem?.(key, {})),
   };
   return self;
@@ -172,6 +176,8 @@ export function partKey(sessionId: string, generation: number): string {
   const digest = createHash("sha256").update(sessionId).digest("hex");
   return `${digest.slice(0, 2)}:${digest.slice(0, 32)}.${generation}`;
 }
+
+const OWN = /^[0-9a-f]{2}:[0-9a-f]{32}\.\d+(?:\.cursor)?$/;
 
 const cursorKey = (sessionId: string, generation: number) => `${partKey(sessionId, generation)}.cursor`;
 

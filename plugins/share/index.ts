@@ -18,6 +18,12 @@ export default definePlugin({
     const shares = createShares(kernel);
     kernel.provide("shares", shares);
     kernel.hooks.hook("kernel:ready", () => shares.start());
+    kernel.hooks.hook("doctor:check", async (report) => {
+      const damaged = await shares.damaged();
+      if (damaged.length === 0) return;
+      const detail = `${damaged.length} frozen copies are damaged and not served: ${damaged.join(", ")}`;
+      report.checks.push({ name: "shares", status: "fail", detail, fix: "Revoke them and share the sessions anew." });
+    });
     kernel.onClose(() => shares.stop());
   },
 });

@@ -13,4 +13,5 @@ export const migrations: readonly string[] = [
      has_body integer not null,
      views integer not null
    );`,
+  "alter table share add column checksum text",
 ];

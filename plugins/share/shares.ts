@@ -40,6 +40,8 @@ export interface Shares {
   open(token: string, now?: number): Promise<OpenedShare | undefined>;
   /** Counts a view. */
   viewed(id: string): Promise<void>;
+  /** Ids of shares whose frozen copy is not what was frozen. */
+  damaged(): Promise<string[]>;
   /** Deletes the copies of shares that expired. Answers how many. */
   expire(now?: number): Promise<number>;
   start(): void;
@@ -48,11 +50,13 @@ export interface Shares {
 
 const DAY = 86_400_000;
 const LOOK_MS = 60_000;
-const hashOf = (token: string) => createHash("sha256").update(token).digest("hex");
+const sha256 = (data: string | Uint8Array) => createHash("sha256").update(data).digest("hex");
 
 export function createShares(kernel: Kernel): Shares {
   const store = createShareStore(kernel.storage.db);
   const { files } = kernel.storage;
+  /** Bodies whose row is on its way. */
+  const making = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
 
   const pageKey = (id: string) => `shares:${id}.html`;
@@ -63,6 +67,19 @@ export function createShares(kernel: Kernel): Shares {
     await store.bodyGone(id);
   }
 
+  /** What a kill left between a body and its row, either way. */
+  async function sweep(): Promise<void> {
+    const wanted = new Set(await store.withBody());
+    const there = new Set<string>();
+    for (const key of await files.getKeys("shares")) {
+      const [, id = "", kind] = /^shares:([0-9a-f]{16})\.(html|json)$/.exec(key) ?? [];
+      if (id === "" || making.has(id)) continue;
+      if (!wanted.has(id)) await files.removeItem(key);
+      else if (kind === "html") there.add(id);
+    }
+    for (const id of wanted) if (!there.has(id) && !making.has(id)) await removeBody(id);
+  }
+
   return {
     async create(sessionId, days) {
       const { title, page, tree, fileName, redactions } = await kernel.inject("redactor").freeze(sessionId);
@@ -71,7 +88,7 @@ export function createShares(kernel: Kernel): Shares {
       const now = Date.now();
       const row: ShareRow = {
         id,
-        token_hash: hashOf(token),
+        token_hash: sha256(token),
         session_id: sessionId,
         title: title.slice(0, 500),
         file_name: fileName,
@@ -81,10 +98,19 @@ export function createShares(kernel: Kernel): Shares {
         revoked_at: null,
         has_body: 1,
         views: 0,
+        checksum: sha256(page),
       };
-      await files.setItemRaw(pageKey(id), Buffer.from(page));
-      await files.setItemRaw(treeKey(id), Buffer.from(tree));
-      await store.insert(row);
+      making.add(id);
+      try {
+        await files.setItemRaw(pageKey(id), Buffer.from(page));
+        await files.setItemRaw(treeKey(id), Buffer.from(tree));
+        await store.insert(row);
+      } catch (error) {
+        await removeBody(id);
+        throw error;
+      } finally {
+        making.delete(id);
+      }
       await kernel.notify("share:created", toShare(row, now));
       const { host, port } = kernel.address ?? kernel.config;
       const name = host.includes(":") ? "[::1]" : host === "0.0.0.0" ? "127.0.0.1" : host;
@@ -109,14 +135,24 @@ export function createShares(kernel: Kernel): Shares {
       await kernel.notify("share:revoked", { id });
     },
     async open(token, now = Date.now()) {
-      const row = await store.byHash(hashOf(token));
+      const row = await store.byHash(sha256(token));
       if (!row || row.revoked_at !== null || row.expires_at <= now) return undefined;
       const page = await files.getItemRaw<Uint8Array>(pageKey(row.id));
-      return page ? { id: row.id, page: Buffer.from(page).toString("utf8"), fileName: row.file_name } : undefined;
+      // A copy that is not what was frozen is not shown; the doctor tells which.
+      if (!page || isDamaged(row, page)) return undefined;
+      return { id: row.id, page: Buffer.from(page).toString("utf8"), fileName: row.file_name };
     },
     async viewed(id) {
       await store.viewed(id);
       await kernel.notify("share:viewed", { id });
+    },
+    async damaged() {
+      const found: string[] = [];
+      for (const row of await store.all()) {
+        const page = row.has_body === 1 ? await files.getItemRaw<Uint8Array>(pageKey(row.id)) : null;
+        if (page && isDamaged(row, page)) found.push(row.id);
+      }
+      return found;
     },
     async expire(now = Date.now()) {
       const due = await store.due(now);
@@ -124,15 +160,17 @@ export function createShares(kernel: Kernel): Shares {
       return due.length;
     },
     start() {
-      const look = () => {
-        this.expire().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "shares" }));
-      };
+      const failed = (error: unknown) => kernel.notify("listener:failed", error, { hook: "shares" });
+      const look = () => void this.expire().catch(failed);
+      sweep().catch(failed);
       timer = setInterval(look, LOOK_MS);
       timer.unref();
     },
     stop: () => clearInterval(timer),
   };
 }
+
+const isDamaged = (row: ShareRow, page: Uint8Array) => row.checksum !== null && sha256(page) !== row.checksum;
 
 function toShare(row: ShareRow, now: number): Share {
   return {
@@ -142,7 +180,15 @@ function toShare(row: ShareRow, now: number): Share {
     createdAt: new Date(row.created_at).toISOString(),
     expiresAt: new Date(row.expires_at).toISOString(),
     views: row.views,
-    state: row.revoked_at !== null ? "revoked" : row.expires_at <= now ? "expired" : "active",
+    // One whose copy is gone opens nothing any more.
+    state:
+      row.revoked_at !== null
+        ? "revoked"
+        : row.expires_at <= now
+          ? "expired"
+          : row.has_body === 0
+            ? "revoked"
+            : "active",
     redactions: JSON.parse(row.redactions) as Record<string, number>,
   };
 }

@@ -15,6 +15,8 @@ export interface ShareRow {
   /** 1 while the frozen copy is on disk. */
   has_body: number;
   views: number;
+  /** SHA-256 of the page; null for copies of before it was kept. */
+  checksum: string | null;
 }
 
 const COLUMNS = [
@@ -29,6 +31,7 @@ const COLUMNS = [
   "revoked_at",
   "has_body",
   "views",
+  "checksum",
 ] as const satisfies readonly (keyof ShareRow)[];
 
 export function createShareStore(db: Database) {
@@ -47,6 +50,8 @@ export function createShareStore(db: Database) {
         COLUMNS.map((name) => row[name]),
       ),
     revoke: (id: string, at: number) => db.run("update share set revoked_at = ? where id = ?", [at, id]),
+    /** Ids of shares whose frozen copy should be there. */
+    withBody: async () => (await db.all<{ id: string }>("select id from share where has_body = 1")).map(({ id }) => id),
     bodyGone: (id: string) => db.run("update share set has_body = 0 where id = ?", [id]),
     viewed: (id: string) => db.run("update share set views = views + 1 where id = ?", [id]),
   };
