@@ -61,24 +61,26 @@ export function remove(text: string, path: Path): string {
   const parent = node?.parent;
   const siblings = parent?.children;
   if (!node || !parent || !siblings) return text;
-  const comma = commaAfter(text, node.offset + node.length);
-  const end = comma === undefined ? node.offset + node.length : comma + 1;
   const [start, close] = [parent.offset + 1, parent.offset + parent.length - 1];
-  const rest = text.slice(start, node.offset) + text.slice(end, close);
-  if (siblings.length === 1 && rest.trim() === "") return splice(text, start, close, "");
-  const from = startOf(text, start, node.offset, end);
+  const end = node.offset + node.length;
+  const comma = commaAfter(text, end);
+  // Without its comma; a comment between the two stays.
+  const behind = comma === undefined ? text.slice(end) : text.slice(end, comma) + text.slice(comma + 1);
+  const inside = behind.length - (text.length - close);
+  if (siblings.length === 1 && (text.slice(start, node.offset) + behind.slice(0, inside)).trim() === "")
+    return text.slice(0, start) + behind.slice(inside);
+  const from = startOf(text, start, node.offset, behind);
   const before = siblings.at(-2);
-  if (comma !== undefined || !before) return splice(text, from, end, "");
+  if (comma !== undefined || !before) return text.slice(0, from) + behind;
   // The last of several, without a comma behind it: the one before it goes.
   const former = commaAfter(text, before.offset + before.length) ?? from;
-  return splice(splice(text, from, end, ""), former, former + 1, "");
+  return text.slice(0, former) + text.slice(former + 1, from) + behind;
 }
 
 /** The end of what stands before a value; its own beginning where a comment up to the line's end would swallow what follows. */
-function startOf(text: string, start: number, offset: number, end: number): number {
+function startOf(text: string, start: number, offset: number, behind: string): number {
   const from = start + text.slice(start, offset).trimEnd().length;
-  const follows = /^[ \t]*([^\r\n]?)/.exec(text.slice(end))?.[1] ?? "";
-  return follows !== "" && /[\r\n]/.test(text.slice(from, offset)) ? offset : from;
+  return /^[ \t]*[^\s]/.test(behind) && /[\r\n]/.test(text.slice(from, offset)) ? offset : from;
 }
 
 /** Where the comma behind a value stands, comments skipped. */

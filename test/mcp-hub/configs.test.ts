@@ -1,39 +1,249 @@
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { WireScanEntry } from "../../plugins/mcp-hub/index.ts";
 import { startConfigs } from "./_configs.ts";
 
-describe("mcp-hub: configuration files", () => {
-  it("takes one entry of each tool over and puts all back", async () => {
+type Configs = Awaited<ReturnType<typeof startConfigs>>;
+
+const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+const claude = (mcpServers: object, more: object = {}) => json({ numStartups: 3, mcpServers, ...more });
+const shapes = (entries: readonly WireScanEntry[]) =>
+  entries.map(({ name, class: of, conflict }) => [name, of, conflict]);
+const services = (t: Configs) => t.kernel.inject("mcp").services;
+/** As in texts for variables, which no template is to fill in. */
+const variable = (name: string) => `$\{${name}}`;
+
+/** A folder that the archive knows as a project. */
+async function project(t: Configs, name: string): Promise<{ id: string; path: string }> {
+  const path = join(t.home, name);
+  await mkdir(path, { recursive: true });
+  const row = {
+    type: "user",
+    uuid: "u1",
+    sessionId: "11111111-1111-4111-8111-111111111111",
+    timestamp: "2026-01-02T03:04:05.000Z",
+    cwd: path,
+    message: { role: "user", content: "hello" },
+  };
+  await t.put(`.claude/projects/${name}/11111111-1111-4111-8111-111111111111.jsonl`, `${JSON.stringify(row)}\n`);
+  await t.send("POST", "/api/import", { all: true });
+  const [found] = (await t.json<{ id: string; path: string }[]>("/api/projects")).filter((one) => one.path === path);
+  if (!found) throw new Error("The project was not imported");
+  return found;
+}
+
+describe("scan", () => {
+  it("reads the files of all seven tools and tells what each entry is; starts nothing and changes nothing", async () => {
     const t = await startConfigs();
-    const files: Record<string, string> = {
-      ".claude.json":
-        '{\n  "numStartups": 3,\n  "mcpServers": {\n    "files": { "command": "npx", "args": ["-y", "files"] },\n    "web": { "type": "http", "url": "https://e.org/mcp", "headers": { "Authorization": "Bearer secret-token-12345" } }\n  }\n}\n',
-      ".codex/config.toml":
-        '# mine\nmodel = "x"\n\n# the git server\n[mcp_servers.git]\ncommand = "uvx" # fast\nargs = ["git"]\n\n[mcp_servers.git.env]\nTOKEN = "abc-123-def"\n\n# about b\n[other]\nk = 1\n',
-      ".cursor/mcp.json": '{"mcpServers":{"cur":{"command":"x"}}}',
-      ".gemini/settings.json": '// c\n{ "theme": "x", "mcpServers": { "gem": { "httpUrl": "https://g.org/mcp" } } }',
-      ".config/opencode/opencode.json":
-        '{ "mcp": { "oc": { "type": "local", "command": ["npx", "oc"], "environment": { "A": "b" } }, }, }',
-      ".copilot/mcp-config.json":
-        '{ "mcpServers": { "cop": { "type": "local", "command": "cop", "args": [], "tools": ["*"] } } }',
-      ".config/Code/User/mcp.json":
-        '{\r\n\t"servers": {\r\n\t\t// one\r\n\t\t"vs": { "type": "http", "url": "https://v.org/mcp" },\r\n\t},\r\n}\r\n',
-    };
-    for (const [path, text] of Object.entries(files)) await t.put(path, text);
-    const { entries, problems, managed } = await t.scan();
-    expect(problems).toEqual([]);
-    expect(managed).toEqual([]);
-    expect(entries.map(({ name, class: of, reasons }) => [name, of, reasons])).toEqual(
-      ["files", "web", "git", "cur", "gem", "oc", "cop", "vs"].map((name) => [name, "New", []]),
+    const mark = join(t.home, "started");
+    const start = { command: "/bin/sh", args: ["-c", `touch ${mark}`] };
+    await t.put(".claude.json", claude({ files: start, web: { type: "sse", url: "https://e.org/sse" } }));
+    await t.put(".codex/config.toml", '[mcp_servers.git]\ncommand = "uvx"\nenabled = false\ntool_timeout_sec = 7\n');
+    await t.put(".cursor/mcp.json", '{"mcpServers":{"cur":{"command":"x"}}}');
+    await t.put(".gemini/settings.json", '// c\n{ "mcpServers": { "gem": { "httpUrl": "https://g.org/mcp" } } }');
+    await t.put(
+      ".config/opencode/opencode.json",
+      '{ "mcp": { "oc": { "type": "local", "command": ["npx", "oc"] }, }, }',
     );
-    expect((await t.takeAll({ dryRun: true })).body.diffs).toHaveLength(7);
-    const done = await t.takeAll();
-    expect(done.status, JSON.stringify(done.body)).toBe(200);
-    const after = await t.scan();
-    expect(after.entries).toEqual([]);
-    expect(after.managed.map(({ current }) => current)).toEqual(Array(7).fill(true));
-    const restored = await t.restore(done.body.backups.map(({ id }) => id));
-    expect(restored.status, JSON.stringify(restored.body)).toBe(200);
-    for (const [path, text] of Object.entries(files)) expect(await t.read(path)).toBe(text);
-    expect((await t.scan()).entries.map(({ class: of }) => of)).toEqual(Array(8).fill("Unchanged"));
+    await t.put(
+      ".copilot/mcp-config.json",
+      '{ "mcpServers": { "cop": { "type": "local", "command": "cop", "tools": [] } } }',
+    );
+    await t.put(
+      ".config/Code/User/mcp.json",
+      '{ "servers": { "vs": { "type": "http", "url": "https://v.org/mcp" } } }',
+    );
+    const { entries, problems, managed } = await t.scan();
+    expect([problems, managed]).toEqual([[], []]);
+    expect(
+      entries.map(({ tool, name, class: of, enabled, config }) => [tool, name, of, enabled, config.transport]),
+    ).toEqual([
+      ["claude-code", "files", "New", true, "stdio"],
+      ["claude-code", "web", "New", true, "sse"],
+      ["codex", "git", "New", false, "stdio"],
+      ["cursor", "cur", "New", true, "stdio"],
+      ["gemini-cli", "gem", "New", true, "http"],
+      ["opencode", "oc", "New", true, "stdio"],
+      ["copilot", "cop", "New", true, "stdio"],
+      ["vscode", "vs", "New", true, "http"],
+    ]);
+    expect(entries[2]?.config.timeoutMs).toBe(7_000);
+    expect(entries[6]?.config.tools).toEqual({ allow: [], deny: ["*"] });
+    expect(entries.every(({ reasons }) => reasons.length === 0)).toBe(true);
+    expect((await t.scan()).entries).toEqual(entries);
+    expect(existsSync(mark)).toBe(false);
+    expect(await services(t).list()).toHaveLength(1);
+  });
+
+  it("classes follow the three-way table", async () => {
+    const t = await startConfigs();
+    const of = async () => shapes((await t.scan()).entries);
+    await t.put(".claude.json", claude({ files: { command: "npx", args: ["files"] } }));
+    expect(await of()).toEqual([["files", "New", null]]);
+    expect((await t.takeAll({ mode: "import" })).body.imported).toMatchObject([
+      { service: "files", action: "created" },
+    ]);
+    expect(await of()).toEqual([["files", "Unchanged", null]]);
+    // What does not count: order, blanks, being switched on or off.
+    await t.put(".claude.json", `{"mcpServers":{"files":{"args":["files"],   "command":"npx","disabled":true}}}`);
+    expect(await of()).toEqual([["files", "Unchanged", null]]);
+    // The hub's side alone.
+    await services(t).update("files", { args: ["files", "--mine"] });
+    const [edited] = (await t.scan()).entries;
+    expect(edited).toMatchObject({ class: "Unchanged", hubEdited: true, service: "files" });
+    // Both.
+    await t.put(".claude.json", claude({ files: { command: "npx", args: ["files", "--theirs"] } }));
+    expect(await of()).toEqual([["files", "Conflict", "both"]]);
+    const refused = await t.takeAll({ mode: "import" });
+    expect([refused.status, refused.body.code]).toEqual([422, "MCP_ENTRY_REFUSED"]);
+    const [both] = (await t.scan()).entries;
+    expect(both?.diff).toEqual([{ field: "args", before: '["files","--mine"]', after: '["files","--theirs"]' }]);
+    await t.takeover([both as WireScanEntry], {
+      entries: [{ key: both?.key, resolution: "takeSource" }],
+      mode: "import",
+    });
+    expect(await of()).toEqual([["files", "Unchanged", null]]);
+    // The file's side alone.
+    await t.put(".claude.json", claude({ files: { command: "npx", args: ["files", "--next"] } }));
+    expect(await of()).toEqual([["files", "Updated", null]]);
+    expect((await t.takeAll({ mode: "import" })).body.imported).toMatchObject([{ action: "updated" }]);
+    expect((await services(t).get("files")).args).toEqual(["files", "--next"]);
+    // Another tool: the same server by another name, the name for another server, the same with other credentials.
+    await t.put(
+      ".cursor/mcp.json",
+      json({
+        mcpServers: {
+          renamed: { command: "npx", args: ["files", "--next"] },
+          files: { command: "other" },
+          third: { command: "npx", args: ["files", "--next"], env: { TOKEN: "x" } },
+        },
+      }),
+    );
+    expect(await of()).toEqual([
+      ["files", "Unchanged", null],
+      ["renamed", "Unchanged", null],
+      ["files", "Conflict", "name"],
+      ["third", "Conflict", "credentials"],
+    ]);
+  });
+
+  it("D9: several entries of one name are all in conflict, equal ones are one service", async () => {
+    const t = await startConfigs();
+    await t.put(".claude.json", claude({ db: { command: "a" }, same: { command: "s" } }));
+    await t.put(".cursor/mcp.json", json({ mcpServers: { DB: { command: "b" }, same: { command: "s" } } }));
+    const { entries } = await t.scan();
+    expect(shapes(entries)).toEqual([
+      ["db", "Conflict", "ambiguous"],
+      ["same", "New", null],
+      ["DB", "Conflict", "ambiguous"],
+      ["same", "Unchanged", null],
+    ]);
+    expect(entries[3]?.duplicateOf).toBe(entries[1]?.key);
+    const [one, , two] = entries as [WireScanEntry, WireScanEntry, WireScanEntry];
+    const both = await t.takeover([one, two], {
+      entries: [one, two].map(({ key }) => ({ key, resolution: "takeSource" })),
+    });
+    expect([both.status, both.body.code]).toEqual([422, "MCP_ENTRY_REFUSED"]);
+    const done = await t.takeover(entries, {
+      entries: entries.map(({ key }) => ({
+        key,
+        resolution: key === two.key ? "rename:db-work" : key === one.key ? "takeSource" : "import",
+      })),
+    });
+    expect(done.body.imported.map(({ service, action }) => [service, action])).toEqual([
+      ["db", "created"],
+      ["same", "created"],
+      ["db-work", "created"],
+      ["same", "linked"],
+    ]);
+    expect((await services(t).get("same")).scope.clients).toEqual(["claude-code", "cursor"]);
+  });
+
+  it("what only a tool can do has to stay there, with the reason", async () => {
+    const t = await startConfigs({ env: { SET: "1" } });
+    await t.put(
+      ".config/Code/User/mcp.json",
+      json({
+        inputs: [{ id: "key", type: "promptString" }],
+        servers: {
+          ask: { command: "x", env: { KEY: variable("input:key") } },
+          socket: { type: "http", url: "unix:///run/x.sock" },
+          box: { command: "x", sandboxEnabled: true },
+          set: { command: "x", env: { A: variable("env:SET") } },
+          unset: { command: "x", env: { A: variable("env:UNSET") } },
+          home: { command: `${variable("userHome")}/run` },
+        },
+      }),
+    );
+    await t.put(".claude.json", claude({ helper: { type: "http", url: "https://e.org", headersHelper: "x" } }));
+    await t.put(
+      ".config/opencode/opencode.json",
+      json({ mcp: { file: { type: "local", command: ["x", "{file:~/k}"] } } }),
+    );
+    const { entries } = await t.scan();
+    const why = Object.fromEntries(entries.map(({ name, reasons }) => [name, reasons.join()]));
+    expect(why).toEqual({
+      ask: expect.stringContaining("input:key"),
+      socket: expect.stringContaining("not an http"),
+      box: expect.stringContaining("sandboxEnabled"),
+      set: "",
+      unset: expect.stringContaining("UNSET"),
+      home: "",
+      helper: expect.stringContaining("headersHelper"),
+      file: expect.stringContaining("{file:~/k}"),
+    });
+    expect(entries.find(({ name }) => name === "home")?.config.command).toBe(`${t.home}/run`);
+    expect(entries.find(({ name }) => name === "set")?.config.env).toEqual({ A: variable("SET") });
+    const refused = await t.takeover(entries.filter(({ name }) => name === "ask"));
+    expect([refused.status, refused.body.code]).toEqual([422, "MCP_ENTRY_REFUSED"]);
+    expect((await t.takeAll()).status).toBe(200);
+    expect(shapes((await t.scan()).entries).map(([name]) => name)).toEqual([
+      "helper",
+      "file",
+      "ask",
+      "socket",
+      "box",
+      "unset",
+    ]);
+  });
+
+  it.each([
+    ["cut off", '{ "mcpServers": { "a": ', "line 1"],
+    ["a comment where the tool takes none", '{ // no\n "mcpServers": {} }', "InvalidCommentToken"],
+    ["one name twice", '{ "mcpServers": { "a": { "command": "x" }, "a": { "command": "y" } } }', "twice"],
+    ["a list", "[]", "no object"],
+    ["no UTF-8", Buffer.from([0x7b, 0xff, 0x7d]), "UTF-8"],
+  ])("a file that cannot be read is a problem and fails alone: %s", async (_, content, reason) => {
+    const t = await startConfigs();
+    const file = await t.put(".claude.json", content);
+    await t.put(".cursor/mcp.json", '{"mcpServers":{"cur":{"command":"x"}}}');
+    const { entries, problems } = await t.scan();
+    expect(problems).toEqual([{ file, tool: "claude-code", reason: expect.stringContaining(reason) }]);
+    expect(shapes(entries)).toEqual([["cur", "New", null]]);
+  });
+
+  it("files of projects are for their project alone; a file of several tools is one file", async () => {
+    const t = await startConfigs();
+    const { id, path } = await project(t, "shop");
+    await t.put("shop/.mcp.json", json({ mcpServers: { shared: { command: "./run.sh" } } }));
+    await t.put("shop/.cursor/mcp.json", json({ mcpServers: { own: { command: "npx", args: ["own"] } } }));
+    await t.put(".claude.json", claude({}, { projects: { [path]: { mcpServers: { local: { command: "npx" } } } } }));
+    const { entries } = await t.scan();
+    expect(entries.map(({ name, tools, scope }) => [name, tools, scope.projects])).toEqual([
+      ["local", ["claude-code"], [id]],
+      ["shared", ["claude-code", "copilot"], [id]],
+      ["own", ["cursor"], [id]],
+    ]);
+    expect((await t.takeAll()).status).toBe(200);
+    expect(await services(t).get("shared")).toMatchObject({ cwd: path, scope: { clients: "*", projects: [id] } });
+    expect(await services(t).get("own")).toMatchObject({ cwd: null, scope: { clients: ["cursor"], projects: [id] } });
+    const url = (text: string) => /http:\/\/[^"]+/.exec(text)?.[0].split("?")[1];
+    expect(url(await t.read("shop/.mcp.json"))).toBe(`project=${id}`);
+    expect(url(await t.read("shop/.cursor/mcp.json"))).toBe(`client=cursor&project=${id}`);
+    const local = JSON.parse(await t.read(".claude.json")).projects[path].mcpServers;
+    expect(url(JSON.stringify(local))).toBe(`client=claude-code&project=${id}`);
+    expect((await t.scan()).entries).toEqual([]);
   });
 });

@@ -3,8 +3,8 @@ import type { Command } from "sessarc";
 
 const mcp: Command = {
   name: "mcp",
-  summary: "Bridges stdio to the hub of tool servers; lists, adds, removes and tests them",
-  usage: "[list | add <id> (--url u | -- command…) | remove <id> | test <id> | log]",
+  summary: "Bridges stdio to the hub of tool servers; lists and tests them, takes over those of the tools",
+  usage: "[list | add <id> … | remove <id> | test <id> | log | scan | takeover <name…> | restore [id…]]",
   options: {
     client: { type: "string" },
     project: { type: "string" },
@@ -15,6 +15,10 @@ const mcp: Command = {
     header: { type: "string", multiple: true },
     bearer: { type: "string" },
     limit: { type: "string" },
+    all: { type: "boolean" },
+    mode: { type: "string" },
+    resolve: { type: "string", multiple: true },
+    "dry-run": { type: "boolean" },
   },
   help: {
     client: "Who asks: scopes of services go by it",
@@ -26,6 +30,10 @@ const mcp: Command = {
     header: "Name=value for the address; NAME as above after the =, written $NAME",
     bearer: "Name of the variable that holds the token",
     limit: "Messages of the log (50)",
+    all: "Every server that can be taken over",
+    mode: "Of takeover: replace, disable or import; of restore: merge, where a file changed",
+    resolve: "For a server in conflict: <name>=keepHub, =takeSource or =rename:<name>",
+    "dry-run": "Show what would change, and change nothing",
   },
   load: () => import("./mcp.ts"),
 };

@@ -1,6 +1,7 @@
-import { ApiError, type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
+import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
 import type { LogEntry } from "../hub/log.ts";
 import type { WireService } from "../routes/wire.ts";
+import { send } from "./send.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [action, ...rest] = ctx.args;
@@ -17,8 +18,16 @@ export async function run(ctx: CommandContext): Promise<number> {
       return test(ctx, rest);
     case "log":
       return log(ctx);
+    case "scan":
+      return (await import("./configs.ts")).scan(ctx);
+    case "takeover":
+      return (await import("./configs.ts")).takeover(ctx, rest);
+    case "restore":
+      return (await import("./configs.ts")).restore(ctx, rest);
     default:
-      throw new UsageError("`sessarc mcp` takes nothing (the bridge), or one of list, add, remove, test, log");
+      throw new UsageError(
+        "`sessarc mcp` takes nothing (the bridge), or one of list, add, remove, test, log, scan, takeover, restore",
+      );
   }
 }
 
@@ -126,12 +135,4 @@ async function log(ctx: CommandContext): Promise<number> {
           .join("  "),
       );
   return entries.length > 0 ? 0 : 3;
-}
-
-async function send<T>(ctx: CommandContext, method: string, path: string, body?: object): Promise<T> {
-  const json = body ? { body: JSON.stringify(body), headers: { "content-type": "application/json" } } : {};
-  const response = await ctx.fetch(path, { method, ...json });
-  const answer: unknown = await response.json();
-  if (!response.ok) throw new ApiError(answer as ConstructorParameters<typeof ApiError>[0]);
-  return answer as T;
 }

@@ -1,5 +1,5 @@
 /** The tools' configuration files: scan, takeover, restore. One change at a time. */
-import { type Kernel, type McpServerEntry, outsideText, readOutside, SessarcError } from "sessarc";
+import { isRecord, type Kernel, type McpServerEntry, outsideText, readOutside, SessarcError } from "sessarc";
 import { applyTakeover, isAfter, undoRun } from "./apply.ts";
 import type { HubParts } from "./context.ts";
 import { parseConfig } from "./document.ts";
@@ -70,7 +70,9 @@ export function createConfigs(kernel: Kernel, hub: HubParts): Configs {
 
   async function shownStep({ source, after, edits }: FileStep): Promise<ShownDiff> {
     const { place, text, servers } = source;
-    const added = edits.flatMap((edit) => (edit.kind === "put" ? Object.values(edit.value) : []));
+    const added = edits.flatMap((edit) =>
+      edit.kind === "set" && isRecord(edit.value) ? Object.values(edit.value) : [],
+    );
     const texts = added.filter((value) => typeof value === "string");
     return {
       file: place.path,

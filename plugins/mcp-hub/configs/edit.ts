@@ -5,14 +5,11 @@ import { parseConfig, type Syntax } from "./document.ts";
 import { appendTable, removeTable, setField } from "./toml-edit.ts";
 
 export type Path = readonly string[];
-type Table = { [key: string]: Json };
 
 export type ConfigEdit =
   | { kind: "remove"; path: Path }
-  /** A field of the object at `path`. */
-  | { kind: "set"; path: Path; key: string; value: Json }
-  /** Another object in the one at `path`, instead of one of that name. */
-  | { kind: "put"; path: Path; key: string; value: Table };
+  /** Into the object at `path`, instead of what has that name there. */
+  | { kind: "set"; path: Path; key: string; value: Json };
 
 /** Throws SETTINGS_UNUSABLE when it cannot be done without touching something else. */
 export async function editConfig(
@@ -67,9 +64,11 @@ async function editToml(text: string, edits: readonly ConfigEdit[], wanted: Json
   return patch(text, wanted);
 }
 
+const isTable = (value: Json): value is { [key: string]: Json } => isRecord(value);
+
 function editTomlOnce(text: string, edit: ConfigEdit): string | undefined {
   if (edit.kind === "remove") return removeTable(text, edit.path);
-  if (edit.kind === "set") return setField(text, edit.path, edit.key, edit.value);
-  const path = [...edit.path, edit.key];
-  return appendTable(removeTable(text, path) ?? text, path, edit.value);
+  const { path, key, value } = edit;
+  if (!isTable(value)) return setField(text, path, key, value);
+  return appendTable(removeTable(text, [...path, key]) ?? text, [...path, key], value);
 }

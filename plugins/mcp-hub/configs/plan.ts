@@ -162,29 +162,30 @@ async function planFile(
   const { place, text, config } = source;
   const own = chosen.filter((entry) => entry.source === source);
   if (mode === "import") return { source, edits: [], after: text };
-  const edits = [...linksFor(kernel, own), ...own.map((entry) => goneFor(entry, mode))];
+  const links = linksFor(kernel, own);
+  const same = (one: readonly string[], other: readonly string[]) => JSON.stringify(one) === JSON.stringify(other);
+  const placeOf = ({ path, key }: HubLink) => [...path, key];
   // What is put in the place of an entry of that name has taken it out.
-  const put = new Set(edits.flatMap((edit) => (edit.kind === "put" ? [JSON.stringify([...edit.path, edit.key])] : [])));
-  const needed = edits.filter((edit) => edit.kind !== "remove" || !put.has(JSON.stringify(edit.path)));
-  for (const { path, key } of needed.flatMap((edit) => (edit.kind === "put" ? [edit] : []))) {
-    const there = place.contract
-      .servers(config)
-      .find((one) => JSON.stringify(one.path) === JSON.stringify([...path, key]));
-    const isOwn = valueAt(config, [...path, key]) === undefined || (there && hubLinkOf(there, kernel));
-    const goes = own.some(({ entry }) => JSON.stringify(entry.path) === JSON.stringify([...path, key]));
-    if (!isOwn && !goes)
+  const gone = own.filter(({ entry }) => !links.some((link) => same(placeOf(link), entry.path)));
+  for (const link of links) {
+    const there = source.servers.find((one) => same(one.path, placeOf(link)));
+    const isFree = valueAt(config, placeOf(link)) === undefined || (there && hubLinkOf(there, kernel));
+    if (!isFree && !own.some(({ entry }) => same(entry.path, placeOf(link))))
       throw new SessarcError("MCP_ENTRY_REFUSED", {
         name: place.path,
         reason: `a server called ${HUB_NAME} stands there that does not lead here`,
         remedy: "Take it over as well, or rename it in the file.",
       });
   }
-  return { source, edits: needed, after: await editConfig(text, place.contract.syntax, needed, place.path) };
+  const edits = [...links, ...gone.map((entry) => goneFor(entry, mode))];
+  return { source, edits, after: await editConfig(text, place.contract.syntax, edits, place.path) };
 }
 
+type HubLink = Extract<ConfigEdit, { kind: "set" }>;
+
 /** One for each object that entries are taken from: the tool reads it wherever it read them. */
-function linksFor(kernel: Kernel, own: readonly FoundEntry[]): ConfigEdit[] {
-  const links = new Map<string, ConfigEdit>();
+function linksFor(kernel: Kernel, own: readonly FoundEntry[]): HubLink[] {
+  const links = new Map<string, HubLink>();
   for (const { entry, source, scope } of own) {
     const { tools, contract, scope: of } = source.place;
     const path = entry.path.slice(0, -1);
@@ -198,7 +199,7 @@ function linksFor(kernel: Kernel, own: readonly FoundEntry[]): ConfigEdit[] {
         remedy: `Use the mode "import", or start the service without --auth.`,
       });
     const headers = token === undefined ? undefined : { Authorization: `Bearer ${token}` };
-    links.set(JSON.stringify(path), { kind: "put", path, key: HUB_NAME, value: contract.link(url, path, headers) });
+    links.set(JSON.stringify(path), { kind: "set", path, key: HUB_NAME, value: contract.link(url, path, headers) });
   }
   return [...links.values()];
 }

@@ -123,9 +123,8 @@ async function merged(entry: RunFile, file: OutsideFile, original: Buffer): Prom
   const edits = entry.edits.flatMap(({ kind, path, key = "" }): ConfigEdit[] => {
     const at = kind === "remove" ? path : [...path, key];
     const [was, is] = [valueAt(before, at), valueAt(config, at)];
-    if (kind === "put" && was === undefined) return is === undefined ? [] : [{ kind: "remove", path: at }];
+    if (was === undefined) return is === undefined ? [] : [{ kind: "remove", path: at }];
     if (kind === "remove" && is !== undefined) return [];
-    if (kind === "set" && was === undefined) return is === undefined ? [] : [{ kind: "remove", path: at }];
     const [holder, name] = [at.slice(0, -1), at.at(-1) ?? ""];
     if (!isRecord(valueAt(config, holder)))
       throw new SessarcError("SETTINGS_UNUSABLE", {

@@ -20,7 +20,7 @@ const fileSchema = v.object({
   /** Beside the file, while it is written. */
   temp: v.string(),
   /** What was done, without values: they stand in the original and in the file. */
-  edits: v.array(v.object({ kind: v.picklist(["remove", "set", "put"]), path, key: v.optional(v.string()) })),
+  edits: v.array(v.object({ kind: v.picklist(["remove", "set"]), path, key: v.optional(v.string()) })),
   restoredAt: v.nullable(v.string()),
 });
 const runSchema = v.object({

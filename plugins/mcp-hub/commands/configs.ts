@@ -1,0 +1,160 @@
+/** `sessarc mcp scan|takeover|restore`: the tools' configuration files. */
+import { ApiError, type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
+import type { WireBackup, WireDiff, WireScan, WireScanEntry } from "../routes/config-wire.ts";
+import { send } from "./send.ts";
+
+interface TakeoverAnswer {
+  imported: { key: string; service: string; action: string }[];
+  backups: { id: string; file: string }[];
+  diffs: WireDiff[];
+}
+
+const textFlag = (ctx: CommandContext, name: string) => {
+  const value = ctx.flags[name];
+  return typeof value === "string" ? value : undefined;
+};
+
+const scanned = (ctx: CommandContext) => ctx.get<WireScan>("/mcp/scan");
+
+export async function scan(ctx: CommandContext): Promise<number> {
+  const found = await scanned(ctx);
+  if (ctx.json) ctx.out(JSON.stringify(found));
+  else {
+    const { entries, managed, problems } = found;
+    ctx.out(
+      formatTable(
+        [
+          { title: "Server", value: ({ name }) => printable(name) },
+          { title: "Is", value: (entry) => stateOf(entry) },
+          {
+            title: "Where",
+            value: ({ config }) => printable(config.url ?? [config.command ?? "", ...config.args].join(" ")),
+          },
+          { title: "File", value: ({ file }) => printable(file) },
+        ],
+        entries,
+      ),
+    );
+    for (const { name, reasons } of entries)
+      for (const reason of reasons) ctx.err(`${printable(name)} has to stay: ${printable(reason)}`);
+    for (const { file, current } of managed)
+      ctx.out(`${printable(file)} leads here already${current ? "" : ", but not to where the service listens now"}`);
+    for (const { reason } of problems) ctx.err(printable(reason));
+  }
+  return found.entries.length + found.managed.length > 0 ? 0 : 3;
+}
+
+function stateOf({ class: of, conflict, duplicateOf, hubEdited }: WireScanEntry): string {
+  if (conflict) return `${of} (${conflict})`;
+  if (duplicateOf !== null) return `${of} (as another)`;
+  return hubEdited ? `${of} (edited here)` : of;
+}
+
+/** Another program may write a file between the two requests: then both are made again. */
+const TRIES = 3;
+
+export async function takeover(ctx: CommandContext, names: readonly string[]): Promise<number> {
+  if ((names.length === 0) === (ctx.flags.all !== true))
+    throw new UsageError("`sessarc mcp takeover` takes the names of servers, or --all");
+  for (let left = TRIES; ; left--) {
+    try {
+      return await takeoverOnce(ctx, names);
+    } catch (error) {
+      if (left <= 1 || !(error instanceof ApiError) || error.code !== "MCP_CONFIG_CHANGED") throw error;
+    }
+  }
+}
+
+async function takeoverOnce(ctx: CommandContext, names: readonly string[]): Promise<number> {
+  const resolutions = readResolutions(ctx.flags.resolve);
+  const { entries } = await scanned(ctx);
+  const chosen = entries.filter(({ name }) => ctx.flags.all === true || names.includes(name));
+  const missing = names.filter((name) => !chosen.some((entry) => entry.name === name));
+  if (missing.length > 0) throw new UsageError(`No tool's file names ${missing.join(", ")}; see \`sessarc mcp scan\``);
+  const isOpen = ({ class: of, name }: WireScanEntry) => of === "Conflict" && !resolutions.has(name);
+  const ready = chosen.filter((entry) => entry.importable && !isOpen(entry));
+  for (const entry of chosen) if (!ready.includes(entry)) ctx.err(whyLeft(entry));
+  if (ready.length === 0) return chosen.length > 0 ? 1 : 3;
+  const dryRun = ctx.flags["dry-run"] === true;
+  const answer = await send<TakeoverAnswer>(ctx, "POST", "/mcp/takeover", {
+    entries: ready.map(({ key, name }) => ({ key, resolution: resolutions.get(name) ?? "import" })),
+    fileHashes: Object.fromEntries(ready.map(({ file, fileHash }) => [file, fileHash])),
+    mode: textFlag(ctx, "mode") ?? "replace",
+    dryRun,
+  });
+  if (ctx.json) ctx.out(JSON.stringify(answer));
+  else {
+    showDiffs(ctx, answer.diffs);
+    const services = [...new Set(answer.imported.map(({ service }) => service))].map((id) => printable(id)).join(", ");
+    ctx.out(dryRun ? `Nothing was changed. Services would be: ${services}` : `Taken over: ${services}`);
+    const [first] = answer.backups;
+    if (first) ctx.out(`Put back with: sessarc mcp restore ${first.id.replace(/-\d+$/, "")}`);
+  }
+  return ready.length < chosen.length ? 1 : 0;
+}
+
+function whyLeft({ name, importable, reasons, conflict }: WireScanEntry): string {
+  const own = printable(name);
+  return importable
+    ? `${own} is left: it is in conflict (${conflict}). Say --resolve ${own}=keepHub, =takeSource or =rename:<name>`
+    : `${own} is left: ${printable(reasons.join("; "))}`;
+}
+
+function readResolutions(flag: CommandContext["flags"][string]): Map<string, string> {
+  const pairs = Array.isArray(flag) ? flag.map(String) : [];
+  return new Map(
+    pairs.map((pair) => {
+      const [, name, resolution] = /^(.*)=(keepHub|takeSource|rename:.+)$/s.exec(pair) ?? [];
+      if (name === undefined || resolution === undefined)
+        throw new UsageError("--resolve takes <server>=keepHub, =takeSource or =rename:<name>");
+      return [name, resolution];
+    }),
+  );
+}
+
+export async function restore(ctx: CommandContext, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return listBackups(ctx);
+  const [dryRun, merge] = [ctx.flags["dry-run"] === true, textFlag(ctx, "mode") === "merge"];
+  const answer = await send<{ restored: { file: string }[]; diffs: WireDiff[] }>(ctx, "POST", "/mcp/restore", {
+    ids,
+    merge,
+    dryRun,
+  });
+  if (ctx.json) ctx.out(JSON.stringify(answer));
+  else {
+    showDiffs(ctx, answer.diffs);
+    const files = answer.restored.map(({ file }) => printable(file)).join(", ");
+    if (files === "") ctx.out("Nothing to do: the files are as they were");
+    else ctx.out(dryRun ? `Nothing was changed. Would be put back: ${files}` : `Put back: ${files}`);
+  }
+  return 0;
+}
+
+async function listBackups(ctx: CommandContext): Promise<number> {
+  const { backups } = await ctx.get<{ backups: WireBackup[] }>("/mcp/backups");
+  if (ctx.json) ctx.out(JSON.stringify({ backups }));
+  else
+    ctx.out(
+      formatTable(
+        [
+          { title: "Backup", value: ({ id }) => id },
+          { title: "Made", value: ({ at }) => at },
+          { title: "File is", value: ({ state }) => state },
+          { title: "File", value: ({ file }) => printable(file) },
+        ],
+        backups,
+      ),
+    );
+  return backups.length > 0 ? 0 : 3;
+}
+
+function showDiffs(ctx: CommandContext, diffs: readonly WireDiff[]): void {
+  const style = createStyle(ctx.colour);
+  for (const { file, diff } of diffs) {
+    ctx.out(style.bold(printable(file)));
+    for (const line of diff.split("\n")) {
+      const shown = printable(line);
+      ctx.out(line.startsWith("+") ? style.green(shown) : line.startsWith("-") ? style.red(shown) : style.dim(shown));
+    }
+  }
+}

@@ -1,0 +1,65 @@
+/** Takes all of a home's configurations over (or puts them back) and kills itself before the nth call that changes something on the disk. */
+import fs from "node:fs";
+import promises from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
+import { createKernel, loadConfig } from "sessarc";
+import { defaultPlugins } from "sessarc/plugins";
+import type { WireBackup, WireScan } from "../../plugins/mcp-hub/index.ts";
+
+const { home, killAt, action } = JSON.parse(process.argv[2] ?? "") as {
+  home: string;
+  killAt: number;
+  action: "takeover" | "restore";
+};
+
+/** The first `open` of a file to write stands for its writes. */
+const CHANGES = ["rename", "mkdir", "rm", "unlink", "chmod", "open", "writeFile", "link"] as const;
+let calls = 0;
+let armed = false;
+
+function arm(owner: object, name: string): void {
+  const original: unknown = Reflect.get(owner, name);
+  if (typeof original !== "function") return;
+  Reflect.set(owner, name, (...args: unknown[]) => {
+    if (armed && ++calls === killAt) process.kill(process.pid, "SIGKILL");
+    return Reflect.apply(original, owner, args);
+  });
+}
+for (const name of CHANGES) {
+  arm(promises, name);
+  arm(fs, `${name}Sync`);
+}
+for (const name of ["writeSync", "fsyncSync"]) arm(fs, name);
+syncBuiltinESMExports();
+
+const env = { home, platform: process.platform, env: { HOME: home } };
+const config = await loadConfig({ cwd: home, env, flags: { dataDir: `${home}/data` } });
+const wanted = ["claude-code", "codex", "cursor", "archive", "security", "mcp-hub"];
+const plugins = defaultPlugins().filter(({ specifier }) => wanted.includes(specifier.split("/").at(-1) ?? ""));
+const kernel = await createKernel({
+  plugins: plugins.map(({ load, ...entry }) => ({ ...entry, ...(load && { load }) })),
+  config,
+  env,
+});
+const get = async (path: string): Promise<unknown> => (await kernel.fetch(path)).json();
+async function post(path: string, body: object): Promise<void> {
+  const response = await kernel.fetch(path, { method: "POST", body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(await response.text());
+}
+
+if (action === "takeover") {
+  const { entries } = (await get("/api/mcp/scan")) as WireScan;
+  armed = true;
+  await post("/api/mcp/takeover", {
+    entries: entries.map(({ key }) => ({ key })),
+    fileHashes: Object.fromEntries(entries.map(({ file, fileHash }) => [file, fileHash])),
+    mode: "replace",
+  });
+} else {
+  const { backups } = (await get("/api/mcp/backups")) as { backups: WireBackup[] };
+  armed = true;
+  await post("/api/mcp/restore", { ids: backups.map(({ id }) => id) });
+}
+armed = false;
+await kernel.close();
+process.stdout.write(String(calls));

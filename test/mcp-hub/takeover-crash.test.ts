@@ -1,0 +1,132 @@
+/** A SIGKILL before any call that changes something on the disk: the next start finds everything, or makes it, whole. */
+import { spawn } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundleScript } from "../_setup.ts";
+import { startConfigs } from "./_configs.ts";
+
+let child: Awaited<ReturnType<typeof bundleScript>>;
+beforeAll(async () => {
+  child = await bundleScript("mcp-hub/takeover-child.ts");
+});
+afterAll(() => child.remove());
+
+const FILES: Readonly<Record<string, string>> = {
+  ".claude.json": '{ "mcpServers": { "a": { "command": "a", "env": { "KEY": "value-of-a" } } } }\n',
+  ".codex/config.toml": '# b\n[mcp_servers.b]\ncommand = "b"\n',
+  ".cursor/mcp.json": '{ "mcpServers": { "c": { "url": "https://c.example/mcp" } } }\n',
+};
+const NAMES = ["a", "b", "c"];
+
+async function newHome(): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), "sessarc-test-"));
+  for (const [path, text] of Object.entries(FILES)) {
+    await mkdir(dirname(join(home, path)), { recursive: true });
+    await writeFile(join(home, path), text);
+  }
+  return home;
+}
+
+const texts = (home: string) => Promise.all(Object.keys(FILES).map((path) => readFile(join(home, path), "utf8")));
+
+/** Answers how many calls there were, when it was not killed. */
+async function runChild(home: string, killAt: number, action: "takeover" | "restore"): Promise<number | undefined> {
+  const run = spawn(process.execPath, [child.script, JSON.stringify({ home, killAt, action })], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env.PATH },
+  });
+  let [out, err] = ["", ""];
+  run.stdout.on("data", (chunk: Buffer) => {
+    out += chunk.toString();
+  });
+  run.stderr.on("data", (chunk: Buffer) => {
+    err += chunk.toString();
+  });
+  const [code, signal] = await new Promise<[number | null, string | null]>((resolve) =>
+    run.on("close", (...end) => resolve(end)),
+  );
+  if (signal === "SIGKILL") return undefined;
+  if (code !== 0) throw new Error(`The child failed (${code}): ${err}`);
+  return Number(out);
+}
+
+/** All in the long run, some that differ from run to run in others: the first and the last of them always. */
+function steps(calls: number): number[] {
+  const all = Array.from({ length: calls }, (_, i) => i + 1);
+  if (process.env.SESSARC_TEST_LONG === "1") return all;
+  const from = 2 + Math.floor(Math.random() * (calls - 3));
+  return [1, from, ((from + Math.floor(calls / 2)) % calls) + 1, calls];
+}
+
+async function leftovers(home: string): Promise<string[]> {
+  const all = await readdir(home, { recursive: true });
+  return all.filter((path) => /\.tmp$|\.sessarc-/.test(path) && !path.startsWith("data/transcripts"));
+}
+
+describe("killed in the middle", () => {
+  it("a takeover is done, or taken back at the next start", async () => {
+    const done = await newHome();
+    const calls = (await runChild(done, 0, "takeover")) ?? 0;
+    const after = await texts(done);
+    await rm(done, { recursive: true });
+    expect(calls).toBeGreaterThan(20);
+    for (const killAt of steps(calls)) {
+      const home = await newHome();
+      expect([killAt, await runChild(home, killAt, "takeover")]).toEqual([killAt, undefined]);
+      const t = await startConfigs({ home });
+      const now = await texts(home);
+      const isDone = now[0] === after[0];
+      expect([killAt, now]).toEqual([killAt, isDone ? after : Object.values(FILES)]);
+      const services = (await t.kernel.inject("mcp").services.list()).map(({ id }) => id);
+      expect([killAt, services]).toEqual([killAt, [...(isDone ? NAMES : []), "sessarc"]]);
+      const { entries } = await t.scan();
+      expect([killAt, entries.map(({ class: of }) => of)]).toEqual([killAt, isDone ? [] : ["New", "New", "New"]]);
+      expect([killAt, await leftovers(home)]).toEqual([killAt, []]);
+      const backups = await t.backups();
+      expect([killAt, backups.length]).toEqual([killAt, isDone ? 3 : 0]);
+      if (!isDone) expect((await t.takeAll()).status).toBe(200);
+      expect((await t.restore((await t.backups()).map(({ id }) => id))).status).toBe(200);
+      expect(await texts(home)).toEqual(Object.values(FILES));
+      await t.close();
+      await rm(home, { recursive: true });
+    }
+  });
+
+  it("a restore leaves each file whole, and can be made again", async () => {
+    const prepare = async () => {
+      const home = await newHome();
+      const t = await startConfigs({ home });
+      expect((await t.takeAll()).status).toBe(200);
+      const after = await texts(home);
+      await t.close();
+      return { home, after };
+    };
+    const { home: done } = await prepare();
+    const calls = (await runChild(done, 0, "restore")) ?? 0;
+    await rm(done, { recursive: true });
+    for (const killAt of steps(calls)) {
+      const { home, after } = await prepare();
+      expect([killAt, await runChild(home, killAt, "restore")]).toEqual([killAt, undefined]);
+      const t = await startConfigs({ home });
+      for (const [i, text] of (await texts(home)).entries())
+        expect([after[i], Object.values(FILES)[i]]).toContain(text);
+      expect([killAt, await leftovers(home)]).toEqual([killAt, []]);
+      const states = (await t.backups()).map(
+        ({ state, restoredAt }) => (state === "restored") === (restoredAt !== null),
+      );
+      expect([killAt, states]).toEqual([killAt, [true, true, true]]);
+      expect((await t.restore((await t.backups()).map(({ id }) => id))).status).toBe(200);
+      expect(await texts(home)).toEqual(Object.values(FILES));
+      const services = await t.kernel.inject("mcp").services.list();
+      expect(services.flatMap(({ sources }) => sources.map(({ takenOver }) => takenOver))).toEqual([
+        false,
+        false,
+        false,
+      ]);
+      await t.close();
+      await rm(home, { recursive: true });
+    }
+  });
+});
