@@ -12,43 +12,50 @@ export interface EventWriter {
   readonly gone: AbortSignal;
 }
 
+const QUEUE = 8 << 20;
+
 /**
- * A stream that `write` fills until it calls `close`. What `write` throws breaks the stream off. Frames are queued without limit: a
- * writer that may be far ahead of its reader makes its own stream and answers it with `eventsResponse`.
+ * A stream that `write` fills until it calls `close`. What `write` throws breaks the stream off, and so does a reader that leaves
+ * `QUEUE` bytes unread: a writer that may be that far ahead makes its own stream and answers it with `eventsResponse`.
  */
 export function toEvents(write: (out: EventWriter) => MaybePromise<void>): Response {
   const encoder = new TextEncoder();
   const reader = new AbortController();
   let open = true;
-  const stream = new ReadableStream<Uint8Array>({
-    start(controller) {
-      const put = (text: string) => {
-        if (open) controller.enqueue(encoder.encode(text));
-      };
-      const out: EventWriter = {
-        gone: reader.signal,
-        send(frame, event) {
-          const head = event === undefined ? "" : `event: ${event}\n`;
-          put(`${head}data: ${JSON.stringify(frame)}\n\n`);
-        },
-        comment: (text) => put(`: ${text}\n\n`),
-        close() {
-          if (open) controller.close();
-          open = false;
-        },
-      };
-      // Not awaited: frames are read while more are written.
-      new Promise<void>((resolve) => resolve(write(out))).catch((error: unknown) => {
-        if (open) controller.error(error);
-        open = false;
-      });
-    },
-    cancel() {
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const put = (text: string) => {
+      if (!open) return;
+      controller.enqueue(encoder.encode(text));
+      if ((controller.desiredSize ?? 0) > 0) return;
       open = false;
+      controller.error(new DOMException("The client does not read", "AbortError"));
       reader.abort();
-    },
-  });
-  return eventsResponse(stream);
+    };
+    const out: EventWriter = {
+      gone: reader.signal,
+      send(frame, event) {
+        const head = event === undefined ? "" : `event: ${event}\n`;
+        put(`${head}data: ${JSON.stringify(frame)}\n\n`);
+      },
+      comment: (text) => put(`: ${text}\n\n`),
+      close() {
+        if (open) controller.close();
+        open = false;
+      },
+    };
+    // Not awaited: frames are read while more are written.
+    new Promise<void>((resolve) => resolve(write(out))).catch((error: unknown) => {
+      if (open) controller.error(error);
+      open = false;
+    });
+  };
+  const cancel = () => {
+    open = false;
+    reader.abort();
+  };
+  return eventsResponse(
+    new ReadableStream<Uint8Array>({ start, cancel }, new ByteLengthQueuingStrategy({ highWaterMark: QUEUE })),
+  );
 }
 
 /** Answers a stream of server-sent events as what it is. */

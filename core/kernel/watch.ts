@@ -168,7 +168,7 @@ function createBatch(onChange: OnChange, options: WatchOptions): { add: Add; sto
   return {
     add({ type, path }) {
       if (stopped) return;
-      const now = Date.now();
+      const now = performance.now();
       if (pending.size === 0) since = now;
       pending.set(path, merge(pending.get(path), type));
       clearTimeout(timer);

@@ -70,7 +70,7 @@ export function createClient({
   };
   /** The service, or undefined when the kernel of this process is open. Who locks the archive for a moment is waited for. */
   const findTarget = async (): Promise<Service | undefined> => {
-    const deadline = Date.now() + PATIENCE_MS;
+    const deadline = performance.now() + PATIENCE_MS;
     for (;;) {
       const found = own ? undefined : await findService(config.dataDir, deadline);
       if (found) return found;
@@ -78,7 +78,7 @@ export function createClient({
         await open();
         return undefined;
       } catch (error) {
-        if (!isSessarcError(error) || error.code !== "ARCHIVE_LOCKED" || Date.now() > deadline) throw error;
+        if (!isSessarcError(error) || error.code !== "ARCHIVE_LOCKED" || performance.now() > deadline) throw error;
       }
     }
   };
@@ -148,7 +148,7 @@ interface Service {
 async function findService(dataDir: string, deadline: number): Promise<Service | undefined> {
   const { readLock } = await import("../storage/lock.ts");
   let lock = await readLock(dataDir);
-  while (lock && lock.url === undefined && Date.now() < deadline) {
+  while (lock && lock.url === undefined && performance.now() < deadline) {
     await delay(LOOK_MS);
     lock = await readLock(dataDir);
   }

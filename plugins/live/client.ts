@@ -2,7 +2,7 @@
 import type { Position } from "./position.ts";
 
 /** Bytes waiting for a slow client; more is not made before it has read some. */
-const QUEUE = 1 << 20;
+const QUEUE = 256 << 10;
 
 export class Client {
   /** seq of the next message it needs. */

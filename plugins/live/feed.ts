@@ -182,9 +182,9 @@ export class Feed {
     if (this.#stopped) return;
     const gone = isGone(error);
     if (gone) {
-      this.#goneSince ??= Date.now();
+      this.#goneSince ??= performance.now();
       if (await this.#moved()) return;
-      if (Date.now() - this.#goneSince >= GONE_MS) return this.stop("deleted");
+      if (performance.now() - this.#goneSince >= GONE_MS) return this.stop("deleted");
     } else if (++this.#failures >= FAILURES) {
       this.stop("unreadable");
       await this.#kernel.notify("listener:failed", error, { hook: `live ${this.id}` });

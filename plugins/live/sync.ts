@@ -49,8 +49,10 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
   const archive = () => kernel.inject("archive");
   let pending = new Set<string>();
   let full = false;
+  /** Of the clock that is never set: the machine's may jump. */
   let since = 0;
   let restUntil = 0;
+  const clock = Date.now() - performance.now();
   let failures = 0;
   let nextFull: number | undefined;
   let roots: Roots | undefined;
@@ -65,7 +67,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
 
   function add(paths: readonly string[]): void {
     if (closed || paths.length === 0) return;
-    if (pending.size === 0 && !full) since = Date.now();
+    if (pending.size === 0 && !full) since = performance.now();
     for (const path of paths) pending.add(path);
     if (pending.size > MANY) full = true;
     plan();
@@ -74,7 +76,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
   function plan(): void {
     if (closed || paused || running || (pending.size === 0 && !full)) return;
     clearTimeout(timer);
-    const now = Date.now();
+    const now = performance.now();
     const wait = Math.max(Math.min(quietMs, since + maxWaitMs - now), restUntil - now, 0);
     timer = setTimeout(() => {
       running = run().finally(() => {
@@ -113,7 +115,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     // Of the processor, not of the clock: a busy machine makes a run long and costs no more.
     const { user, system } = process.cpuUsage(before);
     const rest = ((user + system) / 1_000) * REST + failures * RETRY_MS;
-    restUntil = Date.now() + Math.min(rest, REST_MAX_MS);
+    restUntil = performance.now() + Math.min(rest, REST_MAX_MS);
     if (!closed) await kernel.notify("sync:changed", self.status());
   }
 
@@ -142,9 +144,11 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     const oldest = await db.get<{ at: string | null }>("select min(created_at) as at from project");
     const first = oldest?.at ? Date.parse(oldest.at) : Number.POSITIVE_INFINITY;
     const { autoImport, sync } = kernel.config;
+    // Of a clock that was set back since the start: what is written now looks that much older.
+    const setBack = Math.max(0, clock - (Date.now() - performance.now()));
     return async <F extends { id: string; ref: { mtime?: number | undefined } }>(found: readonly F[]): Promise<F[]> => {
       const ids = await archive().store.known(found.map(({ id }) => id));
-      return found.filter(({ id, ref }) => (ids.has(id) ? sync : autoImport || (ref.mtime ?? 0) > first));
+      return found.filter(({ id, ref }) => (ids.has(id) ? sync : autoImport || (ref.mtime ?? 0) + setBack > first));
     };
   }
 
@@ -160,7 +164,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
       void roots?.check().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "sync" }));
     const everything = () => {
       full = true;
-      since = Date.now();
+      since = performance.now();
       plan();
     };
     nextFull = Date.now() + startMs;

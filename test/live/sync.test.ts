@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import git from "../../plugins/git/index.ts";
@@ -67,6 +67,27 @@ describe("keeping the archive up to date", () => {
     await grown;
     const added = until(async () => (await count(idOf(2))) === 1);
     writeFileSync(logOf(2), prompt(0));
+    await added;
+  });
+
+  it.each([600_000, 86_400_000])("goes on when the clock is set back by %i ms", async (back) => {
+    await start();
+    const first = settled();
+    await importAll();
+    await first;
+    const real = Date.now;
+    Date.now = () => real() - back;
+    onTestFinished(() => {
+      Date.now = real;
+    });
+    for (const n of [2, 3, 4]) {
+      const grown = until(async () => (await count(idOf(1))) > n);
+      appendFileSync(logOf(1), prompt(n));
+      await grown;
+    }
+    const added = until(async () => (await count(idOf(2))) === 1);
+    writeFileSync(logOf(2), prompt(0));
+    utimesSync(logOf(2), Date.now() / 1000, Date.now() / 1000);
     await added;
   });
 
