@@ -30,7 +30,7 @@ GET /sessions · GET /sessions/find · GET /sessions/:id · GET /sessions/:id/ou
 GET /sessions/:id/figures · GET /sessions/:id/context
 GET /projects/git · GET /projects/activity · GET /insights/sessions
 GET /usage · GET /prices · GET /insights · GET /search/total
-GET /mcp/calls · GET /mcp · POST /mcp · DELETE /mcp · GET /mcp/:service · POST /mcp/:service · DELETE /mcp/:service
+GET /mcp/calls · POST /mcp/services/:id/sign-in · GET /oauth/callback · GET /mcp · POST /mcp · DELETE /mcp · GET /mcp/:service · POST /mcp/:service · DELETE /mcp/:service
 GET /skills/usage · GET /skills/:id/drift · POST /skills/:id/update
 POST /replay/back · GET /replay/result
 POST /security/rules/test · POST /security/rules/dry-run · GET /security/hook · DELETE /security/install-hook

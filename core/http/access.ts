@@ -55,8 +55,9 @@ export async function createAccess(required: boolean, dataDir: string): Promise<
       }
       const value = readCookie(cookie, cookieName());
       if (value !== undefined && same(value, session)) return true;
-      // A share's own token is its credential: the page is for people who have nothing else.
-      return path.startsWith("/share/") && (method === "GET" || method === "HEAD");
+      // What they carry is their credential: a share's token, the state of a sign-in. Browsers come there from other places.
+      const carries = path.startsWith("/share/") || path === "/oauth/callback";
+      return carries && (method === "GET" || method === "HEAD");
     },
     async redeem(given) {
       if (!same(given, ticket)) return undefined;

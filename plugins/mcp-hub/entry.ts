@@ -33,7 +33,13 @@ export interface Scope {
   projects: "*" | string[];
 }
 
-export type Credential = { kind: "bearer"; value: string } | { kind: "header" | "env"; name: string; value: string };
+/**
+ * `oauth`: somebody signs in (`sessarc mcp sign-in`); `name` and `value` are the id and secret of a client that was registered by hand,
+ * empty where the hub registers itself.
+ */
+export type Credential =
+  | { kind: "bearer"; value: string }
+  | { kind: "header" | "env" | "oauth"; name: string; value: string };
 
 export type ServiceTransport = "stdio" | "http" | "sse";
 
@@ -72,6 +78,11 @@ export const credentialSchema = v.variant("kind", [
   v.strictObject({ kind: v.literal("bearer"), value: text(16_384) }),
   v.strictObject({ kind: v.literal("header"), name: word, value: text(16_384) }),
   v.strictObject({ kind: v.literal("env"), name: word, value: text(16_384) }),
+  v.strictObject({
+    kind: v.literal("oauth"),
+    name: v.optional(text(1_000), ""),
+    value: v.optional(text(16_384), ""),
+  }),
 ]) satisfies Reads<Credential>;
 
 const values = v.record(word, text(16_384));

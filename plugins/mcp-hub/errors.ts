@@ -12,6 +12,8 @@ declare module "sessarc" {
     UPSTREAM_FAILED: { service: string; reason: string };
     UPSTREAM_TIMEOUT: { service: string; ms: number };
     MCP_SESSIONS_FULL: { limit: number };
+    SIGN_IN_UNAVAILABLE: { id: string; reason: string };
+    SIGN_IN_FAILED: { id: string; reason: string };
     MCP_ENTRY_NOT_FOUND: { ids: readonly string[] };
     MCP_ENTRY_REFUSED: { name: string; reason: string; remedy?: string | undefined };
     MCP_CONFIG_CHANGED: { path: string; remedy: string };
@@ -40,6 +42,12 @@ export const errors = defineErrors({
     status: 504,
     why: ({ service, ms }) => `The service ${service} did not answer within ${ms} ms`,
     fix: () => "Try again, or raise the service's timeoutMs.",
+  },
+  SIGN_IN_UNAVAILABLE: { status: 409, why: ({ id, reason }) => `Nobody can sign in to the service ${id}: ${reason}` },
+  SIGN_IN_FAILED: {
+    status: 502,
+    why: ({ id, reason }) => `Signing in${id && ` to the service ${id}`} failed: ${reason}`,
+    fix: () => "Begin again: sessarc mcp sign-in <service>.",
   },
   MCP_SESSIONS_FULL: {
     status: 429,

@@ -8,12 +8,13 @@ import { configRoutes } from "./routes/configs.ts";
 import { endpointRoutes } from "./routes/endpoint.ts";
 import { hubRoutes } from "./routes/hub.ts";
 import { serviceRoutes } from "./routes/services.ts";
+import { signInRoutes } from "./routes/sign-in.ts";
 
 export type { ServiceEntry, ServiceInput, ServicePatch } from "./entry.ts";
 export type { WireBackup, WireDiff, WireScan, WireScanEntry } from "./routes/config-wire.ts";
 export type { WireService } from "./routes/wire.ts";
 
-export const routes = [...serviceRoutes, ...hubRoutes, ...configRoutes, ...endpointRoutes] as const;
+export const routes = [...serviceRoutes, ...hubRoutes, ...configRoutes, ...signInRoutes, ...endpointRoutes] as const;
 
 export default definePlugin({
   name: "mcp-hub",

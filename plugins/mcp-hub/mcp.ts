@@ -3,6 +3,9 @@ import type { Kernel } from "sessarc";
 import { createArchiveService } from "./builtin/archive-service.ts";
 import type { Configs } from "./configs/configs.ts";
 import { createEndpoint, type Endpoint } from "./endpoint/endpoint.ts";
+import { createGrants } from "./grants/grants.ts";
+import { toAuth } from "./grants/provider.ts";
+import { createSignIn, type SignIn } from "./grants/sign-in.ts";
 import { type CallHistory, createCallHistory } from "./hub/calls.ts";
 import { createHub, type Hub } from "./hub/hub.ts";
 import { createServices, type Registry } from "./registry/registry.ts";
@@ -12,6 +15,7 @@ import { createVault, type Vault } from "./vault/seal.ts";
 export interface Mcp {
   readonly services: Registry;
   readonly vault: Vault;
+  readonly signIn: SignIn;
   readonly hub: Hub;
   readonly endpoint: Endpoint;
   readonly history: CallHistory;
@@ -25,11 +29,18 @@ export interface Mcp {
 export function createMcp(kernel: Kernel): Mcp {
   const vault = createVault(kernel.config.dataDir);
   const store = createRegistryStore(kernel.storage.db);
+  const grants = createGrants(store, vault);
   const services = createServices(store, vault, async (id) => {
+    grants.forget(id);
     await hub.replaced(id);
     await kernel.notify("mcp:changed", { id });
   });
-  const hub = createHub(kernel, services, store, createArchiveService(kernel));
+  const hub = createHub(kernel, {
+    registry: services,
+    store,
+    local: createArchiveService(kernel),
+    authFor: (entry, url) => toAuth(grants, entry, url),
+  });
   const history = createCallHistory(kernel);
   const endpoint = createEndpoint(kernel, hub, services);
   let configs: Promise<Configs> | undefined;
@@ -40,6 +51,7 @@ export function createMcp(kernel: Kernel): Mcp {
   return {
     services,
     vault,
+    signIn: createSignIn(kernel, services, grants),
     configs: openConfigs,
     async recover() {
       if (!kernel.storage.lock) return;

@@ -18,6 +18,8 @@ export async function run(ctx: CommandContext): Promise<number> {
       return test(ctx, rest);
     case "log":
       return log(ctx);
+    case "sign-in":
+      return signIn(ctx, rest);
     case "scan":
       return (await import("./configs.ts")).scan(ctx);
     case "takeover":
@@ -26,7 +28,7 @@ export async function run(ctx: CommandContext): Promise<number> {
       return (await import("./configs.ts")).restore(ctx, rest);
     default:
       throw new UsageError(
-        "`sessarc mcp` takes nothing (the bridge), or one of list, add, remove, test, log, scan, takeover, restore",
+        "`sessarc mcp` takes nothing (the bridge), or one of list, add, remove, test, sign-in, log, scan, takeover, restore",
       );
   }
 }
@@ -120,6 +122,13 @@ async function test(ctx: CommandContext, [id]: readonly string[]): Promise<numbe
   else if (error) ctx.err(printable(error));
   else ctx.out(`${printable(id)} answers: ${answer.tools.length} tools in ${ms} ms`);
   return error ? 1 : 0;
+}
+
+async function signIn(ctx: CommandContext, [id]: readonly string[]): Promise<number> {
+  if (id === undefined) throw new UsageError("`sessarc mcp sign-in <id>` needs the id of a service");
+  const answer = await send<{ url: string }>(ctx, "POST", `/mcp/services/${encodeURIComponent(id)}/sign-in`);
+  ctx.out(ctx.json ? JSON.stringify(answer) : `Open this address in a browser to sign in:\n${printable(answer.url)}`);
+  return 0;
 }
 
 async function log(ctx: CommandContext): Promise<number> {

@@ -6,6 +6,7 @@ import type { RegistryStore } from "../registry/store.ts";
 import { readSettings } from "../settings.ts";
 import { createUpstreamPool, type UpstreamPool } from "../upstream/pool.ts";
 import { INTERNAL, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from "../upstream/rpc-error.ts";
+import type { AuthFor } from "../upstream/transport.ts";
 import { type Clients, createClients } from "./audience.ts";
 import { type Catalog, createCatalog, KINDS, type LocalService } from "./catalog.ts";
 import { createDispatch, type Handled, type ToolCall } from "./dispatch.ts";
@@ -35,7 +36,15 @@ export interface Hub {
   close(): Promise<void>;
 }
 
-export function createHub(kernel: Kernel, registry: Registry, store: RegistryStore, local: LocalService): Hub {
+export interface HubParts {
+  registry: Registry;
+  store: RegistryStore;
+  /** The archive. */
+  local: LocalService;
+  authFor: AuthFor;
+}
+
+export function createHub(kernel: Kernel, { registry, store, local, authFor }: HubParts): Hub {
   const log = createHubLog();
   const stats = createCallStats(
     kernel.storage.db,
@@ -45,7 +54,7 @@ export function createHub(kernel: Kernel, registry: Registry, store: RegistrySto
   const clients = createClients(registry, (service) => catalog.forget(service));
   const idleMs = readSettings(kernel.config.mcp).idleMinutes * 60_000;
   const pool = createUpstreamPool(
-    { env: kernel.env, closing: kernel.closing, idleMs },
+    { env: kernel.env, closing: kernel.closing, idleMs, authFor },
     {
       onOpen: (slot) => clients.onOpen(slot),
       onLost: (service, uris) => renewal.lost(service, uris),

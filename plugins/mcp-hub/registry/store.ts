@@ -14,6 +14,7 @@ export const migrations = [
      session_id text, seq integer
    )`,
   `create index mcp_call_open on mcp_call (session_id, at)`,
+  `create table mcp_grant (id text primary key, sealed text not null)`,
 ] as const;
 
 export interface AcceptedTool {
@@ -32,7 +33,11 @@ export function createRegistryStore(db: Database) {
       db.batch([
         ["delete from mcp_service where id = ?", [id]],
         ["delete from mcp_tool where service = ?", [id]],
+        ["delete from mcp_grant where id = ?", [id]],
       ]),
+    grant: (id: string) => db.get<{ sealed: string }>("select sealed from mcp_grant where id = ?", [id]),
+    putGrant: (id: string, sealed: string) =>
+      db.run("insert or replace into mcp_grant (id, sealed) values (?, ?)", [id, sealed]),
     builtin: (id: string) => db.get<{ data: string }>("select data from mcp_builtin where id = ?", [id]),
     putBuiltin: (id: string, data: string) =>
       db.run("insert or replace into mcp_builtin (id, data) values (?, ?)", [id, data]),

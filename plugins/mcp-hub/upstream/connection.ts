@@ -4,7 +4,7 @@ import { type AdapterEnv, type JsonRecord, toRecord, VERSION } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
 import { passOn } from "../pass-on.ts";
 import { keepApart } from "./inbox.ts";
-import { openTransport, type UpstreamTransport } from "./transport.ts";
+import { type AuthFor, openTransport, type UpstreamTransport } from "./transport.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 /** `legacy`: up to 2025-11-25, with a handshake. `modern`: 2026-07-28 where the service speaks it. */
@@ -54,6 +54,7 @@ export interface ConnectOptions {
   entry: ServiceEntry;
   env: AdapterEnv;
   watchdog: Watchdog;
+  authFor: AuthFor;
   era: Era;
   capabilities: JsonRecord;
   events: ConnectionEvents;
@@ -95,10 +96,10 @@ function isRefusal(error: unknown): boolean {
 }
 
 async function connectAs(options: ConnectOptions, mode: "auto" | "legacy"): Promise<Connection> {
-  const { entry, env, watchdog, events, signal } = options;
+  const { entry, env, watchdog, authFor, events, signal } = options;
   const [{ Client }, opened] = await Promise.all([
     import("@modelcontextprotocol/client"),
-    openTransport(entry, env, watchdog),
+    openTransport(entry, env, watchdog, authFor),
   ]);
   const client = new Client(
     { name: "sessarc", version: VERSION },

@@ -7,7 +7,7 @@ import type { ServiceEntry, ServiceState } from "../entry.ts";
 import { hideValues, secretsOf } from "../vault/mask.ts";
 import { type ConnectionEvents, connect, type Era } from "./connection.ts";
 import { createGate } from "./gate.ts";
-import { messageOf, toFailure } from "./rpc-error.ts";
+import { accessRefused, messageOf, toFailure } from "./rpc-error.ts";
 import {
   type Caller,
   emptyRecord,
@@ -18,6 +18,7 @@ import {
   type Slot,
   waitAfter,
 } from "./slots.ts";
+import type { AuthFor } from "./transport.ts";
 import { createWatchdog } from "./watchdog.ts";
 
 export type { Caller, Slot } from "./slots.ts";
@@ -54,9 +55,10 @@ export interface PoolOptions {
   closing: AbortSignal;
   /** A connection that is unused for so long is ended. */
   idleMs: number;
+  authFor: AuthFor;
 }
 
-export function createUpstreamPool({ env, closing, idleMs }: PoolOptions, events: PoolEvents): UpstreamPool {
+export function createUpstreamPool({ env, closing, idleMs, authFor }: PoolOptions, events: PoolEvents): UpstreamPool {
   const records = new Map<string, ServiceRecord>();
   const watchdog = createWatchdog(env.platform);
   const gate = createGate();
@@ -103,7 +105,7 @@ export function createUpstreamPool({ env, closing, idleMs }: PoolOptions, events
         onNotification: (method, params) => slot && events.onNotification(slot, method, params),
         onClose: (reason) => slot && closed(entry, slot, reason),
       };
-      const options = { entry, env, watchdog, era, capabilities, timeoutMs: CONNECT_MS, signal: closing };
+      const options = { entry, env, watchdog, authFor, era, capabilities, timeoutMs: CONNECT_MS, signal: closing };
       const connection = await gate(() => connect({ ...options, events: told }));
       slot = {
         service: entry.id,
@@ -146,7 +148,7 @@ export function createUpstreamPool({ env, closing, idleMs }: PoolOptions, events
   function fail(entry: ServiceEntry, record: ServiceRecord, error: unknown): void {
     record.failures++;
     record.retryAt = Date.now() + waitAfter(record.failures);
-    record.lastError = hideValues(messageOf(error), secretsOf(entry));
+    record.lastError = accessRefused(entry, error) ?? hideValues(messageOf(error), secretsOf(entry));
   }
 
   /** The next use opens another one. */

@@ -27,6 +27,8 @@ export class RpcError extends Error {
 export function toFailure(entry: ServiceEntry, error: unknown, timeoutMs = entry.timeoutMs): Error {
   if (error instanceof RpcError || error instanceof SessarcError) return error;
   const secrets = secretsOf(entry);
+  const refused = accessRefused(entry, error);
+  if (refused) return new SessarcError("UPSTREAM_FAILED", { service: entry.id, reason: refused });
   const message = hideValues(messageOf(error), secrets);
   const code = isRecord(error) || error instanceof Error ? (error as { code?: unknown }).code : undefined;
   if (code === "REQUEST_TIMEOUT") return new SessarcError("UPSTREAM_TIMEOUT", { service: entry.id, ms: timeoutMs });
@@ -35,6 +37,13 @@ export function toFailure(entry: ServiceEntry, error: unknown, timeoutMs = entry
     return new RpcError(code, message.replace(/^MCP error -?\d+: /, ""), hideIn(data, secrets));
   }
   return new SessarcError("UPSTREAM_FAILED", { service: entry.id, reason: message });
+}
+
+/** What to do about a service that wants to know who asks; undefined for any other failure. */
+export function accessRefused({ id, transport }: ServiceEntry, error: unknown): string | undefined {
+  if (transport === "stdio" || !(error instanceof Error)) return undefined;
+  const refused = error.name === "UnauthorizedError" || (error as { status?: unknown }).status === 401;
+  return refused ? `it asks who is there: sessarc mcp sign-in ${id}, or give it a credential` : undefined;
 }
 
 function hideIn(data: unknown, secrets: readonly string[]): unknown {

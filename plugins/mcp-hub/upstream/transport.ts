@@ -1,11 +1,10 @@
 /** The way to a service as the SDK's client wants it: a child process, streamable HTTP, or the older event stream. */
-import type { Transport } from "@modelcontextprotocol/client";
+import type { AuthProvider, Transport } from "@modelcontextprotocol/client";
 import type { AdapterEnv } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
+import { limitedFetch, MAX_ANSWER } from "./fetch.ts";
 import { type ServerProcess, startProcess } from "./process.ts";
 import type { Watchdog } from "./watchdog.ts";
-
-const MAX_ANSWER = 32 * 2 ** 20;
 
 export interface UpstreamTransport {
   transport: Transport;
@@ -15,19 +14,30 @@ export interface UpstreamTransport {
   ended(): string | undefined;
 }
 
+/** How connections of a service that people sign in to get its token. */
+export type AuthFor = (entry: ServiceEntry, url: string) => AuthProvider;
+
+/** Where a service over HTTP is. Throws when that is no such address, and for a variable that is not set. */
+export function addressOf({ url: text }: ServiceEntry, env: AdapterEnv["env"]): URL {
+  const url = new URL(resolveReferences(text ?? "", env));
+  if (!/^https?:$/.test(url.protocol)) throw new Error("its url is not an http or https address");
+  return url;
+}
+
 /** Loads the SDK's client; starts nothing. Throws for a reference to a variable that is not set. */
 export async function openTransport(
   entry: ServiceEntry,
   env: AdapterEnv,
   watchdog: Watchdog,
+  authFor: AuthFor,
 ): Promise<UpstreamTransport> {
   const fill = (text: string) => resolveReferences(text, env.env);
   if (entry.transport === "stdio") return stdioTransport(entry, env, watchdog, fill);
-  const url = new URL(fill(entry.url ?? ""));
-  if (!/^https?:$/.test(url.protocol)) throw new Error("its url is not an http or https address");
+  const url = addressOf(entry, env.env);
   const requestInit = { headers: headersOf(entry, url, fill) };
   const { StreamableHTTPClientTransport, SSEClientTransport } = await import("@modelcontextprotocol/client");
-  const options = { requestInit, fetch: limitedFetch };
+  const authProvider = entry.credential?.kind === "oauth" ? authFor(entry, url.href) : undefined;
+  const options = { requestInit, fetch: limitedFetch, ...(authProvider ? { authProvider } : {}) };
   const transport =
     entry.transport === "http"
       ? new StreamableHTTPClientTransport(url, { ...options, redirectPolicy: "same-origin" })
@@ -124,24 +134,3 @@ export function resolveReferences(text: string, env: Readonly<Record<string, str
     return value;
   });
 }
-
-/** Never on to another place with our headers, and no answer without an end: a stream's limit holds for each event. */
-async function limitedFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-  // "manual" even where a caller asks for more: a redirect is answered as it is, and the transports refuse it.
-  const response = await fetch(input, { ...init, redirect: "manual" });
-  if (!response.body) return response;
-  const isStream = response.headers.get("content-type")?.includes("text/event-stream");
-  let size = 0;
-  const counted = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      size += chunk.length;
-      if (isStream && endsEvent(chunk)) size = 0;
-      if (size > MAX_ANSWER) controller.error(new Error(`its answer is larger than ${MAX_ANSWER / 2 ** 20} MiB`));
-      else controller.enqueue(chunk);
-    },
-  });
-  const { status, statusText, headers } = response;
-  return new Response(response.body.pipeThrough(counted), { status, statusText, headers });
-}
-
-const endsEvent = (chunk: Uint8Array) => chunk.at(-1) === 10 && (chunk.at(-2) === 10 || chunk.at(-3) === 10);

@@ -1,0 +1,127 @@
+/** Signing in to a service: a person goes to an address, and comes back to one of ours with a code. */
+import { randomBytes } from "node:crypto";
+import { type Kernel, SessarcError } from "sessarc";
+import type { ServiceEntry } from "../entry.ts";
+import type { Registry } from "../registry/registry.ts";
+import { limitedFetch } from "../upstream/fetch.ts";
+import { messageOf } from "../upstream/rpc-error.ts";
+import { addressOf } from "../upstream/transport.ts";
+import type { Grants } from "./grants.ts";
+import { type Flow, toProvider } from "./provider.ts";
+
+export const CALLBACK = "/oauth/callback";
+
+export interface Answer {
+  state: string;
+  code?: string | undefined;
+  iss?: string | undefined;
+  error?: string | undefined;
+}
+
+export interface SignIn {
+  /** Where the person has to go. Throws SIGN_IN_UNAVAILABLE, SIGN_IN_FAILED. */
+  begin(service: string): Promise<{ url: string }>;
+  /** The person is back. Answers the service; throws SIGN_IN_FAILED for an answer to nothing we asked. */
+  finish(answer: Answer): Promise<ServiceEntry>;
+}
+
+const PATIENCE_MS = 10 * 60_000;
+const MOST_FLOWS = 50;
+const PROBE_MS = 15_000;
+
+interface Pending extends Flow {
+  entry: ServiceEntry;
+  serverUrl: string;
+  at: number;
+}
+
+export function createSignIn(kernel: Kernel, registry: Registry, grants: Grants): SignIn {
+  const pending = new Map<string, Pending>();
+
+  function forgetOld(): void {
+    const limit = Date.now() - PATIENCE_MS;
+    for (const [state, { at }] of pending) if (at < limit || pending.size >= MOST_FLOWS) pending.delete(state);
+  }
+
+  return {
+    async begin(service) {
+      const entry = await registry.get(service);
+      const { id, transport, credential } = entry;
+      const unavailable = (reason: string) => new SessarcError("SIGN_IN_UNAVAILABLE", { id, reason });
+      if (transport === "stdio" || entry.url === null) throw unavailable("it is not reached over HTTP");
+      if (credential !== null && credential.kind !== "oauth")
+        throw unavailable("it has another credential; remove that first");
+      if (!kernel.address) throw unavailable("the browser needs a running service to come back to: sessarc serve");
+      forgetOld();
+      const address = addressOf(entry, kernel.env.env);
+      if (address.username || address.password) throw unavailable("its address names a user");
+      const serverUrl = address.href;
+      const redirectUrl = new URL(CALLBACK, kernel.address.url).href;
+      const flow: Pending = {
+        entry,
+        serverUrl,
+        redirectUrl,
+        state: randomBytes(24).toString("base64url"),
+        at: Date.now(),
+      };
+      try {
+        const { auth } = await import("@modelcontextprotocol/client");
+        // What is known of where its tokens come from may be out of date.
+        await grants.change(id, serverUrl, { discovery: undefined });
+        const options = {
+          serverUrl,
+          ...(await challengeOf(serverUrl)),
+          fetchFn: limitedFetch,
+          forceReauthorization: true,
+        };
+        await auth(toProvider(grants, entry, serverUrl, flow), options);
+      } catch (error) {
+        throw new SessarcError("SIGN_IN_FAILED", { id, reason: messageOf(error) }, { cause: error });
+      }
+      if (!flow.address || !/^https?:$/.test(flow.address.protocol))
+        throw new SessarcError("SIGN_IN_FAILED", { id, reason: "it names no page to sign in at" });
+      pending.set(flow.state, flow);
+      return { url: flow.address.href };
+    },
+
+    async finish({ state, code, iss, error }) {
+      const flow = pending.get(state);
+      pending.delete(state);
+      if (!flow || flow.at < Date.now() - PATIENCE_MS)
+        throw new SessarcError("SIGN_IN_FAILED", { id: "", reason: "nobody asked for it, or it took too long" });
+      const { entry, serverUrl } = flow;
+      const failed = (reason: string, cause?: unknown) =>
+        new SessarcError("SIGN_IN_FAILED", { id: entry.id, reason }, { cause });
+      if (error !== undefined || code === undefined) throw failed("it was refused there");
+      try {
+        const { auth } = await import("@modelcontextprotocol/client");
+        const options = {
+          serverUrl,
+          authorizationCode: code,
+          ...(iss === undefined ? {} : { iss }),
+          fetchFn: limitedFetch,
+        };
+        await grants.inOrder(entry.id, () => auth(toProvider(grants, entry, serverUrl, flow), options));
+      } catch (cause) {
+        throw failed(messageOf(cause), cause);
+      }
+      const credential = entry.credential ?? { kind: "oauth" as const, name: "", value: "" };
+      // Its connections are opened anew, with the token.
+      return registry.update(entry.id, { credential });
+    },
+  };
+}
+
+/** What a service says of where to sign in when it is asked without a token. */
+async function challengeOf(serverUrl: string) {
+  const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
+  const response = await limitedFetch(serverUrl, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 0, method: "ping" }),
+    signal: AbortSignal.timeout(PROBE_MS),
+  });
+  await response.body?.cancel();
+  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
+  return { ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}), ...(scope === undefined ? {} : { scope }) };
+}
