@@ -15,7 +15,7 @@ GET /security/rules · POST /security/rules · PATCH /security/rules/:id · DELE
 GET /security/interceptions · POST /security/pretooluse · POST /security/install-hook
 POST /feedback
 GET /mcp/services · POST /mcp/services · PATCH /mcp/services/:id · DELETE /mcp/services/:id
-GET /mcp/status · GET /mcp/tools · POST /mcp/call · GET /mcp/log
+GET /mcp/status · GET /mcp/tools · POST /mcp/call · GET /mcp/log · GET /mcp/scan · POST /mcp/takeover
 GET /skills · GET /skills/scan · POST /skills/import · POST /skills/github
 GET /skills/:id · PATCH /skills/:id · DELETE /skills/:id · POST /skills/:id/link · POST /skills/:id/unlink
 GET /skills/:id/snapshots · POST /skills/:id/restore · POST /skills/:id/check-upstream
@@ -30,7 +30,7 @@ GET /sessions · GET /sessions/find · GET /sessions/:id · GET /sessions/:id/ou
 GET /sessions/:id/figures · GET /sessions/:id/context
 GET /projects/git · GET /projects/activity · GET /insights/sessions
 GET /usage · GET /prices · GET /insights · GET /search/total
-GET /mcp/calls · POST /mcp/services/:id/sign-in · GET /oauth/callback · GET /mcp · POST /mcp · DELETE /mcp · GET /mcp/:service · POST /mcp/:service · DELETE /mcp/:service
+GET /mcp/backups · POST /mcp/restore · GET /mcp/calls · POST /mcp/services/:id/sign-in · GET /oauth/callback · GET /mcp · POST /mcp · DELETE /mcp · GET /mcp/:service · POST /mcp/:service · DELETE /mcp/:service
 GET /skills/usage · GET /skills/:id/drift · POST /skills/:id/update
 POST /replay/back · GET /replay/result
 POST /security/rules/test · POST /security/rules/dry-run · GET /security/hook · DELETE /security/install-hook
