@@ -19,8 +19,8 @@ export const alias = [
 export default defineConfig({
   test: {
     sequence: { sequencer: Sequencer },
-    // All cores: vitest would leave one idle, which of two is half. Here and not in the parts, so that --maxWorkers=1 is heard.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // One more than cores: a test waits now and then, for a page or a process. Here and not in the parts, so that --maxWorkers=1 is heard.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       part("dashboard", { include: DASHBOARD }),
       part("service", { include: ["test/**/*.test.ts"], exclude: DASHBOARD }),

@@ -255,7 +255,7 @@ describe("the query language", () => {
       { text: "http://x.y", negated: false },
       { text: "not this", negated: true },
     ]);
-    expect(query).toMatchObject({ tool: ["codex"], notProject: ["old"], kind: ["user"], error: true });
+    expect(query).toMatchObject({ tool: [["codex"]], notProject: ["old"], kind: [["user"]], error: true });
   });
 
   it.each(["kind:robot", "after:soon", "is:odd"])("says what is wrong with %s", (q) => {

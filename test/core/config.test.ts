@@ -147,7 +147,7 @@ describe("plugins of the configuration", () => {
   const boot = async (flags = {}) => {
     const env = testEnv(home);
     const config = await load({ flags });
-    const kernel = await createKernel({ config, env, plugins: config.plugins });
+    const kernel = await createKernel({ config, env, plugins: config.plugins, timeoutMs: 120_000 });
     await kernel.close();
     return kernel.registry.describe().map(({ name }) => name);
   };

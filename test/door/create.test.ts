@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeTempDir } from "../_setup.ts";
 import { ROOT } from "../built.ts";
+import { LONG } from "../rounds.ts";
 import { packedInstall, runInstalled } from "./_packed.ts";
 
 const exec = promisify(execFile);
@@ -74,7 +75,8 @@ describe("npm create sessarc-plugin", () => {
     ]);
     expect(await readFile(join(plugin, "src/index.ts"), "utf8")).not.toMatch(/starter/i);
     await install(plugin);
-    await node(plugin, "typescript/bin/tsc");
+    // Both starters have one tsconfig.json; the other one's test looks at it every time.
+    if (LONG) await node(plugin, "typescript/bin/tsc");
     await node(plugin, "vitest/vitest.mjs", "run");
     await node(plugin, "typescript/bin/tsc", "-p", "tsconfig.build.json");
     await cp(join(plugin, "test/fixtures"), join(home, ".bird-song/sessions"), { recursive: true });

@@ -9,7 +9,7 @@ import copilot from "../../plugins/copilot/index.ts";
 import cursor from "../../plugins/cursor/index.ts";
 import gemini from "../../plugins/gemini-cli/index.ts";
 import opencode from "../../plugins/opencode/index.ts";
-import { rounds } from "../rounds.ts";
+import { LONG } from "../rounds.ts";
 import { type Scenario, STYLES, scenario } from "./_gen.ts";
 import { echoOf, filesBelow, replayKernel, writeCommits, writeSession } from "./_replay.ts";
 
@@ -21,7 +21,7 @@ const REAL: Readonly<Record<string, AdapterPlugin>> = {
   copilot: copilot(undefined),
   cursor: cursor(undefined),
 };
-const EACH = rounds(56, 6);
+const EACH = LONG ? 56 : 4;
 const minute = (i: number) => new Date(Date.UTC(2026, 0, 1, 0, i * 10)).toISOString();
 
 describe("replayed edits", () => {

@@ -1,14 +1,22 @@
-/** What axe finds wrong with the page as it stands: WCAG 2.2 AA and its best practices. Empty when nothing. */
+/** Accessibility of a page, by axe. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Stage } from "./browser.ts";
 
+const RULES = {
+  all: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+  colours: { type: "rule", values: ["color-contrast", "link-in-text-block"] },
+};
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-export async function violations({ page }: Stage): Promise<string[]> {
+/**
+ * What is wrong with the page as it stands, by WCAG 2.2 AA and axe's best practices; with `colours` only what a theme changes. Empty
+ * when nothing.
+ */
+export async function violations({ page }: Stage, what: "all" | "colours" = "all"): Promise<string[]> {
   // Half a megabyte: once for each page that is loaded.
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
-  return page.evaluate(async () => {
+  return page.evaluate(async (runOnly) => {
     const { axe } = window as unknown as {
       axe: {
         run(
@@ -19,10 +27,10 @@ export async function violations({ page }: Stage): Promise<string[]> {
     const report = await axe.run({
       // Nothing is collected of what passes.
       resultTypes: ["violations"],
-      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+      runOnly,
     });
     return report.violations.flatMap(({ id, nodes }) =>
       nodes.slice(0, 3).map((node) => `${id}: ${node.html.slice(0, 160)} — ${node.failureSummary.slice(0, 200)}`),
     );
-  });
+  }, RULES[what]);
 }
