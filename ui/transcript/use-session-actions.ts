@@ -1,0 +1,108 @@
+/** What can be done with a session as a whole: the entries of its menu, and the dialogs they open. */
+import { useQueryCache } from "@pinia/colada";
+import { computed, ref } from "vue";
+import { useRouter } from "vue-router";
+import { api, urlOf } from "../client.ts";
+import type { MenuItem } from "../components/base/MenuButton.vue";
+import { t } from "../i18n/index.ts";
+import { useCommands } from "../state/commands.ts";
+import { copyLink } from "../state/page.ts";
+import { failed, toast } from "../state/toast.ts";
+import type { useSession } from "./use-session.ts";
+
+export function useSessionActions(
+  session: ReturnType<typeof useSession>,
+  options: { print(): unknown; visible(): [number, number] | null },
+) {
+  const { id, detail } = session;
+  const router = useRouter();
+  const cache = useQueryCache();
+  /** What the dialog asks about. */
+  const removing = ref<"copy" | "source" | null>(null);
+  const linking = ref(false);
+  const sharing = ref(false);
+  const refresh = () => cache.invalidateQueries({ key: ["session", id] });
+
+  async function rename(name: string): Promise<void> {
+    await api("PATCH /sessions/:id", { params: { id }, body: { name: name === "" ? null : name } }).catch(failed);
+    await refresh();
+  }
+  async function sync(): Promise<void> {
+    try {
+      const { outcome } = await api("POST /sessions/:id/sync", { params: { id } });
+      toast(t(outcome === "imported" ? "session.synced" : "session.unchanged"));
+      if (outcome !== "imported") return;
+      session.pages.clear();
+      await Promise.all([session.load(), refresh()]);
+      const visible = options.visible();
+      if (visible) await session.pages.ensure(...visible);
+    } catch (error) {
+      failed(error);
+    }
+  }
+  async function remove(): Promise<void> {
+    if (removing.value === "source") {
+      const { deleted } = await api("DELETE /sessions/:id/source-file", { params: { id } });
+      toast(t("session.sourceDeleted", { path: deleted.join(", ") }));
+      await refresh();
+      return;
+    }
+    await api("DELETE /sessions/:id", { params: { id } });
+    toast(t("session.deleted"));
+    void router.push({ name: "project", params: { id: detail.value?.project.id ?? "" } });
+  }
+  async function copy(): Promise<void> {
+    await copyLink();
+    toast(t("action.copied"));
+  }
+
+  const actions = computed((): (MenuItem & { id: string })[] => [
+    { id: "copy", label: t("action.copyLink"), icon: "link", run: copy },
+    { id: "sync", label: t("action.sync"), icon: "refresh-cw", run: sync },
+    {
+      id: "tail",
+      label: t(session.tail.value === "1" ? "live.stop" : "live.follow"),
+      icon: "radio",
+      run: () => {
+        session.tail.value = session.tail.value === "1" ? "" : "1";
+      },
+    },
+    {
+      id: "share",
+      label: t("share.share"),
+      icon: "share-2",
+      run: () => {
+        sharing.value = true;
+      },
+    },
+    {
+      id: "export",
+      label: t("session.export"),
+      icon: "download",
+      run: () => location.assign(urlOf("GET /sessions/:id/export-redacted", { params: { id } })),
+    },
+    { id: "print", label: t("action.print"), icon: "file-text", keys: "mod+p", run: options.print },
+    {
+      id: "delete",
+      label: t("session.deleteCopy"),
+      icon: "trash",
+      danger: true,
+      split: true,
+      run: () => {
+        removing.value = "copy";
+      },
+    },
+    {
+      id: "source",
+      label: t("session.deleteSource"),
+      icon: "trash",
+      danger: true,
+      disabled: detail.value?.session.source.exclusive !== true || detail.value.session.source.missing,
+      run: () => {
+        removing.value = "source";
+      },
+    },
+  ]);
+  useCommands(() => actions.value.map((one) => ({ ...one, id: `session:${one.id}` })));
+  return { actions, removing, linking, sharing, rename, remove };
+}

@@ -1,0 +1,86 @@
+/** Keys of a session's screen: rows, prompts, matches, panes, causes. */
+import type { Ref } from "vue";
+import { useRouter } from "vue-router";
+import { useKeys } from "../state/keys.ts";
+import { rowOf } from "./rows.ts";
+import type { useSession } from "./use-session.ts";
+
+export interface SessionKeysOptions {
+  session: ReturnType<typeof useSession>;
+  isReading(): boolean;
+  isBroad: Ref<boolean>;
+  /** The side pane as a sheet. */
+  sheet: Ref<boolean>;
+  pane: Ref<string>;
+  showPane(name: string): void;
+  list: Ref<{ show(seq: number, align?: "center" | "nearest"): Promise<void>; toEnd(): Promise<void> } | undefined>;
+  /** First message in view. */
+  first(): number | undefined;
+  find(): unknown;
+  print(): unknown;
+}
+
+export function useSessionKeys(options: SessionKeysOptions): void {
+  const router = useRouter();
+  const { session, list, sheet, isBroad, pane, showPane, isReading } = options;
+  const { transcript, rows, selected, detail } = session;
+
+  function move(step: number): void {
+    const length = rows.value.length;
+    if (length === 0) return;
+    const from =
+      selected.value === null
+        ? rowOf(rows.value, options.first() ?? 0) - Math.sign(step)
+        : rowOf(rows.value, selected.value, transcript.value);
+    const row = rows.value[Math.min(length - 1, Math.max(0, from + step))];
+    if (!row) return;
+    session.select(row.seq, { scroll: false, replace: true });
+    void list.value?.show(row.seq, "nearest");
+  }
+  /** Along a link of the selected message: to what it rests on, or to what came of it. */
+  const along = (ends: "causes" | "effects") => () => {
+    const from = selected.value;
+    const to = from === null ? undefined : session.causality.value?.[ends].get(from)?.[0]?.seq;
+    return from === null || to === undefined ? false : session.follow(from, to);
+  };
+  /** The next thing the user said. */
+  function prompt(step: number): void {
+    const prompts = transcript.value?.prompts ?? [];
+    const from = selected.value ?? options.first() ?? 0;
+    const next = step > 0 ? prompts.find((one) => one.seq > from) : prompts.findLast((one) => one.seq < from);
+    if (next) session.select(next.seq, { replace: true });
+  }
+  function diff(): void {
+    if (isBroad.value || !sheet.value) showPane(pane.value === "diff" && isBroad.value ? "code" : "diff");
+    else sheet.value = false;
+  }
+  function leave(): unknown {
+    // What lies above closes by itself.
+    if (document.querySelector("[role=dialog], [role=menu]")) return false;
+    if (selected.value === null && detail.value)
+      void router.push({ name: "project", params: { id: detail.value.project.id } });
+    else if (selected.value !== null)
+      void router.replace({ query: { ...router.currentRoute.value.query, m: undefined } });
+  }
+  /** A dialog has the keys; the side pane's own sheet leaves them to the page. */
+  const isCovered = () => document.querySelector("[role=dialog][data-state=open]") !== null && !sheet.value;
+  const reading = (run: () => unknown) => () => (isReading() && !isCovered() ? run() : false);
+  useKeys([
+    { keys: "j", label: "keys.next", run: reading(() => move(1)) },
+    { keys: "k", label: "keys.previous", run: reading(() => move(-1)) },
+    { keys: "J", label: "keys.nextPrompt", run: reading(() => prompt(1)) },
+    { keys: "K", label: "keys.previousPrompt", run: reading(() => prompt(-1)) },
+    { keys: "f", label: "keys.find", run: reading(options.find) },
+    { keys: "n", label: "keys.nextMatch", run: reading(() => session.step(1)) },
+    { keys: "N", label: "keys.previousMatch", run: reading(() => session.step(-1)) },
+    { keys: "d", label: "keys.diff", run: reading(diff) },
+    { keys: "o", label: "keys.outline", run: reading(() => showPane("outline")) },
+    { keys: "c", label: "keys.cause", run: reading(along("causes")) },
+    { keys: "e", label: "keys.effect", run: reading(along("effects")) },
+    { keys: "alt+ArrowLeft", label: "keys.back", run: () => router.back() },
+    { keys: "End", label: "keys.end", run: reading(() => void list.value?.toEnd()) },
+    { keys: "Home", label: "keys.start", run: reading(() => void list.value?.show(0)) },
+    { keys: "mod+p", label: "action.print", always: true, run: () => (isReading() ? void options.print() : false) },
+    { keys: "Escape", run: leave },
+  ]);
+}
