@@ -13,17 +13,17 @@ async function start(): Promise<void> {
   keepSettings();
   // Code is set in it everywhere: asked for now, it is there before the first row and nothing wraps anew.
   void document.fonts.load('12px "JetBrains Mono Variable"');
-  await loadLanguage();
+  // Without the words of a language English stands.
+  await loadLanguage().catch((error: unknown) => console.error(error));
   const router = createAppRouter();
   const app = createApp(App);
   app.use(createPinia());
   app.use(PiniaColada, { queryOptions: { staleTime: 2_000, gcTime: 120_000 } });
   app.config.errorHandler = (error) => console.error(error);
   listenForKeys();
-  // Plugins bring routes of their own: a deep link to one must find it.
-  await loadPlugins(router);
   app.use(router);
   app.mount("#app");
+  await loadPlugins(router);
 }
 
 void start();

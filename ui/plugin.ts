@@ -49,10 +49,20 @@ export const extensions = shallowReactive({
   commands: [] as Command[],
   sessionPanes: [] as SessionPane[],
   messageRenderers: {} as Record<string, Component>,
+  /** All modules have been looked for: only then is an address nobody knows none. */
+  ready: false,
 });
 
-/** Modules are looked for once; one that fails is reported on the console and left out. */
+/** Modules are looked for once; one that fails is reported on the console and left out. The page stands meanwhile. */
 export async function loadPlugins(router: Router): Promise<void> {
+  await addModules(router);
+  extensions.ready = true;
+  // A deep link to a screen that a plugin brought with it.
+  const { name, fullPath } = router.currentRoute.value;
+  if (name === "not-found" && router.resolve(fullPath).name !== "not-found") await router.replace(fullPath);
+}
+
+async function addModules(router: Router): Promise<void> {
   const response = await fetch("/api/plugins").catch(() => undefined);
   if (!response?.ok) return;
   const body = (await response.json()) as

@@ -1,5 +1,6 @@
 import { createRouter, createWebHistory, type RouteRecordRaw, type Router } from "vue-router";
 import { wordsReady } from "./i18n/words.ts";
+import { watchRoutes } from "./state/route-failure.ts";
 
 const home = () => import("./pages/home.vue");
 
@@ -32,18 +33,7 @@ export function createAppRouter(): Router {
     routes,
     scrollBehavior: (to, from, saved) => saved ?? (to.path === from.path ? false : { top: 0 }),
   });
-  // A chunk of an older build is gone after an update: load the page anew, once.
-  router.onError((error: unknown, to) => {
-    if (
-      error instanceof Error &&
-      /dynamically imported module|module script/.test(error.message) &&
-      !sessionStorage.getItem("reloaded")
-    ) {
-      sessionStorage.setItem("reloaded", "1");
-      location.assign(to.fullPath);
-    }
-  });
   router.beforeResolve(wordsReady);
-  router.afterEach(() => sessionStorage.removeItem("reloaded"));
+  watchRoutes(router);
   return router;
 }

@@ -1,18 +1,20 @@
-/** Serves the dashboard, and two answers it needs to open a long session at once. Registered last: it owns `/**`. */
+/** Serves the dashboard, and what it needs of a session beyond the archive's answers. Registered last: it owns `/**`. */
 import { definePlugin, type RoutesOf } from "sessarc";
 import "./errors.ts";
+import { images } from "./images.ts";
 import { outlineRoutes } from "./outline.ts";
 import { createPage } from "./page.ts";
 
+export type { MessageImages } from "./images.ts";
 export type { Outline } from "./outline.ts";
 
-export const routes = outlineRoutes;
+export const routes = [...outlineRoutes, images] as const;
 
 /** `dir`: folder of the built dashboard, for tests and for one of your own. */
 export default definePlugin((options: { dir?: string } | undefined) => ({
   name: "dashboard",
   dependsOn: ["archive"],
-  routes: [...outlineRoutes, createPage(options?.dir)],
+  routes: [...routes, createPage(options?.dir)],
 }));
 
 declare module "sessarc" {

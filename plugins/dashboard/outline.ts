@@ -18,6 +18,8 @@ export interface Outline {
   sizes: number[];
   /** Tools called, with what they do where the adapter says so. */
   tools: { name: string; role: ToolRole | null }[];
+  /** What the tools of this assistant do: for those that a growing session calls first. */
+  roles: Readonly<Record<string, ToolRole>>;
   /** One for each tool_use, in order: index into `tools`. */
   calls: number[];
   /** One for each tool_result, in order: seq of its call, -1 when unknown. */
@@ -103,6 +105,7 @@ async function build(
     steps: [],
     sizes: [],
     tools: [],
+    roles,
     calls: [],
     results: [],
     errors: [],

@@ -10,7 +10,8 @@ const POLICY = [
   "script-src 'self'",
   // The highlighter writes custom properties into style attributes; text of sessions never gets there.
   "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
+  // Pictures of logs are drawn from memory (blob:); nothing is fetched from elsewhere.
+  "img-src 'self' data: blob:",
   "font-src 'self'",
   "connect-src 'self'",
   "object-src 'none'",

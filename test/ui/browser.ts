@@ -114,7 +114,7 @@ export function useStage(options: StageOptions = {}): () => Stage {
       "request",
       (request) =>
         !request.url().startsWith(`${url}/`) &&
-        !request.url().startsWith("data:") &&
+        !/^(data|blob):/.test(request.url()) &&
         seen.push(`foreign: ${request.url()}`),
     );
     const set: Stage = {

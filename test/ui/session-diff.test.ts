@@ -23,6 +23,7 @@ async function writeHome(home: string): Promise<void> {
   await git(-60, "init", "-q", "-b", "main");
   await save("src/values.ts", `${lines.join("\n")}\n`);
   await save("src/other.ts", "export const other = 1;\n");
+  await save("src/still.ts", "// stands still\n");
   await git(-60, "add", ".");
   await git(-60, "commit", "-qm", "Values");
   const first = ["export const value10 = 10;", "export const value10 = tenth(10);"] as const;
@@ -124,5 +125,26 @@ describeUi("dashboard: the diff beside a session", () => {
     await page.locator("main h1").focus();
     await page.keyboard.press(".");
     await pane.getByText("Two values").waitFor();
+  });
+
+  it("shows the selected edit first, then its file over commits, and leads from an unchanged file to its last change", async () => {
+    const { stage, page, pane } = await open("?m=3&pane=diff");
+    await pane.getByText("export const value10 = tenth(10);").waitFor();
+    expect(await pane.getByRole("radio", { name: "This edit" }).isChecked()).toBe(true);
+    expect(await pane.getByText("value50").count()).toBe(0);
+    expect(await violations(stage)).toEqual([]);
+    // The first commit holds it as it was: nothing was changed by a commit yet but its own adding.
+    await pane.getByText("Commit", { exact: true }).click();
+    await page.waitForURL(/of=commit/);
+    await pane.getByText("value1 = 1").waitFor();
+    // A commit that left a file alone says so and shows no green file.
+    await open("?m=9&pane=diff&f=src/still.ts");
+    await pane.getByText("This commit left the file alone.").waitFor();
+    expect(await pane.getByText("stands still").count()).toBe(0);
+    await pane.getByRole("button", { name: /last touched it/ }).click();
+    await pane.getByText("stands still").waitFor();
+    await pane.getByRole("button", { name: "Back" }).click();
+    await pane.getByText("This commit left the file alone.").waitFor();
+    expect(stage.problems()).toEqual([]);
   });
 });

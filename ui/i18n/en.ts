@@ -168,4 +168,6 @@ export const en = {
   "kind.tool_use": "Tool call",
   "kind.tool_result": "Result",
   "kind.note": "Note",
+  "shell.screenLost": "This screen opens as soon as the service answers:",
+  "shell.screenFailed": "This screen could not be loaded:",
 };

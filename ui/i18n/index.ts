@@ -1,10 +1,11 @@
-/** All words of the dashboard. English comes with what says it (en.ts, en-pages.ts); other languages load as a whole when chosen. */
+/** All words of the dashboard. English comes with what says it (en.ts, en-pages.ts, en-more.ts); other languages load as a whole when chosen. */
 import { computed, shallowRef } from "vue";
 import { type Language, settings } from "../state/settings.ts";
 import { en } from "./en.ts";
+import type { more } from "./en-more.ts";
 import type { pages } from "./en-pages.ts";
 
-export type Key = keyof typeof en | keyof typeof pages;
+export type Key = keyof typeof en | keyof typeof pages | keyof typeof more;
 export type Words = Record<Key, string>;
 
 const loaders: Record<Exclude<Language, "en">, () => Promise<{ words: Words }>> = {

@@ -1,4 +1,4 @@
-/** Imported by every screen that says more than the shell and Home do: its words are there before it is drawn. */
+/** Imported by screens of sessions and projects: their words are there before they are drawn. */
 import { pages } from "./en-pages.ts";
 import { addEnglish } from "./index.ts";
 

@@ -23,6 +23,8 @@ export interface SessionContext {
   selected: ComputedRef<number | null>;
   /** Selects and, unless told otherwise, brings into view. */
   select(seq: number, options?: { scroll?: boolean; replace?: boolean }): void;
+  /** Shows a file beside the transcript: as the tool or the text names it, with or without its folder. */
+  openFile(path: string): void;
   /** Goes along a link: `to` is selected, and going back in the history selects `from`. */
   follow(from: number, to: number): void;
   /** Parts of rows that are opened: `all:12`, `fold:40`. Outlives the row's own mounting. */
@@ -32,5 +34,7 @@ export interface SessionContext {
   causality: Ref<Causality | undefined>;
   /** Text searched for in this session. */
   find: Ref<string>;
+  /** The match that was last gone to. */
+  hit: Ref<{ seq: number } | null>;
 }
 export const SESSION: InjectionKey<SessionContext> = Symbol("session");

@@ -12,6 +12,8 @@ export interface Transcript {
   /** Index into `tools` for a call, -1 for others. */
   tools: number[];
   toolNames: { name: string; role: Role }[];
+  /** Of tools not called yet. */
+  roles: Outline["roles"];
   /** For a result: seq of its call. For a call: seq of its result. -1 when unknown. */
   partner: number[];
   errors: Set<number>;
@@ -32,6 +34,7 @@ export function toTranscript(outline: Outline): Transcript {
     sizes: outline.sizes,
     tools: new Array<number>(total).fill(-1),
     toolNames: outline.tools,
+    roles: outline.roles,
     partner: new Array<number>(total).fill(-1),
     errors: new Set(outline.errors),
     prompts: [...outline.prompts],
@@ -73,7 +76,7 @@ export function addMessage(
   if (message.kind === "tool_use") {
     const name = message.tool_name ?? "";
     let index = transcript.toolNames.findIndex((tool) => tool.name === name);
-    if (index < 0) index = transcript.toolNames.push({ name, role: null }) - 1;
+    if (index < 0) index = transcript.toolNames.push({ name, role: transcript.roles[name] ?? null }) - 1;
     transcript.tools[seq] = index;
   } else if (message.kind === "tool_result") {
     pair(transcript, seq, (message.tool_use_id === undefined ? undefined : callOf(message.tool_use_id)) ?? -1);
@@ -82,6 +85,19 @@ export function addMessage(
     transcript.prompts.push({ seq, text: message.text.slice(0, 200) });
   }
   return true;
+}
+
+/** Pauses longer than this are no activity; as the archive counts. */
+const PAUSE = 10 * 60_000;
+
+/** Time between messages without pauses, in ms, from the message `from` on. */
+export function activeSince(transcript: Transcript, from: number): number {
+  let sum = 0;
+  for (let seq = Math.max(1, from); seq < transcript.total; seq++) {
+    const gap = (transcript.times[seq] ?? Number.NaN) - (transcript.times[seq - 1] ?? Number.NaN);
+    if (gap > 0 && gap <= PAUSE) sum += gap;
+  }
+  return sum;
 }
 
 /** Takes out the messages from `from` on. */

@@ -16,6 +16,8 @@ export function useTimeTravel(
   at: () => string | undefined,
   message: () => { session: string; seq: number },
   file: () => string | undefined,
+  /** Another commit to take the file from. */
+  other: () => string | undefined = () => undefined,
 ) {
   const state = shallowRef<CommitAt>();
   const tree = shallowRef<Tree>();
@@ -67,7 +69,7 @@ export function useTimeTravel(
 
   let run = 0;
   watch(
-    () => [project(), commit.value?.hash, file()] as const,
+    () => [project(), other() ?? commit.value?.hash, file()] as const,
     async ([id, hash, path]) => {
       const mine = ++run;
       fileProblem.value = undefined;
@@ -90,7 +92,11 @@ export function useTimeTravel(
     clearTimeout(timer);
     stop.abort();
   });
-  return { state, commit, tree, content, problem, fileProblem, loading };
+  function retry(): void {
+    const [id, time] = [project(), at()];
+    if (id !== undefined && time !== undefined) void load(id, time);
+  }
+  return { state, commit, tree, content, problem, fileProblem, loading, retry };
 }
 
 export interface CommitMark {

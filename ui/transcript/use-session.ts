@@ -7,6 +7,7 @@ import { KINDS, type Kind } from "../components/base/tools.ts";
 import { useLive } from "../live.ts";
 import { usePoll } from "../state/poll.ts";
 import { useQueryState, writeQuery } from "../state/query-state.ts";
+import { useThrottle } from "../state/throttle.ts";
 import type { Message, Session } from "../wire.ts";
 import { type Causality, toCausality } from "./causality.ts";
 import { SESSION, type SessionContext } from "./context.ts";
@@ -15,8 +16,12 @@ import { createPages } from "./pages.ts";
 import { recall, remember } from "./position.ts";
 import { keepRows, type Row, toRows } from "./rows.ts";
 import { type CommitMark, commitsDuring } from "./time-travel.ts";
+import { useFind } from "./use-find.ts";
 
-export function useSession(id: string) {
+/** ms between two looks at the figures of a growing session. */
+const FIGURES = 5_000;
+
+export function useSession(id: string, openFile: (path: string) => void) {
   const router = useRouter();
   const query = useQuery({
     key: ["session", id],
@@ -104,39 +109,7 @@ export function useSession(id: string) {
     select(to);
   }
 
-  // Search inside.
-  const find = useQueryState("q", "", { replace: true });
-  const matches = shallowRef<readonly number[]>([]);
-  const truncated = ref(false);
-  watch(
-    () => [find.value, transcript.value !== undefined] as const,
-    async ([text, ready]) => {
-      if (text.trim() === "" || !ready) {
-        matches.value = [];
-        return;
-      }
-      const answer = await api("GET /sessions/:id/find", {
-        params: { id },
-        query: { q: text },
-        signal: stop.signal,
-      }).catch(() => undefined);
-      if (!answer || text !== find.value) return;
-      matches.value = answer.seqs;
-      truncated.value = answer.truncated;
-    },
-    { immediate: true },
-  );
-  const matchAt = computed(() =>
-    selected.value === null ? -1 : matches.value.findLastIndex((seq) => seq <= (selected.value ?? 0)),
-  );
-  function step(by: number): void {
-    const list = matches.value;
-    if (list.length === 0) return;
-    const exact = list[matchAt.value] === selected.value;
-    const next = by > 0 ? matchAt.value + 1 : exact ? matchAt.value - 1 : matchAt.value;
-    const seq = list[(next + list.length) % list.length];
-    if (seq !== undefined) select(seq, { replace: true });
-  }
+  const search = useFind({ id, transcript, rows, selected, select, opened, pages }, stop.signal);
 
   // Sub-agents stand at the call that started them.
   const subagents = computed(() => {
@@ -177,7 +150,8 @@ export function useSession(id: string) {
   );
 
   // Live.
-  const fresh = ref(0);
+  /** Cost and tokens are the archive's, which takes in a growing log a little later. */
+  const grown = useThrottle(FIGURES, () => void query.refetch().catch(() => {}));
   const live = useLive(id, { onMessages: grow, onCut: cut });
   function grow(messages: readonly Message[]): void {
     const model = transcript.value;
@@ -192,8 +166,8 @@ export function useSession(id: string) {
       added++;
     }
     if (added === 0) return;
-    fresh.value += added;
     triggerRef(transcript);
+    grown();
   }
   function cut(from: number): void {
     if (!transcript.value || from >= transcript.value.total) return;
@@ -240,6 +214,7 @@ export function useSession(id: string) {
     rows,
     selected,
     select,
+    openFile,
     follow: (from, to) => void follow(from, to),
     opened,
     toggle: (key) => {
@@ -247,7 +222,8 @@ export function useSession(id: string) {
     },
     files: reactive({ opened: new Set<string>(), filter: "" }),
     causality,
-    find,
+    find: search.find,
+    hit: search.hit,
   };
   provide(SESSION, context);
   const start = (): { seq: number } | "end" | "top" => {
@@ -264,10 +240,11 @@ export function useSession(id: string) {
     kinds,
     errorsOnly,
     counts,
-    matches,
-    truncated,
-    matchAt,
-    step,
+    matches: search.matches,
+    truncated: search.truncated,
+    searching: search.searching,
+    matchAt: search.matchAt,
+    step: search.step,
     subagents,
     commits,
     live,

@@ -97,6 +97,16 @@ export async function highlightLines(code: string, name: string): Promise<Token[
   );
 }
 
+/** Output of a terminal by its escape codes; undefined when it is too long. */
+export async function colourAnsi(text: string): Promise<Token[][] | undefined> {
+  if (text.length > MAX_CODE) return;
+  const highlighter = await get("ansi");
+  const { tokens } = highlighter.codeToTokens(text, { lang: "ansi", themes: THEMES, defaultColor: false });
+  return tokens.map((line) =>
+    line.map((token) => ({ text: token.content, style: (token.htmlStyle ?? {}) as Record<string, string> })),
+  );
+}
+
 /** Colours the code blocks of rendered Markdown in place. */
 export async function highlightBlocks(root: HTMLElement): Promise<void> {
   for (const code of root.querySelectorAll<HTMLElement>("pre > code[class*=language-]")) {

@@ -1,10 +1,31 @@
 /** Markdown of messages: parsed without HTML, cleaned by an allow-list, kept for the messages on show. */
 import DOMPurify from "dompurify";
-import MarkdownIt from "markdown-it";
+import MarkdownIt, { type Token } from "markdown-it";
+import { pathIn } from "./links.ts";
 
-const parser = new MarkdownIt({ html: false, linkify: false, breaks: false });
+const parser = new MarkdownIt({ html: false, linkify: true, breaks: false });
+// `index.ts` and `main.rs` are files, not places of the web.
+parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
 // A picture of a message would ask another machine for it: its text stays.
 parser.renderer.rules.image = (tokens, index) => parser.utils.escapeHtml(tokens[index]?.content ?? "");
+
+/** Each block reads in the direction of its own first letter. */
+const BLOCKS = new Set(["paragraph_open", "heading_open", "list_item_open", "blockquote_open", "td_open", "th_open"]);
+parser.core.ruler.push("reading", (state) => {
+  for (const [i, token] of state.tokens.entries()) {
+    if (BLOCKS.has(token.type)) token.attrSet("dir", "auto");
+    if (token.type === "list_item_open") toTask(token, state.tokens[i + 2]);
+  }
+});
+
+/** `- [x] done`: the box as a sign of its own. */
+function toTask(item: Token, inline: Token | undefined): void {
+  const first = inline?.type === "inline" ? inline.children?.[0] : undefined;
+  const box = first?.type === "text" ? /^\[([ xX])\] /.exec(first.content) : null;
+  if (!first || !box) return;
+  first.content = `${box[1] === " " ? "☐" : "☑"} ${first.content.slice(box[0].length)}`;
+  item.attrJoin("class", "task");
+}
 
 const ALLOWED = {
   ALLOWED_TAGS: [
@@ -35,17 +56,28 @@ const ALLOWED = {
     "td",
     "span",
   ],
-  ALLOWED_ATTR: ["href", "class", "start", "rel", "target"],
+  ALLOWED_ATTR: ["href", "class", "start", "rel", "target", "dir"],
 };
 
+/** A file named in the text opens in the side pane: a button in all but its looks. */
+function toPath(node: Element, path: string | undefined): void {
+  if (path === undefined) return;
+  node.setAttribute("data-path", path);
+  node.setAttribute("role", "button");
+  node.setAttribute("tabindex", "0");
+}
+
 DOMPurify.addHook("afterSanitizeAttributes", (node) => {
-  // Wide code is scrolled by keys too.
-  if (node.tagName === "PRE") node.setAttribute("tabindex", "0");
+  // Wide code and wide tables are scrolled by keys too.
+  if (node.tagName === "PRE" || node.tagName === "TABLE") node.setAttribute("tabindex", "0");
+  if (node.tagName === "CODE" && node.parentElement?.tagName !== "PRE" && node.parentElement?.tagName !== "A")
+    toPath(node, /[/.]/.test(node.textContent) ? pathIn(node.textContent) : undefined);
   if (node.tagName !== "A") return;
   const href = node.getAttribute("href") ?? "";
   if (!/^https?:\/\//i.test(href)) {
-    // A path of the machine where the session ran leads nowhere here.
+    // A path of the machine where the session ran leads nowhere on the web.
     node.removeAttribute("href");
+    if (!/^[a-z][\w+.-]*:/i.test(href)) toPath(node, pathIn(decoded(href)));
     return;
   }
   node.setAttribute("rel", "noopener noreferrer");
@@ -58,6 +90,14 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
     node.append(label);
   }
 });
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 const cache = new Map<string, string>();
 const KEPT = 600;

@@ -72,6 +72,28 @@ export function editsOf(message: Message): Edit[] {
   return content === undefined ? [] : [{ before: "", after: content }];
 }
 
+export interface Question {
+  question: string;
+  header: string;
+  options: { label: string; description: string }[];
+}
+export function questionsOf(message: Message): Question[] {
+  const { questions } = inputOf(message);
+  return (Array.isArray(questions) ? questions : []).flatMap((item: unknown): Question[] => {
+    if (item === null || typeof item !== "object") return [];
+    const row = item as Input;
+    const question = str(row, "question", "text", "prompt");
+    if (question === undefined) return [];
+    const options = (Array.isArray(row.options) ? row.options : []).flatMap((option: unknown) => {
+      if (typeof option === "string") return [{ label: option, description: "" }];
+      if (option === null || typeof option !== "object") return [];
+      const label = str(option as Input, "label", "value", "name");
+      return label === undefined ? [] : [{ label, description: str(option as Input, "description") ?? "" }];
+    });
+    return [{ question, header: str(row, "header", "title") ?? "", options }];
+  });
+}
+
 export interface Todo {
   text: string;
   state: "done" | "now" | "open";
@@ -79,7 +101,9 @@ export interface Todo {
 export function todosOf(message: Message): Todo[] {
   const input = inputOf(message);
   const list = [input.todos, input.plan, input.items, input.todoList].find(Array.isArray) as unknown[] | undefined;
-  return (list ?? []).flatMap((item): Todo[] => {
+  // One task a call, as newer assistants keep their lists.
+  const single = str(input, "subject") ?? (str(input, "taskId") && `#${str(input, "taskId")}`);
+  return (list ?? (single ? [{ ...input, title: single }] : [])).flatMap((item): Todo[] => {
     if (typeof item === "string") return [{ text: item, state: "open" }];
     if (item === null || typeof item !== "object") return [];
     const row = item as Input;
@@ -122,7 +146,8 @@ export function argumentOf(message: Message, role: Role | undefined): string {
   }
   if (role === "agent") return str(input, "description", "title", "prompt", "task") ?? "";
   if (role === "fetch") return str(input, "url", "query", "uri") ?? "";
-  if (role === "todo") return "";
+  // What has a view of its own below.
+  if (role === "todo" || typeof input.plan === "string" || Array.isArray(input.questions)) return "";
   const path = pathOf(message);
   if (path) return path;
   if (typeof message.tool_input === "string") return message.tool_input.split("\n", 1)[0] ?? "";
