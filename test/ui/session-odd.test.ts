@@ -131,7 +131,7 @@ describeUi("dashboard: a session with odd content", () => {
   it("lets the figures of the heading grow, and draws a tool that is first called live as it draws it later", async () => {
     const { stage, page } = await open("?tail=1");
     const log = join(stage.home, ".claude", "projects", join(stage.home, "code", "odd").replace(/[^A-Za-z0-9]/g, "-"));
-    await page.getByText("live", { exact: true }).first().waitFor();
+    await page.locator("header").getByText("following", { exact: true }).waitFor();
     const before = Number(/(\d+) messages/.exec(await page.locator("header").innerText())?.[1]);
     const todos = [{ content: "seen live", status: "in_progress" }];
     const row = {

@@ -3,6 +3,19 @@
 /** Marked at most: rows of 5 MB are not searched to their end. */
 const MOST = 2_000;
 
+/** Here and not among the styles: their compiler does not know the selector yet. */
+const RULES = `
+::highlight(find) { background-color: var(--mark); color: var(--ink) }
+::highlight(find-here) { background-color: var(--accent); color: var(--on-accent) }`;
+let styled = false;
+function style(): void {
+  if (styled) return;
+  styled = true;
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(RULES);
+  document.adoptedStyleSheets.push(sheet);
+}
+
 /** Ranges of `wanted` in the text below `root`, in any case; a hit may run over several elements. Linear in the text. */
 export function rangesOf(root: Node, wanted: string, most = MOST): Range[] {
   const needle = wanted.toLowerCase();
@@ -42,6 +55,7 @@ export function rangesOf(root: Node, wanted: string, most = MOST): Range[] {
 /** `here`: the row of the match one is at. Answers its first range. */
 export function mark(list: Element, wanted: string, here: Element | null): Range | undefined {
   if (!("highlights" in CSS)) return undefined;
+  style();
   const all: Range[] = [];
   let first: Range | undefined;
   const own: Range[] = [];

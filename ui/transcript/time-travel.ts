@@ -93,8 +93,9 @@ export function useTimeTravel(
     stop.abort();
   });
   function retry(): void {
-    const [id, time] = [project(), at()];
-    if (id !== undefined && time !== undefined) void load(id, time);
+    const [id, ts] = [project(), at()];
+    const { session, seq } = message();
+    if (id !== undefined && ts !== undefined) void load({ project: id, ts, session, seq: String(seq) });
   }
   return { state, commit, tree, content, problem, fileProblem, loading, retry };
 }

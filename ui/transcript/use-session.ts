@@ -198,13 +198,10 @@ export function useSession(id: string, openFile: (path: string) => void) {
     { immediate: true },
   );
 
-  // Whether it is live the archive says: time alone makes a session go quiet, and a message wakes it.
-  const again = usePoll(async () => {
+  // Whether it is live the archive says: time alone makes a session go quiet.
+  usePoll(async () => {
     if (live.state.value === "live") await query.refetch();
   }, 20_000);
-  watch(fresh, () => {
-    if (detail.value?.session.live === false) void again.now();
-  });
 
   const context: SessionContext = {
     id,
