@@ -6,6 +6,7 @@ import type { Kernel } from "../contract/kernel.ts";
 import type { DoctorCheck, DoctorReport } from "../contract/reports.ts";
 import { toStorageError } from "../storage/storage-error.ts";
 import { formatBytes, formatCount } from "../terminal/format.ts";
+import { takeClosed } from "../utils/log-files.ts";
 import { makeFolder } from "../utils/make-folder.ts";
 
 /** Runtime, data directory and free space. With `fix`, what is safe to mend is mended. */
@@ -99,7 +100,12 @@ async function checkTool(adapter: Adapter, env: AdapterEnv): Promise<DoctorCheck
     try {
       await stat(root);
       places.push(root);
+      takeClosed(root);
       for await (const { key } of adapter.scan(root, env)) sessions.add(key);
+      const closed = takeClosed(root);
+      const [first] = closed;
+      if (first !== undefined)
+        problems.push(`${first} may not be read${closed.length > 1 ? `, nor ${closed.length - 1} more folders` : ""}`);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT")
         problems.push(error instanceof Error ? error.message : String(error));

@@ -1,19 +1,48 @@
 /** Looking at other programs' log folders: read-only, bounded, and quiet about what is gone or closed to us. */
 import { closeSync, type Dirent, readdirSync, readSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { sep } from "node:path";
 import { codeOf, isGone } from "./gone.ts";
 import { openRegularSync } from "./regular.ts";
 
 const PROBE = 64 * 1024;
 const CLOSED = new Set(["EACCES", "EPERM", "ELOOP", "EISDIR", "EFTYPE"]);
 
-/** Entries sorted by name, so that two scans agree. A folder that is missing or closed to us holds nothing. */
+/** Folders that were closed to us when they were last listed, the newest thousand. */
+const closed = new Set<string>();
+const CLOSED_KEPT = 1_000;
+
+/** Folders below `root` that could not be listed since the last call: what they hold was left out. */
+export function takeClosed(root: string): string[] {
+  const below = [...closed].filter((dir) => dir === root || dir.startsWith(root.endsWith(sep) ? root : root + sep));
+  for (const dir of below) closed.delete(dir);
+  return below;
+}
+
+function nothing(dir: string, error: unknown): Dirent[] {
+  if (!isUnreadable(error)) throw error;
+  if (!isGone(error)) {
+    closed.add(dir);
+    for (const oldest of closed) {
+      if (closed.size <= CLOSED_KEPT) break;
+      closed.delete(oldest);
+    }
+  }
+  return [];
+}
+
+/** Entries sorted by name, so that two scans agree. A folder that is missing holds nothing; one closed to us, too: `takeClosed` tells. */
 export function readFolder(dir: string): Dirent[] {
   try {
     return readdirSync(dir, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
-    if (isUnreadable(error)) return [];
-    throw error;
+    return nothing(dir, error);
   }
+}
+
+/** The same without holding others up, in the order of the system. */
+export async function listFolder(dir: string): Promise<Dirent[]> {
+  return readdir(dir, { withFileTypes: true }).catch((error: unknown) => nothing(dir, error));
 }
 
 /** Up to `length` bytes from `position`; fewer at the end, none when the file is gone. */

@@ -1,9 +1,9 @@
 /** Finds chats: `<tmp>/<project>/chats/session-*.json[l]` and the sub-agents in `chats/<session id>/`. */
 
 import type { Dirent } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { SessionRef } from "sessarc";
+import { listFolder, type SessionRef } from "sessarc";
 import type { FileStat, Head, Heads } from "./heads.ts";
 import { type Projects, readProjects } from "./projects.ts";
 
@@ -25,7 +25,7 @@ export async function* scanChats(root: string, heads: Heads): AsyncGenerator<Ses
   for (const folder of folders) {
     const chats = join(folder, "chats");
     for (const dir of isTmp ? [chats] : [folder, chats]) {
-      const entries = await entriesOf(dir);
+      const entries = await listFolder(dir);
       const strict = !isTmp && dir === folder; // other JSON files may lie here
       for (const found of await filesIn(dir, entries, folder, projects, heads)) {
         if (!strict || found.head.sessionId !== undefined) mains.push(found);
@@ -42,7 +42,7 @@ export async function* scanChats(root: string, heads: Heads): AsyncGenerator<Ses
 
 async function* subagents(dir: string, folder: string, projects: Projects, heads: Heads): AsyncGenerator<SessionRef> {
   const parent = basename(dir);
-  for (const found of await filesIn(dir, await entriesOf(dir), folder, projects, heads)) {
+  for (const found of await filesIn(dir, await listFolder(dir), folder, projects, heads)) {
     // Sub-agent ids are only unique below their parent.
     if (found.path.endsWith(".jsonl")) yield { ...refOf(found, `${parent}.${found.stem}`), parent };
   }
@@ -111,11 +111,7 @@ async function filesIn(
 
 /** Links are not followed: they could lead out of the root. */
 async function foldersIn(root: string): Promise<string[]> {
-  return (await entriesOf(root)).filter((entry) => entry.isDirectory()).map((entry) => join(root, entry.name));
-}
-
-async function entriesOf(dir: string): Promise<Dirent[]> {
-  return readdir(dir, { withFileTypes: true }).catch((): Dirent[] => []); // absent: nothing to list
+  return (await listFolder(root)).filter((entry) => entry.isDirectory()).map((entry) => join(root, entry.name));
 }
 
 async function isFolder(path: string): Promise<boolean> {

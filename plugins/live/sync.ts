@@ -1,6 +1,7 @@
 /** Keeps the archive up to date: changed logs are imported by themselves. */
 import type { Kernel } from "sessarc";
 import { createRoots, type Roots, type WatchedRoot } from "./roots.ts";
+import { createSilence } from "./silence.ts";
 
 export interface SyncStatus {
   /** `off`: switched off, or nothing was imported yet. */
@@ -56,6 +57,9 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
   let failures = 0;
   let nextFull: number | undefined;
   let roots: Roots | undefined;
+  /** Changes came that nobody told: everything is looked at as often as the roots are. */
+  let silent = false;
+  const unheard = createSilence();
   let paused = false;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
@@ -167,6 +171,12 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
       since = performance.now();
       plan();
     };
+    const listen = async () => {
+      const scan = archive().importer.lastScan;
+      if (paused || closed || running || pending.size > 0 || !scan) return;
+      silent ||= (await unheard(scan)).length > 0;
+      if (silent) everything();
+    };
     nextFull = Date.now() + startMs;
     const first = setTimeout(() => {
       check();
@@ -174,14 +184,17 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     }, startMs);
     first.unref();
     timers.push(first);
-    every(rootsMs, check);
+    every(rootsMs, () => {
+      check();
+      listen().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "sync" }));
+    });
     every(fullMs, everything);
     void kernel.notify("sync:changed", self.status());
   }
 
   const self: Sync = {
     status: () => ({
-      mode: !roots ? "off" : paused ? "paused" : roots.polling ? "polling" : "watching",
+      mode: !roots ? "off" : paused ? "paused" : roots.polling || silent ? "polling" : "watching",
       lastAt: archive().importer.lastSyncAt,
       nextAt: nextFull === undefined || paused ? null : new Date(nextFull).toISOString(),
       pending: pending.size,

@@ -1,8 +1,8 @@
 /** Where OpenCode keeps its sessions on this machine. */
 
-import { readdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import type { AdapterEnv } from "sessarc";
+import { type AdapterEnv, readFolder } from "sessarc";
 
 export interface OpenCodeOptions {
   /**
@@ -47,14 +47,8 @@ export const configFolder = (env: AdapterEnv) => join(env.env.XDG_CONFIG_HOME ||
 const DATABASE = /^opencode.*\.db$/;
 
 function databasesIn(folder: string): string[] {
-  try {
-    const names = readdirSync(folder, { withFileTypes: true }).filter(
-      (entry) => entry.isFile() && DATABASE.test(entry.name),
-    );
-    return names.map((entry) => join(folder, entry.name)).sort();
-  } catch {
-    return []; // not there, or not ours to read: nothing to list
-  }
+  const names = readFolder(folder).filter((entry) => entry.isFile() && DATABASE.test(entry.name));
+  return names.map((entry) => join(folder, entry.name));
 }
 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;

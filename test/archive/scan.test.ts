@@ -1,12 +1,14 @@
 /** Where the scan lists a session is where the import puts it. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { defineAdapter } from "sessarc";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import copilot from "../../plugins/copilot/index.ts";
 import gemini from "../../plugins/gemini-cli/index.ts";
-import { deferred } from "../_setup.ts";
+import { bundleScript, deferred, makeTempDir } from "../_setup.ts";
 import { createTestKernel } from "../kernel.ts";
 
 interface Group {
@@ -81,4 +83,39 @@ it("a scan holds what was there when it was asked for, also while another one is
   gates.pop()?.();
   for (const scan of await Promise.all(later)) expect([...scan.found.keys()]).toEqual(["gated:one", "gated:two"]);
   expect(importer.lastScan?.found.size).toBe(2);
+});
+
+const isRoot = process.getuid?.() === 0;
+it.skipIf(process.platform === "win32")("a folder that may not be read is told by scan and doctor", async () => {
+  const home = await makeTempDir();
+  const open = join(home, ".claude/projects/-w-open");
+  const shut = join(home, ".claude/projects/-w-shut");
+  const row = JSON.stringify({ type: "user", uuid: "u", message: { role: "user", content: "x" } });
+  for (const [n, folder] of [open, shut].entries()) {
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, `aaaaaaaa-0000-4000-8000-00000000000${n}.jsonl`), `${row}\n`);
+  }
+  const dataDir = join(home, "data");
+  await mkdir(dataDir);
+  const child = await bundleScript("archive/closed-child.ts");
+  onTestFinished(() => child.remove());
+  // Root may read everything: then somebody else looks.
+  if (isRoot) {
+    await chown(dataDir, 65_534, 65_534);
+    await chmod(home, 0o755);
+  }
+  await chmod(shut, 0);
+  onTestFinished(() => chmod(shut, 0o755));
+  const { stdout } = await promisify(execFile)(process.execPath, [child.script, home, dataDir], {
+    ...(isRoot && { uid: 65_534, gid: 65_534 }),
+    env: { HOME: dataDir },
+  });
+  const { scan, doctor } = JSON.parse(stdout) as {
+    scan: { tools: { sessions: number; problems: { path: string }[] }[] };
+    doctor: { checks: { name: string; status: string; detail: string }[] };
+  };
+  expect(scan.tools[0]).toMatchObject({ sessions: 1, problems: [{ path: shut }] });
+  expect(doctor.checks).toContainEqual(
+    expect.objectContaining({ name: "claude-code", status: "warn", detail: expect.stringContaining(shut) }),
+  );
 });

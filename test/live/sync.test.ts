@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, linkSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import archive from "../../plugins/archive/index.ts";
@@ -68,6 +68,24 @@ describe("keeping the archive up to date", () => {
     const added = until(async () => (await count(idOf(2))) === 1);
     writeFileSync(logOf(2), prompt(0));
     await added;
+  });
+
+  it("takes in what is written where no events come, and says that it polls", async () => {
+    await start();
+    const first = settled();
+    await importAll();
+    await first;
+    expect((await sync()).mode).toBe("watching");
+    // Written through another name of the same file: the folder that is watched hears nothing, as on a share.
+    const elsewhere = join(home, "elsewhere");
+    linkSync(logOf(1), elsewhere);
+    const grown = until(async () => (await count(idOf(1))) === 3);
+    appendFileSync(elsewhere, prompt(2));
+    await grown;
+    expect((await sync()).mode).toBe("polling");
+    const more = until(async () => (await count(idOf(1))) === 4);
+    appendFileSync(elsewhere, prompt(3));
+    await more;
   });
 
   it.each([600_000, 86_400_000])("goes on when the clock is set back by %i ms", async (back) => {

@@ -1,6 +1,15 @@
 /** What there is to import: every adapter's roots, listed from directory entries and stat. */
 import { access } from "node:fs/promises";
-import { type Adapter, type AdapterEnv, isInside, isSessarcError, type Registry, type SessionRef } from "sessarc";
+import {
+  type Adapter,
+  type AdapterEnv,
+  isGone,
+  isInside,
+  isSessarcError,
+  type Registry,
+  type SessionRef,
+  takeClosed,
+} from "sessarc";
 
 export interface Found {
   id: string;
@@ -75,8 +84,15 @@ async function scanTool(
   for (const path of roots) {
     const exists = await access(path).then(
       () => true,
-      () => false,
+      (error: unknown) => {
+        if (isGone(error)) return false;
+        // Behind a folder that is closed to us: there may be logs.
+        scan.unlisted = true;
+        scan.problems.push({ path, reason: reasonOf(error) });
+        return false;
+      },
     );
+    takeClosed(path);
     const added = dirs.some((dir) => isInside(dir, path));
     // Which of its tool's places an added folder has is found out by looking: those it has not are no news.
     if (exists || !added) scan.roots.push({ path, exists, sessions: 0, added });
@@ -97,6 +113,10 @@ async function scanTool(
     } catch (error) {
       scan.unlisted = true;
       scan.problems.push({ path, reason: reasonOf(error) });
+    }
+    for (const folder of takeClosed(path)) {
+      scan.unlisted = true;
+      scan.problems.push({ path: folder, reason: "may not be read: what is in it is left out" });
     }
   }
   scan.sessions = ids.size;

@@ -1,13 +1,12 @@
 /** Finds CLI sessions: `session-state/<id>/events.jsonl`, older ones `session-state/<id>.jsonl`. */
 
-import type { Dirent } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { SessionRef } from "sessarc";
+import { listFolder, type SessionRef } from "sessarc";
 
 /** Directory entries, and one or two stats for each session. */
 export async function* scanCli(root: string): AsyncGenerator<SessionRef> {
-  const entries = await readdir(root, { withFileTypes: true }).catch((): Dirent[] => []); // absent: nothing to list
+  const entries = await listFolder(root);
   const flat = new Map<string, string>();
   for (const entry of entries) {
     const stem = entry.isFile() ? entry.name.match(/^([^.].*)\.jsonl$/)?.[1] : undefined;

@@ -1,9 +1,9 @@
 /** Finds chats: `workspaceStorage/<hash>/chatSessions/<id>.json[l]`, and folders of chats without a workspace. */
 
 import type { Dirent } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { readRegular, type SessionRef, toRecord, toText } from "sessarc";
+import { listFolder, readRegular, type SessionRef, toRecord, toText } from "sessarc";
 import { folderOf } from "./places.ts";
 
 /** Directory entries, one stat for each chat, and the `workspace.json` of folders that have chats. */
@@ -14,11 +14,11 @@ export async function* scanVscode(root: string): AsyncGenerator<SessionRef> {
   }
   // A workspace whose folder was moved may have copies of its chats under two hashes: the newest counts.
   const byKey = new Map<string, SessionRef>();
-  for (const entry of await entriesOf(root)) {
+  for (const entry of await listFolder(root)) {
     if (!entry.isDirectory()) continue;
     const folder = join(root, entry.name);
     const chats = join(folder, "chatSessions");
-    const entries = await entriesOf(chats);
+    const entries = await listFolder(chats);
     if (entries.length === 0) continue;
     for (const ref of await chatsIn(chats, await workspaceOf(join(folder, "workspace.json")), entries)) {
       const other = byKey.get(ref.key);
@@ -30,7 +30,7 @@ export async function* scanVscode(root: string): AsyncGenerator<SessionRef> {
 
 async function chatsIn(dir: string, cwd: string | undefined, known?: readonly Dirent[]): Promise<SessionRef[]> {
   const logs = new Map<string, string[]>();
-  for (const entry of known ?? (await entriesOf(dir))) {
+  for (const entry of known ?? (await listFolder(dir))) {
     const [, key, type] = entry.isFile() ? (entry.name.match(/^([^.].*)\.(jsonl?)$/) ?? []) : [];
     if (key === undefined) continue;
     const same = logs.get(key) ?? [];
@@ -70,8 +70,4 @@ async function workspaceOf(path: string): Promise<string | undefined> {
   } catch {
     return undefined; // absent or half written: no workspace is known
   }
-}
-
-async function entriesOf(dir: string): Promise<Dirent[]> {
-  return readdir(dir, { withFileTypes: true }).catch((): Dirent[] => []); // absent: nothing to list
 }
