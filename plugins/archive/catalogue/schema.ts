@@ -73,6 +73,7 @@ export const migrations: readonly string[] = [
   // What every import asks for whatever it brought, and every page of a listing: without looking through all sessions.
   `create index session_uncompared on session (id) where copied = -1;
    create index session_counts on session (project_id, sort_at, parent_id, message_count, ended_at, tool);
+   create index session_parts on session (parts, message_count);
    create index session_written on session (source_mtime);
    create index session_forked on session (forked_from) where forked_from is not null;`,
 ];

@@ -50,9 +50,12 @@ interface Selection {
 const INTERRUPTED = 130;
 
 export async function run(ctx: CommandContext): Promise<number> {
-  const scan = await ctx.get<ScanAnswer>("/scan");
   const tools = list(ctx.flags.tool);
   const wanted = list(ctx.flags.project);
+  const dry = ctx.flags["dry-run"] === true;
+  // A look into each log says which project it is of: nobody asked.
+  const looks = dry || wanted.length > 0;
+  const scan = await ctx.get<ScanAnswer>("/scan", looks ? {} : { projects: "0" });
   checkTools(tools, scan);
   const projects = scan.projects.filter(
     (project) => wanted.length === 0 || wanted.some((text) => isProject(project, text)),
@@ -63,7 +66,12 @@ export async function run(ctx: CommandContext): Promise<number> {
   for (const { problems } of scan.tools) {
     for (const problem of problems) ctx.err(printable(`not read: ${problem.path}: ${problem.reason}`));
   }
-  if (sessions.length === 0) {
+  const found = looks
+    ? sessions.length
+    : scan.tools
+        .filter(({ tool }) => tools.length === 0 || tools.includes(tool))
+        .reduce((sum, tool) => sum + tool.sessions, 0);
+  if (found === 0) {
     ctx.err(
       wanted.length > 0
         ? "No such project in the logs"
@@ -72,7 +80,7 @@ export async function run(ctx: CommandContext): Promise<number> {
     return 3;
   }
   if (ctx.signal.aborted) return INTERRUPTED;
-  if (ctx.flags["dry-run"] === true) return dryRun(ctx, scan, sessions);
+  if (dry) return dryRun(ctx, scan, sessions);
   return await runImport(ctx, select(tools, wanted, projects, sessions));
 }
 

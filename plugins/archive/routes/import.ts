@@ -34,13 +34,17 @@ const scan = defineRoute({
   method: "GET",
   path: "/scan",
   summary: "What can be imported, by project",
-  query: v.object({ tool: v.optional(v.string()) }),
+  query: v.object({
+    tool: v.optional(v.string()),
+    /** `0`: what the tools have and no more. Which project a log belongs to takes a look into each that is not imported yet. */
+    projects: v.optional(v.picklist(["0", "1"])),
+  }),
   handler: async ({ kernel, query }) => {
     const { importer } = kernel.inject("archive");
     const result = await importer.scan();
     const tools = result.tools.filter((tool) => query.tool === undefined || tool.tool === query.tool);
     const found = [...result.found.values()].filter((one) => query.tool === undefined || one.ref.tool === query.tool);
-    return { tools, projects: await groupByProject(kernel, found) };
+    return { tools, projects: query.projects === "0" ? [] : await groupByProject(kernel, found) };
   },
 });
 

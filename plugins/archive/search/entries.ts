@@ -42,8 +42,8 @@ interface Row {
 const COLUMNS = "id, project_id, tool, sort_at, started_at, ended_at, error_count, parts";
 /** Rows read between two looks at the clock. */
 const PAGE = 500;
-/** Bytes of signatures kept: those of some ten thousand chunks. What was read longest ago is read again when it is next asked for. */
-const INDEX_BYTES = 64 << 20;
+/** Bytes of signatures kept: those of some 30,000 chunks, the newest sessions first. Others are read again each time. */
+const INDEX_BYTES = 160 << 20;
 /** Sessions whose directories are read at once: where they are far away, waiting is shared. */
 const AT_ONCE = 4;
 
@@ -76,13 +76,13 @@ export class Entries {
 
   /** Reads directories and signatures of those that lack them, a few at once, in slices. Parts that cannot be read are left out. */
   async load(entries: readonly Entry[], slices: Slices): Promise<void> {
-    for (let i = 0; i < entries.length; i += AT_ONCE) {
+    for (let i = 0; i < entries.length && this.#bytes < INDEX_BYTES; i += AT_ONCE) {
       await Promise.all(entries.slice(i, i + AT_ONCE).map((entry) => this.indexOf(entry)));
       if (slices.due) await slices.turn();
     }
   }
 
-  /** The same for one session, which keeps it at least until others are read. */
+  /** The same for one session, which keeps it where there is room. */
   async indexOf(entry: Entry): Promise<TextPart[]> {
     if (entry.index) return entry.index;
     const parts = entry.texts.flatMap(({ parts, earlier }) => parts.map((part) => ({ part, earlier })));
@@ -95,12 +95,9 @@ export class Entries {
         entry.damaged = true;
       }
     }
-    entry.index = index;
-    this.#keep(entry);
-    for (const oldest of this.#loaded) {
-      if (this.#bytes <= INDEX_BYTES || oldest === entry) break;
-      this.#forget(oldest);
-      oldest.index = undefined;
+    if (this.#bytes < INDEX_BYTES) {
+      entry.index = index;
+      this.#keep(entry);
     }
     return index;
   }
