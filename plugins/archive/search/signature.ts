@@ -106,9 +106,9 @@ function mark(bits: Uint8Array, text: string, sets: Sets): void {
   const fold = foldTable();
   const { fives, cutFives, threes, cutThrees, wide, cutWide, letters } = sets;
   let run = 0;
-  /** Letters from a to z in a row, and the number of the last three of them. */
+  /** Letters from a to z in a row, and the numbers of the last two. */
   let plain = 0;
-  let letter = 0;
+  let [before, last] = [0, 0];
   let [a, b] = [0, 0];
   // Keys of the threes that ended one and two letters ago.
   let [one, two] = [0, 0];
@@ -121,12 +121,10 @@ function mark(bits: Uint8Array, text: string, sets: Sets): void {
     }
     const key = (a << 14) ^ (b << 7) ^ c;
     const number = c - 97;
-    if (number >= 0 && number < 26) {
-      plain++;
-      letter = (letter % 676) * 26 + number;
-    } else plain = 0;
+    plain = number >= 0 && number < 26 ? plain + 1 : 0;
     if (++run >= 3) {
       if (plain >= 3 && letters >= 0) {
+        const letter = before * 676 + last * 26 + number;
         const at = letters + (letter >>> 3);
         bits[at] = (bits[at] as number) | (1 << (letter & 7));
       } else {
@@ -147,6 +145,8 @@ function mark(bits: Uint8Array, text: string, sets: Sets): void {
     b = c;
     two = one;
     one = key;
+    before = last;
+    last = number;
   }
 }
 
