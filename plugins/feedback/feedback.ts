@@ -9,6 +9,15 @@ export interface FeedbackEntry {
   message: string;
   kind?: string | undefined;
   email?: string | undefined;
+  /** As a preview answered it; default: a new one. */
+  id?: string | undefined;
+}
+
+export interface FeedbackPreview {
+  id: string;
+  stored: false;
+  /** Byte for byte what a relay would get for an entry with this id. */
+  body: string;
 }
 
 export interface FeedbackAnswer {
@@ -22,6 +31,8 @@ export interface FeedbackAnswer {
 export interface Feedback {
   /** Resolves when the entry is on disk and the relay answered, failed or was late (5 s). Rejects only when the disk does. */
   add(entry: FeedbackEntry): Promise<FeedbackAnswer>;
+  /** Keeps and sends nothing. */
+  preview(entry: FeedbackEntry): Promise<FeedbackPreview>;
   /** Where entries go (without credentials of the address; null: nowhere) and how many still wait. One query. */
   state(): Promise<{ relay: string | null; waiting: number }>;
   /** Sends what is due; answers how many entries the relay took. */
@@ -56,6 +67,13 @@ export function createFeedback(kernel: Kernel): Feedback {
       | undefined;
     return service ? service.hideSecrets(text) : text;
   }
+
+  const fieldsOf = async ({ id = randomUUID(), message, kind, email }: FeedbackEntry) => ({
+    id,
+    message: await clean(message),
+    kind,
+    email,
+  });
 
   async function log(row: object): Promise<void> {
     await mkdir(join(dataDir, "files"), { recursive: true, mode: 0o700 });
@@ -106,15 +124,19 @@ export function createFeedback(kernel: Kernel): Feedback {
   }
 
   const feedback: Feedback = {
+    async preview(entry) {
+      const fields = await fieldsOf(entry);
+      return { id: fields.id, stored: false, body: JSON.stringify(fields) };
+    },
     async add(entry) {
-      const id = randomUUID();
-      const fields = { id, message: await clean(entry.message), kind: entry.kind, email: entry.email };
+      const fields = await fieldsOf(entry);
+      const { id } = fields;
       await log({ ...fields, at: new Date().toISOString() });
       if (address === null) return { id, stored: true, forwarded: false, reason: "No relay is configured" };
       const body = JSON.stringify(fields);
       const now = Date.now();
       // Due later than the attempt below may take, so that nobody sends it twice.
-      await db.run("insert into feedback_outbox (id, body, attempts, next_at) values (?, ?, 0, ?)", [
+      await db.run("insert or replace into feedback_outbox (id, body, attempts, next_at) values (?, ?, 0, ?)", [
         id,
         body,
         now + MINUTE,

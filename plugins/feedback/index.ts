@@ -1,22 +1,28 @@
 /** Feedback: kept on this machine first, sent on only where a relay is configured. */
 import { definePlugin, defineRoute, type RoutesOf } from "sessarc";
 import * as v from "valibot";
-import { createFeedback, type Feedback } from "./feedback.ts";
+import { createFeedback, type Feedback, type FeedbackAnswer, type FeedbackPreview } from "./feedback.ts";
 
-export type { Feedback } from "./feedback.ts";
+export type { Feedback, FeedbackAnswer, FeedbackPreview } from "./feedback.ts";
 
 export const routes = [
   defineRoute({
     method: "POST",
     path: "/feedback",
     status: 201,
-    summary: "Keep feedback in the local log; a configured relay gets id, message, kind and email, and nothing else",
+    summary:
+      "Keep feedback in the local log; a configured relay gets id, message, kind and email, and nothing else. `dryRun` answers those bytes and keeps nothing",
     body: v.object({
       message: v.pipe(v.string(), v.trim(), v.minLength(1, "is empty"), v.maxLength(20_000)),
       kind: v.optional(v.pipe(v.string(), v.maxLength(40))),
       email: v.optional(v.pipe(v.string(), v.email("is no e-mail address"), v.maxLength(320))),
+      id: v.optional(v.pipe(v.string(), v.uuid("is no UUID"))),
+      dryRun: v.optional(v.boolean()),
     }),
-    handler: ({ kernel, body }) => kernel.inject("feedback").add(body),
+    handler: async ({ kernel, body: { dryRun, ...entry } }): Promise<FeedbackAnswer | FeedbackPreview> => {
+      const feedback = kernel.inject("feedback");
+      return dryRun ? feedback.preview(entry) : feedback.add(entry);
+    },
   }),
 ] as const;
 

@@ -37,6 +37,13 @@ const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   replay: () => "/replay?q=tide",
   "replay, before its start": async (stage) =>
     `/replay/${encodeURIComponent(await sessionId(stage, "Extremes by root finding"))}`,
+  "hub, services": () => "/mcp-hub",
+  "hub, tools": () => "/mcp-hub?tab=tools&call=sessarc__usage",
+  "hub, takeover": () => "/mcp-hub?tab=takeover",
+  security: () => "/security?q=github",
+  "security, guard": () => "/security?tab=guard",
+  shares: () => "/shares",
+  feedback: () => "/feedback",
   "no such page": () => "/nowhere/at/all",
 };
 

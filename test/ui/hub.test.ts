@@ -1,0 +1,131 @@
+/** The hub: a service with a secret nobody sees again, a tool called by hand, and configuration files taken over and given back. */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { writeDemo } from "../../plugins/demo/index.ts";
+import { violations } from "./axe.ts";
+import { describeUi, painted, type Stage, useStage, visit } from "./browser.ts";
+import { looks } from "./probes.ts";
+
+const CONFIG = `${JSON.stringify({ mcpServers: { notes: { command: "notes-server", args: ["--fast"], env: { NOTES_TOKEN: "abcdefghijklmnop9876" } } }, theme: "dark" }, null, 2)}\n`;
+const configOf = (stage: Stage) => join(stage.home, ".cursor/mcp.json");
+
+describeUi("dashboard: hub", () => {
+  const get = useStage({
+    fill: async (home) => {
+      await writeDemo({ home });
+      await mkdir(join(home, ".cursor"), { recursive: true });
+      await writeFile(join(home, ".cursor/mcp.json"), CONFIG);
+    },
+  });
+
+  it("adds a service whose secret is never shown again, and keeps it when other fields change", async () => {
+    const stage = get();
+    const { page } = stage;
+    const service = async () => {
+      const { services } = await (await stage.served.kernel.fetch("/api/mcp/services")).json();
+      return services.find((one: { id: string }) => one.id === "issues");
+    };
+    await visit(stage, "/mcp-hub");
+    await page.getByRole("button", { name: "Add service" }).click();
+    const sheet = page.getByRole("dialog");
+    await sheet.getByLabel("Name", { exact: true }).fill("Issues");
+    await sheet.getByLabel("Transport").click();
+    await page.getByRole("option", { name: "HTTP", exact: true }).click();
+    await sheet.getByLabel("Address").fill("https://issues.example.com/mcp");
+    await sheet.getByLabel("Credential").click();
+    await page.getByRole("option", { name: "Bearer token" }).click();
+    await sheet.getByLabel("Its value").fill("tok_abcdefghijklmnop4321");
+    expect(await violations(stage)).toEqual([]);
+    // What was typed outlives the service.
+    await stage.served.close();
+    await sheet.getByRole("button", { name: "Save" }).click();
+    await sheet
+      .getByRole("alert")
+      .getByText(/does not answer/)
+      .waitFor();
+    await stage.start();
+    await sheet.getByRole("button", { name: "Save" }).click();
+    await sheet.waitFor({ state: "detached" });
+    stage.problems();
+
+    await page.getByRole("button", { name: "Change Issues" }).click();
+    await sheet.getByText(/4321 is set\. Type to replace it\./).waitFor();
+    expect(await sheet.getByLabel("Its value").inputValue()).toBe("");
+    await sheet.getByLabel(/^Never allowed/).fill("delete_*");
+    await sheet.getByRole("button", { name: "Save" }).click();
+    await expect.poll(service).toMatchObject({ policy: { deny: ["delete_*"] }, credential: { set: true } });
+    expect((await service()).credential.hint).toContain("4321");
+    expect(await page.content()).not.toContain("tok_abcdefghijklmnop");
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("asks a tool's arguments as its schema says, calls it by keyboard, and shows the call in log and figures", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/mcp-hub?tab=tools");
+    await page.getByPlaceholder("Find a tool").fill("search");
+    await page.getByRole("option", { name: /search_sessions/ }).click();
+    await page.getByLabel("query", { exact: true }).fill("tide");
+    await page.reload();
+    expect(await page.getByLabel("query", { exact: true }).inputValue()).toBe("tide");
+    await page.getByLabel("query", { exact: true }).press("Control+Enter");
+    await page
+      .getByRole("status")
+      .getByText(/sessions/)
+      .first()
+      .waitFor();
+    await page.getByRole("button", { name: "Calls" }).click();
+    await page.getByRole("rowheader", { name: /search_sessions/ }).waitFor();
+    await page.getByRole("button", { name: "Log", exact: true }).click();
+    await page
+      .getByRole("list", { name: "Log" })
+      .getByRole("button", { name: /tools\/call/ })
+      .first()
+      .click();
+    await page
+      .getByRole("dialog")
+      .getByText(/"query": "tide"/)
+      .waitFor();
+    await page.keyboard.press("Escape");
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("shows every line before it takes a configuration over, and gives the file back byte for byte", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/mcp-hub?tab=takeover");
+    await page.getByLabel("Do what: notes").click();
+    await page.getByRole("option", { name: "Import" }).click();
+    await page.getByRole("button", { name: "Show what will be written" }).click();
+    const plan = page.getByRole("region", { name: "Show what will be written" });
+    await plan.getByText("mcpServers").or(plan.getByText("sessarc")).first().waitFor();
+    expect(await page.content()).not.toContain("abcdefghijklmnop");
+    expect(await readFile(configOf(stage), "utf8")).toBe(CONFIG);
+    await plan.getByRole("button", { name: "Do it" }).click();
+    await page.getByText("1 service taken over").waitFor();
+    const taken = await readFile(configOf(stage), "utf8");
+    expect(taken).toContain("/mcp");
+    expect(taken).not.toContain("NOTES_TOKEN");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await expect.poll(() => readFile(configOf(stage), "utf8")).toBe(CONFIG);
+    await page.getByRole("region", { name: "Backups" }).getByText("restored").waitFor();
+
+    for (const tab of ["services", "takeover", "calls", "log"]) {
+      await visit(stage, `/mcp-hub?tab=${tab}`);
+      for (const [width, colorScheme] of [
+        [1440, "light"],
+        [1024, "dark"],
+        [390, "light"],
+      ] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        await page.setViewportSize({ width, height: 900 });
+        await painted(page);
+        expect(await violations(stage), `${tab} ${width}`).toEqual([]);
+        expect(await looks(page), `${tab} ${width}`).toEqual([]);
+      }
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+    expect(stage.problems()).toEqual([]);
+  });
+});

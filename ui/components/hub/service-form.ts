@@ -1,0 +1,107 @@
+/** A service as fields of a form, and back as what is sent. Secrets come as masks; a mask that is sent back keeps the value. */
+import { h } from "../../i18n/hub/index.ts";
+import type { HubService, ServicePatch } from "../../state/hub.ts";
+
+export type Transport = "stdio" | "http" | "sse";
+export interface ServiceForm {
+  name: string;
+  transport: Transport;
+  command: string;
+  args: string;
+  env: string;
+  cwd: string;
+  url: string;
+  headers: string;
+  credential: "none" | "bearer" | "header" | "env";
+  credentialName: string;
+  /** Never filled in from the service. */
+  secret: string;
+  timeoutMs: string;
+  guard: boolean;
+  /** Empty: all. */
+  clients: string[];
+  policy: "allow" | "deny";
+  allow: string;
+  deny: string;
+}
+
+const pairs = (values: Record<string, string>, sign: string) =>
+  Object.entries(values)
+    .map(([name, value]) => `${name}${sign}${value}`)
+    .join("\n");
+
+export function toForm(service?: HubService): ServiceForm {
+  const { transport = "stdio", credential, policy, scope } = service ?? {};
+  return {
+    name: service?.name ?? "",
+    transport: transport === "builtin" ? "stdio" : transport,
+    command: service?.command ?? "",
+    args: (service?.args ?? []).join("\n"),
+    env: pairs(service?.env ?? {}, "="),
+    cwd: service?.cwd ?? "",
+    url: service?.url ?? "",
+    headers: pairs(service?.headers ?? {}, ": "),
+    credential: credential?.kind ?? "none",
+    credentialName: credential?.name ?? "",
+    secret: "",
+    timeoutMs: String(service?.timeoutMs ?? 60_000),
+    guard: service?.guard ?? false,
+    clients: scope === undefined || scope.clients === "*" ? [] : scope.clients,
+    policy: policy?.default ?? "allow",
+    allow: (policy?.allow ?? []).join("\n"),
+    deny: (policy?.deny ?? []).join("\n"),
+  };
+}
+
+const lines = (text: string) => text.split("\n").filter((line) => line.trim() !== "");
+const globs = (text: string) => lines(text).map((line) => line.trim());
+const orNull = (text: string) => (text.trim() === "" ? null : text.trim());
+
+/** Throws an Error whose message names the line that is none. */
+function readPairs(text: string, sign: "=" | ":"): Record<string, string> {
+  return Object.fromEntries(
+    lines(text).map((line) => {
+      const at = line.indexOf(sign);
+      if (at < 1) throw new Error(h("badLine", { line: line.slice(0, 40), sign }));
+      const value = line.slice(at + 1);
+      return [line.slice(0, at).trim(), sign === ":" ? value.trim() : value];
+    }),
+  );
+}
+
+/** What of a service the form can change. The built-in one has no transport of its own. */
+export function toPatch(form: ServiceForm, service?: HubService): ServicePatch {
+  const { secret, credential, credentialName } = form;
+  const shared: ServicePatch = {
+    timeoutMs: Number(form.timeoutMs),
+    guard: form.guard,
+    scope: { clients: form.clients.length === 0 ? "*" : form.clients, projects: service?.scope.projects ?? "*" },
+    policy: {
+      default: form.policy,
+      allow: globs(form.allow),
+      deny: globs(form.deny),
+      tools: service?.policy.tools ?? {},
+    },
+  };
+  if (service?.transport === "builtin") return shared;
+  const isProgram = form.transport === "stdio";
+  const patch: ServicePatch = {
+    ...shared,
+    name: form.name,
+    transport: form.transport,
+    command: isProgram ? orNull(form.command) : null,
+    args: isProgram ? lines(form.args) : [],
+    env: isProgram ? readPairs(form.env, "=") : {},
+    cwd: isProgram ? orNull(form.cwd) : null,
+    url: isProgram ? null : orNull(form.url),
+    headers: isProgram ? {} : readPairs(form.headers, ":"),
+  };
+  if (credential === "none") return { ...patch, credential: null };
+  // Without a new value the old one stays, its mask standing for it.
+  const value = secret === "" ? (service?.credential?.hint ?? "") : secret;
+  return {
+    ...patch,
+    credential:
+      credential === "bearer" ? { kind: credential, value } : { kind: credential, name: credentialName, value },
+  };
+}
