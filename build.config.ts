@@ -13,6 +13,7 @@ const plugins = readdirSync(here("plugins")).filter((name) => existsSync(here(`p
 const tasks: Record<string, string> = {
   "archive/job": "archive/import/job",
   "git/export-job": "git/history/export-job",
+  "mcp-hub/config-job": "mcp-hub/configs/job",
   "security/job": "security/job",
 };
 

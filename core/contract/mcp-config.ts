@@ -30,6 +30,8 @@ export interface McpFile {
   scope: "user" | "project" | "system";
 }
 
+export type McpReader = (path: string) => Promise<JsonRecord>;
+
 export interface McpContract {
   /** They need not exist. The first of a scope is where the tool itself writes. */
   files(env: AdapterEnv): McpFile[];
@@ -38,6 +40,11 @@ export interface McpContract {
   /** What stands for a variable in any text: its name is the first group that matched, `default` a group of that name. */
   variable: RegExp;
   servers(config: JsonRecord): McpServerEntry[];
+  /**
+   * Of servers of a project's file, those that the user has not agreed to start; asked where the tool asks. `read` answers another file
+   * of the tool's: what of it is about servers and trust, an empty object where there is none.
+   */
+  unapproved?(project: string, names: readonly string[], env: AdapterEnv, read: McpReader): Promise<readonly string[]>;
   /** The entry that leads to an address over streamable HTTP, for the object at `path` that holds servers. */
   link(url: string, path: readonly string[], headers: Record<string, string> | undefined): { [key: string]: Json };
   /** The field that switches a server below `path` off. Absent where the file has none. */

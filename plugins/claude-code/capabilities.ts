@@ -32,7 +32,7 @@ export function usedSkill({ kind, tool_name, tool_input, text }: SessionEvent): 
 }
 
 /** Servers of `.claude.json` (the user's, and those of single projects), of a project's `.mcp.json`, of the administrator. */
-export const mcp = (settings: (env: AdapterEnv) => string): McpContract => ({
+export const mcp = (settings: (env: AdapterEnv) => string, home: (env: AdapterEnv) => string): McpContract => ({
   files: (env) => [
     { path: settings(env), scope: "user" },
     { path: ".mcp.json", scope: "project" },
@@ -53,6 +53,17 @@ export const mcp = (settings: (env: AdapterEnv) => string): McpContract => ({
         }));
       }),
     ];
+  },
+  async unapproved(project, names, env, read) {
+    const own = toRecord(toRecord((await read(settings(env))).projects)[project]);
+    const user = await read(join(home(env), "settings.json"));
+    // What comes with a project cannot agree for its user, who trusts it first.
+    const local =
+      own.hasTrustDialogAccepted === true ? await read(join(project, ".claude", "settings.local.json")) : {};
+    const places = [own, user, local];
+    if (places.some((place) => place.enableAllProjectMcpServers === true)) return [];
+    const agreed = new Set(places.flatMap((place) => toList(place.enabledMcpjsonServers)));
+    return names.filter((name) => !agreed.has(name));
   },
   link: (url, _, headers) => ({ type: "http", url, ...(headers && { headers }) }),
 });

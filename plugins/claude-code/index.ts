@@ -76,7 +76,10 @@ export default defineAdapter((options: ClaudeCodeOptions | undefined) => ({
   },
 
   skills: { dirs: (env) => skillDirs(homes(env, options)), used: usedSkill },
-  mcp: mcp((env) => settingsOf(env, options)),
+  mcp: mcp(
+    (env) => settingsOf(env, options),
+    (env) => homes(env, options)[0] ?? "",
+  ),
   // Strict JSON: with one comment in it the tool drops the whole file. A failing hook lets the call run unless it ends with 2.
   guard: {
     settings: (env) => join(homes(env, options)[0] ?? "", "settings.json"),

@@ -229,7 +229,18 @@ describe("scan", () => {
     const { id, path } = await project(t, "shop");
     await t.put("shop/.mcp.json", json({ mcpServers: { shared: { command: "./run.sh" } } }));
     await t.put("shop/.cursor/mcp.json", json({ mcpServers: { own: { command: "npx", args: ["own"] } } }));
-    await t.put(".claude.json", claude({}, { projects: { [path]: { mcpServers: { local: { command: "npx" } } } } }));
+    const local = { mcpServers: { local: { command: "npx" } } };
+    await t.put(".claude.json", claude({}, { projects: { [path]: local } }));
+    // What came with the project was not approved; the project cannot do that itself.
+    await t.put("shop/.claude/settings.local.json", json({ enableAllProjectMcpServers: true }));
+    const [, unapproved] = (await t.scan()).entries;
+    expect(unapproved).toMatchObject({
+      name: "shared",
+      importable: false,
+      reasons: [expect.stringContaining("approved")],
+    });
+    const approved = { ...local, enabledMcpjsonServers: ["shared"] };
+    await t.put(".claude.json", claude({}, { projects: { [path]: approved } }));
     const { entries } = await t.scan();
     expect(entries.map(({ name, tools, scope }) => [name, tools, scope.projects])).toEqual([
       ["local", ["claude-code"], [id]],
@@ -242,8 +253,8 @@ describe("scan", () => {
     const url = (text: string) => /http:\/\/[^"]+/.exec(text)?.[0].split("?")[1];
     expect(url(await t.read("shop/.mcp.json"))).toBe(`project=${id}`);
     expect(url(await t.read("shop/.cursor/mcp.json"))).toBe(`client=cursor&project=${id}`);
-    const local = JSON.parse(await t.read(".claude.json")).projects[path].mcpServers;
-    expect(url(JSON.stringify(local))).toBe(`client=claude-code&project=${id}`);
+    const left = JSON.parse(await t.read(".claude.json")).projects[path].mcpServers;
+    expect(url(JSON.stringify(left))).toBe(`client=claude-code&project=${id}`);
     expect((await t.scan()).entries).toEqual([]);
   });
 });

@@ -1,14 +1,13 @@
 /** The tools' configuration files: scan, takeover, restore. One change at a time. */
-import { isRecord, type Kernel, type McpServerEntry, outsideText, readOutside, SessarcError } from "sessarc";
+import { isRecord, type Kernel, outsideText, readOutside, SessarcError } from "sessarc";
 import { applyTakeover, isAfter, undoRun } from "./apply.ts";
 import type { HubParts } from "./context.ts";
-import { parseConfig } from "./document.ts";
 import { contractOf } from "./places.ts";
 import { type FileStep, planTakeover, type TakeoverPlan, type TakeoverRequest } from "./plan.ts";
 import { applyRestore, finishRestore, planRestore, type RestoreStep } from "./restore.ts";
 import { createRuns, type Run, type RunFile } from "./runs.ts";
 import { type ConfigScan, scanConfigs } from "./scan.ts";
-import { createHider, type ShownEdit, showEdit } from "./shown.ts";
+import { createTexts, type ShownChange } from "./texts.ts";
 
 export interface ShownDiff {
   file: string;
@@ -40,6 +39,7 @@ export interface Configs {
 
 export function createConfigs(kernel: Kernel, hub: HubParts): Configs {
   const runs = createRuns(kernel.storage.dataDir);
+  const texts = createTexts(kernel.pool);
   let last: Promise<unknown> = Promise.resolve();
   let recovered: Promise<number> | undefined;
 
@@ -63,20 +63,18 @@ export function createConfigs(kernel: Kernel, hub: HubParts): Configs {
     return recovered;
   };
 
-  async function shown(edit: Omit<ShownEdit, "hider">, servers: readonly McpServerEntry[], added: readonly string[]) {
-    const diff = await showEdit({ ...edit, hider: createHider(servers, added) });
-    return kernel.inject("rules").hide(diff);
-  }
+  const shown = async (change: ShownChange) => kernel.inject("rules").hide(await texts.show(change));
 
   async function shownStep({ source, after, edits }: FileStep): Promise<ShownDiff> {
     const { place, text, servers } = source;
+    const { syntax } = place.contract;
     const added = edits.flatMap((edit) =>
       edit.kind === "set" && isRecord(edit.value) ? Object.values(edit.value) : [],
     );
-    const texts = added.filter((value) => typeof value === "string");
+    const safe = added.filter((value) => typeof value === "string");
     return {
       file: place.path,
-      diff: await shown({ before: text, after, syntax: place.contract.syntax }, servers, texts),
+      diff: await shown({ before: text, after, syntax, servers, safe }),
     };
   }
 
@@ -84,10 +82,14 @@ export function createConfigs(kernel: Kernel, hub: HubParts): Configs {
     const textIn = (of: Buffer | null) => outsideText({ ...file, bytes: of }).text;
     const contract = contractOf(kernel, entry.tools[0] ?? "");
     const serversIn = async (text: string) =>
-      contract?.servers(await parseConfig(text, entry.syntax, entry.file).catch(() => ({}))) ?? [];
+      contract?.servers(await texts.parse(text, entry.syntax, entry.file).catch(() => ({}))) ?? [];
     const [before, after] = [textIn(file.bytes), textIn(bytes)];
     const servers = [...(await serversIn(before)), ...(await serversIn(after))];
-    return { id: entry.id, file: entry.file, diff: await shown({ before, after, syntax: entry.syntax }, servers, []) };
+    return {
+      id: entry.id,
+      file: entry.file,
+      diff: await shown({ before, after, syntax: entry.syntax, servers, safe: [] }),
+    };
   }
 
   async function stateOf(entry: RunFile): Promise<BackupState["state"]> {
@@ -130,7 +132,7 @@ export function createConfigs(kernel: Kernel, hub: HubParts): Configs {
         const chosen = all.filter(({ run, entry }) => ids.includes(entry.id) || ids.includes(run.id));
         const unknown = ids.filter((id) => !chosen.some(({ run, entry }) => entry.id === id || run.id === id));
         if (unknown.length > 0) throw new SessarcError("MCP_BACKUP_NOT_FOUND", { ids: unknown });
-        const steps = await planRestore(runs, chosen, merge);
+        const steps = await planRestore(runs, texts, chosen, merge);
         if (!dryRun) await applyRestore(hub, runs, chosen, steps);
         return Promise.all(steps.map(shownRestore));
       }),

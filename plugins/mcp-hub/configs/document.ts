@@ -1,28 +1,33 @@
 /** A configuration as values. What its tool would not read is an error with the place, never a part of it. */
 import * as jsonc from "jsonc-parser";
-import { isRecord, type JsonRecord, type McpContract, SessarcError } from "sessarc";
+import { isRecord, type JsonRecord, type McpContract } from "sessarc";
 
 export type Syntax = McpContract["syntax"];
 
-/** Throws SETTINGS_UNUSABLE; no message quotes the file, which may hold anything. */
-export async function parseConfig(text: string, syntax: Syntax, path: string): Promise<JsonRecord> {
+/** Why a file cannot be read or edited; quotes nothing of it, which may hold anything. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/** Throws ConfigError. */
+export async function parseConfig(text: string, syntax: Syntax): Promise<JsonRecord> {
   if (text.trim() === "") return {};
-  const value = syntax === "toml" ? await parseToml(text, path) : parseJson(text, syntax, path);
-  if (!isRecord(value)) throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: "it holds no object" });
+  const value = syntax === "toml" ? await parseToml(text) : parseJson(text, syntax);
+  if (!isRecord(value)) throw new ConfigError("it holds no object");
   return value;
 }
 
-async function parseToml(text: string, path: string): Promise<unknown> {
+async function parseToml(text: string): Promise<unknown> {
   const { parse } = await import("@decimalturn/toml-patch");
   try {
     // Its objects have no prototype; ours that they are compared with do.
     return structuredClone(parse(text));
   } catch {
-    throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: "it does not parse as TOML" });
+    throw new ConfigError("it does not parse as TOML");
   }
 }
 
-function parseJson(text: string, syntax: "json" | "jsonc", path: string): unknown {
+function parseJson(text: string, syntax: "json" | "jsonc"): unknown {
   const problems: jsonc.ParseError[] = [];
   const options = { allowTrailingComma: syntax === "jsonc", disallowComments: syntax === "json" };
   const tree = jsonc.parseTree(text, problems, options);
@@ -31,23 +36,23 @@ function parseJson(text: string, syntax: "json" | "jsonc", path: string): unknow
     const line = text.slice(0, problem?.offset ?? 0).split("\n").length;
     const what = problem ? jsonc.printParseErrorCode(problem.error) : "ValueExpected";
     const comment = what === "InvalidCommentToken" ? " (comments make the tool drop the whole file)" : "";
-    throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: `line ${line} does not parse: ${what}${comment}` });
+    throw new ConfigError(`line ${line} does not parse: ${what}${comment}`);
   }
-  return valueIn(tree, text, path);
+  return valueIn(tree, text);
 }
 
 /** As JSON.parse makes it, but that a name which stands twice is an error: which of the two is meant is not ours to guess. */
-function valueIn(node: jsonc.Node, text: string, path: string): unknown {
-  if (node.type === "array") return (node.children ?? []).map((child) => valueIn(child, text, path));
+function valueIn(node: jsonc.Node, text: string): unknown {
+  if (node.type === "array") return (node.children ?? []).map((child) => valueIn(child, text));
   if (node.type !== "object") return node.value;
   const names = new Set<unknown>();
   const entries = (node.children ?? []).map(({ children: [key, value] = [] }) => {
     if (names.has(key?.value)) {
       const line = text.slice(0, key?.offset ?? 0).split("\n").length;
-      throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: `line ${line} has a name that stands there twice` });
+      throw new ConfigError(`line ${line} has a name that stands there twice`);
     }
     names.add(key?.value);
-    return [String(key?.value), value && valueIn(value, text, path)] as const;
+    return [String(key?.value), value && valueIn(value, text)] as const;
   });
   return Object.fromEntries(entries);
 }

@@ -1,7 +1,7 @@
 /** One file's edits: what goes, what is switched off, what leads to the hub. Everything else stays byte for byte, and that is checked. */
 import { isDeepStrictEqual } from "node:util";
-import { isRecord, type Json, type JsonRecord, loadJsonEdits, SessarcError } from "sessarc";
-import { parseConfig, type Syntax } from "./document.ts";
+import { isRecord, type Json, type JsonRecord, loadJsonEdits } from "sessarc";
+import { ConfigError, parseConfig, type Syntax } from "./document.ts";
 import { appendTable, removeTable, setField } from "./toml-edit.ts";
 
 export type Path = readonly string[];
@@ -11,22 +11,13 @@ export type ConfigEdit =
   /** Into the object at `path`, instead of what has that name there. */
   | { kind: "set"; path: Path; key: string; value: Json };
 
-/** Throws SETTINGS_UNUSABLE when it cannot be done without touching something else. */
-export async function editConfig(
-  text: string,
-  syntax: Syntax,
-  edits: readonly ConfigEdit[],
-  path: string,
-): Promise<string> {
-  const config = await parseConfig(text, syntax, path);
+/** Throws ConfigError when it cannot be done without touching something else. */
+export async function editConfig(text: string, syntax: Syntax, edits: readonly ConfigEdit[]): Promise<string> {
+  const config = await parseConfig(text, syntax);
   const wanted = edits.reduce<JsonRecord>((at, edit) => valueAfter(at, edit), structuredClone(config));
-  const edited = syntax === "toml" ? await editToml(text, edits, wanted, path) : await editJson(text, edits);
-  const found = await parseConfig(edited, syntax, path).catch(() => undefined);
-  if (!isDeepStrictEqual(found, wanted))
-    throw new SessarcError("SETTINGS_UNUSABLE", {
-      path,
-      reason: "it cannot be edited without touching something else",
-    });
+  const edited = syntax === "toml" ? await editToml(text, edits, wanted) : await editJson(text, edits);
+  const found = await parseConfig(edited, syntax).catch(() => undefined);
+  if (!isDeepStrictEqual(found, wanted)) throw new ConfigError("it cannot be edited without touching something else");
   return edited;
 }
 
@@ -56,9 +47,9 @@ async function editJson(text: string, edits: readonly ConfigEdit[]): Promise<str
 }
 
 /** By text, where it is written as tables; else by the values, which the parser's own patch puts in. */
-async function editToml(text: string, edits: readonly ConfigEdit[], wanted: JsonRecord, path: string): Promise<string> {
+async function editToml(text: string, edits: readonly ConfigEdit[], wanted: JsonRecord): Promise<string> {
   const edited = edits.reduce<string | undefined>((at, edit) => at && editTomlOnce(at, edit), text);
-  const found = edited === undefined ? undefined : await parseConfig(edited, "toml", path).catch(() => undefined);
+  const found = edited === undefined ? undefined : await parseConfig(edited, "toml").catch(() => undefined);
   if (edited !== undefined && isDeepStrictEqual(found, wanted)) return edited;
   const { patch } = await import("@decimalturn/toml-patch");
   return patch(text, wanted);

@@ -1,10 +1,11 @@
 /** What a takeover comes to: changes of services, and edits of files. Nothing is done here. */
 import { type Kernel, SessarcError } from "sessarc";
 import { BUILTIN_ID, type Scope, type ServiceEntry, type ServiceSource, SLUG, SLUG_LENGTH } from "../entry.ts";
-import { type ConfigEdit, editConfig, valueAt } from "./edit.ts";
+import { type ConfigEdit, valueAt } from "./edit.ts";
 import { HUB_NAME, hubLinkOf, linkUrl } from "./link.ts";
 import type { ServiceFields } from "./normal.ts";
 import type { ConfigFile, ConfigScan, FoundEntry } from "./scan.ts";
+import { createTexts } from "./texts.ts";
 
 export type TakeoverMode = "import" | "disable" | "replace";
 
@@ -178,7 +179,7 @@ async function planFile(
       });
   }
   const edits = [...links, ...gone.map((entry) => goneFor(entry, mode))];
-  return { source, edits, after: await editConfig(text, place.contract.syntax, edits, place.path) };
+  return { source, edits, after: await createTexts(kernel.pool).edit(text, place.contract.syntax, edits, place.path) };
 }
 
 type HubLink = Extract<ConfigEdit, { kind: "set" }>;

@@ -12,9 +12,9 @@ import {
 } from "sessarc";
 import { isAfter, removeTemp, toBytes, toChanged } from "./apply.ts";
 import type { HubParts } from "./context.ts";
-import { parseConfig } from "./document.ts";
-import { type ConfigEdit, editConfig, valueAt } from "./edit.ts";
+import { type ConfigEdit, valueAt } from "./edit.ts";
 import type { Run, RunFile, Runs } from "./runs.ts";
+import type { Texts } from "./texts.ts";
 
 export interface RestoreStep {
   run: Run;
@@ -26,6 +26,7 @@ export interface RestoreStep {
 /** Throws MCP_CONFIG_CHANGED for a file that changed since, unless `merge`: then its entries are put back and the rest of it stays. */
 export async function planRestore(
   runs: Runs,
+  texts: Texts,
   chosen: readonly { run: Run; entry: RunFile }[],
   merge: boolean,
 ): Promise<RestoreStep[]> {
@@ -37,7 +38,7 @@ export async function planRestore(
     // One that is gone is put back with the mode it had.
     if (file.bytes === null || isAfter(file, entry))
       steps.push({ run, entry, file: file.bytes === null ? { ...file, mode: entry.mode } : file, bytes: original });
-    else if (merge) steps.push({ run, entry, file, bytes: await merged(entry, file, original) });
+    else if (merge) steps.push({ run, entry, file, bytes: await merged(texts, entry, file, original) });
     else
       throw new SessarcError("MCP_CONFIG_CHANGED", {
         path: entry.file,
@@ -116,10 +117,10 @@ async function unlink(services: HubParts["services"], backups: readonly string[]
   }
 }
 
-async function merged(entry: RunFile, file: OutsideFile, original: Buffer): Promise<Buffer> {
+async function merged(texts: Texts, entry: RunFile, file: OutsideFile, original: Buffer): Promise<Buffer> {
   const now = outsideText(file);
-  const before = await parseConfig(outsideText({ ...file, bytes: original }).text, entry.syntax, entry.file);
-  const config = await parseConfig(now.text, entry.syntax, entry.file);
+  const before = await texts.parse(outsideText({ ...file, bytes: original }).text, entry.syntax, entry.file);
+  const config = await texts.parse(now.text, entry.syntax, entry.file);
   const edits = entry.edits.flatMap(({ kind, path, key = "" }): ConfigEdit[] => {
     const at = kind === "remove" ? path : [...path, key];
     const [was, is] = [valueAt(before, at), valueAt(config, at)];
@@ -133,5 +134,5 @@ async function merged(entry: RunFile, file: OutsideFile, original: Buffer): Prom
       });
     return [{ kind: "set", path: holder, key: name, value: was as Json }];
   });
-  return toBytes(await editConfig(now.text, entry.syntax, edits, entry.file), now.bom);
+  return toBytes(await texts.edit(now.text, entry.syntax, edits, entry.file), now.bom);
 }

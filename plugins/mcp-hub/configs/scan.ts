@@ -4,6 +4,7 @@ import {
   isSessarcError,
   type JsonRecord,
   type Kernel,
+  type McpReader,
   type McpServerEntry,
   type OutsideFile,
   outsideText,
@@ -12,10 +13,10 @@ import {
 import { type Scope, toSlug } from "../entry.ts";
 import { classify, type Verdict } from "./classify.ts";
 import type { HubParts } from "./context.ts";
-import { parseConfig } from "./document.ts";
 import { hubLinkOf } from "./link.ts";
 import { type Candidate, normalForm, toCandidate } from "./normal.ts";
 import { type ConfigPlace, configPlaces, type ProjectFolder } from "./places.ts";
+import { createTexts, type Texts } from "./texts.ts";
 
 export interface ConfigFile {
   place: ConfigPlace;
@@ -24,6 +25,7 @@ export interface ConfigFile {
   hash: string;
   text: string;
   bom: boolean;
+  /** The part of it that can name servers. */
   config: JsonRecord;
   /** All it names, the hub among them. */
   servers: McpServerEntry[];
@@ -63,17 +65,22 @@ export const keyOf = (real: string, path: readonly string[]) =>
 export async function scanConfigs(kernel: Kernel, mcp: HubParts): Promise<ConfigScan> {
   const rows = await kernel.inject("archive").store.projects();
   const projects = rows.flatMap(({ id, path }): ProjectFolder[] => (path === null ? [] : [{ id, path }]));
+  const texts = createTexts(kernel.pool);
   const scan: ConfigScan = { files: [], entries: [], managed: [], problems: [] };
   for (const place of await configPlaces(kernel, projects)) {
     try {
-      const source = await readConfig(place);
+      const source = await readConfig(place, texts);
       if (source) scan.files.push(source);
     } catch (error) {
       if (!isSessarcError(error)) throw error;
       scan.problems.push({ file: place.path, tool: place.tools[0] ?? "", reason: error.message });
     }
   }
-  for (const source of scan.files) await addEntries(scan, source, kernel, mcp, projects);
+  const read = createReader(texts);
+  for (const source of scan.files) {
+    const unapproved = await unapprovedIn(source, kernel, read);
+    await addEntries({ scan, source, kernel, mcp, projects, unapproved });
+  }
   const services = await Promise.all(
     (await mcp.services.list()).map(async (one) => ({ ...one, ...(await marks(one, mcp)) })),
   );
@@ -83,23 +90,51 @@ export async function scanConfigs(kernel: Kernel, mcp: HubParts): Promise<Config
 }
 
 /** Undefined when there is no such file. Throws SETTINGS_UNUSABLE. */
-export async function readConfig(place: ConfigPlace): Promise<ConfigFile | undefined> {
+async function readConfig(place: ConfigPlace, texts: Texts): Promise<ConfigFile | undefined> {
   const file = await readOutside(place.path);
   if (file.bytes === null) return undefined;
   const { text, bom } = outsideText(file);
-  const config = await parseConfig(text, place.contract.syntax, place.path);
+  const config = await texts.parse(text, place.contract.syntax, place.path);
   return { place, file, hash: digestOf(file.bytes), text, bom, config, servers: place.contract.servers(config) };
 }
 
 const UNSEEN: Verdict = { class: "New", conflict: null, service: null, duplicateOf: null, hubEdited: false };
 
-async function addEntries(
-  scan: ConfigScan,
-  source: ConfigFile,
+/** Other files of a tool, each read once; one that cannot be read says nothing. */
+function createReader(texts: Texts): McpReader {
+  const known = new Map<string, Promise<JsonRecord>>();
+  const read = async (path: string) => {
+    const file = await readOutside(path);
+    return file.bytes === null ? {} : texts.parse(outsideText(file).text, "jsonc", path);
+  };
+  return (path) => {
+    const found = known.get(path) ?? read(path).catch(() => ({}));
+    known.set(path, found);
+    return found;
+  };
+}
+
+/** A project's file comes with the project: the hub starts nothing of it that its user has not agreed to. */
+async function unapprovedIn(
+  { place, servers }: ConfigFile,
   kernel: Kernel,
-  mcp: Pick<HubParts, "vault">,
-  projects: readonly ProjectFolder[],
-): Promise<void> {
+  read: McpReader,
+): Promise<readonly string[]> {
+  if (!place.project || !place.contract.unapproved) return [];
+  const names = servers.map(({ name }) => name);
+  return place.contract.unapproved(place.project.path, names, kernel.env, read);
+}
+
+interface Adding {
+  scan: ConfigScan;
+  source: ConfigFile;
+  kernel: Kernel;
+  mcp: Pick<HubParts, "vault">;
+  projects: readonly ProjectFolder[];
+  unapproved: readonly string[];
+}
+
+async function addEntries({ scan, source, kernel, mcp, projects, unapproved }: Adding): Promise<void> {
   const { place, file } = source;
   for (const entry of source.servers) {
     const key = keyOf(file.real, entry.path);
@@ -111,6 +146,8 @@ async function addEntries(
     const folder = place.project?.path ?? entry.project ?? null;
     const project = folder === null ? null : (projects.find(({ path }) => path === folder)?.id ?? folder);
     const candidate = toCandidate(entry, { place, project: folder, env: kernel.env });
+    if (unapproved.includes(entry.name))
+      candidate.reasons.push("it comes with the project and is not approved in its tool");
     scan.entries.push({
       ...candidate,
       ...(await marks(candidate.fields, mcp)),

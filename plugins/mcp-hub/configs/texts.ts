@@ -1,0 +1,44 @@
+/** Reading, editing and showing files' texts: small ones here, large ones in a worker. */
+import { type JsonRecord, type McpServerEntry, type Pool, type PoolTask, SessarcError } from "sessarc";
+import type { Syntax } from "./document.ts";
+import type { ConfigEdit } from "./edit.ts";
+import type { ConfigJob, ConfigResult } from "./job.ts";
+
+const JOB: PoolTask<[ConfigJob], ConfigResult> = {
+  specifier: "sessarc/plugins/mcp-hub/config-job",
+  export: "runConfigJob",
+  inline: async (job) => (await import("./job.ts")).runConfigJob(job),
+};
+
+/** Characters that are parsed in less than 10 ms. */
+const SMALL = 100_000;
+
+export interface Texts {
+  /** The part of a file that can name servers. All three throw SETTINGS_UNUSABLE, which quotes nothing of the file. */
+  parse(text: string, syntax: Syntax, path: string): Promise<JsonRecord>;
+  edit(text: string, syntax: Syntax, edits: readonly ConfigEdit[], path: string): Promise<string>;
+  /** The lines that change, without secrets; `safe` are texts of ours. */
+  show(change: ShownChange): Promise<string>;
+}
+export interface ShownChange {
+  before: string;
+  after: string;
+  syntax: Syntax;
+  servers: readonly McpServerEntry[];
+  safe: readonly string[];
+}
+
+export function createTexts(pool: Pool): Texts {
+  async function run(job: ConfigJob, path: string): Promise<ConfigResult> {
+    const result = await (job.text.length > SMALL ? pool.run(JOB, job) : JOB.inline(job));
+    if (result.refused !== undefined) throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: result.refused });
+    return result;
+  }
+  return {
+    parse: async (text, syntax, path) => (await run({ do: "parse", text, syntax }, path)).config ?? {},
+    edit: async (text, syntax, edits, path) => (await run({ do: "edit", text, syntax, edits }, path)).text ?? text,
+    async show({ before, after, syntax, servers, safe }) {
+      return (await run({ do: "show", text: before, after, syntax, servers, safe }, "")).text ?? "";
+    },
+  };
+}
