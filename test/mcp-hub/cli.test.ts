@@ -40,14 +40,9 @@ describe("sessarc mcp", { timeout: 120_000 }, () => {
       stderr: expect.stringContaining("No service rough"),
     });
     expect((await run(["log"])).code).toBe(3);
-    for (const wrong of [
-      ["dance"],
-      ["add"],
-      ["add", "x"],
-      ["add", "x", "--url", "http://h/", "--", "y"],
-      ["remove"],
-      ["test"],
-    ])
+    await run(["add", "web", "--url", "http://127.0.0.1:1/mcp"]);
+    expect(await run(["sign-in", "web"])).toMatchObject({ code: 1, stderr: expect.stringContaining("sessarc serve") });
+    for (const wrong of [["dance"], ["add", "x"], ["sign-in"]])
       expect([wrong, (await run(wrong)).code]).toEqual([wrong, 2]);
     expect(await run(["add", "x", "--bearer", "NOT_SET", "--url", "http://h/"])).toMatchObject({
       code: 2,

@@ -6,6 +6,7 @@ import type { Registry } from "../registry/registry.ts";
 import { limitedFetch } from "../upstream/fetch.ts";
 import { messageOf } from "../upstream/rpc-error.ts";
 import { addressOf } from "../upstream/transport.ts";
+import { hideValues, secretsOf } from "../vault/mask.ts";
 import type { Grants } from "./grants.ts";
 import { type Flow, toProvider } from "./provider.ts";
 
@@ -76,7 +77,7 @@ export function createSignIn(kernel: Kernel, registry: Registry, grants: Grants)
         };
         await auth(toProvider(grants, entry, serverUrl, flow), options);
       } catch (error) {
-        throw new SessarcError("SIGN_IN_FAILED", { id, reason: messageOf(error) }, { cause: error });
+        throw new SessarcError("SIGN_IN_FAILED", { id, reason: reasonOf(entry, error) }, { cause: error });
       }
       if (!flow.address || !/^https?:$/.test(flow.address.protocol))
         throw new SessarcError("SIGN_IN_FAILED", { id, reason: "it names no page to sign in at" });
@@ -103,7 +104,7 @@ export function createSignIn(kernel: Kernel, registry: Registry, grants: Grants)
         };
         await grants.inOrder(entry.id, () => auth(toProvider(grants, entry, serverUrl, flow), options));
       } catch (cause) {
-        throw failed(messageOf(cause), cause);
+        throw failed(reasonOf(entry, cause), cause);
       }
       const credential = entry.credential ?? { kind: "oauth" as const, name: "", value: "" };
       // Its connections are opened anew, with the token.
@@ -111,6 +112,8 @@ export function createSignIn(kernel: Kernel, registry: Registry, grants: Grants)
     },
   };
 }
+
+const reasonOf = (entry: ServiceEntry, error: unknown) => hideValues(messageOf(error), secretsOf(entry));
 
 /** What a service says of where to sign in when it is asked without a token. */
 async function challengeOf(serverUrl: string) {
