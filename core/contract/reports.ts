@@ -30,6 +30,8 @@ export interface StatusReport {
     messages: number;
     /** Sessions of which a transcript could not be read. */
     damaged?: number;
+    /** Nothing can be written: present when that is so. */
+    readOnly?: boolean;
   };
   uptimeMs: number;
   [section: string]: Json;

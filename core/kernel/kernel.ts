@@ -1,4 +1,6 @@
 /** The kernel: hooks, a registry, storage and an HTTP app that plugins fill. It has no feature of its own. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { resolveConfig } from "../config/config.ts";
 import { machineEnv } from "../config/env.ts";
 import type { Access } from "../contract/access.ts";
@@ -130,7 +132,13 @@ async function openStorage(
 ): Promise<Storage> {
   const { createStorage } = await import("../storage/index.ts");
   const onFlushed = (info: { bytes: number; ms: number }) => void notify("storage:flushed", info);
-  const storage = await createStorage({ dataDir, driver, onFlushed, onNotice: log });
+  const options = { dataDir, driver, onFlushed, onNotice: log };
+  const storage = await createStorage(options).catch((error: unknown) => {
+    const readable = existsSync(join(dataDir, "catalog.db"));
+    if (!isSessarcError(error) || error.code !== "STORAGE_READ_ONLY" || !readable) throw error;
+    log(`${dataDir} cannot be written: the archive is open for reading only`);
+    return createStorage({ ...options, readOnly: true });
+  });
   closer.add("the catalogue", () => storage.db.close());
   return storage;
 }

@@ -15,6 +15,7 @@ export async function collectStatus(kernel: Kernel): Promise<StatusReport> {
       transcriptBytes: 0,
       sessions: 0,
       messages: 0,
+      ...(kernel.storage.readOnly && { readOnly: true }),
     },
     uptimeMs: Date.now() - kernel.startedAt,
   };

@@ -40,7 +40,7 @@ export async function createStorage(options: StorageOptions): Promise<Storage> {
       onClosed: () => lock?.release(),
     });
     const files = await openFiles(dataDir, driver, readOnly);
-    return { db, transcripts: createTranscripts({ dir: dataDir, driver }), files, dataDir, lock };
+    return { db, transcripts: createTranscripts({ dir: dataDir, driver }), files, dataDir, readOnly, lock };
   } catch (error) {
     await lock?.release();
     throw error;

@@ -42,6 +42,8 @@ export interface Storage {
   /** Backups, frozen shares, feedback log: unstorage over the durable-fs driver (or the configured one). */
   files: FileStorage;
   dataDir: string;
+  /** Nothing can be written: the data directory may not be, or is only looked at beside its owner. */
+  readOnly: boolean;
   /** Held until the catalogue is closed; absent when reading only. */
   lock?: Lock | undefined;
 }

@@ -46,7 +46,7 @@ const MANY = 5_000;
 
 export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync {
   const { startMs, quietMs, maxWaitMs, rootsMs, fullMs } = { ...TIMES, ...times };
-  const enabled = kernel.config.sync || kernel.config.autoImport;
+  const enabled = (kernel.config.sync || kernel.config.autoImport) && !kernel.storage.readOnly;
   const archive = () => kernel.inject("archive");
   let pending = new Set<string>();
   let full = false;

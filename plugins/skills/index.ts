@@ -40,7 +40,7 @@ export default definePlugin((options: SkillOptions | undefined) => ({
       sections.skills = await skills.overview(from);
     });
     const timer = setTimeout(() => {
-      if (!kernel.address || kernel.closing.aborted) return;
+      if (!kernel.address || kernel.closing.aborted || kernel.storage.readOnly) return;
       skills.watch().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "watch" }));
     }, WATCH_AFTER_MS);
     timer.unref();

@@ -1,5 +1,5 @@
 /** What every operation on skills stands on: catalogue, folders, links, and one change at a time. */
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { type Adapter, type Kernel, SessarcError } from "sessarc";
 import { inSlices } from "../content/slices.ts";
@@ -63,6 +63,8 @@ export function createShelf(kernel: Kernel, use: Use, hosts: readonly string[]):
   let real: string | undefined;
 
   const recover = async () => {
+    // What may only be read is left as a crash left it.
+    if (kernel.storage.readOnly) return;
     await places.recover();
     await links.recover();
   };
@@ -102,7 +104,8 @@ export function createShelf(kernel: Kernel, use: Use, hosts: readonly string[]):
       return row;
     },
     realOf(id) {
-      real ??= realpathSync(places.folder);
+      // An archive that may only be read may have no store.
+      real ??= kernel.storage.readOnly && !existsSync(places.folder) ? places.folder : realpathSync(places.folder);
       return join(real, id);
     },
     async look(id) {
