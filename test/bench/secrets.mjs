@@ -17,6 +17,7 @@ const { values } = parseArgs({
 });
 const jiti = createJiti(import.meta.url);
 const { builtinRules, createScanner } = await jiti.import("../../plugins/security/engine.ts");
+const { hostileTo } = await jiti.import("../security/_hostile.ts");
 
 const started = performance.now();
 const rules = builtinRules();
@@ -29,6 +30,7 @@ else console.log("No evaluation set: give --eval FILE");
 if (values.corpus) corpus(values.corpus);
 else console.log("No corpus: give --corpus DIR");
 hostile();
+hostileToEach();
 
 function recall(file) {
   const rows = gunzipSync(readFileSync(file))
@@ -159,6 +161,33 @@ function hostile() {
   console.log(
     `1 MB of hostile text: at most ${(worst.seconds * 1000).toFixed(0)} ms of CPU time (${JSON.stringify(worst.piece)} repeated)`,
   );
+}
+
+/** 1 MB of what costs each rule most: the dearest of its pieces at 32 KB, then all rules over a whole MB of it. */
+function hostileToEach() {
+  const repeat = (piece, size) => piece.repeat(Math.ceil(size / piece.length)).slice(0, size);
+  const rows = [];
+  for (const rule of rules) {
+    const own = createScanner([{ ...rule, enabled: true }]);
+    const costs = hostileTo(rule).map((piece) => {
+      const text = repeat(piece, 32 * 1024);
+      return {
+        piece,
+        seconds: Math.min(
+          cpuOf(() => own.scan(text)),
+          cpuOf(() => own.scan(text)),
+        ),
+      };
+    });
+    const [dearest] = costs.sort((a, b) => b.seconds - a.seconds);
+    if (!dearest) continue;
+    const text = repeat(dearest.piece, 1 << 20);
+    rows.push({ rule: rule.id, ms: 1000 * cpuOf(() => everything.scan(text)), piece: dearest.piece.slice(0, 40) });
+  }
+  rows.sort((a, b) => b.ms - a.ms);
+  const over = rows.filter(({ ms }) => ms > 1000).length;
+  console.log(`1 MB of the worst input for each of ${rows.length} rules: ${over} over 1 s of CPU time; the dearest:`);
+  console.table(rows.slice(0, 8).map((row) => ({ ...row, ms: Math.round(row.ms) })));
 }
 
 function cpuOf(work) {

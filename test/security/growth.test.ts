@@ -1,27 +1,11 @@
 /** Hostile texts for each rule: heads again and again, glued with what its value may hold, and values that break off. */
 import { describe, expect, it } from "vitest";
-import { builtinRules, createScanner, type Rule, type Scanner } from "../../plugins/security/engine.ts";
-import { matchersOf } from "../../plugins/security/rules/rules.ts";
+import { builtinRules, createScanner, type Scanner } from "../../plugins/security/engine.ts";
 import { LONG } from "../rounds.ts";
-import { createRandom, letters, sampleOf } from "./_samples.ts";
+import { hostileTo } from "./_hostile.ts";
+import { letters } from "./_samples.ts";
 
-const random = createRandom(16);
 const SMALL = 4 * 1024;
-const GLUE = ["", " ", "/", "\\", "=", "-", "aB3."];
-
-function hostileTo(rule: Rule): string[] {
-  return matchersOf(rule.id).flatMap(({ row, bindings, keywords }) => {
-    const heads = keywords.slice(0, 2).map((word) => bindings.find(({ keyword }) => keyword === word)?.exact ?? word);
-    const value = sampleOf(row.shape, random);
-    const name = (row.names?.[0] ?? row.near?.words[0] ?? "").replaceAll("_", "-");
-    const units = [
-      ...heads.flatMap((head) => GLUE.map((glue) => head + glue)),
-      ...[value, `${value} `, value.slice(0, -1), `${name}="${value}" `, `${name}=${value.slice(0, -2)}`],
-    ];
-    return units.filter((unit) => unit !== "");
-  });
-}
-
 /** CPU milliseconds for all of the texts, each `size` long. */
 function costOf(scanner: Scanner, units: readonly string[], size: number): number {
   const texts = units.map((unit) => unit.repeat(Math.ceil(size / unit.length)).slice(0, size));

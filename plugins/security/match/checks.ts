@@ -37,6 +37,7 @@ export const CHECKS = {
   tfPassword,
   urlPassword,
   userinfo,
+  wide,
 } satisfies Record<string, (candidate: Candidate) => Verdict>;
 
 export type CheckName = keyof typeof CHECKS;
@@ -77,12 +78,19 @@ function lineBefore({ text, from }: Candidate): string {
   return before.slice(before.lastIndexOf("\n") + 1);
 }
 
+/** As `generic`, of an alphabet in which ordinary text is written too: no word, no address, and nothing that blanks or slashes divide. */
+function wide(candidate: Candidate): Verdict {
+  const value = secretOf(candidate);
+  const longest = Math.max(...value.split(/[/:._%~-]/).map((part) => part.length));
+  return longest >= 16 && /[a-z]/i.test(value) && generic(candidate);
+}
+
 /** A path, a version, a dotted name, a call, a UUID-like id with a known non-secret look, a run of the alphabet. */
 function looksLikeCode(value: string): boolean {
   if (/^(?:[\w-]*\/){2,}|^\.{0,2}\/|:\/\//.test(value) && !/[+=]/.test(value)) return true;
   if (/^v?\d+(?:\.\d+)+/.test(value) || /^[a-z]+(?:[._-][a-z]+)+[\d.]*$/i.test(value)) return true;
   if (/^[a-zA-Z_$][\w$]*(?:\.[a-zA-Z_$][\w$]*)+$/.test(value) && !/\d[a-z]+\d/i.test(value)) return true;
-  return /\$\{|\{\{|\$\(|%\w+%|<\w|\.(?:js|ts|py|go|rs|java|json|ya?ml|pem|crt|cer|key|txt|md|png|com|org|net|io)$/.test(
+  return /\$\{|\{\{|\$\(|^%\w+%|%[A-Z_]+%|<\w|\.(?:js|ts|py|go|rs|java|json|ya?ml|pem|crt|cer|key|txt|md|png|com|org|net|io)$/.test(
     value,
   );
 }
@@ -106,7 +114,10 @@ function password(candidate: Candidate): Verdict {
   )
     return false;
   if (/^\w+\(|\w\.\w+\(|\)$|\|.*\|/.test(value)) return false;
-  if (hasEverydayWord(value)) return /\d/.test(value) && /[^\w\s]/.test(value) ? "weak" : false;
+  if (hasEverydayWord(value)) {
+    const chosen = /[^\w\s]/.test(value) || (quoted(candidate) && /[a-z]/.test(value) && /[A-Z]/.test(value));
+    return /\d/.test(value) && chosen ? "weak" : false;
+  }
   // A sentence is a label more often than a passphrase.
   if (/\s\S+\s/.test(value)) return "weak";
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9\s]/].filter((test) => test.test(value)).length;
