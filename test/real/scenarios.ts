@@ -1,5 +1,5 @@
 /** What the tools are made to do. A scenario says what the model answers and what has to be found afterwards. */
-
+import { setTimeout as delay } from "node:timers/promises";
 import type { Driven, Ran } from "./drive.ts";
 import type { Reply } from "./model/script.ts";
 import type { ModelServer } from "./model/server.ts";
@@ -91,16 +91,19 @@ const agents: Scenario = {
   },
 };
 
-const resume: Scenario = {
-  name: "resume",
+/** `later`: when the minute is over, for a tool that names its log by it. */
+const resumed = (name: string, later = false): Scenario => ({
+  name,
   async run(stage) {
     const { model, tool } = stage;
     const id = await begun(stage, "Begin", [{ calls: [tool.driver.words.shell("ls")] }, { text: "Begun." }]);
+    if (later) await delay(60_500 - (Date.now() % 60_000));
     model.play({ main: [{ calls: [tool.driver.words.shell("pwd")] }, { text: "Gone on." }] });
     await good(tool.run({ prompt: "Go on", resume: id }));
-    return { ...NOTHING, sessions: 1, prompts: ["Begin", "Go on"] };
+    // The second file begins with a copy of the first and may outlive it: a session of its own, whose copied part counts at the first.
+    return { ...NOTHING, sessions: later ? 2 : 1, prompts: ["Begin", "Go on"] };
   },
-};
+});
 
 const fork: Scenario = {
   name: "fork",
@@ -141,11 +144,15 @@ const compaction: Scenario = {
   name: "compaction",
   async run(stage) {
     const { model, tool } = stage;
-    const { compaction: ask, words } = tool.driver;
-    if (!ask) throw new Error("no way to ask for a compaction");
+    const { compaction: ask, compact, words } = tool.driver;
     const id = await begun(stage, "Begin", [{ calls: [words.shell("ls")] }, { text: "Begun." }]);
     const summary = { text: "<state_snapshot>What was said so far.</state_snapshot>" };
     model.play({ main: [summary], side: [summary] });
+    if (compact) {
+      await compact(tool, id);
+      return { ...NOTHING, sessions: 1, prompts: ["Begin"] };
+    }
+    if (!ask) throw new Error("no way to ask for a compaction");
     const { isCommand, ...rest } = ask;
     await good(tool.run({ ...rest, resume: id }));
     const typed = isCommand ? [] : [ask.prompt];
@@ -153,7 +160,9 @@ const compaction: Scenario = {
   },
 };
 
+export const LATER = "resume, a minute later";
+
 export const SCENARIOS: readonly Scenario[] = [
-  ...[plain, tools, failing, agents, resume, fork],
+  ...[plain, tools, failing, agents, resumed("resume"), resumed(LATER, true), fork],
   ...[ended("cancel", "SIGINT"), ended("kill", "SIGKILL"), compaction],
 ];

@@ -6,18 +6,27 @@ const PLACEHOLDER =
 const RUN = /^(.)\1*$|([xX0*.#-])\2{7}/;
 const SEQUENCE = /0123456789abcdef|abcdefghijklm|1234567890123|ABCDEFGHIJKLM/i;
 
-/** A sample, a reference to a variable, or one character repeated. */
-export function isPlaceholder(value: string): boolean {
-  return PLACEHOLDER.test(value) || RUN.test(value) || SEQUENCE.test(value);
+/** Several rules ask the same of one value, one after the other. */
+function kept(answer: (value: string) => boolean): (value: string) => boolean {
+  let last: string | undefined;
+  let known = false;
+  return (value) => {
+    if (value !== last) {
+      known = answer(value);
+      last = value;
+    }
+    return known;
+  };
 }
+
+/** A sample, a reference to a variable, or one character repeated. */
+export const isPlaceholder = kept((value) => PLACEHOLDER.test(value) || RUN.test(value) || SEQUENCE.test(value));
 
 const EVERYDAY =
   /password|passwd|secret|token|credential|example|default|string|number|boolean|object|undefined|function|return|const|import|export|require|module|config|setting|service|server|client|account|profile|handler|manager|factory|builder|controller|component|element|button|input|output|select|option|table|column|schema|migration|database|connection|request|response|message|event|error|warning|status|version|release|build|snapshot|package|library|vendor|source|target|content|document|template|layout|theme|style|color|width|height|image|video|audio|picture|device|display|system|process|thread|worker|queue|cache|memory|buffer|stream|socket|network|protocol|header|cookie|session|storage|bucket|region|cluster|node[-_]|instance|container|docker|kubern|github|gitlab|google|amazon|azure|android|windows|linux|mozilla|chrome|safari|python|javascript|typescript|node_modules|react|angular|webpack|vite|jest|mocha|index|test|spec|mock|fixture|staging|production|development|local|public|private|internal|external|global|static|async|await|promise|callback|listener|observer|iterator|array|vector|matrix|integer|double|float|null|true|false|nil|none|void|username|email|address|phone|country|currency|payment|invoice|order|product|customer|company|project|issue|ticket|comment|author|editor|reader|writer|parser|lexer|compiler|runtime|debug|trace|metric|monitor|alert|backup|restore|archive|upload|download|install|update|upgrade|delete|create|insert|remove|validate|verify|enable|disable|active|visible|hidden|primary|secondary|foreign|unique|random|simple|complex|basic|advanced|custom|common|shared|master|slave|branch|commit|merge|rebase|change|value|field|param|argument|property|attribute|variable|constant|method|class|interface|struct|abstract|virtual|override|extend|implement|inherit|generic|lambda|closure/i;
 
 /** An everyday or programming word inside: chosen by a person, so not random. Words of five letters and more, and a few short ones. */
-export function hasEverydayWord(value: string): boolean {
-  return EVERYDAY.test(value);
-}
+export const hasEverydayWord = kept((value) => EVERYDAY.test(value));
 
 /** A published example or a filled-in blank, in whatever form a token has. */
 export function isSample(value: string): boolean {
@@ -36,6 +45,6 @@ const PUBLISHED = new Set([
   "1021ad463a161d69",
 ]);
 
-function isPublished(value: string): boolean {
-  return value.length >= 24 && PUBLISHED.has(createHash("sha256").update(value).digest("hex").slice(0, 16));
-}
+const isPublished = kept(
+  (value) => value.length >= 24 && PUBLISHED.has(createHash("sha256").update(value).digest("hex").slice(0, 16)),
+);

@@ -28,6 +28,7 @@ export const geminiCli: Driver = {
   sessionId: () => "latest",
   cannot: { fork: "gemini has no command that forks a session" },
   // Without a screen the command is carried out and then said to the model as well.
+  logsByMinute: true,
   compaction: { prompt: "/compress" },
   unlogged: ({ lane }) => (lane === SIDE ? "the summary of a compression" : undefined),
   words: {

@@ -1,7 +1,29 @@
 import { mkdir, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { SIDE } from "../model/script.ts";
 import type { Driver } from "./types.ts";
+
+/** Resolves when something answers there. */
+async function answers(url: string): Promise<void> {
+  for (;;) {
+    const there = await fetch(`${url}/session`, { signal: AbortSignal.timeout(2_000) }).then(
+      () => true,
+      () => false,
+    );
+    if (there) return;
+    await delay(200);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
 
 export const opencode: Driver = {
   name: "opencode",
@@ -40,9 +62,28 @@ export const opencode: Driver = {
   ],
   sessionId: ({ stdout }) => /"sessionID":"([^"]+)"/.exec(stdout)?.[1],
   unlogged: ({ lane }) => (lane === SIDE ? "the title of a session" : undefined),
-  cannot: {
-    compaction:
-      "opencode compacts by a command of its screen, or at the end of its context: one small enough is never left again",
+  /** A command of its screen: its own server is what that asks. */
+  async compact(tool, session) {
+    const port = await freePort();
+    const server = tool.command(["serve", "--hostname", "127.0.0.1", "--port", String(port)]);
+    const failed = server.ended.then(({ stderr, stdout }) => {
+      throw new Error(`the server ended: ${stderr.slice(-600)} ${stdout.slice(-600)}`);
+    });
+    failed.catch(() => {}); // it is ended below
+    try {
+      const url = `http://127.0.0.1:${port}`;
+      await Promise.race([answers(url), failed]);
+      const directory = `directory=${encodeURIComponent(tool.cwd)}`;
+      const answer = await fetch(`${url}/session/${session}/summarize?${directory}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ providerID: "bench", modelID: "bench-model" }),
+      });
+      if (!answer.ok) throw new Error(`summarize: ${answer.status} ${await answer.text()}`);
+    } finally {
+      server.kill("SIGTERM");
+      await server.ended;
+    }
   },
   words: {
     shell: (command) => ({ name: "bash", input: { command, description: "run" } }),

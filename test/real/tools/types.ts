@@ -27,6 +27,10 @@ export interface Driver {
   cannot?: Partial<Record<string, string>>;
   /** How a compaction is asked for: a run's prompt (or command of the tool) and arguments in a session that has begun. */
   compaction?: Pick<Ask, "prompt" | "extra"> & { isCommand?: boolean };
+  /** The same where no run can ask for it. */
+  compact?(tool: Place & { command(args: readonly string[]): Started }, session: string): Promise<void>;
+  /** A session that is resumed in another minute goes on in another file. */
+  logsByMinute?: boolean;
   /** Why no log holds what this request spent; undefined for a request that a log must hold. */
   unlogged?(entry: Entry): string | undefined;
   /** Sub-agents are part of their parent's session. */
@@ -40,6 +44,12 @@ export interface Words {
   edit(place: Place, path: string, from: string, to: string): Call;
   /** Sends off a sub-agent and, where the tool wants that, waits for it: the calls of one reply each. */
   agent(prompt: string): (readonly Call[] | ((request: ModelRequest) => readonly Call[]))[];
+}
+
+/** A command that was started. */
+export interface Started {
+  kill(signal: NodeJS.Signals): void;
+  ended: Promise<{ code: number | null; stdout: string; stderr: string }>;
 }
 
 export interface Place {
