@@ -22,6 +22,8 @@ export interface LockInfo extends LockAddress, Identity {
   startedAt: string;
   /** Unique per acquisition. */
   token: string;
+  /** Inode of the data directory: in a copy of it the file is no lock. */
+  folder?: string | undefined;
 }
 
 export interface Lock {
@@ -60,6 +62,7 @@ export async function acquireLock(dataDir: string, address: LockAddress = {}): P
   let tookOver = false;
   try {
     await makeFolder(dataDir, 0o700);
+    info.folder = await folderOf(path);
     tookOver = await take(path, info);
   } catch (error) {
     throw toStorageError(error, path);
@@ -153,6 +156,7 @@ async function take(path: string, info: LockInfo): Promise<boolean> {
 }
 
 async function isAlive(path: string, info: LockInfo): Promise<boolean> {
+  if (info.folder !== undefined && info.folder !== (await folderOf(path))) return false;
   if (info.pid === process.pid && info.ticks === undefined && info.boot === undefined) return held.has(info.token);
   const running = await isRunning(info);
   if (running !== undefined) return running;
@@ -202,6 +206,13 @@ async function clearEmpty(path: string): Promise<void> {
     });
   }
 }
+
+/** Of the folder that holds `path`; undefined where it cannot be told. */
+const folderOf = (path: string): Promise<string | undefined> =>
+  stat(dirname(path), { bigint: true }).then(
+    ({ ino }) => String(ino),
+    () => undefined,
+  );
 
 const isFolder = (path: string) =>
   stat(path).then(

@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import { createStorage, type Storage } from "../../core/storage/index.ts";
-import { acquireLock, type LockInfo } from "../../core/storage/lock.ts";
+import { acquireLock, type LockInfo, readLock } from "../../core/storage/lock.ts";
 import { ownIdentity } from "../../core/storage/process-identity.ts";
 import { rounds } from "../rounds.ts";
 import { failing } from "./failing-disk.ts";
@@ -163,6 +163,25 @@ describe("a data directory that goes away", () => {
 });
 
 describe("locks", () => {
+  it("a copy of the directory is nobody's, and is opened beside the original", async () => {
+    const original = await open();
+    await original.lock?.update({ url: "http://127.0.0.1:1/" });
+    await original.db.run("create table t (a)");
+    await write(original, 1);
+    const copy = `${dir}-copy`;
+    await cp(dir, copy, { recursive: true });
+    expect(await readLock(copy)).toBeUndefined();
+    const other = await createStorage({ dataDir: copy });
+    await write(other, 2);
+    await write(original, 3);
+    expect([await values(original), await values(other)]).toEqual([
+      [1, 3],
+      [1, 2],
+    ]);
+    await other.db.close();
+    expect((await readLock(dir))?.token).toBe(original.lock?.info.token);
+  });
+
   it("one that is dated in the future keeps nobody out", async () => {
     await disk.mkdir(dir);
     const foreign = { ...(await left("far")), boot: "another", host: `not-${hostname()}` };
