@@ -115,6 +115,22 @@ describe("mcp-hub: hostile", { timeout: 60_000 }, () => {
     expect(after).not.toContain("s99__tool99");
   });
 
+  it("an answer that is nested without an end is an error, at once or over a stream, and the next one is fine", async () => {
+    const { url, add } = await serveHub();
+    await add("rough", rough());
+    const session = await rawSession(url);
+    for (const [id, after] of [
+      [2, 0],
+      [3, 200],
+    ] as const) {
+      const params = { name: "rough__deep", arguments: { depth: 20_000, after } };
+      const { messages } = await session.ask({ id, method: "tools/call", params });
+      expect(messages).toMatchObject([{ id, error: { message: expect.stringContaining("nested") } }]);
+    }
+    const params = { name: "rough__echo", arguments: { text: "on" } };
+    expect(textOf(await resultOf(session, 4, "tools/call", params))).toBe("on");
+  });
+
   it("a service that announces changes without an end does not take its clients along", async () => {
     const { url, add } = await serveHub();
     await add("rough", rough());

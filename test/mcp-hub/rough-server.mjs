@@ -10,7 +10,7 @@ const note = (line) => file && mode !== "names" && appendFileSync(file, `${line}
 const TOOLS =
   mode === "names"
     ? JSON.parse(file)
-    : ["echo", "wait", "huge", "crash", "say.it", "report", "env", "slow-progress", "touch", "storm"];
+    : ["echo", "wait", "huge", "crash", "say.it", "report", "env", "slow-progress", "touch", "storm", "deep"];
 let description = "A tool";
 let extra = [];
 
@@ -70,6 +70,11 @@ function call(id, { name, arguments: args = {}, _meta }) {
       send({ method: "notifications/tools/list_changed" });
       send({ method: "notifications/tools/list_changed" });
       return says("changed");
+    case "deep": {
+      const nested = `${"[".repeat(args.depth)}${"]".repeat(args.depth)}`;
+      const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[],"structuredContent":{"it":${nested}}}}\n`;
+      return setTimeout(() => process.stdout.write(text), args.after);
+    }
     case "touch":
       send({ method: "notifications/resources/updated", params: { uri: args.uri } });
       return says("touched");

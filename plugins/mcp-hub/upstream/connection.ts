@@ -151,11 +151,11 @@ function toConnection(client: Client, opened: UpstreamTransport, events: Connect
       if (tool && modern) {
         // Without its output schema: what the service answers is passed on, not judged.
         const toolDefinition = { name: String(params.name), inputSchema: tool.inputSchema } as Tool;
-        return toRecord(
+        return checkDepth(
           await client.callTool({ ...params, name: String(params.name) }, { ...options, toolDefinition }),
         );
       }
-      return toRecord(await client.request({ method, params }, ANYTHING, options));
+      return checkDepth(await client.request({ method, params }, ANYTHING, options));
     },
     notify: (method, params) => client.notification({ method, ...(params ? { params } : {}) }),
     async listen(filter) {
@@ -169,6 +169,18 @@ function toConnection(client: Client, opened: UpstreamTransport, events: Connect
       await opened.transport.close().catch(() => {});
     },
   };
+}
+
+/** What is nested too deep cannot be written down again: then its caller would wait for an answer that never comes. */
+function checkDepth(result: unknown): JsonRecord {
+  if (isDeeperThan(result, MOST_DEPTH)) throw new Error(`its answer is nested deeper than ${MOST_DEPTH}`);
+  return toRecord(result);
+}
+const MOST_DEPTH = 500;
+
+function isDeeperThan(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depth === 0 || Object.values(value).some((item) => isDeeperThan(item, depth - 1));
 }
 
 function endOf(opened: UpstreamTransport): string | undefined {
