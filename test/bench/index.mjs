@@ -77,6 +77,7 @@ async function importing(dataDir) {
   if (done.body.failed.length > 0) wrong.push(`failed: ${JSON.stringify(done.body.failed.slice(0, 3))}`);
   await totals(service.url);
   await search(service.url);
+  await reading(service.url);
   await sleep(5000);
   const idle = usageOf(service.pid);
   await sleep(5000);
@@ -135,10 +136,63 @@ async function search(url) {
       often.push((await timed(`${url}/api/search?q=${encodeURIComponent(word)}`)).ms);
   report("search, median", percentile(often, 50), "ms", 5);
   report("search, p95", percentile(often, 95), "ms", 20);
+  for (const [what, needle, limit] of [
+    ["three ideographs", "検索針", 40],
+    ["three letters that are rare", "qzj", 200],
+  ]) {
+    const { body } = await timed(`${url}/api/search?q=${encodeURIComponent(needle)}`);
+    report(`chunks looked at for ${what}, of ${body.stats.chunks}`, body.stats.candidates, "chunks", limit);
+  }
+  const rare = await timed(`${url}/api/search/total?q=quixotrillium`);
+  if (rare.body.sessions !== new Set(manifest.needles.quixotrillium.sessions).size)
+    wrong.push("total of quixotrillium");
+  report("total of a rare word", rare.ms, "ms", 25);
+  const frequent = await longest(url, () => timed(`${url}/api/search/total?q=the`));
+  report("total of the word the", frequent.answer.ms, "ms", 400);
+  report("longest wait of others meanwhile", frequent.wait, "ms", 50);
   const fresh = [];
   for (const word of vocabulary(words)) fresh.push((await timed(`${url}/api/search?q=${word}`)).ms);
   report("60 words never asked before, median", percentile(fresh, 50), "ms", 8);
   report("60 words never asked before, p95", percentile(fresh, 95), "ms", 25);
+}
+
+/** Asks a small question every 5 ms while `ask` runs: the longest wait is the longest turn of the event loop, and what the machine adds. */
+async function longest(url, ask) {
+  let running = true;
+  let wait = 0;
+  const probe = (async () => {
+    while (running) {
+      wait = Math.max(wait, (await timed(`${url}/api/import/status`)).ms);
+      await sleep(5);
+    }
+  })();
+  const answer = await ask();
+  running = false;
+  await probe;
+  return { answer, wait };
+}
+
+/** What a long session, a rare kind of message and the doctor cost, and how long others wait meanwhile. */
+async function reading(url) {
+  const [session] = (await timed(`${url}/api/sessions?sort=messages&limit=1`)).body.sessions;
+  const path = `${url}/api/sessions/${encodeURIComponent(session.id)}/messages`;
+  const all = [];
+  let waited = 0;
+  for (let i = 0; i < 5; i++) {
+    const { answer, wait } = await longest(url, () => timed(path));
+    all.push(answer.ms);
+    waited = Math.max(waited, wait);
+  }
+  report(`all ${session.messageCount} messages of a session (median of 5)`, percentile(all, 50), "ms");
+  report("longest wait of others meanwhile", waited, "ms", 50);
+  for (const [what, asked] of [
+    ["a page of a rare kind", `${path}?kinds=note&limit=20`],
+    ["a search of two letters", `${url}/api/search?q=zq`],
+    ["the doctor", `${url}/api/doctor`],
+  ]) {
+    const { wait } = await longest(url, () => timed(asked));
+    report(`longest wait of others during ${what}`, wait, "ms", 50);
+  }
 }
 
 /** 60 words of the logs, rare ones as likely as frequent ones, the same each time. */
@@ -178,7 +232,17 @@ async function existing(dataDir) {
     usage.push(performance.now() - began);
     if (run.status !== 0) wrong.push(`usage ended with ${run.status}: ${run.stderr}`);
   }
-  report("sessarc usage, whole process (median of 5)", percentile(usage, 50), "ms", 250);
+  report("sessarc usage, whole process (median of 5)", percentile(usage, 50), "ms", 350);
+  const stateless = spawnSync(
+    "/usr/bin/env",
+    ["bash", "-c", 'time "$0" "$@" > /dev/null', process.execPath, CLI, "usage", "--stateless"],
+    {
+      env: { ...environment(home, dataDir), TIMEFORMAT: "%U %S" },
+      encoding: "utf8",
+    },
+  );
+  const [user, system] = (/([\d.]+) ([\d.]+)\s*$/.exec(stateless.stderr) ?? []).slice(1).map(Number);
+  report("sessarc usage --stateless, CPU", (user ?? Number.NaN) + (system ?? 0), "s", 2.2);
 }
 
 process.stdout.write(`node ${process.version}, ${execFileSync("uname", ["-sm"], { encoding: "utf8" })}`);

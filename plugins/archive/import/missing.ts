@@ -1,6 +1,9 @@
 /** Logs that their tools deleted: the archive says so, and that nothing is live in them. */
-import type { Database, Statement } from "sessarc";
+import { type Database, Slices, type Statement } from "sessarc";
 import type { Scan } from "../places/scan.ts";
+
+/** Rows looked at between two looks at the clock. */
+const PAGE = 500;
 
 /**
  * Sets `missing` for sessions whose log a full scan did not find, and takes it back where one is there again. Tools whose folders could
@@ -8,14 +11,25 @@ import type { Scan } from "../places/scan.ts";
  */
 export async function markMissing(db: Database, { tools, found }: Scan): Promise<boolean> {
   const listed = new Set(tools.filter((tool) => !tool.unlisted).map((tool) => tool.tool));
-  const rows = await db.all<{ id: string; tool: string; missing: number }>("select id, tool, missing from session");
-  const changed = rows.flatMap(({ id, tool, missing }): Statement[] => {
-    const now = found.has(id) ? 0 : 1;
-    if (now === missing || (now === 1 && !listed.has(tool))) return [];
-    return [["update session set missing = ? where id = ?", [now, id]]];
-  });
-  if (changed.length > 0) await db.batch(changed);
-  return changed.length > 0;
+  const slices = new Slices();
+  let any = false;
+  for (let after = 0; ; ) {
+    const rows = await db.all<{ rowid: number; id: string; tool: string; missing: number }>(
+      `select rowid, id, tool, missing from session where rowid > ? order by rowid limit ${PAGE}`,
+      [after],
+    );
+    const last = rows.at(-1);
+    if (!last) return any;
+    const changed = rows.flatMap(({ id, tool, missing }): Statement[] => {
+      const now = found.has(id) ? 0 : 1;
+      if (now === missing || (now === 1 && !listed.has(tool))) return [];
+      return [["update session set missing = ? where id = ?", [now, id]]];
+    });
+    if (changed.length > 0) await db.batch(changed);
+    any ||= changed.length > 0;
+    after = last.rowid;
+    if (slices.due) await slices.turn();
+  }
 }
 
 /** The same for single logs that were seen to go. */

@@ -95,16 +95,32 @@ export class CubeSession {
       slots.length * SLOT + usage.length * TOKENS + kinds.length * KIND + tools.length * TOOL + (evidence ? 4 : 0),
     );
     let at = 0;
-    const put = (value: number) => {
-      data[at++] = value;
-    };
-    for (const { quarter, m, a, e } of slots) [quarter, m, a, e].forEach(put);
-    for (const { quarter, model, tokens: t } of usage)
-      [quarter, numberOf(model), t.input, t.output, t.cacheWrite5m, t.cacheWrite1h, t.cacheRead].forEach(put);
-    for (const [kind, count] of kinds) [numberOf(kind), count].forEach(put);
-    for (const [tool, [calls, errors]] of tools) [numberOf(tool), calls, errors].forEach(put);
+    for (const { quarter, m, a, e } of slots) {
+      data[at++] = quarter;
+      data[at++] = m;
+      data[at++] = a;
+      data[at++] = e;
+    }
+    for (const { quarter, model, tokens } of usage) {
+      data[at++] = quarter;
+      data[at++] = numberOf(model);
+      data[at++] = tokens.input;
+      data[at++] = tokens.output;
+      data[at++] = tokens.cacheWrite5m;
+      data[at++] = tokens.cacheWrite1h;
+      data[at++] = tokens.cacheRead;
+    }
+    for (const [kind, count] of kinds) {
+      data[at++] = numberOf(kind);
+      data[at++] = count;
+    }
+    for (const [tool, [calls, errors]] of tools) {
+      data[at++] = numberOf(tool);
+      data[at++] = calls;
+      data[at++] = errors;
+    }
     if (evidence)
-      [evidence.records, evidence.requests, evidence.duplicatesFolded, evidence.inheritedExcluded].forEach(put);
+      data.set([evidence.records, evidence.requests, evidence.duplicatesFolded, evidence.inheritedExcluded], at);
     this.#data = data;
   }
 

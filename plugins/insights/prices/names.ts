@@ -1,5 +1,7 @@
 /** One name for the spellings of a model: tools add providers, regions, dates, dots and settings of their own to it. */
 
+import { BoundedMap } from "sessarc";
+
 /** A setting of a call that some tools write behind the model it was made with. */
 const SETTING = /(?<=^(?:gpt-|o\d|claude-).*)-(?:thinking|minimal|low|medium|x?high)$/;
 const DATE = /[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2})$/;
@@ -10,6 +12,18 @@ const TAIL = /(?:\[1m\]|-latest|-v\d(?::\d)?|@default)$/;
  * and `us.anthropic.claude-sonnet-4-5-20250929-v1:0`. A name nobody knows keeps all but its case, provider and date.
  */
 export function modelName(id: string): string {
+  let name = named.get(id);
+  if (name === undefined) {
+    name = withoutSettings(id);
+    named.set(id, name);
+  }
+  return name;
+}
+
+/** Each is asked for again in every row of a table. */
+const named = new BoundedMap<string, string>(1_000);
+
+function withoutSettings(id: string): string {
   let name = id.trim().toLowerCase().replace(/\s+/g, "-");
   name = name.slice(name.lastIndexOf("/") + 1).replace(/^(?:[a-z]{2,6}(?:-gov)?\.)?anthropic\./, "");
   for (let before = ""; before !== name; ) {
