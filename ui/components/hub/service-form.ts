@@ -12,7 +12,8 @@ export interface ServiceForm {
   cwd: string;
   url: string;
   headers: string;
-  credential: "none" | "bearer" | "header" | "env";
+  /** `oauth` is a sign-in elsewhere: shown here, and left as it is. */
+  credential: "none" | "bearer" | "header" | "env" | "oauth";
   credentialName: string;
   /** Never filled in from the service. */
   secret: string;
@@ -96,6 +97,7 @@ export function toPatch(form: ServiceForm, service?: HubService): ServicePatch {
     url: isProgram ? null : orNull(form.url),
     headers: isProgram ? {} : readPairs(form.headers, ":"),
   };
+  if (credential === "oauth") return patch;
   if (credential === "none") return { ...patch, credential: null };
   // Without a new value the old one stays, its mask standing for it.
   const value = secret === "" ? (service?.credential?.hint ?? "") : secret;

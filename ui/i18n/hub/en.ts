@@ -45,6 +45,7 @@ export const en = {
   "credential.bearer": "Bearer token",
   "credential.header": "In a header",
   "credential.env": "In the environment",
+  "credential.oauth": "Signed in (OAuth)",
   credentialName: "Its name",
   secret: "Its value",
   secretSet: "{hint} is set. Type to replace it.",

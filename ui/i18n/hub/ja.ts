@@ -45,6 +45,7 @@ export const words: HubWords = {
   "credential.bearer": "Bearer トークン",
   "credential.header": "ヘッダーで",
   "credential.env": "環境変数で",
+  "credential.oauth": "サインイン済み (OAuth)",
   credentialName: "その名前",
   secret: "その値",
   secretSet: "{hint} が設定済みです。入力すると置き換わります。",

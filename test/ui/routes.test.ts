@@ -1,0 +1,39 @@
+/** Every route of the specification has a place in the dashboard where a person comes to it. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createTestKernel } from "sessarc/test";
+import { describe, expect, it } from "vitest";
+import { defaultPlugins } from "../../plugins/index.ts";
+
+const UI = fileURLToPath(new URL("../../ui", import.meta.url));
+const sources = readdirSync(UI, { recursive: true, encoding: "utf8" })
+  .filter((name) => /\.(vue|ts)$/.test(name))
+  .map((name) => readFileSync(join(UI, name), "utf8"))
+  .join("\n");
+const readme = readFileSync(join(UI, "README.md"), "utf8");
+const [, section = ""] = readme.split("## Where each route is met");
+const listed = [...(section.split("\n## ")[0] ?? "").matchAll(/`((?:GET|POST|PATCH|DELETE) \/[^`]+)`/g)].map(
+  (match) => match[1] ?? "",
+);
+/** Asked for in another way than by the client: an event source, a poll, the link of a share. */
+const OTHERWISE: Record<string, string> = {
+  "GET /sessions/:id/live": "/sessions/:id/live",
+  "GET /live/status": "/api/live/status",
+  "GET /share/:token": "created.url",
+};
+
+describe("routes of the specification", () => {
+  it("stand in the table of the dashboard, each once, and the dashboard asks for each", () => {
+    expect(listed).toHaveLength(62);
+    expect(new Set(listed).size).toBe(62);
+    expect(listed.filter((route) => !sources.includes(OTHERWISE[route] ?? `"${route}"`))).toEqual([]);
+  });
+
+  it("are routes of the product", async () => {
+    const t = await createTestKernel({ plugins: defaultPlugins() });
+    const { plugins } = (await (await t.fetch("/api/plugins")).json()) as { plugins: { routes: string[] }[] };
+    const served = new Set(plugins.flatMap((one) => one.routes));
+    expect(listed.filter((route) => !served.has(route))).toEqual([]);
+  });
+});

@@ -1,0 +1,94 @@
+/** One complete walk over real files: a log imported, its secret found and hidden, a share made and ended, a skill linked, a configuration taken over and given back, a session replayed to its commit, a change led back to its cause. */
+import { mkdir, readFile, readlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { writeDemo } from "../../plugins/demo/index.ts";
+import { describeUi, sessionId, useStage, visit } from "./browser.ts";
+
+const CONFIG = `${JSON.stringify({ mcpServers: { notes: { command: "notes-server" } } }, null, 2)}\n`;
+
+describeUi("dashboard: the whole walk", () => {
+  const get = useStage({
+    imported: false,
+    fill: async (home) => {
+      await writeDemo({ home });
+      await mkdir(join(home, ".claude/skills/release"), { recursive: true });
+      await writeFile(
+        join(home, ".claude/skills/release/SKILL.md"),
+        "---\nname: release\ndescription: Publishes\n---\n\nTag it.\n",
+      );
+      await mkdir(join(home, ".cursor"), { recursive: true });
+      await writeFile(join(home, ".cursor/mcp.json"), CONFIG);
+    },
+  });
+
+  it("goes from an empty archive to the reason of a change, by what stands on the screens", async () => {
+    const stage = get();
+    const { page, home } = stage;
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    const rail = page.getByRole("navigation", { name: "Main" });
+    const dialog = page.getByRole("dialog");
+
+    await visit(stage, "/");
+    await page.getByRole("button", { name: /^Import \d+ sessions$/ }).click();
+    await page.waitForURL(/step=done/);
+
+    await visit(stage, `/sessions/${await sessionId(stage, "Read the settings")}?view=security`);
+    await page.getByRole("heading", { name: /1 secret in/ }).waitFor();
+    await page.getByRole("button", { name: "Share", exact: true }).click();
+    await dialog.getByText("1 value is replaced by a placeholder").waitFor();
+    await dialog.getByRole("button", { name: "Create link" }).click();
+    const url = await dialog.getByRole("textbox", { name: "Link" }).inputValue();
+    const shared = await fetch(url);
+    expect(shared.status).toBe(200);
+    expect(await shared.text()).not.toMatch(/sk_live_\w{8,}/);
+    await page.keyboard.press("Escape");
+    await rail.getByRole("link", { name: "Shares" }).click();
+    await page.getByRole("button", { name: /^Revoke/ }).click();
+    await dialog.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("row").getByText("revoked").waitFor();
+    expect((await fetch(url)).status).toBe(404);
+
+    await rail.getByRole("link", { name: "Skills" }).click();
+    await page.getByRole("button", { name: "Add skills" }).first().click();
+    await page.getByRole("button", { name: "Import release" }).click();
+    await rail.getByRole("link", { name: "Skills" }).click();
+    await page.getByRole("button", { name: "Codex: not linked. Click to link" }).click();
+    await page.getByRole("button", { name: "Codex: linked. Click to unlink" }).waitFor();
+    expect(await readFile(join(await readlink(join(home, ".agents/skills/release")), "SKILL.md"), "utf8")).toContain(
+      "Tag it.",
+    );
+
+    await rail.getByRole("link", { name: "MCP hub" }).click();
+    await page.getByRole("button", { name: "Take over" }).click();
+    await page.getByLabel("Do what: notes").click();
+    await page.getByRole("option", { name: "Import" }).click();
+    await page.getByRole("button", { name: "Show what will be written" }).click();
+    await page.getByRole("button", { name: "Do it" }).click();
+    const backups = page.getByRole("region", { name: "Backups" });
+    await backups.getByText("taken over").waitFor();
+    expect(await readFile(join(home, ".cursor/mcp.json"), "utf8")).not.toContain("notes-server");
+    await backups.getByRole("button", { name: "Restore" }).click();
+    await dialog.getByRole("button", { name: "Restore" }).click();
+    await backups.getByText("restored").waitFor();
+    expect(await readFile(join(home, ".cursor/mcp.json"), "utf8")).toBe(CONFIG);
+
+    await rail.getByRole("link", { name: "Replay" }).click();
+    await page.getByRole("searchbox", { name: "Find a session" }).fill("Split the server");
+    await page.getByRole("link", { name: "Replay Split the server into a router" }).click();
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    await page.getByRole("button", { name: "Do this step" }).waitFor();
+    await page.getByRole("listitem").filter({ hasText: "to do" }).last().getByRole("button").click();
+    await page.getByRole("button", { name: "All edits up to here" }).click();
+    await page.getByRole("button", { name: "Run command" }).waitFor();
+    await page.getByRole("button", { name: "Leave out" }).click();
+    await page.getByText(/^All \d+ files are as in the commit/).waitFor();
+
+    await visit(stage, `/sessions/${await sessionId(stage, "High and low water")}?m=13`);
+    const pill = page.getByRole("button", { name: /because of #/ }).first();
+    const cause = /#(\d+)/.exec(await pill.innerText())?.[1] ?? "";
+    await pill.click();
+    await page.locator(`article[data-seq="${cause}"][aria-current=true]`).waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+});
