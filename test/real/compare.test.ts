@@ -31,6 +31,17 @@ test("every difference is said with both sides", () => {
   expect(wrong[1]).toBe('calls: [] instead of ["ls"]');
 });
 
+test("a result that a killed tool had not written is named, one that is missing otherwise differs", () => {
+  const ledger = [entry(1), entry(2)];
+  const killed = { ...EXPECTED, unwritten: 1 };
+  expect(compare(ledger, told({ open: 1 }), killed, none)).toMatchObject({
+    wrong: [],
+    unlogged: [expect.stringContaining("killed")],
+  });
+  expect(compare(ledger, told({ open: 2 }), killed, none).wrong).toHaveLength(1);
+  expect(compare(ledger, told({ open: 1 }), EXPECTED, none).wrong).toHaveLength(1);
+});
+
 test("what a tool is known not to log is named when it is missing, and only then", () => {
   const title = (one: Entry) => (one.lane === "side" ? "a title" : undefined);
   const ledger = [entry(1), entry(2), entry(4, { lane: "side" })];

@@ -13,6 +13,8 @@ export interface Expected {
   changed: readonly string[];
   /** Calls that fail. */
   failures: number;
+  /** Results that may be missing, because the tool was killed before it wrote them. */
+  unwritten?: number;
 }
 
 export interface Stage {
@@ -136,7 +138,7 @@ const ended = (name: string, signal: NodeJS.Signals): Scenario => ({
     running.kill(signal);
     await running.ended;
     early.catch(() => {}); // it was to end
-    return { ...NOTHING, sessions: 1, prompts: ["Wait for it"] };
+    return { ...NOTHING, sessions: 1, prompts: ["Wait for it"], unwritten: signal === "SIGKILL" ? 1 : 0 };
   },
 });
 

@@ -1,4 +1,6 @@
 /** What was not looked at is never called clean: decoded whole within a budget, and beyond it named by a check, left out of a file. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
@@ -6,7 +8,9 @@ import claude from "../../plugins/claude-code/index.ts";
 import { builtinRules, createRedactor, createScanner } from "../../plugins/security/engine.ts";
 import security from "../../plugins/security/index.ts";
 import share from "../../plugins/share/index.ts";
-import { type Row, SESSION, startWith } from "./_kernel.ts";
+import { makeTempDir } from "../_setup.ts";
+import { runCommand } from "../command.ts";
+import { type Row, SESSION, startWith, toLog } from "./_kernel.ts";
 import { letters } from "./_samples.ts";
 
 const token = `ghp_${letters(36, 17)}`;
@@ -73,6 +77,26 @@ it("past the budget no text leaves, in a file or a share, and both say how many 
   expect(body.redactions["not-checked"]).toBeGreaterThan(0);
   const told = await frames(await t.fetch(EXPORT, { headers: { accept: "text/event-stream" } }));
   expect(told.at(-1)).toMatchObject({ type: "done", redactions: { "not-checked": expect.any(Number) } });
+});
+
+it("the command line says what was left out, and ends with 1", async () => {
+  const home = await makeTempDir();
+  const write = async (rows: readonly Row[]) => {
+    await mkdir(join(home, ".claude/projects/-w-app"), { recursive: true });
+    await writeFile(join(home, ".claude/projects/-w-app/s.jsonl"), toLog(rows, "/w/app", "main"));
+    await runCommand(["import"], home);
+  };
+  await write([{ role: "user", text: `use ${token}` }]);
+  const whole = await runCommand(["export", "last", "--redacted"], home);
+  expect(whole).toMatchObject({ code: 0, stdout: expect.stringContaining("[REDACTED:github-pat") });
+  // A rule leaves what it would take back again and again.
+  await write([
+    { role: "user", text: `use ${token}` },
+    { role: "assistant", text: `Why? ${"ZXlKa1\\".repeat(20_000)}` },
+  ]);
+  const ran = await runCommand(["export", "last", "--redacted"], home);
+  expect(ran).toMatchObject({ code: 1, stderr: expect.stringMatching(/1 text could not be looked at in time/) });
+  expect(ran.stdout).not.toContain("Why?");
 });
 
 it("what is compressed larger than the budget makes the answer partial instead of clean", () => {

@@ -34,7 +34,11 @@ export async function run(ctx: CommandContext): Promise<number> {
     ctx.err(`Written to ${printable(output)}`);
   }
   if (unchecked === 0) return 0;
-  ctx.err(`${unchecked === 1 ? "1 text" : `${unchecked} texts`} could not be looked at in time and were left out.`);
+  ctx.err(
+    unchecked === 1
+      ? "1 text could not be looked at in time and was left out."
+      : `${unchecked} texts could not be looked at in time and were left out.`,
+  );
   return 1;
 }
 
