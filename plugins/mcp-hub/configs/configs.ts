@@ -2,6 +2,7 @@
 import { isRecord, type Kernel, outsideText, readOutside, SessarcError } from "sessarc";
 import { applyTakeover, isAfter, undoRun } from "./apply.ts";
 import type { HubParts } from "./context.ts";
+import { hubLinkOf } from "./link.ts";
 import { contractOf } from "./places.ts";
 import { type FileStep, planTakeover, type TakeoverPlan, type TakeoverRequest } from "./plan.ts";
 import { applyRestore, finishRestore, planRestore, type RestoreStep } from "./restore.ts";
@@ -63,7 +64,13 @@ export function createConfigs(kernel: Kernel, hub: HubParts): Configs {
     return recovered;
   };
 
-  const shown = async (change: ShownChange) => kernel.inject("rules").hide(await texts.show(change));
+  /** Entries that lead to the hub hold nothing secret. */
+  async function shown(change: Omit<ShownChange, "safe">, added: readonly string[] = []): Promise<string> {
+    const links = change.servers.filter((one) => hubLinkOf(one, kernel));
+    const servers = change.servers.filter((one) => !links.includes(one));
+    const safe = [...added, ...links.flatMap(({ url }) => url ?? [])];
+    return kernel.inject("rules").hide(await texts.show({ ...change, servers, safe }));
+  }
 
   async function shownStep({ source, after, edits }: FileStep): Promise<ShownDiff> {
     const { place, text, servers } = source;
@@ -74,7 +81,7 @@ export function createConfigs(kernel: Kernel, hub: HubParts): Configs {
     const safe = added.filter((value) => typeof value === "string");
     return {
       file: place.path,
-      diff: await shown({ before: text, after, syntax, servers, safe }),
+      diff: await shown({ before: text, after, syntax, servers }, safe),
     };
   }
 
@@ -88,7 +95,7 @@ export function createConfigs(kernel: Kernel, hub: HubParts): Configs {
     return {
       id: entry.id,
       file: entry.file,
-      diff: await shown({ before, after, syntax: entry.syntax, servers, safe: [] }),
+      diff: await shown({ before, after, syntax: entry.syntax, servers }),
     };
   }
 
