@@ -1,11 +1,9 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import { defineConfig } from "vitest/config";
 import Sequencer from "./test/_sequence.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-
-const DASHBOARD = ["test/ui/**/*.test.ts", "test/share/page.test.ts"];
 
 /** Our packages by name, as their sources. */
 export const alias = [
@@ -17,30 +15,18 @@ export const alias = [
 ];
 
 export default defineConfig({
+  resolve: { alias },
   test: {
+    include: ["test/**/*.test.ts"],
+    globalSetup: ["test/_global.ts"],
     sequence: { sequencer: Sequencer },
-    // One more than cores: a test waits now and then, for a page or a process. Here and not in the parts, so that --maxWorkers=1 is heard.
+    // One more than cores: a test waits now and then, for a page or a process.
     maxWorkers: availableParallelism() + 1,
-    projects: [
-      part("dashboard", { include: DASHBOARD }),
-      part("service", { include: ["test/**/*.test.ts"], exclude: DASHBOARD }),
-    ],
+    // Tests leave nothing behind in their process: it is kept, which saves loading the whole service for each file.
+    isolate: false,
+    // Limits end what hangs; no test is to meet one on a busy machine.
+    testTimeout: process.env.SESSARC_TEST_LONG === "1" ? 1_800_000 : 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000, interval: 20 } },
   },
 });
-
-function part(name: string, options: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration {
-  return {
-    resolve: { alias },
-    test: {
-      name,
-      globalSetup: ["test/_global.ts"],
-      // Tests leave nothing behind in their process: it is kept, which saves loading the whole service for each file.
-      isolate: false,
-      // Limits end what hangs; no test is to meet one on a busy machine.
-      testTimeout: process.env.SESSARC_TEST_LONG === "1" ? 1_800_000 : 300_000,
-      hookTimeout: 300_000,
-      expect: { poll: { timeout: 60_000, interval: 20 } },
-      ...options,
-    },
-  };
-}

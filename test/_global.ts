@@ -8,13 +8,13 @@ export default async function setup(project: TestProject): Promise<(() => Promis
   const files = project.vitest.state.getPaths().filter((file) => project.matchesTestGlob(file));
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
   const someUse = (module: RegExp) => texts.some((text) => module.test(text));
-  const wantsBrowser = EXECUTABLE !== undefined && someUse(/\/(browser|chromium)\.ts"/);
+  const usesBrowser = someUse(/\/(browser|chromium)\.ts"/);
+  const wantsBrowser = EXECUTABLE !== undefined && usesBrowser;
   // Here no test's time runs out, however busy the machine is. The packed dashboard is also the one that tests look at.
   if (someUse(/packedTarball|packedInstall/)) await packedTarball();
   else if (someUse(/builtPackage/)) await builtPackage();
   if (wantsBrowser) await builtDashboard();
-  if (NO_BROWSER && project.name === "dashboard")
-    console.warn("No chromium (set CHROMIUM=…): tests of the dashboard are skipped");
+  if (NO_BROWSER && usesBrowser) console.warn("No chromium (set CHROMIUM=…): tests of the dashboard are skipped");
   if (!wantsBrowser) return;
   const server = await startBrowser();
   project.provide("browser", server.wsEndpoint());

@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { ROOT } from "./build-once.ts";
 
 /**
- * Files and folders below test/, the longest first; those of the dashboard in a row, because they share processes. Others keep the
+ * Files and folders below test/, the longest first; others keep the
  * order that vitest gives them: how long they took last time.
  */
 const FIRST = [

@@ -45,7 +45,8 @@ export interface Shares {
   /** Deletes the copies of shares that expired. Answers how many. */
   expire(now?: number): Promise<number>;
   start(): void;
-  stop(): void;
+  /** Resolves when what was begun is done. */
+  stop(): Promise<void>;
 }
 
 const DAY = 86_400_000;
@@ -58,6 +59,8 @@ export function createShares(kernel: Kernel): Shares {
   /** Bodies whose row is on its way. */
   const making = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
+  /** Sweeps and looks, one after the other. */
+  let working: Promise<unknown> = Promise.resolve();
 
   const pageKey = (id: string) => `shares:${id}.html`;
   const treeKey = (id: string) => `shares:${id}.json`;
@@ -161,12 +164,17 @@ export function createShares(kernel: Kernel): Shares {
     },
     start() {
       const failed = (error: unknown) => kernel.notify("listener:failed", error, { hook: "shares" });
-      const look = () => void this.expire().catch(failed);
-      sweep().catch(failed);
-      timer = setInterval(look, LOOK_MS);
+      const run = (work: () => Promise<unknown>) => {
+        working = working.then(work).catch(failed);
+      };
+      run(sweep);
+      timer = setInterval(() => run(() => this.expire()), LOOK_MS);
       timer.unref();
     },
-    stop: () => clearInterval(timer),
+    async stop() {
+      clearInterval(timer);
+      await working;
+    },
   };
 }
 

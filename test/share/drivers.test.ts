@@ -80,9 +80,11 @@ it("what a kill leaves between a body and its row is swept at the next start; a 
   await first.close();
   const again = await createTestKernel({ home, plugins: plugins() });
   await expect.poll(() => bodies(join(home, "data/files")).length).toBe(2);
-  const { shares } = await again.json<{ shares: { id: string; state: string }[] }>("/api/shares");
-  const state = (wanted: string) => shares.find((one) => one.id === wanted)?.state;
-  expect([state(kept.body.id), state(lost.body.id)]).toEqual(["active", "revoked"]);
+  const states = async () => {
+    const { shares } = await again.json<{ shares: { id: string; state: string }[] }>("/api/shares");
+    return [kept, lost].map(({ body }) => shares.find((one) => one.id === body.id)?.state);
+  };
+  await expect.poll(states).toEqual(["active", "revoked"]);
   expect((await again.fetch(`/share/${kept.body.token}`)).status).toBe(200);
 });
 
