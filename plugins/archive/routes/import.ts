@@ -1,5 +1,5 @@
 /** GET /scan, POST /import, GET /import/status, POST /import/cancel, POST /sync. */
-import { defineRoute, type Kernel, type SessionRef, toEvents } from "sessarc";
+import { defineRoute, type Kernel, type SessionRef, Slices, toEvents } from "sessarc";
 import * as v from "valibot";
 import { type ImportFrame, type ImportReport, NO_PROGRESS } from "../import/report.ts";
 import { type Found, type Scan, versionOf } from "../places/scan.ts";
@@ -144,26 +144,39 @@ export async function answer(
 
 const wantsEvents = (request: Request) => request.headers.get("accept")?.includes("text/event-stream") === true;
 
+/** What the archive says of a session that stands in a scan. */
+interface StoredTitle {
+  id: string;
+  title: string | null;
+  project_id: string;
+  project: string;
+  path: string | null;
+  kind: string;
+  messages: number;
+  version: string;
+}
+
+/** Rows read between two looks at the clock. */
+const PAGE = 500;
+
 async function groupByProject(kernel: Kernel, found: readonly Found[]): Promise<ScannedProject[]> {
   const archive = kernel.inject("archive");
   const { db } = kernel.storage;
-  const rows = new Map(
-    (
-      await db.all<{
-        id: string;
-        title: string | null;
-        project_id: string;
-        project: string;
-        path: string | null;
-        kind: string;
-        messages: number;
-        version: string;
-      }>(
-        `select s.id, coalesce(s.name, s.title, s.first_prompt) as title, s.project_id, coalesce(p.name, p.derived_name) as project, p.path, p.kind,
-           s.message_count as messages, s.source_version as version from session s join project p on p.id = s.project_id`,
-      )
-    ).map((row) => [row.id, row]),
-  );
+  const rows = new Map<string, StoredTitle>();
+  const slices = new Slices();
+  for (let after = 0; ; ) {
+    const page = await db.all<StoredTitle & { rowid: number }>(
+      `select s.rowid, s.id, coalesce(s.name, s.title, s.first_prompt) as title, s.project_id, coalesce(p.name, p.derived_name) as project,
+         p.path, p.kind, s.message_count as messages, s.source_version as version
+       from session s join project p on p.id = s.project_id where s.rowid > ? order by s.rowid limit ${PAGE}`,
+      [after],
+    );
+    const last = page.at(-1);
+    if (!last) break;
+    for (const row of page) rows.set(row.id, row);
+    after = last.rowid;
+    if (slices.due) await slices.turn();
+  }
   const deleted = await archive.store.tombstones();
   const projects = new Map<string, ScannedProject>();
   const groupOf = (key: string, name: string, path: string | null, virtual: boolean) => {
@@ -189,6 +202,7 @@ async function groupByProject(kernel: Kernel, found: readonly Found[]): Promise<
       title = (await archive.importer.peek(one)).title;
     }
     if (!group.tools.includes(ref.tool)) group.tools.push(ref.tool);
+    if (slices.due) await slices.turn();
     group.sessions.push({
       id: one.id,
       tool: ref.tool,
