@@ -14,8 +14,10 @@ import {
 } from "sessarc";
 import type { ServiceEntry, ServicePatch, ServiceSource } from "../entry.ts";
 import type { HubParts } from "./context.ts";
+import { hasLink, merged, toBytes } from "./merge.ts";
 import type { FileStep, ServiceStep, TakeoverMode, TakeoverPlan } from "./plan.ts";
 import { newRunId, type Run, type RunFile, type Runs } from "./runs.ts";
+import type { Texts } from "./texts.ts";
 
 /** Services as they were before a run. */
 interface Before {
@@ -23,11 +25,14 @@ interface Before {
   changed: ServiceEntry[];
 }
 
-export const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
-export const toBytes = (text: string, bom: boolean) => Buffer.concat([...(bom ? [BOM] : []), Buffer.from(text)]);
-
 /** Throws MCP_CONFIG_CHANGED, SETTINGS_UNUSABLE, …: everything is as it was then. */
-export async function applyTakeover(hub: HubParts, runs: Runs, plan: TakeoverPlan, mode: TakeoverMode): Promise<Run> {
+export async function applyTakeover(
+  hub: HubParts,
+  runs: Runs,
+  texts: Texts,
+  plan: TakeoverPlan,
+  mode: TakeoverMode,
+): Promise<Run> {
   const now = new Date();
   const before: Before = { created: [], changed: [] };
   for (const { id, action } of plan.steps) {
@@ -56,7 +61,7 @@ export async function applyTakeover(hub: HubParts, runs: Runs, plan: TakeoverPla
         await replaceOutside(source.file, toBytes(after, source.bom), entry.temp).catch(toChanged(entry.file));
     }
   } catch (error) {
-    await undoRun(hub, runs, run);
+    await undoRun(hub, runs, texts, run);
     throw error;
   }
   const done: Run = { ...run, state: "done", services: null };
@@ -120,16 +125,35 @@ async function applyService({ services }: HubParts, step: ServiceStep, run: Run,
 type Names = "*" | string[];
 const union = (a: Names, b: Names): Names => (a === "*" || b === "*" ? "*" : [...new Set([...a, ...b])]);
 
-/** Files get their originals, services are as they were. A file that somebody else changed meanwhile keeps what it has. */
-export async function undoRun(hub: HubParts, runs: Runs, run: Run): Promise<void> {
+/**
+ * Files get their originals, services are as they were. One that somebody else changed meanwhile keeps what it has, and gets its entries
+ * back where ours stands in their place. Where even that cannot be, the services stay, and the originals with them.
+ */
+export async function undoRun(hub: HubParts, runs: Runs, texts: Texts, run: Run): Promise<void> {
+  let isBack = true;
   for (const entry of run.files) {
     await removeTemp(entry);
-    const file = await readOutside(entry.file).catch(() => undefined);
-    if (file?.bytes && entry.after !== entry.before && digestOf(file.bytes) === entry.after)
-      await replaceOutside(file, await runs.original(run, entry), entry.temp);
+    if (entry.after !== entry.before) isBack = (await undoFile(runs, texts, run, entry)) && isBack;
   }
+  if (!isBack) return runs.save({ ...run, state: "done", services: null });
   if (run.services !== null) await undoServices(hub, (await hub.vault.open(run.id, run.services)) as Before);
   await runs.remove(run);
+}
+
+/** False when entries of the file are still gone. */
+async function undoFile(runs: Runs, texts: Texts, run: Run, entry: RunFile): Promise<boolean> {
+  try {
+    const file = await readOutside(entry.file);
+    if (file.bytes === null || digestOf(file.bytes) === entry.before) return true;
+    const original = await runs.original(run, entry);
+    if (isAfter(file, entry)) await replaceOutside(file, original, entry.temp);
+    else if (await hasLink(texts, entry, file))
+      await replaceOutside(file, await merged(texts, entry, file, original), entry.temp);
+    return true;
+  } catch (error) {
+    if (isSessarcError(error)) return false;
+    throw error;
+  }
 }
 
 async function undoServices({ services }: HubParts, { created, changed }: Before): Promise<void> {

@@ -46,14 +46,18 @@ export function createConfigs(kernel: Kernel, hub: HubParts): Configs {
 
   const alone = <T>(work: () => Promise<T>): Promise<T> => {
     const done = last.then(work);
-    last = done.catch(() => {});
+    last = done.catch(() => {
+      // It may have left something half done: the next one looks.
+      recovered = undefined;
+    });
     return done;
   };
 
   async function recoverOnce(): Promise<number> {
     await runs.sweep();
     const open = (await runs.all()).filter(({ state }) => state !== "done");
-    for (const run of open) await (run.state === "applying" ? undoRun(hub, runs, run) : finishRestore(hub, runs, run));
+    for (const run of open)
+      await (run.state === "applying" ? undoRun(hub, runs, texts, run) : finishRestore(hub, runs, run));
     return open.length;
   }
   const recover = () => {
@@ -125,7 +129,7 @@ export function createConfigs(kernel: Kernel, hub: HubParts): Configs {
         const plan = await planTakeover(kernel, scan, request, await hub.services.list());
         const edited = plan.files.filter(({ edits }) => edits.length > 0);
         const diffs = await Promise.all(edited.map(shownStep));
-        return { plan, diffs, run: dryRun ? null : await applyTakeover(hub, runs, plan, request.mode) };
+        return { plan, diffs, run: dryRun ? null : await applyTakeover(hub, runs, texts, plan, request.mode) };
       }),
     backups: () =>
       alone(async () => {

@@ -1,18 +1,8 @@
 /** Configurations as they were before a takeover: byte for byte, or, where they were changed since, entry by entry. */
-import {
-  digestOf,
-  isRecord,
-  type Json,
-  type OutsideFile,
-  outsideText,
-  readOutside,
-  removeOutside,
-  replaceOutside,
-  SessarcError,
-} from "sessarc";
-import { isAfter, removeTemp, toBytes, toChanged } from "./apply.ts";
+import { digestOf, type OutsideFile, readOutside, removeOutside, replaceOutside, SessarcError } from "sessarc";
+import { isAfter, removeTemp, toChanged } from "./apply.ts";
 import type { HubParts } from "./context.ts";
-import { type ConfigEdit, valueAt } from "./edit.ts";
+import { merged } from "./merge.ts";
 import type { Run, RunFile, Runs } from "./runs.ts";
 import type { Texts } from "./texts.ts";
 
@@ -115,24 +105,4 @@ async function unlink(services: HubParts["services"], backups: readonly string[]
         sources.map((source) => (isOf(source) ? { ...source, takenOver: false } : source)),
       );
   }
-}
-
-async function merged(texts: Texts, entry: RunFile, file: OutsideFile, original: Buffer): Promise<Buffer> {
-  const now = outsideText(file);
-  const before = await texts.parse(outsideText({ ...file, bytes: original }).text, entry.syntax, entry.file);
-  const config = await texts.parse(now.text, entry.syntax, entry.file);
-  const edits = entry.edits.flatMap(({ kind, path, key = "" }): ConfigEdit[] => {
-    const at = kind === "remove" ? path : [...path, key];
-    const [was, is] = [valueAt(before, at), valueAt(config, at)];
-    if (was === undefined) return is === undefined ? [] : [{ kind: "remove", path: at }];
-    if (kind === "remove" && is !== undefined) return [];
-    const [holder, name] = [at.slice(0, -1), at.at(-1) ?? ""];
-    if (!isRecord(valueAt(config, holder)))
-      throw new SessarcError("SETTINGS_UNUSABLE", {
-        path: entry.file,
-        reason: `"${holder.join(".")}" is not there any more`,
-      });
-    return [{ kind: "set", path: holder, key: name, value: was as Json }];
-  });
-  return toBytes(await texts.edit(now.text, entry.syntax, edits, entry.file), now.bom);
 }

@@ -1,0 +1,36 @@
+/** What a takeover did to a file, taken back in the file as it is now. */
+import { isRecord, type Json, type OutsideFile, outsideText, SessarcError } from "sessarc";
+import { type ConfigEdit, valueAt } from "./edit.ts";
+import { HUB_NAME } from "./link.ts";
+import type { RunFile } from "./runs.ts";
+import type { Texts } from "./texts.ts";
+
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+export const toBytes = (text: string, bom: boolean) => Buffer.concat([...(bom ? [BOM] : []), Buffer.from(text)]);
+
+/** Its entries are there again, the one that leads to the hub is not; the rest stays as it is. Throws SETTINGS_UNUSABLE. */
+export async function merged(texts: Texts, entry: RunFile, file: OutsideFile, original: Buffer): Promise<Buffer> {
+  const now = outsideText(file);
+  const before = await texts.parse(outsideText({ ...file, bytes: original }).text, entry.syntax, entry.file);
+  const config = await texts.parse(now.text, entry.syntax, entry.file);
+  const edits = entry.edits.flatMap(({ kind, path, key = "" }): ConfigEdit[] => {
+    const at = kind === "remove" ? path : [...path, key];
+    const [was, is] = [valueAt(before, at), valueAt(config, at)];
+    if (was === undefined) return is === undefined ? [] : [{ kind: "remove", path: at }];
+    if (kind === "remove" && is !== undefined) return [];
+    const [holder, name] = [at.slice(0, -1), at.at(-1) ?? ""];
+    if (!isRecord(valueAt(config, holder)))
+      throw new SessarcError("SETTINGS_UNUSABLE", {
+        path: entry.file,
+        reason: `"${holder.join(".")}" is not there any more`,
+      });
+    return [{ kind: "set", path: holder, key: name, value: was as Json }];
+  });
+  return toBytes(await texts.edit(now.text, entry.syntax, edits, entry.file), now.bom);
+}
+
+/** Whether a file has the entry that a takeover put in. */
+export async function hasLink(texts: Texts, entry: RunFile, file: OutsideFile): Promise<boolean> {
+  const config = await texts.parse(outsideText(file).text, entry.syntax, entry.file);
+  return entry.edits.some(({ path, key }) => key === HUB_NAME && valueAt(config, [...path, key]) !== undefined);
+}
