@@ -117,7 +117,13 @@ export function dayHeading(day: string, now = Date.now()): string {
   const today = dayOf(now);
   if (day === today) return t("time.today");
   if (day === dayOf(now - DAY)) return t("time.yesterday");
-  return date(`${day}T12:00:00`, { weekday: "long", day: "numeric", month: "long" });
+  const isThisYear = day.startsWith(today.slice(0, 4));
+  return date(`${day}T12:00:00`, {
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+    ...(!isThisYear && { year: "numeric" }),
+  });
 }
 
 export const tokensOf = (usage: Record<string, Record<string, number>>): number =>

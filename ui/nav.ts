@@ -11,6 +11,7 @@ export interface RailEntry {
 export const primary: RailEntry[] = [
   { path: "/", label: "nav.home", icon: "house", keys: "g h" },
   { path: "/projects", label: "nav.projects", icon: "folder-git-2", keys: "g p" },
+  { path: "/usage", label: "nav.usage", icon: "chart-column", keys: "g u" },
   { path: "/search", label: "nav.search", icon: "search", keys: "g s" },
 ];
 

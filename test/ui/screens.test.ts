@@ -20,6 +20,8 @@ const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   "session files": async (stage) => `/sessions/${await sessionId(stage, "High and low water")}?pane=files`,
   "session overview": async (stage) => `/sessions/${await sessionId(stage, "High and low water")}?view=overview`,
   "session security": async (stage) => `/sessions/${await sessionId(stage, "Read the settings")}?view=security`,
+  usage: () => "/usage?days=90",
+  "usage by tool and week": () => "/usage?days=all&by=tool&unit=week&metric=tokens",
   search: () => "/search?q=tide",
   "search, nothing found": () => "/search?q=zzzznothing&tool=codex",
   import: () => "/import",

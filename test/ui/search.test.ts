@@ -57,8 +57,8 @@ describeUi("dashboard: search", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/search?q=tide");
-    await page.getByLabel("Order").selectOption("relevance");
-    await page.waitForURL(/sort=relevance/);
+    await page.getByLabel("Order").selectOption("recent");
+    await page.waitForURL(/sort=recent/);
     await page.getByLabel("From").fill("2020-01-01");
     await page.waitForURL(/from=2020-01-01/);
     await page.getByLabel("Errors only").check();
@@ -67,9 +67,20 @@ describeUi("dashboard: search", () => {
     const titles = await page.locator("a[data-result]").allInnerTexts();
     await page.reload();
     await settled(page);
-    expect(await page.getByLabel("Order").inputValue()).toBe("relevance");
+    expect(await page.getByLabel("Order").inputValue()).toBe("recent");
     expect(await page.getByLabel("Errors only").isChecked()).toBe(true);
     expect(await page.locator("a[data-result]").allInnerTexts()).toEqual(titles);
     expect(stage.problems()).toEqual([]);
+  });
+
+  it("shows calls by their tool and what they were called on, best match first", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/search?q=path:README.md+kind:tool_use");
+    expect(await page.getByLabel("Order").inputValue()).toBe("relevance");
+    const line = page.locator("main ol li li").first();
+    await line.waitFor();
+    expect(await line.innerText()).toMatch(/\b\w+ \S*README\.md/);
+    expect(await page.locator("main ol").innerText()).not.toMatch(/[{}]|\\n/);
   });
 });

@@ -187,6 +187,12 @@ async function groupByProject(kernel: Kernel, found: readonly Found[]): Promise<
     }
     return group;
   };
+  const perMessage = bytesPerMessage(
+    found.flatMap(({ id, ref }) => {
+      const row = rows.get(id);
+      return row ? [{ tool: ref.tool, bytes: ref.size ?? 0, messages: row.messages }] : [];
+    }),
+  );
   for (const one of found) {
     const { ref } = one;
     const row = rows.get(one.id);
@@ -210,7 +216,7 @@ async function groupByProject(kernel: Kernel, found: readonly Found[]): Promise<
       path: ref.path,
       bytes: ref.size ?? 0,
       modifiedAt: ref.mtime === undefined ? null : new Date(ref.mtime).toISOString(),
-      messageEstimate: row?.messages ?? Math.ceil((ref.size ?? 0) / BYTES_PER_MESSAGE),
+      messageEstimate: row?.messages ?? Math.ceil((ref.size ?? 0) / perMessage(ref.tool)),
       state: stateOf(ref, row?.version, deleted.has(one.id)),
     });
   }
@@ -220,6 +226,19 @@ async function groupByProject(kernel: Kernel, found: readonly Found[]): Promise<
     project.sessions.sort((a, b) => (b.modifiedAt ?? "").localeCompare(a.modifiedAt ?? ""));
   }
   return list.sort((a, b) => (b.sessions[0]?.modifiedAt ?? "").localeCompare(a.sessions[0]?.modifiedAt ?? ""));
+}
+
+/** What a message took in this user's own logs of the same tool; a usual figure until some are imported. */
+function bytesPerMessage(known: readonly { tool: string; bytes: number; messages: number }[]) {
+  const sums = new Map<string, { bytes: number; messages: number }>();
+  for (const { tool, bytes, messages } of known) {
+    const sum = sums.get(tool) ?? { bytes: 0, messages: 0 };
+    sums.set(tool, { bytes: sum.bytes + bytes, messages: sum.messages + messages });
+  }
+  return (tool: string): number => {
+    const sum = sums.get(tool);
+    return sum && sum.messages > 0 && sum.bytes > 0 ? sum.bytes / sum.messages : BYTES_PER_MESSAGE;
+  };
 }
 
 function stateOf(ref: SessionRef, version: string | undefined, deleted: boolean): SessionState {

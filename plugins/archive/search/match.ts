@@ -1,5 +1,5 @@
 /** Looks for a query's words in one chunk. A hit counts when all words stand in one message. */
-import { type Chunk, type EventKind, pathsIn } from "sessarc";
+import { type Chunk, type EventKind, isRecord, pathsIn } from "sessarc";
 import { hasMessageFilter, type Query } from "./query.ts";
 import { type Grams, gramsOf } from "./signature.ts";
 
@@ -10,6 +10,9 @@ export interface Match {
   kind: EventKind;
   at: string | null;
   field: "text" | "tool_input";
+  /** Of a call: the tool, and what it was called on (a file, a command, a pattern). */
+  tool_name?: string;
+  argument?: string;
   snippet: string;
   /** Stretches of `snippet` to mark, as [start, end) in UTF-16 units. */
   ranges: [number, number][];
@@ -117,8 +120,25 @@ export function toMatch(chunk: Chunk, index: number, compiled: CompiledQuery): M
     kind: chunk.kind(index),
     at: chunk.at(index) ?? null,
     field,
+    ...callOf(chunk, index),
     snippet,
     ranges: merge(ranges),
+  };
+}
+
+const ARGUMENT = 160;
+/** Keys of what a call is about, in the words of all assistants; the first that is there counts. */
+const ABOUT = ["command", "cmd", "pattern", "query", "url", "description", "prompt", "name", "skill"];
+
+function callOf(chunk: Chunk, index: number): Pick<Match, "tool_name" | "argument"> {
+  if (chunk.kind(index) !== "tool_use") return {};
+  const { tool_name, tool_input } = chunk.event(index);
+  const input = isRecord(tool_input) ? tool_input : {};
+  const about = ABOUT.map((key) => input[key]).find((value) => typeof value === "string" && value !== "");
+  const said = pathsIn(tool_input)[0] ?? about;
+  return {
+    ...(tool_name !== undefined && { tool_name }),
+    ...(typeof said === "string" && { argument: said.replace(/\s+/g, " ").slice(0, ARGUMENT) }),
   };
 }
 

@@ -11,8 +11,13 @@ export const Num: FunctionalComponent<{ value: number; short?: boolean }> = (pro
   );
 Num.props = { value: Number, short: Boolean } as never;
 
-/** A cost; a model without a price shows a dash and says so, never nought. */
-export const Money: FunctionalComponent<{ cost: Cost | null | undefined }> = ({ cost }) => {
+/** A cost; a model without a price, or a log that tells no tokens (`usage` is empty), shows a dash and says so, never nought. */
+export const Money: FunctionalComponent<{ cost: Cost | null | undefined; usage?: object | undefined }> = ({
+  cost,
+  usage,
+}) => {
+  if (usage !== undefined && Object.keys(usage).length === 0)
+    return h("span", { class: "text-ink-3", title: t("cost.noTokens") }, "—");
   if (!cost) return h("span", { class: "text-ink-3", title: t("cost.none") }, "—");
   const unpriced = cost.unpriced.length > 0;
   const title = [
@@ -27,7 +32,7 @@ export const Money: FunctionalComponent<{ cost: Cost | null | undefined }> = ({ 
     unpriced ? h("span", { class: "text-ink-3" }, " +") : null,
   ]);
 };
-Money.props = ["cost"];
+Money.props = ["cost", "usage"];
 
 /** `clock`: under the name of its day. */
 export const Ago: FunctionalComponent<{ at: string | null; compact?: boolean; clock?: boolean }> = (props) =>
