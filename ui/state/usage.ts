@@ -101,7 +101,7 @@ export function toCsv(rows: readonly UsageRow[]): string {
   return `${[head, ...lines].map((line) => line.map(field).join(",")).join("\n")}\n`;
 }
 
-const escape = (value: string) => value.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`);
+const toXml = (value: string) => value.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`);
 
 /** The chart as a picture of its own. `resolve`: the colour behind a custom property. */
 export function toSvg(
@@ -120,18 +120,18 @@ export function toSvg(
     return bar.parts.map((part) => {
       const h = (part.value / top) * plot;
       y -= h;
-      return `<rect x="${(left + i * step + step * 0.14).toFixed(1)}" y="${y.toFixed(1)}" width="${(step * 0.72).toFixed(1)}" height="${h.toFixed(1)}" fill="${resolve(part.color)}"><title>${escape(`${bar.title}, ${part.name}: ${format(part.value)}`)}</title></rect>`;
+      return `<rect x="${(left + i * step + step * 0.14).toFixed(1)}" y="${y.toFixed(1)}" width="${(step * 0.72).toFixed(1)}" height="${h.toFixed(1)}" fill="${resolve(part.color)}"><title>${toXml(`${bar.title}, ${part.name}: ${format(part.value)}`)}</title></rect>`;
     });
   });
   const every = Math.max(1, Math.ceil(bars.length / 12));
   const labels = bars.flatMap((bar, i) =>
     i % every === 0
       ? [
-          `<text x="${(left + (i + 0.5) * step).toFixed(1)}" y="${height - 16}" text-anchor="middle">${escape(bar.label)}</text>`,
+          `<text x="${(left + (i + 0.5) * step).toFixed(1)}" y="${height - 16}" text-anchor="middle">${toXml(bar.label)}</text>`,
         ]
       : [],
   );
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" font-size="12" fill="#555"><rect width="100%" height="100%" fill="#fff"/><text x="16" y="26" font-size="16" fill="#111">${escape(title)}</text><text x="${left - 8}" y="${head + 4}" text-anchor="end">${escape(format(top))}</text><text x="${left - 8}" y="${height - bottom}" text-anchor="end">${escape(format(0))}</text><line x1="${left}" x2="${width - 20}" y1="${height - bottom}" y2="${height - bottom}" stroke="#ccc"/>${rects.join("")}${labels.join("")}</svg>\n`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" font-size="12" fill="#555"><rect width="100%" height="100%" fill="#fff"/><text x="16" y="26" font-size="16" fill="#111">${toXml(title)}</text><text x="${left - 8}" y="${head + 4}" text-anchor="end">${toXml(format(top))}</text><text x="${left - 8}" y="${height - bottom}" text-anchor="end">${toXml(format(0))}</text><line x1="${left}" x2="${width - 20}" y1="${height - bottom}" y2="${height - bottom}" stroke="#ccc"/>${rects.join("")}${labels.join("")}</svg>\n`;
 }
 
 /** Offers a text as a file. */
