@@ -48,7 +48,7 @@ async function take(browser, url) {
   });
   const screens = {
     home: "/?days=30",
-    session: `/sessions/${id}?m=11&pane=diff`,
+    session: `/sessions/${id}?m=17&pane=diff`,
     search: "/search?q=tide",
     replay: `/replay/${id}`,
   };
