@@ -21,7 +21,7 @@ const back = defineRoute({
   handler: async ({ kernel, query }) => {
     const { id } = await kernel.inject("mcp").signIn.finish(query);
     // The id is letters, digits and dashes.
-    const page = `<!doctype html><meta charset="utf-8"><title>sessarc</title><p>Signed in to ${id}. You can close this page.</p>`;
+    const page = `<!doctype html><meta charset="utf-8"><title>sessarc</title><p>Signed in to ${id}. You can close this page, or go on to <a href="/">sessarc</a>.</p>`;
     return new Response(page, { headers: { "content-type": "text/html; charset=utf-8" } });
   },
 });

@@ -46,6 +46,7 @@ export const en = {
   "credential.header": "In a header",
   "credential.env": "In the environment",
   "credential.oauth": "Signed in (OAuth)",
+  signIn: "Sign in",
   credentialName: "Its name",
   secret: "Its value",
   secretSet: "{hint} is set. Type to replace it.",

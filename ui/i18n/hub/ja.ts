@@ -46,6 +46,7 @@ export const words: HubWords = {
   "credential.header": "ヘッダーで",
   "credential.env": "環境変数で",
   "credential.oauth": "サインイン済み (OAuth)",
+  signIn: "サインイン",
   credentialName: "その名前",
   secret: "その値",
   secretSet: "{hint} が設定済みです。入力すると置き換わります。",

@@ -46,6 +46,7 @@ export const words: HubWords = {
   "credential.header": "放在请求头",
   "credential.env": "放在环境变量",
   "credential.oauth": "已登录 (OAuth)",
+  signIn: "登录",
   credentialName: "其名称",
   secret: "其值",
   secretSet: "已设置 {hint}。输入即可替换。",
