@@ -19,6 +19,7 @@ const FIRST = [
   "door/",
   "dist",
   "skills/crash",
+  "mcp-hub/takeover-crash",
   "git/history",
   "archive/cancel",
   "storage/durability",

@@ -1,10 +1,8 @@
 /** Takes all of a home's configurations over (or puts them back) and kills itself before the nth call that changes something on the disk. */
-import fs from "node:fs";
-import promises from "node:fs/promises";
-import { syncBuiltinESMExports } from "node:module";
 import { createKernel, loadConfig } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
 import type { WireBackup, WireScan } from "../../plugins/mcp-hub/index.ts";
+import { killBefore } from "../kill-at.ts";
 
 const { home, killAt, action } = JSON.parse(process.argv[2] ?? "") as {
   home: string;
@@ -12,25 +10,7 @@ const { home, killAt, action } = JSON.parse(process.argv[2] ?? "") as {
   action: "takeover" | "restore";
 };
 
-/** The first `open` of a file to write stands for its writes. */
-const CHANGES = ["rename", "mkdir", "rm", "unlink", "chmod", "open", "writeFile", "link"] as const;
-let calls = 0;
-let armed = false;
-
-function arm(owner: object, name: string): void {
-  const original: unknown = Reflect.get(owner, name);
-  if (typeof original !== "function") return;
-  Reflect.set(owner, name, (...args: unknown[]) => {
-    if (armed && ++calls === killAt) process.kill(process.pid, "SIGKILL");
-    return Reflect.apply(original, owner, args);
-  });
-}
-for (const name of CHANGES) {
-  arm(promises, name);
-  arm(fs, `${name}Sync`);
-}
-for (const name of ["writeSync", "fsyncSync"]) arm(fs, name);
-syncBuiltinESMExports();
+const disk = killBefore(killAt);
 
 const env = { home, platform: process.platform, env: { HOME: home } };
 const config = await loadConfig({ cwd: home, env, flags: { dataDir: `${home}/data` } });
@@ -49,7 +29,7 @@ async function post(path: string, body: object): Promise<void> {
 
 if (action === "takeover") {
   const { entries } = (await get("/api/mcp/scan")) as WireScan;
-  armed = true;
+  disk.armed = true;
   await post("/api/mcp/takeover", {
     entries: entries.map(({ key }) => ({ key })),
     fileHashes: Object.fromEntries(entries.map(({ file, fileHash }) => [file, fileHash])),
@@ -57,9 +37,9 @@ if (action === "takeover") {
   });
 } else {
   const { backups } = (await get("/api/mcp/backups")) as { backups: WireBackup[] };
-  armed = true;
+  disk.armed = true;
   await post("/api/mcp/restore", { ids: backups.map(({ id }) => id) });
 }
-armed = false;
+disk.armed = false;
 await kernel.close();
-process.stdout.write(String(calls));
+process.stdout.write(String(disk.calls));

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleScript } from "../_setup.ts";
+import { LONG } from "../rounds.ts";
 import { startConfigs } from "./_configs.ts";
 
 let child: Awaited<ReturnType<typeof bundleScript>>;
@@ -55,7 +56,7 @@ async function runChild(home: string, killAt: number, action: "takeover" | "rest
 /** All in the long run; else two, which differ from run to run. */
 function steps(calls: number): number[] {
   const all = Array.from({ length: calls }, (_, i) => i + 1);
-  if (process.env.SESSARC_TEST_LONG === "1") return all;
+  if (LONG) return all;
   const one = 1 + Math.floor(Math.random() * calls);
   return [one, ((one + Math.floor(calls / 2)) % calls) + 1];
 }

@@ -7,6 +7,7 @@ import fc from "fast-check";
 import * as jsonc from "jsonc-parser";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { WireScanEntry } from "../../plugins/mcp-hub/index.ts";
+import { LONG } from "../rounds.ts";
 import { names, others, type Server, server, type Table, writeJson, writeToml } from "./_config-texts.ts";
 import { startConfigs } from "./_configs.ts";
 
@@ -110,7 +111,6 @@ beforeAll(async () => {
 afterAll(() => t?.close());
 
 let files = 0;
-const LONG = process.env.SESSARC_TEST_LONG === "1";
 
 describe("takeover and restore", () => {
   it("leave any file byte for byte as it was, and nothing to do in between", async () => {

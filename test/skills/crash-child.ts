@@ -1,9 +1,7 @@
 /** Does actions on skills and kills itself, without a word, before the nth call that changes something on the disk. */
-import fs from "node:fs";
-import promises from "node:fs/promises";
-import { syncBuiltinESMExports } from "node:module";
 import { createKernel, loadConfig } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
+import { killBefore } from "../kill-at.ts";
 import { type Action, act } from "./actions.ts";
 
 const { home, killAt, actions } = JSON.parse(process.argv[2] ?? "") as {
@@ -12,24 +10,7 @@ const { home, killAt, actions } = JSON.parse(process.argv[2] ?? "") as {
   actions: Action[];
 };
 
-/** The first `open` of a file to write stands for its writes. */
-const CHANGES = ["rename", "mkdir", "rm", "rmdir", "unlink", "symlink", "chmod", "open", "writeFile"] as const;
-let calls = 0;
-let armed = false;
-
-function arm(owner: object, name: string): void {
-  const original: unknown = Reflect.get(owner, name);
-  if (typeof original !== "function") return;
-  Reflect.set(owner, name, (...args: unknown[]) => {
-    if (armed && ++calls === killAt) process.kill(process.pid, "SIGKILL");
-    return Reflect.apply(original, owner, args);
-  });
-}
-for (const name of CHANGES) {
-  arm(promises, name);
-  arm(fs, `${name}Sync`);
-}
-syncBuiltinESMExports();
+const disk = killBefore(killAt);
 
 const env = { home, platform: process.platform, env: { HOME: home } };
 const config = await loadConfig({ cwd: home, env, flags: { dataDir: `${home}/data` } });
@@ -42,9 +23,9 @@ const kernel = await createKernel({
 });
 for (const action of actions) {
   // What others do is not cut in half.
-  armed = action.do !== "plant" && action.do !== "edit";
+  disk.armed = action.do !== "plant" && action.do !== "edit";
   await act(kernel, action);
 }
-armed = false;
+disk.armed = false;
 await kernel.close();
-process.stdout.write(String(calls));
+process.stdout.write(String(disk.calls));

@@ -108,8 +108,10 @@ async function applyService({ services }: HubParts, step: ServiceStep, run: Run,
     return;
   }
   const known = await services.get(id);
+  // Who signed in here stays so: no file says anything of it. Other credentials stand in the file's environment and headers.
+  const stays = known.credential?.kind === "oauth" && fields?.transport !== "stdio";
   const patch: ServicePatch = {
-    ...(fields && { ...fields, credential: null, enabled: known.enabled }),
+    ...(fields && { ...fields, enabled: known.enabled, ...(!stays && { credential: null }) }),
     ...(fields && { policy: { ...fields.policy, tools: known.policy.tools } }),
     ...(id !== "sessarc" && {
       scope: {
