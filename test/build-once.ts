@@ -1,5 +1,5 @@
 /** Builds that test files share: whoever asks first makes it, the others wait; a killed run leaves nothing that blocks. */
-import { readdir, stat } from "node:fs/promises";
+import { mkdir, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -24,6 +24,8 @@ export interface Build {
 
 /** Makes it unless it is newer than all its sources. Processes that ask at the same time wait for one of them. */
 export async function buildOnce(build: Build): Promise<void> {
+  // Not by the lock, which makes its folder for nobody else: some tests run what stands here as another user.
+  await mkdir(CACHE, { recursive: true });
   while (!(await isFresh(build))) {
     const lock = await acquireLock(join(CACHE, `${build.name}.lock`)).catch((error: unknown) => {
       if (isSessarcError(error) && error.code === "ARCHIVE_LOCKED") return undefined;

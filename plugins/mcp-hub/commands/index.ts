@@ -4,7 +4,7 @@ import type { Command } from "sessarc";
 const mcp: Command = {
   name: "mcp",
   summary: "Bridges stdio to the hub of tool servers; lists and tests them, takes over those of the tools",
-  usage: "[list | add <id> … | remove <id> | test <id> | sign-in <id> | log | scan | takeover <name…> | restore [id…]]",
+  usage: "[list | add <id> … | remove|test|sign-in <id> | log | scan | takeover <name…> | restore [id…]]",
   options: {
     client: { type: "string" },
     project: { type: "string" },
