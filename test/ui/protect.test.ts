@@ -124,7 +124,7 @@ describeUi("dashboard: protect and share", () => {
     const { page } = stage;
     await visit(stage, "/feedback");
     await page.getByLabel("What do you want to say?").fill("Replay is fine");
-    const shown = page.getByRole("region", { name: "Exactly this would leave the machine" });
+    const shown = page.getByRole("region", { name: "Exactly this" });
     await shown.getByText(/"message":"Replay is fine"/).waitFor();
     const bytes = JSON.parse(await shown.locator("pre").innerText());
     await sound(stage, "feedback");

@@ -19,7 +19,6 @@ export const en = {
   notIsolated: "Commands cannot be isolated on this machine: {reason}",
   allow: "Run commands all the same, with my rights",
   noSteps: "No call of this session changed a file or ran a command.",
-  sandbox: "Sandbox",
   files: "{n} file|{n} files",
   open: "Open folder",
   steps: "Steps",

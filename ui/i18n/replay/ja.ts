@@ -20,7 +20,6 @@ export const words: ReplayWords = {
   notIsolated: "このマシンではコマンドを隔離できません: {reason}",
   allow: "それでも自分の権限でコマンドを実行する",
   noSteps: "このセッションにはファイルの変更もコマンドもありません。",
-  sandbox: "サンドボックス",
   files: "{n} ファイル",
   open: "フォルダーを開く",
   steps: "手順",

@@ -18,7 +18,6 @@ export const words: ReplayWords = {
   notIsolated: "此机器无法隔离命令：{reason}",
   allow: "仍以我的权限运行命令",
   noSteps: "此会话没有修改文件或运行命令的调用。",
-  sandbox: "沙盒",
   files: "{n} 个文件",
   open: "打开文件夹",
   steps: "步骤",

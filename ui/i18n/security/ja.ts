@@ -110,9 +110,10 @@ export const words: SecurityWords = {
   "about.praise": "良かったこと",
   email: "返信用メール",
   optional: "任意",
-  preview: "マシンの外に出るのは正確にこれだけです",
+  preview: "正確にこれだけ",
   previewTo: "送信すると {relay} へ:",
-  previewNone: "何も外に出ません。中継先が設定されていません。ファイルにはこの行が加わります:",
+  previewNone:
+    "何も外に出ません。中継先が設定されていません。設定されていれば正確にこれが送られ、ファイルには時刻とともに残ります。",
   send: "保存して送信",
   keep: "保存",
   sent: "保存して送信しました",
