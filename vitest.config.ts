@@ -1,18 +1,7 @@
 import { availableParallelism } from "node:os";
-import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import Sequencer from "./test/_sequence.ts";
-
-const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-
-/** Our packages by name, as their sources. */
-export const alias = [
-  { find: /^sessarc$/, replacement: here("core/index.ts") },
-  { find: /^sessarc\/(adapter|terminal)$/, replacement: `${here("core")}/$1/index.ts` },
-  { find: /^sessarc\/test$/, replacement: here("test/published.ts") },
-  { find: /^sessarc\/plugins$/, replacement: here("plugins/index.ts") },
-  { find: /^sessarc\/plugins\/(.+)$/, replacement: `${here("plugins")}/$1/index.ts` },
-];
+import { alias } from "./test/alias.ts";
 
 export default defineConfig({
   resolve: { alias },

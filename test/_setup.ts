@@ -6,6 +6,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadConfig, type Served, type ServeOptions, serve } from "sessarc";
 import { onTestFinished } from "vitest";
+import { alias } from "./alias.ts";
 import { testEnv } from "./kernel.ts";
 
 export async function makeTempDir(): Promise<string> {
@@ -108,6 +109,7 @@ export async function bundleScript(name: string): Promise<{ script: string; remo
   const options = { outDir: folder, ssr: here(name), target: "node20", minify: false, rollupOptions: { output } };
   // As in a source checkout: what the built package carries along is taken from node_modules.
   const define = { "import.meta.url": JSON.stringify(new URL("../core/index.ts", import.meta.url).href) };
-  await build({ configFile: false, logLevel: "error", define, build: options });
+  // One copy of the kernel: what plugins import by name is the sources, too.
+  await build({ configFile: false, logLevel: "error", define, resolve: { alias }, build: options });
   return { script: join(folder, "main.mjs"), remove: () => rm(folder, { recursive: true, force: true }) };
 }

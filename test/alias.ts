@@ -1,0 +1,12 @@
+/** Our packages by name, as their sources. */
+import { fileURLToPath } from "node:url";
+
+const here = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+export const alias = [
+  { find: /^sessarc$/, replacement: here("core/index.ts") },
+  { find: /^sessarc\/(adapter|terminal)$/, replacement: `${here("core")}/$1/index.ts` },
+  { find: /^sessarc\/test$/, replacement: here("test/published.ts") },
+  { find: /^sessarc\/plugins$/, replacement: here("plugins/index.ts") },
+  { find: /^sessarc\/plugins\/(.+)$/, replacement: `${here("plugins")}/$1/index.ts` },
+];
