@@ -104,7 +104,7 @@ export function deferred<T = void>() {
 export async function bundleScript(name: string): Promise<{ script: string; remove(): Promise<void> }> {
   const { build } = await import("vite");
   const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-  const folder = here(`../node_modules/.cache/sessarc-test/${basename(name, ".ts")}-${process.pid}`);
+  const folder = here(`../node_modules/.cache/sessarc-scripts/${basename(name, ".ts")}-${process.pid}`);
   const output = { entryFileNames: "main.mjs", chunkFileNames: "[name]-[hash].mjs" };
   const options = { outDir: folder, ssr: here(name), target: "node20", minify: false, rollupOptions: { output } };
   // As in a source checkout: what the built package carries along is taken from node_modules.

@@ -77,17 +77,18 @@ describeUi("dashboard: a live connection that is lost", () => {
     await append(1, "after it came back");
     await page.getByRole("button", { name: /Newest \(6 new\)/ }).click();
     await page.locator("article").getByText("after it came back 0").waitFor();
-    const texts = await page.locator("article .prose").allInnerTexts();
-    expect(
-      texts.filter((text) => / it (stopped|was away|came back) \d$/.test(text)).map((text) => text.trim()),
-    ).toEqual([
-      "before it stopped 0",
-      "before it stopped 1",
-      "while it was away 0",
-      "while it was away 1",
-      "while it was away 2",
-      "after it came back 0",
-    ]);
+    // A row is there before its text is set.
+    const texts = async () => (await page.locator("article .prose").allInnerTexts()).map((text) => text.trim());
+    await expect
+      .poll(async () => (await texts()).filter((text) => / it (stopped|was away|came back) \d$/.test(text)))
+      .toEqual([
+        "before it stopped 0",
+        "before it stopped 1",
+        "while it was away 0",
+        "while it was away 1",
+        "while it was away 2",
+        "after it came back 0",
+      ]);
     stage.problems();
   });
 
