@@ -118,9 +118,14 @@ export function parseTail(tail: Buffer, part: TranscriptPart, damaged: (reason: 
   const directory = tail.subarray(sidecarBytes, sidecarBytes + directoryBytes);
   if (crc32(directory, crc32(sidecars)) !== footer.readUInt32LE(8)) throw damaged("checksum of the directory is wrong");
   const { chunks } = JSON.parse(directory.toString("utf8")) as { chunks: PackedEntry[] };
+  let inflated: Uint8Array | undefined;
   return {
     part,
-    sidecars: brotliDecompressSync(sidecars),
+    // Who reads messages has no use for them.
+    get sidecars() {
+      inflated ??= brotliDecompressSync(sidecars);
+      return inflated;
+    },
     chunks: chunks.map((c) => ({
       offset: c[0],
       bytes: c[1],

@@ -29,7 +29,8 @@ export interface ChunkEntry {
 export interface PartIndex {
   part: TranscriptPart;
   chunks: ChunkEntry[];
-  sidecars: Uint8Array;
+  /** Inflated when first asked for. */
+  readonly sidecars: Uint8Array;
 }
 
 export interface Transcripts {
