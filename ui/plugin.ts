@@ -57,7 +57,8 @@ export const extensions = shallowReactive({
 export async function loadPlugins(router: Router): Promise<void> {
   await addModules(router);
   extensions.ready = true;
-  // A deep link to a screen that a plugin brought with it.
+  // A deep link to a screen that a plugin brought with it, whichever came first: its module or the screen that knows none.
+  await router.isReady().catch(() => undefined);
   const { name, fullPath } = router.currentRoute.value;
   if (name === "not-found" && router.resolve(fullPath).name !== "not-found") await router.replace(fullPath);
 }

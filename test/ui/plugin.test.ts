@@ -96,6 +96,19 @@ describeUi("dashboard: plugins", () => {
     stage.problems(); // the 404 that was asked for
   });
 
+  it("has its screen at once when its module is there before the screen of unknown addresses", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.route(/\/not-found-[^/]+\.js/, async (route) => {
+      await page.getByRole("link", { name: "Hello" }).waitFor();
+      await route.continue();
+    });
+    await visit(stage, "/hello");
+    await page.getByRole("heading", { name: "Hello from a plugin" }).waitFor();
+    await page.unroute(/\/not-found-[^/]+\.js/);
+    stage.problems(); // of the plugin that fails
+  });
+
   it("shows the sample plugin of the playground", async () => {
     const stage = get();
     await visit(stage, "/words");
