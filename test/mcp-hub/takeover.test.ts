@@ -181,7 +181,8 @@ describe("takeover and restore", () => {
         await rm(join(t.home, "data/files/backups"), { recursive: true });
       }),
       // A quarter of them would take the time of many other tests.
-      { numRuns: LONG ? 170 : 12, endOnFailure: true },
+      // The seed is one that found a comment lost behind an empty array of TOML.
+      { numRuns: LONG ? 170 : 12, endOnFailure: true, ...(!LONG && { seed: 735_016_036 }) },
     );
     expect(files).toBeGreaterThan(LONG ? 500 : 12);
   });

@@ -52,7 +52,19 @@ async function editToml(text: string, edits: readonly ConfigEdit[], wanted: Json
   const found = edited === undefined ? undefined : await parseConfig(edited, "toml").catch(() => undefined);
   if (edited !== undefined && isDeepStrictEqual(found, wanted)) return edited;
   const { patch } = await import("@decimalturn/toml-patch");
-  return patch(text, wanted);
+  return keepComments(text, patch(text, wanted));
+}
+
+/** The parser's patch forgets a comment behind an empty array: put back behind the line it stood on. */
+function keepComments(text: string, patched: string): string {
+  const lines = patched.split("\n");
+  for (const line of text.split("\n")) {
+    const code = /^(.*?\[\s*\])\s*#/.exec(line)?.[1];
+    if (code === undefined || lines.includes(line)) continue;
+    const at = lines.findIndex((one) => one.trimEnd() === code);
+    if (at >= 0) lines[at] = line;
+  }
+  return lines.join("\n");
 }
 
 const isTable = (value: Json): value is { [key: string]: Json } => isRecord(value);
