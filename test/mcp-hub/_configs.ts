@@ -62,3 +62,11 @@ export function over(t: TestKernel) {
       ),
   };
 }
+
+export type Configs = Awaited<ReturnType<typeof startConfigs>>;
+
+export const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+export const claude = (mcpServers: object, more: object = {}) => json({ numStartups: 3, mcpServers, ...more });
+export const shapes = (entries: readonly WireScanEntry[]) =>
+  entries.map(({ name, class: of, conflict }) => [name, of, conflict]);
+export const services = (t: Configs) => t.kernel.inject("mcp").services;

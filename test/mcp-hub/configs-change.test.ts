@@ -3,17 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { WireScanEntry } from "../../plugins/mcp-hub/index.ts";
 import { letters } from "../security/_samples.ts";
-import { startConfigs } from "./_configs.ts";
-
-type Configs = Awaited<ReturnType<typeof startConfigs>>;
-
-const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
-const claude = (mcpServers: object, more: object = {}) => json({ numStartups: 3, mcpServers, ...more });
-const shapes = (entries: readonly WireScanEntry[]) =>
-  entries.map(({ name, class: of, conflict }) => [name, of, conflict]);
-const services = (t: Configs) => t.kernel.inject("mcp").services;
-/** As in texts for variables, which no template is to fill in. */
-const _variable = (name: string) => `$\{${name}}`;
+import { claude, json, services, shapes, startConfigs } from "./_configs.ts";
 
 describe("takeover", () => {
   it("a file that changed since the scan is 409 and untouched; so are all others", async () => {

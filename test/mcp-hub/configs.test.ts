@@ -3,15 +3,8 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { WireScanEntry } from "../../plugins/mcp-hub/index.ts";
-import { startConfigs } from "./_configs.ts";
+import { type Configs, claude, json, services, shapes, startConfigs } from "./_configs.ts";
 
-type Configs = Awaited<ReturnType<typeof startConfigs>>;
-
-const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
-const claude = (mcpServers: object, more: object = {}) => json({ numStartups: 3, mcpServers, ...more });
-const shapes = (entries: readonly WireScanEntry[]) =>
-  entries.map(({ name, class: of, conflict }) => [name, of, conflict]);
-const services = (t: Configs) => t.kernel.inject("mcp").services;
 /** As in texts for variables, which no template is to fill in. */
 const variable = (name: string) => `$\{${name}}`;
 

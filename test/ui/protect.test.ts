@@ -4,24 +4,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { violations } from "./axe.ts";
-import { describeUi, painted, type Stage, sessionId, useStage, visit } from "./browser.ts";
-import { looks } from "./probes.ts";
-
-/** The page as it stands, at three widths in both themes. */
-async function sound(stage: Stage, where: string): Promise<void> {
-  for (const [width, colorScheme] of [
-    [1440, "light"],
-    [1024, "dark"],
-    [390, "light"],
-  ] as const) {
-    await stage.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await stage.page.setViewportSize({ width, height: 900 });
-    await painted(stage.page);
-    expect(await violations(stage), `${where} ${width}`).toEqual([]);
-    expect(await looks(stage.page), `${where} ${width}`).toEqual([]);
-  }
-  await stage.page.setViewportSize({ width: 1440, height: 900 });
-}
+import { describeUi, sessionId, useStage, visit } from "./browser.ts";
+import { sound } from "./sound.ts";
 
 describeUi("dashboard: protect and share", () => {
   const get = useStage();

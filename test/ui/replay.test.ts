@@ -2,9 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { violations } from "./axe.ts";
-import { describeUi, painted, sessionId, useStage, visit } from "./browser.ts";
-import { looks } from "./probes.ts";
+import { describeUi, sessionId, useStage, visit } from "./browser.ts";
+import { sound } from "./sound.ts";
 
 describeUi("dashboard: replay", () => {
   const get = useStage();
@@ -44,18 +43,7 @@ describeUi("dashboard: replay", () => {
     expect((await plan()).steps.map((one) => one.state)).toEqual(["done", "pending", "pending", "pending"]);
     expect(stage.problems()).toEqual([]);
 
-    for (const [width, colorScheme] of [
-      [1440, "light"],
-      [1024, "dark"],
-      [390, "light"],
-    ] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      await page.setViewportSize({ width, height: 900 });
-      await painted(page);
-      expect(await violations(stage), `${width}`).toEqual([]);
-      expect(await looks(page), `${width}`).toEqual([]);
-    }
-    await page.setViewportSize({ width: 1440, height: 900 });
+    await sound(stage, "replay");
     await page.getByRole("button", { name: "Leave out" }).click();
     await page.getByRole("button", { name: "Do this step" }).click();
     await page.getByRole("button", { name: "Go on" }).click();

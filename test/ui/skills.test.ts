@@ -3,9 +3,8 @@ import { lstat, mkdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
-import { violations } from "./axe.ts";
-import { describeUi, painted, useStage, visit } from "./browser.ts";
-import { looks } from "./probes.ts";
+import { describeUi, useStage, visit } from "./browser.ts";
+import { sound } from "./sound.ts";
 
 const text = (name: string, words: string) =>
   `---\nname: ${name}\ndescription: ${words}\n---\n\n# ${name}\n\nRead **first**.\n`;
@@ -88,25 +87,13 @@ describeUi("dashboard: skills", () => {
 
   it("is accessible and well laid out with skills in it, at three widths in both themes", async () => {
     const stage = get();
-    const { page } = stage;
     for (const path of [
       "/skills",
       "/skills/scan",
       ...["content", "links", "versions", "use"].map((tab) => `/skills/review?tab=${tab}`),
     ]) {
       await visit(stage, path);
-      for (const [width, colorScheme] of [
-        [1440, "light"],
-        [1024, "dark"],
-        [390, "light"],
-      ] as const) {
-        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-        await page.setViewportSize({ width, height: 900 });
-        await painted(page);
-        expect(await violations(stage), `${path} ${width}`).toEqual([]);
-        expect(await looks(page), `${path} ${width}`).toEqual([]);
-      }
+      await sound(stage, path);
     }
-    await page.setViewportSize({ width: 1440, height: 900 });
   });
 });
