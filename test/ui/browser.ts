@@ -109,7 +109,9 @@ export function useStage(options: StageOptions = {}): () => Stage {
     page.setDefaultTimeout(LIMIT);
     const seen: string[] = [];
     page.on("pageerror", (error) => seen.push(`page: ${error.message}`));
-    page.on("console", (message) => message.type() === "error" && seen.push(`console: ${message.text()}`));
+    page.on("console", (message) => {
+      if (message.type() === "error") seen.push(`console: ${message.text()} ${message.location().url}`);
+    });
     page.on(
       "request",
       (request) =>
