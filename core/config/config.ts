@@ -8,6 +8,7 @@ import { SessarcError } from "../errors/error.ts";
 import type { DriverConfig } from "../storage/driver.ts";
 import { defaultDataDir } from "../utils/path.ts";
 import { nearest } from "../utils/text.ts";
+import { fixedBy, relayUrl, valuesOf } from "./settable.ts";
 
 /** Ports tried first. */
 export const PORTS = { standalone: 41730, dev: 4173 } as const;
@@ -86,7 +87,7 @@ const schema = v.strictObject({
   autoImport: v.optional(v.boolean()),
   sync: v.optional(v.boolean()),
   prices: v.optional(record),
-  feedback: v.optional(v.strictObject({ relay: v.optional(v.nullable(v.pipe(v.string(), v.url("is not a URL")))) })),
+  feedback: v.optional(v.strictObject({ relay: v.optional(v.nullable(relayUrl)) })),
   storage: v.optional(
     v.strictObject({ driver: v.optional(v.strictObject({ name: v.string(), options: v.optional(record) })) }),
   ),
@@ -161,7 +162,7 @@ export function resolveConfig(
   const set: UserConfig = { ...file, ...readEnvironment(env.env), ...defined(flags) };
   const mode = flags.dev ? "dev" : "standalone";
   const host = set.host ?? "127.0.0.1";
-  return {
+  const config = {
     mode,
     host,
     port: set.port ?? PORTS[mode],
@@ -183,7 +184,8 @@ export function resolveConfig(
     mcp: set.mcp ?? {},
     auth: !isLoopback(host) || (set.auth ?? false),
     open: set.open ?? true,
-  };
+  } satisfies Omit<LoadedConfig, "settable">;
+  return { ...config, settable: { fixed: fixedBy(flags), configured: valuesOf(config) } };
 }
 
 /** For configurations that were not loaded from a file: names are taken as they are. */

@@ -11,6 +11,7 @@ import { defaultConfigDir } from "../utils/path.ts";
 import { type ConfigFlags, checkConfig, type LoadedConfig, resolveConfig, type UserConfig } from "./config.ts";
 import { machineEnv } from "./env.ts";
 import { importModule, resolveModule } from "./module.ts";
+import { applySettings } from "./settable.ts";
 import { readSettings } from "./settings.ts";
 
 export interface LoadConfigOptions {
@@ -35,7 +36,10 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     env,
     cwd,
   );
-  return { ...config, sources: (await readSettings(config.dataDir)).sources };
+  const { sources, values } = await readSettings(config.dataDir);
+  for (const key of config.settable.fixed) delete values[key];
+  applySettings(config, values);
+  return { ...config, sources };
 }
 
 /** The first configuration file of these folders. */

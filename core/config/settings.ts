@@ -2,32 +2,57 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
+import type { SettingValues } from "../contract/config.ts";
 import { SessarcError } from "../errors/error.ts";
 import { writeFileAtomic } from "../utils/atomic.ts";
 import { isGone } from "../utils/gone.ts";
 import { makeFolder } from "../utils/make-folder.ts";
+import { settingsSchema } from "./settable.ts";
 
 export interface Settings {
   /** Folders added by tool, absolute. */
   sources: Readonly<Record<string, readonly string[]>>;
+  /** Keys of the configuration that were set here. */
+  values: Partial<SettingValues>;
+  /** Prices of models, dollars per million tokens; what each may hold is checked by who reads them. */
+  prices: Readonly<Record<string, unknown>>;
 }
 
-const schema = v.looseObject({ sources: v.optional(v.record(v.string(), v.array(v.string()))) });
+const schema = v.looseObject({
+  sources: v.optional(v.record(v.string(), v.array(v.string())), {}),
+  values: v.optional(settingsSchema, {}),
+  prices: v.optional(v.record(v.string(), v.unknown()), {}),
+});
 const fileOf = (dataDir: string) => join(dataDir, "settings.json");
 
 /** Throws CONFIG_INVALID naming the file when it is none of ours; without one nothing is set. */
 export async function readSettings(dataDir: string): Promise<Settings> {
-  return { sources: (await readWhole(dataDir)).sources ?? {} };
+  return v.parse(schema, await readWhole(dataDir)) as Settings;
 }
 
-/** Replaces what `changes` names and keeps everything else in the file. Resolves when it is on disk. One writer at a time. */
-export async function writeSettings(dataDir: string, changes: Partial<Settings>): Promise<void> {
-  const whole = { ...(await readWhole(dataDir)), ...changes };
-  await makeFolder(dataDir, 0o700);
-  await writeFileAtomic(fileOf(dataDir), `${JSON.stringify(whole, null, 2)}\n`);
+/** Writers wait for each other: each reads the file, changes it and writes it. By data directory. */
+const writing = new Map<string, Promise<void>>();
+
+/** Replaces what `change` answers and keeps everything else in the file. Resolves when it is on disk. */
+export function writeSettings(
+  dataDir: string,
+  change: Partial<Settings> | ((now: Settings) => Partial<Settings>),
+): Promise<void> {
+  const write = async () => {
+    const whole = await readWhole(dataDir);
+    const changes = typeof change === "function" ? change(v.parse(schema, whole) as Settings) : change;
+    await makeFolder(dataDir, 0o700);
+    await writeFileAtomic(fileOf(dataDir), `${JSON.stringify({ ...whole, ...changes }, null, 2)}\n`);
+  };
+  const done = (writing.get(dataDir) ?? Promise.resolve()).then(write, write);
+  writing.set(dataDir, done);
+  const forget = () => writing.get(dataDir) === done && writing.delete(dataDir);
+  done.then(forget, forget);
+  return done;
 }
 
-async function readWhole(dataDir: string): Promise<v.InferOutput<typeof schema>> {
+/** The file's own content, checked and otherwise as it stands. */
+async function readWhole(dataDir: string): Promise<Record<string, unknown>> {
   const where = fileOf(dataDir);
   let text: string;
   try {
@@ -37,7 +62,7 @@ async function readWhole(dataDir: string): Promise<v.InferOutput<typeof schema>>
     throw error;
   }
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
-  if (result.success) return result.output;
+  if (result.success) return JSON.parse(text) as Record<string, unknown>;
   const key = (result.issues[0].path ?? []).map((step) => String(step.key)).join(".") || "the file";
   throw new SessarcError("CONFIG_INVALID", { key, where, reason: result.issues[0].message });
 }

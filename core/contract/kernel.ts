@@ -4,7 +4,7 @@ import type { MaybePromise } from "../utils/async.ts";
 import type { Pool } from "../workers/pool.ts";
 import type { Access } from "./access.ts";
 import type { AdapterEnv } from "./adapter.ts";
-import type { ResolvedConfig } from "./config.ts";
+import type { ResolvedConfig, SettingKey } from "./config.ts";
 import type { Registry } from "./registry.ts";
 import type { DoctorReport, StatusReport } from "./reports.ts";
 
@@ -23,6 +23,8 @@ export interface KernelHooks {
   "kernel:ready": (kernel: Kernel) => MaybePromise<void>;
   "kernel:close": (kernel: Kernel) => MaybePromise<void>;
   "plugin:loaded": (info: { name: string; ms: number }) => MaybePromise<void>;
+  /** Keys that can change did; `kernel.config` holds them already. */
+  "settings:changed": (info: { keys: readonly SettingKey[] }) => MaybePromise<void>;
   /** GET /api/status: plugins add their section by setting a key of `report`. */
   "status:collect": (report: StatusReport) => MaybePromise<void>;
   /** `sessarc doctor`: plugins push checks of their own, and mend when `report.fix` is set. */

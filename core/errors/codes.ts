@@ -34,6 +34,7 @@ export interface ErrorParams {
   CONFIG_UNKNOWN_KEY: { key: string; where: string; nearest?: string | undefined };
   CONFIG_INVALID: { key: string; where: string; reason: string };
   CONFIG_UNREADABLE: { file: string; reason: string };
+  SETTING_FIXED: { key: string };
   PORT_TAKEN: { port: number; host: string };
   HOST_UNUSABLE: { host: string; port: number; reason: string };
   WATCH_FAILED: { root: string; reason: string };
@@ -167,6 +168,11 @@ export const CORE_ERRORS = {
     fix: (p) => (p.nearest ? `Did you mean "${p.nearest}"?` : undefined),
   },
   CONFIG_INVALID: { status: 500, why: (p) => `"${p.key}" in ${p.where}: ${p.reason}` },
+  SETTING_FIXED: {
+    status: 409,
+    why: (p) => `"${p.key}" was set on the command line and holds for this run`,
+    fix: () => "Start the service without that flag to change it here.",
+  },
   CONFIG_UNREADABLE: { status: 500, why: (p) => `The configuration ${p.file} cannot be read: ${p.reason}` },
   PORT_TAKEN: {
     status: 500,
@@ -273,6 +279,7 @@ type CoreCode =
   | "CONFIG_UNKNOWN_KEY"
   | "CONFIG_INVALID"
   | "CONFIG_UNREADABLE"
+  | "SETTING_FIXED"
   | "PORT_TAKEN"
   | "HOST_UNUSABLE"
   | "WATCH_FAILED"

@@ -5,6 +5,7 @@ import { defineRoute, type RoutesOf } from "../contract/route.ts";
 import { toOpenApi } from "../http/openapi.ts";
 import { checkKernel, checkMachine } from "./doctor.ts";
 import type { WritableRegistry } from "./registry.ts";
+import { settingsRoutes } from "./settings.ts";
 import { collectStatus } from "./status.ts";
 
 const routesOver = (registry: WritableRegistry) =>
@@ -22,6 +23,7 @@ const routesOver = (registry: WritableRegistry) =>
       summary: "Plugins with their routes, hooks, services and load time, and those that were left out",
       handler: () => ({ plugins: registry.describe(), problems: registry.problems }),
     }),
+    ...settingsRoutes,
     defineRoute({
       method: "GET",
       path: "/status",

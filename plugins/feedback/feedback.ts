@@ -56,7 +56,8 @@ const TRIES = 30;
 
 export function createFeedback(kernel: Kernel): Feedback {
   const { db, dataDir } = kernel.storage;
-  const address = kernel.config.feedback.relay;
+  /** Null: nowhere. It may change at any time. */
+  const relayAddress = () => kernel.config.feedback.relay;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<number> | undefined;
 
@@ -86,8 +87,8 @@ export function createFeedback(kernel: Kernel): Feedback {
     }
   }
 
-  async function send({ id, body, attempts }: Waiting, now: number): Promise<string | null> {
-    const reason = await relay(address as string, body, kernel.closing);
+  async function send(address: string, { id, body, attempts }: Waiting, now: number): Promise<string | null> {
+    const reason = await relay(address, body, kernel.closing);
     if (reason === null || attempts + 1 >= TRIES) {
       await db.run("delete from feedback_outbox where id = ?", [id]);
     } else {
@@ -105,14 +106,15 @@ export function createFeedback(kernel: Kernel): Feedback {
     );
     let taken = 0;
     for (const entry of due) {
-      if (kernel.closing.aborted) break;
-      if ((await send(entry, now)) === null) taken++;
+      const address = relayAddress();
+      if (kernel.closing.aborted || address === null) break;
+      if ((await send(address, entry, now)) === null) taken++;
     }
     return taken;
   }
 
   function plan(ms: number): void {
-    if (address === null || kernel.closing.aborted) return;
+    if (relayAddress() === null || kernel.closing.aborted) return;
     clearTimeout(timer);
     timer = setTimeout(() => {
       feedback
@@ -131,6 +133,7 @@ export function createFeedback(kernel: Kernel): Feedback {
     async add(entry) {
       const fields = await fieldsOf(entry);
       const { id } = fields;
+      const address = relayAddress();
       await log({ ...fields, at: new Date().toISOString() });
       if (address === null) return { id, stored: true, forwarded: false, reason: "No relay is configured" };
       const body = JSON.stringify(fields);
@@ -141,15 +144,16 @@ export function createFeedback(kernel: Kernel): Feedback {
         body,
         now + MINUTE,
       ]);
-      const reason = await send({ id, body, attempts: 0 }, now);
+      const reason = await send(address, { id, body, attempts: 0 }, now);
       return { id, stored: true, forwarded: reason === null, reason };
     },
     async state() {
       const row = await db.get<{ n: number }>("select count(*) as n from feedback_outbox");
+      const address = relayAddress();
       return { relay: address === null ? null : withoutCredentials(address), waiting: row?.n ?? 0 };
     },
     flush(now = Date.now()) {
-      if (address === null) return Promise.resolve(0);
+      if (relayAddress() === null) return Promise.resolve(0);
       running ??= sendDue(now).finally(() => {
         running = undefined;
       });

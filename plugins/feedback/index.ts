@@ -40,6 +40,9 @@ export default definePlugin({
       status.feedback = await feedback.state();
     });
     kernel.hooks.hook("kernel:ready", () => feedback.start());
+    kernel.hooks.hook("settings:changed", ({ keys }) => {
+      if (keys.includes("feedback.relay")) feedback.start();
+    });
     kernel.onClose(() => feedback.stop());
   },
 });

@@ -6,11 +6,14 @@ const LIMIT = 64;
 export interface Answers {
   /** The answer to `question` for this generation; concurrent callers share one computation. */
   get<T>(question: string, generation: number, compute: () => Promise<T>): Promise<T>;
+  /** Forgets them all: what they were computed with changed. */
+  clear(): void;
 }
 
 export function createAnswers(): Answers {
   const kept = new BoundedMap<string, { generation: number; answer: Promise<unknown> }>(LIMIT);
   return {
+    clear: () => kept.clear(),
     get<T>(question: string, generation: number, compute: () => Promise<T>): Promise<T> {
       const known = kept.get(question);
       if (known?.generation === generation) {

@@ -1,5 +1,6 @@
 /** Usage, cost and analytics over the archive. */
-import { definePlugin, type MaybePromise, type RoutesOf } from "sessarc";
+import { definePlugin, type MaybePromise, type RoutesOf, readSettings } from "sessarc";
+import "./errors.ts";
 import { zoneOf } from "./figures/buckets.ts";
 import { readPrices, writePrices } from "./prices/price-cache.ts";
 import { createPricing, type Pricing } from "./prices/pricing.ts";
@@ -7,6 +8,7 @@ import { activityRoutes } from "./routes/activity.ts";
 import { analyticsRoutes } from "./routes/analytics.ts";
 import { insightsRoutes } from "./routes/insights.ts";
 import { ledgerRoutes } from "./routes/ledger.ts";
+import { priceRoutes } from "./routes/prices.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { usageRoutes } from "./routes/usage.ts";
 import { createInsights, type Insights } from "./service.ts";
@@ -19,8 +21,8 @@ export type { Activity, ProjectActivity } from "./routes/activity.ts";
 export type { ProjectAnalytics, ProjectDay, ProjectTotals } from "./routes/analytics.ts";
 export type { DayByTool, InsightsAnswer, InsightsReport, Sums } from "./routes/insights.ts";
 export type { Ledger } from "./routes/ledger.ts";
+export type { PriceList } from "./routes/prices.ts";
 export type { SessionContext, SessionFigures } from "./routes/session.ts";
-export type { PriceList } from "./routes/usage.ts";
 export type { Insights } from "./service.ts";
 
 /** A service has prices and figures ready before somebody looks; a command is done before that. */
@@ -28,6 +30,7 @@ const WARM_AFTER_MS = 500;
 
 export const routes = [
   ...usageRoutes,
+  ...priceRoutes,
   ...analyticsRoutes,
   ...activityRoutes,
   ...insightsRoutes,
@@ -42,6 +45,7 @@ export default definePlugin({
   async setup(kernel) {
     const { files } = kernel.storage;
     const pricing = createPricing(kernel.config.prices, await readPrices(files));
+    pricing.setOwn((await readSettings(kernel.config.dataDir)).prices);
     kernel.provide("pricing", pricing);
     const insights = createInsights(kernel, pricing);
     kernel.provide("insights", insights);

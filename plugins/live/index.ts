@@ -27,6 +27,9 @@ export default definePlugin((options: LiveOptions | undefined) => ({
     const sync = createSync(kernel, options?.sync);
     kernel.provide("sync", sync);
     kernel.hooks.hook("session:replaced", () => sync.imported());
+    kernel.hooks.hook("settings:changed", async ({ keys }) => {
+      if (keys.includes("sync") || keys.includes("autoImport")) await sync.configured();
+    });
     kernel.hooks.hook("sources:changed", () => sync.placesChanged());
     kernel.hooks.hook("status:collect", (report) => {
       const past = typeof report.sync === "object" && !Array.isArray(report.sync) ? report.sync : {};

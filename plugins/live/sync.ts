@@ -20,6 +20,8 @@ export interface Sync {
   resume(): Promise<void>;
   /** An import stored something: from the first one on the archive is kept up to date. */
   imported(): void;
+  /** `sync` or `autoImport` were switched. */
+  configured(): Promise<void>;
   /** Folders of a tool were added or taken away. */
   placesChanged(): Promise<void>;
   close(): Promise<void>;
@@ -46,7 +48,8 @@ const MANY = 5_000;
 
 export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync {
   const { startMs, quietMs, maxWaitMs, rootsMs, fullMs } = { ...TIMES, ...times };
-  const enabled = (kernel.config.sync || kernel.config.autoImport) && !kernel.storage.readOnly;
+  /** Both keys may change while the service runs. */
+  const isOn = () => (kernel.config.sync || kernel.config.autoImport) && !kernel.storage.readOnly;
   const archive = () => kernel.inject("archive");
   let pending = new Set<string>();
   let full = false;
@@ -78,7 +81,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
   }
 
   function plan(): void {
-    if (closed || paused || running || (pending.size === 0 && !full)) return;
+    if (closed || paused || running || !isOn() || (pending.size === 0 && !full)) return;
     clearTimeout(timer);
     const now = performance.now();
     const wait = Math.max(Math.min(quietMs, since + maxWaitMs - now), restUntil - now, 0);
@@ -157,7 +160,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
   }
 
   function begin(): void {
-    if (!enabled || roots || closed) return;
+    if (!isOn() || roots || closed) return;
     roots = createRoots(kernel, add);
     const every = (ms: number, work: () => void) => {
       const interval = setInterval(work, ms);
@@ -194,7 +197,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
 
   const self: Sync = {
     status: () => ({
-      mode: !roots ? "off" : paused ? "paused" : roots.polling || silent ? "polling" : "watching",
+      mode: !roots || !isOn() ? "off" : paused ? "paused" : roots.polling || silent ? "polling" : "watching",
       lastAt: archive().importer.lastSyncAt,
       nextAt: nextFull === undefined || paused ? null : new Date(nextFull).toISOString(),
       pending: pending.size,
@@ -212,6 +215,10 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
       await kernel.notify("sync:changed", self.status());
     },
     imported: begin,
+    async configured() {
+      start();
+      await kernel.notify("sync:changed", self.status());
+    },
     placesChanged: async () => roots?.check(),
     async close() {
       closed = true;
@@ -223,7 +230,10 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     },
   };
 
-  if (enabled) {
+  /** Begins where there is something to keep up to date, and goes on with what came while it was off. */
+  function start(): void {
+    if (!isOn()) return;
+    plan();
     if (kernel.config.autoImport) begin();
     else
       void kernel.storage.db
@@ -231,5 +241,6 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
         .then((row) => (row?.n ?? 0) > 0 && begin())
         .catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "sync" }));
   }
+  start();
   return self;
 }

@@ -1,11 +1,12 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { readSettings } from "sessarc";
 import { createTestKernel, type TestKernel } from "sessarc/test";
 import { beforeEach, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
-import type { ProjectAnalytics, UsageReport } from "../../plugins/insights/index.ts";
+import type { PriceList, ProjectAnalytics, UsageReport } from "../../plugins/insights/index.ts";
 import insights from "../../plugins/insights/index.ts";
 
 let t: TestKernel;
@@ -248,6 +249,41 @@ describe("GET /prices", () => {
       unpriced: ["model-x"],
       overrides: {},
     });
+  });
+
+  it("takes a price of the user's own, counts with it at once, keeps it over a start, and lets it go again", async () => {
+    await write(log(1), [
+      reply({ at: "2026-11-01T10:00:00.000Z", id: "a", output: 1_000_000 }),
+      reply({ at: "2026-11-01T10:00:00.000Z", id: "b", output: 1_000_000, model: "host/model-x" }),
+    ]);
+    await importAll();
+    const report = () => t.json<UsageReport>("/api/usage?by=model&tz=UTC");
+    const before = await report();
+    expect(before).toMatchObject({ unpriced: ["host/model-x"], overridden: [] });
+    const price = { model: "host/model-x", input: 0, output: 2.5 };
+    const set = await t.send<PriceList>("POST", "/api/prices", price);
+    expect(set.body.own["host/model-x"]).toEqual({
+      input: 0,
+      output: 2.5,
+      cacheWrite5m: 0,
+      cacheWrite1h: 0,
+      cacheRead: 0,
+    });
+    expect(set.body.models.map(({ model, origin }) => [model, origin])).toContainEqual(["host/model-x", "override"]);
+    const after = await report();
+    expect(after).toMatchObject({ unpriced: [], overridden: ["host/model-x"] });
+    expect(after.totals.cost.microdollars - before.totals.cost.microdollars).toBe(2_500_000);
+    const sessions = await t.json<{ sessions: { cost: { microdollars: number } }[] }>("/api/sessions");
+    expect(sessions.sessions[0]?.cost.microdollars).toBe(after.totals.cost.microdollars);
+    const { sources, prices } = await readSettings(t.kernel.config.dataDir);
+    expect([sources, prices]).toEqual([{}, { "host/model-x": { input: 0, output: 2.5 } }]);
+    const gone = await t.send("DELETE", "/api/prices?model=host%2Fmodel-x");
+    expect(gone.status).toBe(200);
+    expect(await report()).toEqual(before);
+    const again = await t.send("DELETE", "/api/prices?model=host%2Fmodel-x");
+    expect(again).toMatchObject({ status: 404, body: { code: "PRICE_NOT_SET", fix: expect.any(String) } });
+    for (const output of [-1, "2", 1e9, null])
+      expect((await t.send("POST", "/api/prices", { ...price, output })).status).toBe(400);
   });
 });
 

@@ -40,6 +40,8 @@ export interface UsageReport {
   evidence: UsageEvidence;
   /** Models with tokens and without a price. */
   unpriced: string[];
+  /** Models whose price is the user's own. */
+  overridden: string[];
 }
 
 /** The report over `sessions`. Linear in their quarter-hours. */
@@ -104,6 +106,9 @@ export async function report(
     totals: total,
     evidence,
     unpriced: total.cost.unpriced,
+    overridden: Object.keys(total.usage)
+      .filter((model) => prices.price(model)?.origin === "override")
+      .sort(),
   };
 }
 

@@ -57,7 +57,7 @@ export class Tally {
   }
 }
 
-export type Prices = Pick<Pricing, "keyAt" | "cost">;
+export type Prices = Pick<Pricing, "keyAt" | "cost" | "price">;
 
 function add(usage: SessionUsage, key: string, tokens: TokenUsage): void {
   // Models are named by logs: `__proto__` was renamed when the tokens were counted.

@@ -40,7 +40,12 @@ export interface ModelPrice {
 export interface Pricing {
   readonly pricedAt: string;
   readonly source: string;
+  /** The user's prices in force: those of the configuration, and over them those set in the dashboard. */
   readonly overrides: Readonly<Record<string, Rates>>;
+  /** Those set in the dashboard. */
+  readonly own: Readonly<Record<string, Rates>>;
+  /** Replaces them; every price asked for from now on heeds it. Throws CONFIG_INVALID for one that is none. */
+  setOwn(prices: Readonly<Record<string, unknown>>): void;
   /** Undefined for a model nobody gave a price. The first call loads the table (30 ms once); then one map lookup a model. */
   price(model: string): ModelPrice | undefined;
   /** Cost of `usage` in whole millionths of a dollar, at the prices of now. What stands under a key of `keyAt` costs what it did then. */
@@ -60,7 +65,8 @@ export function createPricing(
   overrides: Readonly<Record<string, unknown>> = {},
   given: ReadonlyMap<string, ModelPrice | null> = new Map(),
 ): Pricing {
-  const own = new Map(Object.entries(overrides).map(([model, value]) => [model, toRates(model, value)]));
+  const configured = toPrices(overrides, "the configuration");
+  let own: ReadonlyMap<string, Rates> = new Map();
   const known = new Map<string, ModelPrice | undefined>();
   const said = new Map(given);
   let table: typeof Table | undefined;
@@ -70,7 +76,7 @@ export function createPricing(
   };
 
   const find = (model: string): ModelPrice | undefined => {
-    const rates = own.get(model);
+    const rates = own.get(model) ?? configured.get(model);
     if (rates) return { model, rates, origin: "override", entry: null };
     let price = said.get(model);
     if (price === undefined) {
@@ -94,7 +100,16 @@ export function createPricing(
   const pricing: Pricing = {
     pricedAt: PRICED_AT,
     source: SOURCE,
-    overrides: Object.fromEntries(own),
+    get overrides() {
+      return Object.fromEntries([...configured, ...own]);
+    },
+    get own() {
+      return Object.fromEntries(own);
+    },
+    setOwn(prices) {
+      own = toPrices(prices, "settings.json");
+      known.clear();
+    },
     price(model) {
       if (!known.has(model)) known.set(model, find(model));
       return known.get(model);
@@ -193,9 +208,11 @@ function ratesOf(prices: Readonly<Record<string, unknown>>): Rates | undefined {
   };
 }
 
-function toRates(model: string, value: unknown): Rates {
-  const wrong = (reason: string) =>
-    new SessarcError("CONFIG_INVALID", { key: `prices.${model}`, where: "the configuration", reason });
+const toPrices = (prices: Readonly<Record<string, unknown>>, where: string): ReadonlyMap<string, Rates> =>
+  new Map(Object.entries(prices).map(([model, value]) => [model, toRates(model, value, where)]));
+
+function toRates(model: string, value: unknown, where: string): Rates {
+  const wrong = (reason: string) => new SessarcError("CONFIG_INVALID", { key: `prices.${model}`, where, reason });
   if (!isRecord(value)) throw wrong("is no object such as { input: 3, output: 15, cacheRead: 0.3 }");
   const rate = (name: keyof Rates): number | undefined => {
     const given = value[name];

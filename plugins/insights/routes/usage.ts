@@ -1,10 +1,9 @@
-/** GET /usage and GET /prices: tokens and cost by time, session, model, project or tool. */
+/** GET /usage: tokens and cost by time, session, model, project or tool. */
 import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
 import { zoneOf } from "../figures/buckets.ts";
 import { day, toRange } from "../figures/range.ts";
 import { GROUPS, report, type UsageReport } from "../figures/report.ts";
-import type { ModelPrice, Rates } from "../prices/pricing.ts";
 
 const usage = defineRoute({
   method: "GET",
@@ -48,36 +47,7 @@ const usage = defineRoute({
   },
 });
 
-export interface PriceList {
-  pricedAt: string;
-  source: string;
-  /** Models seen in the archive. */
-  models: ModelPrice[];
-  unpriced: string[];
-  overrides: Readonly<Record<string, Rates>>;
-}
-
-const prices = defineRoute({
-  method: "GET",
-  path: "/prices",
-  summary: "Prices of the models seen, in dollars per million tokens",
-  handler: async ({ kernel }): Promise<PriceList> => {
-    const { cube, pricing } = kernel.inject("insights");
-    const seen = new Set<string>();
-    for (const session of (await cube.figures()).sessions)
-      for (let i = 0; i < session.tokenSlots; i++) seen.add(session.tokens(i).model);
-    const models = [...seen].sort().flatMap((model) => pricing.price(model) ?? []);
-    return {
-      pricedAt: pricing.pricedAt,
-      source: pricing.source,
-      models,
-      unpriced: [...seen].filter((model) => !pricing.price(model)).sort(),
-      overrides: pricing.overrides,
-    };
-  },
-});
-
-export const usageRoutes = [usage, prices] as const;
+export const usageRoutes = [usage] as const;
 
 /** Throws PROJECT_NOT_FOUND when nothing is named so. */
 async function projectIds(kernel: Kernel, wanted: string): Promise<Set<string>> {

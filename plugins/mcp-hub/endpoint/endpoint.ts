@@ -21,7 +21,6 @@ export const PROTOCOL_VERSIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "202
 export function createEndpoint(kernel: Kernel, hub: Hub, registry: Registry): Endpoint {
   const legacy = createLegacyEndpoint(kernel, hub);
   const modern = createModernEndpoint(hub);
-  const { toolSearch } = readSettings(kernel.config.mcp);
 
   return {
     get sessions() {
@@ -29,6 +28,8 @@ export function createEndpoint(kernel: Kernel, hub: Hub, registry: Registry): En
     },
     async handle(request, body, service) {
       if (service !== null) await registry.get(service);
+      // Asked each time: it may be switched while the service runs.
+      const { toolSearch } = readSettings(kernel.config.mcp);
       const view = viewOf(new URL(request.url), service, toolSearch);
       return (await isLegacy(request, body)) ? legacy.handle(request, body, view) : modern.handle(request, body, view);
     },

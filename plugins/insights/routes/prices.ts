@@ -1,0 +1,95 @@
+/** GET, POST and DELETE /prices: what models cost, and prices of the user's own. */
+import { defineRoute, type Kernel, SessarcError, type Settings, writeSettings } from "sessarc";
+import * as v from "valibot";
+import "../errors.ts";
+import type { ModelPrice, Rates } from "../prices/pricing.ts";
+
+export interface PriceList {
+  pricedAt: string;
+  source: string;
+  /** Models seen in the archive, and those with a price of the user's own. */
+  models: ModelPrice[];
+  unpriced: string[];
+  /** The user's prices in force, those of the configuration file among them. */
+  overrides: Readonly<Record<string, Rates>>;
+  /** Those set in the dashboard: they can be taken back here. */
+  own: Readonly<Record<string, Rates>>;
+}
+
+/** Dollars per million tokens. */
+const rate = v.pipe(
+  v.number("is no number of dollars"),
+  v.finite("is no number of dollars"),
+  v.minValue(0, "is below 0"),
+  v.maxValue(1_000_000, "is above 1,000,000 dollars"),
+);
+const model = v.pipe(v.string(), v.trim(), v.nonEmpty("is empty"), v.maxLength(200, "is too long for a model"));
+
+const list = defineRoute({
+  method: "GET",
+  path: "/prices",
+  summary: "Prices of the models seen, in dollars per million tokens",
+  handler: ({ kernel }): Promise<PriceList> => prices(kernel),
+});
+
+const set = defineRoute({
+  method: "POST",
+  path: "/prices",
+  summary: "Set a price of your own for a model, in dollars per million tokens; every figure heeds it at once",
+  body: v.object({
+    model,
+    input: rate,
+    output: rate,
+    /** As dear as input when left out. */
+    cacheRead: v.optional(rate),
+    cacheWrite5m: v.optional(rate),
+    /** As dear as those of five minutes when left out. */
+    cacheWrite1h: v.optional(rate),
+  }),
+  handler: ({ kernel, body: { model, ...rates } }): Promise<PriceList> =>
+    change(kernel, (own) => ({ ...own, [model]: rates })),
+});
+
+const remove = defineRoute({
+  method: "DELETE",
+  path: "/prices",
+  summary: "Take back a price that was set in the dashboard; what the configuration or the table says holds again",
+  query: v.object({ model }),
+  handler: ({ kernel, query }): Promise<PriceList> =>
+    change(kernel, (own) => {
+      if (!Object.hasOwn(own, query.model)) throw new SessarcError("PRICE_NOT_SET", { model: query.model });
+      return Object.fromEntries(Object.entries(own).filter(([name]) => name !== query.model));
+    }),
+});
+
+export const priceRoutes = [list, set, remove] as const;
+
+async function change(kernel: Kernel, to: (own: Settings["prices"]) => Settings["prices"]): Promise<PriceList> {
+  const { storage } = kernel;
+  if (storage.readOnly) throw new SessarcError("STORAGE_READ_ONLY", { path: storage.dataDir });
+  const { pricing, answers } = kernel.inject("insights");
+  let own: Settings["prices"] = {};
+  await writeSettings(storage.dataDir, ({ prices }) => {
+    own = to(prices);
+    return { prices: own };
+  });
+  pricing.setOwn(own);
+  answers.clear();
+  return prices(kernel);
+}
+
+async function prices(kernel: Kernel): Promise<PriceList> {
+  const { cube, pricing } = kernel.inject("insights");
+  const seen = new Set<string>();
+  for (const session of (await cube.figures()).sessions)
+    for (let i = 0; i < session.tokenSlots; i++) seen.add(session.tokens(i).model);
+  const named = new Set([...seen, ...Object.keys(pricing.own)]);
+  return {
+    pricedAt: pricing.pricedAt,
+    source: pricing.source,
+    models: [...named].sort().flatMap((model) => pricing.price(model) ?? []),
+    unpriced: [...seen].filter((model) => !pricing.price(model)).sort(),
+    overrides: pricing.overrides,
+    own: pricing.own,
+  };
+}
