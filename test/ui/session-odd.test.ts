@@ -76,7 +76,7 @@ describeUi("dashboard: a session with odd content", () => {
   });
 
   it("shows plans, tasks, reports and questions as what they are, marks errors of the API, and opens files it names", async () => {
-    const { page } = await open("?m=10");
+    const { page, stage } = await open("?m=10");
     await page.locator("article .prose strong", { hasText: "Measure" }).waitFor();
     const question = page.locator("article", { hasText: "Which store?" });
     expect(await question.getByText("(chosen)").locator("..").innerText()).toContain("Disk");
@@ -88,6 +88,9 @@ describeUi("dashboard: a session with odd content", () => {
     await page.getByRole("button", { name: "the tests" }).click();
     await page.waitForURL(/f=test\/cache\.test\.js/);
     await page.waitForURL(/pane=code/);
+    await page.getByText("No git repository is linked").waitFor();
+    // Without a repository the route answers 422, which the browser writes on its console.
+    for (const problem of stage.problems()) expect(problem).toContain("status of 422");
   });
 
   it("marks what is searched for, opens folds and long texts for it, and says that it still searches", async () => {
