@@ -3,6 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
+import { parseQuery } from "../../plugins/archive/search/query.ts";
+import type { SearchPlace } from "../../plugins/archive/search/search.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 
@@ -82,12 +84,36 @@ describe("lists of sessions", () => {
     },
   );
 
+  it("a total never says at least 0, however little time a page has; pages count on, and find each session once", async () => {
+    const { index } = t.kernel.inject("archive");
+    const all = await t.json<{ total: { sessions: number } }>("/api/search?q=common&limit=100");
+    // Only the oldest hold "plain": a page without time has looked at the newest by then.
+    for (const q of ["common", "plain", "sure_thing", "nowhere at all"]) {
+      const seen: string[] = [];
+      let cursor: SearchPlace | undefined;
+      do {
+        const page = await index.search({
+          ...{ query: parseQuery(q), projects: null, limit: 3, sort: "recent", budgetMs: -1 },
+          cursor,
+        });
+        seen.push(...page.results.map(({ id }) => id));
+        expect(page.total).not.toEqual({ sessions: 0, relation: "gte" });
+        expect(page.total.sessions).toBeGreaterThanOrEqual(seen.length);
+        cursor = page.next ?? undefined;
+      } while (cursor);
+      expect(new Set(seen).size).toBe(seen.length);
+      if (q === "common") expect(seen).toHaveLength(all.total.sessions);
+      if (q === "plain") expect(seen).toEqual([idOf(3)]);
+      if (q === "nowhere at all") expect(seen).toEqual([]);
+    }
+  });
+
   it("a cursor that is none, or of another order, is refused", async () => {
     const { nextCursor } = await t.json<Page>("/api/sessions?limit=2");
     const wrong = ["5", "x", "recent:", "recent:abc:id", "active:1", nextCursor?.replace("recent", "oldest") ?? ""];
     for (const cursor of wrong) {
-      for (const path of ["/api/sessions", "/api/search"]) {
-        const answer = await t.fetch(`${path}?cursor=${encodeURIComponent(cursor)}`);
+      for (const path of ["/api/sessions?", "/api/search?", "/api/search?q=common&"]) {
+        const answer = await t.fetch(`${path}cursor=${encodeURIComponent(cursor)}`);
         expect([path, cursor, answer.status]).toEqual([path, cursor, 400]);
       }
     }

@@ -118,6 +118,12 @@ it("a damaged transcript without a log is told by status and doctor", async () =
   await t.kernel.inject("archive").importer.idle();
   expect(await t.json("/api/status")).toMatchObject({ storage: { damaged: 1 } });
   expect((await t.fetch(`/api/sessions/${idOf(1)}`)).status).toBe(200);
+  // Nothing was found in what could be read: that is no "at least 0".
+  expect(await t.json("/api/search?q=needle")).toMatchObject({ total: { sessions: 0, relation: "eq" }, damaged: 1 });
+  expect(await t.json("/api/search/total?q=needle")).toMatchObject({ sessions: 0, relation: "eq", damaged: 1 });
+  write(t, 2, row(1, "needle two"));
+  await importAll(t);
+  expect(await t.json("/api/search?q=needle")).toMatchObject({ total: { sessions: 1, relation: "gte" }, damaged: 1 });
 });
 
 it("after delete and import again nothing kept answers the old text", async () => {

@@ -10,6 +10,7 @@ interface SearchAnswer {
   tookMs: number;
   results: { session: Session; project: { name: string } | null; matchCount: number; matches: Match[] }[];
   nextCursor?: string | null;
+  damaged: number;
 }
 interface Match {
   seq: number;
@@ -47,6 +48,10 @@ function print(ctx: CommandContext, answer: SearchAnswer): void {
   const { sessions, relation } = answer.total;
   const shown = answer.results.length;
   const more = sessions > shown ? `, ${formatCount(shown)} shown` : "";
+  if (answer.damaged > 0)
+    ctx.err(
+      `${formatCount(answer.damaged)} ${answer.damaged === 1 ? "session" : "sessions"} could not be read: sessarc doctor --fix`,
+    );
   ctx.err(
     `${relation === "gte" ? "at least " : ""}${formatCount(sessions)} ${sessions === 1 ? "session" : "sessions"}${more}, ${Math.round(answer.tookMs)} ms`,
   );

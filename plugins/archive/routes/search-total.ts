@@ -10,7 +10,7 @@ export interface SearchTotal {
   sessions: number;
   /** 0 where the query is empty: then sessions are listed, not searched. */
   messages: number;
-  /** `gte` where a transcript could not be read. */
+  /** `gte` where something was found and a transcript could not be read. */
   relation: "eq" | "gte";
   facets: { tools: Count[]; projects: Count[] };
   tookMs: number;

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import type { Project, Session } from "../catalogue/types.ts";
 import type { Match } from "../search/match.ts";
 import { isEmpty } from "../search/query.ts";
+import type { SearchPlace } from "../search/search.ts";
 import { chooseProjects, filterQuery, toQuery } from "./search-filters.ts";
 import { searchTotal } from "./search-total.ts";
 
@@ -78,7 +79,7 @@ const search = defineRoute({
       total: answer.total,
       tookMs: since(started),
       results,
-      nextCursor: answer.next ? `${answer.next.sortAt}:${answer.next.id}` : null,
+      nextCursor: answer.next ? `${answer.next.sortAt}:${answer.next.found}:${answer.next.id}` : null,
       stats: answer.stats,
       damaged: answer.damaged,
     };
@@ -89,16 +90,13 @@ export const searchRoutes = [search, searchTotal] as const;
 
 const since = (started: number) => Math.round((performance.now() - started) * 100) / 100;
 
-function parseCursor(cursor: string | undefined): { sortAt: number; id: string } | undefined {
+function parseCursor(cursor: string | undefined): SearchPlace | undefined {
   if (cursor === undefined) return undefined;
-  const split = cursor.indexOf(":");
-  const sortAt = Number(cursor.slice(0, split));
-  if (split < 1 || !Number.isFinite(sortAt)) {
-    throw new SessarcError(
-      "INVALID_INPUT",
-      { reason: "The cursor is not one this service gave" },
-      { issues: [{ path: "cursor", message: "take nextCursor of the last answer" }] },
-    );
-  }
-  return { sortAt, id: cursor.slice(split + 1) };
+  const [, sortAt, found, id] = /^(-?\d{1,16}(?:\.\d{1,6})?):(\d{1,9}):(.+)$/s.exec(cursor) ?? [];
+  if (id !== undefined) return { sortAt: Number(sortAt), found: Number(found), id };
+  throw new SessarcError(
+    "INVALID_INPUT",
+    { reason: "The cursor is not one this service gave" },
+    { issues: [{ path: "cursor", message: "take nextCursor of the last answer" }] },
+  );
 }

@@ -11,11 +11,18 @@ import { countAll, type TotalAnswer, type TotalProgress } from "./total.ts";
 export interface SearchRequest extends Scope {
   limit: number;
   /** Where the last page ended. */
-  cursor?: { sortAt: number; id: string } | undefined;
+  cursor?: SearchPlace | undefined;
   sort: "recent" | "relevance";
-  /** ms after which the search stops and answers what it has. */
+  /** ms after which the search stops and answers what it has. One that has nothing yet goes on: "at least 0" would be no answer. */
   budgetMs: number;
   signal?: AbortSignal | undefined;
+}
+
+/** Behind which session a page goes on, and how many the pages before it found. */
+export interface SearchPlace {
+  sortAt: number;
+  id: string;
+  found: number;
 }
 
 export interface TotalRequest extends Scope {
@@ -35,8 +42,9 @@ export interface SessionHits {
 
 export interface SearchAnswer {
   results: SessionHits[];
+  /** `gte` where more may be found; what could not be read is `damaged`. Never "at least 0". */
   total: { sessions: number; relation: "eq" | "gte" };
-  next: { sortAt: number; id: string } | null;
+  next: SearchPlace | null;
   stats: SearchStats;
   /** Sessions of which something could not be read: it was left out. */
   damaged: number;
@@ -115,6 +123,7 @@ export class SearchIndex {
     const { slices } = looker;
     const results: SessionHits[] = [];
     const started = performance.now();
+    const before = request.cursor?.found ?? 0;
     let next: SearchAnswer["next"] = null;
     let complete = true;
     /** Sessions behind the page, where they could be counted. */
@@ -123,9 +132,10 @@ export class SearchIndex {
 
     for (let i = 0; i < wanted.length; i++) {
       const entry = wanted[i] as Entry;
-      if (request.signal?.aborted || performance.now() - started > request.budgetMs) {
+      request.signal?.throwIfAborted();
+      if (results.length > 0 && performance.now() - started > request.budgetMs) {
         complete = false;
-        next = positionOf(wanted[i - 1]) ?? request.cursor ?? null;
+        next = placeAt(wanted[i - 1], before + results.length);
         break;
       }
       if (slices.due) await slices.turn();
@@ -134,7 +144,11 @@ export class SearchIndex {
       if (request.sort === "recent" && results.length === request.limit) {
         // One more that matches tells that there is a next page.
         if (!(await looker.any(entry, candidates.slice(0, COUNTED_CHUNKS)))) continue;
-        next = lastOf(results, wanted);
+        const { id } = results.at(-1) as SessionHits;
+        next = placeAt(
+          wanted.find((one) => one.id === id),
+          before + results.length,
+        );
         const rest = request.cursor ? undefined : await countRest(looker, wanted, i + 1);
         complete = rest !== undefined;
         behind = 1 + (rest ?? 0);
@@ -144,11 +158,12 @@ export class SearchIndex {
       if (hits) results.push(hits);
     }
     const damaged = this.#tellDamage(wanted);
-    const sessions = results.length + (complete ? behind : 0);
+    const sessions = before + results.length + (complete ? behind : 0);
+    const exact = complete && damaged === 0 && !request.cursor;
     if (request.sort === "relevance") results.sort((a, b) => b.matchCount - a.matchCount).splice(request.limit);
     return {
       results,
-      total: { sessions, relation: complete && damaged === 0 && !request.cursor ? "eq" : "gte" },
+      total: { sessions, relation: exact || sessions === 0 ? "eq" : "gte" },
       next,
       stats: looker.stats,
       damaged,
@@ -211,9 +226,5 @@ function passes(entry: Entry, { query, projects, cursor }: Scope & Pick<SearchRe
   return !(query.before !== null && entry.startMs !== null && entry.startMs >= query.before);
 }
 
-const positionOf = (entry: Entry | undefined) => (entry ? { sortAt: entry.sortAt, id: entry.id } : null);
-
-function lastOf(results: readonly SessionHits[], wanted: readonly Entry[]): SearchAnswer["next"] {
-  const last = results.at(-1);
-  return positionOf(wanted.find((entry) => entry.id === last?.id));
-}
+const placeAt = (entry: Entry | undefined, found: number): SearchPlace | null =>
+  entry ? { sortAt: entry.sortAt, id: entry.id, found } : null;

@@ -13,7 +13,7 @@ export interface TotalProgress {
 export interface TotalAnswer {
   sessions: number;
   messages: number;
-  /** `gte` where something could not be read. */
+  /** `gte` where something was found and something could not be read. */
   relation: "eq" | "gte";
   tools: Count[];
   projects: Count[];
@@ -74,7 +74,7 @@ export async function countAll(
   return {
     sessions,
     messages,
-    relation: damaged > 0 ? "gte" : "eq",
+    relation: damaged > 0 && sessions > 0 ? "gte" : "eq",
     tools: [...tools.values()].sort(most),
     projects: [...projects.values()].sort(most),
     stats: looker.stats,

@@ -72,6 +72,7 @@ export const TOOLS: readonly ArchiveTool[] = [
       const found = await source.get<Answer<"GET /search">>("/search", query);
       const page = createPage(args.tokens);
       page.add(`${found.total.relation === "gte" ? "At least " : ""}${found.total.sessions} sessions`);
+      if (found.damaged > 0) page.add(`${found.damaged} sessions could not be read and were left out.`);
       for (const { session, matches, matchCount } of found.results) {
         const lines = matches.map((it) => `[#${it.seq} ${it.kind}] ${oneLine(it.snippet, 300)}`);
         const more = matchCount > matches.length ? [`(${matchCount} matches in it)`] : [];
