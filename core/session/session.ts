@@ -50,6 +50,8 @@ export interface SessionRef {
   tool: string;
   /** Stable id of the session within the tool. The session's id is `<tool>:<key>`. */
   key: string;
+  /** The key it would have if another log had not come or gone (two logs of one session): stored under that, it keeps it. */
+  otherKey?: string | undefined;
   /** The log itself; for a shared store (a database) the store's file. */
   path: string;
   /** Bytes of the log, where one file is one session; of this session's share otherwise, when known. */

@@ -65,7 +65,8 @@ async function* toRefs(files: readonly Found[]): AsyncGenerator<SessionRef> {
     const sessions = logs.length > 0 ? logs : chats;
     const twins = same.filter((file) => !sessions.includes(file)).map((file) => file.path);
     for (const [n, file] of sessions.entries()) {
-      const ref = refOf(file, n === 0 ? id : `${id}.${file.stem}`);
+      const beside = `${id}.${file.stem}`;
+      const ref = n === 0 ? refOf(file, id, beside) : refOf(file, beside, id);
       const agents = join(dirname(file.path), id);
       const companions = n > 0 ? [] : (await isFolder(agents)) ? [...twins, agents] : twins;
       yield companions.length > 0 ? { ...ref, companions } : ref;
@@ -73,10 +74,11 @@ async function* toRefs(files: readonly Found[]): AsyncGenerator<SessionRef> {
   }
 }
 
-function refOf(file: Found, key: string): SessionRef {
+function refOf(file: Found, key: string, otherKey?: string): SessionRef {
   const ref: SessionRef = {
     tool: "gemini-cli",
     key,
+    otherKey,
     path: file.path,
     size: file.size,
     mtime: file.mtimeMs,

@@ -2,6 +2,7 @@
 import { defineRoute, toErrorBody, toEvents } from "sessarc";
 import * as v from "valibot";
 import { countDryRun } from "./dry-run.ts";
+import { pageOf } from "./pages.ts";
 import { NOT_CHECKED } from "./redact/placeholder.ts";
 import { ruleInput, rulePatch, toTrialRule } from "./rule-set.ts";
 import type { Follow } from "./sessions.ts";
@@ -81,7 +82,7 @@ const check = defineRoute({
   query: v.object({
     personal: flag,
     limit: v.optional(v.pipe(count(1000), v.minValue(1))),
-    cursor: v.optional(count(999_999)),
+    cursor: v.optional(v.string()),
   }),
   handler: async ({ kernel, params, query, event, signal }) => {
     const run = async (follow: Follow) => {
@@ -90,13 +91,7 @@ const check = defineRoute({
         messages: _,
         ...rest
       } = await kernel.inject("redactor").check(params.id, query.personal === "1", follow);
-      const from = query.cursor ?? 0;
-      const to = from + (query.limit ?? 1000);
-      return {
-        findings: findings.slice(from, to),
-        ...rest,
-        nextCursor: to < findings.length ? String(to) : null,
-      };
+      return { ...rest, ...pageOf(findings, query.limit ?? 1000, query.cursor) };
     };
     return wantsEvents(event.req) ? told(run) : run({ signal });
   },

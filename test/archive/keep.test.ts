@@ -81,6 +81,55 @@ it("a stub that a resume left takes nothing from the chat that the tool's own cl
   expect((await t.json<{ results: object[] }>("/api/search?q=needle")).results).toHaveLength(1);
 });
 
+it("of two chats of one session each keeps its id when the other goes, comes back or comes first; nothing counts twice", async () => {
+  const t = await start();
+  const first = chats(t.home, "session-2026-11-20T10-00-0f9e1d2c.jsonl");
+  const second = chats(t.home, "session-2026-11-20T11-00-0f9e1d2c.jsonl");
+  const turns = (n: number) => [head, said(n, `asked ${n}`), answered(n + 1, `answered ${n}`)];
+  const texts = async () => {
+    await sync(t);
+    const { sessions } = await t.json<{ sessions: Detail["session"][] }>("/api/sessions?sort=oldest");
+    const all = await Promise.all(
+      sessions.map(async ({ id, source }) => {
+        const { messages } = await t.json<Page>(`/api/sessions/${id}/messages?kinds=user,assistant`);
+        return [messages.map(({ text }) => text).join(), source.missing];
+      }),
+    );
+    const { sessions: found } = await t.json<{ sessions: number }>("/api/search/total?q=answered");
+    return { all, found };
+  };
+  const [one, other] = ["asked 1,answered 1", "asked 10,answered 10"];
+  write(second, turns(10));
+  expect(await texts()).toEqual({ all: [[other, false]], found: 1 });
+  write(first, turns(1));
+  const both = {
+    all: [
+      [one, false],
+      [other, false],
+    ],
+    found: 2,
+  };
+  expect(await texts()).toEqual(both);
+  rmSync(second);
+  expect(await texts()).toEqual({
+    all: [
+      [one, false],
+      [other, true],
+    ],
+    found: 2,
+  });
+  write(second, turns(10));
+  expect(await texts()).toEqual(both);
+  rmSync(first);
+  expect(await texts()).toEqual({
+    all: [
+      [one, true],
+      [other, false],
+    ],
+    found: 2,
+  });
+});
+
 it("an earlier text is counted once, read, searched and deleted with its session", async () => {
   const t = await start();
   const chat = chats(t.home, "session-2026-11-20T10-00-0f9e1d2c.jsonl");

@@ -20,11 +20,13 @@ export function environment(home, dataDir) {
   return { PATH, LANG, HOME: home, SESSARC_DATA_DIR: dataDir, SESSARC_NO_OPEN: "1", NO_COLOR: "1" };
 }
 
-/** Resolves when the service says it is ready. */
-export async function start(home, dataDir, flags = []) {
+/** Resolves when the service says it is ready. `probed`: `held()` answers what its process holds. */
+export async function start(home, dataDir, flags = [], { probed = false } = {}) {
   const started = performance.now();
-  const child = spawn(process.execPath, [CLI, "serve", "--port", "0", "--no-open", ...flags], {
+  const node = probed ? ["--expose-gc", "--import", new URL("_probe.mjs", import.meta.url).href] : [];
+  const child = spawn(process.execPath, [...node, CLI, "serve", "--port", "0", "--no-open", ...flags], {
     env: environment(home, dataDir),
+    stdio: ["ignore", "pipe", "pipe", probed ? "ipc" : "ignore"],
   });
   let log = "";
   child.stderr.on("data", (chunk) => {
@@ -42,6 +44,12 @@ export async function start(home, dataDir, flags = []) {
     pid: child.pid,
     readyMs: performance.now() - started,
     started,
+    /** Bytes after a collection (heapUsed, external, arrayBuffers, rss) and handles by kind; `snapshot`: a file for the heap. */
+    held(snapshot) {
+      const answer = new Promise((resolve) => child.once("message", resolve));
+      child.send(snapshot ? { ask: "snapshot", path: snapshot } : { ask: "memory" });
+      return answer;
+    },
     async stop() {
       child.removeAllListeners("exit");
       const gone = new Promise((resolve) => child.on("exit", resolve));

@@ -2,7 +2,7 @@
  * `node test/bench/soak.mjs [minutes]`: ten minutes of appends, sync, searches, pages, live streams that come and go, and readers that do not
  * read. Prints memory, descriptors and answers as it goes; exits 1 when something answered wrongly, never for a figure.
  */
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { printTable, report, scratch, start, usageOf } from "./_service.mjs";
@@ -29,7 +29,8 @@ const append = (n, lines = 1) =>
 mkdirSync(folder, { recursive: true });
 for (let n = 0; n < SESSIONS; n++) writeFileSync(join(folder, `${keyOf(n)}.jsonl`), "");
 for (let n = 0; n < SESSIONS; n++) append(n, 40);
-const service = await start(home, scratch("soak-data"));
+const data = scratch("soak-data");
+const service = await start(home, data, [], { probed: true });
 const post = { method: "POST", headers: { "content-type": "application/json" }, body: '{"all":true}' };
 await (await fetch(`${service.url}/api/import`, post)).json();
 
@@ -56,13 +57,33 @@ function deaf(path) {
 
 const descriptors = () => readdirSync(`/proc/${service.pid}/fd`).length;
 const threads = () => /Threads:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid}/status`, "utf8"))?.[1] ?? "?";
+const MIB = 2 ** 20;
+/** Bytes that the archive itself has become: what it holds of it in memory grows along. */
+const catalogue = () =>
+  readdirSync(data)
+    .filter((name) => name.startsWith("catalog."))
+    .reduce((sum, name) => sum + statSync(join(data, name)).size, 0);
 const samples = [];
-function sample(minute) {
-  const one = { minute, rss: usageOf(service.pid).rss, fds: descriptors(), ok: answers.ok, wrong: answers.wrong };
+async function sample(minute) {
+  const before = usageOf(service.pid).rss;
+  const held = await service.held(
+    process.env.SNAPSHOTS && join(process.env.SNAPSHOTS, `soak-${samples.length}.heapsnapshot`),
+  );
+  const one = {
+    minute,
+    rss: before,
+    fds: descriptors(),
+    ok: answers.ok,
+    wrong: answers.wrong,
+    held,
+    data: catalogue(),
+  };
   samples.push(one);
   const shown = [
     `${minute.toFixed(1)} min`,
     `${one.rss.toFixed(0)} MiB`,
+    `heap ${(held.heapUsed / MIB).toFixed(1)}, external ${(held.external / MIB).toFixed(1)} (buffers ${(held.arrayBuffers / MIB).toFixed(1)})`,
+    `catalogue ${(one.data / MIB).toFixed(1)}`,
     `${one.fds} descriptors`,
     `${threads()} threads`,
   ];
@@ -72,7 +93,7 @@ function sample(minute) {
 const started = performance.now();
 const minute = () => (performance.now() - started) / 60_000;
 let next = 0.5;
-sample(0);
+await sample(0);
 for (let turn = 0; minute() < MINUTES; turn++) {
   for (let n = 0; n < 5; n++) append((turn * 7 + n * 31) % SESSIONS, n === 0 ? 20 : 1);
   const sockets = Array.from({ length: 3 }, (_, n) =>
@@ -91,16 +112,20 @@ for (let turn = 0; minute() < MINUTES; turn++) {
   await new Promise((resolve) => setTimeout(resolve, 100));
   for (const socket of sockets) socket.destroy();
   if (minute() >= next) {
-    sample(minute());
+    await sample(minute());
     next += 0.5;
   }
 }
-sample(minute());
+await sample(minute());
 const { watchers } = await (await fetch(`${service.url}/api/live/status`)).json();
 const half = samples.slice(Math.floor(samples.length / 2));
 const [first, last] = [half[0], half.at(-1)];
 report("memory at the end", last.rss, "MiB");
-report("growth in the second half", (last.rss - first.rss) / Math.max(0.1, last.minute - first.minute), "MiB/min");
+const minutes = Math.max(0.1, last.minute - first.minute);
+report("growth in the second half", (last.rss - first.rss) / minutes, "MiB/min");
+for (const part of ["heapUsed", "external", "arrayBuffers"])
+  report(`  ${part}, collected`, (last.held[part] - first.held[part]) / MIB / minutes, "MiB/min");
+report("  the catalogue on disk", (last.data - first.data) / MIB / minutes, "MiB/min");
 report("descriptors at the start", samples[0].fds, "");
 report("descriptors at the end", last.fds, "");
 report("answers", answers.ok, "");

@@ -107,4 +107,29 @@ describe("security: rules", () => {
     expect((await t.json<typeof first>(path)).findings.map(({ ruleId }) => ruleId)).not.toContain("gitlab-pat");
     expect((await t.fetch("/api/sessions/none/security-check")).status).toBe(404);
   });
+
+  it("pages of findings neither skip nor repeat when findings before them go", async () => {
+    const tokens = Array.from({ length: 9 }, (_, n) => `glpat-${letters(20, 90 + n)}`);
+    const t = await startWith([
+      { role: "user", text: "first internal ACME-12345 and ACME-54321" },
+      { role: "user", text: tokens.slice(0, 5).join(" and ") },
+      { role: "call", input: { b: tokens.slice(5, 7).join(" "), a: tokens.slice(7).join(" ") } },
+    ]);
+    const own = { name: "A", pattern: "ACME-[0-9]+", kind: "redact" };
+    const { body: rule } = await t.send<{ id: string }>("POST", "/api/security/rules", own);
+    const path = `/api/sessions/${SESSION}/security-check?limit=3`;
+    const seen: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const page: { findings: Record<string, unknown>[]; nextCursor: string | null } = await t.json(
+        `${path}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+      );
+      seen.push(...page.findings.map(({ seq, field, start }) => [seq, field, start].join()));
+      cursor = page.nextCursor;
+      await t.send("PATCH", `/api/security/rules/${rule.id}`, { enabled: false });
+    }
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen.filter((one) => !one.startsWith("0,"))).toHaveLength(9);
+    for (const cursor of ["5", "x", "1:2:3:rule:"])
+      expect((await t.fetch(`${path}&cursor=${cursor}`)).status).toBe(400);
+  });
 });

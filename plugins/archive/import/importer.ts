@@ -84,7 +84,7 @@ export class Importer {
   }
 
   #list(): Promise<Scan> {
-    this.#scanning = scanLogs(this.#kernel.registry, this.env)
+    this.#scanning = scanLogs(this.#kernel.registry, this.env, this.#kernel.storage.db)
       .then((scan) => {
         this.#scan = scan;
         this.#resolver.reset();
@@ -142,8 +142,10 @@ export class Importer {
       // What is entered into a listing that another one is about to replace would be lost with it.
       const last = await (this.#scanning ?? this.#scan);
       if (!last) return choose([...(await this.scan()).found.values()]);
-      const { touched, gone } = await rescan(last, paths, [...this.#kernel.registry.adapters.values()], this.env);
-      if (await markGone(this.#kernel.storage.db, gone)) this.#onCommit([]);
+      const { db } = this.#kernel.storage;
+      const adapters = [...this.#kernel.registry.adapters.values()];
+      const { touched, gone } = await rescan(last, paths, adapters, this.env, db);
+      if (await markGone(db, gone)) this.#onCommit([]);
       this.#resolver.reset();
       return choose(touched);
     };

@@ -1,7 +1,8 @@
 /** What changed at some paths, without listing everything again. */
 import { stat } from "node:fs/promises";
 import { sep } from "node:path";
-import type { Adapter, AdapterEnv } from "sessarc";
+import type { Adapter, AdapterEnv, Database } from "sessarc";
+import { listLogs } from "./listing.ts";
 import { type Found, isBetterCopy, type Scan } from "./scan.ts";
 
 /** A database is changed through the files beside it. */
@@ -16,6 +17,7 @@ export async function rescan(
   paths: readonly string[],
   adapters: readonly Adapter[],
   env: AdapterEnv,
+  db: Database,
 ): Promise<{ touched: Found[]; gone: string[] }> {
   const gone: string[] = [];
   const byPath = pathsOf(scan);
@@ -41,7 +43,7 @@ export async function rescan(
   }
   for (const { adapter, root } of roots.values()) {
     try {
-      for await (const ref of adapter.scan(root, env)) {
+      for await (const ref of listLogs(adapter, root, env, db)) {
         const id = `${ref.tool}:${ref.key}`;
         const other = scan.found.get(id);
         if (other && other.ref.path !== ref.path && !isBetterCopy(ref, other.ref)) continue;

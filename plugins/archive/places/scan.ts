@@ -3,6 +3,7 @@ import { access } from "node:fs/promises";
 import {
   type Adapter,
   type AdapterEnv,
+  type Database,
   isGone,
   isInside,
   isSessarcError,
@@ -10,6 +11,7 @@ import {
   type SessionRef,
   takeClosed,
 } from "sessarc";
+import { listLogs } from "./listing.ts";
 
 export interface Found {
   id: string;
@@ -48,12 +50,17 @@ export interface Scan {
  * Scans all adapters of `registry`. A missing root is no error; a root that cannot be read is a problem of its tool, the others go on.
  * Of a session that several roots hold, the longest log counts, in stores without sizes the newest; of equal ones the first root's,
  * which is the tool's own. Told as a problem: one row for each pair of roots.
+ * `db`: the archive, whose sessions keep their ids.
  */
-export async function scanLogs(registry: Pick<Registry, "adapters" | "folders">, env: AdapterEnv): Promise<Scan> {
+export async function scanLogs(
+  registry: Pick<Registry, "adapters" | "folders">,
+  env: AdapterEnv,
+  db: Database,
+): Promise<Scan> {
   const found = new Map<string, Found>();
   const tools = await Promise.all(
     [...registry.adapters.values()].map((adapter) =>
-      scanTool(adapter, registry.folders.get(adapter.name)?.dirs ?? [], env, found),
+      scanTool(adapter, registry.folders.get(adapter.name)?.dirs ?? [], env, db, found),
     ),
   );
   return { tools, found };
@@ -63,6 +70,7 @@ async function scanTool(
   adapter: Adapter,
   dirs: readonly string[],
   env: AdapterEnv,
+  db: Database,
   found: Map<string, Found>,
 ): Promise<ToolScan> {
   const scan: ToolScan = {
@@ -98,7 +106,7 @@ async function scanTool(
     if (exists || !added) scan.roots.push({ path, exists, sessions: 0, added });
     if (!exists) continue;
     try {
-      for await (const ref of adapter.scan(path, env)) {
+      for await (const ref of listLogs(adapter, path, env, db)) {
         const id = `${ref.tool}:${ref.key}`;
         const other = found.get(id);
         const one = { id, ref, adapter, root: path };
