@@ -123,7 +123,8 @@ export function parseTail(tail: Buffer, part: TranscriptPart, damaged: (reason: 
     part,
     // Who reads messages has no use for them.
     get sidecars() {
-      inflated ??= brotliDecompressSync(sidecars);
+      // Copied: what zlib hands over holds 16 KB at least, and signatures of small parts are kept by the thousand.
+      inflated ??= new Uint8Array(brotliDecompressSync(sidecars));
       return inflated;
     },
     chunks: chunks.map((c) => ({

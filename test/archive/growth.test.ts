@@ -3,6 +3,7 @@ import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { SqlValue } from "sessarc";
 import { expect, it } from "vitest";
+import { partsOf } from "../../plugins/archive/catalogue/types.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
 import { createTestKernel } from "../kernel.ts";
 
@@ -75,4 +76,22 @@ it("reads as many rows for one line in an archive of 150 sessions as in one of 3
   expect(large.cost).toEqual(small.cost);
   const fewRows = new Set(["p", "project", "project_alias", "association"]);
   expect([...large.cost.scanned].filter((found) => !fewRows.has(found.split(":")[0] ?? ""))).toEqual([]);
+});
+
+it("keeps no more memory for the signature of a small part than it is large: sessions grow by such parts", async () => {
+  const t = await createTestKernel({ plugins: defaultPlugins(), config: { sync: false } });
+  const path = join(t.home, ".claude/projects/-w-app", `${uuid(0)}.jsonl`);
+  await mkdir(dirname(path), { recursive: true });
+  for (let n = 0; n < 4; n++) {
+    await appendFile(path, reply(0, n));
+    await t.send("POST", "/api/import", { all: true });
+  }
+  const { id, parts } = await t.kernel.inject("archive").row(`claude-code:${uuid(0)}`);
+  const all = partsOf({ parts });
+  expect(all).toHaveLength(4);
+  for (const part of all) {
+    const { sidecars } = await t.kernel.storage.transcripts.index(id, part);
+    expect(sidecars.length).toBeGreaterThan(0);
+    expect(sidecars.buffer.byteLength).toBe(sidecars.length);
+  }
 });
