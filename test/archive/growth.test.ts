@@ -82,14 +82,10 @@ it("keeps no more memory for the signature of a small part than it is large: ses
   const t = await createTestKernel({ plugins: defaultPlugins(), config: { sync: false } });
   const path = join(t.home, ".claude/projects/-w-app", `${uuid(0)}.jsonl`);
   await mkdir(dirname(path), { recursive: true });
-  for (let n = 0; n < 4; n++) {
-    await appendFile(path, reply(0, n));
-    await t.send("POST", "/api/import", { all: true });
-  }
+  await writeFile(path, reply(0, 0));
+  await t.send("POST", "/api/import", { all: true });
   const { id, parts } = await t.kernel.inject("archive").row(`claude-code:${uuid(0)}`);
-  const all = partsOf({ parts });
-  expect(all).toHaveLength(4);
-  for (const part of all) {
+  for (const part of partsOf({ parts })) {
     const { sidecars } = await t.kernel.storage.transcripts.index(id, part);
     expect(sidecars.length).toBeGreaterThan(0);
     expect(sidecars.buffer.byteLength).toBe(sidecars.length);
