@@ -1,11 +1,13 @@
 /** The service `git`: what other plugins and the routes ask about repositories. Nothing starts before the first question. */
 import { type Pool, type PoolTask, SessarcError } from "sessarc";
+import { type BlameAt, type BlamedFile, blame } from "./blame/lines.ts";
 import { type Change, type ChangeStatus, createChanges } from "./history/changes.ts";
 import { type Choice, choose, type Witness } from "./history/choose.ts";
 import { type ExportedTree, type ExportJob, exportTree } from "./history/export-job.ts";
-import { type FileAt, readFileAt } from "./history/file.ts";
+import { type FileAt, readFileAt, readText } from "./history/file.ts";
 import { createHistory } from "./history/history.ts";
-import { type Commit, type CommitObject, percentForm, readCommit, toText } from "./history/objects.ts";
+import { type Commit, type CommitObject, findEntry, percentForm, readCommit, toText } from "./history/objects.ts";
+import { Lru } from "./lru.ts";
 import type { Objects } from "./process/batch.ts";
 import { createExec, type GitExec } from "./process/exec.ts";
 import { createBatchPool } from "./process/pool.ts";
@@ -71,7 +73,7 @@ export interface TreeAt {
 }
 
 /**
- * `path` is any folder of the repository. The three readers throw NO_REPOSITORY for a path without one, COMMIT_NOT_FOUND,
+ * `path` is any folder of the repository. The readers throw NO_REPOSITORY for a path without one, COMMIT_NOT_FOUND,
  * FILE_NOT_FOUND, OBJECT_MISSING (shallow and partial clones), GIT_MISSING, GIT_TIMEOUT and GIT_FAILED.
  */
 export interface Git extends StatusReader {
@@ -88,6 +90,8 @@ export interface Git extends StatusReader {
   treeAt(path: string, commit: string): Promise<TreeAt>;
   /** `file`: a path as `treeAt` answers it, its `pathBytes`, or its bytes. */
   fileAt(path: string, commit: string, file: string | Uint8Array): Promise<FileAt>;
+  /** Which commit brought each line of a file, at `commit` or at HEAD. A folder or an unknown path is FILE_NOT_FOUND. */
+  blameAt(path: string, commit: string | undefined, file: string | Uint8Array): Promise<BlameAt>;
   /** Writes the files of a commit into an empty folder, straight from the object store, in a pool worker. */
   exportTree(path: string, commit: string, folder: string, limits: ExportJob["limits"]): Promise<ExportedTree>;
   /** Hashes of a commit's files, by path; at most 50,000. */
@@ -116,6 +120,7 @@ export function createGit(options: GitOptions = {}): Git {
   const pool = createBatchPool(exec, { max, idleMs, timeoutMs, command });
   const history = createHistory(exec);
   const changes = createChanges(exec);
+  const blamed = new Lru<BlamedFile>(16);
 
   async function open<T>(path: string, task: (repo: Repository, objects: Objects) => Promise<T>): Promise<T> {
     const repo = await find(path);
@@ -174,6 +179,26 @@ export function createGit(options: GitOptions = {}): Git {
         const shallow = await readShallow(repo);
         const commit = await readCommit(objects, await resolveCommit(objects, name), shallow);
         return readFileAt({ repo, objects, changes, shallow }, commit, file);
+      }),
+    blameAt: (path, name, file) =>
+      open(path, async (repo, objects) => {
+        const head =
+          name === undefined ? (await objects.info("HEAD^{commit}"))?.hash : await resolveCommit(objects, name);
+        if (head === undefined) throw new SessarcError("COMMIT_NOT_FOUND", { commit: "HEAD" });
+        const { hash, tree, at } = await readCommit(objects, head, await readShallow(repo));
+        const found = await findEntry(objects, tree, file);
+        const shown = typeof file === "string" ? file : Buffer.from(file).toString("utf8");
+        if (!found?.entry.mode.startsWith("100"))
+          throw new SessarcError("FILE_NOT_FOUND", { commit: hash, path: shown });
+        const key = `${repo.commonDir} ${hash} ${found.path}`;
+        let lines = blamed.get(key) ?? null;
+        // `git blame` takes a path as text alone.
+        const named = percentForm(found.path) === undefined;
+        if (!lines && named && (await readText(objects, found.entry)).text !== null) {
+          lines = await blame(exec, repo, hash, toText(found.path));
+          blamed.set(key, lines);
+        }
+        return { commit: hash, at, path: toText(found.path), file: lines };
       }),
     async exportTree(path, name, folder, limits) {
       const [commit, repo] = await open(path, async (repo, objects) => [await resolveCommit(objects, name), repo]);

@@ -6,6 +6,7 @@ import { readPrices, writePrices } from "./prices/price-cache.ts";
 import { createPricing, type Pricing } from "./prices/pricing.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { analyticsRoutes } from "./routes/analytics.ts";
+import { callRoutes } from "./routes/calls.ts";
 import { insightsRoutes } from "./routes/insights.ts";
 import { ledgerRoutes } from "./routes/ledger.ts";
 import { priceRoutes } from "./routes/prices.ts";
@@ -19,6 +20,7 @@ export type { Trait } from "./figures/traits.ts";
 export type { Cost, ModelPrice, Pricing, Rates } from "./prices/pricing.ts";
 export type { Activity, ProjectActivity } from "./routes/activity.ts";
 export type { ProjectAnalytics, ProjectDay, ProjectTotals } from "./routes/analytics.ts";
+export type { CallEntry, Calls } from "./routes/calls.ts";
 export type { DayByTool, InsightsAnswer, InsightsReport, Sums } from "./routes/insights.ts";
 export type { Ledger } from "./routes/ledger.ts";
 export type { PriceList } from "./routes/prices.ts";
@@ -36,6 +38,7 @@ export const routes = [
   ...insightsRoutes,
   ...sessionRoutes,
   ...ledgerRoutes,
+  ...callRoutes,
 ] as const;
 
 export default definePlugin({

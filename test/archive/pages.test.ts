@@ -6,6 +6,7 @@ import archive from "../../plugins/archive/index.ts";
 import { parseQuery } from "../../plugins/archive/search/query.ts";
 import type { SearchPlace } from "../../plugins/archive/search/search.ts";
 import claude from "../../plugins/claude-code/index.ts";
+import insights from "../../plugins/insights/index.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 
 it("`before` with kinds gives the last ones of those kinds, however far back they are", async () => {
@@ -59,10 +60,62 @@ describe("lists of sessions", () => {
   const idsOf = ({ sessions, results }: Page) =>
     sessions?.map((one) => one.id) ?? results?.map((one) => one.session.id) ?? [];
 
+  interface Listed {
+    id: string;
+    errorCount: number;
+    messageCount: number;
+    activeMs: number;
+    source: { bytes: number };
+    cost: { microdollars: number; unpriced: string[] } | null;
+  }
+  let priced: TestKernel;
+  function writePriced(
+    n: number,
+    { model, output, failed }: { model: string; output: number; failed?: boolean },
+  ): void {
+    const path = join(priced.home, ".claude/projects/-w-app", `${key(n)}.jsonl`);
+    mkdirSync(dirname(path), { recursive: true });
+    const row = (type: string, content: object[], message = {}) => ({
+      type,
+      uuid: `${type}${n}${content.length}`,
+      sessionId: key(n),
+      timestamp: "2026-01-01T00:00:00Z",
+      message: { role: type, content, ...message },
+    });
+    const call = { type: "tool_use", id: `t${n}`, name: "Bash", input: { command: "x" } };
+    const rows = [
+      row("user", [{ type: "text", text: "go" }]),
+      row("assistant", [call], { id: `m${n}`, model, usage: { input_tokens: 0, output_tokens: output } }),
+      ...(failed ? [row("user", [{ type: "tool_result", tool_use_id: `t${n}`, is_error: true, content: "no" }])] : []),
+    ];
+    writeFileSync(path, rows.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  }
+  async function walk(query: string): Promise<string[]> {
+    const seen: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const page: Page = await priced.json(
+        `/api/sessions?${query}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+      );
+      seen.push(...idsOf(page));
+      cursor = page.nextCursor;
+    }
+    return seen;
+  }
+
   beforeAll(async () => {
     t = await createTestKernel({ plugins: [archive(), claude()] });
     for (let n = 0; n < 12; n++) write(n);
     await t.send("POST", "/api/import", { all: true });
+    const rates = (output: number) => ({ input: 1, output });
+    priced = await createTestKernel({
+      plugins: [archive(), claude(), insights()],
+      config: { prices: { cheap: rates(1), dear: rates(10) } },
+    });
+    for (let n = 0; n < 11; n++) {
+      const model = n % 5 === 4 ? "unknown-model" : n % 2 === 0 ? "cheap" : "dear";
+      writePriced(n, { model, output: 100 * (n % 3), failed: n % 4 === 1 });
+    }
+    await priced.send("POST", "/api/import", { all: true });
   });
 
   it.each(["/api/sessions?sort=recent&", "/api/sessions?sort=messages&", "/api/sessions?sort=active&", "/api/search?"])(
@@ -108,6 +161,35 @@ describe("lists of sessions", () => {
     }
   });
 
+  it.each(["errors", "size", "messages", "active", "cost"])(
+    "sort=%s: pages hold each session once, in order, ties by id",
+    async (sort) => {
+      const value = (one: Listed) =>
+        ({ errors: one.errorCount, size: one.source.bytes, messages: one.messageCount, active: one.activeMs })[sort] ??
+        (one.cost === null || (one.cost.microdollars === 0 && one.cost.unpriced.length > 0)
+          ? -1
+          : one.cost.microdollars);
+      const all = (await priced.json<{ sessions: Listed[] }>("/api/sessions?limit=1000")).sessions;
+      expect(new Set(all.map(value)).size).toBeLessThan(all.length);
+      expect(new Set(all.map(value)).size).toBeGreaterThan(sort === "active" ? 0 : 1);
+      const wanted = all.sort((a, b) => value(b) - value(a) || (a.id < b.id ? -1 : 1)).map((one) => one.id);
+      for (const limit of [1, 4]) expect(await walk(`sort=${sort}&limit=${limit}`)).toEqual(wanted);
+      const some = await walk(`sort=${sort}&limit=2&model=dear,unknown-model&kind=main`);
+      expect(some.length).toBeGreaterThan(1);
+      expect(some).toEqual(wanted.filter((id) => some.includes(id)));
+    },
+  );
+
+  it("a session that changes moves to its place among the costs", async () => {
+    const [first = ""] = await walk("sort=cost&limit=100");
+    writePriced(6, { model: "dear", output: 9_000_000 });
+    await priced.send("POST", "/api/import", { all: true });
+    expect(first).not.toBe(idOf(6));
+    expect((await walk("sort=cost&limit=100"))[0]).toBe(idOf(6));
+    await priced.send("DELETE", `/api/sessions/${idOf(6)}`);
+    expect(await walk("sort=cost&limit=3")).not.toContain(idOf(6));
+  });
+
   it("a cursor that is none, or of another order, is refused", async () => {
     const { nextCursor } = await t.json<Page>("/api/sessions?limit=2");
     const wrong = ["5", "x", "recent:", "recent:abc:id", "active:1", nextCursor?.replace("recent", "oldest") ?? ""];
@@ -130,6 +212,19 @@ describe("lists of sessions", () => {
     expect(await found("0% SURE_")).toEqual([idOf(2)]);
     expect(await found("%ä")).toEqual([]);
     expect(await found(key(3).toUpperCase())).toEqual([idOf(3)]);
+  });
+
+  it("`kind`, `model` and `errors` narrow a list", async () => {
+    const found = (query: string) => walk(`limit=100&${query}`);
+    expect(await found("model=cheap")).not.toEqual(await found("model=dear"));
+    expect(await found("model=chea")).toEqual([]);
+    expect((await found("model=cheap,dear")).length).toBe(
+      (await found("model=cheap")).length + (await found("model=dear")).length,
+    );
+    expect(await found("kind=subagent")).toEqual([]);
+    expect(await found("kind=main")).toEqual(await found(""));
+    expect((await found("errors=1")).length).toBeGreaterThan(0);
+    expect((await found("errors=1")).length).toBeLessThan((await found("")).length);
   });
 
   it("parameters narrow what the query says", async () => {

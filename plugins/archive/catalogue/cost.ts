@@ -4,12 +4,14 @@ import type { Cost, SessionFacts, SessionRow } from "./types.ts";
 
 /** Service "pricing", as far as it is needed here. */
 export interface Prices {
+  /** Another one where another sum may come out. */
+  readonly stamp: string;
   cost(usage: SessionUsage): Cost;
   keyAt(model: string, at: number): string;
   isSteady(usage: SessionUsage, from: number, to: number): boolean;
 }
 
-type Timed = Pick<SessionRow, "id" | "usage" | "started_at" | "sort_at">;
+export type Timed = Pick<SessionRow, "id" | "usage" | "started_at" | "sort_at">;
 
 const PAGE = 50;
 

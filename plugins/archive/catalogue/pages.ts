@@ -6,9 +6,14 @@ const SORTS = {
   oldest: { column: "sort_at", descending: false },
   messages: { column: "message_count", descending: true },
   active: { column: "active_ms", descending: true },
+  errors: { column: "error_count", descending: true },
+  size: { column: "source_bytes", descending: true },
 } as const;
 
-export type SessionSort = keyof typeof SORTS;
+/** Orders that the catalogue has a column and an index for. */
+export type ColumnSort = keyof typeof SORTS;
+export type SessionSort = ColumnSort | "cost";
+export const SESSION_SORTS = [...(Object.keys(SORTS) as ColumnSort[]), "cost"] as const;
 
 /** The last session of a page, as its list is ordered. */
 export interface Place {
@@ -16,24 +21,24 @@ export interface Place {
   id: string;
 }
 
-export function orderOf(sort: SessionSort): string {
+export function orderOf(sort: ColumnSort): string {
   const { column, descending } = SORTS[sort];
   return `${column}${descending ? " desc" : ""}, id`;
 }
 
 /** Condition for what comes behind `place`. */
-export function behind(sort: SessionSort, { value, id }: Place): { sql: string; params: SqlValue[] } {
+export function behind(sort: ColumnSort, { value, id }: Place): { sql: string; params: SqlValue[] } {
   const { column, descending } = SORTS[sort];
   return {
-    sql: `(${column} ${descending ? "<" : ">"} ? or (${column} = ? and id > ?))`,
+    // The first condition is where the index is entered.
+    sql: `${column} ${descending ? "<=" : ">="} ? and (${column} <> ? or id > ?)`,
     params: [value, value, id],
   };
 }
 
-export function placeOf(
-  sort: SessionSort,
-  row: { id: string; sort_at: number; message_count: number; active_ms: number },
-): Place {
+type Ordered = { id: string } & Record<(typeof SORTS)[ColumnSort]["column"], number>;
+
+export function placeOf(sort: ColumnSort, row: Ordered): Place {
   return { value: row[SORTS[sort].column], id: row.id };
 }
 

@@ -76,4 +76,9 @@ export const migrations: readonly string[] = [
    create index session_parts on session (parts, message_count);
    create index session_written on session (source_mtime);
    create index session_forked on session (forked_from) where forked_from is not null;`,
+  // A page of each order is read where it stands.
+  `create index session_errors on session (error_count desc, id);
+   create index session_bytes on session (source_bytes desc, id);
+   create index session_messages on session (message_count desc, id);
+   create index session_active on session (active_ms desc, id);`,
 ];

@@ -1,7 +1,9 @@
 /** SQL of the archive: one function per question, wire resources made from rows. */
-import { type Database, Slices, type SqlValue, type Statement, type TranscriptPart } from "sessarc";
+import { type Database, Slices, type Statement, type TranscriptPart } from "sessarc";
 import type { Changes } from "./changes.ts";
 import { costsOf, type Prices } from "./cost.ts";
+import { CostOrder } from "./cost-order.ts";
+import { type SessionFilter, where } from "./filter.ts";
 import { LISTED, LIVE_MS, type ListedRow, RECENT_MS, toSession } from "./listed.ts";
 import { projectsNamed, sessionNamed } from "./names.ts";
 import { behind, cursorOf, orderOf, placeOf, readCursor, type SessionSort } from "./pages.ts";
@@ -13,6 +15,7 @@ import {
   type ProjectRow,
   partsOf,
   type Session,
+  type SessionFacts,
   type SessionRow,
   type StoredSession,
 } from "./types.ts";
@@ -20,68 +23,19 @@ import {
 /** Ids in one query. */
 const PAGE = 500;
 
-export interface SessionFilter {
-  project?: string | readonly string[] | undefined;
-  tool?: string | undefined;
-  /** ms: sessions that ended at or after. */
-  since?: number | undefined;
-  /** ms: sessions that began before. */
-  until?: number | undefined;
-  q?: string | undefined;
-  ids?: readonly string[] | undefined;
-  parent?: string | undefined;
-  forkedFrom?: string | undefined;
-  /** Without sub-agents. */
-  topLevel?: boolean | undefined;
-  sort?: SessionSort | undefined;
-  limit?: number | undefined;
-}
-
 /** Of all parts, those of earlier texts too. */
 const BYTES =
   "select coalesce(sum(json_extract(part.value, '$[1]')), 0) from (select parts from session union all select parts from earlier) all_parts, json_each(all_parts.parts) part";
 
 /** `prices`: undefined when no plugin knows any. `changes`: what is counted over all sessions is kept until something changed. */
 export function createStore(db: Database, prices: () => Prices | undefined, changes: Changes) {
+  const costs = new CostOrder(db, prices, changes);
   let counted: { generation: number; projects: Promise<Project[]> } | undefined;
   const toSessions = async (rows: readonly ListedRow[]): Promise<Session[]> => {
     const known = prices();
     const costs = known && (await costsOf(db, known, rows));
     return rows.map((row) => toSession(row, costs?.get(row.id) ?? null));
   };
-  const where = (filter: SessionFilter): { sql: string; params: SqlValue[] } => {
-    const conditions: string[] = [];
-    const params: SqlValue[] = [];
-    const add = (sql: string, ...values: SqlValue[]) => {
-      conditions.push(sql);
-      params.push(...values);
-    };
-    if (filter.project !== undefined) {
-      const ids = [filter.project].flat();
-      add(`project_id in (${ids.map(() => "?").join(", ")})`, ...ids);
-    }
-    if (filter.tool !== undefined) add("tool = ?", filter.tool);
-    if (filter.since !== undefined) add("sort_at >= ?", filter.since);
-    if (filter.until !== undefined)
-      add(
-        "(started_at < ? or (started_at is null and sort_at < ?))",
-        new Date(filter.until).toISOString(),
-        filter.until,
-      );
-    if (filter.parent !== undefined) add("parent_id = ?", filter.parent);
-    if (filter.forkedFrom !== undefined) add("forked_from = ?", filter.forkedFrom);
-    if (filter.topLevel) add("parent_id is null");
-    if (filter.ids) add(`id in (${filter.ids.map(() => "?").join(", ")})`, ...filter.ids);
-    if (filter.q) {
-      const like = `%${filter.q.replace(/[\\%_]/g, "\\$&")}%`;
-      const name = "coalesce(name, title, first_prompt, '')";
-      // LIKE is ten times as quick and knows the case of ASCII letters alone.
-      if (/^[ -~]*$/.test(filter.q)) add(`(${name} like ? escape '\\' or id like ? escape '\\')`, like, like);
-      else add(`(holds(${name}, ?) or id like ? escape '\\')`, filter.q, like);
-    }
-    return { sql: conditions.length > 0 ? `where ${conditions.join(" and ")}` : "", params };
-  };
-
   const self = {
     /** One row with everything; undefined for an unknown id. */
     async row(id: string): Promise<StoredSession | undefined> {
@@ -111,10 +65,11 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
 
     /** A page behind `cursor`, which an earlier answer gave. Throws INVALID_INPUT for another one. */
     async page(
-      filter: SessionFilter & { limit: number },
+      asked: Omit<SessionFilter, "sort"> & { sort?: SessionSort | undefined; limit: number },
       cursor: string | undefined,
     ): Promise<{ sessions: Session[]; total: number; nextCursor: string | null }> {
-      const sort = filter.sort ?? "recent";
+      const { sort = "recent", ...filter } = asked;
+      if (sort === "cost") return self.dearest(filter, cursor);
       const { sql, params } = where(filter);
       const from = cursor === undefined ? undefined : behind(sort, readCursor(sort, cursor));
       const rest = from ? `${sql === "" ? "where" : `${sql} and`} ${from.sql}` : sql;
@@ -135,6 +90,24 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
       };
     },
 
+    /** The same, the dearest first. What sessions cost is no column: prices change. */
+    async dearest(
+      filter: SessionFilter & { limit: number },
+      cursor: string | undefined,
+    ): Promise<{ sessions: Session[]; total: number; nextCursor: string | null }> {
+      const from = cursor === undefined ? undefined : readCursor("cost", cursor);
+      const [{ ids, next }, total] = await Promise.all([
+        costs.page(where(filter), filter.limit, from),
+        self.count(filter),
+      ]);
+      const found = new Map((await self.list({ ids })).map((one) => [one.id, one]));
+      return {
+        sessions: ids.flatMap((id) => found.get(id) ?? []),
+        total,
+        nextCursor: next ? cursorOf("cost", next) : null,
+      };
+    },
+
     /** Those of `ids` that are stored. */
     async known(ids: readonly string[]): Promise<Set<string>> {
       const known = new Set<string>();
@@ -149,6 +122,24 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
         if (slices.due) await slices.turn();
       }
       return known;
+    },
+
+    /** Sessions of a project that changed a file whose path ends with `name`, in order of time; 500 at most, the newest. */
+    async changing(project: string, name: string): Promise<string[]> {
+      const slices = new Slices();
+      const found: string[] = [];
+      const said = JSON.stringify(name).slice(1);
+      const rows = await db.all<{ id: string }>(
+        "select id from session where project_id = ? and instr(facts, ?) > 0 order by sort_at desc limit 500",
+        [project, `${said}:[`],
+      );
+      for (const { id } of rows) {
+        const row = await db.get<Pick<SessionRow, "facts">>("select facts from session where id = ?", [id]);
+        const { files } = JSON.parse(row?.facts ?? '{"files":{}}') as Pick<SessionFacts, "files">;
+        if (Object.entries(files).some(([path, [, edits]]) => edits > 0 && path.endsWith(name))) found.push(id);
+        if (slices.due) await slices.turn();
+      }
+      return found.reverse();
     },
 
     sessionNamed: (wanted: string) => sessionNamed(db, wanted),

@@ -1,6 +1,8 @@
 /** Sessions: list, get, rename, delete, sync. */
 import { defineRoute, SessarcError } from "sessarc";
 import * as v from "valibot";
+import { SESSION_KINDS } from "../catalogue/filter.ts";
+import { SESSION_SORTS } from "../catalogue/pages.ts";
 import type { EarlierText, Session } from "../catalogue/types.ts";
 import { removeSource } from "../places/source-file.ts";
 import { messages } from "./messages.ts";
@@ -31,7 +33,11 @@ const list = defineRoute({
     q: v.optional(v.string()),
     parent: v.optional(v.string()),
     subagents: v.optional(v.picklist(["0", "1"])),
-    sort: v.optional(v.picklist(["recent", "oldest", "messages", "active"])),
+    kind: v.optional(v.picklist(SESSION_KINDS)),
+    /** Names as the logs spell them, several with commas: any of them. */
+    model: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(2_000))),
+    errors: v.optional(v.picklist(["0", "1"])),
+    sort: v.optional(v.picklist(SESSION_SORTS)),
     limit: v.optional(limit),
     cursor: v.optional(v.string()),
   }),
@@ -46,6 +52,9 @@ const list = defineRoute({
       topLevel: query.subagents === "0",
       since: query.after ?? (query.days === undefined ? undefined : Date.now() - query.days * 86_400_000),
       until: query.before,
+      kind: query.kind,
+      models: query.model?.split(","),
+      errors: query.errors === "1",
       sort: query.sort,
     };
     return store.page({ ...filter, limit: query.limit ?? 100 }, query.cursor);

@@ -120,7 +120,7 @@ async function toFile(
   },
 ): Promise<FileAt> {
   const { path, entry, before, lastCommit, status } = file;
-  const [now, then] = await Promise.all([readContent(objects, entry), readContent(objects, before?.entry)]);
+  const [now, then] = await Promise.all([readText(objects, entry), readText(objects, before?.entry)]);
   const pathBytes = percentForm(path);
   return {
     path: toText(path),
@@ -144,7 +144,7 @@ interface Content {
 }
 
 /** Asks for the size first: a huge file is never streamed. */
-async function readContent(objects: Objects, entry: TreeEntry | undefined): Promise<Content> {
+export async function readText(objects: Objects, entry: TreeEntry | undefined): Promise<Content> {
   if (!entry || entry.mode === SUBMODULE) return { text: null, binary: false, tooLarge: false };
   const info = await objects.info(entry.hash);
   if (!info) throw new SessarcError("OBJECT_MISSING", { hash: entry.hash });

@@ -24,7 +24,12 @@ export interface Counts {
   tools: Record<string, [calls: number, errors: number]>;
 }
 
+/** Begun by a person; by another session; going on from what another one said. */
+export const KINDS = ["main", "subagent", "fork"] as const;
+export type SessionKind = (typeof KINDS)[number];
+
 export interface Head {
+  kind: SessionKind;
   id: string;
   tool: string;
   project: string;
@@ -57,6 +62,7 @@ const TOOL = 3;
 
 export class CubeSession {
   readonly id: string;
+  readonly kind: SessionKind;
   readonly tool: string;
   readonly project: string;
   readonly parent: string | null;
@@ -79,6 +85,7 @@ export class CubeSession {
     counts: Counts,
   ) {
     this.id = head.id;
+    this.kind = head.kind;
     this.tool = shared(head.tool);
     this.project = shared(head.project);
     this.parent = head.parent;

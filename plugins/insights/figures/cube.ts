@@ -27,6 +27,7 @@ interface Row {
   tool: string;
   project_id: string;
   parent_id: string | null;
+  forked_from: string | null;
   label: string | null;
   /** ms of the end, else of the start, else of the log. */
   sort_at: number;
@@ -48,7 +49,7 @@ interface Facts extends Counts {
 const PAGE = 100;
 
 const COLUMNS =
-  "rowid, id, tool, project_id, parent_id, substr(coalesce(name, title, first_prompt), 1, 160) as label, ended_at, sort_at, " +
+  "rowid, id, tool, project_id, parent_id, forked_from, substr(coalesce(name, title, first_prompt), 1, 160) as label, ended_at, sort_at, " +
   "message_count, error_count, usage, evidence, facts";
 
 export function createCube(archive: Archive, db: CatalogReader): Cube {
@@ -197,6 +198,7 @@ function toSession(row: Row, facts: Facts): CubeSession {
   return new CubeSession(
     {
       id: row.id,
+      kind: row.parent_id !== null ? "subagent" : row.forked_from !== null ? "fork" : "main",
       tool: row.tool,
       project: row.project_id,
       parent: row.parent_id,

@@ -1,4 +1,4 @@
-/** The table of usage: tokens and cost by time, session, model, project or tool. */
+/** The table of usage: tokens and cost by time, session, model, project, tool or kind of session. */
 import type { SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
 import { modelName } from "../prices/names.ts";
 import type { Cost } from "../prices/pricing.ts";
@@ -7,7 +7,7 @@ import type { CubeSession } from "./cube-session.ts";
 import { type ModelUsage, modelsOf } from "./models.ts";
 import { at, inSlices, type Prices, Tally, totalOf, visit } from "./tally.ts";
 
-export const GROUPS = ["day", "week", "month", "session", "model", "project", "tool"] as const;
+export const GROUPS = ["day", "week", "month", "session", "model", "project", "tool", "kind"] as const;
 export type Group = (typeof GROUPS)[number];
 
 export interface UsageSums {
@@ -23,7 +23,7 @@ export interface UsageSums {
   models: ModelUsage[];
 }
 export interface UsageRow extends UsageSums {
-  /** Day, Monday of a week, month, id of a session or project, tool, or name of a model (`models[].model`). */
+  /** Day, Monday of a week, month, id of a session or project, tool, kind of session, or name of a model (`models[].model`). */
   key: string;
   /** Name to show, where the key is none. */
   label: string | null;
@@ -69,7 +69,9 @@ export async function report(
           ? () => row(session.project, projectNames.get(session.project) ?? null)
           : by === "tool"
             ? () => row(session.tool)
-            : undefined;
+            : by === "kind"
+              ? () => row(session.kind)
+              : undefined;
     const onDay = byDay && ((day: number) => row(at(dayKeys, day, () => byDay(day))));
     const touched = visit(
       session,

@@ -160,7 +160,17 @@ function toSessions(logs: readonly Log[]): CubeSession[] {
   };
   return logs.map((log) => {
     const { id, parent } = log;
-    const head = { id, tool: log.ref.tool, project: "", parent, label: log.ref.title ?? null, endedAt: null };
+    // A log alone does not tell whether it goes on from another one.
+    const kind = parent === null ? "main" : "subagent";
+    const head = {
+      id,
+      kind,
+      tool: log.ref.tool,
+      project: "",
+      parent,
+      label: log.ref.title ?? null,
+      endedAt: null,
+    } as const;
     const session = new CubeSession(head, [], log.usage, log.evidence, { kinds: {}, tools: {} });
     session.root = rootOf(log);
     return session;

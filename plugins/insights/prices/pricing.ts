@@ -46,6 +46,8 @@ export interface Pricing {
   readonly own: Readonly<Record<string, Rates>>;
   /** Replaces them; every price asked for from now on heeds it. Throws CONFIG_INVALID for one that is none. */
   setOwn(prices: Readonly<Record<string, unknown>>): void;
+  /** Table and overrides: another one where another sum may come out. */
+  readonly stamp: string;
   /** Undefined for a model nobody gave a price. The first call loads the table (30 ms once); then one map lookup a model. */
   price(model: string): ModelPrice | undefined;
   /** Cost of `usage` in whole millionths of a dollar, at the prices of now. What stands under a key of `keyAt` costs what it did then. */
@@ -109,6 +111,9 @@ export function createPricing(
     setOwn(prices) {
       own = toPrices(prices, "settings.json");
       known.clear();
+    },
+    get stamp() {
+      return `${SOURCE} ${JSON.stringify(pricing.overrides)}`;
     },
     price(model) {
       if (!known.has(model)) known.set(model, find(model));

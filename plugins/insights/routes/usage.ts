@@ -1,14 +1,15 @@
-/** GET /usage: tokens and cost by time, session, model, project or tool. */
+/** GET /usage: tokens and cost by time, session, model, project, tool or kind of session. */
 import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
 import { zoneOf } from "../figures/buckets.ts";
+import { KINDS } from "../figures/cube-session.ts";
 import { day, toRange } from "../figures/range.ts";
 import { GROUPS, report, type UsageReport } from "../figures/report.ts";
 
 const usage = defineRoute({
   method: "GET",
   path: "/usage",
-  summary: "Tokens and estimated cost by day, week, month, session, model, project or tool",
+  summary: "Tokens and estimated cost by day, week, month, session, model, project, tool or kind of session",
   query: v.object({
     by: v.optional(v.picklist(GROUPS), "day"),
     from: day,
@@ -16,6 +17,7 @@ const usage = defineRoute({
     /** Zone whose days count; default this machine's. */
     tz: v.optional(v.string()),
     tool: v.optional(v.string()),
+    kind: v.optional(v.picklist(KINDS)),
     /** Id, name or path. */
     project: v.optional(v.string()),
     /** Id: this session and its sub-agents. */
@@ -34,10 +36,11 @@ const usage = defineRoute({
     return answers.get(JSON.stringify(["usage", query, zone.name]), generation, async () => {
       const projects = query.by === "project" ? await kernel.inject("archive").store.projects() : [];
       const chosen = query.project === undefined ? undefined : await projectIds(kernel, query.project);
-      const { tool, session: id } = query;
+      const { tool, kind, session: id } = query;
       const sessions = all.filter(
         (session) =>
           (tool === undefined || session.tool === tool) &&
+          (kind === undefined || session.kind === kind) &&
           (id === undefined || session.id === id || session.root === id) &&
           (!chosen || chosen.has(session.project)),
       );

@@ -1,0 +1,91 @@
+/** Calls of one session that failed or took long: one pass over its transcript, of which only calls and results are read. */
+import { BoundedMap, type Chunk, commandOf, isRecord, type Json, pathsIn, Slices } from "sessarc";
+
+export interface TroubledCall {
+  seq: number;
+  /** When it was made; null where the log does not say. */
+  at: string | null;
+  /** Name of the tool. */
+  name: string;
+  /** What it was called with, in one line: command, path or pattern, else its arguments; at most 300 characters. */
+  argument: string;
+  failed: boolean;
+  /** What the error begins with; null for a call that did not fail. */
+  error: string | null;
+  /** From the call to its result; null where the log gives no times. */
+  ms: number | null;
+}
+
+const OPEN = 256;
+const LINE = 300;
+
+/** `slow`: ms from which on a call that did not fail counts too; undefined: failures alone. The latest call first. */
+export async function troubledCalls(chunks: AsyncIterable<Chunk>, slow: number | undefined): Promise<TroubledCall[]> {
+  const found: TroubledCall[] = [];
+  const open = new BoundedMap<string, { call: Omit<TroubledCall, "argument">; input: () => Json | undefined }>(OPEN);
+  let last = "";
+  const slices = new Slices();
+  for await (const chunk of chunks) {
+    for (let i = 0; i < chunk.count; i++) {
+      const kind = chunk.kind(i);
+      if (kind !== "tool_use" && kind !== "tool_result") continue;
+      const event = chunk.lazy(i);
+      if (kind === "tool_use") {
+        last = event.tool_use_id ?? "";
+        const at = event.at ?? null;
+        const call = { seq: event.seq, at, name: event.tool_name ?? "unknown", failed: false, error: null, ms: null };
+        open.set(last, { call, input: () => event.tool_input });
+        continue;
+      }
+      const id = event.tool_use_id ?? last;
+      const asked = open.get(id);
+      open.delete(id);
+      const failed = event.is_error === true;
+      const ms = asked ? between(asked.call.at, event.at) : null;
+      if (!failed && (slow === undefined || ms === null || ms < slow)) continue;
+      const call = asked?.call ?? { seq: event.seq, at: event.at ?? null, name: event.tool_name ?? "unknown" };
+      const error = failed ? errorLine(event.text) : null;
+      found.push({ ...call, argument: asked ? argumentOf(asked.input()) : "", failed, error, ms });
+    }
+    if (slices.due) await slices.turn();
+  }
+  return found.sort((a, b) => b.seq - a.seq);
+}
+
+function between(from: string | null, to: string | undefined): number | null {
+  const ms = Date.parse(to ?? "") - Date.parse(from ?? "");
+  return Number.isNaN(ms) || ms < 0 ? null : ms;
+}
+
+const oneLine = (text: string) => text.replace(/\s+/g, " ").trim().slice(0, LINE);
+
+export function argumentOf(input: Json | undefined): string {
+  const command = commandOf(input);
+  if (command !== "") return oneLine(command.slice(0, LINE * 4));
+  const [path] = pathsIn(input);
+  if (path !== undefined) return oneLine(path);
+  if (!isRecord(input)) return "";
+  for (const key of ["pattern", "query", "url", "description", "prompt"]) {
+    const value = input[key];
+    if (typeof value === "string" && value !== "") return oneLine(value.slice(0, LINE * 4));
+  }
+  return Object.keys(input).length === 0 ? "" : oneLine(JSON.stringify(input).slice(0, LINE * 4));
+}
+
+/** Codes of a terminal, and the tags some tools put around an error. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape codes begin with one.
+const NOISE = /\u001b\[[0-9;?]*[A-Za-z]|<\/?(?:tool_use_error|error|stderr)>/g;
+
+/** The first line that says something; where that is a bare exit code, with the one behind it. */
+export function errorLine(text: string): string {
+  const lines = text
+    .slice(0, 4_096)
+    .replace(NOISE, "")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  const [first = "", second] = lines;
+  return oneLine(
+    second !== undefined && /^(exit(ed)?( with)?( code)?:?) -?\d+\.?$/i.test(first) ? `${first}: ${second}` : first,
+  );
+}

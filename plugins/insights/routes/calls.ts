@@ -1,0 +1,186 @@
+/** GET /insights/calls: calls that failed or took long. The catalogue says which sessions have such calls; only those of a page are read. */
+import { defineRoute, type Kernel, SessarcError } from "sessarc";
+import * as v from "valibot";
+import { inRange, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
+import type { TroubledCall } from "../figures/calls.ts";
+import type { CubeSession } from "../figures/cube-session.ts";
+import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
+import { inSlices, visit } from "../figures/tally.ts";
+
+export interface CallEntry extends TroubledCall {
+  sessionId: string;
+  /** The assistant. */
+  tool: string;
+  /** Name of the session. */
+  title: string | null;
+  projectId: string;
+}
+
+export interface Calls {
+  range: Range;
+  /** The session that went on last first; in it the latest call first. */
+  calls: CallEntry[];
+  /** Sessions of the range by the name of the tool: its calls, and how many failed. Most failures first. */
+  names: { name: string; calls: number; errors: number }[];
+  /** Null when all was looked at. A page may be empty and not the last: that many sessions had no slow call. */
+  nextCursor: string | null;
+  /** End of the last session looked at; null when all was. */
+  lookedBackTo: string | null;
+}
+
+const LIMIT = 100;
+/** Transcripts read for one answer. */
+const READ = 60;
+
+const get = defineRoute({
+  method: "GET",
+  path: "/insights/calls",
+  summary: "Calls that failed, or took longer than `slow` ms, newest sessions first",
+  query: v.object({
+    ...rangeQuery,
+    /** Name of the called tool. */
+    name: v.optional(v.pipe(v.string(), v.maxLength(300))),
+    /** The assistant. */
+    tool: v.optional(v.string()),
+    /** Id, name or path. */
+    project: v.optional(v.string()),
+    session: v.optional(v.string()),
+    /** ms: also calls that took so long; with `failed=0` those alone. */
+    slow: v.optional(v.pipe(v.string(), v.regex(/^\d{1,9}$/, "must be milliseconds"), v.transform(Number))),
+    failed: v.optional(v.picklist(["0", "1"])),
+    limit: v.optional(
+      v.pipe(v.string(), v.regex(/^\d{1,3}$/, "must be 1 to 500"), v.transform(Number), v.minValue(1), v.maxValue(500)),
+    ),
+    cursor: v.optional(v.string()),
+  }),
+  handler: async ({ kernel, query }): Promise<Calls> => {
+    const { cube, answers } = kernel.inject("insights");
+    const archive = kernel.inject("archive");
+    if (query.tool !== undefined) await archive.checkTool(query.tool);
+    const zone = zoneOf(query.tz);
+    const span = spanOf(query, zone, Date.now());
+    const projects = query.project === undefined ? undefined : new Set(await archive.store.projectIds(query.project));
+    const { generation, sessions } = await cube.figures();
+    const { name, tool, session, slow } = query;
+    const question = [
+      "calls",
+      span.range,
+      zone.name,
+      [...(projects ?? ["*"])],
+      tool,
+      session,
+      name,
+      slow !== undefined,
+    ];
+    const { order, names } = await answers.get(JSON.stringify(question), generation, () =>
+      choose(
+        sessions.filter(
+          (one) =>
+            (tool === undefined || one.tool === tool) &&
+            (session === undefined || one.id === session) &&
+            (projects === undefined || projects.has(one.project)),
+        ),
+        zone,
+        span,
+        (calls, errors, of) => (name === undefined || of === name) && (slow === undefined ? errors : calls) > 0,
+      ),
+    );
+    const from = query.cursor === undefined ? undefined : readCursor(query.cursor);
+    const passes = (call: TroubledCall) =>
+      (name === undefined || call.name === name) &&
+      (call.failed ? query.failed !== "0" || (slow !== undefined && (call.ms ?? 0) >= slow) : slow !== undefined) &&
+      (call.at === null || inRange(zone.dayAt(Date.parse(call.at)), span));
+    return { range: span.range, names, ...(await page(kernel, order, from, query.limit ?? LIMIT, slow, passes)) };
+  },
+});
+
+export const callRoutes = [get] as const;
+
+/** A session of the list: its end says where it stands. */
+interface Stop {
+  id: string;
+  ended: number;
+}
+
+async function choose(
+  sessions: readonly CubeSession[],
+  zone: Zone,
+  span: Span,
+  counts: (calls: number, errors: number, name: string) => boolean,
+): Promise<{ order: Stop[]; names: Calls["names"] }> {
+  const order: Stop[] = [];
+  const names = new Map<string, { calls: number; errors: number }>();
+  await inSlices(sessions, (session) => {
+    const none = () => {};
+    if (!visit(session, zone, span, none, none)) return;
+    let wanted = false;
+    session.eachTool((name, calls, errors) => {
+      wanted ||= counts(calls, errors, name);
+      const known = names.get(name) ?? { calls: 0, errors: 0 };
+      names.set(name, { calls: known.calls + calls, errors: known.errors + errors });
+    });
+    const lastSlot = session.slots > 0 ? session.quarter(session.slots - 1) * QUARTER_MS : 0;
+    if (wanted) order.push({ id: session.id, ended: session.endedAt ?? lastSlot });
+  });
+  order.sort((a, b) => b.ended - a.ended || (a.id < b.id ? -1 : 1));
+  const ranked = [...names].map(([name, sums]) => ({ name, ...sums }));
+  ranked.sort((a, b) => b.errors - a.errors || b.calls - a.calls || (a.name < b.name ? -1 : 1));
+  return { order, names: ranked };
+}
+
+/** Where a page ended: at this call of this session; seq 0: all of it was looked at. */
+interface Place extends Stop {
+  seq: number;
+}
+
+const cursorOf = ({ ended, seq, id }: Place) => `${ended}:${seq}:${id}`;
+
+function readCursor(cursor: string): Place {
+  const [, ended, seq, id] = /^(-?\d{1,16}):(\d{1,9}):(.+)$/s.exec(cursor) ?? [];
+  if (id !== undefined) return { ended: Number(ended), seq: Number(seq), id };
+  throw new SessarcError(
+    "INVALID_INPUT",
+    { reason: "The cursor is not one this service gave" },
+    { issues: [{ path: "cursor", message: "take nextCursor of the last answer to the same question" }] },
+  );
+}
+
+async function page(
+  kernel: Kernel,
+  order: readonly Stop[],
+  from: Place | undefined,
+  limit: number,
+  slow: number | undefined,
+  passes: (call: TroubledCall) => boolean,
+): Promise<Pick<Calls, "calls" | "nextCursor" | "lookedBackTo">> {
+  const { store } = kernel.inject("archive");
+  const { troubled } = kernel.inject("insights");
+  const calls: CallEntry[] = [];
+  let last: Place | undefined;
+  const stop = (place: Place) => ({
+    calls,
+    nextCursor: cursorOf(place),
+    lookedBackTo: new Date(place.ended).toISOString(),
+  });
+  let read = 0;
+  for (const { id, ended } of order.slice(from ? behindIn(order, from) : 0)) {
+    if (read++ === READ && last) return stop(last);
+    const row = await store.row(id);
+    if (!row) continue;
+    const head = { sessionId: id, tool: row.tool, title: row.name ?? row.title ?? row.first_prompt };
+    const own = (await troubled(row, slow)).filter((call) => passes(call) && (id !== from?.id || call.seq < from.seq));
+    for (const call of own) {
+      if (calls.length === limit && last) return stop(last);
+      calls.push({ ...call, ...head, projectId: row.project_id });
+      last = { id, ended, seq: call.seq };
+    }
+    last = { id, ended, seq: 0 };
+  }
+  return { calls, nextCursor: null, lookedBackTo: null };
+}
+
+/** Where the session of `place` stands, or what comes behind it. */
+function behindIn(order: readonly Stop[], place: Stop): number {
+  const at = order.findIndex((one) => one.ended < place.ended || (one.ended === place.ended && one.id >= place.id));
+  return at < 0 ? order.length : at;
+}

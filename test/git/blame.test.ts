@@ -1,0 +1,116 @@
+/** GET /git/blame: of each line its commit, and the call of the session that wrote it. */
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createTestKernel } from "sessarc/test";
+import { expect, it } from "vitest";
+import archive from "../../plugins/archive/index.ts";
+import claude from "../../plugins/claude-code/index.ts";
+import type { Origins } from "../../plugins/git/index.ts";
+import git from "../../plugins/git/index.ts";
+import { describeGit, makeRepo, type Repo, T0, tempFolder } from "./_repo.ts";
+
+type Call = [seconds: number, tool: string, input: object, failed?: boolean];
+const KEYS = ["a", "b"].map((one) => `0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a0${one}`);
+
+/** A kernel with sessions of Claude Code in the repository: seq 0 is the prompt, then call and result of each. */
+async function archived(repo: Repo, sessions: readonly (readonly Call[])[]) {
+  const home = tempFolder();
+  for (const [n, calls] of sessions.entries()) {
+    const key = KEYS[n] ?? "";
+    const row = (seconds: number, type: string, content: unknown) => ({
+      ...{ type, uuid: `${type}${seconds}`, sessionId: key, cwd: repo.root },
+      timestamp: new Date((T0 + seconds) * 1000).toISOString(),
+      message: { id: `${key}${seconds}`, role: type, model: "m", content },
+    });
+    const rows = calls.flatMap(([seconds, name, input, failed = false], i) => [
+      row(seconds, "assistant", [{ type: "tool_use", id: `t${i}`, name, input }]),
+      row(seconds, "user", [{ type: "tool_result", tool_use_id: `t${i}`, content: "done", is_error: failed }]),
+    ]);
+    const log = join(home, ".claude/projects/-w", `${key}.jsonl`);
+    mkdirSync(dirname(log), { recursive: true });
+    writeFileSync(log, [row(0, "user", "Go"), ...rows].map((one) => `${JSON.stringify(one)}\n`).join(""));
+  }
+  const t = await createTestKernel({ home, plugins: [archive(), git(), claude()] });
+  await t.send("POST", "/api/import", { all: true });
+  const [project] = await t.json<{ id: string }[]>("/api/projects");
+  const ask = (path: string) => `/api/git/blame?${new URLSearchParams({ project: project?.id ?? "", path })}`;
+  return { t, ask, blame: (path: string) => t.json<Origins>(ask(path)) };
+}
+/** Text of each line with the call it comes from: session, seq, evidence. */
+const told = ({ lines, writers }: Origins) =>
+  lines?.map((line) => {
+    const writer = writers[line.writer ?? -1];
+    return [line.text, writer && `${writer.sessionId.at(-1)}${writer.seq} ${line.evidence}`];
+  });
+
+describeGit("a line's reason", () => {
+  it("is the last call before its commit that wrote it, of any session; lines of nobody have none", async () => {
+    const repo = makeRepo();
+    const file = join(repo.root, "src/sum.ts");
+    const first = "// by hand\nexport function sum(a, b) {\n  return a + b;\n}\n";
+    const second = "// by hand\nexport function sum(a, b) {\n  const total = a + b;\n  return total;\n}\n";
+    repo.write("src/sum.ts", "// by hand\n");
+    repo.commit("Begin", T0);
+    repo.write("src/sum.ts", first);
+    repo.commit("Add sum", T0 + 20);
+    repo.write("src/sum.ts", second);
+    repo.commit("Name the total", T0 + 40);
+    const body = "  return a + b;";
+    const { blame } = await archived(repo, [
+      [
+        [5, "Read", { file_path: file }],
+        [10, "Write", { file_path: file, content: "nothing of it stayed" }],
+        [11, "Write", { file_path: file, content: first }],
+        [12, "Edit", { file_path: file, old_string: "// by hand", new_string: "  const total = a + b;" }, true],
+      ],
+      [
+        [30, "Edit", { file_path: join(repo.root, "other/sum.ts"), old_string: body, new_string: second }],
+        [31, "Edit", { file_path: file, old_string: body, new_string: "  const total = a + b;\n  return total;" }],
+        [50, "Edit", { file_path: file, old_string: "x", new_string: "// by hand\nfor later" }],
+      ],
+    ]);
+    const answer = await blame("src/sum.ts");
+    expect(told(answer)).toEqual([
+      ["// by hand", undefined],
+      ["export function sum(a, b) {", "a5 line"],
+      ["  const total = a + b;", "b3 line"],
+      ["  return total;", "b3 line"],
+      ["}", "a5 near"],
+    ]);
+    expect(answer.commits.map((one) => one.subject).sort()).toEqual(["Add sum", "Begin", "Name the total"]);
+    expect(answer.later.map((one) => `${one.sessionId.at(-1)}${one.seq}`)).toEqual(["b5"]);
+    expect(answer.writers[0]).toMatchObject({ tool: "claude-code", title: "Go", name: "Write" });
+  });
+
+  it("is found for an edit inside of a line, and by a relative path", async () => {
+    const repo = makeRepo();
+    repo.write("a.txt", "The tide is high at noon today.\nsecond line stays\n");
+    repo.commit("Begin", T0);
+    repo.write("a.txt", "The tide is low at midnight today.\nsecond line stays\n");
+    repo.commit("Low", T0 + 20);
+    const { blame, t, ask } = await archived(repo, [
+      [[10, "Edit", { file_path: "a.txt", old_string: "high at noon", new_string: "low at midnight" }]],
+    ]);
+    expect(told(await blame("a.txt"))).toEqual([
+      ["The tide is low at midnight today.", "a1 part"],
+      ["second line stays", undefined],
+    ]);
+    repo.write("b.bin", Buffer.from([1, 0, 2]));
+    repo.commit("Bytes", T0 + 60);
+    expect((await blame("b.bin")).lines).toBeNull();
+    for (const path of ["none.txt", "--help", ".git/config"]) expect((await t.fetch(ask(path))).status).toBe(404);
+  });
+
+  it("is asked of git without running what the repository names", async () => {
+    const repo = makeRepo();
+    repo.write("a.txt", "one line of text\n");
+    repo.write(".gitattributes", "*.txt diff=evil filter=evil\n");
+    repo.commit("Begin", T0);
+    const trap = join(tempFolder(), "ran");
+    for (const key of ["diff.evil.textconv", "filter.evil.smudge", "filter.evil.clean"])
+      repo.git("config", key, `sh -c 'touch ${trap}; cat'`);
+    const { blame } = await archived(repo, [[[10, "Read", { file_path: "a.txt" }]]]);
+    expect((await blame("a.txt")).lines?.[0]?.text).toBe("one line of text");
+    expect(existsSync(trap)).toBe(false);
+  });
+});
