@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, describe } from "vitest";
+import { describe, onTestFinished } from "vitest";
 import { createGit, type Git, type GitOptions } from "../../plugins/git/git.ts";
 
 const installed = spawnSync("git", ["--version"]).status === 0;
@@ -14,22 +14,17 @@ export function describeGit(name: string, run: () => void): void {
   else describe.skip(`${name} (git is not installed)`, run);
 }
 
-const open: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0).reverse()) await close();
-});
-
 /** A folder that is gone after the test. Real path, as git answers it. */
 export function tempFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "sessarc-git-")));
-  open.push(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
 /** The service, closed after the test. The home is empty. */
 export function openGit(options: GitOptions = {}): Git {
   const git = createGit({ env: { ...process.env, HOME: tempFolder() }, ...options });
-  open.push(() => git.close());
+  onTestFinished(() => git.close());
   return git;
 }
 
@@ -80,6 +75,25 @@ export function repoAt(root: string): Repo {
       git("commit", "-q", "--allow-empty", "-m", message, ...options);
       return git("rev-parse", "HEAD");
     },
+  };
+}
+
+/** Asks git the same question once. For a repository that stays as it is. */
+export function remembering(repo: Repo): Repo {
+  const answers = new Map<string, Buffer>();
+  const gitBytes = (...args: string[]) => {
+    const key = args.join("\0");
+    const answer = answers.get(key) ?? repo.gitBytes(...args);
+    answers.set(key, answer);
+    return answer;
+  };
+  return {
+    ...repo,
+    gitBytes,
+    git: (...args) =>
+      gitBytes(...args)
+        .toString()
+        .trimEnd(),
   };
 }
 
