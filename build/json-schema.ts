@@ -12,12 +12,15 @@ export interface Converter {
 /** What stands for any JSON: described further it would be longer and say no more. */
 const ANY = new Set(["Json", "JsonRecord"]);
 
-export function createConverter(checker: ts.TypeChecker): Converter {
+/** `root`: types that are declared below it, but in no package, are ours and keep their names. */
+export function createConverter(checker: ts.TypeChecker, root: string): Converter {
   const schemas: Record<string, JsonSchema> = {};
   const names = new Map<ts.Symbol, string>();
+  const isOurs = (symbol: ts.Symbol) =>
+    symbol.declarations?.some((it) => it.getSourceFile().fileName.startsWith(root)) ?? false;
 
   function convert(type: ts.Type): JsonSchema {
-    const symbol = nameable(type);
+    const symbol = nameable(type, isOurs);
     if (!symbol) return describe(type);
     if (ANY.has(symbol.name)) return {};
     let name = names.get(symbol);
@@ -99,12 +102,10 @@ const includesUndefined = (type: ts.Type): boolean =>
   type.isUnion() && type.types.some((part) => part.flags & ts.TypeFlags.Undefined);
 
 /** The name a type goes by when it is declared by us and takes no parameters. */
-function nameable(type: ts.Type): ts.Symbol | undefined {
+function nameable(type: ts.Type, isOurs: (symbol: ts.Symbol) => boolean): ts.Symbol | undefined {
+  const ours = (symbol: ts.Symbol) => (isOurs(symbol) ? symbol : undefined);
   if (type.aliasSymbol) return type.aliasTypeArguments?.length ? undefined : ours(type.aliasSymbol);
   const { symbol } = type;
   if (!symbol || !(symbol.flags & ts.SymbolFlags.Interface)) return undefined;
   return (type as ts.TypeReference).typeArguments?.length ? undefined : ours(symbol);
 }
-
-const ours = (symbol: ts.Symbol): ts.Symbol | undefined =>
-  symbol.declarations?.some((it) => !it.getSourceFile().fileName.includes("/node_modules/")) ? symbol : undefined;

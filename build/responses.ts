@@ -1,21 +1,23 @@
 /** What every route answers, from the types of its handler: GET /api/openapi.json says it. Runs when the package is built. */
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import type { Responses } from "../core/http/responses.ts";
+import { here, plugins } from "./entries.ts";
 import { createConverter } from "./json-schema.ts";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-const entry = join(root, "build/.routes.ts");
 const ENTRY = `
 import type { ApiRoutes, KernelRoutes } from "sessarc";
-import type {} from "sessarc/plugins";
+${plugins.map((name) => `import type {} from "sessarc/plugins/${name}";`).join("\n")}
 export type All = ApiRoutes & KernelRoutes;
 `;
 
-/** Takes a few seconds: the handlers' types are inferred. Throws when the sources do not say what a route answers. */
-export function describeResponses(): Responses {
-  const { options } = readOptions();
+/**
+ * `tree`: a folder with the declarations of all sources, where what the handlers answer is written out. Throws when they do not say
+ * what a route answers.
+ */
+export function describeResponses(tree: string): Responses {
+  const entry = join(tree, "routes.ts");
+  const options = readOptions(tree);
   const host = ts.createCompilerHost(options);
   const { getSourceFile, fileExists, readFile } = host;
   host.fileExists = (path) => path === entry || fileExists(path);
@@ -24,7 +26,7 @@ export function describeResponses(): Responses {
     path === entry ? ts.createSourceFile(path, ENTRY, ts.ScriptTarget.ESNext) : getSourceFile(path, ...rest);
   const program = ts.createProgram([entry], options, host);
   const checker = program.getTypeChecker();
-  const converter = createConverter(checker);
+  const converter = createConverter(checker, tree);
   const file = program.getSourceFile(entry);
   const all = file?.statements.find(ts.isTypeAliasDeclaration);
   if (!file || !all) throw new Error("the list of routes was not compiled");
@@ -58,8 +60,14 @@ export function describeResponses(): Responses {
   }
 }
 
-function readOptions(): ts.ParsedCommandLine {
-  const path = join(root, "tsconfig.json");
+/** The project's, with the package's names leading into `tree`. */
+function readOptions(tree: string): ts.CompilerOptions {
+  const path = here("tsconfig.json");
   const { config } = ts.readConfigFile(path, ts.sys.readFile);
-  return ts.parseJsonConfigFileContent(config, ts.sys, dirname(path));
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, dirname(path));
+  const paths = Object.entries(options.paths ?? {}).map(([name, files]) => [
+    name,
+    files.map((file) => join(tree, file.replace(/\.ts$/, ".d.ts"))),
+  ]);
+  return { ...options, paths: Object.fromEntries(paths), typeRoots: [here("node_modules/@types")] };
 }

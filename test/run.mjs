@@ -13,7 +13,7 @@ const module = (path) => `${ROOT}node_modules/${path}`;
 const state = (name) => ["--incremental", "--tsBuildInfoFile", module(`.cache/sessarc-test/${name}.tsbuildinfo`)];
 const CHECKS = {
   "types of the dashboard": [module("vue-tsc/bin/vue-tsc.js"), "--noEmit", "-p", "ui", ...state("ui")],
-  "types of the service": [module("typescript/bin/tsc"), "--noEmit", ...state("service")],
+  "types of the service": [module("typescript-native/bin/tsc"), "--noEmit", ...state("service")],
   lint: [module("@biomejs/biome/bin/biome"), "check", "."],
 };
 
