@@ -48,7 +48,7 @@ async function compile(name: string, code: string): Promise<string> {
     types: ["node"],
   };
   await writeFile(join(consumer, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: [name] }));
-  const tsc = join(ROOT, "node_modules/typescript/lib/tsc.js");
+  const tsc = join(ROOT, "node_modules/typescript-native/bin/tsc");
   return exec(process.execPath, [tsc, "-p", consumer]).then(
     () => "",
     (error: { stdout?: string }) => error.stdout ?? String(error),

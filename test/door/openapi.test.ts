@@ -96,7 +96,7 @@ export const none = (status: Answer<"/api/status">) => status.storage.tea;
       lib: ["ESNext", "DOM"],
     };
     await writeFile(join(home, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["client.ts"] }));
-    const tsc = join(ROOT, "node_modules/typescript/lib/tsc.js");
+    const tsc = join(ROOT, "node_modules/typescript-native/bin/tsc");
     const complaints = await promisify(execFile)(process.execPath, [tsc, "-p", home]).then(
       () => "",
       (error: { stdout?: string }) => error.stdout ?? String(error),
