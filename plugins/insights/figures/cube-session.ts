@@ -1,5 +1,6 @@
 /** One session's share of all figures: everything countable in one array of numbers, so that a hundred thousand of them stay small. */
 import { emptyUsage, type TokenUsage, type UsageEvidence } from "sessarc";
+import { type DayRange, inRange, type Zone } from "./buckets.ts";
 
 /** One model's tokens of one quarter-hour. */
 export interface TokenSlot {
@@ -27,6 +28,18 @@ export interface Counts {
 /** Begun by a person; by another session; going on from what another one said. */
 export const KINDS = ["main", "subagent", "fork"] as const;
 export type SessionKind = (typeof KINDS)[number];
+
+/** What can be counted of a session: made by `packed`. */
+export interface Packed {
+  readonly slots: number;
+  readonly tokenSlots: number;
+  readonly kinds: number;
+  readonly tools: number;
+  readonly data: Float64Array;
+  readonly activeMs: number;
+  /** Tokens that went in, all replies together. */
+  readonly prompt: number;
+}
 
 export interface Head {
   kind: SessionKind;
@@ -60,6 +73,59 @@ const TOKENS = 7;
 const KIND = 2;
 const TOOL = 3;
 
+/** Slots in the order of time. */
+export function packed(
+  slots: readonly Slot[],
+  usage: readonly TokenSlot[],
+  evidence: UsageEvidence | null,
+  counts: Counts,
+): Packed {
+  const kinds = Object.entries(counts.kinds);
+  const tools = Object.entries(counts.tools);
+  const data = new Float64Array(
+    slots.length * SLOT + usage.length * TOKENS + kinds.length * KIND + tools.length * TOOL + (evidence ? 4 : 0),
+  );
+  let at = 0;
+  let [activeMs, prompt] = [0, 0];
+  for (const { quarter, m, a, e } of slots) {
+    activeMs += a;
+    data[at++] = quarter;
+    data[at++] = m;
+    data[at++] = a;
+    data[at++] = e;
+  }
+  for (const { quarter, model, tokens } of usage) {
+    prompt += tokens.input + tokens.cacheWrite5m + tokens.cacheWrite1h + tokens.cacheRead;
+    data[at++] = quarter;
+    data[at++] = numberOf(model);
+    data[at++] = tokens.input;
+    data[at++] = tokens.output;
+    data[at++] = tokens.cacheWrite5m;
+    data[at++] = tokens.cacheWrite1h;
+    data[at++] = tokens.cacheRead;
+  }
+  for (const [kind, count] of kinds) {
+    data[at++] = numberOf(kind);
+    data[at++] = count;
+  }
+  for (const [tool, [calls, errors]] of tools) {
+    data[at++] = numberOf(tool);
+    data[at++] = calls;
+    data[at++] = errors;
+  }
+  if (evidence)
+    data.set([evidence.records, evidence.requests, evidence.duplicatesFolded, evidence.inheritedExcluded], at);
+  return {
+    slots: slots.length,
+    tokenSlots: usage.length,
+    kinds: kinds.length,
+    tools: tools.length,
+    data,
+    activeMs,
+    prompt,
+  };
+}
+
 export class CubeSession {
   readonly id: string;
   readonly kind: SessionKind;
@@ -67,68 +133,44 @@ export class CubeSession {
   readonly project: string;
   readonly parent: string | null;
   /** The session that counts for this one: its own id, or that of the session it was started from, through all levels. */
-  root: string;
+  readonly root: string;
   readonly label: string | null;
   readonly endedAt: number | null;
-  /** Number of quarter-hours, growing in time. */
-  readonly slots: number;
-  readonly tokenSlots: number;
-  readonly #kinds: number;
-  readonly #tools: number;
-  readonly #data: Float64Array;
+  readonly #figures: Packed;
 
-  constructor(
-    head: Head,
-    slots: readonly Slot[],
-    usage: readonly TokenSlot[],
-    evidence: UsageEvidence | null,
-    counts: Counts,
-  ) {
+  constructor(head: Head, figures: Packed, root: string) {
     this.id = head.id;
     this.kind = head.kind;
     this.tool = shared(head.tool);
     this.project = shared(head.project);
     this.parent = head.parent;
-    this.root = head.id;
+    this.root = root;
     this.label = head.label;
     this.endedAt = head.endedAt;
-    const kinds = Object.entries(counts.kinds);
-    const tools = Object.entries(counts.tools);
-    this.slots = slots.length;
-    this.tokenSlots = usage.length;
-    this.#kinds = kinds.length;
-    this.#tools = tools.length;
-    const data = new Float64Array(
-      slots.length * SLOT + usage.length * TOKENS + kinds.length * KIND + tools.length * TOOL + (evidence ? 4 : 0),
-    );
-    let at = 0;
-    for (const { quarter, m, a, e } of slots) {
-      data[at++] = quarter;
-      data[at++] = m;
-      data[at++] = a;
-      data[at++] = e;
-    }
-    for (const { quarter, model, tokens } of usage) {
-      data[at++] = quarter;
-      data[at++] = numberOf(model);
-      data[at++] = tokens.input;
-      data[at++] = tokens.output;
-      data[at++] = tokens.cacheWrite5m;
-      data[at++] = tokens.cacheWrite1h;
-      data[at++] = tokens.cacheRead;
-    }
-    for (const [kind, count] of kinds) {
-      data[at++] = numberOf(kind);
-      data[at++] = count;
-    }
-    for (const [tool, [calls, errors]] of tools) {
-      data[at++] = numberOf(tool);
-      data[at++] = calls;
-      data[at++] = errors;
-    }
-    if (evidence)
-      data.set([evidence.records, evidence.requests, evidence.duplicatesFolded, evidence.inheritedExcluded], at);
-    this.#data = data;
+    this.#figures = figures;
+  }
+
+  /** The same, counted with another session. */
+  under(root: string): CubeSession {
+    return new CubeSession(this, this.#figures, root);
+  }
+
+  /** Number of quarter-hours, growing in time. */
+  get slots(): number {
+    return this.#figures.slots;
+  }
+  get tokenSlots(): number {
+    return this.#figures.tokenSlots;
+  }
+  /** Of all quarter-hours. */
+  get active(): number {
+    return this.#figures.activeMs;
+  }
+  get prompt(): number {
+    return this.#figures.prompt;
+  }
+  get #data(): Float64Array {
+    return this.#figures.data;
   }
 
   quarter(i: number): number {
@@ -159,20 +201,38 @@ export class CubeSession {
     return { quarter: data[at] as number, model: nameOf(data[at + 1]), tokens };
   }
 
+  /** Something lies on days in the range. */
+  isIn(zone: Zone, range: DayRange): boolean {
+    for (let i = 0; i < this.slots; i++) if (inRange(zone.day(this.quarter(i)), range)) return true;
+    for (let i = 0; i < this.tokenSlots; i++) if (inRange(zone.day(this.tokenQuarter(i)), range)) return true;
+    return false;
+  }
+
+  activeIn(zone: Zone, range: DayRange): number {
+    let sum = 0;
+    for (let i = 0; i < this.slots; i++) if (inRange(zone.day(this.quarter(i)), range)) sum += this.activeMs(i);
+    return sum;
+  }
+
   get #kindsAt(): number {
     return this.slots * SLOT + this.tokenSlots * TOKENS;
   }
   eachKind(use: (kind: string, messages: number) => void): void {
-    for (let i = 0, at = this.#kindsAt; i < this.#kinds; i++, at += KIND)
+    for (let i = 0, at = this.#kindsAt; i < this.#figures.kinds; i++, at += KIND)
       use(nameOf(this.#data[at]), this.#data[at + 1] as number);
   }
   eachTool(use: (tool: string, calls: number, errors: number) => void): void {
-    for (let i = 0, at = this.#kindsAt + this.#kinds * KIND; i < this.#tools; i++, at += TOOL)
+    for (let i = 0, at = this.#kindsAt + this.#figures.kinds * KIND; i < this.#figures.tools; i++, at += TOOL)
       use(nameOf(this.#data[at]), this.#data[at + 1] as number, this.#data[at + 2] as number);
   }
 
+  /** Replies that `evidence` counts; 0 without. */
+  get requests(): number {
+    const { data, kinds, tools } = this.#figures;
+    return data[this.#kindsAt + kinds * KIND + tools * TOOL + 1] ?? 0;
+  }
   get evidence(): UsageEvidence | null {
-    const at = this.#kindsAt + this.#kinds * KIND + this.#tools * TOOL;
+    const at = this.#kindsAt + this.#figures.kinds * KIND + this.#figures.tools * TOOL;
     const [records, requests, duplicatesFolded, inheritedExcluded] = this.#data.subarray(at);
     if (records === undefined) return null;
     return {

@@ -4,7 +4,8 @@
  */
 import { type Services, type SessionUsage, Slices, type TokenUsage, type UsageEvidence } from "sessarc";
 import { QUARTER_MS } from "./buckets.ts";
-import { type Counts, CubeSession, type Slot, type TokenSlot } from "./cube-session.ts";
+import { type Counts, CubeSession, packed, type Slot, type TokenSlot } from "./cube-session.ts";
+import { FIELDS, Rollup } from "./rollup.ts";
 
 type Archive = Services["archive"];
 
@@ -12,6 +13,8 @@ type Archive = Services["archive"];
 export interface Figures {
   readonly generation: number;
   readonly sessions: readonly CubeSession[];
+  /** Their sums by day. It goes on with the archive: read it before anything is awaited. */
+  readonly rollup: Rollup;
   /** Undefined too for one that was moved or removed since. */
   get(id: string): CubeSession | undefined;
 }
@@ -78,55 +81,90 @@ export function createCube(archive: Archive, db: CatalogReader): Cube {
     }
   }
 
-  const refresh = async () => {
-    const target = archive.generation;
-    const changed = generation < 0 ? undefined : archive.changedSince(generation);
-    const sessions = changed && figures ? [...figures.sessions] : [];
-    const at = changed ? places : new Map<string, number>();
-    const gone = new Set(changed);
+  /** All sessions anew. */
+  const readAll = async (target: number) => {
+    const read: CubeSession[] = [];
+    const at = new Map<string, number>();
     const slices = new Slices();
-    /** Somebody's parent may have come, gone or changed. */
-    let related = !changed;
-    for await (const rows of changed ? some([...changed]) : all()) {
-      for (const row of rows) {
-        const session = toSession(row, readFacts(row.facts));
-        gone.delete(row.id);
-        const place = at.get(row.id);
-        const old = place === undefined ? undefined : sessions[place];
-        if (place !== undefined && old) {
-          session.root = old.root;
-          related ||= old.parent !== session.parent;
-          sessions[place] = session;
-        } else {
-          related = true;
-          at.set(row.id, sessions.push(session) - 1);
-        }
-      }
+    for await (const rows of all()) {
+      for (const row of rows) at.set(row.id, read.push(toSession(row)) - 1);
       if (slices.due) await slices.turn();
     }
-    for (const id of gone) {
-      const place = at.get(id);
+    const sessions = read.map((session) => rooted(session, (id) => read[at.get(id) ?? -1]));
+    const rollup = new Rollup();
+    for (let i = 0; i < sessions.length; i += PAGE) {
+      rollup.change([], sessions.slice(i, i + PAGE));
+      if (slices.due) await slices.turn();
+    }
+    adopt(target, sessions, at, rollup);
+  };
+
+  /** Those that changed, and those that now count with another one. Once they are read, in one go: others may be adding up. */
+  const readSome = async (target: number, changed: ReadonlySet<string>, old: Figures) => {
+    const read: CubeSession[] = [];
+    const slices = new Slices();
+    for await (const rows of some([...changed])) {
+      for (const row of rows) read.push(toSession(row));
+      if (slices.due) await slices.turn();
+    }
+    const sessions = [...old.sessions];
+    const gone: CubeSession[] = [];
+    const come: CubeSession[] = [];
+    /** Somebody's parent may have come, gone or changed. */
+    let related = false;
+    for (const session of read) {
+      const place = places.get(session.id);
+      const before = place === undefined ? undefined : sessions[place];
+      if (place !== undefined && before) {
+        related ||= before.parent !== session.parent;
+        gone.push(before);
+        sessions[place] = session.under(before.root);
+      } else {
+        related = true;
+        places.set(session.id, sessions.push(session) - 1);
+      }
+    }
+    const there = new Set(read.map(({ id }) => id));
+    for (const id of changed) {
+      const place = places.get(id);
       const last = sessions.at(-1);
-      if (place === undefined || !last) continue;
+      if (there.has(id) || place === undefined || !last) continue;
       related = true;
+      gone.push(sessions[place] as CubeSession);
       sessions[place] = last;
-      at.set(last.id, place);
-      at.delete(id);
+      places.set(last.id, place);
+      places.delete(id);
       sessions.pop();
     }
+    const get = (id: string) => sessions[places.get(id) ?? -1];
+    if (related) {
+      sessions.forEach((session, i) => {
+        const now = rooted(session, get);
+        if (now === session) return;
+        if (!there.has(session.id)) gone.push(session);
+        sessions[i] = now;
+        there.add(session.id);
+      });
+    }
+    for (const id of there) come.push(get(id) as CubeSession);
+    old.rollup.change(gone, come);
+    adopt(target, sessions, places, old.rollup);
+  };
+
+  const adopt = (target: number, sessions: CubeSession[], at: Map<string, number>, rollup: Rollup) => {
     const get = (id: string) => {
       const session = sessions[at.get(id) ?? -1];
       return session?.id === id ? session : undefined;
     };
-    if (related) {
-      for (const session of sessions) {
-        session.root = session.parent === null ? session.id : rootOf(session, session.parent, get);
-        if (slices.due) await slices.turn();
-      }
-    }
     places = at;
     generation = target;
-    figures = { generation: target, sessions, get };
+    figures = { generation: target, sessions, rollup, get };
+  };
+
+  const refresh = () => {
+    const target = archive.generation;
+    const changed = generation < 0 ? undefined : archive.changedSince(generation);
+    return changed && figures ? readSome(target, changed, figures) : readAll(target);
   };
 
   return {
@@ -158,9 +196,8 @@ function readFacts(json: string): Facts {
   return JSON.parse(files < 0 || slots < 0 ? json : json.slice(0, files) + json.slice(slots)) as Facts;
 }
 
-const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
-
-function toSession(row: Row, facts: Facts): CubeSession {
+function toSession(row: Row): CubeSession {
+  const facts = readFacts(row.facts);
   const slots: Slot[] = [];
   const usage: TokenSlot[] = [];
   const left = JSON.parse(row.usage) as SessionUsage;
@@ -205,23 +242,24 @@ function toSession(row: Row, facts: Facts): CubeSession {
       label: row.label,
       endedAt: row.ended_at === null ? null : row.sort_at,
     },
-    slots,
-    usage,
-    row.evidence === null ? null : (JSON.parse(row.evidence) as UsageEvidence),
-    { kinds: facts.kinds ?? {}, tools: facts.tools ?? {} },
+    packed(slots, usage, row.evidence === null ? null : (JSON.parse(row.evidence) as UsageEvidence), {
+      kinds: facts.kinds ?? {},
+      tools: facts.tools ?? {},
+    }),
+    row.id,
   );
 }
 
-/** A log may name a parent that is not here, or itself. */
-function rootOf(session: CubeSession, named: string, get: (id: string) => CubeSession | undefined): string {
+/** The session, counted with the one it was started from, through all levels. A log may name a parent that is not here, or itself. */
+function rooted(session: CubeSession, get: (id: string) => CubeSession | undefined): CubeSession {
   let root = session;
-  for (let parent: string | null = named, depth = 0; parent !== null && depth < 16; depth++) {
+  for (let { parent } = session, depth = 0; parent !== null && depth < 16; depth++) {
     const next = get(parent);
-    if (!next || next === session) break;
+    if (!next || next.id === session.id) break;
     root = next;
     parent = next.parent;
   }
-  return root.id;
+  return root.id === session.root ? session : session.under(root.id);
 }
 
 const days = new Map<string, number>();

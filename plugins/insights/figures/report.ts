@@ -2,9 +2,12 @@
 import type { SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
 import { modelName } from "../prices/names.ts";
 import type { Cost } from "../prices/pricing.ts";
-import { type DayRange, dayName, monthName, weekName, type Zone } from "./buckets.ts";
+import { type DayRange, dayName, inRange, monthName, weekName, type Zone } from "./buckets.ts";
+import type { Figures } from "./cube.ts";
 import type { CubeSession } from "./cube-session.ts";
+import { readDays, sessionsNear } from "./days.ts";
 import { type ModelUsage, modelsOf } from "./models.ts";
+import { addEvidence, noEvidence } from "./rollup.ts";
 import { at, inSlices, type Prices, Tally, totalOf, visit } from "./tally.ts";
 
 export const GROUPS = ["day", "week", "month", "session", "model", "project", "tool", "kind"] as const;
@@ -44,6 +47,15 @@ export interface UsageReport {
   overridden: string[];
 }
 
+interface Rows {
+  rows: Map<string, { tally: Tally; label: string | null }>;
+  totals: Tally;
+  /** Of all sessions with something in the range. */
+  evidence: UsageEvidence;
+}
+
+const DAY_KEYS = { day: dayName, week: weekName, month: monthName };
+
 /** The report over `sessions`. Linear in their quarter-hours. */
 export async function report(
   by: Group,
@@ -53,10 +65,9 @@ export async function report(
   projectNames: ReadonlyMap<string, string>,
   prices: Prices,
 ): Promise<UsageReport> {
-  const rows = new Map<string, { tally: Tally; label: string | null }>();
-  const totals = new Tally(prices);
-  const evidence: UsageEvidence = { records: 0, requests: 0, duplicatesFolded: 0, inheritedExcluded: 0 };
-  const byDay = by === "day" ? dayName : by === "week" ? weekName : by === "month" ? monthName : undefined;
+  const found: Rows = { rows: new Map(), totals: new Tally(prices), evidence: noEvidence() };
+  const { rows, totals, evidence } = found;
+  const byDay = by === "day" || by === "week" || by === "month" ? DAY_KEYS[by] : undefined;
   const dayKeys = new Map<number, string>();
   const modelKeys = new Map<string, string>();
   const row = (key: string, label: string | null = null) =>
@@ -89,11 +100,57 @@ export async function report(
         );
       },
     );
-    const own = touched ? session.evidence : null;
-    if (own) for (const key of Object.keys(evidence) as (keyof UsageEvidence)[]) evidence[key] += own[key];
+    if (touched) addEvidence(evidence, session.evidence);
   });
+  return toReport(by, zone, range, found);
+}
+
+/** Groups whose report is made from the sums of days. */
+export const isByDays = (by: Group): by is "day" | "week" | "month" | "tool" => by in DAY_KEYS || by === "tool";
+
+/** The report over all sessions, from the sums of days: its cost grows with the days alone, but for the evidence of a part of them. */
+export async function reportOfAll(
+  by: "day" | "week" | "month" | "tool",
+  { rollup }: Figures,
+  zone: Zone,
+  range: DayRange,
+  prices: Prices,
+): Promise<UsageReport> {
+  const rows: Rows["rows"] = new Map();
+  const totals = new Tally(prices);
+  const keyOf = by === "tool" ? undefined : DAY_KEYS[by];
+  const keys = new Map<number, string>();
+  const keyOn = (day: number, tool: string) => (keyOf ? at(keys, day, () => keyOf(day)) : tool);
+  const row = (key: string) => at(rows, key, () => ({ tally: new Tally(prices), label: null })).tally;
+  readDays(rollup, zone, range, prices, {
+    onSlot(day, tool, messages, activeMs, errors) {
+      totals.addWork(messages, activeMs, errors);
+      row(keyOn(day, tool)).addWork(messages, activeMs, errors);
+    },
+    onTokens(day, tool, slot) {
+      totals.addUsage(slot);
+      row(keyOn(day, tool)).addUsage(slot);
+    },
+    onSessions(day, tool, before, count) {
+      const isNew = before === null || !inRange(before, range);
+      if (tool === null) {
+        if (isNew) totals.addSessions(count);
+        if (keyOf && (isNew || keyOn(before, "") !== keyOn(day, ""))) row(keyOn(day, "")).addSessions(count);
+      } else if (!keyOf && isNew) row(tool).addSessions(count);
+    },
+  });
+  const { evidence } = rollup;
+  if (range.from === null && range.to === null) return toReport(by, zone, range, { rows, totals, evidence });
+  const part = noEvidence();
+  await inSlices(sessionsNear(rollup, range), (session) => {
+    if (session.isIn(zone, range)) addEvidence(part, session.evidence);
+  });
+  return toReport(by, zone, range, { rows, totals, evidence: part });
+}
+
+function toReport(by: Group, zone: Zone, range: DayRange, { rows, totals, evidence }: Rows): UsageReport {
   const list = [...rows].map(([key, { tally, label }]): UsageRow => ({ key, label, ...sums(tally, by) }));
-  if (byDay) list.sort((a, b) => (a.key < b.key ? -1 : 1));
+  if (by in DAY_KEYS) list.sort((a, b) => (a.key < b.key ? -1 : 1));
   else
     list.sort(
       (a, b) =>

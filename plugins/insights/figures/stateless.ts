@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import type { Adapter, Kernel, SessionRef, SessionSummary, SessionUsage, UsageEntry, UsageEvidence } from "sessarc";
 import { QUARTER_MS, zoneOf } from "./buckets.ts";
-import { CubeSession, type TokenSlot } from "./cube-session.ts";
+import { CubeSession, packed, type TokenSlot } from "./cube-session.ts";
 import { toRange } from "./range.ts";
 import { type Group, report, type UsageReport } from "./report.ts";
 
@@ -171,9 +171,7 @@ function toSessions(logs: readonly Log[]): CubeSession[] {
       label: log.ref.title ?? null,
       endedAt: null,
     } as const;
-    const session = new CubeSession(head, [], log.usage, log.evidence, { kinds: {}, tools: {} });
-    session.root = rootOf(log);
-    return session;
+    return new CubeSession(head, packed([], log.usage, log.evidence, { kinds: {}, tools: {} }), rootOf(log));
   });
 }
 

@@ -5,8 +5,9 @@ import { type DayRange, inRange, QUARTER_MS, type Zone } from "./buckets.ts";
 import type { CubeSession, TokenSlot } from "./cube-session.ts";
 
 export class Tally {
-  /** Sub-agents count with the session that started them. */
-  readonly roots = new Set<string>();
+  readonly #roots = new Set<string>();
+  /** Sessions that were counted elsewhere. */
+  #counted = 0;
   messages = 0;
   activeMs = 0;
   errors = 0;
@@ -20,14 +21,24 @@ export class Tally {
   }
 
   addSlot(session: CubeSession, i: number): void {
-    this.roots.add(session.root);
-    this.messages += session.messages(i);
-    this.activeMs += session.activeMs(i);
-    this.errors += session.errors(i);
+    this.#roots.add(session.root);
+    this.addWork(session.messages(i), session.activeMs(i), session.errors(i));
+  }
+  addTokens(session: CubeSession, slot: TokenSlot): void {
+    this.#roots.add(session.root);
+    this.addUsage(slot);
   }
 
-  addTokens(session: CubeSession, { quarter, model, tokens }: TokenSlot): void {
-    this.roots.add(session.root);
+  /** Of sessions that `addSessions` counts. */
+  addWork(messages: number, activeMs: number, errors: number): void {
+    this.messages += messages;
+    this.activeMs += activeMs;
+    this.errors += errors;
+  }
+  addSessions(count: number): void {
+    this.#counted += count;
+  }
+  addUsage({ quarter, model, tokens }: TokenSlot): void {
     add(this.usage, model, tokens);
     const key = this.#prices.keyAt(model, quarter * QUARTER_MS);
     if (key !== model)
@@ -48,8 +59,9 @@ export class Tally {
     return this.costOf(Object.keys(this.usage));
   }
 
+  /** Sub-agents count with the session that started them. */
   get sessions(): number {
-    return this.roots.size;
+    return this.#roots.size + this.#counted;
   }
   /** All models in one. */
   get tokens(): TokenUsage {

@@ -1,8 +1,10 @@
 /** What stands out in a range, each with the figures behind it. */
 import type { DayRange, Zone } from "./buckets.ts";
 import { hourOf, weekdayOf } from "./buckets.ts";
+import type { Figures } from "./cube.ts";
 import type { CubeSession } from "./cube-session.ts";
-import { at, inSlices, totalOf, visit } from "./tally.ts";
+import { readDays, sessionsNear } from "./days.ts";
+import { at, inSlices, type Prices } from "./tally.ts";
 
 export interface Trait {
   name: "longSessions" | "highContext" | "cacheEfficiency" | "errorRate" | "busiestHour";
@@ -20,46 +22,46 @@ export interface Trait {
 export const LONG_MS = 2 * 3_600_000;
 /** Calls below which a tool's error rate says nothing. */
 const ENOUGH_CALLS = 20;
+/** Sessions that are named with a trait. */
+const TOP = 5;
 
 /** Traits of the sessions in the range; those without any figure are left out. */
-export async function traitsOf(sessions: readonly CubeSession[], zone: Zone, range: DayRange): Promise<Trait[]> {
-  const long: { session: CubeSession; value: number }[] = [];
-  const heavy: { session: CubeSession; value: number }[] = [];
-  const tools = new Map<string, { calls: number; errors: number }>();
+export async function traitsOf(
+  { rollup, sessions }: Figures,
+  zone: Zone,
+  range: DayRange,
+  prices: Prices,
+): Promise<Trait[]> {
   const hours = new Map<number, number>();
   const cache = { read: 0, written: 0, input: 0 };
-  let requests = 0;
   let messages = 0;
-  await inSlices(sessions, (session) => {
-    let active = 0;
-    const found = visit(
-      session,
-      zone,
-      range,
-      (i, day) => {
-        active += session.activeMs(i);
-        messages += session.messages(i);
-        const key = weekdayOf(day) * 24 + hourOf(zone.local(session.quarter(i)));
-        hours.set(key, (hours.get(key) ?? 0) + session.messages(i));
-      },
-      ({ tokens }) => {
-        cache.read += tokens.cacheRead;
-        cache.written += tokens.cacheWrite5m + tokens.cacheWrite1h;
-        cache.input += tokens.input;
-      },
-    );
-    if (!found) return;
+  readDays(rollup, zone, range, prices, {
+    onSlot(day, _, count, _activeMs, _errors, quarter) {
+      messages += count;
+      const key = weekdayOf(day) * 24 + hourOf(zone.local(quarter));
+      hours.set(key, (hours.get(key) ?? 0) + count);
+    },
+    onTokens(_, _tool, { tokens }) {
+      cache.read += tokens.cacheRead;
+      cache.written += tokens.cacheWrite5m + tokens.cacheWrite1h;
+      cache.input += tokens.input;
+    },
+  });
+  const all = range.from === null && range.to === null;
+  const tools = all ? new Map(rollup.calls) : new Map<string, { calls: number; errors: number }>();
+  const long: { session: CubeSession; value: number }[] = [];
+  const heavy: { session: CubeSession; value: number }[] = [];
+  let requests = 0;
+  await inSlices(all ? sessions : sessionsNear(rollup, range), (session) => {
+    if (!session.isIn(zone, range)) return;
+    const active = all ? session.active : session.activeIn(zone, range);
     if (active >= LONG_MS) long.push({ session, value: active });
-    const { evidence } = session;
-    if (evidence && evidence.requests > 0) {
-      let prompt = 0;
-      for (let i = 0; i < session.tokenSlots; i++) {
-        const { tokens } = session.tokens(i);
-        prompt += totalOf(tokens) - tokens.output;
-      }
-      requests += evidence.requests;
-      heavy.push({ session, value: Math.round(prompt / evidence.requests) });
+    const own = session.requests;
+    if (own > 0) {
+      requests += own;
+      heavy.push({ session, value: Math.round(session.prompt / own) });
     }
+    if (all) return;
     session.eachTool((name, calls, errors) => {
       const tool = at(tools, name, () => ({ calls: 0, errors: 0 }));
       tool.calls += calls;
@@ -92,9 +94,12 @@ export async function traitsOf(sessions: readonly CubeSession[], zone: Zone, ran
   return traits;
 }
 
-function top(list: { session: CubeSession; value: number }[]): Trait["sessions"] {
-  return [...list]
-    .sort((a, b) => b.value - a.value)
-    .slice(0, 5)
-    .map(({ session, value }) => ({ id: session.id, label: session.label, value }));
+function top(list: readonly { session: CubeSession; value: number }[]): Trait["sessions"] {
+  const best: { session: CubeSession; value: number }[] = [];
+  for (const one of list) {
+    if (best.length === TOP && one.value <= (best[TOP - 1]?.value ?? 0)) continue;
+    best.push(one);
+    best.sort((a, b) => b.value - a.value).splice(TOP);
+  }
+  return best.map(({ session, value }) => ({ id: session.id, label: session.label, value }));
 }

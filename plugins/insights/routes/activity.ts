@@ -3,6 +3,7 @@ import { defineRoute } from "sessarc";
 import * as v from "valibot";
 import { dayName, lastDays, type Zone, zoneOf } from "../figures/buckets.ts";
 import type { CubeSession } from "../figures/cube-session.ts";
+import { sessionsNear } from "../figures/days.ts";
 import { days, type Range } from "../figures/range.ts";
 import { inSlices, visit } from "../figures/tally.ts";
 
@@ -35,9 +36,11 @@ const get = defineRoute({
     const zone = zoneOf(query.tz);
     const { from, to } = lastDays(query.days ?? DAYS, zone.dayAt(Date.now()));
     const range = { days: to - from + 1, from: dayName(from), to: dayName(to) };
-    const { generation, sessions } = await cube.figures();
+    const { generation, rollup } = await cube.figures();
     const question = JSON.stringify(["activity", range, zone.name]);
-    const projects = await answers.get(question, generation, () => activity(sessions, zone, from, to));
+    const projects = await answers.get(question, generation, () =>
+      activity(sessionsNear(rollup, { from, to }), zone, from, to),
+    );
     return { range, projects };
   },
 });

@@ -1,10 +1,12 @@
 /** GET /insights: what Home shows. */
 import { defineRoute, type Kernel, type KernelHooks, type Services, type SessionUsage, type TokenUsage } from "sessarc";
 import * as v from "valibot";
-import { dayName, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
+import { type DayRange, dayName, inRange, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
+import type { Figures } from "../figures/cube.ts";
 import type { CubeSession } from "../figures/cube-session.ts";
+import { readDays, sessionsNear } from "../figures/days.ts";
 import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
-import { at, inSlices, type Prices, Tally, totalOf, visit } from "../figures/tally.ts";
+import { at, inSlices, type Prices, Tally, totalOf } from "../figures/tally.ts";
 import { type Trait, traitsOf } from "../figures/traits.ts";
 import type { Cost } from "../prices/pricing.ts";
 
@@ -80,18 +82,18 @@ const get = defineRoute({
     const zone = zoneOf(query.tz);
     const now = Date.now();
     const span = spanOf(query, zone, now);
-    const { generation, sessions } = await cube.figures();
     const { store } = kernel.inject("archive");
     // Time alone makes a session go quiet: who is live is part of the question.
     const liveIds = await store.liveIds();
     const question = JSON.stringify(["insights", span.range, zone.name, query.since, liveIds]);
     const sections: Sections = {};
     await kernel.hooks.callHook("insights:collect", sections, { from: startOf(span, zone) });
-    const report = await answers.get(question, generation, async () => {
-      const rest = await overview(kernel, sessions, zone, span);
-      const [live, sinceYouLeft] = await Promise.all([
+    const figures = await cube.figures();
+    const report = await answers.get(question, figures.generation, async () => {
+      const [rest, live, sinceYouLeft] = await Promise.all([
+        overview(kernel, figures, zone, span),
         liveIds.length === 0 ? [] : store.list({ ids: liveIds }),
-        query.since === undefined ? null : since(kernel, sessions, Date.parse(query.since)),
+        query.since === undefined ? null : since(kernel, figures.sessions, Date.parse(query.since)),
       ]);
       return { ...rest, live, sinceYouLeft };
     });
@@ -110,34 +112,33 @@ function startOf({ from }: Span, zone: Zone): number | undefined {
   return quarter * QUARTER_MS;
 }
 
-async function overview(kernel: Kernel, sessions: readonly CubeSession[], zone: Zone, span: Span) {
+async function overview(kernel: Kernel, figures: Figures, zone: Zone, span: Span) {
   const prices = kernel.inject("pricing");
   const totals = new Tally(prices);
   const perDay = new Map<number, { all: Tally; tools: Map<string, Tally> }>();
   const dayOf = (day: number) => at(perDay, day, () => ({ all: new Tally(prices), tools: new Map() }));
   if (span.from !== null && span.to !== null) for (let day = span.from; day <= span.to; day++) dayOf(day);
-  const toolCalls: ToolCalls = { calls: 0, errors: 0 };
-  await inSlices(sessions, (session) => {
-    const ofTool = (day: number) => at(dayOf(day).tools, session.tool, () => new Tally(prices));
-    const found = visit(
-      session,
-      zone,
-      span,
-      (i, day) => {
-        totals.addSlot(session, i);
-        dayOf(day).all.addSlot(session, i);
-        ofTool(day).addSlot(session, i);
-      },
-      (slot, day) => {
-        totals.addTokens(session, slot);
-        dayOf(day).all.addTokens(session, slot);
-        ofTool(day).addTokens(session, slot);
-      },
-    );
-    if (found) addCalls(toolCalls, session);
+  const ofTool = (day: number, tool: string) => at(dayOf(day).tools, tool, () => new Tally(prices));
+  readDays(figures.rollup, zone, span, prices, {
+    onSlot(day, tool, ...work) {
+      const [messages, activeMs, errors] = work;
+      for (const tally of [totals, dayOf(day).all, ofTool(day, tool)]) tally.addWork(messages, activeMs, errors);
+    },
+    onTokens(day, tool, slot) {
+      for (const tally of [totals, dayOf(day).all, ofTool(day, tool)]) tally.addUsage(slot);
+    },
+    onSessions(day, tool, before, count) {
+      (tool === null ? dayOf(day).all : ofTool(day, tool)).addSessions(count);
+      if (tool === null && (before === null || !inRange(before, span))) totals.addSessions(count);
+    },
   });
+  // What is read of the sums is read here and now, before anything changes them; what is awaited are passes over sessions.
+  const [before, toolCalls, characteristics] = await Promise.all([
+    previousOf(figures, zone, span, prices),
+    callsIn(figures, zone, span),
+    traitsOf(figures, zone, span, prices),
+  ]);
   const sums = toSums(totals);
-  const before = await previousOf(sessions, zone, span, prices);
   const previous = before && toSums(before.tally);
   return {
     range: span.range,
@@ -149,7 +150,7 @@ async function overview(kernel: Kernel, sessions: readonly CubeSession[], zone: 
     models: Object.entries(totals.usage)
       .map(([model, usage]) => ({ model, usage, cost: totals.costOf([model]) }))
       .sort((a, b) => b.cost.microdollars - a.cost.microdollars || totalOf(b.usage) - totalOf(a.usage)),
-    characteristics: await traitsOf(sessions, zone, span),
+    characteristics,
   };
 }
 
@@ -172,34 +173,38 @@ function toDay(day: number, all: Tally, tools: Map<string, Tally>): DayByTool {
   };
 }
 
-function addCalls(sum: ToolCalls, session: CubeSession): void {
-  session.eachTool((_, calls, errors) => {
+/** Of the sessions in the range, each as a whole. */
+async function callsIn({ rollup }: Figures, zone: Zone, range: DayRange): Promise<ToolCalls> {
+  const sum: ToolCalls = { calls: 0, errors: 0 };
+  const add = ({ calls, errors }: ToolCalls) => {
     sum.calls += calls;
     sum.errors += errors;
-  });
+  };
+  if (range.from === null && range.to === null) for (const one of rollup.calls.values()) add(one);
+  else
+    await inSlices(sessionsNear(rollup, range), (session) => {
+      if (session.isIn(zone, range)) session.eachTool((_, calls, errors) => add({ calls, errors }));
+    });
+  return sum;
 }
 
 async function previousOf(
-  sessions: readonly CubeSession[],
+  figures: Figures,
   zone: Zone,
   { from, range }: Span,
   prices: Prices,
 ): Promise<{ tally: Tally; toolCalls: ToolCalls } | null> {
   if (from === null || range.days === null) return null;
   const tally = new Tally(prices);
-  const toolCalls: ToolCalls = { calls: 0, errors: 0 };
   const before = { from: from - range.days, to: from - 1 };
-  await inSlices(sessions, (session) => {
-    const found = visit(
-      session,
-      zone,
-      before,
-      (i) => tally.addSlot(session, i),
-      (slot) => tally.addTokens(session, slot),
-    );
-    if (found) addCalls(toolCalls, session);
+  readDays(figures.rollup, zone, before, prices, {
+    onSlot: (_day, _tool, messages, activeMs, errors) => tally.addWork(messages, activeMs, errors),
+    onTokens: (_day, _tool, slot) => tally.addUsage(slot),
+    onSessions(_day, tool, last, count) {
+      if (tool === null && (last === null || !inRange(last, before))) tally.addSessions(count);
+    },
   });
-  return { tally, toolCalls };
+  return { tally, toolCalls: await callsIn(figures, zone, before) };
 }
 
 function toSums(tally: Tally): Sums {

@@ -3,8 +3,9 @@ import { defineRoute, type Services } from "sessarc";
 import * as v from "valibot";
 import { QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
 import type { Figures } from "../figures/cube.ts";
+import { sessionsNear } from "../figures/days.ts";
 import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
-import { inSlices, visit } from "../figures/tally.ts";
+import { inSlices } from "../figures/tally.ts";
 
 type Session = Awaited<ReturnType<Services["archive"]["session"]>>;
 
@@ -57,12 +58,10 @@ const get = defineRoute({
 export const ledgerRoutes = [get] as const;
 
 /** Ids of what a tally of the range would count, those first whose session went on last. */
-async function counted({ sessions, get }: Figures, zone: Zone, span: Span): Promise<string[]> {
+async function counted({ rollup, get }: Figures, zone: Zone, span: Span): Promise<string[]> {
   const roots = new Set<string>();
-  await inSlices(sessions, (session) => {
-    if (roots.has(session.root)) return;
-    const add = () => roots.add(session.root);
-    visit(session, zone, span, add, add);
+  await inSlices(sessionsNear(rollup, span), (session) => {
+    if (!roots.has(session.root) && session.isIn(zone, span)) roots.add(session.root);
   });
   const ended = (id: string) => {
     const session = get(id);

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { zoneOf } from "../figures/buckets.ts";
 import { KINDS } from "../figures/cube-session.ts";
 import { day, toRange } from "../figures/range.ts";
-import { GROUPS, report, type UsageReport } from "../figures/report.ts";
+import { GROUPS, isByDays, report, reportOfAll, type UsageReport } from "../figures/report.ts";
 
 const usage = defineRoute({
   method: "GET",
@@ -32,9 +32,14 @@ const usage = defineRoute({
     const zone = zoneOf(query.tz);
     const range = toRange(query.from, query.to);
     if (query.tool !== undefined) await kernel.inject("archive").checkTool(query.tool);
-    const { generation, sessions: all } = await cube.figures();
+    const figures = await cube.figures();
+    const { generation, sessions: all } = figures;
+    const { by } = query;
     return answers.get(JSON.stringify(["usage", query, zone.name]), generation, async () => {
-      const projects = query.by === "project" ? await kernel.inject("archive").store.projects() : [];
+      const chosenFrom = [query.tool, query.kind, query.project, query.session];
+      if (isByDays(by) && chosenFrom.every((one) => one === undefined))
+        return reportOfAll(by, figures, zone, range, pricing);
+      const projects = by === "project" ? await kernel.inject("archive").store.projects() : [];
       const chosen = query.project === undefined ? undefined : await projectIds(kernel, query.project);
       const { tool, kind, session: id } = query;
       const sessions = all.filter(
@@ -45,7 +50,7 @@ const usage = defineRoute({
           (!chosen || chosen.has(session.project)),
       );
       const names = new Map(projects.map((project) => [project.id, project.name]));
-      return report(query.by, sessions, zone, range, names, pricing);
+      return report(by, sessions, zone, range, names, pricing);
     });
   },
 });
