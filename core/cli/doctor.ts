@@ -34,6 +34,10 @@ async function openKernel(
   // Looking must not make an archive where there is none.
   if (empty && !report.fix) return { kernel: await ctx.scratch(), archived: false };
   try {
+    if (!empty) {
+      const { checkSnapshot } = await import("../storage/snapshot.ts");
+      await checkSnapshot(join(ctx.config.dataDir, "catalog.db"));
+    }
     return { kernel: await ctx.kernel(), archived: true };
   } catch (error) {
     if (!isSessarcError(error)) throw error;

@@ -2,6 +2,7 @@
  * The catalogue: SQLite in memory (`image.ts`), every batch in a journal before it is acknowledged (`journal.ts`), a snapshot now and
  * then (`snapshot.ts`). One process owns the directory; it holds the lock.
  */
+import { closeSync } from "node:fs";
 import * as disk from "node:fs/promises";
 import { join } from "node:path";
 import { SessarcError } from "../errors/error.ts";
@@ -11,9 +12,10 @@ import { checkParams, type Image } from "./image.ts";
 import { createJournal, type Journal } from "./journal.ts";
 import { encodeBatch, encodeGroup } from "./journal-format.ts";
 import { createOwnership } from "./ownership.ts";
+import type { Frozen } from "./paged-file.ts";
 import { createQueue } from "./queue.ts";
-import { JOURNAL_FILE, keepTorn, type Recovered, recover, SNAPSHOT_FILE } from "./recover.ts";
-import { sealSnapshot } from "./snapshot.ts";
+import { type Blocks, JOURNAL_FILE, keepTorn, type Recovered, recover, SNAPSHOT_FILE } from "./recover.ts";
+import { openSource, writeSnapshot as writeSnapshotFile } from "./snapshot.ts";
 import { toStorageError } from "./storage-error.ts";
 import type { Database, SqlValue, Statement } from "./types.ts";
 
@@ -32,9 +34,12 @@ export interface DatabaseOptions {
   /** Runs last in `close`, however that went. */
   onClosed?: (() => Promise<void> | undefined) | undefined;
   calls?: DiskCalls;
+  blocks?: Blocks | undefined;
 }
 
 const JOURNAL_LIMIT = 8 * 2 ** 20;
+
+type Written = Awaited<ReturnType<typeof writeSnapshotFile>>;
 
 /** A batch that is in the image and not yet on disk. */
 interface Pending {
@@ -82,7 +87,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   ready.catch(() => undefined);
 
   async function open(): Promise<Recovered> {
-    const recovered = await recover(dir);
+    const recovered = await recover(dir, undefined, options.blocks);
     if (!readOnly) await makeFolder(dir, 0o700).catch(fail(dir));
     if (!readOnly && recovered.tornBytes > 0) {
       const kept = await keepTorn(dir, recovered).catch(fail(dir));
@@ -99,6 +104,8 @@ export function openDatabase(options: DatabaseOptions): Database {
       head: { base, checksum },
       sign: recovered.sign,
     });
+    // Of a version that had it all in memory: from the next start on it is read as it is needed.
+    if (!readOnly && snapshot?.sliced === false) flushInBackground();
     return recovered;
   }
 
@@ -186,7 +193,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   function reopen(): Promise<Recovered> {
     stale = false;
     opened = queue(async () => {
-      const recovered = await recover(dir, ownership.lost ? undefined : durable);
+      const recovered = await recover(dir, ownership.lost ? undefined : durable, options.blocks);
       if (recovered.batch < (ownership.lost ? Math.min(durable, 1) : durable)) {
         recovered.image.close();
         throw ownership.lost ?? new SessarcError("STORAGE_REPLACED", { path: dir });
@@ -217,31 +224,44 @@ export function openDatabase(options: DatabaseOptions): Database {
       });
   }
 
-  /** Writers wait while the image is copied (3 ms for 10 MB), not while the copy is written. */
+  /** Writers wait for one fsync and go on; what is written is the image as it was then. */
   async function writeSnapshot(): Promise<void> {
     const started = performance.now();
-    const copy = await exportImage();
-    if (!copy) return;
-    const { bytes, batch, from } = copy;
-    const head = sealSnapshot(bytes, batch);
+    const moment = await freeze();
+    if (!moment) return;
+    const { frozen, batch, from } = moment;
     const path = join(dir, SNAPSHOT_FILE);
     try {
       await ownership.prove();
-      await writeFileAtomic(path, bytes, { calls });
+      let written: Written | undefined;
+      await writeFileAtomic(
+        path,
+        async (file) => {
+          written = await writeSnapshotFile(file, frozen, batch, options.blocks?.from);
+        },
+        { calls },
+      );
+      if (!written) throw new Error("the snapshot was not written");
+      const { checksum, bytes } = written;
       await queue(async () => {
         await ownership.prove();
-        await journal.restart({ base: batch, checksum: head.checksum }, from);
+        await journal.restart({ base: batch, checksum }, from);
       });
+      snapshot = { batch, checksum, bytes, sliced: true };
+      const open = written.sums && openSource(path);
+      if (open?.head.checksum === checksum) frozen.adopt(open.source);
+      else if (open) closeSync(open.source.fd);
+      nextTry = 0;
+      options.onFlushed?.({ bytes, ms: performance.now() - started });
     } catch (error) {
       throw toStorageError(error, path);
+    } finally {
+      frozen.release();
     }
-    snapshot = { ...head, bytes: bytes.length };
-    nextTry = 0;
-    options.onFlushed?.({ bytes: bytes.length, ms: performance.now() - started });
   }
 
   /** The image as of its last batch, once that is on disk, and where the journal stood then. */
-  async function exportImage(): Promise<{ bytes: Uint8Array; batch: number; from: number } | undefined> {
+  async function freeze(): Promise<{ frozen: Frozen; batch: number; from: number } | undefined> {
     await opened;
     while (pause) await pause;
     let resume = () => {};
@@ -251,8 +271,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     try {
       await committing;
       const { image } = await opened;
-      if (readOnly || ownership.lost || (snapshot ? snapshot.batch === applied : applied === 0)) return undefined;
-      return { bytes: image.export(), batch: applied, from: journal.bytes };
+      if (readOnly || ownership.lost) return undefined;
+      if (snapshot ? snapshot.batch === applied && snapshot.sliced : applied === 0) return undefined;
+      return { frozen: image.freeze(), batch: applied, from: journal.bytes };
     } finally {
       pause = undefined;
       resume();

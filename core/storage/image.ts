@@ -1,4 +1,5 @@
 /** The catalogue in memory: sql.js with its statements prepared once, reads kept from writing, writes all or nothing. */
+import type { Frozen, PagedFile } from "./paged-file.ts";
 import { checkSql } from "./sql-check.ts";
 import type { SqlImage, SqlJsStatic, SqlStatement } from "./sqljs.ts";
 import type { SqlValue, Statement } from "./types.ts";
@@ -9,8 +10,8 @@ export interface Image {
   apply(statements: readonly Statement[]): number;
   /** Runs batches that were once applied, in one transaction. */
   replay(batches: Iterable<readonly Statement[]>): void;
-  /** The database file. Statements stay usable. Cost: one copy. */
-  export(): Uint8Array;
+  /** The database file as it is now, whatever is written later. Call `release` on it. */
+  freeze(): Frozen;
   close(): void;
 }
 
@@ -23,15 +24,26 @@ interface Prepared {
 /** Prepared statements kept; plugins together have a few hundred. */
 const KEEP = 400;
 
-// The file lives in memory and only this connection uses it: no journal file, no syncing, no looking for other writers.
+// Only this connection uses the file: no journal file, no syncing, no looking for other writers. What a batch changed goes to it when all
+// of it was right: a file that was never written to need not be cut off again.
 const SETTINGS =
-  "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384;";
+  "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA cache_spill=OFF;";
 
-export function createImage(sql: SqlJsStatic, bytes?: Uint8Array): Image {
-  const db: SqlImage = new sql.Database(bytes);
+/** A database of its own has large pages: they are copied faster. The version gives it a first page; without one it has no bytes at all. */
+export const emptyDatabase = (sql: SqlJsStatic): Uint8Array => {
+  const db = new sql.Database();
+  try {
+    db.exec("PRAGMA page_size=16384; PRAGMA user_version=1");
+    return db.export();
+  } finally {
+    db.close();
+  }
+};
+
+/** Works on `file`, which is closed with it. */
+export function createImage(sql: SqlJsStatic, file: PagedFile): Image {
+  const db: SqlImage = new sql.Database(file);
   db.exec(SETTINGS);
-  // Larger pages are copied faster. The version gives a new database its first page; without one it exports no bytes at all.
-  if (!bytes) db.exec("PRAGMA page_size=16384; PRAGMA user_version=1");
   // SQLite's own LIKE folds ASCII alone.
   db.create_function("holds", holds);
   const prepared = new Map<string, Prepared>();
@@ -102,7 +114,9 @@ export function createImage(sql: SqlJsStatic, bytes?: Uint8Array): Image {
     db.exec("BEGIN");
     try {
       const result = work();
+      if (file.damage) throw file.damage;
       db.exec("COMMIT");
+      if (file.damage) throw file.damage;
       return result;
     } catch (error) {
       try {
@@ -114,29 +128,50 @@ export function createImage(sql: SqlJsStatic, bytes?: Uint8Array): Image {
     }
   }
 
+  /** Nothing that was made of a damaged block is answered, and nothing is built on it. */
+  function whole<T>(work: () => T): T {
+    if (file.damage) throw file.damage;
+    try {
+      return work();
+    } catch (error) {
+      throw file.damage ?? error;
+    }
+  }
+
   return {
     all<T>(text: string, params: readonly SqlValue[]) {
       checkParams(text, params);
-      return explain(text, () => {
-        const { run, writes } = prepare(text);
-        if (writes) throw new TypeError("a write goes through run or batch");
-        try {
-          if (params.length > 0) run.bind([...params]);
-          return readRows<T>(run);
-        } finally {
-          run.reset();
-        }
-      });
+      return whole(() => readAll<T>(text, params));
     },
-    apply: (statements) => transact(() => statements.reduce((sum, [text, params]) => sum + runText(text, params), 0)),
-    replay(batches) {
-      transact(() => {
-        for (const batch of batches) for (const [text, params] of batch) runText(text, params);
-      });
+    apply: (statements) =>
+      whole(() => transact(() => statements.reduce((sum, [text, params]) => sum + runText(text, params), 0))),
+    replay: (batches) =>
+      whole(() =>
+        transact(() => {
+          for (const batch of batches) for (const [text, params] of batch) runText(text, params);
+        }),
+      ),
+    freeze: () => file.freeze(),
+    close() {
+      db.close();
+      file.close();
     },
-    export: () => db.export(),
-    close: () => db.close(),
   };
+
+  function readAll<T>(text: string, params: readonly SqlValue[]): T[] {
+    return explain(text, () => {
+      const { run, writes } = prepare(text);
+      if (writes) throw new TypeError("a write goes through run or batch");
+      try {
+        if (params.length > 0) run.bind([...params]);
+        const rows = readRows<T>(run);
+        if (file.damage) throw file.damage;
+        return rows;
+      } finally {
+        run.reset();
+      }
+    });
+  }
 }
 
 /** SQL `holds(text, part)`: whether `part` stands in `text`, letters of every script taken without their case. */

@@ -1,23 +1,42 @@
 /** Opening: snapshot plus journal makes the catalogue as it was last acknowledged. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { SessarcError } from "../errors/error.ts";
-import { createImage, type Image } from "./image.ts";
+import { isSessarcError, SessarcError } from "../errors/error.ts";
+import { Slices } from "../utils/slices.ts";
+import { createImage, emptyDatabase, type Image } from "./image.ts";
 import { signOf } from "./journal.ts";
 import { type JournalContent, JournalDamage, readJournal } from "./journal-format.ts";
-import { readSnapshotHead, type SnapshotHead } from "./snapshot.ts";
+import { PagedFile } from "./paged-file.ts";
+import { LARGE, openSource, readSnapshotHead, type SnapshotHead } from "./snapshot.ts";
 import { loadSqlJs } from "./sqljs.ts";
+
+/** Batches of the journal repeated in one transaction. */
+const AT_ONCE = 100;
 
 export const SNAPSHOT_FILE = "catalog.db";
 export const JOURNAL_FILE = "catalog.journal";
 /** Where the torn end of a journal is put aside. */
 export const TORN_FILE = "catalog.journal.torn";
 
+/** When a catalogue is read block by block, and how many of them stay in memory; tests set it, so that a small one is large. */
+export interface Blocks {
+  /** Bytes of the snapshot. */
+  from?: number;
+  keep?: number;
+}
+
+/** What lies in `catalog.db`. */
+export interface Snapshot extends SnapshotHead {
+  bytes: number;
+  /** It is read block by block, or is small. */
+  sliced: boolean;
+}
+
 export interface Recovered {
   image: Image;
   /** Number of the last batch in the image. */
   batch: number;
-  snapshot: (SnapshotHead & { bytes: number }) | undefined;
+  snapshot: Snapshot | undefined;
   /** `signOf` the journal before it was read. */
   sign: string;
   /** Whole bytes of the journal; 0 when there is none. */
@@ -32,29 +51,31 @@ export interface Recovered {
  * The journal is read before the snapshot: when a running owner replaces both meanwhile, the newer snapshot holds what the older
  * journal begins with, so a reader without the lock sees some committed state, never a gap.
  */
-export async function recover(dir: string, last = Number.POSITIVE_INFINITY): Promise<Recovered> {
+export async function recover(dir: string, last = Number.POSITIVE_INFINITY, blocks: Blocks = {}): Promise<Recovered> {
   const loading = loadSqlJs();
   const sign = await signOf(join(dir, JOURNAL_FILE));
   const journalBytes = await readIfThere(join(dir, JOURNAL_FILE));
-  const bytes = await readIfThere(join(dir, SNAPSHOT_FILE));
   const sql = await loading;
-
-  const head = bytes && readSnapshotHead(bytes);
-  if (bytes && !head)
-    throw damaged(dir, SNAPSHOT_FILE, "it does not fit its checksum, or another program has written to it");
+  const snapshot = await openSnapshot(dir, blocks);
+  const head = snapshot?.head;
   const journal = journalBytes && parseJournal(dir, journalBytes);
   if (journal) checkOrder(dir, head, journal);
 
-  const image = createImage(sql, bytes);
+  const image = createImage(sql, snapshot?.file ?? new PagedFile(emptyDatabase(sql)));
   const have = head?.batch ?? 0;
   const groups = journal?.groups ?? [];
   const missed = groups.flatMap(({ first, batches }) =>
     batches.filter((_, i) => first + i > have && first + i <= last),
   );
+  const slices = new Slices();
   try {
-    if (missed.length > 0) image.replay(missed);
+    for (let i = 0; i < missed.length; i += AT_ONCE) {
+      image.replay(missed.slice(i, i + AT_ONCE));
+      if (slices.due) await slices.turn();
+    }
   } catch (error) {
     image.close();
+    if (isSessarcError(error)) throw error;
     throw damaged(
       dir,
       JOURNAL_FILE,
@@ -66,10 +87,25 @@ export async function recover(dir: string, last = Number.POSITIVE_INFINITY): Pro
     image,
     batch: have + missed.length,
     sign,
-    snapshot: head && { ...head, bytes: bytes?.length ?? 0 },
+    snapshot: snapshot && { ...snapshot.head, bytes: snapshot.bytes, sliced: snapshot.sliced },
     journalBytes: journal?.end ?? 0,
     tornBytes: journalBytes && journal ? journalBytes.length - journal.end : 0,
   };
+}
+
+async function openSnapshot(dir: string, { from = LARGE, keep }: Blocks) {
+  const path = join(dir, SNAPSHOT_FILE);
+  try {
+    const open = openSource(path);
+    if (open) return { file: new PagedFile(open.source, keep), head: open.head, bytes: open.bytes, sliced: true };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  const bytes = await readIfThere(path);
+  if (!bytes) return undefined;
+  const head = readSnapshotHead(bytes);
+  if (!head) throw damaged(dir, SNAPSHOT_FILE, "it does not fit its checksum, or another program has written to it");
+  return { file: new PagedFile(bytes, keep), head, bytes: bytes.length, sliced: bytes.length < from };
 }
 
 /** Puts the torn end of the journal aside, so that nothing is thrown away unseen. Answers the file's path. */

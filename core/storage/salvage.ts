@@ -3,11 +3,12 @@ import { readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { syncFolder, writeFileAtomic } from "../utils/atomic.ts";
 import { isGone } from "../utils/gone.ts";
-import { createImage, type Image } from "./image.ts";
+import { createImage, emptyDatabase, type Image } from "./image.ts";
 import { findGroups } from "./journal-format.ts";
 import { acquireLock } from "./lock.ts";
+import { PagedFile } from "./paged-file.ts";
 import { JOURNAL_FILE, SNAPSHOT_FILE } from "./recover.ts";
-import { sealSnapshot } from "./snapshot.ts";
+import { writeSnapshot } from "./snapshot.ts";
 import { loadSqlJs, type SqlJsStatic } from "./sqljs.ts";
 import type { SqlValue } from "./types.ts";
 
@@ -43,9 +44,6 @@ export async function salvageCatalogue(dir: string, now = new Date()): Promise<S
       }
       last = Math.max(last, first + batches.length - 1);
     }
-    const bytes = image.export();
-    image.close();
-    sealSnapshot(bytes, last);
     const kept: string[] = [];
     const stamp = now.toISOString().replace(/[:.]/g, "-");
     for (const [name, found] of [
@@ -58,7 +56,10 @@ export async function salvageCatalogue(dir: string, now = new Date()): Promise<S
       kept.push(aside);
     }
     await syncFolder(dir);
-    await writeFileAtomic(join(dir, SNAPSHOT_FILE), bytes);
+    await writeFileAtomic(join(dir, SNAPSHOT_FILE), async (file) => {
+      await writeSnapshot(file, image.freeze(), last);
+    });
+    image.close();
     return { kept, incomplete, rows };
   } finally {
     await lock.release();
@@ -74,7 +75,7 @@ interface Contents {
 }
 
 function readSnapshot(sql: SqlJsStatic, bytes: Buffer | undefined): Contents {
-  const image = createImage(sql);
+  const image = createImage(sql, new PagedFile(emptyDatabase(sql)));
   const incomplete: string[] = [];
   let rows = 0;
   const batch = bytes && bytes.length >= 64 ? bytes.readUInt32BE(60) : 0;

@@ -1,5 +1,6 @@
 /** Files that are either whole and on disk, or as they were: temp file beside the target, fsync, rename, fsync of the folder. */
 import { randomBytes } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
 import * as disk from "node:fs/promises";
 import { dirname, join } from "node:path";
 
@@ -13,13 +14,13 @@ export interface AtomicOptions {
 }
 
 /**
- * Writes `data` to `path`; readers see the old content or the new, never a part, also after a crash. Replaces a symbolic link rather
+ * Writes `data`, or what it writes, to `path`; readers see the old content or the new, never a part, also after a crash. Replaces a symbolic link rather
  * than following it. The folder must exist. Cost: two fsyncs. On failure the target is untouched, the temp file gone, the error the
  * system's own (`ENOSPC`, `EROFS`, …).
  */
 export async function writeFileAtomic(
   path: string,
-  data: string | Uint8Array,
+  data: string | Uint8Array | ((file: FileHandle) => Promise<void>),
   options: AtomicOptions = {},
 ): Promise<void> {
   const { mode = 0o600, calls = disk } = options;
@@ -27,7 +28,8 @@ export async function writeFileAtomic(
   try {
     const handle = await calls.open(temp, "wx", mode);
     try {
-      await handle.writeFile(data);
+      if (typeof data === "function") await data(handle);
+      else await handle.writeFile(data);
       // The umask has taken its part of the mode by now.
       if (mode !== 0o600) await handle.chmod(mode);
       await handle.sync();

@@ -1,0 +1,203 @@
+/**
+ * The file SQLite works on. Blocks of a large catalogue are read from the snapshot when they are asked for, against a checksum each, and
+ * those that nobody asked for lately are let go again; what was changed since stays in memory. Reading and changing go on while a
+ * snapshot is taken of how it was.
+ *
+ * sql.js takes it for the bytes of its file: what it does with them is `length`, `slice` (once, to have a copy of its own), `subarray` to
+ * read and `set` to write, never across two pages. `test/storage/paged-file.test.ts` holds it to that.
+ */
+import { closeSync, readSync } from "node:fs";
+import { crc32 } from "node:zlib";
+import { SessarcError } from "../errors/error.ts";
+
+/** As large as the largest page of SQLite. */
+export const BLOCK = 65_536;
+/** Unchanged blocks kept in memory: the catalogue of some ten thousand sessions. SQLite's own cache comes on top. */
+const KEPT_BLOCKS = 512;
+
+/** A snapshot that is read block by block. */
+export interface Source {
+  path: string;
+  fd: number;
+  /** Bytes of the catalogue in it. */
+  size: number;
+  /** A checksum for each block. */
+  sums: Uint32Array;
+}
+
+/** How the file was at one moment. */
+export interface Frozen {
+  readonly size: number;
+  /** Valid until the next call. */
+  block(i: number): Uint8Array;
+  /** It lies there now: what was not changed since is read from there. */
+  adopt(source: Source): void;
+  /** Call in any case. */
+  release(): void;
+}
+
+export class PagedFile {
+  readonly [n: number]: number;
+  readonly #keep: number;
+  #source: Source | undefined;
+  #size: number;
+  #taken = false;
+  #closed = false;
+  #blocks: (Uint8Array | undefined)[] = [];
+  /** Blocks that are as the source has them, the one used last at the end. */
+  readonly #unchanged = new Set<number>();
+  /** Since a snapshot is being taken: blocks as they were before their first change. */
+  #before: Map<number, Uint8Array> | undefined;
+  #damage: SessarcError | undefined;
+
+  /** `content`: all bytes, which it may keep, or where they are. */
+  constructor(content: Uint8Array | Source, keep = KEPT_BLOCKS) {
+    this.#keep = keep;
+    if (content instanceof Uint8Array) {
+      this.#size = content.length;
+      for (let at = 0; at < content.length; at += BLOCK) {
+        const block = content.subarray(at, at + BLOCK);
+        this.#blocks.push(block.length === BLOCK ? block : padded(block));
+      }
+    } else {
+      this.#source = content;
+      this.#size = content.size;
+    }
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+  /** What was wrong with a block that was read. Nothing that was read since is to be believed. */
+  get damage(): SessarcError | undefined {
+    return this.#damage;
+  }
+  /** Bytes in memory. */
+  get held(): number {
+    return this.#blocks.reduce((sum, block) => sum + (block?.length ?? 0), 0);
+  }
+
+  /** For sql.js, which makes room in what is too short. */
+  get length(): number {
+    return this.#taken ? Number.MAX_SAFE_INTEGER : this.#size;
+  }
+  slice(): this {
+    this.#taken = true;
+    return this;
+  }
+  subarray(from: number, to: number): Uint8Array {
+    const i = Math.floor(from / BLOCK);
+    if (to > (i + 1) * BLOCK) throw new RangeError(`SQLite reads ${from} to ${to}: more than a page`);
+    return this.#block(i).subarray(from - i * BLOCK, to - i * BLOCK);
+  }
+  set(bytes: Uint8Array, at: number): void {
+    const i = Math.floor(at / BLOCK);
+    const start = at - i * BLOCK;
+    const end = start + bytes.length;
+    if (end > BLOCK) throw new RangeError(`SQLite writes ${bytes.length} bytes at ${at}: more than a page`);
+    const block = this.#block(i);
+    if (this.#before && !this.#before.has(i)) this.#before.set(i, block.slice());
+    this.#unchanged.delete(i);
+    this.#blocks[i] = block;
+    block.set(bytes, start);
+    this.#size = Math.max(this.#size, at + bytes.length);
+  }
+
+  /** From now on `Frozen` says how it is now. One at a time. */
+  freeze(): Frozen {
+    const size = this.#size;
+    const before = new Map<number, Uint8Array>();
+    this.#before = before;
+    return {
+      size,
+      block: (i) => {
+        if (this.#closed) throw new Error("The catalogue was opened anew meanwhile");
+        const block = before.get(i) ?? this.#blocks[i] ?? this.#read(i);
+        if (this.#damage) throw this.#damage;
+        return block.subarray(0, Math.min(BLOCK, size - i * BLOCK));
+      },
+      adopt: (source) => {
+        if (this.#closed) return closeSync(source.fd);
+        this.#leave();
+        this.#source = source;
+        this.#unchanged.clear();
+        const count = Math.ceil(size / BLOCK);
+        for (let i = 0; i < count; i++) if (this.#blocks[i] && !before.has(i)) this.#unchanged.add(i);
+        this.#letGo();
+      },
+      release: () => {
+        this.#before = undefined;
+      },
+    };
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#leave();
+  }
+
+  #leave(): void {
+    if (this.#source) closeSync(this.#source.fd);
+    this.#source = undefined;
+  }
+
+  #block(i: number): Uint8Array {
+    const known = this.#blocks[i];
+    if (known) {
+      if (this.#unchanged.delete(i)) this.#unchanged.add(i);
+      return known;
+    }
+    const block = this.#read(i);
+    if (this.#damage || i * BLOCK >= (this.#source?.size ?? 0)) return block;
+    this.#blocks[i] = block;
+    this.#unchanged.add(i);
+    this.#letGo();
+    return block;
+  }
+
+  #letGo(): void {
+    for (const oldest of this.#unchanged) {
+      if (this.#unchanged.size <= this.#keep) break;
+      this.#unchanged.delete(oldest);
+      this.#blocks[oldest] = undefined;
+    }
+  }
+
+  /** SQLite cannot be told of damage in words: it gets zeros, and whoever asked it looks at `damage` before believing the answer. */
+  #read(i: number): Uint8Array {
+    const { fd = -1, size = 0, sums, path = "" } = this.#source ?? {};
+    const block = new Uint8Array(BLOCK);
+    const length = Math.min(BLOCK, size - i * BLOCK);
+    if (length <= 0) return block;
+    let done = 0;
+    let reason = `the part at ${i * BLOCK} does not fit its checksum, or another program has written to it`;
+    try {
+      while (done < length) {
+        const bytes = readSync(fd, block, done, length - done, i * BLOCK + done);
+        if (bytes === 0) break;
+        done += bytes;
+      }
+    } catch (error) {
+      reason = error instanceof Error ? error.message : String(error);
+    }
+    if (done === length && sumOf(block.subarray(0, length), i) === sums?.[i]) return block;
+    this.#damage ??= new SessarcError("CATALOG_DAMAGED", { reason: `${path}: ${reason}` });
+    return new Uint8Array(BLOCK);
+  }
+}
+
+function padded(bytes: Uint8Array): Uint8Array {
+  const block = new Uint8Array(BLOCK);
+  block.set(bytes);
+  return block;
+}
+
+/** `application_id`, in the first block, holds the checksum of the file and is no part of any. */
+export const CHECKSUM_AT = 68;
+
+/** Checksum of block `i`. */
+export function sumOf(block: Uint8Array, i: number): number {
+  if (i > 0) return crc32(block);
+  return crc32(block.subarray(CHECKSUM_AT + 4), crc32(ZEROS, crc32(block.subarray(0, CHECKSUM_AT))));
+}
+const ZEROS = new Uint8Array(4);

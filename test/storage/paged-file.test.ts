@@ -1,0 +1,180 @@
+/** A catalogue that is read from its snapshot block by block is the same as one that is held whole. */
+import * as disk from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, open, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { openDatabase } from "../../core/storage/database.ts";
+import { BLOCK, PagedFile } from "../../core/storage/paged-file.ts";
+import type { Blocks } from "../../core/storage/recover.ts";
+import { checkSnapshot, openSource } from "../../core/storage/snapshot.ts";
+import { loadSqlJs } from "../../core/storage/sqljs.ts";
+import type { Database } from "../../core/storage/types.ts";
+import type { DiskCalls } from "../../core/utils/atomic.ts";
+import { rounds } from "../rounds.ts";
+
+/** Every catalogue is a large one, and two blocks are all that stay. */
+const LARGE: Blocks = { from: 0, keep: 2 };
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "sessarc-blocks-"));
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+});
+const openIt = (blocks: Blocks = LARGE, where = dir): Database => {
+  const db = openDatabase({ dir: where, blocks, journalLimit: 1 << 30, onNotice: () => {} });
+  onTestFinished(() => db.close());
+  return db;
+};
+const snapshot = () => join(dir, "catalog.db");
+
+/** 400 rows of 3 KB, some with pages of their own. */
+async function fill(): Promise<void> {
+  const db = openIt();
+  await db.run("create table t (n integer primary key, text text)");
+  await db.batch(
+    Array.from({ length: 400 }, (_, n) => [
+      "insert into t values (?, ?)",
+      [n, `${n} `.repeat(n % 50 === 0 ? 20_000 : 800)],
+    ]),
+  );
+  await db.close();
+}
+
+async function harm(at: number): Promise<void> {
+  const file = await open(snapshot(), "r+");
+  const byte = Buffer.alloc(1);
+  await file.read(byte, 0, 1, at);
+  await file.write(Buffer.from([(byte[0] ?? 0) ^ 1]), 0, 1, at);
+  await file.close();
+}
+
+it("any reads, writes, snapshots and restarts give what a plain map gives", async () => {
+  for (let seed = 1; seed <= rounds(40, 4); seed++) {
+    const home = join(dir, String(seed));
+    await mkdir(home);
+    let state = seed;
+    const below = (n: number) => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return Math.floor((state / 2 ** 32) * n);
+    };
+    const expected = new Map<number, string>();
+    let db = openIt(LARGE, home);
+    await db.run("create table t (n integer primary key, text text)");
+    let flushing = Promise.resolve();
+    for (let step = 0; step < 60; step++) {
+      const act = below(12);
+      if (act === 0) {
+        await flushing;
+        await db.close();
+        db = openIt(LARGE, home);
+      } else if (act === 1) flushing = db.flush();
+      else if (act === 2) {
+        // A batch that fails leaves nothing of it.
+        const [n, text] = [below(300), "z".repeat(below(90_000))];
+        await db
+          .batch([["insert or replace into t values (?, ?)", [n, text]], ["insert into nowhere values (1)"]])
+          .catch(() => {});
+      } else if (act < 5) {
+        const n = below(300);
+        await db.run("delete from t where n between ? and ?", [n, n + 9]);
+        for (let i = n; i <= n + 9; i++) expected.delete(i);
+      } else {
+        const rows = Array.from(
+          { length: below(12) },
+          () => [below(300), String(step).repeat(below(below(9) === 0 ? 60_000 : 900))] as const,
+        );
+        await db.batch(rows.map((row) => ["insert or replace into t values (?, ?)", row]));
+        for (const [n, text] of rows) expected.set(n, text);
+      }
+      const n = below(300);
+      expect((await db.get<{ text: string }>("select text from t where n = ?", [n]))?.text).toBe(expected.get(n));
+    }
+    await flushing;
+    await db.close();
+    db = openIt(LARGE, home);
+    const rows = await db.all<{ n: number; text: string }>("select * from t order by n");
+    expect(new Map(rows.map((row) => [row.n, row.text]))).toEqual(new Map([...expected].sort(([a], [b]) => a - b)));
+    const sql = await loadSqlJs();
+    const file = new sql.Database(await readFile(join(home, "catalog.db")));
+    expect(file.exec("pragma integrity_check")[0]?.values).toEqual([["ok"]]);
+    file.close();
+    await db.close();
+  }
+});
+
+it("a snapshot holds one moment, whatever is written meanwhile, and a copy of the folder opens", async () => {
+  await fill();
+  let meanwhile: (() => Promise<unknown>) | undefined;
+  const open: DiskCalls["open"] = async (...args) => {
+    const work = meanwhile;
+    meanwhile = undefined;
+    await work?.();
+    return disk.open(...args);
+  };
+  const db = openDatabase({ dir, blocks: LARGE, calls: { ...disk, open }, onNotice: () => {} });
+  onTestFinished(() => db.close());
+  await db.run("update t set text = 'before'");
+  meanwhile = () => db.run("update t set text = 'after'");
+  await db.flush();
+  expect(await db.all("select distinct text from t")).toEqual([{ text: "after" }]);
+  for (const [copy, names, text] of [
+    ["both", ["catalog.db", "catalog.journal"], "after"],
+    ["alone", ["catalog.db"], "before"],
+  ] as const) {
+    await mkdir(join(dir, copy));
+    for (const name of names) await copyFile(join(dir, name), join(dir, copy, name));
+    expect(await openIt(LARGE, join(dir, copy)).all("select distinct text from t")).toEqual([{ text }]);
+  }
+});
+
+describe("damage", () => {
+  it("is refused where it is read, by the file's name, and never answered", async () => {
+    await fill();
+    await harm(Math.floor((await stat(snapshot())).size / 2));
+    const db = openIt();
+    await db.ready;
+    await expect(db.all("select * from t")).rejects.toMatchObject({
+      code: "CATALOG_DAMAGED",
+      message: expect.stringContaining(snapshot()),
+    });
+    await expect(db.run("update t set text = ''")).rejects.toMatchObject({ code: "CATALOG_DAMAGED" });
+    await expect(checkSnapshot(snapshot())).rejects.toMatchObject({ code: "CATALOG_DAMAGED" });
+  });
+
+  it("of the checksums, or of the first block, is found at opening", async () => {
+    await fill();
+    await expect(checkSnapshot(snapshot())).resolves.toBeUndefined();
+    for (const at of [200, (await stat(snapshot())).size - 40]) {
+      await harm(at);
+      await expect(openIt().ready).rejects.toMatchObject({ code: "CATALOG_DAMAGED" });
+      await harm(at);
+    }
+  });
+});
+
+it("an archive of before, without checksums of blocks, is read whole once and written anew", async () => {
+  await fill();
+  const old = openIt({ from: Number.POSITIVE_INFINITY });
+  await old.run("update t set text = 'old' where n < 100");
+  await old.close();
+  expect(openSource(snapshot())).toBeUndefined();
+  const db = openIt();
+  expect(await db.get("select count(*) as n from t where text = 'old'")).toEqual({ n: 100 });
+  await db.close();
+  await expect(checkSnapshot(snapshot())).resolves.toBeUndefined();
+  expect(openSource(snapshot())?.source.size).toBeGreaterThan(BLOCK);
+});
+
+it("holds no more than it may of what was not changed", async () => {
+  await fill();
+  const { source } = openSource(snapshot()) ?? {};
+  if (!source) throw new Error("it is not read block by block");
+  const file = new PagedFile(source, 3);
+  for (let at = 0; at < source.size; at += BLOCK) file.subarray(at, at + 1);
+  expect(file.held).toBe(3 * BLOCK);
+  file.set(new Uint8Array(16), 5 * BLOCK);
+  for (let at = 0; at < source.size; at += BLOCK) file.subarray(at, at + 1);
+  expect(file.held).toBe(4 * BLOCK);
+  file.close();
+});
