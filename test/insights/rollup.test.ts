@@ -17,6 +17,7 @@ const prices: Prices = {
     pricedAt: "2026-01-01",
     unpriced: [],
   }),
+  price: () => undefined,
 };
 
 const START = Date.parse("2026-03-20T00:00:00Z") / 900_000;

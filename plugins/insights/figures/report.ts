@@ -102,7 +102,7 @@ export async function report(
     );
     if (touched) addEvidence(evidence, session.evidence);
   });
-  return toReport(by, zone, range, found);
+  return toReport(by, zone, range, prices, found);
 }
 
 /** Groups whose report is made from the sums of days. */
@@ -140,15 +140,21 @@ export async function reportOfAll(
     },
   });
   const { evidence } = rollup;
-  if (range.from === null && range.to === null) return toReport(by, zone, range, { rows, totals, evidence });
+  if (range.from === null && range.to === null) return toReport(by, zone, range, prices, { rows, totals, evidence });
   const part = noEvidence();
   await inSlices(sessionsNear(rollup, range), (session) => {
     if (session.isIn(zone, range)) addEvidence(part, session.evidence);
   });
-  return toReport(by, zone, range, { rows, totals, evidence: part });
+  return toReport(by, zone, range, prices, { rows, totals, evidence: part });
 }
 
-function toReport(by: Group, zone: Zone, range: DayRange, { rows, totals, evidence }: Rows): UsageReport {
+function toReport(
+  by: Group,
+  zone: Zone,
+  range: DayRange,
+  prices: Prices,
+  { rows, totals, evidence }: Rows,
+): UsageReport {
   const list = [...rows].map(([key, { tally, label }]): UsageRow => ({ key, label, ...sums(tally, by) }));
   if (by in DAY_KEYS) list.sort((a, b) => (a.key < b.key ? -1 : 1));
   else
