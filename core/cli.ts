@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 /** The `sessarc` command: the process around `main`. */
 import module from "node:module";
+import { tuneEngine } from "./cli/engine.ts";
 
+tuneEngine();
 // Node 22.8 and later keep compiled code from start to start; what is imported from here on is served from there.
 (module as { enableCompileCache?: () => unknown }).enableCompileCache?.();
 const [{ processIo }, { main }] = await Promise.all([import("./cli/io.ts"), import("./cli/main.ts")]);

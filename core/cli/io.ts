@@ -1,6 +1,7 @@
 /** The process as the command line sees it; tests hand in their own. */
 import { homedir } from "node:os";
 import type { AdapterEnv } from "../contract/adapter.ts";
+import { expectBrief } from "./engine.ts";
 
 export interface Sink {
   write(text: string): unknown;
@@ -17,6 +18,8 @@ export interface CliIo {
   stderr: Sink;
   /** Aborts when the user wants out. */
   signal: AbortSignal;
+  /** Told before a command that asks the archive once and ends. */
+  brief?(dataDir: string): void;
 }
 
 export function processIo(signal: AbortSignal): CliIo {
@@ -27,5 +30,6 @@ export function processIo(signal: AbortSignal): CliIo {
     stdout: process.stdout,
     stderr: process.stderr,
     signal,
+    brief: expectBrief,
   };
 }

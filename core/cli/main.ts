@@ -34,6 +34,7 @@ async function runCommand(io: CliIo): Promise<number> {
   const { flags, args } = parseFlags(command, rest);
   const { config, configError } = await configure(io, flags, ALWAYS.has(command.name));
   const all = [...plugins, ...config.plugins];
+  if (command.needs?.(flags)) io.brief?.(config.dataDir);
   const client = createClient({
     config,
     env: io.env,

@@ -1,0 +1,68 @@
+/** What a process of the built command loads and compiles: start-up time is a feature, counted in files and bytes and not in seconds. */
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writeDemo } from "../../plugins/demo/index.ts";
+import { builtPackage, CLI, startService } from "../built.ts";
+import { runCommand } from "../command.ts";
+
+const exec = promisify(execFile);
+let home: string;
+let hook: string;
+
+/** Tells each file that is loaded, with its size, on stderr. */
+const HOOK = `
+import { register } from "node:module";
+register("data:text/javascript," + encodeURIComponent(\`
+  import { statSync } from "node:fs";
+  export async function load(url, context, next) {
+    if (url.startsWith("file:")) process._rawDebug("loaded " + statSync(new URL(url)).size + " " + url);
+    return next(url, context);
+  }\`));`;
+
+beforeAll(async () => {
+  await builtPackage();
+  home = await mkdtemp(join(tmpdir(), "sessarc-cost-"));
+  await writeDemo({ home, now: new Date("2026-11-20T15:00:00Z"), platform: process.platform });
+  await runCommand(["import"], home);
+  hook = join(home, "hook.mjs");
+  await writeFile(hook, HOOK);
+});
+afterAll(() => rm(home, { recursive: true, force: true, maxRetries: 3 }));
+
+function loadedOf(stderr: string): { files: number; kilobytes: number } {
+  const sizes = [...stderr.matchAll(/^loaded (\d+) file:/gm)].map(([, bytes]) => Number(bytes));
+  return { files: sizes.length, kilobytes: Math.round(sizes.reduce((sum, bytes) => sum + bytes, 0) / 1024) };
+}
+
+describe("a command that asks the archive", () => {
+  it("loads few files, and has SQLite's interpreter compiled once and quickly", async () => {
+    const env = { PATH: process.env.PATH, HOME: home, USERPROFILE: home, TMPDIR: home, TZ: "UTC" };
+    const args = ["--trace-wasm-compilation-times", "--import", pathToFileURL(hook).href, CLI, "usage"];
+    const { stdout, stderr } = await exec(process.execPath, args, { env, cwd: home, maxBuffer: 2 ** 26 });
+    expect(stdout).toContain("total");
+    const { files, kilobytes } = loadedOf(stderr);
+    expect(files).toBeGreaterThan(5);
+    expect(files).toBeLessThanOrEqual(22);
+    expect(kilobytes).toBeLessThanOrEqual(660);
+    const compiled = stdout.match(/^Compiled function .* using \w+/gm) ?? [];
+    expect(compiled.length).toBeGreaterThan(100);
+    expect(compiled.filter((line) => line.endsWith("TurboFan"))).toEqual([]);
+  });
+});
+
+describe("the service", () => {
+  it("loads few files before it answers", async () => {
+    const service = await startService([], home, { NODE_OPTIONS: `--import=${pathToFileURL(hook).href}` });
+    await (await fetch(`${service.url}api/status`)).text();
+    await service.stop();
+    const { files, kilobytes } = loadedOf(service.stderr());
+    expect(files).toBeGreaterThan(20);
+    expect(files).toBeLessThanOrEqual(50);
+    expect(kilobytes).toBeLessThanOrEqual(1_900);
+  });
+});
