@@ -16,6 +16,7 @@ export const plugins: readonly string[] = readdirSync(here("plugins")).filter((n
 
 /** Modules of plugins that pool workers import by name. */
 const tasks: Readonly<Record<string, string>> = {
+  "plugins/archive/count-job": "plugins/archive/search/count-job.ts",
   "plugins/archive/job": "plugins/archive/import/job.ts",
   "plugins/git/export-job": "plugins/git/history/export-job.ts",
   "plugins/mcp-hub/config-job": "plugins/mcp-hub/configs/job.ts",

@@ -28,6 +28,7 @@ import { Damage } from "./import/damage.ts";
 import { Importer } from "./import/importer.ts";
 import { createResolver, type FolderIdentity, type ProjectResolver } from "./places/projects.ts";
 import { createSources, type Sources } from "./places/sources.ts";
+import { counterOf } from "./search/counter.ts";
 import { SearchIndex } from "./search/search.ts";
 
 /** What the archive takes from other plugins when they are there. */
@@ -98,7 +99,7 @@ export function createArchive(kernel: Kernel): Archive {
   const resolver = createResolver(db, async (path) => (await neighbour("git")?.identity(path)) ?? { kind: "folder" });
   const readers = new Readers((error) => kernel.notify("listener:failed", error, { hook: "transcripts" }));
   const damage = new Damage(kernel, () => archive.importer);
-  const index = new SearchIndex(db, transcripts, readers, changes, (id) => damage.found(id));
+  const index = new SearchIndex(db, transcripts, readers, changes, counterOf(kernel), (id) => damage.found(id));
   /** From the row as it was read, or, where that was replaced before the first message, as it is now. */
   async function* reading<T>(
     row: Pick<SessionRow, "id" | "parts">,

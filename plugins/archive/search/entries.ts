@@ -3,6 +3,7 @@ import { type Database, type PartIndex, Slices, type TranscriptPart, type Transc
 import type { Changes } from "../catalogue/changes.ts";
 import { isDamage } from "../catalogue/damage.ts";
 import { type EarlierRow, partsOf } from "../catalogue/types.ts";
+import type { EarlierOf } from "./candidate.ts";
 
 export interface Entry {
   id: string;
@@ -23,7 +24,7 @@ export interface Entry {
 /** The session's own text, or an earlier one, of which only the messages count that no later one has. */
 export interface Text {
   parts: TranscriptPart[];
-  earlier?: { version: number; own: readonly [from: number, to: number][] };
+  earlier?: EarlierOf;
 }
 
 export type TextPart = PartIndex & Pick<Text, "earlier">;

@@ -1,7 +1,8 @@
 /** Which chunks of a session may hold a query, and what stands in them. */
-import { type Chunk, type ChunkEntry, Slices, type TranscriptPart } from "sessarc";
+import { type Chunk, Slices } from "sessarc";
 import { isDamage } from "../catalogue/damage.ts";
 import type { ChunkCache } from "./cache.ts";
+import { type Candidate, counts, overlaps } from "./candidate.ts";
 import type { Entries, Entry, TextPart } from "./entries.ts";
 import { type CompiledQuery, matchChunk } from "./match.ts";
 import type { Query } from "./query.ts";
@@ -18,11 +19,6 @@ export interface SearchStats {
   chunks: number;
   candidates: number;
   inflated: number;
-}
-
-export interface Candidate extends Pick<TextPart, "earlier"> {
-  part: TranscriptPart;
-  chunk: ChunkEntry;
 }
 
 /** Sessions whose directories are read at once. */
@@ -78,7 +74,7 @@ export class Looker {
         if (after !== null && (chunk.lastAt === null || chunk.lastAt < after)) continue;
         if (before !== null && (chunk.firstAt === null || chunk.firstAt >= before)) continue;
         if (!mayHold(sidecars, chunk.sidecar[0], chunk.sidecar[1], grams)) continue;
-        if (earlier && !overlaps(earlier.own, chunk.firstSeq, chunk.firstSeq + chunk.count)) continue;
+        if (earlier && !overlaps(earlier, chunk.firstSeq, chunk.firstSeq + chunk.count)) continue;
         out.push({ part, chunk, earlier });
       }
     }
@@ -126,8 +122,3 @@ export class Looker {
     return false;
   }
 }
-
-/** Of an earlier text only what no later one has: all else is found there. */
-const counts = (earlier: TextPart["earlier"], seq: number) => !earlier || overlaps(earlier.own, seq, seq + 1);
-const overlaps = (ranges: readonly [number, number][], from: number, to: number) =>
-  ranges.some(([start, end]) => start < to && end > from);

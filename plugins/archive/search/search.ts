@@ -1,12 +1,14 @@
 /** Search over the archive: signatures rule chunks out, the rest is inflated and looked at, newest sessions first. */
-import type { Database, Transcripts } from "sessarc";
+import { BoundedMap, type Database, type Transcripts } from "sessarc";
 import type { Changes } from "../catalogue/changes.ts";
 import type { Readers } from "../catalogue/readers.ts";
 import { ChunkCache } from "./cache.ts";
+import type { Candidate } from "./candidate.ts";
 import { Entries, type Entry } from "./entries.ts";
-import { type Candidate, Looker, type Scope, type SearchStats } from "./looker.ts";
+import { Looker, type Scope, type SearchStats } from "./looker.ts";
 import { type CompiledQuery, compile, type Match, toMatch } from "./match.ts";
-import { countAll, type TotalAnswer, type TotalProgress } from "./total.ts";
+import type { Query } from "./query.ts";
+import { type Counter, countAll, type KnownCounts, type TotalAnswer, type TotalProgress } from "./total.ts";
 
 export interface SearchRequest extends Scope {
   limit: number;
@@ -51,6 +53,8 @@ export interface SearchAnswer {
 }
 
 const MATCHES_SHOWN = 3;
+/** Questions whose counts are kept. */
+const KNOWN = 32;
 /** Chunks of one session fetched at once. */
 const AHEAD = 4;
 /** Chunks of one session counted through once there is something to show. */
@@ -62,17 +66,22 @@ export class SearchIndex {
   readonly #entries: Entries;
   readonly #cache: ChunkCache;
   readonly #readers: Readers;
+  readonly #counter: ((query: Query) => Counter) | undefined;
   readonly #onDamage: (id: string) => void;
+  /** What the last totals counted, by their words and filters of messages. */
+  readonly #known = new BoundedMap<string, KnownCounts>(KNOWN);
 
-  /** `onDamage`: told the session whose transcript could not be read. */
+  /** `counter`: counts in workers, where there are any. `onDamage`: told the session whose transcript could not be read. */
   constructor(
     db: Database,
     transcripts: Transcripts,
     readers: Readers,
     changes: Changes,
+    counter: ((query: Query) => Counter) | undefined,
     onDamage: (id: string) => void,
   ) {
     this.#readers = readers;
+    this.#counter = counter;
     this.#onDamage = onDamage;
     this.#entries = new Entries(db, transcripts, changes);
     this.#cache = new ChunkCache(transcripts);
@@ -90,12 +99,16 @@ export class SearchIndex {
     return this.#reading(() => this.#search(request));
   }
 
-  /** All sessions and messages that match, counted to the end: every chunk that may hold the query is inflated. */
+  /** All sessions and messages that match, counted to the end: every chunk that may hold the query is inflated, once a session. */
   total(request: TotalRequest): Promise<TotalAnswer> {
     return this.#reading(async () => {
       const wanted = (await this.#entries.list()).filter((entry) => passes(entry, request));
       const looker = new Looker(this.#entries, this.#cache, compile(request.query));
-      const answer = await countAll(looker, wanted, request);
+      // Filters of sessions choose among them; what is counted in each does not depend on those.
+      const question = JSON.stringify({ ...request.query, tool: [], notTool: [], project: [], notProject: [] });
+      const known: KnownCounts = this.#known.get(question) ?? new WeakMap();
+      this.#known.set(question, known);
+      const answer = await countAll(looker, wanted, { ...request, known, counter: this.#counter?.(request.query) });
       this.#tellDamage(wanted);
       return answer;
     });

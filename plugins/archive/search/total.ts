@@ -1,4 +1,6 @@
-/** How much there is in all: every chunk that may hold the query is looked at. */
+/** How much there is in all: every chunk that may hold the query is looked at, in workers where there is much to do. */
+import type { Candidate } from "./candidate.ts";
+import type { Counted, CountWork } from "./count-job.ts";
 import type { Entry } from "./entries.ts";
 import type { Looker, SearchStats } from "./looker.ts";
 
@@ -28,58 +30,158 @@ export interface Count {
   messages: number;
 }
 
-const PROGRESS_MS = 100;
+/** Messages that match, by session as its text was: what is kept from one total of a query to the next. */
+export type KnownCounts = WeakMap<Entry, number>;
 
-/** Counts to the end, in slices; throws when `signal` aborts. About 0.3 ms a chunk. */
+/** Counts off the main thread. */
+export interface Counter {
+  /** Jobs that run beside each other. */
+  lanes: number;
+  /** Chunks looked at in one job. */
+  chunks: number;
+  count(work: readonly CountWork[]): Promise<Counted[]>;
+}
+
+export interface CountOptions {
+  known: KnownCounts;
+  /** Undefined: counted here. */
+  counter: Counter | undefined;
+  onProgress?: ((progress: TotalProgress) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+const PROGRESS_MS = 100;
+const HERE = { lanes: 1, chunks: 64 };
+
+interface Work {
+  entry: Entry;
+  candidates: readonly Candidate[];
+}
+
+/** Counts to the end; throws when `signal` aborts. About 0.4 ms of a processor a chunk, those of known sessions excepted. */
 export async function countAll(
   looker: Looker,
   wanted: readonly Entry[],
-  {
-    onProgress,
-    signal,
-  }: { onProgress?: ((progress: TotalProgress) => void) | undefined; signal?: AbortSignal | undefined },
+  { known, counter, onProgress, signal }: CountOptions,
 ): Promise<TotalAnswer> {
-  const { slices } = looker;
-  const tools = new Map<string, Count>();
-  const projects = new Map<string, Count>();
-  let [sessions, messages, damaged] = [0, 0, 0];
-  let told = performance.now();
-  for (let i = 0; i < wanted.length; i++) {
-    const entry = wanted[i] as Entry;
-    let found = 0;
-    for (const one of await looker.candidates(wanted, i)) {
+  const tally = new Tally(wanted.length, onProgress);
+  const count = async (job: readonly Work[], inWorker: boolean) => {
+    signal?.throwIfAborted();
+    const counted = inWorker && counter ? await inWorkers(looker, job, counter) : await here(looker, job);
+    for (const [i, { entry }] of job.entries()) {
+      const { messages, damaged } = counted[i] as Counted;
+      if (damaged) entry.damaged = true;
+      else known.set(entry, messages);
+      tally.add(entry, messages);
+    }
+  };
+  const { lanes, chunks: most } = counter ?? HERE;
+  const jobs: Promise<void>[] = [];
+  const running = new Set<Promise<void>>();
+  let job: Work[] = [];
+  let chunks = 0;
+  /** The next lane that is free takes the job; signatures are looked at meanwhile. */
+  const hand = async () => {
+    const one = count(job, true);
+    const ended = one.catch(() => {}).then(() => void running.delete(ended));
+    jobs.push(one);
+    running.add(ended);
+    [job, chunks] = [[], 0];
+    if (running.size >= lanes) await Promise.race(running);
+  };
+  try {
+    for (const [i, entry] of wanted.entries()) {
+      const messages = known.get(entry);
+      if (messages !== undefined) tally.add(entry, messages);
+      else {
+        const candidates = await looker.candidates(wanted, i);
+        if (candidates.length === 0) tally.add(entry, 0);
+        else job.push({ entry, candidates });
+        chunks += candidates.length;
+      }
+      if (looker.slices.due) await looker.slices.turn();
+      if (chunks >= most) await hand();
+    }
+    // Little is counted here: that takes less than starting a worker.
+    await count(job, jobs.length > 0);
+  } finally {
+    await Promise.allSettled(jobs);
+  }
+  await Promise.all(jobs);
+  return tally.answer(looker.stats);
+}
+
+async function inWorkers(looker: Looker, job: readonly Work[], counter: Counter): Promise<Counted[]> {
+  for (const { candidates } of job) looker.stats.inflated += candidates.length;
+  return counter.count(job.map(({ entry, candidates }) => ({ id: entry.id, candidates })));
+}
+
+async function here(looker: Looker, job: readonly Work[]): Promise<Counted[]> {
+  const counted: Counted[] = [];
+  for (const { entry, candidates } of job) {
+    let messages = 0;
+    for (const one of candidates) {
       const chunk = await looker.chunk(entry, one, false);
       if (chunk) {
         looker.match(chunk, one, () => {
-          found++;
+          messages++;
           return false;
         });
       }
-      if (slices.due) await slices.turn();
+      if (looker.slices.due) await looker.slices.turn();
     }
-    if (slices.due) await slices.turn();
-    signal?.throwIfAborted();
-    if (entry.damaged) damaged++;
-    if (found > 0) {
-      sessions++;
-      messages += found;
-      add(tools, entry.tool, found);
-      add(projects, entry.projectId, found);
+    counted.push({ messages, damaged: entry.damaged });
+  }
+  return counted;
+}
+
+class Tally {
+  readonly #of: number;
+  readonly #onProgress: CountOptions["onProgress"];
+  readonly #tools = new Map<string, Count>();
+  readonly #projects = new Map<string, Count>();
+  #sessions = 0;
+  #messages = 0;
+  #damaged = 0;
+  #looked = 0;
+  #told = performance.now();
+
+  constructor(of: number, onProgress: CountOptions["onProgress"]) {
+    this.#of = of;
+    this.#onProgress = onProgress;
+  }
+
+  add({ tool, projectId, damaged }: Entry, messages: number): void {
+    this.#looked++;
+    if (damaged) this.#damaged++;
+    if (messages > 0) {
+      this.#sessions++;
+      this.#messages += messages;
+      add(this.#tools, tool, messages);
+      add(this.#projects, projectId, messages);
     }
     const now = performance.now();
-    if (now - told < PROGRESS_MS) continue;
-    told = now;
-    onProgress?.({ sessions, messages, looked: i + 1, of: wanted.length });
+    if (now - this.#told < PROGRESS_MS) return;
+    this.#told = now;
+    this.#onProgress?.({
+      sessions: this.#sessions,
+      messages: this.#messages,
+      looked: this.#looked,
+      of: this.#of,
+    });
   }
-  return {
-    sessions,
-    messages,
-    relation: damaged > 0 && sessions > 0 ? "gte" : "eq",
-    tools: [...tools.values()].sort(most),
-    projects: [...projects.values()].sort(most),
-    stats: looker.stats,
-    damaged,
-  };
+
+  answer(stats: SearchStats): TotalAnswer {
+    return {
+      sessions: this.#sessions,
+      messages: this.#messages,
+      relation: this.#damaged > 0 && this.#sessions > 0 ? "gte" : "eq",
+      tools: [...this.#tools.values()].sort(byMost),
+      projects: [...this.#projects.values()].sort(byMost),
+      stats,
+      damaged: this.#damaged,
+    };
+  }
 }
 
 function add(counts: Map<string, Count>, id: string, messages: number): void {
@@ -89,4 +191,4 @@ function add(counts: Map<string, Count>, id: string, messages: number): void {
   count.messages += messages;
 }
 
-const most = (a: Count, b: Count) => b.sessions - a.sessions || b.messages - a.messages || (a.id < b.id ? -1 : 1);
+const byMost = (a: Count, b: Count) => b.sessions - a.sessions || b.messages - a.messages || (a.id < b.id ? -1 : 1);

@@ -1,0 +1,21 @@
+/** A chunk that may hold a query. */
+import type { ChunkEntry, TranscriptPart } from "sessarc";
+
+/** Of an earlier text only those messages count that no later one has: [from, to) by seq. */
+export interface EarlierOf {
+  version: number;
+  own: readonly (readonly [from: number, to: number])[];
+}
+
+export interface Candidate {
+  part: TranscriptPart;
+  chunk: ChunkEntry;
+  earlier?: EarlierOf | undefined;
+}
+
+/** Whether a message counts: all of a session's own text, of an earlier one what is its own. All else is found in a later one. */
+export const counts = (earlier: EarlierOf | undefined, seq: number): boolean =>
+  !earlier || overlaps(earlier, seq, seq + 1);
+
+export const overlaps = ({ own }: EarlierOf, from: number, to: number): boolean =>
+  own.some(([start, end]) => start < to && end > from);

@@ -1,0 +1,79 @@
+/** Totals are exact wherever they are counted, and count again only what changed. */
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, it } from "vitest";
+import { Changes } from "../../plugins/archive/catalogue/changes.ts";
+import archive from "../../plugins/archive/index.ts";
+import { counterOf } from "../../plugins/archive/search/counter.ts";
+import { parseQuery } from "../../plugins/archive/search/query.ts";
+import { SearchIndex } from "../../plugins/archive/search/search.ts";
+import claude from "../../plugins/claude-code/index.ts";
+import { createTestKernel, type TestKernel } from "../kernel.ts";
+
+const keyOf = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
+const logOf = (t: TestKernel, n: number) => join(t.home, ".claude/projects/-w-app", `${keyOf(n)}.jsonl`);
+const began = Date.now() - 3_600_000;
+const row = (n: number, text: string, uuid = `u${n}`) =>
+  `${JSON.stringify({ type: n % 3 ? "assistant" : "user", uuid, timestamp: new Date(began + n * 100).toISOString(), cwd: "/w/app", message: { id: uuid, role: n % 3 ? "assistant" : "user", model: "m", content: [{ type: "text", text }] } })}\n`;
+const words = (n: number) =>
+  `${n % 2 ? "Other" : "none"} line ${n} ${n % 5 ? "" : "für the 検索 "}${"text ".repeat(200)}`;
+
+/** An index whose totals are counted by jobs, as in workers; every job holds one session. */
+function byJobs(t: TestKernel): SearchIndex {
+  const { kernel } = t;
+  const { readers } = kernel.inject("archive");
+  const pool: typeof kernel.pool = {
+    ...kernel.pool,
+    threaded: true,
+    size: 2,
+    run: (task, ...args) => task.inline(...args),
+  };
+  const counter = counterOf({ ...kernel, pool });
+  if (!counter) throw new Error("no workers");
+  const changes = new Changes();
+  const small: typeof counter = (query) => ({ ...counter(query), chunks: 1 });
+  return new SearchIndex(kernel.storage.db, kernel.storage.transcripts, readers, changes, small, () => {});
+}
+
+it("a total by jobs is that of the service: earlier texts, filters, every script, what is damaged", async () => {
+  const t = await createTestKernel({ plugins: [archive(), claude()], config: { sync: false } });
+  mkdirSync(dirname(logOf(t, 0)), { recursive: true });
+  for (let n = 0; n < 6; n++)
+    writeFileSync(logOf(t, n), Array.from({ length: 120 }, (_, i) => row(i, words(i + n), `u${n}-${i}`)).join(""));
+  await t.send("POST", "/api/import", { all: true });
+  // Half of it is an earlier text now.
+  writeFileSync(logOf(t, 1), Array.from({ length: 60 }, (_, i) => row(i, words(i + 1), `u1-${i}`)).join(""));
+  await t.send("POST", "/api/import", { all: true });
+  const index = byJobs(t);
+  const same = async (q: string) => {
+    const query = parseQuery(q);
+    const one = await t.kernel.inject("archive").index.total({ query, projects: null });
+    const other = await index.total({ query, projects: null });
+    expect({ ...other, stats: null }).toEqual({ ...one, stats: null });
+    return one;
+  };
+  expect(await same("the")).toMatchObject({ sessions: 6, messages: 6 * 60 + 6 * 12 });
+  for (const q of ["THE -für", "検索", "kind:user line", '"line 7 "', "kind:assistant", "absent"]) await same(q);
+  const { transcripts } = t.kernel.storage;
+  const [key = ""] = await transcripts.keys();
+  await transcripts.removeKey(key);
+  expect((await same("other")).damaged).toBe(1);
+});
+
+it("what was counted is not counted again while it stays: of a log that grew its session alone", async () => {
+  const t = await createTestKernel({ plugins: [archive(), claude()], config: { sync: false } });
+  mkdirSync(dirname(logOf(t, 0)), { recursive: true });
+  for (let n = 0; n < 8; n++) writeFileSync(logOf(t, n), row(0, "the needle", `u${n}`));
+  await t.send("POST", "/api/import", { all: true });
+  const total = (query: string) =>
+    t.json<{ messages: number; stats: { inflated: number } }>(`/api/search/total?${query}`);
+  expect(await total("q=the")).toMatchObject({ messages: 8, stats: { inflated: 8 } });
+  appendFileSync(logOf(t, 3), row(1, "the thread", "more"));
+  await t.send("POST", "/api/import", { all: true });
+  expect(await total("q=the")).toMatchObject({ messages: 9, stats: { inflated: 2 } });
+  // Other filters of sessions ask for less of the same.
+  expect(await total("q=the&tool=claude-code")).toMatchObject({ messages: 9, stats: { inflated: 0 } });
+  rmSync(logOf(t, 4));
+  await t.send("DELETE", `/api/sessions/claude-code:${keyOf(4)}`);
+  expect(await total("q=the")).toMatchObject({ messages: 8 });
+});
