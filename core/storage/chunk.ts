@@ -1,6 +1,7 @@
 /** Reads one chunk of a transcript: about 64 KB of text. `chunk-builder.ts` says how it is laid out. */
 import { EVENT_KINDS, type SessionEvent } from "../session/session.ts";
 import type { Json } from "../utils/json.ts";
+import { isoOf } from "../utils/time.ts";
 import { type Envelope, FLAG_CUT, FLAG_ERROR, FLAG_OK } from "./chunk-builder.ts";
 
 /** Reads what `ChunkBuilder.take` made. */
@@ -64,7 +65,7 @@ export class Chunk {
   at(index: number): string | undefined {
     this.#times ??= timesOf(this.#envelope.a);
     const at = this.#times[index];
-    return at === undefined || Number.isNaN(at) ? undefined : new Date(at).toISOString();
+    return at === undefined || Number.isNaN(at) ? undefined : isoOf(at);
   }
   model(index: number): string | undefined {
     return this.#word(this.#envelope.m[index]);

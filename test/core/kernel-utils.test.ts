@@ -1,7 +1,9 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import fc from "fast-check";
 import { BoundedMap, createRing, exec, isInside, nearest, resolveInside, toEvents } from "sessarc";
 import { describe, expect, it } from "vitest";
+import { isoOf } from "../../core/utils/time.ts";
 import { makeTempDir } from "../_setup.ts";
 
 describe("isInside", () => {
@@ -144,5 +146,23 @@ describe("toEvents", () => {
       void body?.cancel();
     });
     await left;
+  });
+});
+
+describe("isoOf", () => {
+  it("writes times as Date does, day by day, before 1970 and far away", () => {
+    const time = fc.oneof(
+      fc.integer({ min: -8.64e15, max: 8.64e15 }),
+      fc.integer({ min: 1_700_000_000_000, max: 1_700_000_200_000 }),
+      fc.constantFrom(0, -1, 86_399_999, 86_400_000, 253_402_300_799_999, 1.5),
+    );
+    const times = fc.array(time, { minLength: 2, maxLength: 8 });
+    fc.assert(
+      fc.property(times, (list) => {
+        // Twice: the second finds its day known.
+        for (const ms of list.flatMap((one) => [one, one])) expect(isoOf(ms)).toBe(new Date(ms).toISOString());
+      }),
+    );
+    expect(() => isoOf(Number.NaN)).toThrow(RangeError);
   });
 });
