@@ -1,13 +1,17 @@
 /** Transcripts and shares outlive kills and restarts, wherever they are kept, and nothing is swept that is not its own. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import security from "../../plugins/security/index.ts";
 import share from "../../plugins/share/index.ts";
-import { makeTempDir } from "../_setup.ts";
+import { bundleScript, makeTempDir } from "../_setup.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
+import { LONG } from "../rounds.ts";
 
 const key = (n: number) => `aaaaaaaa-0000-4000-8000-00000000000${n}`;
 const id = (n: number) => `claude-code:${key(n)}`;
@@ -24,17 +28,49 @@ function write(home: string, n: number, lines: number): void {
 }
 const plugins = () => [archive(), claude(), security(), share()];
 
+/** Every file below `dir` whose name says it is a share's. */
+const bodies = (dir: string): string[] =>
+  readdirSync(dir, { recursive: true, encoding: "utf8" })
+    .filter((path) => /shares.*\.(html|json)$/.test(path))
+    .map((path) => join(dir, path));
+
+let child: Awaited<ReturnType<typeof bundleScript>>;
+beforeAll(async () => {
+  child = await bundleScript("share/kill-child.ts");
+});
+afterAll(() => child.remove());
+
+interface Told {
+  made: { id: string; token: string }[];
+  revoked: string | undefined;
+  /** It came to its end before the call it was to be killed at. */
+  ended: boolean;
+}
+
+/** What a process that shares told before it was killed. */
+async function killed(home: string, killAt: number, driver: object | undefined): Promise<Told> {
+  const argument = JSON.stringify({ home, killAt, driver: driver ?? null, session: id(1) });
+  const run = spawn(process.execPath, [child.script, argument], { stdio: ["ignore", "pipe", "inherit"] });
+  const [output, [code, signal]] = await Promise.all([text(run.stdout), once(run, "close")]);
+  if (signal !== "SIGKILL" && code !== 0) throw new Error(`The child failed (${code})`);
+  const said = output.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+  return {
+    made: said.filter((one) => "token" in one),
+    revoked: said.find((one) => "revoked" in one)?.revoked,
+    ended: signal === null,
+  };
+}
+
 describe.each([
   ["the usual driver", undefined],
   ["fs", "fs"],
   ["fs-lite", "fs-lite"],
 ])("%s", (_, name) => {
-  const open = (home: string) =>
-    createTestKernel({
-      home,
-      plugins: plugins(),
-      config: name === undefined ? {} : { storage: { driver: { name, options: { base: join(home, "kept") } } } },
-    });
+  const driverIn = (home: string) => (name === undefined ? undefined : { name, options: { base: join(home, "kept") } });
+  const open = (home: string) => {
+    const driver = driverIn(home);
+    return createTestKernel({ home, plugins: plugins(), config: driver ? { storage: { driver } } : {} });
+  };
   const total = async (t: TestKernel, n: number) =>
     (await t.json<{ total: number }>(`/api/sessions/${id(n)}/messages`)).total;
 
@@ -60,46 +96,67 @@ describe.each([
     expect([page.status, (await page.text()).includes("text 0 of 1")]).toEqual([200, true]);
     if (name !== undefined) expect(readFileSync(join(home, "kept/elsewhere/note.txt"), "utf8")).toBe("not ours");
   });
-});
 
-/** Every file below `dir` whose name says it is a share's. */
-function bodies(dir: string): string[] {
-  return readdirSync(dir, { recursive: true, encoding: "utf8" }).filter((path) => /shares.*\.(html|json)$/.test(path));
-}
+  it("what a kill leaves between a body and its row is swept at the next start; a share without a body is no active one", async () => {
+    const home = await makeTempDir();
+    write(home, 1, 2);
+    const first = await open(home);
+    await first.send("POST", "/api/import", { all: true });
+    const kept = await first.send<{ id: string; token: string }>("POST", `/api/sessions/${id(1)}/share`, {});
+    const lost = await first.send<{ id: string; token: string }>("POST", `/api/sessions/${id(1)}/share`, {});
+    const { files } = first.kernel.storage;
+    await files.setItemRaw("shares:0011223344556677.html", Buffer.from("orphan"));
+    await files.removeItem(`shares:${lost.body.id}.html`);
+    await first.close();
+    const again = await open(home);
+    await expect.poll(() => bodies(home).length).toBe(2);
+    const states = async () => {
+      const { shares } = await again.json<{ shares: { id: string; state: string }[] }>("/api/shares");
+      return [kept, lost].map(({ body }) => shares.find((one) => one.id === body.id)?.state);
+    };
+    await expect.poll(states).toEqual(["active", "revoked"]);
+    expect((await again.fetch(`/share/${kept.body.token}`)).status).toBe(200);
+  });
 
-it("what a kill leaves between a body and its row is swept at the next start; a share without a body is no active one", async () => {
-  const home = await makeTempDir();
-  write(home, 1, 2);
-  const first = await createTestKernel({ home, plugins: plugins() });
-  await first.send("POST", "/api/import", { all: true });
-  const kept = await first.send<{ id: string; token: string }>("POST", `/api/sessions/${id(1)}/share`, {});
-  const lost = await first.send<{ id: string; token: string }>("POST", `/api/sessions/${id(1)}/share`, {});
-  const { files } = first.kernel.storage;
-  await files.setItemRaw("shares:0011223344556677.html", Buffer.from("orphan"));
-  await files.removeItem(`shares:${lost.body.id}.html`);
-  await first.close();
-  const again = await createTestKernel({ home, plugins: plugins() });
-  await expect.poll(() => bodies(join(home, "data/files")).length).toBe(2);
-  const states = async () => {
-    const { shares } = await again.json<{ shares: { id: string; state: string }[] }>("/api/shares");
-    return [kept, lost].map(({ body }) => shares.find((one) => one.id === body.id)?.state);
-  };
-  await expect.poll(states).toEqual(["active", "revoked"]);
-  expect((await again.fetch(`/share/${kept.body.token}`)).status).toBe(200);
-});
+  it("one flipped bit in a frozen copy is not served", async () => {
+    const home = await makeTempDir();
+    write(home, 1, 2);
+    const t = await open(home);
+    await t.send("POST", "/api/import", { all: true });
+    const made = await t.send<{ id: string; token: string }>("POST", `/api/sessions/${id(1)}/share`, {});
+    const path = bodies(home).find((one) => one.endsWith(`${made.body.id}.html`)) ?? "";
+    const bytes = readFileSync(path);
+    const at = bytes.indexOf("text 0");
+    bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+    writeFileSync(path, bytes);
+    expect((await t.fetch(`/share/${made.body.token}`)).status).toBe(404);
+    const report = await t.json<{ checks: { name: string; detail: string }[] }>("/api/doctor");
+    expect(report.checks.find((check) => check.name === "shares")?.detail).toContain(made.body.id);
+  });
 
-it("one flipped bit in a frozen copy is not served", async () => {
-  const home = await makeTempDir();
-  write(home, 1, 2);
-  const t = await createTestKernel({ home, plugins: plugins() });
-  await t.send("POST", "/api/import", { all: true });
-  const made = await t.send<{ id: string; token: string }>("POST", `/api/sessions/${id(1)}/share`, {});
-  const path = join(home, "data/files/shares", `${made.body.id}.html`);
-  const bytes = readFileSync(path);
-  const at = bytes.indexOf("text 0");
-  bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
-  writeFileSync(path, bytes);
-  expect((await t.fetch(`/share/${made.body.token}`)).status).toBe(404);
-  const report = await t.json<{ checks: { name: string; detail: string }[] }>("/api/doctor");
-  expect(report.checks.find((check) => check.name === "shares")?.detail).toContain(made.body.id);
+  it("a process killed at any call of the disk while it shares: what was told is there, what was taken back is not, nothing is left over", async () => {
+    const prepared = await makeTempDir();
+    write(prepared, 1, 2);
+    const first = await open(prepared);
+    await first.send("POST", "/api/import", { all: true });
+    await first.close();
+    const all = LONG ? Number.POSITIVE_INFINITY : 3;
+    for (let round = 0, killAt = 1, ended = false; round < all && !ended; round++, killAt += LONG ? 1 : 3) {
+      const home = await makeTempDir();
+      cpSync(prepared, home, { recursive: true });
+      const told = await killed(home, killAt, driverIn(home));
+      ended = told.ended;
+      const t = await open(home);
+      const { shares } = await t.json<{ shares: { id: string; state: string }[] }>("/api/shares");
+      const active = shares.filter(({ state }) => state === "active");
+      await expect.poll(() => bodies(home).length).toBe(2 * active.length);
+      const status = async ({ token }: Told["made"][number]) => (await t.fetch(`/share/${token}`)).status;
+      const [first, second] = told.made;
+      // The first may be taken back by then, though nobody was told of it.
+      if (first && !second) expect([killAt, await status(first)]).toEqual([killAt, 200]);
+      if (second) expect([killAt, await status(second)]).toEqual([killAt, 200]);
+      if (first && told.revoked !== undefined) expect([killAt, await status(first)]).toEqual([killAt, 404]);
+      await t.close();
+    }
+  });
 });
