@@ -20,7 +20,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("opencode", () => import("./opencode/index.ts")),
     entry("gemini-cli", () => import("./gemini-cli/index.ts")),
     entry("copilot", () => import("./copilot/index.ts")),
-    entry("archive", () => import("./archive/index.ts"), ["import", "projects", "search", "sessions", "show", "usage"]),
+    entry("archive", () => import("./archive/index.ts"), ["backup", "import", "projects", "search", "sessions", "show", "usage"]),
     entry("insights", () => import("./insights/index.ts")),
     entry("live", () => import("./live/index.ts")),
     entry("causality", () => import("./causality/index.ts")),

@@ -13,6 +13,7 @@ declare module "sessarc" {
     FOLDER_KNOWN: { path: string; known: string };
     FOLDER_REFUSED: { path: string; reason: string };
     FOLDER_UNKNOWN: { path: string; tool: string };
+    BACKUP_ELSEWHERE: { driver: string };
   }
 }
 
@@ -32,6 +33,11 @@ export const errors = defineErrors({
     status: 422,
     why: ({ path }) => `${path} is no existing folder`,
     fix: () => "Give the absolute path of a folder on this machine.",
+  },
+  BACKUP_ELSEWHERE: {
+    status: 422,
+    why: ({ driver }) => `Transcripts are kept by the driver ${driver}, not in the data directory`,
+    fix: () => "Back that place up by its own means, and copy the data directory beside it.",
   },
   SOURCE_SHARED: { status: 422, why: ({ id, reason }) => `The log of ${id} cannot be deleted: ${reason}` },
   SOURCE_CHANGED: { status: 409, why: ({ id, reason }) => `The log of ${id} was left alone: ${reason}` },

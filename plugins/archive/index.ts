@@ -7,6 +7,7 @@ import { migrations } from "./catalogue/schema.ts";
 import { commands } from "./commands/index.ts";
 import type { ImportedSession } from "./import/types.ts";
 import { checkRetention, createRetentionGuard } from "./places/retention.ts";
+import { backupRoute } from "./routes/backup.ts";
 import { importRoutes } from "./routes/import.ts";
 import { projectRoutes } from "./routes/projects.ts";
 import { searchRoutes } from "./routes/search.ts";
@@ -23,7 +24,14 @@ export type { Message } from "./routes/messages.ts";
 export type { SearchResult } from "./routes/search.ts";
 export type { Match } from "./search/match.ts";
 
-export const routes = [...importRoutes, ...sourceRoutes, ...projectRoutes, ...sessionRoutes, ...searchRoutes] as const;
+export const routes = [
+  ...importRoutes,
+  ...sourceRoutes,
+  ...projectRoutes,
+  ...sessionRoutes,
+  ...searchRoutes,
+  backupRoute,
+] as const;
 
 export default definePlugin({
   name: "archive",

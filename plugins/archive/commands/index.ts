@@ -124,6 +124,15 @@ const projectsCommand: Command = {
   load: () => import("./projects.ts"),
 };
 
+const backupCommand: Command = {
+  name: "backup",
+  summary: "Writes everything the archive keeps into one file, while the service goes on",
+  usage: "[file]",
+  options: {},
+  help: {},
+  load: () => import("./backup.ts"),
+};
+
 export const commands: readonly Command[] = [
   importCommand,
   sessionsCommand,
@@ -131,4 +140,5 @@ export const commands: readonly Command[] = [
   usageCommand,
   searchCommand,
   showCommand,
+  backupCommand,
 ];

@@ -1,0 +1,70 @@
+/** Everything the archive keeps as one tar, as it was at one moment, while others go on writing. */
+import { lstat, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isGone, isTempName, type Kernel, openRegular } from "sessarc";
+import { TAR_END, tarHeader, tarPadding } from "./tar.ts";
+
+/** Left out: who has the archive open, tokens of this run, and what is made anew or fetched again. */
+const LEFT_OUT: ReadonlySet<string> = new Set(["lock.json", "access.json", "replay", "guard", "skills/fetch"]);
+const CATALOGUE = ["catalog.journal", "catalog.db"];
+const PIECE = 256 * 1024;
+
+/**
+ * Bytes of the tar. The journal is read before the snapshot, as the storage itself opens them, so the catalogue is one that was
+ * committed; `begin` keeps every transcript it names until the last byte is out.
+ */
+export async function* backup(kernel: Kernel, begin: () => () => void): AsyncGenerator<Uint8Array> {
+  const { dataDir, db, readOnly } = kernel.storage;
+  const end = begin();
+  try {
+    if (!readOnly) await db.flush();
+    yield* whole("catalog.journal", await readFile(join(dataDir, "catalog.journal")).catch(none));
+    yield* copy(dataDir, "catalog.db");
+    for (const name of (await readdir(dataDir)).sort())
+      if (!CATALOGUE.includes(name) && !name.startsWith("catalog.")) yield* below(dataDir, name);
+    yield TAR_END;
+  } finally {
+    end();
+  }
+}
+
+/** A file, or all files of a folder. Links and what a write left half done are no part of a backup. */
+async function* below(dataDir: string, name: string): AsyncGenerator<Uint8Array> {
+  if (LEFT_OUT.has(name) || isTempName(name.slice(name.lastIndexOf("/") + 1))) return;
+  const info = await lstat(join(dataDir, name)).catch(none);
+  if (info?.isFile()) yield* copy(dataDir, name);
+  if (!info?.isDirectory()) return;
+  for (const inner of (await readdir(join(dataDir, name)).catch(none)) ?? []) yield* below(dataDir, `${name}/${inner}`);
+}
+
+/** As long as it was when it was opened: what is appended later belongs to the next backup. */
+async function* copy(dataDir: string, name: string): AsyncGenerator<Uint8Array> {
+  const handle = await openRegular(join(dataDir, name)).catch(none);
+  if (!handle) return;
+  try {
+    const { size, mtimeMs } = await handle.stat();
+    yield tarHeader({ name, size, mtime: mtimeMs });
+    for (let at = 0; at < size; ) {
+      const piece = new Uint8Array(Math.min(PIECE, size - at));
+      const { bytesRead } = await handle.read(piece, 0, piece.length, at);
+      if (bytesRead === 0) throw new Error(`${name} became shorter while it was copied`);
+      yield piece.subarray(0, bytesRead);
+      at += bytesRead;
+    }
+    yield tarPadding(size);
+  } finally {
+    await handle.close();
+  }
+}
+
+function* whole(name: string, bytes: Uint8Array | undefined): Generator<Uint8Array> {
+  if (!bytes) return;
+  yield tarHeader({ name, size: bytes.length, mtime: Date.now() });
+  yield bytes;
+  yield tarPadding(bytes.length);
+}
+
+/** For `.catch`: gone since it was listed. */
+function none(error: unknown): undefined {
+  if (!isGone(error)) throw error;
+}
