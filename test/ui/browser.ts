@@ -52,6 +52,8 @@ export interface StageOptions {
   /** Imports everything before the page opens. Default true. */
   imported?: boolean;
   plugins?: readonly Plugin[];
+  /** Goes on without a plugin that does not start. Default: the stage fails. */
+  onBroken?: "leave-out";
   /** Imports what is written while the test runs. Default false. */
   sync?: boolean;
 }
@@ -93,7 +95,7 @@ export function useStage(options: StageOptions = {}): () => Stage {
       dashboard({ dir: DASHBOARD }),
     ];
     const run = (settings: typeof config) =>
-      serve({ config: settings, env, plugins: plugins(), log: () => {}, graceMs: 200 });
+      serve({ config: settings, env, plugins: plugins(), log: () => {}, graceMs: 200, onBroken: options.onBroken });
     const served = await run(config);
     const url = served.url.replace(/\/$/, "");
     if (options.imported !== false)

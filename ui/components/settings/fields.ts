@@ -1,14 +1,17 @@
 /** What the search box of the settings knows: every field with its section and the words it is found by. */
 import { type Key, t } from "../../i18n/index.ts";
+import { s } from "../../i18n/settings/index.ts";
 
 export interface Field {
   /** Of the row, after `#` in the address. */
   id: string;
   section: string;
-  label: Key;
+  label: Key | (() => string);
   /** More words it is found by. */
-  hint?: Key;
+  hint?: Key | (() => string);
 }
+
+export const said = (words: Key | (() => string)): string => (typeof words === "string" ? t(words) : words());
 
 export const FIELDS: readonly Field[] = [
   { id: "theme", section: "general", label: "settings.theme", hint: "keys.theme" },
@@ -20,6 +23,12 @@ export const FIELDS: readonly Field[] = [
   { id: "rail", section: "general", label: "keys.rail" },
   { id: "custom-folder", section: "sources", label: "source.title", hint: "source.hint" },
   { id: "watch", section: "sources", label: "source.watch", hint: "source.watchHint" },
+  { id: "sync", section: "service", label: () => s("sync"), hint: () => s("syncHint") },
+  { id: "auto-import", section: "service", label: () => s("autoImport"), hint: () => s("autoImportHint") },
+  { id: "tool-search", section: "service", label: () => s("toolSearch"), hint: () => s("toolSearchHint") },
+  { id: "block", section: "service", label: () => s("block"), hint: () => s("blockHint") },
+  { id: "relay-address", section: "service", label: () => s("relay"), hint: () => s("relayHint") },
+  { id: "backup", section: "data", label: () => s("backup"), hint: () => s("backupHint") },
   { id: "folder", section: "data", label: "settings.folder" },
   { id: "size", section: "data", label: "settings.size", hint: "settings.transcripts" },
   { id: "keeps", section: "data", label: "settings.keeps", hint: "settings.keepsText" },
@@ -39,7 +48,7 @@ export const FIELDS: readonly Field[] = [
 export function findFields(typed: string, sectionName: (key: string) => string): Field[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   return FIELDS.filter(({ label, hint, section }) => {
-    const text = [t(label), hint ? t(hint) : "", sectionName(section)].join(" ").toLowerCase();
+    const text = [said(label), hint ? said(hint) : "", sectionName(section)].join(" ").toLowerCase();
     return words.every((word) => text.includes(word));
   });
 }

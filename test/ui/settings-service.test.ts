@@ -1,0 +1,137 @@
+/** Settings that change the service: keys that hold at once, prices, backup, plugins that failed; over a restart of the service. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { definePlugin, type SettingsAnswer } from "sessarc";
+import { expect, it } from "vitest";
+import { makeTempDir } from "../_setup.ts";
+import { describeUi, settled, useStage, visit } from "./browser.ts";
+import { sound } from "./sound.ts";
+
+describeUi("dashboard: settings of the service", () => {
+  const get = useStage();
+  const settingOf = async (key: string) => {
+    const answer = (await (await get().served.kernel.fetch("/api/settings")).json()) as SettingsAnswer;
+    return answer.settings.find((one) => one.key === key)?.value;
+  };
+
+  it("changes a key at once, says what the configuration says, and takes it back", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/settings/service");
+    await page.getByRole("switch", { name: /Import all sessions/ }).click();
+    await page.locator("#auto-import").getByText("The configuration says: off").waitFor();
+    expect(await settingOf("autoImport")).toBe(true);
+    await page.getByRole("button", { name: "Undo" }).first().click();
+    await expect.poll(() => settingOf("autoImport")).toBe(false);
+    await page.locator("#auto-import").getByText("The configuration says").waitFor({ state: "detached" });
+    // By keyboard, and back by the row's own button.
+    await page.getByRole("radio", { name: "Certain" }).focus();
+    await page.keyboard.press("ArrowRight");
+    await page.locator("#block").getByText("The configuration says: Certain").waitFor();
+    expect(await settingOf("security.block")).toBe("probable");
+    await page.locator("#block").getByRole("button", { name: "Back to the configuration" }).click();
+    await expect.poll(() => settingOf("security.block")).toBe("definite");
+    await sound(stage, "settings, service");
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("says in words what a relay means before it is switched on, and keeps the address typed while the service is away", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/settings/service#relay-address");
+    const field = page.getByRole("textbox", { name: "Address feedback is sent on to" });
+    await field.fill("https://relay.example.test/in?token=mine");
+    await stage.served.close();
+    await page.reload().catch(() => {});
+    await stage.start();
+    await page.goto(`${stage.url}/settings/service`);
+    await settled(page);
+    expect(await field.inputValue()).toBe("https://relay.example.test/in?token=mine");
+    stage.problems();
+    await page.getByRole("button", { name: "Send feedback on" }).click();
+    const dialog = page.getByRole("dialog", { name: "Send feedback to relay.example.test?" });
+    await dialog.getByText("Its preview shows every byte").waitFor();
+    expect(await settingOf("feedback.relay")).toBe("");
+    await dialog.getByRole("button", { name: "Send feedback on" }).click();
+    await page.getByText("https://relay.example.test/in", { exact: true }).waitFor();
+    // The token is kept and never shown again.
+    expect(await page.content()).not.toContain("token=mine");
+    await page.getByRole("button", { name: "Stop sending" }).click();
+    await field.waitFor();
+    expect(await settingOf("feedback.relay")).toBe("");
+  });
+
+  it("sets a price, counts with it at once, keeps what is typed over a reload and a dead service, and undoes it", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/settings/prices");
+    const model = (await page.locator("#unpriced li").first().innerText()).trim();
+    await page.getByRole("button", { name: `Change the price of ${model}` }).click();
+    const dialog = page.getByRole("dialog", { name: "Price of a model" });
+    await dialog.getByRole("textbox", { name: "Input" }).fill("2,5");
+    await page.reload();
+    await settled(page);
+    expect(await dialog.getByRole("textbox", { name: "Input" }).inputValue()).toBe("2,5");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("Type a number of dollars").waitFor();
+    await dialog.getByRole("textbox", { name: "Output" }).fill("10");
+    await stage.served.close();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByRole("alert").filter({ hasText: "does not answer" }).waitFor();
+    await stage.start();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.locator("#unpriced").getByText(model).waitFor({ state: "detached" });
+    const row = page.getByRole("row", { name: new RegExp(`^${model}`) });
+    expect(await row.innerText()).toContain("2.50");
+    const usage = async () =>
+      (await (await stage.served.kernel.fetch("/api/usage?by=model")).json()) as {
+        unpriced: string[];
+        overridden: string[];
+      };
+    expect((await usage()).overridden).toEqual([model]);
+    stage.problems();
+    await sound(stage, "settings, prices with one's own");
+    await row.getByRole("button", { name: `Take back the price of ${model}` }).click();
+    await page.locator("#unpriced").getByText(model).waitFor();
+    expect((await usage()).unpriced).toContain(model);
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await row.waitFor();
+    expect((await usage()).overridden).toEqual([model]);
+  });
+
+  it("downloads a backup that the browser never holds in the page", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/settings/data#backup");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: /Download a backup/ }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^sessarc-[\d-]+\.tar$/);
+    const file = join(await makeTempDir(), "backup.tar");
+    await download.saveAs(file);
+    const bytes = await readFile(file);
+    expect(bytes.subarray(257, 262).toString()).toBe("ustar");
+    expect(bytes.includes("catalog.db")).toBe(true);
+  });
+});
+
+describeUi("dashboard: plugins that did not start", () => {
+  const broken = definePlugin({
+    name: "weather",
+    setup() {
+      throw new Error("No wind today");
+    },
+  });
+  const get = useStage({ plugins: [broken()], onBroken: "leave-out" });
+
+  it("are listed with the reason, and everything else runs", async () => {
+    const stage = get();
+    await visit(stage, "/settings/plugins");
+    const row = stage.page.getByRole("list", { name: "Left out" }).getByRole("listitem");
+    expect(await row.innerText()).toMatch(/weather\s+PLUGIN_FAILED[\s\S]*No wind today/);
+    await sound(stage, "settings, plugins left out");
+    expect(stage.problems()).toEqual([]);
+  });
+});

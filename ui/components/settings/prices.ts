@@ -1,0 +1,52 @@
+/** Prices of the user's own: what is typed, how it is kept, and the way back. */
+import { useQuery, useQueryCache } from "@pinia/colada";
+import { type Answer, api, type BodyOf } from "../../client.ts";
+import { s } from "../../i18n/settings/index.ts";
+import { useDraft } from "../../state/draft.ts";
+import { failed, toast } from "../../state/toast.ts";
+
+export const RATES = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
+export type PriceDraft = Record<(typeof RATES)[number] | "model", string>;
+type Price = NonNullable<BodyOf<"POST /prices">>;
+type Model = Answer<"GET /prices">["models"][number];
+
+export function usePrices() {
+  const cache = useQueryCache();
+  const query = useQuery({ key: ["prices"], query: ({ signal }) => api("GET /prices", { signal }) });
+  /** Null: nothing is being typed. */
+  const draft = useDraft<{ price: PriceDraft | null }>("price", { price: null });
+
+  const send = (price: Price) => api("POST /prices", { body: price }).then(changed);
+  const drop = (model: string) => api("DELETE /prices", { query: { model } }).then(changed);
+  /** Every cost on every screen is another one now. */
+  async function changed(list: Answer<"GET /prices">): Promise<void> {
+    cache.setQueryData(["prices"], list);
+    await cache.invalidateQueries({ predicate: (entry) => entry.key[0] !== "prices" });
+  }
+  const before = (model: string) => query.data.value?.own[model];
+  function told(text: string, model: string, rates: Model["rates"] | undefined): void {
+    const run = () => (rates ? send({ model, ...rates }) : drop(model)).catch(failed);
+    toast(text, { action: { label: s("undo"), run } });
+  }
+  return {
+    query,
+    draft,
+    edit(model: string, rates?: Model["rates"]) {
+      const texts = Object.fromEntries(RATES.map((name) => [name, rates ? String(rates[name]) : ""]));
+      draft.value.price = { model, ...texts } as PriceDraft;
+    },
+    cancel: () => draft.clear(),
+    async save(price: Price): Promise<void> {
+      const { model } = price;
+      const old = before(model);
+      await send(price);
+      draft.clear();
+      told(s("priceSaved", { model }), model, old);
+    },
+    async remove(model: string): Promise<void> {
+      const old = before(model);
+      await drop(model);
+      told(s("priceGone", { model }), model, old);
+    },
+  };
+}
