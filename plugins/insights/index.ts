@@ -24,6 +24,7 @@ export type { CallEntry, Calls } from "./routes/calls.ts";
 export type { DayByTool, InsightsAnswer, InsightsReport, Sums } from "./routes/insights.ts";
 export type { Ledger } from "./routes/ledger.ts";
 export type { PriceList } from "./routes/prices.ts";
+export type { PromptCosts } from "./routes/prompts.ts";
 export type { SessionContext, SessionFigures } from "./routes/session.ts";
 export type { Insights } from "./service.ts";
 

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import causality from "../../plugins/causality/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
-import type { SessionContext, SessionFigures } from "../../plugins/insights/index.ts";
+import type { PromptCosts, SessionContext, SessionFigures } from "../../plugins/insights/index.ts";
 import insights from "../../plugins/insights/index.ts";
 
 const KEY = "0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a01";
@@ -136,5 +136,58 @@ describe("GET /sessions/:id/figures", () => {
     ]);
     const { changes } = await t.json<{ changes: { path: string }[] }>(`/api/sessions/${ID}/causality`);
     expect(changes.map(({ path }) => path)).toEqual(["/w/app/kept.ts"]);
+  });
+});
+
+describe("GET /sessions/:id/prompts", () => {
+  const prompt = (n: number, text: string) => ({
+    type: "user",
+    uuid: `p${n}`,
+    sessionId: KEY,
+    timestamp: new Date(Date.UTC(2026, 10, 1, 10, 0, n)).toISOString(),
+    cwd: "/w/app",
+    message: { role: "user", content: text },
+  });
+  const prompts = () => t.json<PromptCosts>(`/api/sessions/${ID}/prompts`);
+
+  it("gives each reply to the prompt before it, and sums up to the session's total exactly", async () => {
+    await imported([
+      reply(0, 11),
+      prompt(1, "one"),
+      reply(2, 1_001),
+      reply(2, 1_001),
+      reply(3, 7, "claude-opus-4-5"),
+      prompt(4, "two"),
+      prompt(5, "three"),
+      reply(6, 333, "model-x"),
+      reply(7, 13),
+    ]);
+    const { missing, prompts: list, rest, total } = await prompts();
+    expect(missing).toBeNull();
+    expect(list.map((one) => one.tokens.output)).toEqual([100, 0, 100]);
+    expect(rest.tokens).toEqual({ input: 3, output: 50, cacheWrite5m: 7, cacheWrite1h: 0, cacheRead: 11 });
+    expect(list.map((one) => one.cost.unpriced)).toEqual([[], [], ["model-x"]]);
+    const { session } = await t.json<{ session: { cost: { microdollars: number }; usage: object } }>(
+      `/api/sessions/${ID}`,
+    );
+    const all = [...list, rest];
+    expect(all.reduce((sum, one) => sum + one.cost.microdollars, 0)).toBe(session.cost.microdollars);
+    expect(total.cost.microdollars).toBe(session.cost.microdollars);
+    for (const field of Object.keys(total.tokens) as (keyof typeof total.tokens)[])
+      expect([field, all.reduce((sum, one) => sum + one.tokens[field], 0)]).toEqual([field, total.tokens[field]]);
+  });
+
+  it("says why there is nothing: the log is gone, or says more than counts here", async () => {
+    await imported([prompt(1, "one"), reply(2, 10)]);
+    await writeFile(
+      path,
+      [prompt(1, "one"), reply(2, 10), reply(3, 10)].map((row) => `${JSON.stringify(row)}\n`).join(""),
+    );
+    const changed = await prompts();
+    expect([changed.missing, changed.prompts, changed.rest]).toEqual(["differs", [], changed.total]);
+    await rm(path);
+    await t.send("POST", "/api/import", { all: true });
+    expect((await prompts()).missing).toBe("log");
+    expect((await t.fetch("/api/sessions/nope/prompts")).status).toBe(404);
   });
 });

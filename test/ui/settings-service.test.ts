@@ -130,7 +130,7 @@ describeUi("dashboard: plugins that did not start", () => {
     const stage = get();
     await visit(stage, "/settings/plugins");
     const row = stage.page.getByRole("list", { name: "Left out" }).getByRole("listitem");
-    expect(await row.innerText()).toMatch(/weather\s+PLUGIN_FAILED[\s\S]*No wind today/);
+    expect(await row.innerText()).toMatch(/weather\s*PLUGIN_FAILED[\s\S]*No wind today/);
     await sound(stage, "settings, plugins left out");
     expect(stage.problems()).toEqual([]);
   });

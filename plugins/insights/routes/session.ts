@@ -1,16 +1,8 @@
 /** GET /sessions/:id/figures and /sessions/:id/context: what one session touched and cost, and how full its context was. */
-import {
-  type Adapter,
-  defineRoute,
-  isSessarcError,
-  isUnreadable,
-  type Kernel,
-  type SessionRef,
-  type SessionUsage,
-  type TokenUsage,
-  type UsageEntry,
-} from "sessarc";
+import { defineRoute, type SessionUsage, type TokenUsage } from "sessarc";
+import { repliesOf } from "../figures/replies.ts";
 import type { Cost } from "../prices/pricing.ts";
+import { promptsRoute } from "./prompts.ts";
 
 export interface SessionFigures {
   /** Dearest first. */
@@ -86,31 +78,10 @@ const context = defineRoute({
   },
 });
 
-export const sessionRoutes = [figures, context] as const;
+export const sessionRoutes = [figures, context, promptsRoute] as const;
 
 const promptOf = ({ input, cacheRead, cacheWrite5m, cacheWrite1h }: TokenUsage) =>
   input + cacheRead + cacheWrite5m + cacheWrite1h;
-
-/** One pass over the log, of the lines with tokens alone where the adapter can. Undefined when the log cannot be read. */
-async function repliesOf(
-  adapter: Adapter,
-  ref: SessionRef,
-  { env }: Kernel,
-): Promise<readonly UsageEntry[] | undefined> {
-  try {
-    const known = await adapter.usage?.(ref, env);
-    if (known) return known.replies ?? [];
-    const events = adapter.readBatches?.(ref, env) ?? adapter.read(ref, env);
-    for (;;) {
-      const step = await events.next();
-      if (step.done) return step.value.replies ?? [];
-    }
-  } catch (error) {
-    // Gone or locked since it was imported: said in the answer.
-    if (isUnreadable(error) || isSessarcError(error)) return undefined;
-    throw error;
-  }
-}
 
 function usualOf(models: readonly string[]): string {
   const counts = new Map<string, number>();
