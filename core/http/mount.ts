@@ -12,12 +12,11 @@ export function toHandler(route: AnyRoute, kernel: Kernel): (event: H3Event) => 
   return async (event) => {
     const { _: rest = "", ...named } = decodeParams(event.context.params ?? {});
     const params = restName === undefined ? named : { ...named, [restName]: rest };
-    const query = readQuery(event.url.searchParams);
     const ctx: RouteContext = {
       event,
       kernel,
       params: route.params ? await validate(route.params, params, "params") : params,
-      query: route.query ? await validate(route.query, query, "query") : undefined,
+      query: route.query ? await validate(route.query, readQuery(event.url.searchParams), "query") : undefined,
       body: isRead(event.req.method) ? undefined : await readBody(route, event),
       get signal() {
         return signalOf(event, kernel);

@@ -9,5 +9,10 @@ const schema = v.object({
 });
 export type HubSettings = v.InferOutput<typeof schema>;
 
-/** A value that makes no sense counts as not given. */
-export const readSettings = (config: Readonly<Record<string, unknown>>): HubSettings => v.parse(schema, config);
+/** A value that makes no sense counts as not given. Asked with every request: read once for each object, of which a change makes another. */
+export function readSettings(config: Readonly<Record<string, unknown>>): HubSettings {
+  const settings = known.get(config) ?? v.parse(schema, config);
+  known.set(config, settings);
+  return settings;
+}
+const known = new WeakMap<object, HubSettings>();

@@ -47,7 +47,8 @@ export function asEarly(request: Request, body: unknown, versions: readonly stri
   const { id, method, params = {} } = body;
   if (typeof id !== "string" && !Number.isSafeInteger(id)) return undefined;
   // Tasks are the SDK's affair.
-  if (typeof method !== "string" || !METHODS.has(method) || !isRecord(params) || "task" in params) return undefined;
+  if (typeof method !== "string" || !isRecord(params) || "task" in params) return undefined;
+  if (!METHODS.has(method) && method !== "ping") return undefined;
   const accept = request.headers.get("accept") ?? "";
   if (!accept.includes("application/json") || !accept.includes("text/event-stream")) return undefined;
   const version = request.headers.get("mcp-protocol-version");

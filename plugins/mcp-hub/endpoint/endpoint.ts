@@ -9,7 +9,11 @@ import { createModernEndpoint } from "./modern.ts";
 
 export interface Endpoint {
   /** `body` is the parsed body of a POST; `service` shows that one alone; throws SERVICE_NOT_FOUND. */
-  handle(request: Request, body: unknown, service: string | null): Promise<Response | JsonRecord>;
+  handle(
+    event: { readonly req: Request; readonly url: URL },
+    body: unknown,
+    service: string | null,
+  ): Promise<Response | JsonRecord>;
   /** Clients with a session. */
   readonly sessions: number;
   close(): Promise<void>;
@@ -26,11 +30,10 @@ export function createEndpoint(kernel: Kernel, hub: Hub, registry: Registry): En
     get sessions() {
       return legacy.sessions;
     },
-    async handle(request, body, service) {
+    async handle({ req: request, url }, body, service) {
       if (service !== null) await registry.get(service);
       // Asked each time: it may be switched while the service runs.
-      const { toolSearch } = readSettings(kernel.config.mcp);
-      const view = viewOf(new URL(request.url), service, toolSearch);
+      const view = viewOf(url, service, readSettings(kernel.config.mcp).toolSearch);
       return (await isLegacy(request, body)) ? legacy.handle(request, body, view) : modern.handle(request, body, view);
     },
     async close() {

@@ -120,6 +120,7 @@ export async function createLegacySession(
       },
       ask: line.ask,
     };
+    if (method === "ping") return {};
     if (method === "logging/setLevel") return setLevel(params);
     if (method === "resources/unsubscribe") return unsubscribe(String(params.uri));
     if (method === "resources/subscribe" && subscriptions.size >= MOST_SUBSCRIPTIONS)

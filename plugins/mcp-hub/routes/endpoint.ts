@@ -11,7 +11,7 @@ const streamAll = defineRoute({
   path: "/mcp",
   mount: "/",
   summary: "The stream of a client's session with the hub",
-  handler: ({ kernel, event }) => kernel.inject("mcp").endpoint.handle(event.req, undefined, null),
+  handler: ({ kernel, event }) => kernel.inject("mcp").endpoint.handle(event, undefined, null),
 });
 
 const askAll = defineRoute({
@@ -21,7 +21,7 @@ const askAll = defineRoute({
   summary: "Messages to the hub: JSON-RPC over streamable HTTP",
   body: anything,
   limits,
-  handler: ({ kernel, event, body }) => kernel.inject("mcp").endpoint.handle(event.req, body, null),
+  handler: ({ kernel, event, body }) => kernel.inject("mcp").endpoint.handle(event, body, null),
 });
 
 const endAll = defineRoute({
@@ -29,7 +29,7 @@ const endAll = defineRoute({
   path: "/mcp",
   mount: "/",
   summary: "Ends a client's session with the hub",
-  handler: ({ kernel, event }) => kernel.inject("mcp").endpoint.handle(event.req, undefined, null),
+  handler: ({ kernel, event }) => kernel.inject("mcp").endpoint.handle(event, undefined, null),
 });
 
 const streamOne = defineRoute({
@@ -37,7 +37,7 @@ const streamOne = defineRoute({
   path: "/mcp/:service",
   mount: "/",
   summary: "The stream of a client's session with one service",
-  handler: ({ kernel, event, params }) => kernel.inject("mcp").endpoint.handle(event.req, undefined, params.service),
+  handler: ({ kernel, event, params }) => kernel.inject("mcp").endpoint.handle(event, undefined, params.service),
 });
 
 const askOne = defineRoute({
@@ -47,7 +47,7 @@ const askOne = defineRoute({
   summary: "Messages to one service, its names unchanged",
   body: anything,
   limits,
-  handler: ({ kernel, event, params, body }) => kernel.inject("mcp").endpoint.handle(event.req, body, params.service),
+  handler: ({ kernel, event, params, body }) => kernel.inject("mcp").endpoint.handle(event, body, params.service),
 });
 
 const endOne = defineRoute({
@@ -55,7 +55,7 @@ const endOne = defineRoute({
   path: "/mcp/:service",
   mount: "/",
   summary: "Ends a client's session with one service",
-  handler: ({ kernel, event, params }) => kernel.inject("mcp").endpoint.handle(event.req, undefined, params.service),
+  handler: ({ kernel, event, params }) => kernel.inject("mcp").endpoint.handle(event, undefined, params.service),
 });
 
 export const endpointRoutes = [streamAll, askAll, endAll, streamOne, askOne, endOne] as const;
