@@ -13,6 +13,8 @@ export interface OutsideFile {
   real: string;
   /** Null when there is none. */
   bytes: Buffer | null;
+  /** How many names it has; more than one are hard links. */
+  links: number;
   mode: number;
   uid: number;
   gid: number;
@@ -25,7 +27,7 @@ export const digestOf = (bytes: Uint8Array) => createHash("sha256").update(bytes
 /** Throws SETTINGS_UNUSABLE for what is no plain file: a folder, a link that leads nowhere, something huge. */
 export async function readOutside(path: string): Promise<OutsideFile> {
   const link = await lstat(path).catch(() => undefined);
-  if (!link) return { path, real: path, bytes: null, mode: 0o600, uid: -1, gid: -1 };
+  if (!link) return { path, real: path, bytes: null, links: 1, mode: 0o600, uid: -1, gid: -1 };
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined)
     throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: "it is a link that leads nowhere" });
@@ -35,7 +37,7 @@ export async function readOutside(path: string): Promise<OutsideFile> {
   const bytes = await readFile(real).catch((cause) => {
     throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: "it cannot be read" }, { cause });
   });
-  return { path, real, bytes, mode: file.mode & 0o7777, uid: file.uid, gid: file.gid };
+  return { path, real, bytes, links: file.nlink, mode: file.mode & 0o7777, uid: file.uid, gid: file.gid };
 }
 
 /** Its text and whether a byte order mark stands before it. Throws SETTINGS_UNUSABLE when it is not UTF-8. */
@@ -57,9 +59,11 @@ export const tempBeside = (file: OutsideFile) => join(dirname(file.real), tempNa
 
 /**
  * Puts `bytes` in the place of what was read: temp file beside it, same mode and owner, fsync, rename. Throws SETTINGS_CHANGED, with
- * nothing done, when the file is not any more what was read.
+ * nothing done, when the file is not any more what was read; SETTINGS_UNUSABLE when it has a second name (a hard link), which would
+ * keep what was there: whoever made it wants both to be one file, and that cannot be written so that a crash leaves it whole.
  */
 export async function replaceOutside(file: OutsideFile, bytes: Uint8Array, temp = tempBeside(file)): Promise<void> {
+  if (file.links > 1) throw new SessarcError("SETTINGS_UNUSABLE", { path: file.path, reason: HARD_LINKED });
   const handle = await open(temp, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600).catch((cause) => {
     throw new SessarcError("SETTINGS_UNUSABLE", { path: file.path, reason: "its folder cannot be written" }, { cause });
   });
@@ -80,6 +84,9 @@ export async function replaceOutside(file: OutsideFile, bytes: Uint8Array, temp 
   }
   await syncFolder(dirname(file.real));
 }
+
+export const HARD_LINKED =
+  "it is hard linked, and a safe write would part it from its other name; a symbolic link stays one";
 
 /** Removes the file, when it still is what was read. */
 export async function removeOutside(file: OutsideFile): Promise<void> {

@@ -1,4 +1,4 @@
-import { lstat, readdir, readFile, readlink, rename, stat, symlink, writeFile } from "node:fs/promises";
+import { link, lstat, readdir, readFile, readlink, rename, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { WireScanEntry } from "../../plugins/mcp-hub/index.ts";
@@ -64,6 +64,65 @@ describe("takeover", () => {
     expect((await lstat(link)).isSymbolicLink()).toBe(true);
     await rename(target, `${target}.gone`);
     expect((await t.scan()).problems).toMatchObject([{ reason: expect.stringContaining("leads nowhere") }]);
+  });
+
+  it("a hard linked file is refused, and both its names stay one file", async () => {
+    const t = await startConfigs();
+    const text = claude({ files: { command: "x" } });
+    const other = await t.put("dotfiles/claude.json", text);
+    await link(other, join(t.home, ".claude.json"));
+    const refused = await t.takeAll();
+    expect([refused.status, refused.body.code]).toEqual([422, "MCP_ENTRY_REFUSED"]);
+    expect(refused.body.message).toContain("hard linked");
+    expect(await t.backups()).toEqual([]);
+    expect((await t.takeAll({ mode: "import" })).status).toBe(200);
+    expect([await readFile(other, "utf8"), (await stat(other)).nlink]).toEqual([text, 2]);
+  });
+
+  it("an entry that leads to another port is made to lead here, and what stands beside its address stays", async () => {
+    const t = await startConfigs();
+    const text = claude({ sessarc: { type: "http", url: "http://127.0.0.1:5000/mcp?client=claude-code", timeout: 9 } });
+    await t.put(".claude.json", text);
+    await t.put(".codex/config.toml", '[mcp_servers.sessarc] # hub\nurl = "http://localhost:5000/mcp?client=codex"\n');
+    await t.put(
+      ".cursor/mcp.json",
+      json({ mcpServers: { sessarc: { url: "http://127.0.0.1:41730/mcp?client=cursor" } } }),
+    );
+    const { entries, managed } = await t.scan();
+    expect(entries).toEqual([]);
+    expect(managed.map(({ tool, current }) => [tool, current])).toEqual([
+      ["claude-code", false],
+      ["codex", false],
+      ["cursor", true],
+    ]);
+    const body = {
+      entries: managed.map(({ key }) => ({ key })),
+      fileHashes: Object.fromEntries(managed.map(({ file, fileHash }) => [file, fileHash])),
+    };
+    const answer = await t.takeover([], body);
+    expect([answer.status, answer.body.imported, answer.body.diffs.length]).toEqual([200, [], 2]);
+    expect(await t.read(".claude.json")).toBe(text.replace(":5000", ":41730"));
+    expect(await t.read(".codex/config.toml")).toBe(
+      '[mcp_servers.sessarc] # hub\nurl = "http://127.0.0.1:41730/mcp?client=codex"\n',
+    );
+    expect((await t.scan()).managed.every(({ current }) => current)).toBe(true);
+    const [backup] = await t.backups();
+    expect((await t.restore([backup?.takeover ?? ""])).status).toBe(200);
+    expect(await t.read(".claude.json")).toBe(text);
+  });
+
+  it("what a takeover kept can be thrown away; the files stay as they are", async () => {
+    const t = await startConfigs();
+    await t.put(".claude.json", claude({ files: { command: "x", env: { TOKEN: "value-of-token" } } }));
+    await t.takeAll();
+    const taken = await t.read(".claude.json");
+    const [backup] = await t.backups();
+    const path = `/api/mcp/backups/${backup?.takeover}`;
+    expect(await t.send("DELETE", path)).toMatchObject({ status: 200, body: { removed: true } });
+    expect(await t.backups()).toEqual([]);
+    expect(await readdir(join(t.kernel.config.dataDir, "files/backups/mcp"))).toEqual([]);
+    expect(await t.read(".claude.json")).toBe(taken);
+    expect(await t.send("DELETE", path)).toMatchObject({ status: 404, body: { code: "MCP_BACKUP_NOT_FOUND" } });
   });
 
   it("switches servers off where the tool's file can, and says so where it cannot", async () => {

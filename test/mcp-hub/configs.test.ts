@@ -206,7 +206,7 @@ describe("scan", () => {
     ["cut off", '{ "mcpServers": { "a": ', "line 1"],
     ["a comment where the tool takes none", '{ // no\n "mcpServers": {} }', "InvalidCommentToken"],
     ["one name twice", '{ "mcpServers": { "a": { "command": "x" }, "a": { "command": "y" } } }', "twice"],
-    ["a list", "[]", "no object"],
+    ["a list", '["mcpServers"]', "no object"],
     ["no UTF-8", Buffer.from([0x7b, 0xff, 0x7d]), "UTF-8"],
   ])("a file that cannot be read is a problem and fails alone: %s", async (_, content, reason) => {
     const t = await startConfigs();
@@ -215,6 +215,34 @@ describe("scan", () => {
     const { entries, problems } = await t.scan();
     expect(problems).toEqual([{ file, tool: "claude-code", reason: expect.stringContaining(reason) }]);
     expect(shapes(entries)).toEqual([["cur", "New", null]]);
+  });
+
+  it("reads VS Code's profiles, and servers that stand in its settings; the hub's entry goes where they stood", async () => {
+    const t = await startConfigs();
+    const settings =
+      '{\n  // mine\n  "editor.tabSize": 2,\n  "mcp": { "inputs": [], "servers": { "old": { "command": "old" } } }\n}\n';
+    await t.put(".config/Code/User/settings.json", settings);
+    await t.put(
+      ".config/Code/User/profiles/-1a2b3c/mcp.json",
+      '{ "servers": { "work": { "url": "https://w.org/mcp" } } }',
+    );
+    // The editor takes a name that stands twice; nothing of it is about servers.
+    await t.put(".config/VSCodium/User/settings.json", '{ "a": 1, "a": 2 }');
+    const { entries, problems } = await t.scan();
+    expect(problems).toEqual([]);
+    expect(entries.map(({ tool, name, class: of }) => [tool, name, of])).toEqual([
+      ["vscode", "old", "New"],
+      ["vscode", "work", "New"],
+    ]);
+    expect((await t.takeAll()).status).toBe(200);
+    const url = "http://127.0.0.1:41730/mcp?client=vscode";
+    const servers = { sessarc: { type: "http", url } };
+    const text = await t.read(".config/Code/User/settings.json");
+    expect(text).toContain("// mine");
+    expect(JSON.parse(text.replace("// mine", ""))).toEqual({ "editor.tabSize": 2, mcp: { inputs: [], servers } });
+    expect(JSON.parse(await t.read(".config/Code/User/profiles/-1a2b3c/mcp.json"))).toEqual({ servers });
+    expect((await t.restore((await t.backups()).map(({ id }) => id))).status).toBe(200);
+    expect(await t.read(".config/Code/User/settings.json")).toBe(settings);
   });
 
   it("files of projects are for their project alone; a file of several tools is one file", async () => {

@@ -38,7 +38,9 @@ export async function scan(ctx: CommandContext): Promise<number> {
     for (const { name, reasons } of entries)
       for (const reason of reasons) ctx.err(`${printable(name)} has to stay: ${printable(reason)}`);
     for (const { file, current } of managed)
-      ctx.out(`${printable(file)} leads here already${current ? "" : ", but not to where the service listens now"}`);
+      ctx.out(
+        `${printable(file)} leads here already${current ? "" : ", but not to where the service listens now: sessarc mcp takeover --all"}`,
+      );
     for (const { reason } of problems) ctx.err(printable(reason));
   }
   return found.entries.length + found.managed.length > 0 ? 0 : 3;
@@ -67,26 +69,33 @@ export async function takeover(ctx: CommandContext, names: readonly string[]): P
 
 async function takeoverOnce(ctx: CommandContext, names: readonly string[]): Promise<number> {
   const resolutions = readResolutions(ctx.flags.resolve);
-  const { entries } = await scanned(ctx);
+  const { entries, managed } = await scanned(ctx);
+  const mode = textFlag(ctx, "mode") ?? "replace";
+  const stale = ctx.flags.all === true && mode !== "import" ? managed.filter(({ current }) => !current) : [];
   const chosen = entries.filter(({ name }) => ctx.flags.all === true || names.includes(name));
   const missing = names.filter((name) => !chosen.some((entry) => entry.name === name));
   if (missing.length > 0) throw new UsageError(`No tool's file names ${missing.join(", ")}; see \`sessarc mcp scan\``);
   const isOpen = ({ class: of, name }: WireScanEntry) => of === "Conflict" && !resolutions.has(name);
   const ready = chosen.filter((entry) => entry.importable && !isOpen(entry));
   for (const entry of chosen) if (!ready.includes(entry)) ctx.err(whyLeft(entry));
-  if (ready.length === 0) return chosen.length > 0 ? 1 : 3;
+  if (ready.length + stale.length === 0) return chosen.length > 0 ? 1 : 3;
   const dryRun = ctx.flags["dry-run"] === true;
   const answer = await send<TakeoverAnswer>(ctx, "POST", "/mcp/takeover", {
-    entries: ready.map(({ key, name }) => ({ key, resolution: resolutions.get(name) ?? "import" })),
-    fileHashes: Object.fromEntries(ready.map(({ file, fileHash }) => [file, fileHash])),
-    mode: textFlag(ctx, "mode") ?? "replace",
+    entries: [
+      ...ready.map(({ key, name }) => ({ key, resolution: resolutions.get(name) ?? "import" })),
+      ...stale.map(({ key }) => ({ key })),
+    ],
+    fileHashes: Object.fromEntries([...ready, ...stale].map(({ file, fileHash }) => [file, fileHash])),
+    mode,
     dryRun,
   });
   if (ctx.json) ctx.out(JSON.stringify(answer));
   else {
     showDiffs(ctx, answer.diffs);
     const services = [...new Set(answer.imported.map(({ service }) => service))].map((id) => printable(id)).join(", ");
-    ctx.out(dryRun ? `Nothing was changed. Services would be: ${services}` : `Taken over: ${services}`);
+    if (dryRun) ctx.out(`Nothing was changed. Services would be: ${services}`);
+    else if (services !== "") ctx.out(`Taken over: ${services}`);
+    if (!dryRun) for (const { file } of stale) ctx.out(`Leads to where the service listens now: ${printable(file)}`);
     const [first] = answer.backups;
     if (first) ctx.out(`Put back with: sessarc mcp restore ${first.id.replace(/-\d+$/, "")}`);
   }
@@ -114,6 +123,7 @@ function readResolutions(flag: CommandContext["flags"][string]): Map<string, str
 
 export async function restore(ctx: CommandContext, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) return listBackups(ctx);
+  if (ctx.flags.delete === true) return forget(ctx, ids);
   const [dryRun, merge] = [ctx.flags["dry-run"] === true, textFlag(ctx, "mode") === "merge"];
   const answer = await send<{ restored: { file: string }[]; diffs: WireDiff[] }>(ctx, "POST", "/mcp/restore", {
     ids,
@@ -130,6 +140,13 @@ export async function restore(ctx: CommandContext, ids: readonly string[]): Prom
   return 0;
 }
 
+async function forget(ctx: CommandContext, ids: readonly string[]): Promise<number> {
+  for (const id of ids) await send(ctx, "DELETE", `/mcp/backups/${encodeURIComponent(id)}`);
+  if (ctx.json) ctx.out(JSON.stringify({ removed: ids }));
+  else ctx.out(`Thrown away: ${ids.map((id) => printable(id)).join(", ")}. The files stay as they are.`);
+  return 0;
+}
+
 async function listBackups(ctx: CommandContext): Promise<number> {
   const { backups } = await ctx.get<{ backups: WireBackup[] }>("/mcp/backups");
   if (ctx.json) ctx.out(JSON.stringify({ backups }));
@@ -137,6 +154,7 @@ async function listBackups(ctx: CommandContext): Promise<number> {
     ctx.out(
       formatTable(
         [
+          { title: "Takeover", value: ({ takeover: of }) => of },
           { title: "Backup", value: ({ id }) => id },
           { title: "Made", value: ({ at }) => at },
           { title: "File is", value: ({ state }) => state },

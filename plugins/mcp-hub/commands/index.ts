@@ -18,6 +18,7 @@ const mcp: Command = {
     all: { type: "boolean" },
     mode: { type: "string" },
     resolve: { type: "string", multiple: true },
+    delete: { type: "boolean" },
     "dry-run": { type: "boolean" },
   },
   help: {
@@ -33,6 +34,7 @@ const mcp: Command = {
     all: "Every server that can be taken over",
     mode: "Of takeover: replace, disable or import; of restore: merge, where a file changed",
     resolve: "For a server in conflict: <name>=keepHub, =takeSource or =rename:<name>",
+    delete: "Of restore: throw the originals of these takeovers away, and put nothing back",
     "dry-run": "Show what would change, and change nothing",
   },
   load: () => import("./mcp.ts"),

@@ -15,7 +15,8 @@ import {
 import type { ServiceEntry, ServicePatch, ServiceSource } from "../entry.ts";
 import type { HubParts } from "./context.ts";
 import { hasLink, merged, toBytes } from "./merge.ts";
-import type { FileStep, ServiceStep, TakeoverMode, TakeoverPlan } from "./plan.ts";
+import type { ServiceStep, TakeoverPlan } from "./plan.ts";
+import type { FileStep, TakeoverMode } from "./plan-files.ts";
 import { newRunId, type Run, type RunFile, type Runs } from "./runs.ts";
 import type { Texts } from "./texts.ts";
 

@@ -4,7 +4,8 @@ import { applyTakeover, isAfter, undoRun } from "./apply.ts";
 import type { HubParts } from "./context.ts";
 import { hubLinkOf } from "./link.ts";
 import { contractOf } from "./places.ts";
-import { type FileStep, planTakeover, type TakeoverPlan, type TakeoverRequest } from "./plan.ts";
+import { planTakeover, type TakeoverPlan, type TakeoverRequest } from "./plan.ts";
+import type { FileStep } from "./plan-files.ts";
 import { applyRestore, finishRestore, planRestore, type RestoreStep } from "./restore.ts";
 import { createRuns, type Run, type RunFile } from "./runs.ts";
 import { type ConfigScan, scanConfigs } from "./scan.ts";
@@ -34,6 +35,8 @@ export interface Configs {
     ids: readonly string[],
     options: { merge: boolean; dryRun: boolean },
   ): Promise<{ file: string; id: string; diff: string }[]>;
+  /** Throws the originals of takeovers away: their files stay as they are. Throws MCP_BACKUP_NOT_FOUND. */
+  forget(ids: readonly string[]): Promise<void>;
   /** Takes back or finishes what a crash left. Answers how many runs that were. */
   recover(): Promise<number>;
 }
@@ -146,6 +149,14 @@ export function createConfigs(kernel: Kernel, hub: HubParts): Configs {
         const steps = await planRestore(runs, texts, chosen, merge);
         if (!dryRun) await applyRestore(hub, runs, chosen, steps);
         return Promise.all(steps.map(shownRestore));
+      }),
+    forget: (ids) =>
+      alone(async () => {
+        await recover();
+        const chosen = (await runs.all()).filter(({ id }) => ids.includes(id));
+        const unknown = ids.filter((id) => !chosen.some((run) => run.id === id));
+        if (unknown.length > 0) throw new SessarcError("MCP_BACKUP_NOT_FOUND", { ids: unknown });
+        for (const run of chosen) await runs.remove(run);
       }),
     recover: () => alone(recover),
   };

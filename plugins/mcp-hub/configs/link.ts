@@ -21,6 +21,13 @@ export function linkUrl(kernel: Kernel, client: string | null, project: string |
   return url.href;
 }
 
+/** An address of the hub with the host and port of now. */
+export function relinkUrl(kernel: Kernel, old: string): string {
+  const url = new URL(old);
+  url.host = hubUrl(kernel).host;
+  return url.href;
+}
+
 /** Whether an entry leads to the hub: to where it is served now, or (not `current`) to where it was. */
 export function hubLinkOf(entry: McpServerEntry, kernel: Kernel): { current: boolean } | undefined {
   if (entry.transport === "stdio") {

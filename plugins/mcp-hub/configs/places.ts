@@ -2,7 +2,7 @@
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { Kernel, McpContract, McpFile } from "sessarc";
-import { vscode } from "./vscode.ts";
+import { vscode, withProfiles } from "./vscode.ts";
 
 export interface ProjectFolder {
   id: string;
@@ -31,7 +31,7 @@ export async function configPlaces(kernel: Kernel, projects: readonly ProjectFol
   const { env } = kernel;
   const tools = [
     ...[...kernel.registry.adapters.values()].flatMap(({ name, mcp }) => (mcp ? [{ name, contract: mcp }] : [])),
-    { name: vscode.name, contract: vscode },
+    { name: vscode.name, contract: await withProfiles(env) },
   ];
   const sorted = [...projects].sort((a, b) => (a.path < b.path ? -1 : 1));
   const named = (scope: McpFile["scope"], folder: ProjectFolder | null) =>

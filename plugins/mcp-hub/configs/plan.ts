@@ -1,16 +1,12 @@
 /** What a takeover comes to: changes of services, and edits of files. Nothing is done here. */
 import { type Kernel, SessarcError } from "sessarc";
 import { BUILTIN_ID, type Scope, type ServiceEntry, type ServiceSource, SLUG, SLUG_LENGTH } from "../entry.ts";
-import { type ConfigEdit, valueAt } from "./edit.ts";
-import { HUB_NAME, hubLinkOf, linkUrl } from "./link.ts";
 import type { ServiceFields } from "./normal.ts";
-import type { ConfigFile, ConfigScan, FoundEntry } from "./scan.ts";
-import { createTexts } from "./texts.ts";
-
-export type TakeoverMode = "import" | "disable" | "replace";
+import { type FileStep, planFile, refuse, type TakeoverMode } from "./plan-files.ts";
+import type { ConfigScan, FoundEntry } from "./scan.ts";
 
 export interface TakeoverRequest {
-  /** `import`, `keepHub`, `takeSource` or `rename:<slug>`. */
+  /** `import`, `keepHub`, `takeSource` or `rename:<slug>`. One that leads to the hub is made to lead to where it is now. */
   entries: readonly { key: string; resolution: string }[];
   /** By file, as the scan answered them. */
   fileHashes: Readonly<Record<string, string>>;
@@ -30,13 +26,6 @@ export interface ServiceStep {
   source: Pick<ServiceSource, "entryKey" | "file" | "tool" | "baseFp">;
 }
 
-export interface FileStep {
-  source: ConfigFile;
-  edits: ConfigEdit[];
-  /** Its text afterwards. */
-  after: string;
-}
-
 export interface TakeoverPlan {
   steps: ServiceStep[];
   files: FileStep[];
@@ -50,9 +39,10 @@ export async function planTakeover(
 ): Promise<TakeoverPlan> {
   const asked = new Map(request.entries.map(({ key, resolution }) => [key, resolution]));
   const chosen = scan.entries.filter(({ key }) => asked.has(key));
-  const unknown = [...asked.keys()].filter((key) => !chosen.some((entry) => entry.key === key));
+  const links = scan.managed.filter(({ key }) => asked.has(key));
+  const unknown = [...asked.keys()].filter((key) => ![...chosen, ...links].some((entry) => entry.key === key));
   if (unknown.length > 0) throw new SessarcError("MCP_ENTRY_NOT_FOUND", { ids: unknown });
-  const sources = [...new Set(chosen.map(({ source }) => source))];
+  const sources = [...new Set([...chosen, ...links].map(({ source }) => source))];
   for (const { place, hash } of sources)
     if (request.fileHashes[place.path] !== hash)
       throw new SessarcError("MCP_CONFIG_CHANGED", {
@@ -60,7 +50,7 @@ export async function planTakeover(
         remedy: "Scan again and send the hash of now.",
       });
   const steps = planServices(chosen, asked, services, request.everywhere);
-  const files = await Promise.all(sources.map((source) => planFile(kernel, source, chosen, request.mode)));
+  const files = await Promise.all(sources.map((source) => planFile(kernel, source, { chosen, links }, request.mode)));
   return { steps, files };
 }
 
@@ -144,71 +134,4 @@ function checkedSlug(entry: FoundEntry, slug: string): string {
     `"${slug}" is no name for a service`,
     `Use up to ${SLUG_LENGTH} lower-case letters and digits, words joined by -.`,
   );
-}
-
-function refuse(entry: Pick<FoundEntry, "entry" | "source">, reason: string, remedy?: string): never {
-  throw new SessarcError("MCP_ENTRY_REFUSED", {
-    name: `${entry.entry.name} of ${entry.source.place.path}`,
-    reason,
-    remedy,
-  });
-}
-
-async function planFile(
-  kernel: Kernel,
-  source: ConfigFile,
-  chosen: readonly FoundEntry[],
-  mode: TakeoverMode,
-): Promise<FileStep> {
-  const { place, text, config } = source;
-  const own = chosen.filter((entry) => entry.source === source);
-  if (mode === "import") return { source, edits: [], after: text };
-  const links = linksFor(kernel, own);
-  const same = (one: readonly string[], other: readonly string[]) => JSON.stringify(one) === JSON.stringify(other);
-  const placeOf = ({ path, key }: HubLink) => [...path, key];
-  // What is put in the place of an entry of that name has taken it out.
-  const gone = own.filter(({ entry }) => !links.some((link) => same(placeOf(link), entry.path)));
-  for (const link of links) {
-    const there = source.servers.find((one) => same(one.path, placeOf(link)));
-    const isFree = valueAt(config, placeOf(link)) === undefined || (there && hubLinkOf(there, kernel));
-    if (!isFree && !own.some(({ entry }) => same(entry.path, placeOf(link))))
-      throw new SessarcError("MCP_ENTRY_REFUSED", {
-        name: place.path,
-        reason: `a server called ${HUB_NAME} stands there that does not lead here`,
-        remedy: "Take it over as well, or rename it in the file.",
-      });
-  }
-  const edits = [...links, ...gone.map((entry) => goneFor(entry, mode))];
-  return { source, edits, after: await createTexts(kernel.pool).edit(text, place.contract.syntax, edits, place.path) };
-}
-
-type HubLink = Extract<ConfigEdit, { kind: "set" }>;
-
-/** One for each object that entries are taken from: the tool reads it wherever it read them. */
-function linksFor(kernel: Kernel, own: readonly FoundEntry[]): HubLink[] {
-  const links = new Map<string, HubLink>();
-  for (const { entry, source, scope } of own) {
-    const { tools, contract, scope: of } = source.place;
-    const path = entry.path.slice(0, -1);
-    const [project = null] = scope.projects === "*" ? [] : scope.projects;
-    const url = linkUrl(kernel, tools.length === 1 ? (tools[0] ?? null) : null, project);
-    const token = kernel.access.scoped("mcp");
-    if (token !== undefined && of === "project")
-      throw new SessarcError("MCP_ENTRY_REFUSED", {
-        name: source.place.path,
-        reason: "the service asks for a token, which does not belong into a file of a project",
-        remedy: `Use the mode "import", or start the service without --auth.`,
-      });
-    const headers = token === undefined ? undefined : { Authorization: `Bearer ${token}` };
-    links.set(JSON.stringify(path), { kind: "set", path, key: HUB_NAME, value: contract.link(url, path, headers) });
-  }
-  return [...links.values()];
-}
-
-function goneFor(found: FoundEntry, mode: "disable" | "replace"): ConfigEdit {
-  const { entry, source } = found;
-  if (mode === "replace") return { kind: "remove", path: entry.path };
-  const off = source.place.contract.off?.(entry.path.slice(0, -1));
-  if (!off) return refuse(found, "this tool cannot switch a server off in its file", `Use the mode "replace".`);
-  return { kind: "set", path: entry.path, key: off.key, value: off.value };
 }

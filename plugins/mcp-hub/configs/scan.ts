@@ -42,11 +42,11 @@ export interface FoundEntry extends Candidate {
   verdict: Verdict;
 }
 
+/** An entry that leads to the hub. */
 export interface ManagedEntry {
   key: string;
-  file: string;
-  tool: string;
-  name: string;
+  source: ConfigFile;
+  entry: McpServerEntry;
   /** False: it leads to an address at which this service does not listen now. */
   current: boolean;
 }
@@ -89,11 +89,13 @@ export async function scanConfigs(kernel: Kernel, mcp: HubParts): Promise<Config
   return scan;
 }
 
-/** Undefined when there is no such file. Throws SETTINGS_UNUSABLE. */
+/** Undefined when there is no such file, or it says nothing of servers. Throws SETTINGS_UNUSABLE. */
 async function readConfig(place: ConfigPlace, texts: Texts): Promise<ConfigFile | undefined> {
   const file = await readOutside(place.path);
   if (file.bytes === null) return undefined;
   const { text, bom } = outsideText(file);
+  // Whatever else is wrong with it is its tool's affair: no tool names servers without one of these words.
+  if (!/mcp|servers/i.test(text)) return undefined;
   const config = await texts.parse(text, place.contract.syntax, place.path);
   return { place, file, hash: digestOf(file.bytes), text, bom, config, servers: place.contract.servers(config) };
 }
@@ -140,7 +142,7 @@ async function addEntries({ scan, source, kernel, mcp, projects, unapproved }: A
     const key = keyOf(file.real, entry.path);
     const link = hubLinkOf(entry, kernel);
     if (link) {
-      scan.managed.push({ key, file: place.path, tool: place.tools[0] ?? "", name: entry.name, current: link.current });
+      scan.managed.push({ key, source, entry, current: link.current });
       continue;
     }
     const folder = place.project?.path ?? entry.project ?? null;

@@ -1,9 +1,14 @@
 /** VS Code's own files. The sessions of its chats are Copilot's to read; these are the editor's, whoever asks in it. */
+import { readdir } from "node:fs/promises";
 import { posix, win32 } from "node:path";
-import { type AdapterEnv, ENV_VARIABLE, type McpContract, mcpServers } from "sessarc";
+import { type AdapterEnv, ENV_VARIABLE, type McpContract, type McpFile, mcpServers } from "sessarc";
 
 const EDITIONS = ["Code", "Code - Insiders", "VSCodium"];
 const SERVERS = [".vscode-server", ".vscode-server-insiders", ".vscodium-server"];
+
+/** The file for servers, and the settings, where they stood before there was one and where the editor still looks. */
+const NAMES = ["mcp.json", "settings.json"];
+const PATHS = [["servers"], ["mcp", "servers"]];
 
 /** Fields of a server that the editor answers itself. */
 const TOOL_ONLY = ["envFile", "sandbox", "sandboxEnabled", "dev", "oauth"];
@@ -12,17 +17,36 @@ export const vscode: McpContract & { name: string; label: string } = {
   name: "vscode",
   label: "VS Code",
   files: (env) => [
-    ...userFiles(env).map((path) => ({ path, scope: "user" as const })),
-    { path: posix.join(".vscode", "mcp.json"), scope: "project" },
+    ...userFolders(env).flatMap((folder) => filesIn(folder, env)),
+    ...NAMES.map((name): McpFile => ({ path: posix.join(".vscode", name), scope: "project" })),
   ],
   syntax: "jsonc",
   variable: ENV_VARIABLE,
-  servers: (config) => mcpServers(config, ["servers"], TOOL_ONLY),
+  servers: (config) => PATHS.flatMap((path) => mcpServers(config, path, TOOL_ONLY)),
   link: (url, _, headers) => ({ type: "http", url, ...(headers && { headers }) }),
 };
 
-function userFiles({ home, platform, env }: AdapterEnv): string[] {
-  const { join } = platform === "win32" ? win32 : posix;
+/** With the files of its profiles, which are folders that have to be looked for. */
+export async function withProfiles(env: AdapterEnv): Promise<McpContract> {
+  const { join } = pathsOf(env);
+  const found = await Promise.all(
+    userFolders(env).map(async (user) => {
+      const names = await readdir(join(user, "profiles")).catch(() => []);
+      return names.sort().flatMap((name) => filesIn(join(user, "profiles", name), env));
+    }),
+  );
+  const [user, profiles] = [vscode.files(env), found.flat()];
+  return { ...vscode, files: () => [...user, ...profiles] };
+}
+
+const pathsOf = ({ platform }: AdapterEnv) => (platform === "win32" ? win32 : posix);
+
+const filesIn = (folder: string, env: AdapterEnv): McpFile[] =>
+  NAMES.map((name) => ({ path: pathsOf(env).join(folder, name), scope: "user" }));
+
+function userFolders(of: AdapterEnv): string[] {
+  const { home, platform, env } = of;
+  const { join } = pathsOf(of);
   const base =
     platform === "win32"
       ? env.APPDATA || join(home, "AppData", "Roaming")
@@ -31,5 +55,5 @@ function userFiles({ home, platform, env }: AdapterEnv): string[] {
         : env.XDG_CONFIG_HOME || join(home, ".config");
   const portable = env.VSCODE_PORTABLE ? [join(env.VSCODE_PORTABLE, "user-data", "User")] : [];
   const folders = [...portable, ...EDITIONS.map((edition) => join(env.VSCODE_APPDATA || base, edition, "User"))];
-  return [...folders, ...SERVERS.map((name) => join(home, name, "data", "User"))].map((user) => join(user, "mcp.json"));
+  return [...folders, ...SERVERS.map((name) => join(home, name, "data", "User"))];
 }

@@ -37,10 +37,21 @@ export interface WireScanEntry {
   diff: FieldChange[];
 }
 
+/** An entry that leads to this hub already. */
+export interface WireManaged {
+  /** Of one that is not `current`: sent with a takeover, it is made to lead to where the service listens now. */
+  key: string;
+  file: string;
+  fileHash: string;
+  tool: string;
+  name: string;
+  /** False: it leads to an address at which this service does not listen now. */
+  current: boolean;
+}
+
 export interface WireScan {
   entries: WireScanEntry[];
-  /** Entries that lead to this hub already. */
-  managed: ManagedEntry[];
+  managed: WireManaged[];
   /** Files that were found and cannot be read. */
   problems: ConfigScan["problems"];
 }
@@ -92,6 +103,15 @@ export async function toWireEntry(
     ...(await hideDeep(kernel, shown)),
   };
 }
+
+export const toWireManaged = ({ key, source, entry, current }: ManagedEntry): WireManaged => ({
+  key,
+  file: source.place.path,
+  fileHash: source.hash,
+  tool: source.place.tools[0] ?? "",
+  name: entry.name,
+  current,
+});
 
 /** What has the shape of a secret, wherever it stands. */
 async function hideDeep<T>(kernel: Kernel, value: T): Promise<T> {

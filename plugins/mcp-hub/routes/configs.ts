@@ -1,7 +1,7 @@
 /** The tools' configuration files: what they name, taking it over, and putting it back. */
 import { defineRoute } from "sessarc";
 import * as v from "valibot";
-import { toWireBackup, toWireEntry, type WireScan } from "./config-wire.ts";
+import { toWireBackup, toWireEntry, toWireManaged, type WireScan } from "./config-wire.ts";
 
 const key = v.pipe(v.string(), v.minLength(1), v.maxLength(8_192));
 
@@ -17,7 +17,7 @@ const scan = defineRoute({
     const asked = entries.filter(({ source }) => isAsked(source.place.tools));
     return {
       entries: await Promise.all(asked.map((entry) => toWireEntry(kernel, entry, known))),
-      managed: managed.filter(({ tool }) => isAsked([tool])),
+      managed: managed.filter(({ source }) => isAsked(source.place.tools)).map(toWireManaged),
       problems: problems.filter(({ tool }) => isAsked([tool])),
     };
   },
@@ -88,4 +88,14 @@ const restore = defineRoute({
   },
 });
 
-export const configRoutes = [scan, takeover, backups, restore] as const;
+const forget = defineRoute({
+  method: "DELETE",
+  path: "/mcp/backups/:takeover",
+  summary: "Throws away what a takeover kept: its files stay as they are, and cannot be put back any more",
+  handler: async ({ kernel, params }) => {
+    await (await kernel.inject("mcp").configs()).forget([params.takeover]);
+    return { removed: true as const };
+  },
+});
+
+export const configRoutes = [scan, takeover, backups, restore, forget] as const;

@@ -1,0 +1,103 @@
+/** What a takeover comes to in one file: what goes, what leads here instead, and the text afterwards. Nothing is done here. */
+import { HARD_LINKED, type JsonRecord, type Kernel, SessarcError, toRecord } from "sessarc";
+import { type ConfigEdit, valueAt } from "./edit.ts";
+import { HUB_NAME, hubLinkOf, linkUrl, relinkUrl } from "./link.ts";
+import type { ConfigFile, FoundEntry, ManagedEntry } from "./scan.ts";
+import { createTexts } from "./texts.ts";
+
+export type TakeoverMode = "import" | "disable" | "replace";
+
+export interface FileStep {
+  source: ConfigFile;
+  edits: ConfigEdit[];
+  /** Its text afterwards. */
+  after: string;
+}
+
+export async function planFile(
+  kernel: Kernel,
+  source: ConfigFile,
+  asked: { chosen: readonly FoundEntry[]; links: readonly ManagedEntry[] },
+  mode: TakeoverMode,
+): Promise<FileStep> {
+  const { place, text, config, file } = source;
+  const own = asked.chosen.filter((entry) => entry.source === source);
+  if (mode === "import") return { source, edits: [], after: text };
+  if (file.links > 1)
+    throw new SessarcError("MCP_ENTRY_REFUSED", {
+      name: place.path,
+      reason: HARD_LINKED,
+      remedy: `Use the mode "import", or make it a symbolic link.`,
+    });
+  const links = linksFor(kernel, own);
+  const same = (one: readonly string[], other: readonly string[]) => JSON.stringify(one) === JSON.stringify(other);
+  const placeOf = ({ path, key }: HubLink) => [...path, key];
+  // What is put in the place of an entry of that name has taken it out.
+  const gone = own.filter(({ entry }) => !links.some((link) => same(placeOf(link), entry.path)));
+  for (const link of links) {
+    const there = source.servers.find((one) => same(one.path, placeOf(link)));
+    const isFree = valueAt(config, placeOf(link)) === undefined || (there && hubLinkOf(there, kernel));
+    if (!isFree && !own.some(({ entry }) => same(entry.path, placeOf(link))))
+      throw new SessarcError("MCP_ENTRY_REFUSED", {
+        name: place.path,
+        reason: `a server called ${HUB_NAME} stands there that does not lead here`,
+        remedy: "Take it over as well, or rename it in the file.",
+      });
+  }
+  const old = asked.links.filter((one) => one.source === source && !one.current);
+  const stale = old.filter(({ entry }) => !links.some((link) => same(placeOf(link), entry.path)));
+  const edits = [
+    ...links,
+    ...stale.flatMap((one) => relinked(kernel, config, one)),
+    ...gone.map((entry) => goneFor(entry, mode)),
+  ];
+  return { source, edits, after: await createTexts(kernel.pool).edit(text, place.contract.syntax, edits, place.path) };
+}
+
+type HubLink = Extract<ConfigEdit, { kind: "set" }>;
+
+/** One for each object that entries are taken from: the tool reads it wherever it read them. */
+function linksFor(kernel: Kernel, own: readonly FoundEntry[]): HubLink[] {
+  const links = new Map<string, HubLink>();
+  for (const { entry, source, scope } of own) {
+    const { tools, contract, scope: of } = source.place;
+    const path = entry.path.slice(0, -1);
+    const [project = null] = scope.projects === "*" ? [] : scope.projects;
+    const url = linkUrl(kernel, tools.length === 1 ? (tools[0] ?? null) : null, project);
+    const token = kernel.access.scoped("mcp");
+    if (token !== undefined && of === "project")
+      throw new SessarcError("MCP_ENTRY_REFUSED", {
+        name: source.place.path,
+        reason: "the service asks for a token, which does not belong into a file of a project",
+        remedy: `Use the mode "import", or start the service without --auth.`,
+      });
+    const headers = token === undefined ? undefined : { Authorization: `Bearer ${token}` };
+    links.set(JSON.stringify(path), { kind: "set", path, key: HUB_NAME, value: contract.link(url, path, headers) });
+  }
+  return [...links.values()];
+}
+
+/** The address alone: whatever else its user wrote beside it stays. */
+function relinked(kernel: Kernel, config: JsonRecord, { entry }: ManagedEntry): ConfigEdit[] {
+  const { url, path } = entry;
+  const [field] = Object.entries(toRecord(valueAt(config, path))).find(([, value]) => value === url) ?? [];
+  return url === undefined || field === undefined
+    ? []
+    : [{ kind: "set", path, key: field, value: relinkUrl(kernel, url) }];
+}
+
+function goneFor(found: FoundEntry, mode: "disable" | "replace"): ConfigEdit {
+  const { entry, source } = found;
+  if (mode === "replace") return { kind: "remove", path: entry.path };
+  const off = source.place.contract.off?.(entry.path.slice(0, -1));
+  if (!off) return refuse(found, "this tool cannot switch a server off in its file", `Use the mode "replace".`);
+  return { kind: "set", path: entry.path, key: off.key, value: off.value };
+}
+
+export function refuse(entry: Pick<FoundEntry, "entry" | "source">, reason: string, remedy?: string): never {
+  throw new SessarcError("MCP_ENTRY_REFUSED", {
+    name: `${entry.entry.name} of ${entry.source.place.path}`,
+    reason,
+    remedy,
+  });
+}
