@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import causality from "../../plugins/causality/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import insights from "../../plugins/insights/index.ts";
-import type { JoinedCall } from "../../plugins/mcp-hub/hub/calls.ts";
+import type { JoinedCall, ToolFigures } from "../../plugins/mcp-hub/hub/calls.ts";
 import type { TestKernel } from "../kernel.ts";
 import { type Row, SESSION, toLog } from "../security/_kernel.ts";
 import { letters } from "../security/_samples.ts";
@@ -96,21 +96,27 @@ describe("mcp-hub: the archive as a service", () => {
     const params = { name: "sessarc__list_projects", arguments: {}, _meta: { "claudecode/toolUseId": "toolu_1" } };
     const { signal } = new AbortController();
     await mcp.hub.ask(view, { caller, method: "tools/call", params, signal }, 1);
+    await mcp.hub.ask(view, { caller, method: "tools/call", params: { ...params, _meta: {} }, signal }, 2);
     await mcp.hub.flush();
     // The log's clock is not ours: its messages are of another year, the session's span must hold the call.
-    await t.kernel.storage.db.run("update mcp_call set at = ?", [Date.UTC(2026, 10, 1, 10, 0, 2)]);
+    await t.kernel.storage.db.run("update mcp_call set at = ? where tool_use_id is not null", [
+      Date.UTC(2026, 10, 1, 10, 0, 2),
+    ]);
     await importRows(t, [
       ...ROWS,
       { role: "call", name: "mcp__sessarc__sessarc__list_projects", input: {}, id: "toolu_1" },
       { role: "result", id: "toolu_1", text: "…" },
     ]);
-    const { calls, tools } = await t.json<{ calls: JoinedCall[]; tools: { tool: string; calls: number }[] }>(
-      "/api/mcp/calls",
-    );
-    expect(calls).toMatchObject([
-      { tool: "list_projects", sessionId: SESSION, seq: 6, ok: true, client: "claude-code" },
+    const { calls, tools } = await t.json<{ calls: JoinedCall[]; tools: ToolFigures[] }>("/api/mcp/calls");
+    expect(calls.map(({ tool, sessionId, seq, ok, client }) => [tool, sessionId, seq, ok, client])).toEqual([
+      ["list_projects", null, null, true, "claude-code"],
+      ["list_projects", SESSION, 6, true, "claude-code"],
     ]);
-    expect(tools).toMatchObject([{ service: "sessarc", tool: "list_projects", calls: 1, errors: 0 }]);
+    expect(tools).toMatchObject([{ service: "sessarc", tool: "list_projects", calls: 2, errors: 0 }]);
+    // Of the joined one: 15 dollars a million for what the model wrote, 3 for what it read.
+    const { tokensIn = 0, tokensOut = 0 } = calls[1] ?? {};
+    expect(tokensOut).toBeGreaterThan(10);
+    expect(tools[0]?.cost).toMatchObject({ microdollars: tokensIn * 15 + tokensOut * 3, unpriced: [] });
   });
 
   it("finds tools by what they do, and calls them, where a client lists two alone", async () => {

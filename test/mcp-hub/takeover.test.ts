@@ -54,6 +54,10 @@ const FORMATS: Format[] = [
     entry: (one) => ({ ...common(one), tools: ["*"] }),
   },
   { file: ".config/Code/User/mcp.json", syntax: "jsonc", at: ["servers"], entry: common },
+  // Not in the quick run, whose seed is of the others.
+  ...(LONG
+    ? [{ file: ".config/Code/User/settings.json", syntax: "jsonc" as const, at: ["mcp", "servers"], entry: common }]
+    : []),
 ];
 
 function openCode(one: Server): Table {

@@ -3,11 +3,16 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
+import { createOAuthService } from "../mcp-hub/_oauth.ts";
 import { violations } from "./axe.ts";
 import { describeUi, type Stage, useStage, visit } from "./browser.ts";
 import { sound } from "./sound.ts";
 
 const CONFIG = `${JSON.stringify({ mcpServers: { notes: { command: "notes-server", args: ["--fast"], env: { NOTES_TOKEN: "abcdefghijklmnop9876" } } }, theme: "dark" }, null, 2)}\n`;
+const GEMINI = JSON.stringify({ mcpServers: { board: { httpUrl: "https://theirs.example.com/mcp" } } });
+const CLAUDE = JSON.stringify({
+  mcpServers: { sessarc: { type: "http", url: "http://127.0.0.1:1/mcp?client=claude-code" } },
+});
 const configOf = (stage: Stage) => join(stage.home, ".cursor/mcp.json");
 
 describeUi("dashboard: hub", () => {
@@ -16,6 +21,9 @@ describeUi("dashboard: hub", () => {
       await writeDemo({ home });
       await mkdir(join(home, ".cursor"), { recursive: true });
       await writeFile(join(home, ".cursor/mcp.json"), CONFIG);
+      await mkdir(join(home, ".gemini"), { recursive: true });
+      await writeFile(join(home, ".gemini/settings.json"), GEMINI);
+      await writeFile(join(home, ".claude.json"), CLAUDE);
     },
   });
 
@@ -91,6 +99,54 @@ describeUi("dashboard: hub", () => {
     expect(stage.problems()).toEqual([]);
   });
 
+  it("takes a server in conflict over by another name, and leads an entry of another port here", async () => {
+    const stage = get();
+    const { page } = stage;
+    const body = JSON.stringify({ id: "board", url: "https://ours.example.com/mcp" });
+    await stage.served.kernel.fetch("/api/mcp/services", { method: "POST", body });
+    await visit(stage, "/mcp-hub?tab=takeover");
+    await page.getByLabel("Do what: board").click();
+    await page.getByRole("option", { name: "Import, other name" }).click();
+    const name = page.getByLabel("New name of board");
+    expect(await name.inputValue()).toBe("board-2");
+    await name.fill("their-board");
+    await page.getByLabel("Leads to another port: lead it here").click();
+    await page.getByRole("button", { name: "Show what will be written" }).click();
+    const plan = page.getByRole("region", { name: "Show what will be written" });
+    expect(await violations(stage)).toEqual([]);
+    await plan.getByRole("button", { name: "Do it" }).click();
+    await page.getByText("1 service taken over").waitFor();
+    const { services } = await (await stage.served.kernel.fetch("/api/mcp/services")).json();
+    expect(services.find((one: { id: string }) => one.id === "their-board").url).toBe("https://theirs.example.com/mcp");
+    const port = new URL(stage.url).port;
+    for (const file of [".gemini/settings.json", ".claude.json"])
+      expect(await readFile(join(stage.home, file), "utf8")).toContain(`:${port}/mcp?client=`);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await expect.poll(() => readFile(join(stage.home, ".claude.json"), "utf8")).toBe(CLAUDE);
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("signs in to a service that asks who is there: there and back in the browser", async () => {
+    const stage = get();
+    const { page } = stage;
+    const { url } = await createOAuthService();
+    const send = (path: string, body: object) =>
+      stage.served.kernel.fetch(`/api/mcp/${path}`, { method: "POST", body: JSON.stringify(body) });
+    await send("services", { id: "guarded", name: "Guarded", url });
+    expect((await send("call", { name: "guarded__whoami" })).status).toBe(502);
+    await visit(stage, "/mcp-hub?tab=services");
+    await page.getByRole("button", { name: "Sign in: Guarded" }).click();
+    await page.getByText("Signed in to guarded.").waitFor();
+    expect((await send("call", { name: "guarded__whoami" })).status).toBe(200);
+    await visit(stage, "/mcp-hub?tab=services");
+    await page
+      .getByRole("row", { name: /Guarded/ })
+      .getByText("running")
+      .waitFor();
+    // There alone does the browser go.
+    expect(stage.problems()).toEqual([expect.stringMatching(/^foreign: http:\/\/127\.0\.0\.1:\d+\/authorize\?/)]);
+  });
+
   it("shows every line before it takes a configuration over, and gives the file back byte for byte", async () => {
     const stage = get();
     const { page } = stage;
@@ -109,7 +165,14 @@ describeUi("dashboard: hub", () => {
     expect(taken).not.toContain("NOTES_TOKEN");
     await page.getByRole("button", { name: "Undo" }).click();
     await expect.poll(() => readFile(configOf(stage), "utf8")).toBe(CONFIG);
-    await page.getByRole("region", { name: "Backups" }).getByText("restored").waitFor();
+    const restored = page.getByRole("region", { name: "Backups" }).getByText("restored");
+    await expect.poll(() => restored.count()).toBe(3);
+
+    // Its originals are thrown away where nobody wants them back.
+    await page.getByRole("button", { name: /^Throw away: .*cursor/ }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Throw away" }).click();
+    await expect.poll(() => restored.count()).toBe(2);
+    expect(await readFile(configOf(stage), "utf8")).toBe(CONFIG);
 
     for (const tab of ["services", "takeover", "calls", "log"]) {
       await visit(stage, `/mcp-hub?tab=${tab}`);

@@ -1,5 +1,5 @@
 /** Calls as the archive knows them: each joined to the message of the session it was made in, and summed by tool. */
-import { type Database, type Kernel, type SessionEvent, type Statement, toRecord } from "sessarc";
+import { type Database, type Kernel, type SessionEvent, type SessionUsage, type Statement, toRecord } from "sessarc";
 
 export interface JoinedCall {
   at: string;
@@ -23,7 +23,29 @@ export interface ToolFigures {
   meanMs: number;
   tokensIn: number;
   tokensOut: number;
+  /**
+   * What the joined ones cost their sessions, once each: the model writes the arguments and reads the answer. Null where no call is
+   * joined, and without prices.
+   */
+  cost: CallCost | null;
   lastAt: string;
+}
+
+export interface CallCost {
+  microdollars: number;
+  pricedAt: string;
+  /** Models without a price. */
+  unpriced: string[];
+}
+
+interface Prices {
+  cost(usage: SessionUsage): CallCost;
+}
+
+interface FigureRow extends Omit<ToolFigures, "cost" | "lastAt"> {
+  model: string | null;
+  ms: number;
+  last: number;
 }
 
 interface Row {
@@ -59,11 +81,17 @@ export function createCallHistory(kernel: Kernel) {
       return rows.map(toCall);
     },
     figures: async (): Promise<ToolFigures[]> => {
-      const rows = await db.all<ToolFigures & { last: number }>(
-        `select service, tool, count(*) calls, sum(1 - ok) errors, round(avg(ms), 2) meanMs, sum(tokens_in) tokensIn,
-           sum(tokens_out) tokensOut, max(at) last from mcp_call group by service, tool order by calls desc, service, tool`,
+      const rows = await db.all<FigureRow>(
+        `select service, tool, model, count(*) calls, sum(1 - ok) errors, sum(ms) ms, sum(tokens_in) tokensIn,
+           sum(tokens_out) tokensOut, max(at) last from mcp_call group by service, tool, model`,
       );
-      return rows.map(({ last, ...row }) => ({ ...row, lastAt: iso(last) }));
+      const tools = new Map<string, FigureRow[]>();
+      for (const row of rows) {
+        const key = JSON.stringify([row.service, row.tool]);
+        tools.set(key, [...(tools.get(key) ?? []), row]);
+      }
+      const prices = kernel.registry.services.get("pricing") as Prices | undefined;
+      return [...tools.values()].map((of) => toFigures(of, prices)).sort((a, b) => b.calls - a.calls);
     },
     /** Looks for the calls of a session that was just archived. Reads its messages only when some may be in it. */
     async join(id: string): Promise<void> {
@@ -95,13 +123,16 @@ async function found(
 ): Promise<Statement[]> {
   const left = new Set(calls);
   const statements: Statement[] = [];
+  let model: string | null = null;
   for await (const events of batches) {
     for (const event of events) {
+      model = event.model ?? model;
       if (event.kind !== "tool_use") continue;
       const call = [...left].find((it) => isCallOf(event, it));
       if (!call) continue;
       left.delete(call);
-      statements.push(["update mcp_call set session_id = ?, seq = ? where id = ?", [session, event.seq, call.id]]);
+      const joined = [session, event.seq, model, call.id];
+      statements.push(["update mcp_call set session_id = ?, seq = ?, model = ? where id = ?", joined]);
     }
   }
   return statements;
@@ -116,6 +147,30 @@ function isCallOf(event: Pick<SessionEvent, "tool_use_id" | "tool_name" | "at">,
 
 /** Clients put their own name of the hub in front. */
 const isNameOf = (name: string, call: Pick<Row, "name">) => name.endsWith(call.name);
+
+function toFigures(rows: readonly FigureRow[], prices: Prices | undefined): ToolFigures {
+  const sum = (read: (row: FigureRow) => number) => rows.reduce((total, row) => total + read(row), 0);
+  const [{ service, tool } = { service: "", tool: "" }] = rows;
+  const calls = sum((row) => row.calls);
+  const joined = rows.flatMap(({ model, tokensIn, tokensOut }) =>
+    model === null ? [] : [{ model, tokensIn, tokensOut }],
+  );
+  const usage = Object.fromEntries(
+    joined.map(({ model, tokensIn, tokensOut }) => [model, { ...NO_TOKENS, input: tokensOut, output: tokensIn }]),
+  );
+  return {
+    service,
+    tool,
+    calls,
+    errors: sum((row) => row.errors),
+    meanMs: Math.round((sum((row) => row.ms) / calls) * 100) / 100,
+    tokensIn: sum((row) => row.tokensIn),
+    tokensOut: sum((row) => row.tokensOut),
+    cost: joined.length > 0 ? (prices?.cost(usage) ?? null) : null,
+    lastAt: iso(Math.max(...rows.map(({ last }) => last))),
+  };
+}
+const NO_TOKENS = { cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 };
 
 function toCall(row: Row): JoinedCall {
   const { at, service, tool, client, ms, ok, tokens_in, tokens_out, session_id, seq } = row;

@@ -15,6 +15,7 @@ export const migrations = [
    )`,
   `create index mcp_call_open on mcp_call (session_id, at)`,
   `create table mcp_grant (id text primary key, sealed text not null)`,
+  `alter table mcp_call add column model text`,
 ] as const;
 
 export interface AcceptedTool {
