@@ -30,7 +30,7 @@ GET /backup · GET /sessions · GET /sessions/find · GET /sessions/:id · GET /
 GET /sessions/:id/figures · GET /sessions/:id/context · GET /sessions/:id/prompts · GET /sessions/:id/images
 GET /projects/git · GET /projects/activity · GET /insights/sessions · GET /insights/calls · GET /git/blame
 GET /usage · GET /prices · POST /prices · DELETE /prices · GET /insights · GET /search/total
-GET /mcp/backups · POST /mcp/restore · GET /mcp/calls · POST /mcp/services/:id/sign-in · GET /oauth/callback · GET /mcp · POST /mcp · DELETE /mcp · GET /mcp/:service · POST /mcp/:service · DELETE /mcp/:service
+GET /mcp/backups · DELETE /mcp/backups/:takeover · POST /mcp/restore · GET /mcp/calls · POST /mcp/services/:id/sign-in · GET /oauth/callback · GET /mcp · POST /mcp · DELETE /mcp · GET /mcp/:service · POST /mcp/:service · DELETE /mcp/:service
 GET /skills/usage · GET /skills/:id/drift · POST /skills/:id/update
 POST /replay/back · GET /replay/result
 POST /security/rules/test · POST /security/rules/dry-run · GET /security/hook · DELETE /security/install-hook
