@@ -74,6 +74,19 @@ describe("who may import what", () => {
     expect(importsBelow("playground").filter((i) => !allowed(i))).toEqual([]);
   });
 
+  it("programs are started in one place, and elsewhere only what outlives the service", () => {
+    const starters = ["core", "plugins"]
+      .flatMap(importsBelow)
+      .filter((i) => i.target === "node:child_process" && !i.typeOnly)
+      .map((i) => i.file);
+    expect(starters.sort()).toEqual([
+      "core/cli/open.ts",
+      "core/utils/exec.ts",
+      "plugins/mcp-hub/upstream/watchdog.ts",
+      "plugins/replay/run/open.ts",
+    ]);
+  });
+
   it("nothing imports test", () => {
     const product = ["core", "plugins", "ui", "playground"].flatMap(importsBelow);
     expect(product.filter((i) => i.target.startsWith("test/"))).toEqual([]);

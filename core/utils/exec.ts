@@ -1,16 +1,21 @@
 /** Programs: an argument list, a timeout and output limits. Never a shell. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { SessarcError } from "../errors/error.ts";
 
-export interface ExecOptions {
+export interface ProcessOptions {
   cwd?: string | undefined;
   /** The whole environment of the child; nothing is inherited. */
   env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface ExecOptions extends ProcessOptions {
   /** Default 10 s; then the child is killed, with all it started. */
   timeoutMs?: number | undefined;
   /** Limit of stdout and of stderr, each; default 16 MiB. More is cut off and the child killed. */
   maxBytes?: number | undefined;
   input?: string | Uint8Array | undefined;
+  /** Gets stdout piece by piece, instead of `stdout` of the result. False: enough, the child is killed (`truncated`). */
+  onData?: ((chunk: Buffer) => boolean | undefined) | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -24,71 +29,89 @@ export interface ExecResult {
   truncated: boolean;
 }
 
+/** How long a killed child is waited for: one that is stuck in the kernel ends later or never. */
+const GRACE_MS = 2_000;
+
 /** Runs `file` with `args`. Rejects only when it cannot be started or `signal` aborts; the exit code is the caller's matter. */
 export function exec(file: string, args: readonly string[], options: ExecOptions): Promise<ExecResult> {
-  const { cwd, env, timeoutMs = 10_000, maxBytes = 16 * 2 ** 20, input, signal } = options;
+  const { timeoutMs = 10_000, maxBytes = 16 * 2 ** 20, input, onData, signal } = options;
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
-    const child = spawn(file, args, {
-      cwd,
-      env: { ...env },
-      shell: false,
-      windowsHide: true,
-      // A group of its own, so that its children can be ended with it: they hold its pipes, and would keep us waiting.
-      detached: process.platform !== "win32",
-      stdio: ["pipe", "pipe", "pipe"],
-    });
+    const child = startProcess(file, args, options);
     let timedOut = false;
     let truncated = false;
+    let grace: NodeJS.Timeout | undefined;
     const kill = () => {
       endProcess(child);
       // One that left the group may still hold a pipe; nobody waits for it.
       child.once("exit", hangUp);
       if (child.exitCode !== null || child.signalCode !== null) hangUp();
+      grace ??= setTimeout(() => settle(null), GRACE_MS);
     };
     const hangUp = () => {
       child.stdout.destroy();
       child.stderr.destroy();
     };
-    const collect = (stream: NodeJS.ReadableStream) => {
+    const collect = (stream: NodeJS.ReadableStream, take?: (chunk: Buffer) => boolean | undefined) => {
       const chunks: Buffer[] = [];
       let size = 0;
       stream.on("data", (chunk: Buffer) => {
+        if (truncated && take) return;
         const room = maxBytes - size;
-        if (chunk.length > room) {
-          truncated = true;
-          kill();
-        }
-        if (room > 0) chunks.push(chunk.subarray(0, room));
         size += chunk.length;
+        if (!take && room > 0) chunks.push(chunk.subarray(0, room));
+        if (take?.(chunk) !== false && chunk.length <= room) return;
+        truncated = true;
+        kill();
       });
       return () => Buffer.concat(chunks);
     };
-    const stdout = collect(child.stdout);
+    const stdout = collect(child.stdout, onData);
     const stderr = collect(child.stderr);
     const timer = setTimeout(() => {
       timedOut = true;
       kill();
     }, timeoutMs);
-    const settle = (done: () => void) => {
+    const done = () => {
       clearTimeout(timer);
+      clearTimeout(grace);
       signal?.removeEventListener("abort", kill);
+    };
+    const settle = (code: number | null) => {
       done();
+      if (signal?.aborted) reject(signal.reason);
+      else resolve({ code, stdout: stdout(), stderr: stderr(), timedOut, truncated });
     };
     signal?.addEventListener("abort", kill, { once: true });
-    child.on("error", (cause: NodeJS.ErrnoException) =>
-      settle(() => reject(new SessarcError("COMMAND_FAILED", { command: file, reason: reasonOf(cause) }, { cause }))),
-    );
-    child.on("close", (code) =>
-      settle(() => {
-        if (signal?.aborted) reject(signal.reason);
-        else resolve({ code, stdout: stdout(), stderr: stderr(), timedOut, truncated });
-      }),
-    );
-    // A child that ends before it read its input closes the pipe: its exit code tells the story, not EPIPE.
-    child.stdin.on("error", () => {});
+    child.on("error", (cause: NodeJS.ErrnoException) => {
+      done();
+      reject(new SessarcError("COMMAND_FAILED", { command: file, reason: reasonOf(cause) }, { cause }));
+    });
+    child.on("close", settle);
     child.stdin.end(input);
   });
+}
+
+/**
+ * Starts `file` for whoever talks to it longer, or watches it in a way of its own; all else is `exec`. It leads a group of its own,
+ * which `endProcess` ends with it: what it started holds its pipes, and would keep us waiting. `error` comes when it cannot be started.
+ */
+export function startProcess(
+  file: string,
+  args: readonly string[],
+  { cwd, env }: ProcessOptions,
+): ChildProcessWithoutNullStreams {
+  const child = spawn(file, args, {
+    cwd,
+    env: { ...env },
+    shell: false,
+    windowsHide: true,
+    detached: process.platform !== "win32",
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  // A child that ends before it read its input closes the pipe: its exit code tells the story, not EPIPE.
+  child.stdin.on("error", () => {});
+  return child;
 }
 
 /** Ends a child and, where it leads a process group of its own (`detached`), all of that. */

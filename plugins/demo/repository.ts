@@ -1,7 +1,7 @@
 /** A real git repository whose history follows the sample sessions. */
-import { spawn } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { codeOf, exec, isSessarcError } from "sessarc";
 import type { Commit } from "./play.ts";
 
 /** Writes `commits` into a new repository at `path`. False, and only the last files, when git is missing. */
@@ -30,26 +30,13 @@ export async function writeFiles(path: string, files: Readonly<Record<string, st
 }
 
 /** False when there is no git; throws when git is there and refuses. */
-function git(cwd: string, args: readonly string[], input?: string): Promise<boolean> {
+async function git(cwd: string, args: readonly string[], input?: string): Promise<boolean> {
   // Nothing of the user's own settings (signing, hooks, templates) takes part.
   const env = { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
-  return new Promise((resolve, reject) => {
-    const child = spawn("git", args, {
-      cwd,
-      env,
-      stdio: [input === undefined ? "ignore" : "pipe", "ignore", "pipe"],
-      timeout: 20_000,
-    });
-    let said = "";
-    child.stderr?.on("data", (chunk: Buffer) => {
-      said += chunk.toString();
-    });
-    child.on("error", (error: NodeJS.ErrnoException) => (error.code === "ENOENT" ? resolve(false) : reject(error)));
-    child.on("close", (code) =>
-      code === 0 ? resolve(true) : reject(new Error(`git ${args[0]} failed: ${said.trim()}`)),
-    );
-    // A git that ends before it read everything says why on stderr.
-    child.stdin?.on("error", () => {});
-    child.stdin?.end(input);
+  const result = await exec("git", args, { cwd, env, input, timeoutMs: 20_000 }).catch((error: unknown) => {
+    if (isSessarcError(error) && codeOf(error.cause) === "ENOENT") return undefined;
+    throw error;
   });
+  if (result && result.code !== 0) throw new Error(`git ${args[0]} failed: ${result.stderr.toString().trim()}`);
+  return result !== undefined;
 }

@@ -119,14 +119,13 @@ async function contents(
 ): Promise<void> {
   if (entries.length === 0) return;
   const child = exec.start([...at(job.repo), "cat-file", "--batch", "--buffer"]);
-  child.stderr?.resume();
-  child.stdin?.on("error", () => {}); // its end says why
-  child.stdin?.end(entries.map(({ hash }) => `${hash}\n`).join(""));
+  child.stderr.resume();
+  child.stdin.end(entries.map(({ hash }) => `${hash}\n`).join(""));
   let next = 0;
   let rest: Buffer[] = [];
   let held = 0;
   let wanted = 0;
-  for await (const chunk of child.stdout ?? []) {
+  for await (const chunk of child.stdout) {
     rest.push(chunk as Buffer);
     held += (chunk as Buffer).length;
     if (held < wanted) continue;

@@ -1,7 +1,7 @@
 /** The one way git is started: an argument list, a cleaned environment, a deadline, an output limit, no helper programs. */
-import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { parse } from "node:path";
-import { endProcess, SessarcError } from "sessarc";
+import { codeOf, endProcess, exec, isSessarcError, SessarcError, startProcess } from "sessarc";
 import "../errors.ts";
 
 export interface GitResult {
@@ -28,7 +28,7 @@ export interface GitExec {
   /** Runs to the end. A non-zero exit is an answer, not an error. */
   run(args: readonly string[], options?: GitRunOptions): Promise<GitResult>;
   /** Starts a process that stays; the caller ends it. */
-  start(args: readonly string[]): ChildProcess;
+  start(args: readonly string[]): ChildProcessWithoutNullStreams;
   /** Ends what still runs, waits until it is gone, and starts nothing more. */
   close(): Promise<void>;
 }
@@ -108,73 +108,49 @@ export function createExec(options: {
   const binary = options.binary ?? "git";
   const env = gitEnvironment(options.env ?? process.env);
   // Never the repository as working directory: Windows looks for programs there first.
-  // A group of its own: what a filter or a helper of git started ends with it.
-  const detached = process.platform !== "win32";
-  const base: SpawnOptions = { env, cwd: parse(process.cwd()).root, windowsHide: true, shell: false, detached };
-  const running = new Map<ChildProcess, Promise<void>>();
+  const cwd = parse(process.cwd()).root;
+  /** What runs, and how it is ended. */
+  const running = new Map<Promise<unknown>, () => void>();
   let closed = false;
-  const begin = (args: readonly string[], stdin: "pipe" | "ignore") => {
+  const begin = (args: readonly string[]) => {
     if (closed) throw new SessarcError("GIT_FAILED", { command: commandOf(args) });
-    const child = spawn(binary, [...FIXED, ...args], { ...base, stdio: [stdin, "pipe", "pipe"] });
-    const gone = new Promise<void>((resolve) => child.once("close", resolve).once("error", () => resolve()));
-    running.set(child, gone);
-    gone.finally(() => running.delete(child));
-    return child;
+    return [...FIXED, ...args];
   };
+  const track = (gone: Promise<unknown>, end: () => void) => {
+    const settled = gone.catch(() => {}).finally(() => running.delete(settled));
+    running.set(settled, end);
+  };
+  async function run(args: readonly string[], request: GitRunOptions = {}): Promise<GitResult> {
+    const { timeoutMs = 10_000, maxBytes = 32 * 2 ** 20, input, onData } = request;
+    const command = commandOf(args);
+    const ending = new AbortController();
+    const abort = () => ending.abort(request.signal?.reason);
+    if (request.signal?.aborted) abort();
+    request.signal?.addEventListener("abort", abort, { once: true });
+    const going = exec(binary, begin(args), { cwd, env, timeoutMs, maxBytes, input, onData, signal: ending.signal })
+      .catch((error: unknown) => {
+        throw isSessarcError(error) && error.code === "COMMAND_FAILED" ? toSpawnError(error.cause, command) : error;
+      })
+      .finally(() => request.signal?.removeEventListener("abort", abort));
+    track(going, () => ending.abort(new SessarcError("GIT_FAILED", { command })));
+    const { code, stdout, stderr, truncated, timedOut } = await going;
+    if (timedOut) throw new SessarcError("GIT_TIMEOUT", { command, ms: timeoutMs });
+    return { code, stdout, stderr: stderr.toString("utf8", 0, 4096), truncated };
+  }
   return {
-    run: async (args, run = {}) => collect(begin(args, run.input === undefined ? "ignore" : "pipe"), args, run),
-    start: (args) => begin(args, "pipe"),
+    run,
+    start(args) {
+      const child = startProcess(binary, begin(args), { cwd, env });
+      const gone = new Promise<void>((resolve) => child.once("close", () => resolve()).once("error", () => resolve()));
+      track(gone, () => endProcess(child));
+      return child;
+    },
     async close() {
       closed = true;
-      for (const child of running.keys()) endProcess(child);
-      await Promise.all(running.values());
+      for (const end of running.values()) end();
+      await Promise.all(running.keys());
     },
   };
-}
-
-function collect(child: ChildProcess, args: readonly string[], options: GitRunOptions): Promise<GitResult> {
-  const { timeoutMs = 10_000, maxBytes = 32 * 1024 * 1024, signal, onData } = options;
-  const command = commandOf(args);
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    let stderr = "";
-    let truncated = false;
-    const end = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
-    };
-    const fail = (error: unknown) => {
-      end();
-      endProcess(child);
-      reject(error);
-    };
-    const abort = () => fail(signal?.reason);
-    // Rejects at once: a process stuck in the kernel ends later or never.
-    const timer = setTimeout(() => fail(new SessarcError("GIT_TIMEOUT", { command, ms: timeoutMs })), timeoutMs);
-    if (signal?.aborted) return abort();
-    signal?.addEventListener("abort", abort, { once: true });
-
-    child.stdout?.on("data", (chunk: Buffer) => {
-      if (truncated) return;
-      bytes += chunk.length;
-      if (onData) truncated = onData(chunk) === false || bytes > maxBytes;
-      else if (bytes > maxBytes) truncated = true;
-      else chunks.push(chunk);
-      if (truncated) endProcess(child);
-    });
-    child.stderr?.on("data", (chunk: Buffer) => {
-      if (stderr.length < 4096) stderr += chunk.toString();
-    });
-    child.on("error", (error) => fail(toSpawnError(error, command)));
-    child.on("close", (code) => {
-      end();
-      resolve({ code, stdout: Buffer.concat(chunks), stderr, truncated });
-    });
-    // git may end before it has read everything; its exit code says what happened.
-    child.stdin?.on("error", () => {});
-    child.stdin?.end(options.input);
-  });
 }
 
 /** A failing exit as an error. stderr goes to the cause, which stays inside. */
@@ -182,8 +158,8 @@ export function toGitError(result: GitResult, command: string): SessarcError {
   return new SessarcError("GIT_FAILED", { command }, { cause: new Error(`exit ${result.code}: ${result.stderr}`) });
 }
 
-export function toSpawnError(error: NodeJS.ErrnoException, command: string): SessarcError {
-  if (error.code === "ENOENT") return new SessarcError("GIT_MISSING", {}, { cause: error });
+export function toSpawnError(error: unknown, command: string): SessarcError {
+  if (codeOf(error) === "ENOENT") return new SessarcError("GIT_MISSING", {}, { cause: error });
   return new SessarcError("GIT_FAILED", { command }, { cause: error });
 }
 

@@ -1,6 +1,6 @@
 /** The one value of the user's own configuration that changes what `git status` lists. */
-import { execFile } from "node:child_process";
 import { parse } from "node:path";
+import { exec } from "sessarc";
 import { gitEnvironment } from "./exec.ts";
 
 /**
@@ -15,14 +15,14 @@ export function createExcludesReader(options: {
   const { GIT_CONFIG_GLOBAL: _, ...env } = gitEnvironment(options.env);
   const cwd = parse(process.cwd()).root;
   const args = ["config", "--global", "--includes", "--type=path", "--get", "core.excludesFile"];
+  const ask = async () => {
+    const result = await exec(options.binary, args, { env, cwd, timeoutMs: 2_000 }).catch(() => undefined);
+    // Exit 1 means unset. Any other failure leaves status without the list, which only shows more files.
+    const path = result?.code === 0 ? result.stdout.toString().replace(/\n$/, "") : "";
+    return path === "" ? null : path;
+  };
   return () => {
-    asked ??= new Promise((resolve) => {
-      execFile(options.binary, args, { env, cwd, timeout: 2_000, windowsHide: true }, (error, stdout) => {
-        // Exit 1 means unset. Any other failure leaves status without the list, which only shows more files.
-        const path = stdout.replace(/\n$/, "");
-        resolve(error || path === "" ? null : path);
-      });
-    });
+    asked ??= ask();
     return asked;
   };
 }

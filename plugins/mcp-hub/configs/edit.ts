@@ -1,6 +1,6 @@
 /** One file's edits: what goes, what is switched off, what leads to the hub. Everything else stays byte for byte, and that is checked. */
 import { isDeepStrictEqual } from "node:util";
-import { isRecord, type Json, type JsonRecord, loadJsonEdits } from "sessarc";
+import { isRecord, type Json, type JsonRecord, keepTomlComments, loadJsonEdits } from "sessarc";
 import { ConfigError, parseConfig, type Syntax } from "./document.ts";
 import { appendTable, removeTable, setField } from "./toml-edit.ts";
 
@@ -52,19 +52,7 @@ async function editToml(text: string, edits: readonly ConfigEdit[], wanted: Json
   const found = edited === undefined ? undefined : await parseConfig(edited, "toml").catch(() => undefined);
   if (edited !== undefined && isDeepStrictEqual(found, wanted)) return edited;
   const { patch } = await import("@decimalturn/toml-patch");
-  return keepComments(text, patch(text, wanted));
-}
-
-/** The parser's patch forgets a comment behind an empty array: put back behind the line it stood on. */
-function keepComments(text: string, patched: string): string {
-  const lines = patched.split("\n");
-  for (const line of text.split("\n")) {
-    const code = /^(.*?\[\s*\])\s*#/.exec(line)?.[1];
-    if (code === undefined || lines.includes(line)) continue;
-    const at = lines.findIndex((one) => one.trimEnd() === code);
-    if (at >= 0) lines[at] = line;
-  }
-  return lines.join("\n");
+  return keepTomlComments(text, patch(text, wanted));
 }
 
 const isTable = (value: Json): value is { [key: string]: Json } => isRecord(value);

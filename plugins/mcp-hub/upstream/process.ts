@@ -1,5 +1,6 @@
 /** A tool server as a child process in a group of its own: started, limited, and ended with everything it started. */
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { startProcess as startChild } from "sessarc";
 import type { Watchdog } from "./watchdog.ts";
 
 export interface ProcessOptions {
@@ -35,14 +36,7 @@ const LAST_WORDS_MS = 300;
 
 export function startProcess(options: ProcessOptions): ServerProcess {
   const { command, args, env, cwd, watchdog, maxLine } = options;
-  const child = spawn(command, [...args], {
-    cwd,
-    env: { ...env },
-    stdio: ["pipe", "pipe", "pipe"],
-    shell: false,
-    windowsHide: true,
-    detached: process.platform !== "win32",
-  });
+  const child = startChild(command, args, { cwd, env });
   let ended: string | undefined;
   let stderr = "";
   let tooLong = false;

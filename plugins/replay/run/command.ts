@@ -1,8 +1,9 @@
 /** Runs one confirmed command to its end, within limits, and ends everything it started. */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { release } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
+import { endProcess, startProcess } from "sessarc";
 import { createGroup, type Group, needsGroup } from "./group.ts";
 import { environment, type Isolation, type IsolationOptions, invoke, type Placement } from "./isolation.ts";
 import { type Load, loadOf } from "./load.ts";
@@ -57,12 +58,13 @@ export async function runCommand(request: Command): Promise<CommandResult> {
   const started = performance.now();
   const group = request.isolation.kind !== "none" && needsGroup() ? await createGroup(limits) : undefined;
   const child = start(request, group);
+  child.stdin.end();
   const out = collect(child.stdout, limits.outputBytes);
   const err = collect(child.stderr, limits.outputBytes);
   let ended: string | null = null;
   const end = (why: string) => {
     ended ??= why;
-    kill(child);
+    endProcess(child);
   };
   const finished = new AbortController();
   const stop = () => end("the service is closing");
@@ -75,7 +77,7 @@ export async function runCommand(request: Command): Promise<CommandResult> {
     });
     child.once("close", (code) => resolve(code));
     // What it left running keeps the pipes open: with the first process gone, the rest goes, too.
-    child.once("exit", () => kill(child));
+    child.once("exit", () => endProcess(child));
   });
   const watched = watch(child, limits, () => out.bytes + err.bytes, end, finished.signal);
   const code = await exit;
@@ -94,19 +96,18 @@ export async function runCommand(request: Command): Promise<CommandResult> {
   };
 }
 
-function start({ command, place, isolation, options, limits }: Command, group: Group | undefined): ChildProcess {
+function start({ command, place, isolation, options, limits }: Command, group: Group | undefined) {
   const shell = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
   const words = typeof command === "string" ? [shell, "-c", command] : command;
   const limited = [...limiter(limits, isolation.kind !== "none"), ...words];
-  const stdio = ["ignore", "pipe", "pipe"] as const;
   if (isolation.kind !== "none") {
     const { program, args, cwd } = invoke(isolation, place, limited, options);
     const [first = "", ...others] = [...(group?.enter ?? []), program, ...args];
-    return spawn(first, others, { cwd, env: {}, stdio: [...stdio], detached: true });
+    return startProcess(first, others, { cwd, env: {} });
   }
   const [program = "", ...args] = limited;
   const cwd = place.tree + place.cwd.slice(place.mount.length);
-  return spawn(program, args, { cwd, env: environment(place.home, []), stdio: [...stdio], detached: true });
+  return startProcess(program, args, { cwd, env: environment(place.home, []) });
 }
 
 /** Limits that the system itself holds; those of all processes together are watched (below). */
@@ -129,16 +130,6 @@ function limiter(limits: Limits, isolated: boolean): string[] {
 function countsApart(): boolean {
   const [major = 0, minor = 0] = release().split(".").map(Number);
   return process.platform === "linux" && (major > 5 || (major === 5 && minor >= 14));
-}
-
-/** The whole group; the isolation's first process takes its process space with it. */
-function kill(child: ChildProcess): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, "SIGKILL");
-  } catch {
-    child.kill("SIGKILL"); // no group of its own any more
-  }
 }
 
 async function watch(
@@ -167,12 +158,12 @@ async function watch(
 }
 
 /** Keeps the first and the last half of `limit` bytes. */
-function collect(stream: NodeJS.ReadableStream | null, limit: number) {
+function collect(stream: NodeJS.ReadableStream, limit: number) {
   const half = limit / 2;
   let head = Buffer.alloc(0);
   let tail = Buffer.alloc(0);
   const state = { bytes: 0, text: () => "", cut: () => state.bytes > limit };
-  stream?.on("data", (chunk: Buffer) => {
+  stream.on("data", (chunk: Buffer) => {
     state.bytes += chunk.length;
     const room = half - head.length;
     if (room > 0) head = Buffer.concat([head, chunk.subarray(0, room)]);

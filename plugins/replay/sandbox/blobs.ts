@@ -1,7 +1,8 @@
 /** Contents that steps replaced or made, by their hash: what taking a step back restores. */
-import { createHash, randomBytes } from "node:crypto";
-import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { writeFileAtomic } from "sessarc";
 
 export interface Blobs {
   /** Answers the hash. A content that is there already is not written again. */
@@ -18,20 +19,7 @@ export function createBlobs(folder: string): Blobs {
       const place = placeOf(hash);
       if (await stat(place).catch(() => undefined)) return hash;
       await mkdir(join(folder, hash.slice(0, 2)), { recursive: true, mode: 0o700 });
-      const temp = `${place}.${randomBytes(4).toString("hex")}`;
-      try {
-        const file = await open(temp, "wx", 0o600);
-        try {
-          await file.writeFile(data);
-          await file.sync();
-        } finally {
-          await file.close();
-        }
-        await rename(temp, place);
-      } catch (error) {
-        await rm(temp, { force: true });
-        throw error;
-      }
+      await writeFileAtomic(place, data);
       return hash;
     },
     async get(hash) {

@@ -2,9 +2,9 @@
  * What the sandbox's files were when they were last looked at, and where each content can be had again. Commands change files without
  * saying which: the difference of two looks is what they changed.
  */
-import { chmod, lstat, opendir, readFile, readlink, rename, writeFile } from "node:fs/promises";
+import { chmod, lstat, opendir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
-import { codeOf, isGone } from "sessarc";
+import { codeOf, isGone, writeFileAtomic } from "sessarc";
 import type { Blobs } from "./blobs.ts";
 import { FILE_LIMIT } from "./tree.ts";
 
@@ -109,6 +109,5 @@ export async function readIndex(file: string): Promise<Index> {
 }
 
 export async function writeIndex(file: string, index: Index): Promise<void> {
-  await writeFile(`${file}.new`, JSON.stringify([...index]), { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  await writeFileAtomic(file, JSON.stringify([...index]));
 }

@@ -1,6 +1,4 @@
-import { randomBytes } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import {
   ApiError,
   accepted,
@@ -11,6 +9,7 @@ import {
   readFrames,
   type SessionEvent,
   UsageError,
+  writeFileAtomic,
 } from "sessarc";
 import { type Format, renderSession } from "../job.ts";
 import { NOT_CHECKED } from "../redact/placeholder.ts";
@@ -102,19 +101,8 @@ async function plain(ctx: CommandContext, id: string, format: Format): Promise<s
 
 /** The file is there whole or not at all, and nobody else may read it. */
 async function writeWhole(path: string, text: string): Promise<void> {
-  const temp = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString("hex")}`);
-  try {
-    const file = await open(temp, "wx", 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temp, path);
-  } catch (error) {
-    await rm(temp, { force: true });
+  await writeFileAtomic(path, text).catch((error: unknown) => {
     // The file asked for is what the user knows, not the one beside it.
     throw error instanceof Error ? Object.assign(error, { path }) : error;
-  }
+  });
 }

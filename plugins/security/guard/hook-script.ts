@@ -1,7 +1,7 @@
 /** The program behind the installed hooks: a shell script in the data directory, so that what stands in a tool's settings never changes. */
-import { randomBytes } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { writeFileAtomic } from "sessarc";
 
 /** How long a hook waits for the service. */
 export const DEADLINE_MS = 1_000;
@@ -50,12 +50,5 @@ const readText = (path: string) => readFile(path, "utf8").catch(() => undefined)
 /** Whole or not at all: a hook may be reading it. */
 async function writePrivate(path: string, text: string): Promise<void> {
   if ((await readText(path)) === text) return;
-  const temp = join(dirname(path), `.${randomBytes(6).toString("hex")}.tmp`);
-  try {
-    await writeFile(temp, text, { mode: 0o600, flag: "wx" });
-    await rename(temp, path);
-  } catch (error) {
-    await rm(temp, { force: true });
-    throw error;
-  }
+  await writeFileAtomic(path, text);
 }

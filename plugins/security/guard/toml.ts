@@ -1,6 +1,6 @@
 /** Codex takes hooks in its TOML settings as well; where a user keeps them there, ours goes there too. */
 import { parse, patch } from "@decimalturn/toml-patch";
-import { isRecord, type Json, SessarcError } from "sessarc";
+import { isRecord, type Json, keepTomlComments, SessarcError } from "sessarc";
 
 export function parseToml(text: string, path: string): { [key: string]: Json } {
   try {
@@ -40,5 +40,5 @@ export function appendToml(text: string, block: string): string {
 export function removeToml(text: string, block: string | undefined, wanted: { [key: string]: Json }): string {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const own = block && `${eol}${block.replaceAll("\n", eol)}${eol}`;
-  return own && text.includes(own) ? text.replace(own, () => "") : patch(text, wanted);
+  return own && text.includes(own) ? text.replace(own, () => "") : keepTomlComments(text, patch(text, wanted));
 }

@@ -1,7 +1,7 @@
 /** Bytes of skills by their SHA-256. Written once, whole or not at all. */
-import { randomBytes } from "node:crypto";
-import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { writeFileAtomic } from "sessarc";
 import { digestOf } from "../content/tree.ts";
 
 export interface Objects {
@@ -19,14 +19,7 @@ export function createObjects(folder: string): Objects {
       const known = await stat(path).catch(() => undefined);
       if (known?.size === bytes.length) return;
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      const temp = join(folder, `.~${randomBytes(8).toString("hex")}.tmp`);
-      try {
-        await writeSynced(temp, bytes, 0o600);
-        await rename(temp, path);
-      } catch (error) {
-        await rm(temp, { force: true });
-        throw error;
-      }
+      await writeFileAtomic(path, bytes);
     },
     async get(hash) {
       const bytes = await readFile(pathOf(hash)).catch(() => undefined);
