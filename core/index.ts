@@ -31,7 +31,7 @@ export { Chunk, decodeChunk, type LazyEvent } from "./storage/chunk.ts";
 export { buildSqlite } from "./storage/sqlite-build.ts";
 export type { ChunkEntry, PartIndex, TranscriptPart, Transcripts } from "./storage/transcript-types.ts";
 export { createTranscripts, type TranscriptOptions } from "./storage/transcripts.ts";
-export type { Database, SqlValue, Statement, Storage } from "./storage/types.ts";
+export type { Database, Statement, Storage } from "./storage/types.ts";
 export * from "./terminal/index.ts";
 export type { MaybePromise } from "./utils/async.ts";
 export { isTempName, syncFolder, tempName, writeFileAtomic } from "./utils/atomic.ts";

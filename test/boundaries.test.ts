@@ -74,6 +74,13 @@ describe("who may import what", () => {
     expect(importsBelow("playground").filter((i) => !allowed(i))).toEqual([]);
   });
 
+  it("adapters are made of what sessarc/adapter has", () => {
+    const folders = ["claude-code", "codex", "copilot", "cursor", "gemini-cli", "opencode"];
+    const imports = folders.flatMap((name) => importsBelow(`plugins/${name}`));
+    expect(imports.filter((i) => i.target === "sessarc").map((i) => i.file)).toEqual([]);
+    expect(imports.some((i) => i.target === "sessarc/adapter")).toBe(true);
+  });
+
   it("programs are started in one place, and elsewhere only what outlives the service", () => {
     const starters = ["core", "plugins"]
       .flatMap(importsBelow)

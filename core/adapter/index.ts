@@ -3,6 +3,7 @@
 export * from "../contract/adapter.ts";
 export * from "../contract/mcp-config.ts";
 export * from "../contract/tool-action.ts";
+export { SessarcError } from "../errors/error.ts";
 export * from "../session/session.ts";
 export type { Cursor, Tail, TailEnd } from "../session/tail.ts";
 export {
@@ -18,6 +19,7 @@ export {
   toCount,
 } from "../session/usage.ts";
 export { openSqliteFile, type SqliteFile, sqliteVersion } from "../storage/sqlite-file.ts";
+export type { SqlValue } from "../storage/types.ts";
 export { BoundedMap } from "../utils/bounded.ts";
 export { codeOf, isGone } from "../utils/gone.ts";
 export { hash53 } from "../utils/hash.ts";

@@ -1,7 +1,7 @@
 /** The replies of a session's sub-agents, which stand in files of their own and are spent under the session's total. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { type LineParser, readFolder, readRegularSync, type UsageEntry } from "sessarc";
+import { type LineParser, readFolder, readRegularSync, type UsageEntry } from "sessarc/adapter";
 
 /** All sub-agents of a session together; of more nothing is said, as reading them would hold up everything else. */
 const LIMIT = 16 * 1024 * 1024;

@@ -10,7 +10,7 @@ import {
   toList,
   toRecord,
   toText,
-} from "sessarc";
+} from "sessarc/adapter";
 
 /** `homes`: the tool's configuration folders. A skill of a project is looked for below the project. */
 export function skillDirs(homes: readonly string[]): SkillDir[] {

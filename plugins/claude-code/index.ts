@@ -9,7 +9,7 @@ import {
   readLines,
   readRegularSync,
   type ToolRole,
-} from "sessarc";
+} from "sessarc/adapter";
 import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
 import { createParser } from "./parse.ts";
 import { scanProjects } from "./scan.ts";

@@ -1,5 +1,5 @@
 /** User and assistant records → events. */
-import { BoundedMap, isJson, isRecord, type JsonRecord, type SessionEvent, toText } from "sessarc";
+import { BoundedMap, isJson, isRecord, type JsonRecord, type SessionEvent, toText } from "sessarc/adapter";
 import { contentText, splitUserText } from "./rows.ts";
 
 const OPEN_CALLS = 512;

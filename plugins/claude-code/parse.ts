@@ -13,7 +13,7 @@ import {
   toIso,
   toText,
   widen,
-} from "sessarc";
+} from "sessarc/adapter";
 import { repliesOfAgents } from "./agents.ts";
 import { createMessages } from "./messages.ts";
 import { KNOWN } from "./rows.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { join, sep } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { bytesAt, isStartOf, isUnreadable, readFolder, type SessionRef } from "sessarc";
+import { bytesAt, isStartOf, isUnreadable, readFolder, type SessionRef } from "sessarc/adapter";
 import { isUuid, stemOf } from "./parse.ts";
 
 /** Entries handled before other work gets its turn: about 5 ms. */

@@ -14,7 +14,7 @@ import {
   toIso,
   toText,
   type UsageEntry,
-} from "sessarc";
+} from "sessarc/adapter";
 
 /** A total as it stood in the log. */
 interface Mark {

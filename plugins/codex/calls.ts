@@ -1,5 +1,5 @@
 /** Tool calls and their results: which are open, how they ended, and what a script of the code mode called. */
-import { BoundedMap, type JsonRecord, type SessionEvent, toText, toToolInput } from "sessarc";
+import { BoundedMap, type JsonRecord, type SessionEvent, toText, toToolInput } from "sessarc/adapter";
 import { toNestedCall } from "./nested.ts";
 import { toOutput } from "./outputs.ts";
 

@@ -13,7 +13,7 @@ import {
   type SkillDir,
   toList,
   toRecord,
-} from "sessarc";
+} from "sessarc/adapter";
 
 /** `base` is the tool's own folder; its `skills` is where versions before `.agents` looked. */
 export function skillDirs(base: string, home: string | undefined): SkillDir[] {

@@ -2,7 +2,7 @@
  * Which lines of a file are copies of a parent's history: in legacy forks and in sub-agents that take their parent's
  * context along. A paginated fork copies nothing.
  */
-import type { JsonRecord } from "sessarc";
+import type { JsonRecord } from "sessarc/adapter";
 import { uuidTime } from "./rows.ts";
 
 export interface Copy {

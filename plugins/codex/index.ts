@@ -1,7 +1,7 @@
 /** Codex CLI: one rollout file per thread, plain or compressed. */
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type AdapterEnv, defineAdapter, readLines, type ToolRole } from "sessarc";
+import { type AdapterEnv, defineAdapter, readLines, type ToolRole } from "sessarc/adapter";
 import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
 import { createParser } from "./parse.ts";
 import { type HeadCache, scanRollouts } from "./scan.ts";

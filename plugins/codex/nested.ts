@@ -1,5 +1,5 @@
 /** Calls that a script of Codex's code mode made: the log has them as completed items of their own, beside the script's call. */
-import { isRecord, type Json, type JsonRecord, toText, toToolInput } from "sessarc";
+import { isRecord, type Json, type JsonRecord, toText, toToolInput } from "sessarc/adapter";
 
 export interface NestedCall {
   id: string;

@@ -12,7 +12,7 @@ import {
   toIso,
   toText,
   widen,
-} from "sessarc";
+} from "sessarc/adapter";
 import { createCalls, type OpenCalls } from "./calls.ts";
 import { type Copy, createCopy } from "./copy.ts";
 import {

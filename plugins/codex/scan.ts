@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { bytesAt, isRecord, isStartOf, readFolder, readLines, type SessionRef, toText } from "sessarc";
+import { bytesAt, isRecord, isStartOf, readFolder, readLines, type SessionRef, toText } from "sessarc/adapter";
 
 /** Entries handled before other work gets its turn: about 5 ms. */
 const SLICE = 400;

@@ -1,5 +1,5 @@
 /** Codex's tokens: one way of counting per file, each reply once, copies of a parent's replies apart. */
-import { createLedger, isRecord, type Json, type JsonRecord, type Ledger, toCount, toText } from "sessarc";
+import { createLedger, isRecord, type Json, type JsonRecord, type Ledger, toCount, toText } from "sessarc/adapter";
 
 export interface TokenPlace {
   at: string | undefined;

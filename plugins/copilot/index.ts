@@ -12,7 +12,7 @@ import {
   tailRevised,
   toIso,
   toTitle,
-} from "sessarc";
+} from "sessarc/adapter";
 import { createCliParser } from "./cli/parse.ts";
 import { scanCli } from "./cli/scan.ts";
 import { readWorkspace } from "./cli/workspace.ts";

@@ -1,6 +1,6 @@
 /** Tool-protocol servers of the command line: `mcp-config.json`, and files of a project. */
 import { join } from "node:path";
-import { type AdapterEnv, BRACED_VARIABLE, type McpContract, mcpServers, mcpTexts, toRecord } from "sessarc";
+import { type AdapterEnv, BRACED_VARIABLE, type McpContract, mcpServers, mcpTexts, toRecord } from "sessarc/adapter";
 
 /** Fields of a server that are answered by the tool itself. */
 const TOOL_ONLY = ["oauthClientId", "oauthPublicClient", "auth", "oidc"];

@@ -1,5 +1,5 @@
 /** Tool names of Copilot CLI and of Copilot Chat in VS Code, by what they do. */
-import type { ToolRole } from "sessarc";
+import type { ToolRole } from "sessarc/adapter";
 
 const CLI: Readonly<Record<string, ToolRole>> = {
   bash: "shell",

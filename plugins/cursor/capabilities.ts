@@ -1,7 +1,7 @@
 /** What sessarc knows of Cursor beside its logs, as data: its tools' names, where skills, servers and the guard live. */
 
 import { join } from "node:path";
-import { type Adapter, ENV_VARIABLE, type McpContract, mcpServers, type ToolRole } from "sessarc";
+import { type Adapter, ENV_VARIABLE, type McpContract, mcpServers, type ToolRole } from "sessarc/adapter";
 
 /** Names in the editor's databases, then those in transcripts and the command line. */
 export const tools: Readonly<Record<string, ToolRole>> = {

@@ -10,7 +10,7 @@ import {
   type SessionRef,
   type SessionSummary,
   tailParsed,
-} from "sessarc";
+} from "sessarc/adapter";
 import { guard, mcp, skills, tools } from "./capabilities.ts";
 import { type CursorOptions, placesOf } from "./find/places.ts";
 import { scanRoot } from "./find/scan.ts";

@@ -17,7 +17,7 @@ import {
   toRecord,
   toText,
   toTitle,
-} from "sessarc";
+} from "sessarc/adapter";
 import { replyText, resultOf, userText, workspaceOf } from "./content.ts";
 import { virtualProjectOf } from "./projects.ts";
 import type { Conversation, Reply } from "./types.ts";

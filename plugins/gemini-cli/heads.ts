@@ -1,6 +1,6 @@
 /** Who a chat file belongs to, from its first bytes; remembered until the file changes. */
 
-import { isRecord, openRegular, parseDocument, toText } from "sessarc";
+import { isRecord, openRegular, parseDocument, toText } from "sessarc/adapter";
 
 const HEAD = 64 * 1024;
 const TAIL = 4 * 1024;

@@ -1,7 +1,15 @@
 /** A bounded look at a chat for the list of what can be imported. */
 
 import { stat } from "node:fs/promises";
-import { openRegular, parseDocument, type SessionRef, type SessionSummary, toIso, toRecord, toTitle } from "sessarc";
+import {
+  openRegular,
+  parseDocument,
+  type SessionRef,
+  type SessionSummary,
+  toIso,
+  toRecord,
+  toTitle,
+} from "sessarc/adapter";
 import { userText, workspaceOf } from "./content.ts";
 import { createFold } from "./fold.ts";
 import { virtualProjectOf } from "./projects.ts";

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
-import { isRecord, readRegular, toRecord } from "sessarc";
+import { isRecord, readRegular, toRecord } from "sessarc/adapter";
 
 const HASH = /^[0-9a-f]{64}$/;
 

@@ -10,7 +10,7 @@ import {
   type SessionRef,
   type SessionSummary,
   toRecord,
-} from "sessarc";
+} from "sessarc/adapter";
 import { toEvents, toSummary } from "./events.ts";
 import { createFold, type Fold } from "./fold.ts";
 

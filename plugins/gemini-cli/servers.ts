@@ -10,7 +10,7 @@ import {
   toList,
   toRecord,
   toText,
-} from "sessarc";
+} from "sessarc/adapter";
 
 /** Fields of a server that are answered by the tool itself. */
 const TOOL_ONLY = ["tcp", "oauth", "authProviderType", "targetAudience", "targetServiceAccount"];

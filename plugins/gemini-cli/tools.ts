@@ -1,5 +1,5 @@
 /** Gemini CLI's tool names by what they do, older names included. */
-import type { ToolRole } from "sessarc";
+import type { ToolRole } from "sessarc/adapter";
 
 export const TOOLS: Readonly<Record<string, ToolRole>> = {
   read_file: "read",

@@ -1,7 +1,7 @@
 /** What sessarc knows of OpenCode beside its logs, as data: its tools' names, where skills, servers and the guard live. */
 
 import { join } from "node:path";
-import { type Adapter, type ToolRole, toRecord, toText } from "sessarc";
+import { type Adapter, type ToolRole, toRecord, toText } from "sessarc/adapter";
 import { configFolder } from "./places.ts";
 
 export const tools: Readonly<Record<string, ToolRole>> = {

@@ -12,7 +12,7 @@ import {
   type SqlValue,
   toNumber,
   toText,
-} from "sessarc";
+} from "sessarc/adapter";
 import { createParser } from "./parse.ts";
 import type { Row, SessionRow } from "./types.ts";
 

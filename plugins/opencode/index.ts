@@ -18,7 +18,7 @@ import {
   type SessionSummary,
   type SqliteFile,
   sqliteVersion,
-} from "sessarc";
+} from "sessarc/adapter";
 import { guard, skills, tools } from "./capabilities.ts";
 import { listSessions, readSession, sessionVersion } from "./database.ts";
 import { type OpenCodeOptions, placesOf } from "./places.ts";

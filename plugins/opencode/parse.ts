@@ -9,7 +9,7 @@ import {
   toNumber,
   toRecord,
   toText,
-} from "sessarc";
+} from "sessarc/adapter";
 import type { Row, SessionRow } from "./types.ts";
 
 export interface Parser {

@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { type AdapterEnv, readFolder } from "sessarc";
+import { type AdapterEnv, readFolder } from "sessarc/adapter";
 
 export interface OpenCodeOptions {
   /**

@@ -9,7 +9,7 @@ import {
   mcpValues,
   toRecord,
   toText,
-} from "sessarc";
+} from "sessarc/adapter";
 import { configFolder } from "./places.ts";
 
 const NAMES = ["opencode.json", "opencode.jsonc"];

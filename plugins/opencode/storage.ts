@@ -18,7 +18,7 @@ import {
   toNumber,
   toRecord,
   toText,
-} from "sessarc";
+} from "sessarc/adapter";
 import { createParser } from "./parse.ts";
 import type { Row, SessionRow } from "./types.ts";
 

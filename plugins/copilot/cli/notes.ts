@@ -1,5 +1,5 @@
 /** Records of a CLI log that become a note, and those that say nothing to a reader. */
-import { type JsonRecord, toJsonText, toRecord, toText } from "sessarc";
+import { type JsonRecord, toJsonText, toRecord, toText } from "sessarc/adapter";
 
 type Note = (data: JsonRecord) => string | undefined;
 

@@ -16,7 +16,7 @@ import {
   toRecord,
   toText,
   toTitle,
-} from "sessarc";
+} from "sessarc/adapter";
 import { isKnown, noteOf, resultText } from "./notes.ts";
 import { createCliUsage } from "./usage.ts";
 

@@ -10,7 +10,7 @@ import {
   toCount,
   toRecord,
   toText,
-} from "sessarc";
+} from "sessarc/adapter";
 
 interface Sum {
   input: number;

@@ -17,7 +17,7 @@ import {
   toRecord,
   toText,
   toTitle,
-} from "sessarc";
+} from "sessarc/adapter";
 import { type Call, hiddenCall, matchCalls, modelCalls, toCall } from "./calls.ts";
 import { markdownOf, referenceName } from "./text.ts";
 

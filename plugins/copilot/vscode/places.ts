@@ -1,7 +1,7 @@
 /** Where VS Code keeps chats, on each system and for each of its editions. */
 
 import { posix, win32 } from "node:path";
-import type { AdapterEnv } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 
 const EDITIONS = ["Code", "Code - Insiders", "VSCodium"] as const;
 const SERVERS = [".vscode-server", ".vscode-server-insiders", ".vscodium-server"] as const;

@@ -13,7 +13,7 @@ import {
   toRecord,
   toText,
   toTitle,
-} from "sessarc";
+} from "sessarc/adapter";
 import { toEvents, toSummary, virtualProjectOf } from "./events.ts";
 import { createObjectLog } from "./oplog.ts";
 

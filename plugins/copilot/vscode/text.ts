@@ -1,5 +1,5 @@
 /** Texts of VS Code chats: markdown objects, references, and the rendered trees of tool results. */
-import { isRecord, type JsonRecord, toItems, toJsonText, toRecord, toText } from "sessarc";
+import { isRecord, type JsonRecord, toItems, toJsonText, toRecord, toText } from "sessarc/adapter";
 
 const DEPTH = 200;
 

@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { AdapterEnv } from "sessarc";
+import type { AdapterEnv } from "sessarc/adapter";
 
 export interface CursorOptions {
   /**

@@ -9,7 +9,7 @@ import {
   toJson,
   toList,
   toText,
-} from "sessarc";
+} from "sessarc/adapter";
 import { blob, type Chat, decodeNode } from "../stores/chat.ts";
 import { type Builder, createBuilder } from "./conversation.ts";
 import { toPrompt, workspaceIn } from "./text.ts";

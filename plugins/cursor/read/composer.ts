@@ -9,7 +9,7 @@ import {
   toList,
   toRecord,
   toText,
-} from "sessarc";
+} from "sessarc/adapter";
 import { bubbleTexts, hasKeys } from "../stores/global.ts";
 import type { Conversation } from "../stores/types.ts";
 import { type Builder, createBuilder } from "./conversation.ts";

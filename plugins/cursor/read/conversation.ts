@@ -14,7 +14,7 @@ import {
   toNumber,
   toRecord,
   toText,
-} from "sessarc";
+} from "sessarc/adapter";
 import { type Conversation, parseJson, toMs } from "../stores/types.ts";
 
 export interface Builder {

@@ -11,7 +11,7 @@ import {
   type SessionSummary,
   type SqliteFile,
   sqliteVersion,
-} from "sessarc";
+} from "sessarc/adapter";
 import { folderOfMd5, folderOfPaths } from "../find/folders.ts";
 import { globalBeside } from "../find/places.ts";
 import { isFile } from "../find/store.ts";

@@ -1,5 +1,5 @@
 /** A legacy tab: its bubbles stand in the window's own database. */
-import { type Draft, type JsonRecord, type SessionSummary, toList } from "sessarc";
+import { type Draft, type JsonRecord, type SessionSummary, toList } from "sessarc/adapter";
 import { toConversation } from "../stores/workspace.ts";
 import { type Builder, createBuilder } from "./conversation.ts";
 

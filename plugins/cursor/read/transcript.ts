@@ -14,7 +14,7 @@ import {
   toNumber,
   toRecord,
   toText,
-} from "sessarc";
+} from "sessarc/adapter";
 import type { Conversation } from "../stores/types.ts";
 import { toPrompt } from "./text.ts";
 

@@ -1,5 +1,5 @@
 /** The command line's chats (`~/.cursor/chats/<md5 of the folder>/<agent>/store.db`): a tree of content-addressed blobs per chat. */
-import { type JsonRecord, parseRecord, type SqliteFile, toText } from "sessarc";
+import { type JsonRecord, parseRecord, type SqliteFile, toText } from "sessarc/adapter";
 import { type Conversation, toMs } from "./types.ts";
 import { pathOfUri } from "./uri.ts";
 

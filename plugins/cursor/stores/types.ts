@@ -1,5 +1,5 @@
 /** What Cursor stores, as far as it is read. */
-import { toNumber } from "sessarc";
+import { toNumber } from "sessarc/adapter";
 
 /** One conversation's own data, from whichever place holds it. Times are ms since the epoch. */
 export interface Conversation {
