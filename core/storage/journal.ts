@@ -99,7 +99,9 @@ export function createJournal({ path, calls, head: initial, ...options }: Journa
     },
     async restart(head, from) {
       if (broken) throw broken;
-      const rest = from < bytes ? (await readFile(path)).subarray(from, bytes) : Buffer.alloc(0);
+      // Where there was no journal yet it began at 0, before a head that is no part of what is kept.
+      const start = Math.max(from, HEAD);
+      const rest = start < bytes ? (await readFile(path)).subarray(start, bytes) : Buffer.alloc(0);
       const before = await inode(path);
       try {
         await writeFileAtomic(path, Buffer.concat([encodeHead(head), rest]), { calls });

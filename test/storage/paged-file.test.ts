@@ -41,6 +41,18 @@ async function fill(): Promise<void> {
   await db.close();
 }
 
+/** Does `work` when the next file is opened for writing: the snapshot that is being taken. */
+function openDuring(work: () => Promise<unknown>, when = () => true): DiskCalls["open"] {
+  let done = false;
+  return async (...args) => {
+    if (!done && when()) {
+      done = true;
+      await work();
+    }
+    return disk.open(...args);
+  };
+}
+
 async function harm(at: number): Promise<void> {
   const file = await open(snapshot(), "r+");
   const byte = Buffer.alloc(1);
@@ -105,17 +117,15 @@ it("any reads, writes, snapshots and restarts give what a plain map gives", asyn
 
 it("a snapshot holds one moment, whatever is written meanwhile, and a copy of the folder opens", async () => {
   await fill();
-  let meanwhile: (() => Promise<unknown>) | undefined;
-  const open: DiskCalls["open"] = async (...args) => {
-    const work = meanwhile;
-    meanwhile = undefined;
-    await work?.();
-    return disk.open(...args);
-  };
+  let ready = false;
+  const open = openDuring(
+    () => db.run("update t set text = 'after'"),
+    () => ready,
+  );
   const db = openDatabase({ dir, blocks: LARGE, calls: { ...disk, open }, onNotice: () => {} });
   onTestFinished(() => db.close());
   await db.run("update t set text = 'before'");
-  meanwhile = () => db.run("update t set text = 'after'");
+  ready = true;
   await db.flush();
   expect(await db.all("select distinct text from t")).toEqual([{ text: "after" }]);
   for (const [copy, names, text] of [
@@ -153,18 +163,28 @@ describe("damage", () => {
   });
 });
 
-it("an archive of before, without checksums of blocks, is read whole once and written anew", async () => {
-  await fill();
-  const old = openIt({ from: Number.POSITIVE_INFINITY });
-  await old.run("update t set text = 'old' where n < 100");
-  await old.close();
-  expect(openSource(snapshot())).toBeUndefined();
-  const db = openIt();
-  expect(await db.get("select count(*) as n from t where text = 'old'")).toEqual({ n: 100 });
-  await db.close();
-  await expect(checkSnapshot(snapshot())).resolves.toBeUndefined();
-  expect(openSource(snapshot())?.source.size).toBeGreaterThan(BLOCK);
-});
+it.each(["with a journal", "without one"])(
+  "an archive of before, %s, is read whole once and written anew",
+  async (journal) => {
+    await fill();
+    const old = openIt({ from: Number.POSITIVE_INFINITY });
+    await old.run("update t set text = 'old' where n < 100");
+    await old.close();
+    expect(openSource(snapshot())).toBeUndefined();
+    if (journal === "without one") await rm(join(dir, "catalog.journal"));
+    const writing = openDuring(() => db.run("insert into t values (1000, 'new')"));
+    const db = openDatabase({ dir, blocks: LARGE, calls: { ...disk, open: writing }, onNotice: () => {} });
+    await db.flush();
+    expect(await db.get("select count(*) as n from t where text = 'old'")).toEqual({ n: 100 });
+    const copy = join(dir, "copy");
+    await mkdir(copy);
+    for (const name of ["catalog.db", "catalog.journal"]) await copyFile(join(dir, name), join(copy, name));
+    expect(await openIt(LARGE, copy).get("select text from t where n = 1000")).toEqual({ text: "new" });
+    await db.close();
+    await expect(checkSnapshot(snapshot())).resolves.toBeUndefined();
+    expect(openSource(snapshot())?.source.size).toBeGreaterThan(BLOCK);
+  },
+);
 
 it("holds no more than it may of what was not changed", async () => {
   await fill();
