@@ -42,6 +42,7 @@ export * from "./utils/outside-file.ts";
 export { isInside, resolveInside } from "./utils/path.ts";
 export { createRing, type Ring } from "./utils/ring.ts";
 export { nextSlice, Slices } from "./utils/slices.ts";
+export { sortInSlices } from "./utils/sort.ts";
 export { keepTomlComments } from "./utils/toml-comments.ts";
 export { VERSION } from "./utils/version.ts";
 export type { Pool, PoolTask } from "./workers/pool.ts";

@@ -39,7 +39,15 @@ export {
   toToolInput,
 } from "../utils/json.ts";
 export { parseDocument } from "../utils/json-document.ts";
-export { bytesAt, isStartOf, isUnreadable, listFolder, readFolder, takeClosed } from "../utils/log-files.ts";
+export {
+  bytesAt,
+  isStartOf,
+  isUnreadable,
+  listFolder,
+  readFolder,
+  readFolderInSlices,
+  takeClosed,
+} from "../utils/log-files.ts";
 export { openRegular, openRegularSync, readRegular, readRegularSync } from "../utils/regular.ts";
 export { countUnknown, nearest, toTitle } from "../utils/text.ts";
 export { earliest, isBefore, latest, msToIso, type Span, toIso, widen } from "../utils/time.ts";

@@ -1,9 +1,11 @@
 /** Looking at other programs' log folders: read-only, bounded, and quiet about what is gone or closed to us. */
-import { closeSync, type Dirent, readdirSync, readSync } from "node:fs";
+import { closeSync, type Dirent, opendirSync, readdirSync, readSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { sep } from "node:path";
 import { codeOf, isGone } from "./gone.ts";
 import { openRegularSync } from "./regular.ts";
+import { Slices } from "./slices.ts";
+import { sortInSlices } from "./sort.ts";
 
 const PROBE = 64 * 1024;
 const CLOSED = new Set(["EACCES", "EPERM", "ELOOP", "EISDIR", "EFTYPE"]);
@@ -38,6 +40,30 @@ export function readFolder(dir: string): Dirent[] {
   } catch (error) {
     return nothing(dir, error);
   }
+}
+
+/** Entries asked of the system at once. */
+const AT_ONCE = 512;
+
+/** The same in slices: a folder may hold any number of logs. */
+export async function readFolderInSlices(dir: string): Promise<Dirent[]> {
+  const entries: Dirent[] = [];
+  const slices = new Slices();
+  try {
+    // At once and not by another thread: most folders are small, and there are many.
+    const folder = opendirSync(dir, { bufferSize: AT_ONCE });
+    try {
+      for (let entry = folder.readSync(); entry; entry = folder.readSync()) {
+        entries.push(entry);
+        if (entries.length % AT_ONCE === 0 && slices.due) await slices.turn();
+      }
+    } finally {
+      folder.closeSync();
+    }
+  } catch (error) {
+    return nothing(dir, error);
+  }
+  return sortInSlices(entries, (a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** The same without holding others up, in the order of the system. */

@@ -10,6 +10,7 @@ import { checkRetention, createRetentionGuard } from "./places/retention.ts";
 import { backupRoute } from "./routes/backup.ts";
 import { importRoutes } from "./routes/import.ts";
 import { projectRoutes } from "./routes/projects.ts";
+import { scan } from "./routes/scan.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { sourceRoutes } from "./routes/sources.ts";
@@ -19,12 +20,14 @@ export type { Cost, EarlierText, Project, Session, SessionFacts, SessionRow, Slo
 export type { FollowFrame, SessionOutcome } from "./import/bulletin.ts";
 export type { ImportFrame, ImportReport, Progress } from "./import/report.ts";
 export type { RetentionReport } from "./places/retention.ts";
-export type { ScannedProject, ScannedSession } from "./routes/import.ts";
 export type { Message } from "./routes/messages.ts";
+export type { ScanFrame } from "./routes/scan.ts";
+export type { ScannedProject, ScannedSession } from "./routes/scanned.ts";
 export type { SearchResult } from "./routes/search.ts";
 export type { Match } from "./search/match.ts";
 
 export const routes = [
+  scan,
   ...importRoutes,
   ...sourceRoutes,
   ...projectRoutes,

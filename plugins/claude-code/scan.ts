@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { join, sep } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { bytesAt, isStartOf, isUnreadable, readFolder, type SessionRef } from "sessarc/adapter";
+import { bytesAt, isStartOf, isUnreadable, readFolderInSlices, type SessionRef } from "sessarc/adapter";
 import { isUuid, stemOf } from "./parse.ts";
 
 /** Entries handled before other work gets its turn: about 5 ms. */
@@ -33,7 +33,7 @@ export async function* scanProjects(root: string): AsyncGenerator<SessionRef> {
   const agents: Found[] = [];
   let entries = 0;
   const walk = async (dir: string, folders: string[], linked: boolean): Promise<void> => {
-    const list = readFolder(dir);
+    const list = await readFolderInSlices(dir);
     const names = new Set(list.map((entry) => entry.name));
     for (const entry of list) {
       if (++entries % SLICE === 0) await nextTurn();
@@ -61,14 +61,14 @@ export async function* scanProjects(root: string): AsyncGenerator<SessionRef> {
     }
   };
   const seen = new Set<string>();
-  for (const entry of readFolder(root)) {
+  for (const entry of await readFolderInSlices(root)) {
     const path = join(root, entry.name);
     if (!entry.isDirectory() && !entry.isSymbolicLink()) continue;
     const real = realFolder(path);
     // The real folder comes first, so that a link to it inside the root adds nothing.
     if (real && !entry.isSymbolicLink()) seen.add(real);
   }
-  for (const entry of readFolder(root)) {
+  for (const entry of await readFolderInSlices(root)) {
     const path = join(root, entry.name);
     if (entry.isDirectory()) await walk(path, [entry.name], false);
     if (!entry.isSymbolicLink()) continue;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { bytesAt, isRecord, isStartOf, readFolder, readLines, type SessionRef, toText } from "sessarc/adapter";
+import { bytesAt, isRecord, isStartOf, readFolderInSlices, readLines, type SessionRef, toText } from "sessarc/adapter";
 
 /** Entries handled before other work gets its turn: about 5 ms. */
 const SLICE = 400;
@@ -26,7 +26,7 @@ export async function* scanRollouts(root: string, heads: HeadCache): AsyncGenera
   const files: Found[] = [];
   let entries = 0;
   const walk = async (dir: string, depth: number): Promise<void> => {
-    const list = readFolder(dir);
+    const list = await readFolderInSlices(dir);
     const names = new Set(list.map((entry) => entry.name));
     for (const entry of list) {
       if (++entries % SLICE === 0) await nextTurn();

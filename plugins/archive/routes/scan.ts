@@ -1,0 +1,80 @@
+/** GET /scan: what can be imported, by project; told as it is found out where that takes long. */
+import { defineRoute, eventsResponse, Slices } from "sessarc";
+import * as v from "valibot";
+import type { ToolScan } from "../places/scan.ts";
+import { describeLogs, type ScannedProject, type ScannedSession, toProjects } from "./scanned.ts";
+
+/** Frames of the same as events: the tools at once, then sessions as they are looked at, each with its project. */
+export type ScanFrame =
+  | { type: "tools"; tools: ToolScan[]; sessions: number }
+  | { type: "sessions"; sessions: (ScannedSession & { project: Omit<ScannedProject, "sessions" | "tools"> })[] }
+  | { type: "done" };
+
+/** More sessions than this are not put into one text in one go. */
+const AT_ONCE = 1_000;
+
+export const scan = defineRoute({
+  method: "GET",
+  path: "/scan",
+  summary: "What can be imported, by project; with `Accept: text/event-stream` as it is found out",
+  query: v.object({
+    tool: v.optional(v.string()),
+    /** `0`: what the tools have and no more. Which project a log belongs to takes a look into each that is not imported yet. */
+    projects: v.optional(v.picklist(["0", "1"])),
+  }),
+  handler: async ({ kernel, query, event }): Promise<{ tools: ToolScan[]; projects: ScannedProject[] } | Response> => {
+    const result = await kernel.inject("archive").importer.scan();
+    const tools = result.tools.filter((tool) => query.tool === undefined || tool.tool === query.tool);
+    const found = [...result.found.values()].filter((one) => query.tool === undefined || one.ref.tool === query.tool);
+    const looked = describeLogs(kernel, query.projects === "0" ? [] : found);
+    if (event.req.headers.get("accept")?.includes("text/event-stream")) {
+      return eventsResponse(streamOf(framesOf(tools, found.length, looked)));
+    }
+    const projects = await toProjects(looked);
+    if (found.length <= AT_ONCE || query.projects === "0") return { tools, projects };
+    return new Response(streamOf(pieces(tools, projects)), {
+      headers: { "content-type": "application/json; charset=utf-8" },
+    });
+  },
+});
+
+type Looked = ReturnType<typeof describeLogs>;
+
+async function* framesOf(tools: ToolScan[], sessions: number, looked: Looked): AsyncGenerator<string> {
+  const frame = (one: ScanFrame) => `data: ${JSON.stringify(one)}\n\n`;
+  yield frame({ type: "tools", tools, sessions });
+  for await (const batch of looked)
+    yield frame({ type: "sessions", sessions: batch.map(({ project, session }) => ({ ...session, project })) });
+  yield frame({ type: "done" });
+}
+
+/** The answer as JSON, a few hundred sessions at a time. */
+async function* pieces(tools: ToolScan[], projects: ScannedProject[]): AsyncGenerator<string> {
+  const slices = new Slices();
+  yield `{"tools":${JSON.stringify(tools)},"projects":[`;
+  for (const [n, { sessions, ...project }] of projects.entries()) {
+    yield `${n ? "," : ""}${JSON.stringify(project).slice(0, -1)},"sessions":[`;
+    for (let i = 0; i < sessions.length; i += AT_ONCE) {
+      const some = JSON.stringify(sessions.slice(i, i + AT_ONCE));
+      yield `${i ? "," : ""}${some.slice(1, -1)}`;
+      if (slices.due) await slices.turn();
+    }
+    yield "]}";
+  }
+  yield "]}";
+}
+
+/** Made as it is read. */
+function streamOf(texts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await texts.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await texts.return(undefined);
+    },
+  });
+}
