@@ -1,4 +1,6 @@
 /** The service and the plugins as JavaScript in dist/. */
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
 import { entries, here, isExternal } from "./entries.ts";
 
@@ -20,6 +22,10 @@ for (const name of ["client", "server"]) {
 UNUSED["../validation/ajv-provider.js"] = "export class AjvJsonSchemaValidator {}";
 
 const CORE = ["core/index.ts", "core/cli/main.ts", "core/cli/io.ts"].map(here);
+/** What every kernel loads once it opens an archive. */
+const OPENING = ["http/call.ts", "storage/index.ts", "storage/lock.ts", "storage/migrate.ts", "storage/recover.ts"].map(
+  (name) => here(`core/${name}`),
+);
 const NAMES = { function: true, class: true };
 
 /** Answers the files whose code is in the bundles. */
@@ -43,11 +49,40 @@ export async function bundle(): Promise<readonly string[]> {
     // Half a megabyte less. Names and lines stay: a stack trace says where it was, and Node prints one line, not the file.
     minify: { compress: { keepNames: NAMES }, mangle: { keepNames: NAMES }, codegen: { removeWhitespace: false } },
     // One file for what every command needs: Node takes about a millisecond for each file it loads.
-    codeSplitting: { groups: [{ name: "core", test: (id) => CORE.includes(id) }] },
+    codeSplitting: {
+      groups: [
+        { name: "core", test: (id) => CORE.includes(id), priority: 2 },
+        { name: "opening", test: (id) => OPENING.includes(id), priority: 1 },
+      ],
+    },
   });
   await build.close();
   const chunks = output.filter((file) => file.type === "chunk");
+  await passBy(chunks.map((chunk) => chunk.fileName));
   return chunks.flatMap((chunk) => chunk.moduleIds.filter((id) => (chunk.modules[id]?.renderedLength ?? 0) > 0));
+}
+
+/**
+ * A module that is loaded by `await import()` and stands in a file with others gets one of its own that only passes its names on. Whoever
+ * imports that imports the other at once: on a start these are ten files.
+ */
+async function passBy(files: readonly string[]): Promise<void> {
+  const texts = new Map<string, string>();
+  for (const file of files) texts.set(file, await readFile(here(`dist/${file}`), "utf8"));
+  for (const [file, text] of texts) {
+    const [, names, target] = /^export \{ ([^}]+) \} from "\.\/([^"]+)";\s*$/.exec(text) ?? [];
+    if (!file.startsWith("chunks/") || !names || !target) continue;
+    const members = names.split(", ").map((name) => name.split(" as "));
+    const picked = members.map(([inner, outer = inner]) => `${outer}: n.${inner}`).join(", ");
+    const mentioned = [...texts].filter(([, other]) => other.includes(`/${basename(file)}"`));
+    const written = new RegExp(`import\\("([^"]*/)${basename(file).replace(".", "\\.")}"\\)`, "g");
+    for (const [importer, other] of mentioned)
+      texts.set(importer, other.replace(written, `import("$1${target}").then((n) => ({ ${picked} }))`));
+    if (mentioned.some(([importer]) => texts.get(importer)?.includes(`/${basename(file)}"`))) continue;
+    texts.delete(file);
+    await rm(here(`dist/${file}`));
+  }
+  for (const [file, text] of texts) await writeFile(here(`dist/${file}`), text);
 }
 
 /** Modules by the name they are imported by, with what stands in their place. */
