@@ -1,4 +1,5 @@
 /** The archive as other plugins see it: service "archive". */
+import { join } from "node:path";
 import {
   type Adapter,
   type Chunk,
@@ -99,7 +100,11 @@ export function createArchive(kernel: Kernel): Archive {
   const resolver = createResolver(db, async (path) => (await neighbour("git")?.identity(path)) ?? { kind: "folder" });
   const readers = new Readers((error) => kernel.notify("listener:failed", error, { hook: "transcripts" }));
   const damage = new Damage(kernel, () => archive.importer);
-  const index = new SearchIndex(db, transcripts, readers, changes, counterOf(kernel), (id) => damage.found(id));
+  const index = new SearchIndex(db, transcripts, readers, changes, counterOf(kernel), (id) => damage.found(id), {
+    folder: join(kernel.storage.dataDir, "index"),
+    readOnly: kernel.storage.readOnly,
+    onError: (error) => void kernel.notify("listener:failed", error, { hook: "search" }),
+  });
   /** From the row as it was read, or, where that was replaced before the first message, as it is now. */
   async function* reading<T>(
     row: Pick<SessionRow, "id" | "parts">,

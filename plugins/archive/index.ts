@@ -46,7 +46,7 @@ export default definePlugin({
     kernel.provide("archive", archive);
     kernel.onClose(async () => {
       await archive.importer.idle();
-      archive.index.close();
+      await archive.index.close();
       await archive.readers.close();
     });
     const retention = createRetentionGuard(kernel);

@@ -32,7 +32,11 @@ function byJobs(t: TestKernel): SearchIndex {
   if (!counter) throw new Error("no workers");
   const changes = new Changes();
   const small: typeof counter = (query) => ({ ...counter(query), chunks: 1 });
-  return new SearchIndex(kernel.storage.db, kernel.storage.transcripts, readers, changes, small, () => {});
+  return new SearchIndex(kernel.storage.db, kernel.storage.transcripts, readers, changes, small, () => {}, {
+    folder: undefined,
+    readOnly: true,
+    onError: () => {},
+  });
 }
 
 it("a total by jobs is that of the service: earlier texts, filters, every script, what is damaged", async () => {

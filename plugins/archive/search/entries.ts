@@ -1,9 +1,12 @@
 /** The sessions a search goes through, with directories and signatures of their texts as far as they were read. */
+import { createHash } from "node:crypto";
 import { type Database, type PartIndex, Slices, type TranscriptPart, type Transcripts } from "sessarc";
 import type { Changes } from "../catalogue/changes.ts";
 import { isDamage } from "../catalogue/damage.ts";
 import { type EarlierRow, partsOf } from "../catalogue/types.ts";
 import type { EarlierOf } from "./candidate.ts";
+import type { ColumnFile, Columns } from "./columns.ts";
+import type { Shelf } from "./shelf.ts";
 
 export interface Entry {
   id: string;
@@ -16,6 +19,10 @@ export interface Entry {
   texts: Text[];
   /** Changes with `texts`. */
   packed: string;
+  /** The same in 8 bytes, as hex. */
+  key: string;
+  /** Where its signatures stand turned around, as far as they do. */
+  columns: Columns | undefined;
   index: TextPart[] | undefined;
   /** Some of it could not be read. */
   damaged: boolean;
@@ -57,11 +64,16 @@ export class Entries {
   #bytes = 0;
   #readAt = -1;
   #reading: Promise<void> | undefined;
+  readonly #shelf: Shelf;
+  /** Of the list that was last looked through for what stands in no columns. */
+  #tidiedAt = -1;
+  #tidying: Promise<void> | undefined;
 
-  constructor(db: Database, transcripts: Transcripts, changes: Changes) {
+  constructor(db: Database, transcripts: Transcripts, changes: Changes, shelf: Shelf) {
     this.#db = db;
     this.#transcripts = transcripts;
     this.#changes = changes;
+    this.#shelf = shelf;
   }
 
   /** All of them as they are now, newest first; only what changed since the last call is read. One read for those who ask at once. */
@@ -86,6 +98,61 @@ export class Entries {
   /** The same for one session, which keeps it where there is room. */
   async indexOf(entry: Entry): Promise<TextPart[]> {
     if (entry.index) return entry.index;
+    const index = await this.#readIndex(entry);
+    if (this.#bytes < INDEX_BYTES) {
+      entry.index = index;
+      this.#keep(entry);
+    }
+    return index;
+  }
+
+  /** A row of it cannot be read. */
+  drop(file: ColumnFile): void {
+    this.#shelf.drop(file);
+    this.#tidiedAt = -1;
+  }
+
+  /**
+   * Turns around the signatures of sessions that stand in no columns, once there are enough of them, and lets go of those in memory. One run
+   * at a time; resolves when it is done.
+   */
+  tidy(): Promise<void> {
+    if (this.#tidiedAt === this.#readAt) return this.#tidying ?? Promise.resolve();
+    this.#tidying ??= this.#tidy().finally(() => {
+      this.#tidying = undefined;
+    });
+    return this.#tidying;
+  }
+
+  /** The run under way has ended. */
+  get tidied(): Promise<void> {
+    return this.#tidying ?? Promise.resolve();
+  }
+
+  async #tidy(): Promise<void> {
+    this.#tidiedAt = this.#readAt;
+    const list = this.#list;
+    const missing = list.filter((entry) => !isPlaced(entry));
+    const signatures = async (entry: Entry) => {
+      const index = entry.index ?? (await this.#readIndex(entry));
+      if (entry.damaged) return undefined;
+      return index.flatMap(({ chunks, sidecars }) =>
+        chunks.map(({ sidecar: [start, length] }) => sidecars.subarray(start, start + length)),
+      );
+    };
+    await this.#shelf.tidy(
+      () => new Set(list.map(({ key }) => key)),
+      missing.map((entry) => ({ key: entry.key, chunks: chunksIn(entry), signatures: () => signatures(entry) })),
+    );
+    for (const entry of missing) {
+      entry.columns = this.#shelf.placeOf(entry.key);
+      if (!entry.columns || !entry.index) continue;
+      this.#forget(entry);
+      entry.index = undefined;
+    }
+  }
+
+  async #readIndex(entry: Entry): Promise<TextPart[]> {
     const parts = entry.texts.flatMap(({ parts, earlier }) => parts.map((part) => ({ part, earlier })));
     const index: TextPart[] = [];
     for (const { part, earlier } of parts) {
@@ -95,10 +162,6 @@ export class Entries {
         if (!isDamage(error)) throw error;
         entry.damaged = true;
       }
-    }
-    if (this.#bytes < INDEX_BYTES) {
-      entry.index = index;
-      this.#keep(entry);
     }
     return index;
   }
@@ -116,6 +179,7 @@ export class Entries {
   async #read(): Promise<void> {
     const { generation } = this.#changes;
     const changed = this.#changes.since(this.#readAt);
+    await this.#shelf.open();
     const known = new Map<string, Entry>();
     for (const entry of this.#list) if (!changed || changed.has(entry.id)) known.set(entry.id, entry);
     const read: Entry[] = [];
@@ -124,7 +188,11 @@ export class Entries {
     for await (const { rows, texts } of pages) {
       const earlier = new Map<string, EarlierRow[]>();
       for (const text of texts) earlier.set(text.session_id, [...(earlier.get(text.session_id) ?? []), text]);
-      for (const row of rows) read.push(toEntry(row, earlier.get(row.id) ?? [], known.get(row.id)));
+      for (const row of rows) {
+        const entry = toEntry(row, earlier.get(row.id) ?? [], known.get(row.id));
+        entry.columns ??= this.#shelf.placeOf(entry.key);
+        read.push(entry);
+      }
       if (slices.due) await slices.turn();
     }
     for (const old of known.values()) this.#forget(old);
@@ -170,6 +238,12 @@ export class Entries {
   }
 }
 
+/** Chunks of a session whose directory was not read, about: it decides when, not what. */
+const chunksIn = ({ texts }: Entry) =>
+  texts.reduce((sum, { parts }) => parts.reduce((all, part) => all + 1 + Math.floor(part.bytes / 24_000), sum), 0);
+
+export const isPlaced = ({ columns }: Entry) => columns !== undefined && !columns.file.closed;
+
 const bytesOf = ({ index }: Entry) => index?.reduce((sum, { sidecars }) => sum + sidecars.length, 0) ?? 0;
 
 const newestFirst = (a: Entry, b: Entry) => b.sortAt - a.sortAt || (a.id < b.id ? -1 : 1);
@@ -204,6 +278,8 @@ function toEntry(row: Row, earlier: readonly EarlierRow[], old: Entry | undefine
     endMs: row.ended_at === null ? null : Date.parse(row.ended_at),
     errors: row.error_count,
     packed,
+    key: same?.key ?? createHash("sha256").update(`${row.id}\n${packed}`).digest("hex").slice(0, 16),
+    columns: same && isPlaced(same) ? same.columns : undefined,
     texts: same?.texts ?? [
       { parts: partsOf(row) },
       ...earlier.map((text) => ({

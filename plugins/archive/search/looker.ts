@@ -3,6 +3,7 @@ import { type Chunk, Slices } from "sessarc";
 import { isDamage } from "../catalogue/damage.ts";
 import type { ChunkCache } from "./cache.ts";
 import { type Candidate, counts, overlaps } from "./candidate.ts";
+import { type ColumnFile, countIn } from "./columns.ts";
 import type { Entries, Entry, TextPart } from "./entries.ts";
 import { type CompiledQuery, matchChunk } from "./match.ts";
 import type { Query } from "./query.ts";
@@ -34,6 +35,8 @@ export class Looker {
   /** Chunks that held the word by their bytes, and that did not. */
   #held = 0;
   #lacked = 0;
+  /** By file of columns: chunks that may hold the query; undefined where it could not be read. */
+  readonly #having = new Map<ColumnFile, Uint8Array | undefined>();
 
   constructor(entries: Entries, cache: ChunkCache, compiled: CompiledQuery) {
     this.#entries = entries;
@@ -41,11 +44,36 @@ export class Looker {
     this.#compiled = compiled;
   }
 
+  /** That nothing of it can hold the query, told without reading anything of its own: some 30 ns. */
+  rulesOut(entry: Entry): boolean {
+    if (this.#passing(entry) !== 0) return false;
+    this.stats.chunks += entry.columns?.count ?? 0;
+    return true;
+  }
+
+  /** How many of its chunks have all groups of five letters; undefined where no columns tell. */
+  #passing({ columns }: Entry): number | undefined {
+    const { fives } = this.#compiled.grams;
+    if (!columns || fives.length === 0) return undefined;
+    const { file } = columns;
+    if (!this.#having.has(file)) {
+      try {
+        this.#having.set(file, file.having(fives));
+      } catch {
+        // Its sessions are looked at one by one, and it is made again.
+        this.#having.set(file, undefined);
+        this.#entries.drop(file);
+      }
+    }
+    const bits = this.#having.get(file);
+    return bits && countIn(bits, columns);
+  }
+
   /** Chunks of `wanted[at]` that may hold the query; directories of the next few sessions are read along where they are missing. */
   async candidates(wanted: readonly Entry[], at: number): Promise<Candidate[]> {
     const entry = wanted[at] as Entry;
     if (!entry.index) {
-      const missing = wanted.slice(at, at + AHEAD).filter(({ index }) => index === undefined);
+      const missing = wanted.slice(at, at + AHEAD).filter((one) => one.index === undefined && this.#passing(one) !== 0);
       await this.#entries.load(missing, this.slices);
     }
     return this.#candidatesIn(entry.index ?? (await this.#entries.indexOf(entry)));
@@ -56,9 +84,11 @@ export class Looker {
     const before = { ...this.stats };
     let count = 0;
     for (let i = at; i < wanted.length && count <= most; i++) {
-      const { index } = wanted[i] as Entry;
-      if (!index) return undefined;
-      count += this.#candidatesIn(index).length;
+      const entry = wanted[i] as Entry;
+      const passing = this.#passing(entry);
+      if (passing === 0) continue;
+      if (!entry.index && passing === undefined) return undefined;
+      count += entry.index ? this.#candidatesIn(entry.index).length : (passing ?? 0);
     }
     Object.assign(this.stats, before);
     return count;

@@ -8,6 +8,7 @@ import { Entries, type Entry } from "./entries.ts";
 import { Looker, type Scope, type SearchStats } from "./looker.ts";
 import { type CompiledQuery, compile, type Match, toMatch } from "./match.ts";
 import type { Query } from "./query.ts";
+import { Shelf, type ShelfOptions } from "./shelf.ts";
 import { type Counter, countAll, type KnownCounts, type TotalAnswer, type TotalProgress } from "./total.ts";
 
 export interface SearchRequest extends Scope {
@@ -61,6 +62,8 @@ const AHEAD = 4;
 const COUNTED_CHUNKS = 8;
 /** Chunks looked at behind a full page, so that its total is right: about 20 ms. */
 const COUNTED_BEHIND = 60;
+/** Sessions ruled out between two looks at the clock. */
+const LOOK = 1_024;
 
 export class SearchIndex {
   readonly #entries: Entries;
@@ -70,6 +73,8 @@ export class SearchIndex {
   readonly #onDamage: (id: string) => void;
   /** What the last totals counted, by their words and filters of messages. */
   readonly #known = new BoundedMap<string, KnownCounts>(KNOWN);
+  readonly #onError: (error: unknown) => void;
+  readonly #shelf: Shelf;
 
   /** `counter`: counts in workers, where there are any. `onDamage`: told the session whose transcript could not be read. */
   constructor(
@@ -79,16 +84,32 @@ export class SearchIndex {
     changes: Changes,
     counter: ((query: Query) => Counter) | undefined,
     onDamage: (id: string) => void,
+    shelf: ShelfOptions & { onError: (error: unknown) => void },
   ) {
     this.#readers = readers;
     this.#counter = counter;
     this.#onDamage = onDamage;
-    this.#entries = new Entries(db, transcripts, changes);
+    this.#shelf = new Shelf(shelf);
+    this.#onError = shelf.onError;
+    this.#entries = new Entries(db, transcripts, changes, this.#shelf);
     this.#cache = new ChunkCache(transcripts);
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#cache.clear();
+    this.#shelf.close();
+    // Whatever it runs into now is nobody's concern: it sees that it is over at its next step.
+    await this.#entries.tidied.catch(() => {});
+  }
+
+  /** Chunks of a file of columns, at least and at most; for tests. */
+  keepFrom(least: number, most: number): void {
+    this.#shelf.keepFrom(least, most);
+  }
+
+  /** Has the signatures turned around as far as they are enough for it. Every search starts it; who waits for it knows when it is done. */
+  tidy(): Promise<void> {
+    return this.#entries.tidy();
   }
 
   /**
@@ -120,6 +141,7 @@ export class SearchIndex {
       return await work();
     } finally {
       end();
+      this.tidy().catch(this.#onError);
     }
   }
 
@@ -145,6 +167,10 @@ export class SearchIndex {
 
     for (let i = 0; i < wanted.length; i++) {
       const entry = wanted[i] as Entry;
+      if (looker.rulesOut(entry)) {
+        if (i % LOOK === 0 && slices.due) await slices.turn();
+        continue;
+      }
       request.signal?.throwIfAborted();
       if (results.length > 0 && performance.now() - started > request.budgetMs) {
         complete = false;
@@ -190,6 +216,7 @@ async function countRest(looker: Looker, wanted: readonly Entry[], from: number)
   if (chunks === undefined || chunks > COUNTED_BEHIND) return undefined;
   let count = 0;
   for (let i = from; i < wanted.length; i++) {
+    if (looker.rulesOut(wanted[i] as Entry)) continue;
     const candidates = await looker.candidates(wanted, i);
     if (candidates.length > 0 && (await looker.any(wanted[i] as Entry, candidates))) count++;
   }

@@ -220,6 +220,24 @@ export function mayHold(bytes: Uint8Array, start: number, length: number, grams:
   return true;
 }
 
+/** Calls back with each hash of a group of five that the chunk may have, cut to `log2` bits. A signature of nothing may have all. */
+export function fivesOf(bytes: Uint8Array, log2: number, use: (hash: number) => void): void {
+  const first = bytes.length % 5 === 0;
+  const start = first ? 0 : HEAD;
+  const own = first ? 31 - Math.clz32((bytes.length / 5) * 32) : (bytes[1] as number);
+  if (bytes.length === 0) {
+    for (let hash = 0; hash < 1 << log2; hash++) use(hash);
+    return;
+  }
+  for (let i = 0; i < 1 << (own - 3); i++) {
+    for (let rest = bytes[start + i] as number; rest !== 0; rest &= rest - 1) {
+      const hash = i * 8 + 31 - Math.clz32(rest & -rest);
+      if (own >= log2) use(hash >>> (own - log2));
+      else for (let n = 0; n < 1 << (log2 - own); n++) use((hash << (log2 - own)) + n);
+    }
+  }
+}
+
 /** The first version: fives, then a quarter as many bits for all threes. No signature at all: nothing is known. */
 function mayHoldFirst(bytes: Uint8Array, start: number, length: number, grams: Grams): boolean {
   if (length === 0) return true;

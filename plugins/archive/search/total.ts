@@ -94,7 +94,7 @@ export async function countAll(
       const messages = known.get(entry);
       if (messages !== undefined) tally.add(entry, messages);
       else {
-        const candidates = await looker.candidates(wanted, i);
+        const candidates = looker.rulesOut(entry) ? [] : await looker.candidates(wanted, i);
         if (candidates.length === 0) tally.add(entry, 0);
         else job.push({ entry, candidates });
         chunks += candidates.length;

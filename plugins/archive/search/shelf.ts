@@ -1,0 +1,141 @@
+/** The files of columns of an archive: which sessions stand in them, and new ones made when enough sessions do not. */
+import { randomBytes } from "node:crypto";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { isTempName, writeFileAtomic } from "sessarc";
+import { ColumnFile, type Columns, type Signed, turnAround } from "./columns.ts";
+
+const NAME = /^[0-9a-f]{16}\.columns$/;
+/** Chunks of a file. Fewer that stand in none are looked at one by one. */
+const MOST = 4_096;
+const LEAST = 1_024;
+
+export interface ShelfOptions {
+  /** Made when first written to. Undefined: nothing is kept. */
+  folder: string | undefined;
+  readOnly: boolean;
+}
+
+/** A session that stands in no file yet. */
+export interface Unplaced {
+  key: string;
+  /** About. */
+  chunks: number;
+  /** Undefined: it could not be read, or is gone by now. */
+  signatures(): Promise<readonly Uint8Array[] | undefined>;
+}
+
+export class Shelf {
+  readonly #options: ShelfOptions;
+  #least = LEAST;
+  #most = MOST;
+  #files: ColumnFile[] = [];
+  /** Paths of files that are of no use any more. */
+  readonly #dropped: string[] = [];
+  readonly #places = new Map<string, Columns>();
+  #opened: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(options: ShelfOptions) {
+    this.#options = options;
+  }
+
+  /** Finds the files that are there, once. One that is damaged is as good as none: it is made again. */
+  open(): Promise<void> {
+    this.#opened ??= this.#open();
+    return this.#opened;
+  }
+
+  keepFrom(least: number, most: number): void {
+    this.#least = least;
+    this.#most = most;
+  }
+
+  placeOf(key: string): Columns | undefined {
+    return this.#places.get(key);
+  }
+
+  /** Its sessions are looked at one by one from now on. */
+  drop(file: ColumnFile): void {
+    if (file.closed) return;
+    this.#files = this.#files.filter((one) => one !== file);
+    for (const key of file.sessions.keys()) if (this.#places.get(key)?.file === file) this.#places.delete(key);
+    file.close();
+    this.#dropped.push(file.path);
+  }
+
+  /** Makes files of those `missing` where they are enough for one, and removes such of which most is no longer live. */
+  async tidy(liveKeys: () => ReadonlySet<string>, missing: readonly Unplaced[]): Promise<void> {
+    const { folder, readOnly } = this.#options;
+    const [least, most] = [this.#least, this.#most];
+    if (folder === undefined || readOnly) return;
+    await this.#sweep();
+    if (missing.reduce((sum, { chunks }) => sum + chunks, 0) < least) return;
+    const live = liveKeys();
+    for (const file of this.#files) {
+      let chunks = 0;
+      for (const [key, { count }] of file.sessions) if (live.has(key)) chunks += count;
+      if (chunks * 2 < file.chunks) this.drop(file);
+    }
+    await this.#sweep();
+    let batch: Signed[] = [];
+    let chunks = 0;
+    for (const { key, signatures } of missing) {
+      if (this.#closed) return;
+      const own = await signatures();
+      // One that would fill a file alone is quicker to look at by itself.
+      if (!own || own.length > most / 4) continue;
+      batch.push({ key, signatures: own });
+      chunks += own.length;
+      if (chunks < most - most / 4) continue;
+      await this.#write(folder, batch);
+      batch = [];
+      chunks = 0;
+    }
+    if (chunks >= least) await this.#write(folder, batch);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const file of this.#files) file.close();
+    this.#files = [];
+    this.#places.clear();
+  }
+
+  async #sweep(): Promise<void> {
+    for (const path of this.#dropped.splice(0)) await rm(path, { force: true });
+  }
+
+  async #write(folder: string, batch: readonly Signed[]): Promise<void> {
+    const bytes = await turnAround(batch);
+    if (this.#closed) return;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, `${randomBytes(8).toString("hex")}.columns`);
+    await writeFileAtomic(path, bytes);
+    if (!this.#closed) this.#take(new ColumnFile(path));
+  }
+
+  async #open(): Promise<void> {
+    const { folder, readOnly } = this.#options;
+    if (folder === undefined) return;
+    const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return [];
+      throw error;
+    });
+    for (const name of names) {
+      const path = join(folder, name);
+      if (isTempName(name) && !readOnly) await rm(path, { force: true });
+      if (!NAME.test(name)) continue;
+      try {
+        this.#take(new ColumnFile(path));
+      } catch {
+        if (!readOnly) await rm(path, { force: true });
+      }
+    }
+  }
+
+  #take(file: ColumnFile): void {
+    this.#files.push(file);
+    for (const [key, place] of file.sessions) this.#places.set(key, place);
+  }
+}

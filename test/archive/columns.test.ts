@@ -1,0 +1,131 @@
+/** Signatures that were turned around rule out what the signatures themselves rule out, and no more. */
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createTestKernel, type TestKernel } from "sessarc/test";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { ColumnFile, countIn, turnAround } from "../../plugins/archive/search/columns.ts";
+import { gramsOf, mayHold, signatureOf } from "../../plugins/archive/search/signature.ts";
+import { defaultPlugins } from "../../plugins/index.ts";
+
+const SESSIONS = 12;
+let home: string;
+let t: TestKernel;
+let running: TestKernel | undefined;
+let columns: string;
+const uuid = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
+const log = (n: number) => join(home, ".claude/projects/-w-app", `${uuid(n)}.jsonl`);
+const line = (n: number, text: string) =>
+  `${JSON.stringify({
+    type: "user",
+    uuid: `${n} ${text}`,
+    timestamp: new Date(Date.UTC(2026, 9, 1 + n)).toISOString(),
+    cwd: "/w/app",
+    message: { role: "user", content: text },
+  })}\n`;
+
+interface Answer {
+  results: { session: { id: string } }[];
+  stats: { chunks: number; candidates: number; inflated: number };
+  damaged: number;
+}
+const search = (q: string) => t.json<Answer>(`/api/search?q=${encodeURIComponent(q)}`);
+const ids = async (q: string) => (await search(q)).results.map(({ session }) => session.id.slice(-2)).sort();
+/** A kernel whose files of columns hold some chunks. */
+async function startAgain(): Promise<void> {
+  await running?.close();
+  t = await createTestKernel({ plugins: defaultPlugins(), config: { sync: false }, home });
+  running = t;
+  t.kernel.inject("archive").index.keepFrom(4, 8);
+  columns = join(t.kernel.storage.dataDir, "index");
+}
+const tidy = () => t.kernel.inject("archive").index.tidy();
+const files = async () => (await readdir(columns)).map((name) => join(columns, name)).sort();
+const read = () => t.kernel.storage.transcripts.stats.bytesRead;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "sessarc-columns-"));
+  running = undefined;
+  await startAgain();
+  await mkdir(dirname(log(0)), { recursive: true });
+  for (let n = 0; n < SESSIONS; n++) await writeFile(log(n), line(n, `common words, and pineapple${n}x of its own`));
+  await t.send("POST", "/api/import", { all: true });
+});
+
+afterEach(async () => {
+  await t.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+it("hold each chunk of every width, and rule out what is not there", async () => {
+  const texts = Array.from({ length: 40 }, (_, n) =>
+    Array.from({ length: 1 << (n % 14) }, (_, i) => `word${(n * 7919 + i * 104_729) % 99_991}`).join(" "),
+  );
+  const sessions = texts.map((text, n) => ({ key: String(n).padStart(16, "0"), signatures: [signatureOf([text])] }));
+  await mkdir(columns);
+  const path = join(columns, "some");
+  await writeFile(path, await turnAround(sessions));
+  const file = new ColumnFile(path);
+  for (const word of ["word104729", "word7919", "nowhere", ...texts.map((text) => text.split(" ").at(-1) ?? "")]) {
+    const grams = gramsOf([word]);
+    const bits = file.having(grams.fives);
+    for (const { key, signatures } of sessions) {
+      const place = file.sessions.get(key);
+      const [signature] = signatures;
+      if (!place || !signature) throw new Error(`${key} is not in it`);
+      const passes = countIn(bits, place) > 0;
+      if (mayHold(signature, 0, signature.length, { threes: [], fives: grams.fives })) expect(passes).toBe(true);
+      // A set as wide as the rows says exactly the same.
+      else if (signature[1] === 15) expect(passes).toBe(false);
+    }
+  }
+  file.close();
+});
+
+it("answer as before, without reading what they rule out, also after a restart", async () => {
+  const before = [await ids("pineapple3x"), await ids("common"), await ids("pine"), await ids("zyzzogeton")];
+  expect(before).toEqual([["03"], expect.any(Array), expect.any(Array), []]);
+  await tidy();
+  expect(await files()).toHaveLength(2);
+  await startAgain();
+  expect(await ids("zyzzogeton")).toEqual([]);
+  expect(read()).toBe(0);
+  expect((await search("zyzzogeton")).stats).toMatchObject({ chunks: SESSIONS, candidates: 0, inflated: 0 });
+  expect([await ids("pineapple3x"), await ids("common"), await ids("pine"), await ids("zyzzogeton")]).toEqual(before);
+  expect(await t.json("/api/search/total?q=common")).toMatchObject({ sessions: SESSIONS });
+});
+
+it("find what was appended, imported and deleted since, and make room for it", async () => {
+  await search("zyzzogeton");
+  await tidy();
+  const first = await files();
+  for (let n = 0; n < SESSIONS; n++) await appendFile(log(n), line(n, `later quandary${n}x`));
+  await t.send("POST", "/api/sync?wait=1");
+  expect(await ids("quandary5x")).toEqual(["05"]);
+  expect(await ids("pineapple5x")).toEqual(["05"]);
+  await tidy();
+  for (const old of first) expect(await files()).not.toContain(old);
+  expect(await ids("quandary5x")).toEqual(["05"]);
+  await t.send("DELETE", `/api/sessions/claude-code:${uuid(5)}`);
+  expect(await ids("quandary5x")).toEqual([]);
+  expect(await ids("quandary6x")).toEqual(["06"]);
+});
+
+it("that are damaged are looked past, and made again", async () => {
+  await search("zyzzogeton");
+  await tidy();
+  for (const path of await files()) {
+    const bytes = await readFile(path);
+    // Each row has a bit that it should not have or lack.
+    for (let at = 2_000; at < bytes.length; at += 3) bytes[at] = (bytes[at] as number) ^ 1;
+    await writeFile(path, bytes);
+  }
+  expect(await ids("pineapple3x")).toEqual(["03"]);
+  await tidy();
+  await startAgain();
+  expect(await ids("zyzzogeton")).toEqual([]);
+  expect(read()).toBe(0);
+  for (const path of await files()) await writeFile(path, "short");
+  await startAgain();
+  expect(await ids("pineapple3x")).toEqual(["03"]);
+});
