@@ -13,6 +13,8 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     // Tests leave nothing behind in their process: it is kept, which saves loading the whole service for each file.
     isolate: false,
+    // What was transformed is kept from run to run, by its text.
+    experimental: { fsModuleCache: true },
     // Limits end what hangs; no test is to meet one on a busy machine.
     testTimeout: process.env.SESSARC_TEST_LONG === "1" ? 1_800_000 : 300_000,
     hookTimeout: 300_000,

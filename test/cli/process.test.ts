@@ -39,72 +39,45 @@ const getJson = async (service: RunningService, path: string) =>
 const dataDir = (home: string) => join(home, ".local/share/sessarc");
 
 describe("serve", () => {
-  it("prints one line when it answers, and ends in order on Ctrl-C", async () => {
+  it("prints one line when it answers, is found by a second start, keeps its port, and ends in order on Ctrl-C", async () => {
     const home = await emptyHome();
-    const service = await start([], home);
-    expect(service.stdout()).toMatch(/^sessarc ready at http:\/\/127\.0\.0\.1:\d+\/\n$/);
-    expect(await getJson(service, "/projects")).toEqual([]);
-    expect(await service.stop()).toBe(0);
+    const first = await start([], home);
+    expect(first.stdout()).toMatch(/^sessarc ready at http:\/\/127\.0\.0\.1:\d+\/\n$/);
+    expect(await getJson(first, "/projects")).toEqual([]);
+    // A browser is opened only on a terminal, or when told to.
+    await writeFile(join(home, "browser"), `#!/bin/sh\necho "$1" > "${home}/opened"\n`, { mode: 0o755 });
+    const env = { BROWSER: join(home, "browser") };
+    const second = await runCli([], home, env);
+    expect(second).toMatchObject({ code: 0, stderr: "" });
+    expect(second.stdout).toMatch(new RegExp(`^sessarc is already running at ${first.url} \\(pid \\d+\\)\n$`));
+    expect(existsSync(join(home, "opened"))).toBe(false);
+    expect(await runCli(["--open"], home, env)).toMatchObject({ code: 0 });
+    await expect.poll(() => readFile(join(home, "opened"), "utf8").catch(() => "")).toBe(`${first.url}\n`);
+    const other = await runCli(["serve", "--port", new URL(first.url).port], await emptyHome());
+    expect(other.code).toBe(1);
+    expect(other.stderr).toMatch(/^error Port \d+ on 127\.0\.0\.1 is taken\n/);
+    expect(await first.stop()).toBe(0);
     expect(existsSync(join(dataDir(home), "lock.json"))).toBe(false);
   });
 
-  it("finds the first service on a second start and says where it is", async () => {
-    const home = await emptyHome();
-    const first = await start([], home);
-    const second = await runCli([], home);
-    expect(second).toMatchObject({ code: 0, stderr: "" });
-    expect(second.stdout).toMatch(new RegExp(`^sessarc is already running at ${first.url} \\(pid \\d+\\)\n$`));
-  });
-
-  it("opens the browser only on a terminal, or when told to", async () => {
-    const home = await emptyHome();
-    await writeFile(join(home, "browser"), `#!/bin/sh\necho "$1" > "${home}/opened"\n`, { mode: 0o755 });
-    const env = { BROWSER: join(home, "browser") };
-    const service = await start([], home, env);
-    expect(await runCli([], home, env)).toMatchObject({ code: 0 });
-    expect(existsSync(join(home, "opened"))).toBe(false);
-    expect(await runCli(["--open"], home, env)).toMatchObject({ code: 0 });
-    await expect.poll(() => readFile(join(home, "opened"), "utf8").catch(() => "")).toBe(`${service.url}\n`);
-  });
-
-  it("shows sample data of all six tools with --demo and removes it at the end", async () => {
+  it("shows sample data of all six tools with --demo and removes it at the end, also at two signals in a row, as npm sends them", async () => {
     const home = await emptyHome();
     const service = await start(["--demo"], home);
     const { sessions } = (await getJson(service, "/sessions?limit=1000")) as { sessions: { tool: string }[] };
     expect(new Set(sessions.map((session) => session.tool)).size).toBe(6);
-    expect(service.stderr()).toMatch(/^\d+ sample sessions imported; /m);
-    expect((await readdir(home)).filter((name) => name.startsWith("sessarc-demo-"))).toHaveLength(1);
+    void service.stop("SIGINT");
     expect(await service.stop("SIGTERM")).toBe(0);
     expect((await readdir(home)).filter((name) => name.startsWith("sessarc-"))).toEqual([]);
     expect(existsSync(dataDir(home))).toBe(false);
   });
 
-  it("with --or-demo shows sample data only where no tool has logs", async () => {
+  it("with --or-demo shows sample data only where no tool has logs, and tells on a first start what it found", async () => {
     const empty = await start(["--or-demo"], await emptyHome());
     expect(empty.stderr()).toMatch(/^No logs of any assistant were found on this machine/);
     expect(((await getJson(empty, "/sessions")) as { total: number }).total).toBe(20);
     const real = await start(["--or-demo"], await demoHome());
     expect(await getJson(real, "/projects")).toEqual([]);
-  });
-
-  it("tells on a first start what it found", async () => {
-    const service = await start([], await demoHome());
-    await expect.poll(() => service.stderr()).toMatch(/^Found .*Claude Code \d+.* Import them/m);
-  });
-
-  it("takes two signals in a row for one, as npm sends them, and cleans up", async () => {
-    const home = await emptyHome();
-    const service = await start(["--demo"], home);
-    void service.stop("SIGINT");
-    expect(await service.stop("SIGTERM")).toBe(0);
-    expect((await readdir(home)).filter((name) => name.startsWith("sessarc-demo-"))).toEqual([]);
-  });
-
-  it("refuses a port that is taken when it was asked for by name", async () => {
-    const first = await start([], await emptyHome());
-    const second = await runCli(["serve", "--port", new URL(first.url).port], await emptyHome());
-    expect(second.code).toBe(1);
-    expect(second.stderr).toMatch(/^error Port \d+ on 127\.0\.0\.1 is taken\n/);
+    await expect.poll(() => real.stderr()).toMatch(/^Found .*Claude Code \d+.* Import them/m);
   });
 });
 
@@ -222,12 +195,20 @@ describe("commands on the archive", () => {
     };
     expect(plugins).toEqual(await getJson(service, "/plugins"));
     expect((await runCommand(["import"], home)).stdout).toMatch(/^0 imported, 20 unchanged/m);
+    const { checks } = JSON.parse((await runCommand(["doctor", "--json"], home)).stdout) as {
+      checks: { name: string; status: string; detail: string }[];
+    };
+    expect(checks.find((check) => check.name === "service")).toMatchObject({
+      status: "ok",
+      detail: expect.stringContaining("20 sessions"),
+    });
   });
 
   it("ask a service that wants a token", async () => {
     const home = await demoHome();
     const service = await start(["--auth"], home);
     expect((await fetch(new URL("/api/projects", service.url))).status).toBe(401);
+    await expect.poll(() => service.stderr()).toMatch(/^Found .*Claude Code \d+.* Import them/m);
     expect(service.stderr()).toMatch(/^Log in with this link, once: http:\/\/127\.0\.0\.1:\d+\/auth\/\S+$/m);
     expect(await runCommand(["plugins"], home)).toMatchObject({ code: 0 });
     expect((await runCommand(["import", "--tool", "codex"], home)).stdout).toMatch(/^3 imported/m);
@@ -269,7 +250,7 @@ describe("commands on the archive", () => {
 
   it("survive a reader that goes away", async () => {
     const home = await demoHome();
-    await runCli(["import"], home);
+    await runCommand(["import"], home);
     const child = spawnCli(["show", "744507b3", "--json"], home);
     child.stdout.once("data", () => child.stdout.destroy());
     let stderr = "";
@@ -290,16 +271,9 @@ describe("doctor", () => {
     expect(existsSync(dataDir(home))).toBe(false);
   });
 
-  it("checks the archive, and asks the service when there is one", async () => {
+  it("checks the archive", async () => {
     const home = await demoHome();
     await runCommand(["import"], home);
     expect((await runCommand(["doctor"], home)).stdout).toMatch(/^ok +catalogue .*intact$/m);
-    await start([], home);
-    const served = await runCommand(["doctor", "--json"], home);
-    const { checks } = JSON.parse(served.stdout) as { checks: { name: string; status: string; detail: string }[] };
-    expect(checks.find((check) => check.name === "service")).toMatchObject({
-      status: "ok",
-      detail: expect.stringContaining("20 sessions"),
-    });
   });
 });

@@ -1,7 +1,8 @@
-/** `sessarc mcp list|add|remove|test|log`, as users run them: the built package in a home of its own. */
+/** `sessarc mcp list|add|remove|test|log` in a home of its own; one of them as users run it, by the built package. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { makeTempDir } from "../_setup.ts";
 import { builtPackage, runCli } from "../built.ts";
+import { runCommand } from "../command.ts";
 import { letters } from "../security/_samples.ts";
 import { serveHub } from "./_hub.ts";
 import { rough } from "./_rough.ts";
@@ -11,10 +12,12 @@ describe("sessarc mcp", { timeout: 120_000 }, () => {
 
   it("adds, lists, tests and removes services without a running one", async () => {
     const home = await makeTempDir();
-    const run = (args: string[], env: Record<string, string> = {}) => runCli(["mcp", ...args], home, env);
+    const run = (args: string[]) => runCommand(["mcp", ...args], home);
     const { command, args } = rough();
     const token = `t${letters(30, 6)}1`;
-    const added = await run(["add", "rough", "--env", "SECRET", "--", command, ...args], { SECRET: token });
+    const added = await runCli(["mcp", "add", "rough", "--env", "SECRET", "--", command, ...args], home, {
+      SECRET: token,
+    });
     expect(added).toMatchObject({ code: 0, stdout: "Added rough. Try it: sessarc mcp test rough\n", stderr: "" });
     const exposed = await run(["add", "rough", "--", command, ...args, "", "", "--token", token]);
     expect(exposed).toMatchObject({ code: 0, stdout: expect.stringContaining("Changed rough") });
@@ -28,7 +31,7 @@ describe("sessarc mcp", { timeout: 120_000 }, () => {
       { id: "sessarc" },
     ]);
     expect([added, exposed, list, listed].map(({ stdout, stderr }) => stdout + stderr).join("")).not.toContain(token);
-    expect(await run(["test", "rough"])).toMatchObject({
+    expect(await runCli(["mcp", "test", "rough"], home)).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^rough answers: \d+ tools/),
     });
@@ -55,7 +58,7 @@ describe("sessarc mcp", { timeout: 120_000 }, () => {
     await add("rough", rough());
     const body = JSON.stringify({ name: "rough__echo", arguments: { text: "hi" } });
     expect((await kernel.fetch("/api/mcp/call", { method: "POST", body })).status).toBe(200);
-    const run = (...args: string[]) => runCli(["mcp", ...args], home, { SESSARC_DATA_DIR: `${home}/data` });
+    const run = (...args: string[]) => runCommand(["mcp", ...args], home, { SESSARC_DATA_DIR: `${home}/data` });
     expect((await run("log")).stdout).toMatch(/→ {2}rough {2}tools\/call {2}ok/);
     const { entries } = JSON.parse((await run("log", "--service", "rough", "--limit", "1", "--json")).stdout);
     expect(entries).toMatchObject([{ service: "rough", method: "tools/call", status: "ok" }]);

@@ -1,28 +1,29 @@
-/** `sessarc mcp scan|takeover|restore`, as users run them: the built package, and a file so large that a worker reads it. */
+/** `sessarc mcp scan|takeover|restore`; as users run it, the built package, where a file is so large that a worker reads it. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import type { WireBackup } from "../../plugins/mcp-hub/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { builtPackage, runCli } from "../built.ts";
+import { runCommand } from "../command.ts";
 
 beforeAll(builtPackage);
 
 it("sessarc mcp: scans, shows what would change, takes over, restores; exit codes", async () => {
   const home = await makeTempDir();
-  const run = (...args: string[]) => runCli(["mcp", ...args], home);
+  const run = (...args: string[]) => runCommand(["mcp", ...args], home);
   expect(await run("scan")).toMatchObject({ code: 3 });
   const file = join(home, ".claude.json");
   const history = Array.from({ length: 2_000 }, (_, i) => ({ display: `prompt ${i} ${"x".repeat(80)}` }));
   const mcpServers = { files: { command: "npx", args: ["files"], env: { KEY: "value-of-key" } } };
   const text = JSON.stringify({ mcpServers, projects: { "/nowhere": { history } } }, null, 2);
   await writeFile(file, text);
-  expect((await run("scan")).stdout).toMatch(/files +New +npx files/);
+  expect((await runCli(["mcp", "scan"], home)).stdout).toMatch(/files +New +npx files/);
   const dry = await run("takeover", "files", "--dry-run");
   expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('+    "sessarc": {') });
   expect(dry.stdout).not.toContain("value-of-key");
   expect(await readFile(file, "utf8")).toBe(text);
-  expect(await run("takeover", "--all")).toMatchObject({
+  expect(await runCli(["mcp", "takeover", "--all"], home)).toMatchObject({
     code: 0,
     stdout: expect.stringContaining("Taken over: files"),
   });

@@ -59,18 +59,19 @@ describe("share: page", () => {
     const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
     const browser = await openBrowser(inject("browser"));
     onTestFinished(() => browser.close());
+    // axe itself is a script, and the page allows none.
+    const tab = await browser.newPage({ bypassCSP: true });
+    const requests: string[] = [];
+    const problems: string[] = [];
+    tab.on("request", (request) => requests.push(request.url()));
+    tab.on("console", (message) => problems.push(message.text()));
+    await tab.setContent(page);
+    await tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
+    await tab.addScriptTag({ content: axe });
     for (const colorScheme of ["light", "dark"] as const) {
+      await tab.emulateMedia({ colorScheme });
       for (const width of [1280, 390, 320]) {
-        // axe itself is a script, and the page allows none.
-        const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
-        const tab = await context.newPage();
-        const requests: string[] = [];
-        const problems: string[] = [];
-        tab.on("request", (request) => requests.push(request.url()));
-        tab.on("console", (message) => problems.push(message.text()));
-        await tab.setContent(page);
-        await tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
-        await tab.addScriptTag({ content: axe });
+        await tab.setViewportSize({ width, height: 800 });
         const faults = await tab.evaluate(async () => {
           const { violations } = await (
             globalThis as unknown as {
@@ -83,12 +84,11 @@ describe("share: page", () => {
         expect(await tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBe(
           0,
         );
-        expect([requests, problems]).toEqual([[], []]);
         if (process.env.SESSARC_SHOTS)
           await tab.screenshot({ path: `${process.env.SESSARC_SHOTS}/${colorScheme}-${width}.png`, fullPage: true });
-        await context.close();
       }
     }
+    expect([requests, problems]).toEqual([[], []]);
   });
 
   it.skipIf(NO_BROWSER)("is styled under its own policy, and shows folded parts in print", async () => {

@@ -75,7 +75,7 @@ async function check(dir: string, acknowledged: Set<number>): Promise<{ last: nu
   return { last: Math.max(0, ...found) };
 }
 
-const ROUNDS = LONG ? 70 : 18;
+const ROUNDS = LONG ? 70 : 9;
 /** A snapshot after almost every batch; after some twenty; long journals, as usual. */
 const LIMITS = [300, 12_000, 8 * 2 ** 20];
 
