@@ -32,7 +32,7 @@ import { answered, watchTraffic } from "./traffic.ts";
 export const describeUi = describe.skipIf(NO_BROWSER);
 
 /** Of one wait for the page: only for what never comes, so long that a busy machine does not meet it. */
-const LIMIT = 60_000;
+const LIMIT = Number(process.env.UILIMIT ?? 60_000);
 
 export interface Stage {
   page: Page;
@@ -146,10 +146,19 @@ export function useStage(options: StageOptions = {}): () => Stage {
   };
 }
 
-/** Goes to an address and waits until its heading stands and nothing is loading. */
-export async function visit({ page, url }: Stage, path: string): Promise<void> {
+/** Loads an address as a link from outside does, and waits until its heading stands and nothing is loading. */
+export async function load({ page, url }: Stage, path: string): Promise<void> {
   await page.goto(url + path);
   await settled(page);
+}
+/** Stands at an address with nothing left of the screen before: loads it only where nothing is loaded yet. */
+export async function visit(stage: Stage, path: string): Promise<void> {
+  const { page, url } = stage;
+  const isLoaded = page.url().startsWith(`${url}/`) && (await page.locator("main h1").count()) > 0;
+  if (!isLoaded) return load(stage, path);
+  const screen = (address: string) => new URL(address, url).pathname.split("/")[1];
+  if (screen(page.url()) === screen(path)) await go(stage, "/nowhere/at/all");
+  await go(stage, path);
 }
 /** Goes to an address within the loaded page, as its own links do: a third of the work. */
 export async function go({ page }: Stage, path: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { LONG } from "../rounds.ts";
 import { violations } from "./axe.ts";
-import { describeUi, go, projectId, type Stage, sessionId, useStage, visit } from "./browser.ts";
+import { describeUi, load, projectId, type Stage, sessionId, useStage, visit } from "./browser.ts";
 
 interface Overlay {
   path(stage: Stage): Promise<string> | string;
@@ -197,14 +197,6 @@ const LOOKS = [
   ["light", 390],
 ] as const;
 
-/** What is open is closed, and what a screen had is gone: a third of the work of loading it. */
-async function leave(stage: Stage, address: string): Promise<void> {
-  // The palette goes back step by step.
-  for (let step = 0; step < 4; step++) await stage.page.keyboard.press("Escape");
-  await go(stage, "/nowhere/at/all");
-  await go(stage, address);
-}
-
 describeUi("dashboard: what opens", () => {
   const get = useStage();
 
@@ -219,8 +211,9 @@ describeUi("dashboard: what opens", () => {
         const width = overlay.width ?? usual;
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         await page.setViewportSize({ width, height: 900 });
-        if (LONG || i === 0) await visit(stage, address);
-        else await leave(stage, address);
+        // What is open is closed; the palette goes back step by step.
+        for (let step = 0; step < 4 && i > 0; step++) await page.keyboard.press("Escape");
+        await (LONG ? load : visit)(stage, address);
         await overlay.open(page);
         const where = `${name}, ${colorScheme}, ${width} px`;
         expect(await violations(stage), where).toEqual([]);

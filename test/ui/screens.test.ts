@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { LONG } from "../rounds.ts";
 import { violations } from "./axe.ts";
-import { describeUi, go, painted, projectId, type Stage, sessionId, useStage, visit } from "./browser.ts";
+import { describeUi, load, painted, projectId, type Stage, sessionId, useStage, visit } from "./browser.ts";
 import { layoutFaults, looks } from "./probes.ts";
 
 const daysAgo = (n: number) => new Date(Date.now() - n * 86_400_000).toISOString().slice(0, 10);
@@ -81,7 +81,7 @@ describeUi("dashboard: every screen", () => {
     const stage = get();
     for (const [theme, widths] of LOOKS) {
       await show(stage, theme, widths[0]);
-      await visit(stage, await path(stage));
+      await load(stage, await path(stage));
       for (const width of widths) {
         await show(stage, theme, width);
         await check(stage, `${name}, ${theme}, ${width} px`, "all");
@@ -97,7 +97,7 @@ describeUi("dashboard: every screen", () => {
       const address = await path(stage);
       await show(stage, theme, widths[0]);
       // One of three by its address alone, as a link from outside; the others from the screen before.
-      await (i % 3 === 0 ? visit : go)(stage, address);
+      await (i % 3 === 0 ? load : visit)(stage, address);
       for (const width of widths) {
         if (width !== widths[0]) await show(stage, theme, width);
         await check(stage, `${name}, ${theme}, ${width} px`, width === widths[0] ? "all" : "layout", i % 4 < 2);
