@@ -21,7 +21,7 @@ export interface AdapterSuite {
   /** A folder laid out as the tool's own. */
   fixtures: string;
   expect?: shape.Expectation;
-  /** MB of the log that memory is measured with; false leaves the check out. Default 48. */
+  /** MB of the log that memory is measured with; false leaves the check out. Default 16. */
   memory?: number | false;
   /** Further tests; `check` runs one on a copy of its own. */
   additionalTests?: (
@@ -56,7 +56,7 @@ export function testAdapter(suite: AdapterSuite): void {
   check("a log cut anywhere can be read", damage.cutAnywhere);
   check("a line of 12 MB changes nothing", damage.hugeLine);
   if (suite.memory !== false) {
-    const size = suite.memory ?? 48;
+    const size = suite.memory ?? 16;
     check(`memory stays flat over ${size} MB`, (bench, context) => damage.memoryStaysFlat(bench, context, size));
   }
 

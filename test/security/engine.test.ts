@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { builtinRules, createScanner, type Finding } from "../../plugins/security/engine.ts";
 import { matchersOf } from "../../plugins/security/rules/rules.ts";
 import { createPrefilter } from "../../plugins/security/scan/prefilter.ts";
+import { LONG } from "../rounds.ts";
 import { createRandom, letters, sampleOf } from "./_samples.ts";
 
 const scanner = createScanner(builtinRules(), { categories: ["secret"] });
@@ -195,8 +196,8 @@ describe("security: engine", () => {
     expect(find(`password = "${letters(12, 31)}3"`)[0]?.masked).toBe("••••••");
   });
 
-  it("ends hostile text: every megabyte is looked at once", () => {
-    const size = 1 << 20;
+  it("ends hostile text: every part of it is looked at once", () => {
+    const size = LONG ? 1 << 20 : 1 << 18;
     const lines = [
       "curl=",
       "okta-",

@@ -3,17 +3,11 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Stage } from "./browser.ts";
 
-const RULES = {
-  all: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
-  colours: { type: "rule", values: ["color-contrast", "link-in-text-block"] },
-};
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/**
- * What is wrong with the page as it stands, by WCAG 2.2 AA and axe's best practices; with `colours` only what a theme changes. Empty
- * when nothing.
- */
-export async function violations({ page }: Stage, what: "all" | "colours" = "all"): Promise<string[]> {
+/** What is wrong with the page as it stands, by WCAG 2.2 AA and axe's best practices. Empty when nothing. */
+export async function violations({ page }: Stage): Promise<string[]> {
   // Half a megabyte: once for each page that is loaded.
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
   return page.evaluate(async (runOnly) => {
@@ -32,5 +26,5 @@ export async function violations({ page }: Stage, what: "all" | "colours" = "all
     return report.violations.flatMap(({ id, nodes }) =>
       nodes.slice(0, 3).map((node) => `${id}: ${node.html.slice(0, 160)} — ${node.failureSummary.slice(0, 200)}`),
     );
-  }, RULES[what]);
+  }, RULES);
 }

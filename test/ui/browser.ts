@@ -32,7 +32,7 @@ import { answered, watchTraffic } from "./traffic.ts";
 export const describeUi = describe.skipIf(NO_BROWSER);
 
 /** Of one wait for the page: only for what never comes, so long that a busy machine does not meet it. */
-const LIMIT = Number(process.env.UILIMIT ?? 60_000);
+const LIMIT = 60_000;
 
 export interface Stage {
   page: Page;

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { deferred } from "../_setup.ts";
 import { violations } from "./axe.ts";
-import { describeUi, settled, useStage, visit } from "./browser.ts";
+import { describeUi, load, settled, useStage, visit } from "./browser.ts";
 
 const ROW = `${JSON.stringify({ type: "user", uuid: "u", timestamp: "2026-11-20T10:00:00.000Z", cwd: "/w/old", message: { role: "user", content: "An old one" } })}\n`;
 
@@ -118,7 +118,7 @@ describeUi("dashboard: an import that fails in part", () => {
     await mkdir(dirname(log), { recursive: true });
     await writeFile(log, whole);
     await truncate(log, 2 ** 31); // of holes: no disk is filled
-    await visit(stage, "/import");
+    await load(stage, "/import");
     await page.getByRole("button", { name: "Import 1 session", exact: true }).click();
     await page.waitForURL(/step=done/);
     await page.getByText("SOURCE_TOO_LARGE").waitFor();
@@ -140,7 +140,7 @@ describeUi("dashboard: folders elsewhere", () => {
     const log = join(backup, ".claude/projects/-w-old/00000000-0000-4000-8000-00000000beef.jsonl");
     await mkdir(dirname(log), { recursive: true });
     await writeFile(log, ROW);
-    await visit(stage, "/import");
+    await load(stage, "/import");
     const field = page.getByRole("textbox", { name: "Folder" });
     await field.fill(join(home, ".claude"));
     await field.press("Enter");

@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import type { Activity, ProjectAnalytics } from "../../plugins/insights/index.ts";
-import { describeUi, projectId, type Stage, useStage, visit } from "./browser.ts";
+import { describeUi, load, projectId, type Stage, useStage, visit } from "./browser.ts";
 import { storyId, writeStory } from "./stories.ts";
 
 const json = async <T>({ served }: Stage, path: string) => (await (await served.kernel.fetch(path)).json()) as T;
@@ -171,7 +171,7 @@ describeUi("dashboard: projects", () => {
     const { page } = stage;
     await writeStory(stage.home, { n: 20, cwd: join(stage.home, "doomed"), prompt: "Goes", at: new Date() });
     await stage.served.kernel.fetch("/api/sync?wait=1", { method: "POST" });
-    await visit(stage, "/projects?q=doomed");
+    await load(stage, "/projects?q=doomed");
     await page.getByRole("button", { name: "Actions for doomed" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     const dialog = page.getByRole("dialog", { name: "Delete doomed?" });
