@@ -6,11 +6,14 @@ export interface RailEntry {
   label: Key;
   icon: string;
   keys: string;
+  /** Stands in the sheet on a phone, whose bar has four places. */
+  sheet?: boolean;
 }
 
 export const primary: RailEntry[] = [
   { path: "/", label: "nav.home", icon: "house", keys: "g h" },
   { path: "/projects", label: "nav.projects", icon: "folder-git-2", keys: "g p" },
+  { path: "/sessions", label: "nav.sessions", icon: "list", keys: "g e", sheet: true },
   { path: "/usage", label: "nav.usage", icon: "chart-column", keys: "g u" },
   { path: "/search", label: "nav.search", icon: "search", keys: "g s" },
 ];

@@ -8,6 +8,9 @@ export const routes: RouteRecordRaw[] = [
   { path: "/", name: "home", component: home },
   { path: "/projects", name: "projects", component: () => import("./pages/projects.vue") },
   { path: "/projects/:id", name: "project", component: () => import("./pages/project.vue"), props: true },
+  { path: "/sessions", name: "sessions", component: () => import("./pages/sessions.vue") },
+  { path: "/compare", name: "compare", component: () => import("./pages/compare.vue") },
+  { path: "/calls", name: "calls", component: () => import("./pages/calls.vue") },
   {
     path: "/sessions/:id",
     name: "session",

@@ -9,6 +9,7 @@ export const en = {
   "shell.menu": "Menu",
   "nav.home": "Home",
   "nav.projects": "Projects",
+  "nav.sessions": "Sessions",
   "nav.search": "Search",
   "nav.import": "Import",
   "nav.security": "Security",

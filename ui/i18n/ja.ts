@@ -10,6 +10,7 @@ const shell: Record<keyof typeof en, string> = {
   "shell.menu": "メニュー",
   "nav.home": "ホーム",
   "nav.projects": "プロジェクト",
+  "nav.sessions": "セッション",
   "nav.search": "検索",
   "nav.import": "取り込み",
   "nav.security": "セキュリティ",

@@ -10,6 +10,7 @@ const shell: Record<keyof typeof en, string> = {
   "shell.menu": "菜单",
   "nav.home": "首页",
   "nav.projects": "项目",
+  "nav.sessions": "会话",
   "nav.search": "搜索",
   "nav.import": "导入",
   "nav.security": "安全",

@@ -2,6 +2,7 @@
 import type { Answer } from "../client.ts";
 import type { Bar } from "../components/chart/BarSeries.vue";
 import { date, dayOf, daysLabel } from "../format.ts";
+import { saveBlob } from "./save.ts";
 
 export type UsageReport = Answer<"GET /usage">;
 export type UsageRow = UsageReport["rows"][number];
@@ -135,11 +136,5 @@ export function toSvg(
 }
 
 /** Offers a text as a file. */
-export function save(name: string, type: string, content: string): void {
-  const url = URL.createObjectURL(new Blob([content], { type }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}
+export const save = (name: string, type: string, content: string): void =>
+  saveBlob(name, new Blob([content], { type }));

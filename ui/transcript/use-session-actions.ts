@@ -81,6 +81,7 @@ export function useSessionActions(
       icon: "download",
       run: () => location.assign(urlOf("GET /sessions/:id/export-redacted", { params: { id } })),
     },
+    { id: "replay", label: t("nav.replay"), icon: "play", run: () => router.push({ name: "replay", params: { id } }) },
     { id: "print", label: t("action.print"), icon: "file-text", keys: "mod+p", run: options.print },
     {
       id: "delete",

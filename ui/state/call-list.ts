@@ -1,0 +1,46 @@
+/** Calls that failed or took long, by pages. What was loaded stays on show while something else is asked for. */
+import { onScopeDispose, type Ref, ref, shallowRef, watch } from "vue";
+import { type Answer, api, type Init } from "../client.ts";
+import { useService } from "./service.ts";
+
+type Calls = Answer<"GET /insights/calls">;
+export type CallEntry = Calls["calls"][number];
+export type CallQuery = Omit<NonNullable<Init<"GET /insights/calls">["query"]>, "limit" | "cursor">;
+const PAGE = 50;
+
+export function useCallList(query: Readonly<Ref<CallQuery>>) {
+  const calls = shallowRef<CallEntry[]>();
+  const names = shallowRef<Calls["names"]>([]);
+  /** Where to go on, and how far back was looked; null when all was. */
+  const next = shallowRef<Pick<Calls, "nextCursor" | "lookedBackTo">>({ nextCursor: null, lookedBackTo: null });
+  const error = shallowRef<unknown>();
+  const loading = ref(false);
+  let asking = new AbortController();
+
+  async function ask(cursor: string | null): Promise<void> {
+    asking.abort();
+    asking = new AbortController();
+    const { signal } = asking;
+    loading.value = true;
+    try {
+      const page = { limit: PAGE, ...(cursor !== null && { cursor }) };
+      const answer = await api("GET /insights/calls", { query: { ...query.value, ...page }, signal });
+      if (signal.aborted) return;
+      calls.value = cursor === null ? answer.calls : [...(calls.value ?? []), ...answer.calls];
+      names.value = answer.names;
+      next.value = answer;
+      error.value = undefined;
+    } catch (failure) {
+      if (!signal.aborted) error.value = failure;
+    }
+    if (!signal.aborted) loading.value = false;
+  }
+  const retry = () => ask(calls.value === undefined ? null : next.value.nextCursor);
+  watch(query, () => ask(null), { immediate: true });
+  const { lost } = useService();
+  watch(lost, (now) => {
+    if (!now && error.value !== undefined) void retry();
+  });
+  onScopeDispose(() => asking.abort());
+  return { calls, names, next, error, loading, retry, more: () => ask(next.value.nextCursor) };
+}

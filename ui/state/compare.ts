@@ -1,0 +1,86 @@
+/** Two sessions as columns of one table. */
+import { useQuery } from "@pinia/colada";
+import { computed, type Ref } from "vue";
+import { api } from "../client.ts";
+import { toolAt, toTranscript } from "../transcript/model.ts";
+import { allTokens, partsOf, type Usage } from "./insights.ts";
+
+/** Everything of one side; its parts come one by one. */
+export function useSide(id: Readonly<Ref<string>>) {
+  const ready = () => id.value !== "";
+  const detail = useQuery({
+    key: () => ["session", id.value],
+    enabled: ready,
+    query: ({ signal }) => api("GET /sessions/:id", { params: { id: id.value }, signal }),
+  });
+  const figures = useQuery({
+    key: () => ["session-figures", id.value],
+    enabled: ready,
+    query: ({ signal }) => api("GET /sessions/:id/figures", { params: { id: id.value }, signal }),
+  });
+  const outline = useQuery({
+    key: () => ["compare-outline", id.value],
+    enabled: ready,
+    query: async ({ signal }) => summary(await api("GET /sessions/:id/outline", { params: { id: id.value }, signal })),
+  });
+  const session = computed(() => detail.data.value?.session);
+  const parts = computed(() => partsOf((session.value?.usage ?? {}) as Usage));
+  const numbers = computed((): Record<Figure, number | null> => {
+    const one = session.value;
+    const ends = one?.startedAt && one.endedAt ? Date.parse(one.endedAt) - Date.parse(one.startedAt) : null;
+    return {
+      messages: one?.messageCount ?? null,
+      active: one?.activeMs ?? null,
+      span: ends,
+      calls: outline.data.value?.calls ?? null,
+      errors: one?.errorCount ?? null,
+      tokensIn: one ? parts.value.input + parts.value.cacheWrite5m + parts.value.cacheWrite1h : null,
+      tokensOut: one ? parts.value.output : null,
+      tokensCached: one ? parts.value.cacheRead : null,
+      tokens: one ? allTokens(parts.value) : null,
+      cost: one?.cost && (one.cost.microdollars > 0 || one.cost.unpriced.length === 0) ? one.cost.microdollars : null,
+      subagents: one?.subagentCount ?? null,
+      size: one?.source.bytes ?? null,
+    };
+  });
+  const error = computed(() => detail.error.value ?? figures.error.value ?? outline.error.value);
+  const retry = () => Promise.all([detail, figures, outline].map((one) => one.refetch()));
+  return { session, project: computed(() => detail.data.value?.project), figures, outline, numbers, error, retry };
+}
+export type Side = ReturnType<typeof useSide>;
+
+export const FIGURES = [
+  ...["messages", "active", "span", "calls", "errors", "tokens", "tokensIn", "tokensOut", "tokensCached", "cost"],
+  ...["subagents", "size"],
+] as Figure[];
+export type Figure =
+  | "messages"
+  | "active"
+  | "span"
+  | "calls"
+  | "errors"
+  | "tokens"
+  | "tokensIn"
+  | "tokensOut"
+  | "tokensCached"
+  | "cost"
+  | "subagents"
+  | "size";
+
+type Outline = Parameters<typeof toTranscript>[0];
+
+function summary(outline: Outline) {
+  const transcript = toTranscript(outline);
+  const tools = new Map<string, { calls: number; errors: number }>();
+  let calls = 0;
+  for (let seq = 0; seq < transcript.total; seq++) {
+    const tool = toolAt(transcript, seq);
+    if (!tool) continue;
+    calls++;
+    const sum = tools.get(tool.name) ?? { calls: 0, errors: 0 };
+    const failed = transcript.errors.has(transcript.partner[seq] ?? -1);
+    tools.set(tool.name, { calls: sum.calls + 1, errors: sum.errors + Number(failed) });
+  }
+  const prompts = outline.prompts.filter((one) => transcript.kinds[one.seq] === 0);
+  return { calls, tools, prompts };
+}

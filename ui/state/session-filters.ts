@@ -1,0 +1,57 @@
+/** Filters and order of the list of sessions, in the address, and how the service is asked for them. */
+import { computed } from "vue";
+import { useRouter } from "vue-router";
+import type { Sort } from "../components/sessions/columns.ts";
+import { dayStart } from "../format.ts";
+import { useQueryState, writeQuery } from "./query-state.ts";
+import type { SessionQuery } from "./session-list.ts";
+
+const NAMES = ["q", "tool", "project", "model", "kind", "errors", "from", "to"] as const;
+const KINDS = ["main", "subagent", "fork"] as const;
+
+/** `spellings`: of a model's name, as the logs spell it. */
+export function useSessionFilters(spellings: (model: string) => readonly string[]) {
+  const router = useRouter();
+  const q = useQueryState("q", "", { replace: true });
+  const [tool, project, model, kind, errors, from, to] = [
+    useQueryState("tool", ""),
+    useQueryState("project", ""),
+    useQueryState("model", ""),
+    useQueryState("kind", ""),
+    useQueryState("errors", ""),
+    useQueryState("from", ""),
+    useQueryState("to", ""),
+  ];
+  const sort = useQueryState<Sort>("sort", "recent");
+  const onlyKind = computed(() => KINDS.find((one) => one === kind.value));
+  const all = { q, tool, project, model, kind, errors, from, to };
+  const query = computed(
+    (): SessionQuery => ({
+      sort: sort.value,
+      ...(q.value && { q: q.value }),
+      ...(tool.value && { tool: tool.value }),
+      ...(project.value && { project: project.value }),
+      ...(model.value && { model: spellings(model.value).join(",") || model.value }),
+      ...(onlyKind.value && { kind: onlyKind.value }),
+      ...(kind.value === "" && { subagents: "0" as const }),
+      ...(errors.value === "1" && { errors: "1" as const }),
+      ...(from.value && { after: dayStart(from.value) }),
+      ...(to.value && { before: dayStart(to.value, 1) }),
+    }),
+  );
+  return {
+    ...all,
+    sort,
+    query,
+    onlyKind,
+    filtered: computed(() => NAMES.some((name) => all[name].value !== "")),
+    /** The one day shown; empty for a longer range. */
+    day: computed(() => (from.value === to.value ? from.value : "")),
+    clear: () => writeQuery(router, Object.fromEntries(NAMES.map((name) => [name, undefined]))),
+    /** Shows one day, or all again. */
+    only(day: string): void {
+      const same = day === from.value && day === to.value;
+      writeQuery(router, { from: same ? undefined : day, to: same ? undefined : day });
+    },
+  };
+}
