@@ -49,7 +49,8 @@ beforeAll(async () => {
   await write(2, "Edit", { file_path: "/w/app/a.ts" }, "<tool_use_error>String not found</tool_use_error>", true);
   await write(3, "Read", { file_path: "/w/app/b.ts" }, "fine", false, 40);
   await write(4, "Bash", { command: "exit 1" }, "", true);
-  await write(5, "mcp__db__query", { sql: "select 1" }, "down\nbadly", true);
+  const trace = 'Traceback (most recent call last):\n  File "a.py", line 1\n    x\nKeyError: "down"';
+  await write(5, "mcp__db__query", { sql: "select 1" }, `Chunk ID: 1\nWall time: 2 s\nOutput:\n${trace}\nbadly`, true);
   await t.send("POST", "/api/import", { all: true });
 });
 
@@ -58,7 +59,7 @@ describe("calls that failed or took long", () => {
     const { calls, names, nextCursor } = await ask("");
     expect(nextCursor).toBeNull();
     expect(calls.map(({ name, argument, error, failed, ms }) => [name, argument, error, failed, ms])).toEqual([
-      ["mcp__db__query", '{"sql":"select 1"}', "down", true, 1_000],
+      ["mcp__db__query", '{"sql":"select 1"}', 'KeyError: "down"', true, 1_000],
       ["Bash", "exit 1", "", true, 1_000],
       ["Edit", "/w/app/a.ts", "String not found", true, 1_000],
       ["Bash", "npm test --watch", "Exit code 1: Error: no such test", true, 1_000],

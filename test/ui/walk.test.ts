@@ -1,9 +1,9 @@
-/** One complete walk over real files: a log imported, its secret found and hidden, a share made and ended, a skill linked, a configuration taken over and given back, a session replayed to its commit, a change led back to its cause. */
+/** One complete walk over real files: a log imported, its secret found and hidden, a share made and ended, a skill linked, a configuration taken over and given back, a session replayed to its commit, a line led back to what was read for it. */
 import { mkdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
-import { describeUi, sessionId, useStage, visit } from "./browser.ts";
+import { describeUi, projectId, sessionId, useStage, visit } from "./browser.ts";
 
 const CONFIG = `${JSON.stringify({ mcpServers: { notes: { command: "notes-server" } } }, null, 2)}\n`;
 
@@ -22,7 +22,7 @@ describeUi("dashboard: the whole walk", () => {
     },
   });
 
-  it("goes from an empty archive to the reason of a change, by what stands on the screens", async () => {
+  it("goes from an empty archive to the reason of a line, by what stands on the screens", async () => {
     const stage = get();
     const { page, home } = stage;
     await page.emulateMedia({ reducedMotion: "reduce" });
@@ -84,10 +84,17 @@ describeUi("dashboard: the whole walk", () => {
     await page.getByRole("button", { name: "Leave out" }).click();
     await page.getByText(/^All \d+ files are as in the commit/).waitFor();
 
-    await visit(stage, `/sessions/${await sessionId(stage, "High and low water")}?m=13`);
-    const pill = page.getByRole("button", { name: /because of #/ }).first();
-    const cause = /#(\d+)/.exec(await pill.innerText())?.[1] ?? "";
-    await pill.click();
+    // A line, and two steps on what was read for it.
+    await visit(stage, `/projects/${await projectId(stage, "tidepool")}?days=all`);
+    await page.getByRole("button", { name: "Code", exact: true }).click();
+    await page.getByRole("treeitem", { name: "src" }).click();
+    await page.getByRole("treeitem", { name: "routes.js" }).click();
+    await page.getByRole("option").nth(6).click();
+    const reason = page.getByRole("complementary", { name: "Why line 7 stands here" });
+    await reason.getByText("A station without parts gives a flat line.").first().waitFor();
+    const read = reason.getByRole("link", { name: /^#\d+/ }).first();
+    const cause = /#(\d+)/.exec(await read.innerText())?.[1] ?? "";
+    await read.click();
     await page.locator(`article[data-seq="${cause}"][aria-current=true]`).waitFor();
     expect(stage.problems()).toEqual([]);
   });

@@ -1,7 +1,7 @@
 /** Calls that failed or took long, by pages. What was loaded stays on show while something else is asked for. */
 import { onScopeDispose, type Ref, ref, shallowRef, watch } from "vue";
 import { type Answer, api, type Init } from "../client.ts";
-import { useService } from "./service.ts";
+import { useAgain } from "./again.ts";
 
 type Calls = Answer<"GET /insights/calls">;
 export type CallEntry = Calls["calls"][number];
@@ -17,10 +17,14 @@ export function useCallList(query: Readonly<Ref<CallQuery>>) {
   const loading = ref(false);
   let asking = new AbortController();
 
+  let asked: string | null = null;
+  const again = useAgain(() => ask(asked));
+
   async function ask(cursor: string | null): Promise<void> {
     asking.abort();
     asking = new AbortController();
     const { signal } = asking;
+    asked = cursor;
     loading.value = true;
     try {
       const page = { limit: PAGE, ...(cursor !== null && { cursor }) };
@@ -31,16 +35,15 @@ export function useCallList(query: Readonly<Ref<CallQuery>>) {
       next.value = answer;
       error.value = undefined;
     } catch (failure) {
-      if (!signal.aborted) error.value = failure;
+      if (!signal.aborted) {
+        error.value = failure;
+        again(failure);
+      }
     }
     if (!signal.aborted) loading.value = false;
   }
-  const retry = () => ask(calls.value === undefined ? null : next.value.nextCursor);
+  const retry = () => ask(asked);
   watch(query, () => ask(null), { immediate: true });
-  const { lost } = useService();
-  watch(lost, (now) => {
-    if (!now && error.value !== undefined) void retry();
-  });
   onScopeDispose(() => asking.abort());
   return { calls, names, next, error, loading, retry, more: () => ask(next.value.nextCursor) };
 }

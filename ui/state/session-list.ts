@@ -2,7 +2,7 @@
 import { onScopeDispose, type Ref, ref, shallowRef, watch } from "vue";
 import { api, type QueryOf } from "../client.ts";
 import type { Session } from "../wire.ts";
-import { useService } from "./service.ts";
+import { useAgain } from "./again.ts";
 
 export type SessionQuery = Omit<QueryOf<"GET /sessions">, "limit" | "cursor">;
 const PAGE = 100;
@@ -15,10 +15,14 @@ export function useSessionList(query: Readonly<Ref<SessionQuery>>) {
   let cursor: string | null = null;
   let asking = new AbortController();
 
+  let asked: string | null = null;
+  const again = useAgain(() => ask(asked));
+
   async function ask(from: string | null): Promise<void> {
     asking.abort();
     asking = new AbortController();
     const { signal } = asking;
+    asked = from;
     loading.value = true;
     try {
       const answer = await api("GET /sessions", {
@@ -36,7 +40,10 @@ export function useSessionList(query: Readonly<Ref<SessionQuery>>) {
       cursor = answer.nextCursor;
       error.value = undefined;
     } catch (failure) {
-      if (!signal.aborted) error.value = failure;
+      if (!signal.aborted) {
+        error.value = failure;
+        again(failure);
+      }
     }
     if (!signal.aborted) loading.value = false;
   }
@@ -44,13 +51,9 @@ export function useSessionList(query: Readonly<Ref<SessionQuery>>) {
   const more = async () => {
     if (cursor !== null && !loading.value && error.value === undefined) await ask(cursor);
   };
-  const retry = () => ask(rows.value === undefined ? null : cursor);
+  const retry = () => ask(asked);
 
   watch(query, reload, { immediate: true });
-  const { lost } = useService();
-  watch(lost, (now) => {
-    if (!now && error.value !== undefined) void retry();
-  });
   onScopeDispose(() => asking.abort());
   return { rows, total, error, loading, reload, more, retry };
 }

@@ -76,16 +76,20 @@ export function argumentOf(input: Json | undefined): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape codes begin with one.
 const NOISE = /\u001b\[[0-9;?]*[A-Za-z]|<\/?(?:tool_use_error|error|stderr)>/g;
 
-/** The first line that says something; where that is a bare exit code, with the one behind it. */
+/** What Codex puts before a command's output. */
+const HEADS = /^(?:Chunk ID|Wall time|Process exited with code|Original token count|Total output lines|Output)\b.*/;
+const EXIT = /^(exit(ed)?( with)?( code)?:?) -?\d+\.?$/i;
+
+/** The first line that says something: not a bare exit code alone; of a traceback its end. */
 export function errorLine(text: string): string {
   const lines = text
-    .slice(0, 4_096)
+    .slice(0, 16_384)
     .replace(NOISE, "")
     .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
+    .filter((line) => line.trim() !== "" && !HEADS.test(line));
   const [first = "", second] = lines;
-  return oneLine(
-    second !== undefined && /^(exit(ed)?( with)?( code)?:?) -?\d+\.?$/i.test(first) ? `${first}: ${second}` : first,
-  );
+  if (EXIT.test(first.trim()) && second !== undefined)
+    return oneLine(`${first}: ${errorLine(lines.slice(1).join("\n"))}`);
+  const trace = first.startsWith("Traceback (") ? lines.slice(1).find((line) => /^\S/.test(line)) : undefined;
+  return oneLine(trace ?? first);
 }

@@ -120,7 +120,6 @@ export const en = {
   later: "{n} later change is not committed|{n} later changes are not committed",
   noLines: "This file is not shown: it is binary or larger than 2 MiB.",
   lines: "Lines of {path}",
-  lineBy: "Line {n}, {who}: {text}",
   byNobody: "no session of the archive",
   reason: "Why line {n} stands here",
   closeReason: "Close",

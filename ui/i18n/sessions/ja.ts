@@ -120,7 +120,6 @@ export const words: SessionsWords = {
   later: "その後の変更 {n} 件は未コミットです",
   noLines: "このファイルは表示できません: バイナリーか、2 MiB を超えています。",
   lines: "{path} の行",
-  lineBy: "{n} 行目、{who}: {text}",
   byNobody: "アーカイブのセッションではない",
   reason: "{n} 行目の理由",
   closeReason: "閉じる",

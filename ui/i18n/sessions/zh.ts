@@ -120,7 +120,6 @@ export const words: SessionsWords = {
   later: "之后的 {n} 处更改尚未提交",
   noLines: "无法显示此文件：它是二进制文件或大于 2 MiB。",
   lines: "{path} 的各行",
-  lineBy: "第 {n} 行，{who}：{text}",
   byNobody: "不是存档中的会话",
   reason: "第 {n} 行的由来",
   closeReason: "关闭",

@@ -1,0 +1,221 @@
+/** The list of all sessions: odd titles, keys, choosing many, deleting with its way back, saved views, without the service; calls; a line's reason. */
+import { buffer } from "node:stream/consumers";
+import { crc32 } from "node:zlib";
+import { expect, it } from "vitest";
+import { writeDemo } from "../../plugins/demo/index.ts";
+import { describeUi, projectId, settled, useStage, visit } from "./browser.ts";
+import { sound } from "./sound.ts";
+import { writeStory } from "./stories.ts";
+
+const ODD = [
+  "هذه فقرة باللغة العربية تُقرأ من اليمين إلى اليسار",
+  "中文段落与 emoji 👩‍👩‍👧‍👦🏳️‍🌈 以及 한국어",
+  `${"unbreakable".repeat(60)} <b>no markup</b>`,
+  "three calls of which one fails",
+];
+/** Fourteen weeks and two days ago, where the sample data has nothing. */
+const DAYS_AGO = 100;
+const DAY = new Date(Date.now() - DAYS_AGO * 86_400_000).toISOString().slice(0, 10);
+const AT = Date.parse(`${DAY}T09:00:00Z`);
+
+describeUi("dashboard: all sessions", () => {
+  const get = useStage({
+    fill: async (home) => {
+      await writeDemo({ home });
+      for (const [n, prompt] of ODD.entries())
+        await writeStory(home, {
+          n,
+          cwd: `${home}/code/odd-${n}`,
+          prompt,
+          at: new Date(AT + n * 60_000),
+          calls: n * 3,
+        });
+      for (let n = 10; n < 130; n++)
+        await writeStory(home, { n, cwd: `${home}/code/many`, prompt: `many ${n}`, at: new Date(AT - n * 86_400_000) });
+    },
+  });
+  const chosen = () => get().page.getByRole("toolbar");
+  const box = (name: string | RegExp) => get().page.getByRole("checkbox", { name });
+
+  it("is sound with odd titles, a day chosen in the calendar by keys, and sessions selected", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/sessions");
+    const calendar = page.getByRole("grid");
+    await calendar.locator("[tabindex='0']").focus();
+    for (const key of [...new Array(14).fill("ArrowLeft"), "ArrowUp", "ArrowUp", "Enter"])
+      await page.keyboard.press(key);
+    await page.waitForURL((url) => url.searchParams.get("from") === DAY && url.searchParams.get("to") === DAY);
+    await page.getByRole("table", { name: "Sessions" }).getByRole("link").nth(3).waitFor();
+    await settled(page);
+    expect(await page.getByRole("gridcell", { selected: true }).getAttribute("aria-label")).toContain("4 sessions");
+    await box(/unbreakable/).check();
+    await sound(stage, "/sessions");
+    expect(stage.problems()).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Clear selection" }).click();
+    await calendar.locator("[tabindex='0']").focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => !url.searchParams.has("from"));
+  });
+
+  it("loads further pages as it is scrolled, sorts by a column, and moves by keys", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/sessions?kind=all&sort=oldest");
+    const rows = page.getByRole("table", { name: "Sessions" });
+    const total = Number(await rows.getAttribute("aria-rowcount")) - 1;
+    expect(total).toBeGreaterThan(140);
+    const lastRow = rows.locator(`[data-index="${total - 1}"]`);
+    await expect
+      .poll(async () => {
+        await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+        return lastRow.count();
+      })
+      .toBe(1);
+    expect(await lastRow.getAttribute("aria-rowindex")).toBe(String(total + 1));
+    await visit(stage, "/sessions?kind=all");
+    await page.getByRole("columnheader", { name: "Errors" }).getByRole("button").click();
+    await page.waitForURL(/sort=errors/);
+    await settled(page);
+    await rows.locator(`[data-index="0"]`).getByText("three calls of which one fails").waitFor();
+    await rows.locator(`[data-index="0"] a`).focus();
+    await page.keyboard.press("j");
+    expect(await page.evaluate(() => document.activeElement?.closest("[data-index]")?.getAttribute("data-index"))).toBe(
+      "1",
+    );
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("selects a range with Shift, exports it as one archive, and compares two", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/sessions?q=many");
+    await box("Select many 12").check();
+    await box("Select many 15").click({ modifiers: ["Shift"] });
+    expect(await chosen().getByRole("status").innerText()).toBe("4 selected");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      chosen().getByRole("button", { name: "Export" }).click(),
+    ]);
+    const names = entriesOf(await buffer(await download.createReadStream()));
+    expect(names).toEqual(["001-many-12.md", "002-many-13.md", "003-many-14.md", "004-many-15.md"]);
+    for (const n of [13, 14]) await box(`Select many ${n}`).uncheck();
+    await chosen().getByRole("button", { name: "Compare" }).click();
+    await page.getByRole("heading", { name: "Comparison" }).waitFor();
+    await page.getByRole("heading", { name: /^A many 12$/ }).waitFor();
+    await page.getByRole("heading", { name: /^B many 15$/ }).waitFor();
+    await settled(page);
+    expect(await page.getByRole("row", { name: /^Messages/ }).innerText()).toMatch(/=$/);
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("deletes what is selected after saying what goes, and brings it back", async () => {
+    const stage = get();
+    const { page } = stage;
+    const list = page.getByRole("table", { name: "Sessions" });
+    const count = async (q: string) =>
+      ((await (await stage.served.kernel.fetch(`/api/sessions?q=${q}`)).json()) as { total: number }).total;
+    await visit(stage, "/sessions?q=root+finding");
+    await box("Select Extremes by root finding").check();
+    await chosen().getByRole("button", { name: "Delete…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Delete 1 session" });
+    await dialog.getByText("Extremes by root finding").waitFor();
+    await dialog.getByText(/\d+ messages?/).waitFor();
+    await dialog.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByText("No session fits.").waitFor();
+    expect(await count("root+finding")).toBe(0);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await list.getByRole("link", { name: "Extremes by root finding" }).waitFor();
+    expect(await count("root+finding")).toBe(1);
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("keeps rows, selection, filter and views while the service is away", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/sessions?q=many&sort=messages");
+    await box("Select many 20").check();
+    await page.getByRole("button", { name: "Views" }).click();
+    await page.getByRole("textbox", { name: "Name of the view" }).fill("Many of them");
+    await stage.served.close();
+    await page.getByRole("button", { name: "Save this view" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).first().click();
+    await page.getByRole("searchbox", { name: "Title or id" }).fill("many 2");
+    const alert = page.getByRole("alert").filter({ hasText: "could not be loaded" });
+    await alert.waitFor();
+    expect(await page.getByRole("table", { name: "Sessions" }).getByRole("link").count()).toBeGreaterThan(10);
+    await stage.start();
+    await alert.waitFor({ state: "detached" });
+    await page
+      .getByRole("status")
+      .filter({ hasText: /^10 sessions$/ })
+      .waitFor();
+    expect(await chosen().getByRole("status").innerText()).toBe("1 selected");
+    expect(new URL(page.url()).searchParams.get("q")).toBe("many 2");
+    await visit(stage, "/sessions");
+    await page.getByRole("button", { name: "Views" }).click();
+    await page.getByRole("button", { name: "Many of them", exact: true }).click();
+    await page.waitForURL((url) => url.search === "?q=many&sort=messages");
+    stage.problems();
+  });
+
+  it("leads from a ranking to the failed calls, and from a call to its message", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, `/projects/${await projectId(stage, "tidepool")}?days=all`);
+    await page.getByRole("link", { name: "Bash", exact: true }).click();
+    await page.getByRole("heading", { name: "Failed and slow calls" }).waitFor();
+    await settled(page);
+    const call = page.getByRole("listitem").filter({ hasText: "TypeError: Cannot read properties" });
+    await call.getByText("stations/nowhere").waitFor();
+    await call.getByRole("link").click();
+    await page.locator("article[aria-current=true]").waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("shows why a line stands: its session, the message, what was asked and read; by keys too, and after the service was away", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, `/projects/${await projectId(stage, "tidepool")}?tab=code`);
+    await page.getByRole("treeitem", { name: "README.md" }).click();
+    const lines = page.getByRole("listbox", { name: "Lines of README.md" });
+    await lines.waitFor();
+    await settled(page);
+    await lines.focus();
+    await page.keyboard.press("End");
+    await page.keyboard.press("Enter");
+    await page.getByRole("complementary", { name: /^Why line \d+ stands here$/ }).waitFor();
+    await sound(stage, "code");
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await stage.served.close();
+    await page.keyboard.press("Escape");
+    await page.getByRole("treeitem", { name: "package.json" }).click();
+    const alert = page.getByRole("alert").filter({ hasText: "does not answer" });
+    await alert.waitFor();
+    await stage.start();
+    await alert.getByRole("button", { name: "Retry" }).click();
+    await page.getByRole("listbox", { name: "Lines of package.json" }).waitFor();
+    stage.problems();
+  });
+});
+
+/** Names in an archive; each content has the sum that its head says. */
+function entriesOf(zip: Buffer): string[] {
+  const names: string[] = [];
+  let at = 0;
+  for (; zip.readUInt32LE(at) === 0x04034b50; ) {
+    const [size, length] = [zip.readUInt32LE(at + 18), zip.readUInt16LE(at + 26)];
+    const content = zip.subarray(at + 30 + length, at + 30 + length + size);
+    expect(crc32(content)).toBe(zip.readUInt32LE(at + 14));
+    names.push(zip.toString("utf8", at + 30, at + 30 + length));
+    at += 30 + length + size;
+  }
+  const end = zip.length - 22;
+  expect([zip.readUInt32LE(end), zip.readUInt16LE(end + 10), zip.readUInt32LE(end + 16)]).toEqual([
+    0x06054b50,
+    names.length,
+    at,
+  ]);
+  return names;
+}
