@@ -10,6 +10,7 @@ import { formatCount } from "../terminal/format.ts";
 import { createStyle } from "../terminal/style.ts";
 import type { CoreContext } from "./context.ts";
 import { createDemoHome, type DemoHome, exists, hasLogs } from "./demo.ts";
+import { restWhenIdle } from "./rest.ts";
 
 export async function run(ctx: CoreContext): Promise<number> {
   const demo = await chooseDemo(ctx);
@@ -53,6 +54,7 @@ async function start(
   const { serve } = await import("../serve/serve.ts");
   const first = !(await exists(join(config.dataDir, "catalog.db")));
   const served = await serve({ config, env, plugins: ctx.plugins, onBroken: "leave-out", log: ctx.err });
+  const rest = restWhenIdle();
   try {
     if (demo) ctx.err(await importDemo(served.kernel));
     ctx.out(`sessarc ready at ${served.url}`);
@@ -61,6 +63,7 @@ async function start(
     if (first && !demo) ctx.err(await describeScan(served.kernel, ctx));
     await aborted(ctx.signal);
   } finally {
+    rest.stop();
     await stop(ctx, served);
   }
   return 0;

@@ -1,0 +1,53 @@
+/** A service that has nothing to do gives back what its start or an import took: V8 keeps it for as long as nobody allocates. */
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+const EVERY_MS = 5_000;
+/** Processor time within `EVERY_MS` up to which nothing was done. */
+const IDLE_MS = 50;
+/** Collecting takes up to a millisecond for each MB in use, and nothing else runs meanwhile: with more, V8 is left to itself. */
+const LARGE = 48 * 2 ** 20;
+const WORTH = 8 * 2 ** 20;
+
+/** What a look at the process finds: processor time since its start in ms, bytes of the heap in use and held. */
+export interface Look {
+  cpuMs: number;
+  used: number;
+  held: number;
+}
+
+/** Answers, look by look, whether to collect: once after each time that something was done. */
+export function createRest(): (look: Look) => boolean {
+  let last = Number.NEGATIVE_INFINITY;
+  let done = false;
+  return ({ cpuMs, used, held }) => {
+    const idle = cpuMs - last <= IDLE_MS;
+    last = cpuMs;
+    if (!idle) done = false;
+    if (!idle || done || used > LARGE || held - used < WORTH) return false;
+    done = true;
+    return true;
+  };
+}
+
+/** Looks every five seconds, until it is stopped. Keeps no process alive. */
+export function restWhenIdle(): { stop(): void } {
+  const rests = createRest();
+  const timer = setInterval(() => {
+    if (rests(look())) collect();
+  }, EVERY_MS).unref();
+  return { stop: () => clearInterval(timer) };
+}
+
+function look(): Look {
+  const { user, system } = process.cpuUsage();
+  const { used_heap_size, total_heap_size } = getHeapStatistics();
+  return { cpuMs: (user + system) / 1_000, used: used_heap_size, held: total_heap_size };
+}
+
+function collect(): void {
+  setFlagsFromString("--expose-gc");
+  const gc: unknown = runInNewContext("gc");
+  setFlagsFromString("--no-expose-gc");
+  if (typeof gc === "function") gc();
+}
