@@ -78,6 +78,8 @@ export async function officialClient(url) {
     import("@modelcontextprotocol/sdk/client/streamableHttp.js"),
     import("@modelcontextprotocol/sdk/types.js"),
   ]);
+  // It puts a listener on one signal for every call, until they are collected: Node would warn of each.
+  process.removeAllListeners("warning");
   const client = new Client(clientInfo);
   await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)));
   return {

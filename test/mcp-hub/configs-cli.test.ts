@@ -1,6 +1,6 @@
 /** `sessarc mcp scan|takeover|restore`; as users run it, the built package, where a file is so large that a worker reads it. */
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import type { WireBackup } from "../../plugins/mcp-hub/index.ts";
 import { makeTempDir } from "../_setup.ts";
@@ -35,4 +35,22 @@ it("sessarc mcp: scans, shows what would change, takes over, restores; exit code
   expect(await readFile(file, "utf8")).toBe(text);
   for (const wrong of [["takeover"], ["takeover", "none"], ["takeover", "files", "--resolve", "files"]])
     expect([wrong, (await run(...wrong)).code]).toEqual([wrong, 2]);
+});
+
+it("sessarc mcp: leads an entry of another port here, and throws away what it kept", async () => {
+  const home = await makeTempDir();
+  const run = (...args: string[]) => runCommand(["mcp", ...args], home);
+  const file = join(home, ".cursor", "mcp.json");
+  const old = JSON.stringify({ mcpServers: { sessarc: { url: "http://127.0.0.1:5000/mcp?client=cursor" } } });
+  await mkdir(dirname(file));
+  await writeFile(file, old);
+  expect((await run("scan")).stdout).toContain("sessarc mcp takeover --all");
+  expect((await run("takeover", "--all", "--dry-run")).code).toBe(0);
+  expect(await readFile(file, "utf8")).toBe(old);
+  expect((await run("takeover", "--all")).stdout).toContain(`Leads to where the service listens now: ${file}`);
+  expect(await readFile(file, "utf8")).toBe(old.replace(":5000", ":41730"));
+  const { backups } = JSON.parse((await run("restore", "--json")).stdout) as { backups: WireBackup[] };
+  expect(await run("restore", "--delete", backups[0]?.takeover ?? "")).toMatchObject({ code: 0 });
+  expect((await run("restore")).code).toBe(3);
+  expect((await run("restore", "--delete", "none")).stderr).toContain("none");
 });
