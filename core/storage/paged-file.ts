@@ -96,7 +96,8 @@ export class PagedFile {
     const end = start + bytes.length;
     if (end > BLOCK) throw new RangeError(`SQLite writes ${bytes.length} bytes at ${at}: more than a page`);
     const block = this.#block(i);
-    if (this.#before && !this.#before.has(i)) this.#before.set(i, block.slice());
+    // Not by `slice`: of a Buffer that is the same memory, and the snapshot would hold half a batch.
+    if (this.#before && !this.#before.has(i)) this.#before.set(i, new Uint8Array(block));
     this.#unchanged.delete(i);
     this.#blocks[i] = block;
     block.set(bytes, start);

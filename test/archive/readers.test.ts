@@ -78,6 +78,29 @@ it("a slow reader of a long session gets all of it while the session is replaced
   await expect.poll(() => t.kernel.storage.transcripts.keys()).toEqual([]);
 });
 
+it("answers that nobody reads hold a block each, and nothing once their readers are gone", async () => {
+  const t = await start();
+  write(t, 1, Array.from({ length: 3_000 }, (_, n) => row(n, `text ${n} ${"words ".repeat(250)}`)).join(""));
+  await importAll(t);
+  const { stats } = t.kernel.storage.transcripts;
+  const whole = async () => {
+    const before = stats.inflated;
+    await (await t.fetch(`/api/sessions/${idOf(1)}/messages`)).text();
+    return stats.inflated - before;
+  };
+  const chunks = await whole();
+  expect(chunks).toBeGreaterThan(60);
+  const before = stats.inflated;
+  const unread = await Promise.all(Array.from({ length: 20 }, () => t.fetch(`/api/sessions/${idOf(1)}/messages`)));
+  // One that is read to its end gives the others all the time they would need.
+  await whole();
+  expect((stats.inflated - before - chunks) / unread.length).toBeLessThanOrEqual(8);
+  await t.send("DELETE", `/api/sessions/${idOf(1)}`);
+  expect(await t.kernel.storage.transcripts.keys()).not.toEqual([]);
+  await Promise.all(unread.map(({ body }) => body?.cancel()));
+  await expect.poll(() => t.kernel.storage.transcripts.keys()).toEqual([]);
+});
+
 function partFiles(t: TestKernel): string[] {
   const dir = join(t.home, "data/transcripts");
   return readdirSync(dir).flatMap((folder) => readdirSync(join(dir, folder)).map((name) => join(dir, folder, name)));

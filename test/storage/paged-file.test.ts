@@ -198,3 +198,13 @@ it("holds no more than it may of what was not changed", async () => {
   expect(file.held).toBe(4 * BLOCK);
   file.close();
 });
+
+it("what is frozen stays as it was whatever the content was read into", () => {
+  for (const content of [new Uint8Array(2 * BLOCK), Buffer.alloc(2 * BLOCK)]) {
+    const file = new PagedFile(content);
+    const frozen = file.freeze();
+    for (const at of [0, BLOCK]) file.set(Uint8Array.of(7), at);
+    expect([frozen.block(0)[0], frozen.block(1)[0]]).toEqual([0, 0]);
+    frozen.release();
+  }
+});
