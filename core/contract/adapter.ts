@@ -93,6 +93,8 @@ export interface Adapter {
   /** How its calls are done again in a sandbox. */
   replay?: ReplayContract;
   retention?(env: AdapterEnv): MaybePromise<Retention | undefined>;
+  /** Words of the command that goes on with a session, `["claude", "--resume", key]`; undefined where the tool has none for it. */
+  resume?(ref: Pick<SessionRef, "key" | "path">): readonly string[] | undefined;
   /**
    * The same adapter made for another folder: a backup, another home, a mounted disk. Made by `defineAdapter`, which sets the option
    * `dir`; an adapter that heeds `options.dir` in `roots` can be given folders by the user and needs nothing else.

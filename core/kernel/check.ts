@@ -64,6 +64,7 @@ const ADAPTER: Readonly<Record<Exclude<keyof Adapter, "tools" | "skills" | "mcp"
     must: "an object of functions",
     remedy: "Write it like replay: { actions: (call) => undefined }.",
   },
+  resume: fn('Write it like resume: ({ key }) => ["tool", "--resume", key].'),
   retention: fn("Write it like retention: () => ({ days: 30, source: path })."),
   at: fn("Leave it out: defineAdapter makes it."),
 };

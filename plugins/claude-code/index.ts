@@ -58,6 +58,7 @@ export default defineAdapter((options: ClaudeCodeOptions | undefined) => ({
   lines: (ref, _env, state) => createParser(ref, state),
   usage: (ref) => readUsage(ref),
   tools: TOOLS,
+  resume: ({ key }) => ["claude", "--resume", key],
 
   async peek(ref) {
     const parser = createParser(ref);

@@ -59,6 +59,7 @@ export default defineAdapter((options: CodexOptions | undefined) => {
     lines: (ref, _env, state) => createParser(titles.of(ref.path, ref.key), state),
     usage: (ref) => readUsage(ref),
     tools: TOOLS,
+    resume: ({ key }) => ["codex", "resume", key],
     skills: {
       dirs: (env) => skillDirs(baseOf(env), options?.dir === undefined ? env.home : undefined),
       used: usedSkill,

@@ -60,6 +60,8 @@ export default defineAdapter((options: CopilotOptions | undefined) => {
     },
 
     tools: TOOLS,
+    // Chats of the editor have no command.
+    resume: (ref) => (isCli(ref) ? ["copilot", "--resume", ref.key] : undefined),
     skills: {
       dirs: (env) => [
         { path: join(".github", "skills"), scope: "project" },
@@ -91,7 +93,7 @@ function rootsBelow(dir: string): string[] {
 }
 
 /** VS Code's chats lie in folders whose names end in `chatSessions`. */
-function isCli(ref: SessionRef): boolean {
+function isCli(ref: Pick<SessionRef, "path">): boolean {
   return !/chatsessions$/i.test(dirname(ref.path));
 }
 

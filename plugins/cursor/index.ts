@@ -78,6 +78,8 @@ export default defineAdapter((options: CursorOptions | undefined) => {
     name: "cursor",
     label: "Cursor",
     tools,
+    // Of the command line's chats alone; those of the editor are opened there.
+    resume: ({ key, path }) => (/[\\/]chats[\\/]/.test(path) ? ["cursor-agent", `--resume=${key}`] : undefined),
     skills,
     mcp,
     guard,

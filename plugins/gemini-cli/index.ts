@@ -38,6 +38,7 @@ export default defineAdapter((options: GeminiOptions | undefined) => {
     tail: (ref, cursor) => tailRevised(ref.path, cursor, () => readChat(ref)),
 
     tools: TOOLS,
+    resume: ({ key }) => ["gemini", "--resume", key],
     skills: {
       dirs: (env) => [
         { path: join(".gemini", "skills"), scope: "project" },

@@ -77,6 +77,7 @@ export default defineAdapter((options: OpenCodeOptions | undefined) => {
     name: "opencode",
     label: "OpenCode",
     tools,
+    resume: ({ key }) => ["opencode", "--session", key],
     skills,
     mcp,
     guard,

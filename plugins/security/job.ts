@@ -104,6 +104,8 @@ export interface RenderJob {
   rules: Rule[] | null;
   formats: Format[];
   madeAt: string;
+  expiresAt?: string;
+  toolName?: string;
   /** ms of looking for secrets; what is left then is hidden. Default: no end. */
   budgetMs?: number;
   watch?: Watch;
@@ -137,7 +139,14 @@ export async function renderSession(job: RenderJob): Promise<RenderResult> {
   const shown = redactor ? redactor.redactEvents(events) : events;
   const head = redactor ? redactHead(given, (value) => redactor.redactValue(value)) : given;
   const redactions = redactor ? { ...redactor.counts } : {};
-  const document: SessionDocument = { head, events: shown, redactions: redactor && redactions, madeAt: job.madeAt };
+  const document: SessionDocument = {
+    head,
+    events: shown,
+    redactions: redactor && redactions,
+    madeAt: job.madeAt,
+    expiresAt: job.expiresAt,
+    toolName: job.toolName,
+  };
   const documents: Partial<Record<Format, string>> = {};
   const leaks = new Set<string>();
   for (const format of job.formats) {

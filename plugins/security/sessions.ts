@@ -9,7 +9,7 @@ import {
   type TranscriptPart,
 } from "sessarc";
 import type { DocumentHead } from "./export/document.ts";
-import { PAGE_POLICY } from "./export/page.ts";
+import { pagePolicy } from "./export/page.ts";
 import type { CheckJob, CheckResult, EventSource, Format, RenderJob, RenderResult } from "./job.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { DONE, STOP, type Watch } from "./watch.ts";
@@ -23,11 +23,11 @@ export interface SessionRedactor {
   /** A finished document of a session. Throws SESSION_NOT_FOUND, and EXPORT_LEAKS when a found value is still readable in it. */
   document(id: string, format: Format, redacted?: boolean, follow?: Follow): Promise<SessionDocumentFile>;
   /** What a share keeps: page and event tree of one redaction. */
-  freeze(id: string): Promise<FrozenSession>;
+  freeze(id: string, expiresAt: string): Promise<FrozenSession>;
   /** A short text with its secrets replaced by their masks. */
   hideSecrets(text: string): Promise<string>;
-  /** Content-Security-Policy of the page. */
-  readonly pagePolicy: string;
+  /** Content-Security-Policy of a frozen page. */
+  pagePolicy(page: string): string;
 }
 
 /** Who waits for a long work. */
@@ -96,15 +96,17 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
     }
   }
 
-  async function render(id: string, formats: Format[], redacted: boolean, follow?: Follow) {
+  async function render(id: string, formats: Format[], redacted: boolean, follow?: Follow, expiresAt?: string) {
     const [row, session] = await Promise.all([archive().row(id), archive().session(id)]);
     const project = await archive().project(session.projectId);
     const job: RenderJob = {
       source: await sourceOf(row),
       head: headOf(session, project),
+      toolName: archive().adapter(session.tool)?.label ?? session.tool,
       rules: redacted ? await rules.exportRules() : null,
       formats,
       madeAt: new Date().toISOString(),
+      ...(expiresAt !== undefined && { expiresAt }),
       budgetMs,
     };
     const result = await watched(row.length, follow, (watch) => kernel.pool.run(RENDER, { ...job, watch }));
@@ -113,14 +115,15 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
   }
 
   return {
-    pagePolicy: PAGE_POLICY,
+    pagePolicy,
     hideSecrets: (text) => rules.hide(text),
     async document(id, format, redacted = true, follow?: Follow) {
       const { documents, redactions, session } = await render(id, [format], redacted, follow);
       return { text: documents[format] ?? "", fileName: fileName(session, format), redactions };
     },
-    async freeze(id) {
-      const { documents, redactions, session, head } = await render(id, ["html", "json"], true);
+    async freeze(id, expiresAt) {
+      const formats: Format[] = ["html", "json"];
+      const { documents, redactions, session, head } = await render(id, formats, true, undefined, expiresAt);
       return {
         title: head.title,
         page: documents.html ?? "",

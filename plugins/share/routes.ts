@@ -51,7 +51,7 @@ const page = defineRoute({
     if (event.req.method === "GET") await shares.viewed(share.id);
     const download = event.url.searchParams.get("download") === "1";
     const extra = download ? { "content-disposition": `attachment; filename="${share.fileName}"` } : undefined;
-    return answer(share.page, 200, kernel.inject("redactor").pagePolicy, extra);
+    return answer(share.page, 200, kernel.inject("redactor").pagePolicy(share.page), extra);
   },
 });
 

@@ -85,10 +85,13 @@ export function createShares(kernel: Kernel): Shares {
 
   return {
     async create(sessionId, days) {
-      const { title, page, tree, fileName, redactions } = await kernel.inject("redactor").freeze(sessionId);
+      const now = Date.now();
+      const expires = now + Math.round(days * DAY);
+      const redactor = kernel.inject("redactor");
+      const frozen = await redactor.freeze(sessionId, new Date(expires).toISOString());
+      const { title, page, tree, fileName, redactions } = frozen;
       const id = randomBytes(8).toString("hex");
       const token = randomBytes(32).toString("base64url");
-      const now = Date.now();
       const row: ShareRow = {
         id,
         token_hash: sha256(token),
@@ -97,7 +100,7 @@ export function createShares(kernel: Kernel): Shares {
         file_name: fileName,
         redactions: JSON.stringify(redactions),
         created_at: now,
-        expires_at: now + Math.round(days * DAY),
+        expires_at: expires,
         revoked_at: null,
         has_body: 1,
         views: 0,

@@ -152,10 +152,12 @@ describe("security: nothing gets out", () => {
     const page = await (await t.fetch(`/api/sessions/${SESSION}/export-redacted?format=html`)).text();
     const tags = new Set([...page.matchAll(/<\/?([a-z0-9!-]+)/gi)].map((match) => match[1]?.toLowerCase()));
     const known =
-      "!doctype html head meta title style body header h1 h2 h3 dl div dt dd p main article details summary b code pre span footer time strong a ul ol li blockquote br".split(
+      "!doctype html head meta title style body header h1 h2 h3 dl div dt dd p main article details summary b code pre span footer time strong a ul ol li blockquote br ins del script".split(
         " ",
       );
     expect([...tags].filter((tag) => !known.includes(tag ?? ""))).toEqual([]);
+    // The page's own, and no other.
+    expect(page.match(/<script/g)).toHaveLength(1);
     expect(page.match(/<article /g)?.length).toBe(page.match(/<\/article>/g)?.length);
     for (const tag of page.match(/<(?!meta|style|!)[a-z][^>]*>/gi) ?? []) {
       expect(tag).not.toMatch(/\son\w+=|javascript:|src=/i);

@@ -2,9 +2,12 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { HtmlValidate } from "html-validate";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
+import { pagePolicy } from "../../plugins/security/export/page.ts";
 import { type Row, SESSION, startWith } from "../security/_kernel.ts";
 import { letters } from "../security/_samples.ts";
 import { NO_BROWSER, openBrowser } from "../ui/chromium.ts";
+
+const PATCH = "*** Begin Patch\n*** Update File: /w/app/src/a.ts\n@@ here\n-old\n+new\n*** End Patch";
 
 const ROWS: Row[] = [
   {
@@ -33,9 +36,10 @@ async function pageOf(rows: readonly Row[]): Promise<string> {
 }
 
 describe("share: page", () => {
-  it("is valid HTML, without a script", async () => {
+  it("is valid HTML, with one script of its own and nothing from elsewhere", async () => {
     const page = await pageOf(ROWS);
-    expect(page).not.toMatch(/<script|<link|<img|\son\w+=/i);
+    expect(page).not.toMatch(/<link|<img|\ssrc=|\son\w+=/i);
+    expect(page.match(/<script/g)).toHaveLength(1);
     const validate = new HtmlValidate({
       extends: ["html-validate:recommended"],
       rules: {
@@ -89,6 +93,75 @@ describe("share: page", () => {
       }
     }
     expect([requests, problems]).toEqual([[], []]);
+  });
+
+  it("says the assistant's name, paths from the project on, and what an edit changed as a diff", async () => {
+    const page = await pageOf([
+      { role: "user", text: "Rename it" },
+      {
+        role: "call",
+        name: "Edit",
+        input: {
+          file_path: "/w/app/src/upload.ts",
+          old_string: "one\ntwo <b>\nthree\n",
+          new_string: "one\nTWO\nthree\n",
+        },
+        id: "b",
+      },
+      { role: "result", id: "b", text: "ok" },
+      { role: "call", name: "Write", input: { file_path: "/w/app/new.ts", content: "first\nsecond\n" }, id: "c" },
+      { role: "call", name: "apply_patch", input: PATCH, id: "d" },
+    ]);
+    expect(page).toContain("<dd>Claude Code</dd>");
+    expect(page).toContain("<b>Edit</b> <code>src/upload.ts</code>");
+    expect(page).toContain(" one\n<del>-two &lt;b&gt;\n</del><ins>+TWO\n</ins> three\n</pre>");
+    expect(page).toContain("<ins>+first\n</ins><ins>+second\n</ins></pre>");
+    expect(page).toContain("<b>apply_patch</b> <code>src/a.ts</code>");
+    expect(page).toContain("@@ here\n<del>-old\n</del><ins>+new\n</ins></pre>");
+    expect(page).not.toContain("Arguments");
+  });
+
+  it.skipIf(NO_BROWSER)(
+    "says when its link ends, times in the reader's own zone, and in UTC without a script",
+    async () => {
+      const t = await startWith(ROWS);
+      const { body } = await t.send<{ token: string; expiresAt: string }>("POST", `/api/sessions/${SESSION}/share`, {});
+      const answer = await t.fetch(`/share/${body.token}`);
+      const page = await answer.text();
+      expect(page).toContain(`<dt>Link expires</dt><dd><time datetime="${body.expiresAt}">`);
+      const browser = await openBrowser(inject("browser"));
+      onTestFinished(() => browser.close());
+      const read = async (javaScriptEnabled: boolean) => {
+        const tab = await browser.newPage({ javaScriptEnabled, timezoneId: "Asia/Tokyo", locale: "en-GB" });
+        const problems: string[] = [];
+        tab.on("console", (message) => problems.push(message.text()));
+        const headers = { "content-security-policy": answer.headers.get("content-security-policy") ?? "" };
+        await tab.route("http://share.test/", (route) =>
+          route.fulfill({ body: page, contentType: "text/html", headers }),
+        );
+        await tab.goto("http://share.test/");
+        expect(problems).toEqual([]);
+        return tab.locator("time").first().innerText();
+      };
+      // The session begins at 10:00 UTC: what the page says of it depends on the reader.
+      const at = new Date(page.match(/<time datetime="([^"]+)"/)?.[1] ?? "");
+      expect(await read(false)).toBe(`${at.toISOString().slice(0, 16).replace("T", " ")} UTC`);
+      const local = new Intl.DateTimeFormat("en-GB", {
+        timeZone: "Asia/Tokyo",
+        dateStyle: "medium",
+        timeStyle: "short",
+      });
+      expect(await read(true)).toBe(local.format(at));
+    },
+  );
+
+  it("keeps the policy of a page that an earlier version froze, and gives any other none", () => {
+    const old = `<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${"a".repeat(43)}='; base-uri 'none'; form-action 'none'">\n`;
+    expect(pagePolicy(old)).toBe(
+      `default-src 'none'; style-src 'sha256-${"a".repeat(43)}='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    );
+    for (const bad of ["", "<script>1</script>", old.replace("style-src", "script-src *; style-src")])
+      expect(pagePolicy(bad)).toBe("default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
   });
 
   it.skipIf(NO_BROWSER)("is styled under its own policy, and shows folded parts in print", async () => {

@@ -45,7 +45,7 @@ describeUi("dashboard: overview of a session", () => {
   it("lists cost by model with the date of its prices, files touched, and failed calls that lead to their message", async () => {
     const { page } = await open("High and low water");
     await page.getByText(/^Estimated from list prices of 20\d\d-/).waitFor();
-    expect(await page.getByRole("row", { name: /claude-opus-4-5/ }).innerText()).toMatch(/\$0\.12/);
+    expect(await page.getByRole("row", { name: /Claude Opus 4\.5/ }).innerText()).toMatch(/\$0\.12/);
     expect(await page.getByRole("row", { name: /src\/server\.js/ }).innerText()).toMatch(/\s1\s+3$/);
     const failures = page.locator("section", { has: page.getByRole("heading", { name: "Failed calls" }) });
     await failures.getByRole("link", { name: /Edit #11/ }).click();

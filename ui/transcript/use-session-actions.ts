@@ -5,8 +5,9 @@ import { useRouter } from "vue-router";
 import { api, urlOf } from "../client.ts";
 import type { MenuItem } from "../components/base/MenuButton.vue";
 import { t } from "../i18n/index.ts";
+import { w } from "../i18n/session/index.ts";
 import { useCommands } from "../state/commands.ts";
-import { copyLink } from "../state/page.ts";
+import { copyLink, copyText } from "../state/page.ts";
 import { failed, toast } from "../state/toast.ts";
 import type { useSession } from "./use-session.ts";
 
@@ -58,6 +59,22 @@ export function useSessionActions(
 
   const actions = computed((): (MenuItem & { id: string })[] => [
     { id: "copy", label: t("action.copyLink"), icon: "link", run: copy },
+    ...(detail.value?.resume
+      ? [
+          {
+            id: "resume",
+            label: w("resume"),
+            icon: "terminal",
+            run: () => copyText(detail.value?.resume?.command ?? ""),
+          },
+        ]
+      : []),
+    {
+      id: "log",
+      label: w("logPath"),
+      icon: "file-text",
+      run: () => copyText(detail.value?.session.source.path ?? ""),
+    },
     { id: "sync", label: t("action.sync"), icon: "refresh-cw", run: sync },
     {
       id: "tail",

@@ -7,6 +7,7 @@ import type { EarlierText, Session } from "../catalogue/types.ts";
 import { removeSource } from "../places/source-file.ts";
 import { messages } from "./messages.ts";
 import { count, limit } from "./query.ts";
+import { resumeOf } from "./resume.ts";
 
 /** ISO 8601 to ms. */
 const time = v.optional(
@@ -75,7 +76,7 @@ const find = defineRoute({
 const get = defineRoute({
   method: "GET",
   path: "/sessions/:id",
-  summary: "One session with its sub-agents, forks and earlier texts",
+  summary: "One session with its sub-agents, forks and earlier texts, and the command that goes on with it",
   handler: async ({ kernel, params }) => {
     const archive = kernel.inject("archive");
     const session = await archive.session(params.id);
@@ -85,8 +86,9 @@ const get = defineRoute({
       archive.store.list({ forkedFrom: params.id, sort: "oldest" }),
       archive.store.earlier(params.id),
     ]);
+    const resume = await resumeOf(kernel, await archive.row(params.id));
     const texts = earlier.map(({ parts: _, ...text }): EarlierText => text);
-    return { session, project, subagents, forks, earlier: texts };
+    return { session, project, subagents, forks, earlier: texts, resume };
   },
 });
 

@@ -22,6 +22,10 @@ export interface SessionDocument {
   redactions: Record<string, number> | null;
   /** When the copy was made, ISO 8601 UTC. */
   madeAt: string;
+  /** When its link ends. */
+  expiresAt?: string | undefined;
+  /** The assistant as people call it. */
+  toolName?: string | undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
-/** A session as one static HTML page: no script, nothing from elsewhere, readable on a phone, in print, in light and dark. */
+/** A session as one static HTML page: whole without its one small script, nothing from elsewhere, readable on a phone, in print, in light and dark. */
 import { createHash } from "node:crypto";
 import { showBidi } from "./clean.ts";
+import { type ChangedFile, changesOf } from "./diff.ts";
 import {
   argumentText,
   countOf,
@@ -15,15 +16,26 @@ import {
   uncheckedNote,
 } from "./document.ts";
 import { escapeHtml, toHtml } from "./html.ts";
+import { SCRIPT, SCRIPT_HASH } from "./local-time.ts";
 import { STYLE } from "./style.ts";
 
 /** Longest text of a call or result on the page; the rest is counted and left out. */
 const CUT = 20_000;
 
-/** What the page's headers and its own meta element allow: the one style sheet in it. */
-export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
-// A meta element cannot say who may frame the page: browsers warn and ignore it.
-const META_POLICY = PAGE_POLICY.replace("; frame-ancestors 'none'", "");
+/** What the page allows itself: the one style sheet and the one script in it, by their hashes. */
+const POLICY = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; script-src 'sha256-${SCRIPT_HASH}'; base-uri 'none'; form-action 'none'`;
+const HASH = "'sha256-[A-Za-z0-9+/]{43}='";
+const OWN_POLICY = new RegExp(
+  `^<!doctype html>\\n<html lang="en">\\n<head>\\n<meta charset="utf-8">\\n<meta http-equiv="Content-Security-Policy" content="(default-src 'none'; style-src ${HASH};(?: script-src ${HASH};)? base-uri 'none'; form-action 'none')">`,
+);
+
+/**
+ * The policy for the header of a frozen page: its own, which an earlier version may have made with another style sheet; and who may frame
+ * it, which a meta element cannot say. A page without one of ours may nothing at all.
+ */
+export function pagePolicy(page: string): string {
+  return `${OWN_POLICY.exec(page.slice(0, 1_000))?.[1] ?? "default-src 'none'; base-uri 'none'; form-action 'none'"}; frame-ancestors 'none'`;
+}
 
 export function toPage(document: SessionDocument): DocumentWriter {
   const { head, redactions, madeAt } = document;
@@ -31,7 +43,7 @@ export function toPage(document: SessionDocument): DocumentWriter {
   const title = show(oneLine(head.title, 200)) || "Session";
   out
     .raw(`<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n`)
-    .raw(`<meta http-equiv="Content-Security-Policy" content="${META_POLICY}">\n`)
+    .raw(`<meta http-equiv="Content-Security-Policy" content="${POLICY}">\n`)
     .raw(`<meta name="viewport" content="width=device-width, initial-scale=1">\n`)
     .raw(`<meta name="robots" content="noindex, nofollow">\n<meta name="referrer" content="no-referrer">\n`)
     .raw(`<meta name="color-scheme" content="light dark">\n<title>`)
@@ -40,12 +52,11 @@ export function toPage(document: SessionDocument): DocumentWriter {
     .text(title)
     .raw("</h1>\n<dl>\n");
   const facts: [string, string | null][] = [
-    ["Assistant", head.tool],
+    ["Assistant", document.toolName ?? head.tool],
     ["Project", head.project],
     ["Folder", head.path],
     ["Branch", head.branch],
     ["Models", head.models.join(", ") || null],
-    ["Time", head.startedAt ? `${shortTime(head.startedAt)} – ${shortTime(head.endedAt)} UTC` : null],
     ["Messages", String(head.messages)],
   ];
   for (const [name, value] of facts)
@@ -54,6 +65,11 @@ export function toPage(document: SessionDocument): DocumentWriter {
         .raw(`<div><dt>${name}</dt><dd>`)
         .text(show(oneLine(value, 300)))
         .raw("</dd></div>\n");
+  if (head.startedAt)
+    out.raw(
+      `<div><dt>Time</dt><dd>${timeOf(head.startedAt)}${head.endedAt ? ` – ${timeOf(head.endedAt)}` : ""}</dd></div>\n`,
+    );
+  if (document.expiresAt) out.raw(`<div><dt>Link expires</dt><dd>${timeOf(document.expiresAt)}</dd></div>\n`);
   out.raw("</dl>\n");
   if (redactions) {
     const count = countOf(redactions);
@@ -64,16 +80,19 @@ export function toPage(document: SessionDocument): DocumentWriter {
     if (note !== undefined) out.raw(`<p class="redacted">${note}.</p>\n`);
   }
   out.raw("</header>\n<main>\n");
-  for (const entry of toEntries(document.events)) writeEntry(out, entry);
+  for (const entry of toEntries(document.events)) writeEntry(out, entry, head.path);
   return out.raw(
-    `</main>\n<footer><p>A ${redactions ? "redacted " : ""}copy, made ${shortTime(madeAt)} UTC with sessarc.</p></footer>\n</body>\n</html>\n`,
+    `</main>\n<footer><p>A ${redactions ? "redacted " : ""}copy, made ${timeOf(madeAt)} with sessarc.</p></footer>\n<script>${SCRIPT}</script>\n</body>\n</html>\n`,
   );
 }
 
-function writeEntry(out: DocumentWriter, { event, result }: Entry): void {
+/** In UTC, for readers without the script; times are ours and hold nothing of a session. */
+const timeOf = (iso: string) => `<time datetime="${escapeHtml(iso)}">${escapeHtml(shortTime(iso))} UTC</time>`;
+
+function writeEntry(out: DocumentWriter, { event, result }: Entry, root: string | null): void {
   const { kind } = event;
   const time = event.at
-    ? `<time datetime="${escapeHtml(event.at)}">${escapeHtml(shortTime(event.at).slice(11))}</time>`
+    ? `<time data-clock datetime="${escapeHtml(event.at)}">${escapeHtml(shortTime(event.at).slice(11))}</time>`
     : "";
   out.raw(`<article class="${kind}">\n`);
   if (kind === "user" || kind === "assistant") {
@@ -89,14 +108,16 @@ function writeEntry(out: DocumentWriter, { event, result }: Entry): void {
       .text(toHtml(showBidi(event.text)))
       .raw("</details>\n");
   } else if (kind === "tool_use") {
+    const changes = changesOf(event.tool_input);
     out
-      .raw(`<details><summary><b>`)
+      .raw(`<details${changes && !result?.is_error ? " open" : ""}><summary><b>`)
       .text(show(oneLine(event.tool_name ?? "Tool", 80)))
       .raw("</b> <code>");
     out
-      .text(show(mainArgument(event.tool_input)))
+      .text(show(oneLine(relative(changes?.[0]?.path || mainArgument(event.tool_input), root))))
       .raw(`</code>${result?.is_error ? ' <span class="bad">failed</span>' : ""}</summary>\n`);
-    writeText(out, argumentText(event.tool_input).text || event.text, "Arguments");
+    if (changes) writeChanges(out, changes, root);
+    else writeText(out, argumentText(event.tool_input).text || event.text, "Arguments");
     if (result) writeText(out.raw(`<h3>Result</h3>\n`), result.text, "Result");
     out.raw("</details>\n");
   } else {
@@ -107,6 +128,39 @@ function writeEntry(out: DocumentWriter, { event, result }: Entry): void {
   }
   if (event.truncated || result?.truncated) out.raw(`<p class="cut">Cut at the storage limit.</p>\n`);
   out.raw("</article>\n");
+}
+
+/** Paths inside the session's folder from there on. */
+const relative = (path: string, root: string | null) =>
+  root && root.length > 1 && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+
+const SIGNS = { "+": "ins", "-": "del" } as const;
+
+function writeChanges(out: DocumentWriter, changes: readonly ChangedFile[], root: string | null): void {
+  let left = CUT;
+  for (const { path, lines } of changes) {
+    // The first one's path is in the summary.
+    if (changes.length > 1 && path !== "")
+      out
+        .raw("<h3>")
+        .text(show(oneLine(relative(path, root))))
+        .raw("</h3>\n");
+    out.raw(`<pre class="diff" tabindex="0" role="group" aria-label="Changes">\n`);
+    let shown = 0;
+    for (const { sign, text } of lines) {
+      if (left <= 0) break;
+      const tag = sign === "+" || sign === "-" ? SIGNS[sign] : undefined;
+      const part = text.slice(0, left);
+      left -= part.length + 1;
+      shown++;
+      out
+        .raw(tag ? `<${tag}>${sign}` : sign === "@" ? "" : " ")
+        .text(show(part))
+        .raw(tag ? `\n</${tag}>` : "\n");
+    }
+    out.raw("</pre>\n");
+    if (shown < lines.length) out.raw(`<p class="cut">${lines.length - shown} more lines were left out here.</p>\n`);
+  }
 }
 
 function writeText(out: DocumentWriter, text: string, label: string): void {

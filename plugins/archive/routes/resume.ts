@@ -1,0 +1,29 @@
+/** The command that goes on with a session in its own tool, ready for a shell. */
+import type { Kernel } from "sessarc";
+import type { SessionRow } from "../catalogue/types.ts";
+
+export interface Resume {
+  /** One line: `cd '/w/app' && claude --resume 1111…`. */
+  command: string;
+}
+
+/** Words that mean themselves in every shell. What is in a log is never quoted into a command: it is this, or there is none. */
+const PLAIN = /^[A-Za-z0-9][\w.=:@-]{0,199}$/;
+const isPlain = (word: string) => PLAIN.test(word.replace(/^--?(?=\w)/, ""));
+
+/** Null where the tool has no such command, a sub-agent is asked for, or its log is gone: then there is nothing to go on with. */
+export async function resumeOf(kernel: Kernel, row: SessionRow): Promise<Resume | null> {
+  const archive = kernel.inject("archive");
+  if (row.parent_id !== null || row.missing) return null;
+  const { key, path } = archive.ref(row);
+  const words = archive.adapter(row.tool)?.resume?.({ key, path });
+  if (!words || !PLAIN.test(key) || !words.every(isPlain)) return null;
+  const command = words.join(" ");
+  const cwd = row.cwd ?? "";
+  // Most tools look for their sessions from the folder on; on Windows it depends on the shell.
+  const cd = kernel.env.platform !== "win32" && cwd.startsWith("/") && !hasControl(cwd);
+  return { command: cd ? `cd '${cwd.replaceAll("'", "'\\''")}' && ${command}` : command };
+}
+
+/** A line end would be a command of its own. */
+const hasControl = (text: string) => [...text].some((char) => char < " " || char === "\u007f");

@@ -1,0 +1,82 @@
+/** What a person takes out of a session: texts, commands, code and links, the command that resumes it, and what prompts cost. */
+import { expect, it } from "vitest";
+import { describeUi, sessionId, settled, useStage, visit } from "./browser.ts";
+import { sound } from "./sound.ts";
+
+describeUi("dashboard: taking out of a session", () => {
+  const get = useStage();
+  const copied = () => get().page.evaluate(() => navigator.clipboard.readText());
+  const message = (kind: string) =>
+    get()
+      .page.locator("article")
+      .filter({ has: get().page.getByText(kind, { exact: true }) })
+      .first();
+
+  it("copies a message's text and link from its menu, by keyboard too", async () => {
+    const stage = get();
+    const { page } = stage;
+    await stage.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    const id = await sessionId(stage, "High and low water");
+    await visit(stage, `/sessions/${id}?m=0`);
+    const first = message("You");
+    await first.hover();
+    await first.getByRole("button", { name: "Copy from this message" }).click();
+    await page.getByRole("menuitem", { name: "Copy text" }).click();
+    await page.getByText("Copied").first().waitFor();
+    const { messages } = (await (await stage.served.kernel.fetch(`/api/sessions/${id}/messages?limit=40`)).json()) as {
+      messages: { seq: number; kind: string; text: string; tool_input?: { command?: string } }[];
+    };
+    expect(await copied()).toBe(messages.find((one) => one.kind === "user")?.text);
+    const menu = first.getByRole("button", { name: "Copy from this message" });
+    await menu.focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("menuitem", { name: "Copy link" }).focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(copied).toMatch(/\/sessions\/[^?]+\?m=0$/);
+    await visit(stage, new URL(await copied()).pathname + new URL(await copied()).search);
+    await sound(stage, "session with its menus");
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("copies the command that goes on with the session, and the path of its log", async () => {
+    const stage = get();
+    const { page } = stage;
+    const id = await sessionId(stage, "High and low water");
+    const detail = (await (await stage.served.kernel.fetch(`/api/sessions/${id}`)).json()) as {
+      session: { cwd: string; source: { path: string } };
+      resume: { command: string };
+    };
+    await visit(stage, `/sessions/${id}`);
+    const choose = async (name: string) => {
+      await page.getByRole("button", { name: "Session menu" }).click();
+      await page.getByRole("menuitem", { name }).click();
+    };
+    await choose("Copy the command to resume it");
+    await expect.poll(copied).toBe(detail.resume.command);
+    expect(detail.resume.command).toMatch(/^cd '.+' && claude --resume [\w-]+$/);
+    await choose("Copy the path of its log");
+    await expect.poll(copied).toBe(detail.session.source.path);
+  });
+
+  it("says in the outline what each prompt led to, the same as the service", async () => {
+    const stage = get();
+    const { page } = stage;
+    const id = await sessionId(stage, "High and low water");
+    const costs = (await (await stage.served.kernel.fetch(`/api/sessions/${id}/prompts`)).json()) as {
+      missing: string | null;
+      prompts: { tokens: Record<string, number>; cost: { microdollars: number } }[];
+    };
+    expect(costs.missing).toBeNull();
+    await visit(stage, `/sessions/${id}?pane=outline`);
+    await settled(page);
+    const shown = page.locator("[title$='tokens up to the next one']");
+    const spent = costs.prompts.filter((one) => Object.values(one.tokens).some((n) => n > 0));
+    expect(await shown.count()).toBe(spent.length);
+    expect(await shown.first().getAttribute("title")).toContain(
+      Object.values(spent[0]?.tokens ?? {})
+        .reduce((sum, n) => sum + n, 0)
+        .toLocaleString("en"),
+    );
+    await sound(stage, "outline with costs");
+  });
+});
