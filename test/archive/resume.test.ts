@@ -1,6 +1,7 @@
 /** The command that goes on with a session: in the tool's own words, and never anything a log put into it. */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { defineAdapter } from "sessarc";
 import { describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
@@ -31,8 +32,16 @@ describe.skipIf(process.platform === "win32")("resuming a session", () => {
   });
 
   it.each(["a;rm -rf x", "$(id)", "-rf", "a b"])("a log named %j gives no command", async (key) => {
-    const t = await createTestKernel({ plugins: [archive(), claude()] });
-    await imported(t, key, "/w/app");
+    const { adapter } = claude();
+    const renamed = defineAdapter(() => ({
+      ...adapter,
+      async *scan(root, env) {
+        for await (const ref of adapter.scan(root, env)) yield { ...ref, key };
+      },
+    }));
+    const t = await createTestKernel({ plugins: [archive(), renamed()] });
+    await imported(t, KEY, "/w/app");
+    expect((await t.json<{ sessions: object[] }>("/api/sessions")).sessions).toHaveLength(1);
     expect(await resumeOf(t, key)).toBeNull();
   });
 
