@@ -48,7 +48,7 @@ describeUi("dashboard: taking out of a session", () => {
     };
     await visit(stage, `/sessions/${id}`);
     const choose = async (name: string) => {
-      await page.getByRole("button", { name: "Session menu" }).click();
+      await page.getByRole("button", { name: "Session actions" }).click();
       await page.getByRole("menuitem", { name }).click();
     };
     await choose("Copy the command to resume it");

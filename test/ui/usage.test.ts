@@ -1,6 +1,7 @@
 /** The usage screen: what it sums, how it is split, what is switched off, and what leaves it as a file. */
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
+import { modelWords } from "../../ui/model-names.ts";
 import { describeUi, useStage, visit } from "./browser.ts";
 
 describeUi("dashboard: usage", () => {
@@ -16,12 +17,13 @@ describeUi("dashboard: usage", () => {
     };
     const dollars = (report.totals.cost.microdollars / 1e6).toFixed(2);
     expect(await page.locator("dl").innerText()).toContain(`$${dollars}`);
-    const legend = page.getByRole("figure").getByRole("button", { name: report.rows[0]?.key ?? "" });
+    const name = modelWords(report.rows[0]?.key ?? "");
+    const legend = page.getByRole("figure").getByRole("button", { name });
     await legend.click();
     await page.waitForURL(/off=/);
     expect(await legend.getAttribute("aria-pressed")).toBe("false");
     await page.getByRole("figure").getByRole("button", { name: "Show table" }).click();
-    expect(await page.getByRole("columnheader", { name: report.rows[0]?.key ?? "" }).count()).toBe(0);
+    expect(await page.getByRole("columnheader", { name }).count()).toBe(0);
     await page.getByText("Tool", { exact: true }).click();
     await page.waitForURL(/by=tool/);
     await page.getByRole("figure").getByRole("button", { name: "Codex" }).waitFor();
