@@ -231,24 +231,33 @@ async function existing(dataDir) {
   }
   report("start to first answer on that archive (median of 3)", percentile(times, 50), "ms", 350);
   report("idle memory", memory, "MiB", 110);
-  const usage = [];
-  for (let i = 0; i < 5; i++) {
-    const began = performance.now();
-    const run = spawnSync(process.execPath, [CLI, "usage"], { env: environment(home, dataDir), encoding: "utf8" });
-    usage.push(performance.now() - began);
-    if (run.status !== 0) wrong.push(`usage ended with ${run.status}: ${run.stderr}`);
-  }
-  report("sessarc usage, whole process (median of 5)", percentile(usage, 50), "ms", 350);
-  const stateless = spawnSync(
-    "/usr/bin/env",
-    ["bash", "-c", 'time "$0" "$@" > /dev/null', process.execPath, CLI, "usage", "--stateless"],
-    {
-      env: { ...environment(home, dataDir), TIMEFORMAT: "%U %S" },
-      encoding: "utf8",
-    },
-  );
-  const [user, system] = (/([\d.]+) ([\d.]+)\s*$/.exec(stateless.stderr) ?? []).slice(1).map(Number);
-  report("sessarc usage --stateless, CPU", (user ?? Number.NaN) + (system ?? 0), "s", 2.2);
+  const env = environment(home, dataDir);
+  const five = (...args) => Array.from({ length: 5 }, () => measured(env, ...args));
+  const median = (runs, key) =>
+    percentile(
+      runs.map((run) => run[key]),
+      50,
+    );
+  const nothing = five("-e", "0");
+  const usage = five(CLI, "usage");
+  report("node -e 0, whole process (median of 5)", median(nothing, "ms"), "ms");
+  report("node -e 0, CPU", median(nothing, "cpu"), "s");
+  report("sessarc usage, whole process (median of 5)", median(usage, "ms"), "ms", 350);
+  report("sessarc usage, CPU", median(usage, "cpu"), "s");
+  report("sessarc usage --stateless, CPU", measured(env, CLI, "usage", "--stateless").cpu, "s", 2.2);
+}
+
+/** Node with `args`: wall time in ms and processor time in s, its threads included. */
+function measured(env, ...args) {
+  const began = performance.now();
+  const run = spawnSync("/usr/bin/env", ["bash", "-c", 'time "$0" "$@" > /dev/null', process.execPath, ...args], {
+    env: { ...env, TIMEFORMAT: "%U %S" },
+    encoding: "utf8",
+  });
+  const ms = performance.now() - began;
+  if (run.status !== 0) wrong.push(`${args.join(" ")} ended with ${run.status}: ${run.stderr}`);
+  const [user, system] = (/([\d.]+) ([\d.]+)\s*$/.exec(run.stderr) ?? []).slice(1).map(Number);
+  return { ms, cpu: (user ?? Number.NaN) + (system ?? 0) };
 }
 
 process.stdout.write(`node ${process.version}, ${execFileSync("uname", ["-sm"], { encoding: "utf8" })}`);
