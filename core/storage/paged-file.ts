@@ -10,10 +10,10 @@ import { closeSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { SessarcError } from "../errors/error.ts";
 
-/** As large as the largest page of SQLite. */
-export const BLOCK = 65_536;
-/** Unchanged blocks kept in memory: the catalogue of some ten thousand sessions. SQLite's own cache comes on top. */
-const KEPT_BLOCKS = 512;
+/** A page of a catalogue; those of old versions were smaller. What lies next to a row says nothing of which one is asked for next. */
+export const BLOCK = 16_384;
+/** Unchanged blocks kept in memory, 64 MB: the catalogue of some ten thousand sessions. SQLite's own cache comes on top. */
+const KEPT_BLOCKS = 4_096;
 
 /** A snapshot that is read block by block. */
 export interface Source {
@@ -49,6 +49,8 @@ export class PagedFile {
   /** Since a snapshot is being taken: blocks as they were before their first change. */
   #before: Map<number, Uint8Array> | undefined;
   #damage: SessarcError | undefined;
+  /** A block that was let go, for the next one that is read: so many are that making new ones would be most of the work. */
+  #spare: Uint8Array | undefined;
 
   /** `content`: all bytes, which it may keep, or where they are. */
   constructor(content: Uint8Array | Source, keep = KEPT_BLOCKS) {
@@ -148,7 +150,7 @@ export class PagedFile {
       if (this.#unchanged.delete(i)) this.#unchanged.add(i);
       return known;
     }
-    const block = this.#read(i);
+    const block = this.#read(i, true);
     if (this.#damage || i * BLOCK >= (this.#source?.size ?? 0)) return block;
     this.#blocks[i] = block;
     this.#unchanged.add(i);
@@ -160,16 +162,18 @@ export class PagedFile {
     for (const oldest of this.#unchanged) {
       if (this.#unchanged.size <= this.#keep) break;
       this.#unchanged.delete(oldest);
+      this.#spare = this.#blocks[oldest];
       this.#blocks[oldest] = undefined;
     }
   }
 
   /** SQLite cannot be told of damage in words: it gets zeros, and whoever asked it looks at `damage` before believing the answer. */
-  #read(i: number): Uint8Array {
+  #read(i: number, recycle = false): Uint8Array {
     const { fd = -1, size = 0, sums, path = "" } = this.#source ?? {};
-    const block = new Uint8Array(BLOCK);
     const length = Math.min(BLOCK, size - i * BLOCK);
-    if (length <= 0) return block;
+    if (length <= 0) return new Uint8Array(BLOCK);
+    const block = (recycle && length === BLOCK && this.#spare) || new Uint8Array(BLOCK);
+    if (block === this.#spare) this.#spare = undefined;
     let done = 0;
     let reason = `the part at ${i * BLOCK} does not fit its checksum, or another program has written to it`;
     try {

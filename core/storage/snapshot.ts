@@ -18,7 +18,7 @@ const TRAILER = 24;
 /** From this many bytes on a snapshot is read block by block; never on Windows, where an open file cannot be replaced. */
 export const LARGE = process.platform === "win32" ? Number.POSITIVE_INFINITY : 16 << 20;
 /** Blocks written at once. */
-const AT_ONCE = 16;
+const AT_ONCE = 64;
 
 export interface SnapshotHead {
   /** Number of the last batch in it. */
