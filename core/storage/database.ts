@@ -14,7 +14,16 @@ import { encodeBatch, encodeGroup } from "./journal-format.ts";
 import { createOwnership } from "./ownership.ts";
 import type { Frozen } from "./paged-file.ts";
 import { createQueue } from "./queue.ts";
-import { type Blocks, JOURNAL_FILE, keepTorn, type Recovered, recover, SNAPSHOT_FILE } from "./recover.ts";
+import {
+  type Blocks,
+  dropBefore,
+  JOURNAL_FILE,
+  keepBefore,
+  keepTorn,
+  type Recovered,
+  recover,
+  SNAPSHOT_FILE,
+} from "./recover.ts";
 import { openSource, writeSnapshot as writeSnapshotFile } from "./snapshot.ts";
 import { toStorageError } from "./storage-error.ts";
 import type { Database, SqlValue, Statement } from "./types.ts";
@@ -245,6 +254,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       const { checksum, bytes } = written;
       await queue(async () => {
         await ownership.prove();
+        await keepBefore(dir);
         await journal.restart({ base: batch, checksum }, from);
       });
       snapshot = { batch, checksum, bytes, sliced: true };
@@ -288,6 +298,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       notice(`the snapshot could not be written; the journal has everything: ${messageOf(error)}`),
     );
     await journal.close();
+    if (!readOnly && !ownership.lost) await dropBefore(dir);
     (await opened).image.close();
   }
 

@@ -1,7 +1,9 @@
 /** Opening: snapshot plus journal makes the catalogue as it was last acknowledged. */
-import { readFile, writeFile } from "node:fs/promises";
+import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isSessarcError, SessarcError } from "../errors/error.ts";
+import { tempName } from "../utils/atomic.ts";
+import { codeOf } from "../utils/gone.ts";
 import { Slices } from "../utils/slices.ts";
 import { createImage, emptyDatabase, type Image } from "./image.ts";
 import { signOf } from "./journal.ts";
@@ -15,6 +17,8 @@ const AT_ONCE = 100;
 
 export const SNAPSHOT_FILE = "catalog.db";
 export const JOURNAL_FILE = "catalog.journal";
+/** The journal that the last snapshot made superfluous. */
+export const BEFORE_FILE = "catalog.journal.before";
 /** Where the torn end of a journal is put aside. */
 export const TORN_FILE = "catalog.journal.torn";
 
@@ -58,7 +62,7 @@ export async function recover(dir: string, last = Number.POSITIVE_INFINITY, bloc
   const sql = await loading;
   const snapshot = await openSnapshot(dir, blocks);
   const head = snapshot?.head;
-  const journal = journalBytes && parseJournal(dir, journalBytes);
+  const journal = journalBytes && (await withBefore(dir, head, parseJournal(dir, journalBytes)));
   if (journal) checkOrder(dir, head, journal);
 
   const image = createImage(sql, snapshot?.file ?? new PagedFile(emptyDatabase(sql)));
@@ -108,6 +112,48 @@ async function openSnapshot(dir: string, { from = LARGE, keep }: Blocks) {
   return { file: new PagedFile(bytes, keep), head, bytes: bytes.length, sliced: bytes.length < from };
 }
 
+/**
+ * A copy that is made while a snapshot is written (`cp -r` under a running service) may hold the old snapshot and the new journal: what
+ * stands between them is kept in the journal from before.
+ */
+async function withBefore(
+  dir: string,
+  snapshot: SnapshotHead | undefined,
+  journal: JournalContent,
+): Promise<JournalContent> {
+  const have = snapshot?.batch ?? 0;
+  const bytes = journal.base > have ? await readIfThere(join(dir, BEFORE_FILE)) : undefined;
+  if (!bytes) return journal;
+  const before = parseJournal(dir, bytes, BEFORE_FILE);
+  const last = before.groups.at(-1);
+  const end = last ? last.first + last.batches.length - 1 : before.base;
+  const fits = before.base < have || (before.base === have && before.checksum === (snapshot?.checksum ?? 0));
+  if (!fits || end < journal.base) return journal;
+  const groups = [...before.groups, ...journal.groups.filter(({ first }) => first > end)];
+  return { ...journal, base: before.base, checksum: before.checksum, groups };
+}
+
+/** Keeps the journal for that, where the file system has links; it costs nothing but its room until the next snapshot. */
+export async function keepBefore(dir: string): Promise<void> {
+  const made = join(dir, tempName());
+  try {
+    await link(join(dir, JOURNAL_FILE), made);
+    await rename(made, join(dir, BEFORE_FILE));
+  } catch (error) {
+    await rm(made, { force: true });
+    if (!NO_LINKS.has(codeOf(error))) throw error;
+  }
+}
+
+/** Nobody writes any more: a copy that is made now holds one moment. */
+export const dropBefore = (dir: string): Promise<void> =>
+  rm(join(dir, BEFORE_FILE), { force: true }).catch(() => {
+    // It is in nobody's way.
+  });
+
+/** There is no journal yet, or links are not to be had. */
+const NO_LINKS = new Set(["ENOENT", "EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "EXDEV"]);
+
 /** Puts the torn end of the journal aside, so that nothing is thrown away unseen. Answers the file's path. */
 export async function keepTorn(dir: string, { journalBytes, tornBytes }: Recovered): Promise<string> {
   const bytes = await readFile(join(dir, JOURNAL_FILE));
@@ -116,12 +162,11 @@ export async function keepTorn(dir: string, { journalBytes, tornBytes }: Recover
   return path;
 }
 
-function parseJournal(dir: string, bytes: Buffer): JournalContent {
+function parseJournal(dir: string, bytes: Buffer, name = JOURNAL_FILE): JournalContent {
   try {
     return readJournal(bytes);
   } catch (error) {
-    if (error instanceof JournalDamage || error instanceof SyntaxError)
-      throw damaged(dir, JOURNAL_FILE, error.message, error);
+    if (error instanceof JournalDamage || error instanceof SyntaxError) throw damaged(dir, name, error.message, error);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 /** The built command as a process: what it serves, how it ends; and what its commands say, in this process where that is the same. */
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -58,6 +58,24 @@ describe("serve", () => {
     expect(other.stderr).toMatch(/^error Port \d+ on 127\.0\.0\.1 is taken\n/);
     expect(await first.stop()).toBe(0);
     expect(existsSync(join(dataDir(home), "lock.json"))).toBe(false);
+  });
+
+  it("a command given the data directory of a copy answers from the copy while the original's service runs", async () => {
+    const home = await demoHome();
+    const service = await start([], home);
+    const post = { method: "POST", headers: { "content-type": "application/json" }, body: '{"all":true}' };
+    await (await fetch(new URL("/api/import", service.url), post)).json();
+    const copy = join(home, "copy");
+    await cp(dataDir(home), copy, { recursive: true });
+    const [{ id }] = JSON.parse((await runCli(["sessions", "--json", "--limit", "1"], home)).stdout).sessions;
+    const rename = { ...post, method: "PATCH", body: '{"name":"only in the original"}' };
+    expect((await fetch(new URL(`/api/sessions/${id}`, service.url), rename)).status).toBe(200);
+    const named = async (args: readonly string[]) => {
+      const { code, stdout } = await runCli(["sessions", "--json", "--limit", "1000", ...args], home);
+      return [code, stdout.includes("only in the original")];
+    };
+    expect(await named([])).toEqual([0, true]);
+    expect(await named(["--data-dir", copy])).toEqual([0, false]);
   });
 
   it("shows sample data of all six tools with --demo and removes it at the end, also at two signals in a row, as npm sends them", async () => {

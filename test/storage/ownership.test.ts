@@ -1,17 +1,18 @@
 /** Who may write: every acknowledged write is there in the end, whoever else thought the archive was theirs. */
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import * as disk from "node:fs/promises";
 import { cp, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import { createStorage, type Storage } from "../../core/storage/index.ts";
 import { acquireLock, type LockInfo, readLock } from "../../core/storage/lock.ts";
 import { ownIdentity } from "../../core/storage/process-identity.ts";
-import { rounds } from "../rounds.ts";
+import { LONG, rounds } from "../rounds.ts";
 import { failing } from "./failing-disk.ts";
 
 let dir: string;
@@ -180,6 +181,54 @@ describe("locks", () => {
     ]);
     await other.db.close();
     expect((await readLock(dir))?.token).toBe(original.lock?.info.token);
+  });
+
+  it("a copy with the old snapshot and the new journal holds all that was written", async () => {
+    const original = await open();
+    await original.db.run("create table t (a)");
+    await write(original, 1);
+    await original.db.flush();
+    await write(original, 2);
+    const copy = `${dir}-copy`;
+    await disk.mkdir(copy);
+    await cp(join(dir, "catalog.db"), join(copy, "catalog.db"));
+    // The snapshot is written while the copy is made.
+    await original.db.flush();
+    await write(original, 3);
+    await cp(dir, copy, { recursive: true, filter: (path) => !path.endsWith("catalog.db") });
+    for (let opened = 0; opened < 2; opened++) {
+      const other = await createStorage({ dataDir: copy });
+      await write(other, 4 + opened);
+      expect(await values(other)).toEqual([1, 2, 3, 4, 5].slice(0, 4 + opened));
+      await other.db.close();
+    }
+  });
+
+  const copies = LONG ? 40 : 4;
+  it(`${copies} copies under writes open, each with all that was acknowledged before it was begun`, async () => {
+    const original = await open();
+    await original.db.run("create table t (a)");
+    let acknowledged = 0;
+    let running = true;
+    const writer = (async () => {
+      while (running) {
+        await Promise.all(Array.from({ length: 8 }, (_, n) => write(original, acknowledged + n)));
+        acknowledged += 8;
+      }
+    })();
+    for (let n = 0; n < copies; n++) {
+      const before = acknowledged;
+      const copy = `${dir}-${n}`;
+      await promisify(execFile)("cp", ["-r", dir, copy]);
+      if (n % 4 === 3) await original.db.flush();
+      const other = await createStorage({ dataDir: copy });
+      const found = await values(other);
+      expect(found.length).toBeGreaterThanOrEqual(before);
+      expect(found).toEqual(Array.from(found, (_, i) => i));
+      await other.db.close();
+    }
+    running = false;
+    await writer;
   });
 
   it("one that is dated in the future keeps nobody out", async () => {
