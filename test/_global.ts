@@ -1,5 +1,7 @@
 /** Before the first test file: what the chosen files share is built and started, once for all of them. */
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { builtDashboard, builtPackage, packedTarball } from "./built.ts";
 import { EXECUTABLE, NO_BROWSER, startBrowser } from "./ui/chromium.ts";
@@ -18,5 +20,10 @@ export default async function setup(project: TestProject): Promise<(() => Promis
   if (!wantsBrowser) return;
   const server = await startBrowser();
   project.provide("browser", server.wsEndpoint());
-  return () => server.close();
+  const stages = await mkdtemp(join(tmpdir(), "sessarc-stages-"));
+  project.provide("stages", stages);
+  return async () => {
+    await server.close();
+    await rm(stages, { recursive: true, force: true, maxRetries: 5 });
+  };
 }

@@ -51,7 +51,10 @@ const PATHS: Record<string, string> = {
 const COMMANDS = ["claude-code", "codex", "cursor", "gemini-cli", "copilot"] as const;
 
 async function installed(tool: string, onFailure: string, options: { flags?: object; home?: string } = {}) {
-  const served = await serveTest({ plugins: plugins(), ...options });
+  return install(await serveTest({ plugins: plugins(), ...options }), tool, onFailure);
+}
+
+async function install(served: Awaited<ReturnType<typeof serveTest>>, tool: string, onFailure: string) {
   const auth = served.kernel.access.token;
   const headers = { "content-type": "application/json", ...(auth ? { authorization: `Bearer ${auth}` } : {}) };
   const body = JSON.stringify({ tool, onFailure });
@@ -80,10 +83,10 @@ const call = (command: string) =>
 const harmless = call(`echo ${"a".repeat(200_000)}`);
 
 describe("security: installed hooks", () => {
-  it.skipIf(!hasCurl).each(COMMANDS)(
-    "S9: %s's command asks the service, silent when nothing is wrong",
-    async (tool) => {
-      const { text } = await installed(tool, "block");
+  it.skipIf(!hasCurl)("S9: each tool's command asks the service, silent when nothing is wrong", async () => {
+    const first = await installed(COMMANDS[0], "block");
+    for (const tool of COMMANDS) {
+      const { text } = tool === COMMANDS[0] ? first : await install(first.served, tool, "block");
       const command = commandIn(text);
       expect(await shell(command, harmless)).toEqual({ code: 0, out: "", err: "" });
       const blocked = await shell(command, call(`echo ${token}`));
@@ -93,8 +96,8 @@ describe("security: installed hooks", () => {
       expect(blocked.out).not.toContain(token.slice(4));
       // What is no call gets no answer of the guard.
       expect(await shell(command, "{}")).toMatchObject({ code: 2, out: "" });
-    },
-  );
+    }
+  });
 
   it.skipIf(!hasCurl).each(TROUBLES)(
     "S9: the command does what the user chose when the service is %s",

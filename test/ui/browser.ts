@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { loadConfig, type Plugin, type Served, serve } from "sessarc";
 import { afterAll, beforeAll, describe, inject } from "vitest";
 import archive from "../../plugins/archive/index.ts";
@@ -34,6 +34,8 @@ export const describeUi = describe.skipIf(NO_BROWSER);
 /** Of one wait for the page: only for what never comes, so long that a busy machine does not meet it. */
 const LIMIT = 60_000;
 
+const SIZE = { width: 1440, height: 900 };
+
 export interface Stage {
   page: Page;
   context: BrowserContext;
@@ -60,89 +62,121 @@ export interface StageOptions {
 
 /** One service, one browser for all tests of a block. */
 export function useStage(options: StageOptions = {}): () => Stage {
-  let stage: Stage | undefined;
-  let folder: string | undefined;
-  let browser: Browser | undefined;
+  let standing: Standing | undefined;
   beforeAll(async () => {
-    await builtDashboard();
-    folder = await mkdtemp(join(tmpdir(), "sessarc-ui-"));
-    const home = join(folder, "home");
-    await mkdir(home);
-    await (options.fill ?? ((dir: string) => writeDemo({ home: dir })))(home);
-    const env = testEnv(home);
-    const config = await loadConfig({ cwd: home, env, flags: { port: 0, dataDir: join(folder, "data") } });
-    // What is imported is what a test imports.
-    if (options.sync !== true) config.sync = false;
-    const plugins = () => [
-      claude(),
-      codex(),
-      cursor(),
-      opencode(),
-      gemini(),
-      copilot(),
-      archive(),
-      insights(),
-      causality(),
-      live(),
-      git(),
-      security(),
-      share(),
-      hub(),
-      skills(),
-      replay(),
-      feedback(),
-      ...(options.plugins ?? []),
-      dashboard({ dir: DASHBOARD }),
-    ];
-    const run = (settings: typeof config) =>
-      serve({ config: settings, env, plugins: plugins(), log: () => {}, graceMs: 200, onBroken: options.onBroken });
-    const served = await run(config);
-    const url = served.url.replace(/\/$/, "");
-    if (options.imported !== false)
-      await served.kernel.fetch("/api/import", { method: "POST", body: JSON.stringify({ all: true }) });
-    browser = await openBrowser(inject("browser"));
-    const context = await browser.newContext({
-      viewport: { width: 1440, height: 900 },
-      locale: "en-GB",
-      timezoneId: "Europe/Berlin",
-    });
-    watchTraffic(context);
-    const page = await context.newPage();
-    page.setDefaultTimeout(LIMIT);
-    const seen: string[] = [];
-    page.on("pageerror", (error) => seen.push(`page: ${error.message}`));
-    page.on("console", (message) => {
-      if (message.type() === "error") seen.push(`console: ${message.text()} ${message.location().url}`);
-    });
-    page.on(
-      "request",
-      (request) =>
-        !request.url().startsWith(`${url}/`) &&
-        !/^(data|blob):/.test(request.url()) &&
-        seen.push(`foreign: ${request.url()}`),
-    );
-    const set: Stage = {
-      page,
-      context,
-      url,
-      home,
-      served,
-      start: async () => {
-        set.served = await run({ ...config, port: Number(new URL(url).port) });
-      },
-      problems: () => seen.splice(0),
-    };
-    stage = set;
+    standing = await setUp(options);
   });
-  afterAll(async () => {
-    await stage?.context.close();
-    await browser?.close();
-    await stage?.served.close();
-    if (folder) await rm(folder, { recursive: true, force: true });
+  afterAll(() => standing?.close());
+  return () => {
+    if (!standing) throw new Error("The stage is not set");
+    return standing.stage;
+  };
+}
+
+/** Of the blocks that only look: files share their process, and in it this one. It ends with the process. */
+let shared: Promise<Standing> | undefined;
+
+/**
+ * The sample data for a block that writes nothing, neither in the archive nor in settings: such blocks share a service and its loaded
+ * page, which is a third of what a stage takes.
+ */
+export function useSharedStage(): () => Stage {
+  let stage: Stage | undefined;
+  beforeAll(async () => {
+    shared ??= setUp({}, inject("stages"));
+    ({ stage } = await shared);
+    await stage.page.setViewportSize(SIZE);
+    await stage.page.emulateMedia({ colorScheme: null, reducedMotion: null });
+    stage.problems();
   });
   return () => {
     if (!stage) throw new Error("The stage is not set");
     return stage;
+  };
+}
+
+interface Standing {
+  stage: Stage;
+  close(): Promise<void>;
+}
+
+async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing> {
+  await builtDashboard();
+  const folder = await mkdtemp(join(parent, "sessarc-ui-"));
+  const home = join(folder, "home");
+  await mkdir(home);
+  await (options.fill ?? ((dir: string) => writeDemo({ home: dir })))(home);
+  const env = testEnv(home);
+  const config = await loadConfig({ cwd: home, env, flags: { port: 0, dataDir: join(folder, "data") } });
+  // What is imported is what a test imports.
+  if (options.sync !== true) config.sync = false;
+  const plugins = () => [
+    claude(),
+    codex(),
+    cursor(),
+    opencode(),
+    gemini(),
+    copilot(),
+    archive(),
+    insights(),
+    causality(),
+    live(),
+    git(),
+    security(),
+    share(),
+    hub(),
+    skills(),
+    replay(),
+    feedback(),
+    ...(options.plugins ?? []),
+    dashboard({ dir: DASHBOARD }),
+  ];
+  const run = (settings: typeof config) =>
+    serve({ config: settings, env, plugins: plugins(), log: () => {}, graceMs: 200, onBroken: options.onBroken });
+  const served = await run(config);
+  const url = served.url.replace(/\/$/, "");
+  if (options.imported !== false)
+    await served.kernel.fetch("/api/import", { method: "POST", body: JSON.stringify({ all: true }) });
+  const browser = await openBrowser(inject("browser"));
+  const context = await browser.newContext({
+    viewport: SIZE,
+    locale: "en-GB",
+    timezoneId: "Europe/Berlin",
+  });
+  watchTraffic(context);
+  const page = await context.newPage();
+  page.setDefaultTimeout(LIMIT);
+  const seen: string[] = [];
+  page.on("pageerror", (error) => seen.push(`page: ${error.message}`));
+  page.on("console", (message) => {
+    if (message.type() === "error") seen.push(`console: ${message.text()} ${message.location().url}`);
+  });
+  page.on(
+    "request",
+    (request) =>
+      !request.url().startsWith(`${url}/`) &&
+      !/^(data|blob):/.test(request.url()) &&
+      seen.push(`foreign: ${request.url()}`),
+  );
+  const set: Stage = {
+    page,
+    context,
+    url,
+    home,
+    served,
+    start: async () => {
+      set.served = await run({ ...config, port: Number(new URL(url).port) });
+    },
+    problems: () => seen.splice(0),
+  };
+  return {
+    stage: set,
+    async close() {
+      await set.context.close();
+      await browser.close();
+      await set.served.close();
+      await rm(folder, { recursive: true, force: true });
+    },
   };
 }
 

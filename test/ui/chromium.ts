@@ -6,6 +6,8 @@ declare module "vitest" {
   interface ProvidedContext {
     /** Where the run's browser listens. */
     browser: string | undefined;
+    /** Folder for what lasts as long as the run. */
+    stages: string | undefined;
   }
 }
 

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { LONG } from "../rounds.ts";
 import { violations } from "./axe.ts";
-import { describeUi, load, painted, projectId, type Stage, sessionId, useStage, visit } from "./browser.ts";
+import { describeUi, load, painted, projectId, type Stage, sessionId, useSharedStage, visit } from "./browser.ts";
 import { layoutFaults, looks } from "./probes.ts";
 
 const daysAgo = (n: number) => new Date(Date.now() - n * 86_400_000).toISOString().slice(0, 10);
@@ -76,7 +76,7 @@ async function check(stage: Stage, where: string, depth: Depth): Promise<void> {
 }
 
 describeUi("dashboard: every screen", () => {
-  const get = useStage();
+  const get = useSharedStage();
 
   // Loaded narrow, as on a phone that is then turned; the other way as a window is dragged.
   const LOOKS = [

@@ -1,9 +1,9 @@
 /** Search: counts of facets, syntax help, what helps when nothing is found, the whole state in the address. */
 import { expect, it } from "vitest";
-import { describeUi, settled, useStage, visit } from "./browser.ts";
+import { describeUi, settled, useSharedStage, visit } from "./browser.ts";
 
 describeUi("dashboard: search", () => {
-  const get = useStage();
+  const get = useSharedStage();
 
   it("keeps the counts of the other tools when one is chosen", async () => {
     const stage = get();

@@ -1,10 +1,10 @@
 /** A session on small screens: tools at the bottom, the side pane in a sheet. */
 import { expect, it } from "vitest";
 import { violations } from "./axe.ts";
-import { describeUi, sessionId, useStage, visit } from "./browser.ts";
+import { describeUi, sessionId, useSharedStage, visit } from "./browser.ts";
 
 describeUi("dashboard: a session on a small screen", () => {
-  const get = useStage();
+  const get = useSharedStage();
   const open = async (width: number, query = "") => {
     const stage = get();
     await stage.page.emulateMedia({ reducedMotion: "reduce" });

@@ -1,10 +1,10 @@
 /** A session in figures: each leads to its message. */
 import { expect, it } from "vitest";
 import { violations } from "./axe.ts";
-import { describeUi, sessionId, useStage, visit } from "./browser.ts";
+import { describeUi, sessionId, useSharedStage, visit } from "./browser.ts";
 
 describeUi("dashboard: overview of a session", () => {
-  const get = useStage();
+  const get = useSharedStage();
   const open = async (title: string) => {
     const stage = get();
     await visit(stage, `/sessions/${await sessionId(stage, title)}?view=overview`);

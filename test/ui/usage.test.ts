@@ -2,10 +2,10 @@
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { modelWords } from "../../ui/model-names.ts";
-import { describeUi, useStage, visit } from "./browser.ts";
+import { describeUi, useSharedStage, visit } from "./browser.ts";
 
 describeUi("dashboard: usage", () => {
-  const get = useStage();
+  const get = useSharedStage();
 
   it("splits by model and tool, switches series off in the address, and gives what is shown as a file", async () => {
     const stage = get();
