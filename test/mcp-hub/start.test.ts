@@ -27,12 +27,12 @@ describe("mcp-hub: start", { timeout: 120_000 }, () => {
     const home = await makeTempDir();
     const loaded = join(home, "loaded");
     await writeFile(loaded, "");
-    // Notes down every module that holds code of the protocol's packages as it is loaded; they are bundled.
+    // Notes down every module of the protocol's packages as it is loaded: they are bundled, and known by a word that they alone hold.
     const hooks = `
       import { appendFileSync } from "node:fs";
       export async function load(url, context, next) {
         const module = await next(url, context);
-        if (/\\bJSONRPCMessageSchema\\b/.test(String(module.source))) appendFileSync(${JSON.stringify(loaded)}, url + "\\n");
+        if (String(module.source).includes("notifications/roots/list_changed")) appendFileSync(${JSON.stringify(loaded)}, url + "\\n");
         return module;
       }`;
     await writeFile(join(home, "hooks.mjs"), hooks);
