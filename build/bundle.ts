@@ -2,6 +2,7 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
+import { minifySync } from "rolldown/utils";
 import { entries, here, isExternal } from "./entries.ts";
 
 /** What listhen brings for certificates, tunnels, the clipboard and its own file watcher: plain HTTP on one address never gets there. */
@@ -11,6 +12,13 @@ const UNUSED: Record<string, string> = Object.fromEntries(
     "export default {};",
   ]),
 );
+/** What it would print, show as a QR code or open: it is told to do none of that. */
+Object.assign(UNUSED, {
+  consola: "const silent = { warn() {}, withTag: () => silent }; export const consola = silent; export default silent;",
+  "consola/utils": "export const colors = {}; export const getColor = () => String;",
+  uqr: "export const renderUnicodeCompact = String;",
+  "../chunks/xdg-open.mjs": "export const xdgOpenScript = String;",
+});
 /** Three copies of Ajv: the hub passes content on unchecked (`pass-on.ts`). */
 for (const name of ["client", "server"]) {
   UNUSED[`@modelcontextprotocol/${name}/_shims`] = [
@@ -59,6 +67,7 @@ export async function bundle(): Promise<readonly string[]> {
   await build.close();
   const chunks = output.filter((file) => file.type === "chunk");
   await passBy(chunks.map((chunk) => chunk.fileName));
+  await squeeze(chunks.filter(isOfOthers).map((chunk) => chunk.fileName));
   return chunks.flatMap((chunk) => chunk.moduleIds.filter((id) => (chunk.modules[id]?.renderedLength ?? 0) > 0));
 }
 
@@ -83,6 +92,18 @@ async function passBy(files: readonly string[]): Promise<void> {
     await rm(here(`dist/${file}`));
   }
   for (const [file, text] of texts) await writeFile(here(`dist/${file}`), text);
+}
+
+const isOfOthers = ({ moduleIds }: { moduleIds: readonly string[] }) =>
+  moduleIds.length > 0 && moduleIds.every((id) => /[\\/]node_modules[\\/]|^\0/.test(id));
+
+/** Files that hold others' code alone lose their lines, too: no fault of ours is looked for in them. */
+async function squeeze(files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    const path = here(`dist/${file}`);
+    const { code } = minifySync(file, await readFile(path, "utf8"), { module: true, compress: false, mangle: false });
+    await writeFile(path, code);
+  }
 }
 
 /** Modules by the name they are imported by, with what stands in their place. */

@@ -70,6 +70,7 @@ describe("GET /api/openapi.json", () => {
     expect(Object.keys(paths)).toEqual([
       "/api/openapi.json",
       "/api/plugins",
+      "/api/settings",
       "/api/status",
       "/api/doctor",
       "/api/cups/{id}/stains",
