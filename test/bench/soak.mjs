@@ -122,7 +122,10 @@ const half = samples.slice(Math.floor(samples.length / 2));
 const [first, last] = [half[0], half.at(-1)];
 report("memory at the end", last.rss, "MiB");
 const minutes = Math.max(0.1, last.minute - first.minute);
-report("growth in the second half", (last.rss - first.rss) / minutes, "MiB/min");
+const [least, most] = [Math.min, Math.max].map((pick) => pick(...half.map((one) => one.rss)).toFixed(0));
+report("memory in the second half", `${least} to ${most}`, "MiB");
+const kept = ({ held }) => (held.heapUsed + held.external) / MIB;
+report("kept after a collection grows by", (kept(last) - kept(first)) / minutes, "MiB/min", 1);
 for (const part of ["heapUsed", "external", "arrayBuffers"])
   report(`  ${part}, collected`, (last.held[part] - first.held[part]) / MIB / minutes, "MiB/min");
 report("  the catalogue on disk", (last.data - first.data) / MIB / minutes, "MiB/min");
