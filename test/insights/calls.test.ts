@@ -94,6 +94,14 @@ describe("calls that failed or took long", () => {
   });
 });
 
+it("a transcript that is gone leaves out its calls alone", async () => {
+  const row = await t.kernel.inject("archive").row(`claude-code:${key(4)}`);
+  await t.kernel.storage.transcripts.remove(row.id, [row.generation]);
+  // Asked anew: what was found is kept by the length that counts as slow.
+  const answer = await ask("slow=29000&failed=1");
+  expect([days(answer), answer.damaged]).toEqual([[5, 3, 2, 1], 1]);
+});
+
 it("usage splits by kind of session, and is narrowed by one", async () => {
   const usage = (query: string) => t.json<UsageReport>(`/api/usage?tz=UTC&${query}`);
   const { rows, totals } = await usage("by=kind");

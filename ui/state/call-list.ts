@@ -11,6 +11,7 @@ const PAGE = 50;
 export function useCallList(query: Readonly<Ref<CallQuery>>) {
   const calls = shallowRef<CallEntry[]>();
   const names = shallowRef<Calls["names"]>([]);
+  const damaged = ref(0);
   /** Where to go on, and how far back was looked; null when all was. */
   const next = shallowRef<Pick<Calls, "nextCursor" | "lookedBackTo">>({ nextCursor: null, lookedBackTo: null });
   const error = shallowRef<unknown>();
@@ -31,6 +32,7 @@ export function useCallList(query: Readonly<Ref<CallQuery>>) {
       const answer = await api("GET /insights/calls", { query: { ...query.value, ...page }, signal });
       if (signal.aborted) return;
       calls.value = cursor === null ? answer.calls : [...(calls.value ?? []), ...answer.calls];
+      damaged.value = answer.damaged + (cursor === null ? 0 : damaged.value);
       names.value = answer.names;
       next.value = answer;
       error.value = undefined;
@@ -45,5 +47,5 @@ export function useCallList(query: Readonly<Ref<CallQuery>>) {
   const retry = () => ask(asked);
   watch(query, () => ask(null), { immediate: true });
   onScopeDispose(() => asking.abort());
-  return { calls, names, next, error, loading, retry, more: () => ask(next.value.nextCursor) };
+  return { calls, names, damaged, next, error, loading, retry, more: () => ask(next.value.nextCursor) };
 }

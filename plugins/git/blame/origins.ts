@@ -1,6 +1,6 @@
 /** GET /git/blame: a file's lines with their commits, and with the calls of archived sessions that wrote them. */
 import { basename } from "node:path";
-import { BoundedMap, type Kernel, type Services } from "sessarc";
+import { BoundedMap, isSessarcError, type Kernel, type Services } from "sessarc";
 import type { BlameAt, LineCommit } from "./lines.ts";
 import { type LineEvidence, writersOf } from "./writers.ts";
 import { type Write, writesOf } from "./writes.ts";
@@ -29,6 +29,8 @@ export interface Origins {
   writers: Writer[];
   /** Calls that changed the file after this commit, the latest first: the folder may hold something else by now. */
   later: Writer[];
+  /** Sessions that changed the file and whose transcript cannot be read. */
+  damaged: number;
 }
 
 type Row = Awaited<ReturnType<Services["archive"]["row"]>>;
@@ -44,8 +46,8 @@ const kept = new WeakMap<Kernel, BoundedMap<string, Promise<Write[]>>>();
 /** `root`: the project's folder. */
 export async function originsOf(kernel: Kernel, project: string, root: string, blamed: BlameAt): Promise<Origins> {
   const { commit, at, path, file } = blamed;
-  if (!file) return { path, commit, at, lines: null, commits: [], writers: [], later: [] };
-  const writes = await writesIn(kernel, project, root, path);
+  if (!file) return { path, commit, at, lines: null, commits: [], writers: [], later: [], damaged: 0 };
+  const { writes, damaged } = await writesIn(kernel, project, root, path);
   const written = writersOf(file, writes);
   const commits = [...file.commits.values()];
   const commitAt = new Map(commits.map((one, i) => [one.hash, i]));
@@ -65,6 +67,7 @@ export async function originsOf(kernel: Kernel, project: string, root: string, b
     commits,
     writers: used.flatMap((i) => (writes[i] ? [toWriter(writes[i])] : [])),
     later: later.slice(0, LATER).map(toWriter),
+    damaged,
   };
 }
 
@@ -78,11 +81,17 @@ const toWriter = ({ row, seq, at, name }: SessionWrite): Writer => ({
 });
 
 /** All that sessions of the project wrote into the file, in order of time. */
-async function writesIn(kernel: Kernel, project: string, root: string, path: string): Promise<SessionWrite[]> {
+async function writesIn(
+  kernel: Kernel,
+  project: string,
+  root: string,
+  path: string,
+): Promise<{ writes: SessionWrite[]; damaged: number }> {
   const archive = kernel.inject("archive");
   const known = kept.get(kernel) ?? new BoundedMap<string, Promise<Write[]>>(KEEP);
   kept.set(kernel, known);
   const all: SessionWrite[] = [];
+  let damaged = 0;
   for (const id of await archive.store.changing(project, basename(path))) {
     const row = await archive.row(id);
     const key = JSON.stringify([id, row.generation, row.parts, root, path]);
@@ -93,9 +102,15 @@ async function writesIn(kernel: Kernel, project: string, root: string, path: str
       writes.catch(() => known.delete(key));
     }
     known.set(key, writes);
-    for (const write of await writes) all.push({ ...write, row });
+    const own = await writes.catch((error: unknown) => {
+      if (!isSessarcError(error) || error.code !== "TRANSCRIPT_DAMAGED") throw error;
+      damaged++;
+      return [];
+    });
+    for (const write of own) all.push({ ...write, row });
   }
-  return all.sort((a, b) => a.at - b.at || (a.row.id === b.row.id ? a.seq - b.seq : a.row.id < b.row.id ? -1 : 1));
+  all.sort((a, b) => a.at - b.at || (a.row.id === b.row.id ? a.seq - b.seq : a.row.id < b.row.id ? -1 : 1));
+  return { writes: all, damaged };
 }
 
 /** Whether a path as a call wrote it is the file at `path` below `root`. In a work tree elsewhere its end decides. */

@@ -1,5 +1,5 @@
 /** GET /insights/calls: calls that failed or took long. The catalogue says which sessions have such calls; only those of a page are read. */
-import { defineRoute, type Kernel, SessarcError } from "sessarc";
+import { defineRoute, isSessarcError, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
 import { inRange, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
 import type { TroubledCall } from "../figures/calls.ts";
@@ -26,6 +26,8 @@ export interface Calls {
   nextCursor: string | null;
   /** End of the last session looked at; null when all was. */
   lookedBackTo: string | null;
+  /** Sessions of this page whose transcript cannot be read: their calls are left out. */
+  damaged: number;
 }
 
 const LIMIT = 100;
@@ -152,13 +154,14 @@ async function page(
   limit: number,
   slow: number | undefined,
   passes: (call: TroubledCall) => boolean,
-): Promise<Pick<Calls, "calls" | "nextCursor" | "lookedBackTo">> {
+): Promise<Pick<Calls, "calls" | "nextCursor" | "lookedBackTo" | "damaged">> {
   const { store } = kernel.inject("archive");
   const { troubled } = kernel.inject("insights");
   const calls: CallEntry[] = [];
   let last: Place | undefined;
+  let damaged = 0;
   const stop = (place: Place) => ({
-    calls,
+    ...{ calls, damaged },
     nextCursor: cursorOf(place),
     lookedBackTo: new Date(place.ended).toISOString(),
   });
@@ -168,7 +171,12 @@ async function page(
     const row = await store.row(id);
     if (!row) continue;
     const head = { sessionId: id, tool: row.tool, title: row.name ?? row.title ?? row.first_prompt };
-    const own = (await troubled(row, slow)).filter((call) => passes(call) && (id !== from?.id || call.seq < from.seq));
+    const found = await troubled(row, slow).catch((error: unknown) => {
+      if (!isSessarcError(error) || error.code !== "TRANSCRIPT_DAMAGED") throw error;
+      damaged++;
+      return [];
+    });
+    const own = found.filter((call) => passes(call) && (id !== from?.id || call.seq < from.seq));
     for (const call of own) {
       if (calls.length === limit && last) return stop(last);
       calls.push({ ...call, ...head, projectId: row.project_id });
@@ -176,7 +184,7 @@ async function page(
     }
     last = { id, ended, seq: 0 };
   }
-  return { calls, nextCursor: null, lookedBackTo: null };
+  return { calls, damaged, nextCursor: null, lookedBackTo: null };
 }
 
 /** Where the session of `place` stands, or what comes behind it. */

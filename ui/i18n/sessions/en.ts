@@ -109,6 +109,7 @@ export const en = {
   took: "took {span}",
   noCalls: "No such call.",
   noCallsYet: "None in the sessions since {day}.",
+  damaged: "{n} damaged transcript is left out|{n} damaged transcripts are left out",
   lookFurther: "Look further back",
   callsOf: "Calls of one session",
   allSessions: "Of all sessions",

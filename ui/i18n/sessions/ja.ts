@@ -109,6 +109,7 @@ export const words: SessionsWords = {
   took: "所要 {span}",
   noCalls: "該当する呼び出しはありません。",
   noCallsYet: "{day} 以降のセッションにはありません。",
+  damaged: "破損した記録 {n} 件を除いています",
   lookFurther: "さらに遡る",
   callsOf: "1 つのセッションの呼び出し",
   allSessions: "すべてのセッション",

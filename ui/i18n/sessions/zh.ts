@@ -109,6 +109,7 @@ export const words: SessionsWords = {
   took: "用时 {span}",
   noCalls: "没有这样的调用。",
   noCallsYet: "自 {day} 以来的会话中没有。",
+  damaged: "已略去 {n} 份损坏的记录",
   lookFurther: "继续往前查找",
   callsOf: "一个会话的调用",
   allSessions: "全部会话",
