@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import { deferred } from "../_setup.ts";
 import { violations } from "./axe.ts";
 import { describeUi, load, settled, useStage, visit } from "./browser.ts";
+import { sound } from "./sound.ts";
 
 const ROW = `${JSON.stringify({ type: "user", uuid: "u", timestamp: "2026-11-20T10:00:00.000Z", cwd: "/w/old", message: { role: "user", content: "An old one" } })}\n`;
 
@@ -32,6 +33,24 @@ describeUi("dashboard: first run", () => {
   });
 });
 
+describeUi("dashboard: a home without logs", () => {
+  const get = useStage({ imported: false, fill: async () => {} });
+
+  it("offers sample data and a folder instead of importing nothing, and never says that all is imported", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/");
+    await page.getByText("npx sessarc demo", { exact: true }).waitFor();
+    expect(await page.getByRole("button", { name: /^Import/ }).count()).toBe(0);
+    await page.getByRole("link", { name: "Choose a folder" }).click();
+    const nothing = page.getByRole("button", { name: "Nothing to import" });
+    await nothing.waitFor();
+    expect([await nothing.isDisabled(), await page.getByText("All imported").count()]).toEqual([true, 0]);
+    await sound(stage, "import, nothing there");
+    expect(stage.problems()).toEqual([]);
+  });
+});
+
 describeUi("dashboard: choosing what to import", () => {
   const get = useStage({ imported: false });
 
@@ -52,6 +71,28 @@ describeUi("dashboard: choosing what to import", () => {
     // Whichever the sample data has first, a sub-agent among them: only that one is there.
     const { total } = (await (await stage.served.kernel.fetch("/api/sessions")).json()) as { total: number };
     expect(total).toBe(1);
+  });
+
+  it("names its columns, and estimates messages not far from what is stored", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/import?step=choose");
+    for (const name of ["Size", "Chosen"]) await page.getByText(name, { exact: true }).first().waitFor();
+    const scan = (await (await stage.served.kernel.fetch("/api/scan")).json()) as {
+      projects: { sessions: { id: string; state: string; messageEstimate: number }[] }[];
+    };
+    const [largest] = scan.projects
+      .flatMap((one) => one.sessions)
+      .filter((one) => one.state === "new")
+      .sort((a, b) => b.messageEstimate - a.messageEstimate);
+    const report = await stage.served.kernel.fetch("/api/import", {
+      method: "POST",
+      body: JSON.stringify({ sessions: [largest?.id] }),
+    });
+    const { messages } = (await report.json()) as { messages: number };
+    const ratio = (largest?.messageEstimate ?? 0) / messages;
+    expect(ratio).toBeGreaterThan(0.5);
+    expect(ratio).toBeLessThan(2);
   });
 });
 
@@ -78,6 +119,11 @@ describeUi("dashboard: a running import", () => {
     expect(await page.getByRole("status").allInnerTexts()).toContain("0% imported");
     await page.reload();
     await page.getByRole("progressbar", { name: "Importing" }).waitFor();
+    // A second visit by the plain address is about the run, and offers no second one.
+    await page.goto(`${stage.url}/import`);
+    await page.waitForURL(/step=run/);
+    await page.getByRole("progressbar", { name: "Importing" }).waitFor();
+    expect(await page.getByRole("button", { name: /^Import \d+ session/ }).count()).toBe(0);
     await page.getByText("parsing").first().waitFor();
     await page.getByText("queued").first().waitFor();
     await page.getByText("Logs are only read, never changed.").waitFor();

@@ -190,7 +190,7 @@ export const more = {
   "check.fail": "failed",
   "settings.priceTable": "Prices of the models in the archive",
   "settings.pricesHint":
-    "List prices of {date}, in US dollars per million tokens. Your own prices go into the configuration (prices).",
+    "List prices of {date}, in US dollars per million tokens. A price of your own stands over them.",
   "settings.findModel": "Find a model",
   "settings.ownPrice": "your own",
   "settings.noModels": "No model was used yet.",

@@ -188,8 +188,7 @@ export const more: Record<keyof typeof en, string> = {
   "check.warn": "警告",
   "check.fail": "失敗",
   "settings.priceTable": "アーカイブにあるモデルの価格",
-  "settings.pricesHint":
-    "{date} 時点の定価（100 万トークンあたりの米ドル）。独自の価格は設定ファイルの prices に書きます。",
+  "settings.pricesHint": "{date} 時点の定価（100 万トークンあたりの米ドル）。自分で設定した価格が優先されます。",
   "settings.findModel": "モデルを探す",
   "settings.ownPrice": "独自",
   "settings.noModels": "まだモデルは使われていません。",

@@ -185,7 +185,7 @@ export const more: Record<keyof typeof en, string> = {
   "check.warn": "警告",
   "check.fail": "失败",
   "settings.priceTable": "存档中各模型的价格",
-  "settings.pricesHint": "{date} 的标价，单位为美元 / 百万 token。自定义价格写在配置文件的 prices 中。",
+  "settings.pricesHint": "{date} 的标价，单位为美元 / 百万 token。你设定的价格优先。",
   "settings.findModel": "查找模型",
   "settings.ownPrice": "自定义",
   "settings.noModels": "还没有用过任何模型。",

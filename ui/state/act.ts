@@ -1,6 +1,6 @@
 /** An act of the user that asks the service: busy while it runs, and what went wrong is told. */
 import { ref } from "vue";
-import { failed } from "./toast.ts";
+import { failed, reasonOf } from "./toast.ts";
 
 export function useAct() {
   const busy = ref(false);
@@ -17,4 +17,22 @@ export function useAct() {
     }
   }
   return { busy, act };
+}
+
+/** Saving a form: busy while it runs, and what is wrong stands beside it until the next try. */
+export function useSave() {
+  const busy = ref(false);
+  const wrong = ref("");
+  async function save(run: () => Promise<unknown>): Promise<void> {
+    busy.value = true;
+    wrong.value = "";
+    try {
+      await run();
+    } catch (error) {
+      wrong.value = reasonOf(error);
+    } finally {
+      busy.value = false;
+    }
+  }
+  return { busy, wrong, save };
 }

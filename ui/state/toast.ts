@@ -23,6 +23,11 @@ export function dismiss(id: number): void {
 
 /** Tells what went wrong with an act of the user. */
 export function failed(error: unknown): void {
+  toast(reasonOf(error), { bad: true });
+}
+
+/** What went wrong and what to do about it. */
+export function reasonOf(error: unknown): string {
   const { message, fix } = error as { message?: string; fix?: string };
-  toast([message ?? String(error), fix].filter(Boolean).join(" "), { bad: true });
+  return [message ?? String(error), fix].filter(Boolean).join(" ");
 }

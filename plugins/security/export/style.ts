@@ -30,6 +30,7 @@ article.tool_result summary b{color:var(--tool_result)}
 article.note{color:var(--note);font-size:.8125rem}
 article.note p{white-space:pre-wrap}
 time{color:var(--ink-3);font-weight:400;font-variant-numeric:tabular-nums}
+dd time{color:inherit}
 a{color:var(--accent)}
 summary{cursor:pointer;padding:.25rem 0;font-size:.8125rem;line-height:1.25rem}
 :focus-visible{outline:2px solid var(--accent);outline-offset:1px;border-radius:2px}
