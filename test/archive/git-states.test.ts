@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTestKernel, type TestKernel } from "sessarc/test";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
 
@@ -17,12 +17,12 @@ interface Frame {
 }
 
 let t: TestKernel;
-beforeEach(async () => {
+beforeAll(async () => {
   t = await createTestKernel({ plugins: defaultPlugins().filter((entry) => !/dashboard|demo/.test(entry.specifier)) });
   await writeDemo({ home: t.home });
   await t.send("POST", "/api/import", { all: true });
 });
-afterEach(() => t.close());
+afterAll(() => t.close());
 
 const framesOf = (text: string): Frame[] =>
   text

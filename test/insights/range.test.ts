@@ -1,5 +1,5 @@
 import { createTestKernel, type TestKernel } from "sessarc/test";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
 import type { Activity, InsightsReport, Ledger, ProjectAnalytics } from "../../plugins/insights/index.ts";
@@ -18,13 +18,14 @@ interface Listed {
   copiedMessages: number;
 }
 
+// Only the last test changes anything.
 let t: TestKernel;
-beforeEach(async () => {
+beforeAll(async () => {
   t = await createTestKernel({ plugins: defaultPlugins().filter((entry) => !/dashboard|demo/.test(entry.specifier)) });
   await writeDemo({ home: t.home });
   await t.send("POST", "/api/import", { all: true });
 });
-afterEach(() => t.close());
+afterAll(() => t.close());
 
 const sessionsOf = async () => (await t.json<{ sessions: Listed[] }>("/api/sessions?limit=1000")).sessions;
 
