@@ -34,7 +34,7 @@ export { createTranscripts, type TranscriptOptions } from "./storage/transcripts
 export type { Database, Statement, Storage } from "./storage/types.ts";
 export * from "./terminal/index.ts";
 export type { MaybePromise } from "./utils/async.ts";
-export { isTempName, syncFolder, tempName, writeFileAtomic } from "./utils/atomic.ts";
+export { isTempName, tempName, writeFileAtomic } from "./utils/atomic.ts";
 export { debugError } from "./utils/debug.ts";
 export { type ExecResult, endProcess, exec, startProcess } from "./utils/exec.ts";
 export { loadJsonEdits } from "./utils/json-edits.ts";

@@ -1,15 +1,14 @@
 /** The replies of a session's sub-agents, which stand in files of their own and are spent under the session's total. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { type LineParser, readFolder, readRegularSync, type UsageEntry } from "sessarc/adapter";
+import { BoundedMap, type LineParser, readFolder, readRegularSync, type UsageEntry } from "sessarc/adapter";
 
 /** All sub-agents of a session together; of more nothing is said, as reading them would hold up everything else. */
 const LIMIT = 16 * 1024 * 1024;
 /** Below a session's folder: `subagents`, `workflows`, one workflow. */
 const DEPTH = 3;
-const CACHED = 256;
 
-const cache = new Map<string, { stamp: string; replies: UsageEntry[] }>();
+const cache = new BoundedMap<string, { stamp: string; replies: UsageEntry[] }>(256);
 
 /** `path`: the session's log; `open` makes the parser of one. Undefined when the files are too large together. A file is read again when it changed. */
 export function repliesOfAgents(path: string, open: (path: string) => LineParser): UsageEntry[] | undefined {
@@ -38,7 +37,6 @@ function repliesOf(path: string, stamp: string, open: (path: string) => LinePars
     if (line.includes('"usage"')) parser.row(parse(line), { offset: 0, length: line.length });
   }
   const replies = parser.finish().replies ?? [];
-  if (cache.size >= CACHED) cache.clear();
   cache.set(path, { stamp, replies });
   return replies;
 }

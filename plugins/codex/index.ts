@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { type AdapterEnv, defineAdapter, readLines, type ToolRole } from "sessarc/adapter";
 import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
 import { createParser } from "./parse.ts";
-import { type HeadCache, scanRollouts } from "./scan.ts";
+import { createHeadCache, scanRollouts } from "./scan.ts";
 import { createTitles } from "./titles.ts";
 import { readUsage } from "./usage.ts";
 
@@ -48,7 +48,7 @@ const PEEK_LINES = 40;
 const PEEK = 256 * 1024;
 
 export default defineAdapter((options: CodexOptions | undefined) => {
-  const heads: HeadCache = new Map();
+  const heads = createHeadCache();
   const titles = createTitles();
   const baseOf = ({ home, env }: AdapterEnv) => options?.dir ?? (env.CODEX_HOME || join(home, ".codex"));
   return {

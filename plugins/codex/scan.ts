@@ -3,7 +3,16 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { bytesAt, isRecord, isStartOf, readFolderInSlices, readLines, type SessionRef, toText } from "sessarc/adapter";
+import {
+  BoundedMap,
+  bytesAt,
+  isRecord,
+  isStartOf,
+  readFolderInSlices,
+  readLines,
+  type SessionRef,
+  toText,
+} from "sessarc/adapter";
 
 /** Entries handled before other work gets its turn: about 5 ms. */
 const SLICE = 400;
@@ -19,8 +28,8 @@ interface Found {
 }
 
 /** Ids that had to be read from a file: path → size, time and id. */
-export type HeadCache = Map<string, { size: number; mtime: number; id: string | undefined }>;
-const CACHED = 10_000;
+type HeadCache = BoundedMap<string, { size: number; mtime: number; id: string | undefined }>;
+export const createHeadCache = (): HeadCache => new BoundedMap(10_000);
 
 export async function* scanRollouts(root: string, heads: HeadCache): AsyncGenerator<SessionRef> {
   const files: Found[] = [];
@@ -77,7 +86,6 @@ async function idInHead(found: Found, heads: HeadCache): Promise<string | undefi
   const known = heads.get(found.path);
   if (known && known.size === found.size && known.mtime === found.mtime) return known.id;
   const id = toId(await headOf(found.path));
-  if (heads.size >= CACHED) heads.clear();
   heads.set(found.path, { size: found.size, mtime: found.mtime, id });
   return id;
 }

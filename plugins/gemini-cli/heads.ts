@@ -1,6 +1,6 @@
 /** Who a chat file belongs to, from its first bytes; remembered until the file changes. */
 
-import { isRecord, openRegular, parseDocument, toText } from "sessarc/adapter";
+import { BoundedMap, isRecord, openRegular, parseDocument, toText } from "sessarc/adapter";
 
 const HEAD = 64 * 1024;
 const TAIL = 4 * 1024;
@@ -27,13 +27,12 @@ export interface Heads {
 }
 
 export function createHeads(): Heads {
-  const known = new Map<string, { size: number; mtimeMs: number; head: Head }>();
+  const known = new BoundedMap<string, { size: number; mtimeMs: number; head: Head }>(KEPT);
   return {
     async of(file) {
       const before = known.get(file.path);
       if (before && before.size === file.size && before.mtimeMs === file.mtimeMs) return before.head;
       const head = await readHead(file);
-      if (known.size >= KEPT) known.clear();
       known.set(file.path, { size: file.size, mtimeMs: file.mtimeMs, head });
       return head;
     },

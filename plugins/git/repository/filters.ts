@@ -2,7 +2,7 @@
  * `git status` runs the repository's own filter programs on files whose stat changed. Their names are free, so
  * they are asked for and each is switched off on the command line.
  */
-import { SessarcError } from "sessarc";
+import { BoundedMap, SessarcError } from "sessarc";
 import { at, type GitExec, toGitError } from "../process/exec.ts";
 import type { Repository } from "./repository.ts";
 
@@ -14,7 +14,7 @@ export type FilterGuard = (repo: Repository, timeoutMs: number) => Promise<strin
  * configuration) or includes other files (asked each time, since those may change).
  */
 export function createFilterGuard(exec: GitExec): FilterGuard {
-  const known = new Map<string, { text: string; args: string[] }>();
+  const known = new BoundedMap<string, { text: string; args: string[] }>(1000);
   return async (repo, timeoutMs) => {
     const text = repo.configText;
     const includes = /include/i.test(text);
@@ -28,7 +28,6 @@ export function createFilterGuard(exec: GitExec): FilterGuard {
     // Not knowing the names, we do not run status.
     if (result.code !== 0 || result.truncated) throw toGitError(result, "config");
     const args = toArguments(result.stdout.toString("latin1").split("\0"));
-    if (known.size > 1000) known.clear();
     known.set(repo.gitDir, { text, args });
     return args;
   };

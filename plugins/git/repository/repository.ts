@@ -1,6 +1,7 @@
 /** Finds the repository of a folder by reading, as git would, without starting it. */
 import { promises as fs, type Stats } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { BoundedMap } from "sessarc";
 import { type ConfigEntry, configValue, parseConfig } from "./config.ts";
 
 export interface Repository {
@@ -47,7 +48,7 @@ export async function findRepository(path: string): Promise<Repository | undefin
  * stat of its configuration, which is read again when it changed. All other places are looked at each time.
  */
 export function createFinder(): typeof findRepository {
-  const known = new Map<string, { stamp: string; repo: Repository }>();
+  const known = new BoundedMap<string, { stamp: string; repo: Repository }>(1000);
   return async (path) => {
     const kept = known.get(path);
     const before = await stampOf(join(path, ".git", "config"));
@@ -58,7 +59,6 @@ export function createFinder(): typeof findRepository {
       repo && repo.worktree === path && repo.gitDir === join(path, ".git") && repo.commonDir === repo.gitDir;
     // With `worktreeConfig` there is a second file to watch: not worth it.
     if (plain && before !== undefined && !/worktreeConfig/i.test(repo.configText)) {
-      if (known.size >= 1000) known.clear();
       known.set(path, { stamp: before, repo });
     }
     return repo;
