@@ -48,6 +48,4 @@ export const en = {
   problems: "Left out",
   problemsHint:
     "{n} plugin or setting did not work; everything else runs without it.|{n} plugins or settings did not work; everything else runs without them.",
-  running: "runs",
-  failed: "left out",
 };

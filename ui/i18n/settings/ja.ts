@@ -48,6 +48,4 @@ export const words: SettingsWords = {
   inFile: "設定ファイルで指定",
   problems: "読み込まれなかったもの",
   problemsHint: "{n} 件が動きませんでした。ほかはそのまま動いています。",
-  running: "動作中",
-  failed: "除外",
 };

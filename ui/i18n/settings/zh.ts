@@ -45,6 +45,4 @@ export const words: SettingsWords = {
   inFile: "在配置文件中设定",
   problems: "未加载",
   problemsHint: "有 {n} 项未能工作，其余照常运行。",
-  running: "运行中",
-  failed: "未加载",
 };
