@@ -25,7 +25,6 @@ export function commandHelp(command: Command): string {
   const usage = command.usage.split("\n").map((line) => `  sessarc ${command.name} ${line}`.trimEnd());
   return [
     command.summary,
-    "",
     "Usage:",
     ...usage,
     "",
