@@ -128,4 +128,11 @@ it("that are damaged are looked past, and made again", async () => {
   for (const path of await files()) await writeFile(path, "short");
   await startAgain();
   expect(await ids("pineapple3x")).toEqual(["03"]);
+  await t.close();
+  await rm(columns, { recursive: true });
+  await writeFile(columns, "no folder");
+  await startAgain();
+  expect(await ids("pineapple3x")).toEqual(["03"]);
+  // That nothing could be made is told; the answer was right all the same.
+  await expect.poll(() => t.errors.splice(0)).toMatchObject([{ code: "EEXIST" }]);
 });

@@ -118,10 +118,8 @@ export class Shelf {
   async #open(): Promise<void> {
     const { folder, readOnly } = this.#options;
     if (folder === undefined) return;
-    const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return [];
-      throw error;
-    });
+    // Not there, or not to be read: searches take longer and answer the same.
+    const names = await readdir(folder).catch(() => []);
     const slices = new Slices();
     for (const name of names) {
       if (slices.due) await slices.turn();
@@ -130,8 +128,9 @@ export class Shelf {
       if (!NAME.test(name)) continue;
       try {
         this.#take(new ColumnFile(path));
-      } catch {
-        if (!readOnly) await rm(path, { force: true });
+      } catch (error) {
+        const isDamaged = (error as NodeJS.ErrnoException).code === undefined;
+        if (isDamaged && !readOnly) await rm(path, { force: true });
       }
     }
   }
