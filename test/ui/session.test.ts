@@ -138,7 +138,7 @@ describeUi("dashboard: a session", () => {
   });
 
   it("shows a sub-agent at its call, closed until asked for", async () => {
-    const { page } = await open();
+    const { page } = await open("?m=2");
     const agent = page.getByRole("button", { name: /^Sub-agent:/ });
     expect(await agent.getAttribute("aria-expanded")).toBe("false");
     await agent.click();
