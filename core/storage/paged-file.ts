@@ -76,7 +76,8 @@ export class PagedFile {
   }
   /** Bytes in memory. */
   get held(): number {
-    return this.#blocks.reduce((sum, block) => sum + (block?.length ?? 0), 0);
+    const buffers = new Set(this.#blocks.flatMap((block) => (block ? [block.buffer] : [])));
+    return [...buffers].reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
   /** For sql.js, which makes room in what is too short. */
@@ -125,7 +126,14 @@ export class PagedFile {
         this.#source = source;
         this.#unchanged.clear();
         const count = Math.ceil(size / BLOCK);
-        for (let i = 0; i < count; i++) if (this.#blocks[i] && !before.has(i)) this.#unchanged.add(i);
+        for (let i = 0; i < count; i++) {
+          const block = this.#blocks[i];
+          // A piece of what was read whole would keep all of that.
+          const isPiece = block !== undefined && block.buffer.byteLength > BLOCK;
+          if (!block || (isPiece && !before.has(i))) this.#blocks[i] = undefined;
+          else if (before.has(i)) this.#blocks[i] = isPiece ? new Uint8Array(block) : block;
+          else this.#unchanged.add(i);
+        }
         this.#letGo();
       },
       release: () => {

@@ -197,6 +197,18 @@ it("holds no more than it may of what was not changed", async () => {
   for (let at = 0; at < source.size; at += BLOCK) file.subarray(at, at + 1);
   expect(file.held).toBe(4 * BLOCK);
   file.close();
+  // What was read whole, and lies there in blocks now: no piece of it keeps the rest.
+  const whole = new PagedFile(await readFile(snapshot()), 3);
+  whole.set(new Uint8Array(16), 0);
+  const frozen = whole.freeze();
+  whole.set(new Uint8Array(16), 7 * BLOCK);
+  const now = openSource(snapshot());
+  if (!now) throw new Error("it is not read block by block");
+  frozen.adopt(now.source);
+  frozen.release();
+  for (let at = 0; at < now.source.size; at += BLOCK) whole.subarray(at, at + 1);
+  expect(whole.held).toBe(4 * BLOCK);
+  whole.close();
 });
 
 it("what is frozen stays as it was whatever the content was read into", () => {
