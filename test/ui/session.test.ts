@@ -1,6 +1,6 @@
 /** The session view: links into it, filters, search, time travel, causes, and a tail that never moves what is being read. */
 import { expect, it } from "vitest";
-import { describeUi, type Stage, sessionId, settled, useStage, visit } from "./browser.ts";
+import { describeUi, load, type Stage, sessionId, settled, useStage } from "./browser.ts";
 import { appendMessages, type LongSession, writeLongSession } from "./long-session.ts";
 
 const row = (seq: number) => `article[data-seq="${seq}"]`;
@@ -9,7 +9,7 @@ describeUi("dashboard: a session", () => {
   const get = useStage();
   const open = async (query = "") => {
     const stage = get();
-    await visit(stage, `/sessions/${await sessionId(stage, "High and low water")}${query}`);
+    await load(stage, `/sessions/${await sessionId(stage, "High and low water")}${query}`);
     return stage;
   };
 
@@ -185,7 +185,7 @@ describeUi("dashboard: a session of 20,000 messages", () => {
     const { page } = stage;
     const asked: string[] = [];
     page.on("request", (request) => request.url().includes("/messages") && asked.push(request.url()));
-    await visit(stage, `/sessions/${long.id}`);
+    await load(stage, `/sessions/${long.id}`);
     await page.locator("article .prose").first().waitFor();
     expect(asked.length).toBeLessThanOrEqual(3);
     expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThanOrEqual(1_500);
@@ -194,7 +194,7 @@ describeUi("dashboard: a session of 20,000 messages", () => {
     await page.locator("article[aria-current=true] pre, article[aria-current=true] .prose").first().waitFor();
     expect(await isInView(stage, "article[aria-current=true]")).toBe(true);
     expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThanOrEqual(1_500);
-    await visit(stage, `/sessions/${long.id}?m=9999`);
+    await load(stage, `/sessions/${long.id}?m=9999`);
     await page.locator("article[aria-current=true] pre, article[aria-current=true] .prose").first().waitFor();
     expect(await isInView(stage, "article[aria-current=true]")).toBe(true);
   });
@@ -202,7 +202,7 @@ describeUi("dashboard: a session of 20,000 messages", () => {
   it("never moves the row being read while scrolling up over rows it has not measured", async () => {
     const stage = get();
     const { page } = stage;
-    await visit(stage, `/sessions/${long.id}?m=12000`);
+    await load(stage, `/sessions/${long.id}?m=12000`);
     await page.locator("article[aria-current=true]").waitFor();
     const moved = await page.evaluate(async () => {
       const box = document.querySelector("[data-transcript]") as HTMLElement;
@@ -227,7 +227,7 @@ describeUi("dashboard: a session of 20,000 messages", () => {
   it("takes in what is written while a reader is elsewhere without moving a pixel, and follows at the end", async () => {
     const stage = get();
     const { page } = stage;
-    await visit(stage, `/sessions/${long.id}?tail=1&m=5000`);
+    await load(stage, `/sessions/${long.id}?tail=1&m=5000`);
     await page
       .getByText(/^(live|following)$/)
       .first()

@@ -3,7 +3,7 @@ import { mkdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
-import { describeUi, projectId, sessionId, useStage, visit } from "./browser.ts";
+import { describeUi, load, projectId, sessionId, useStage } from "./browser.ts";
 
 const CONFIG = `${JSON.stringify({ mcpServers: { notes: { command: "notes-server" } } }, null, 2)}\n`;
 
@@ -29,11 +29,11 @@ describeUi("dashboard: the whole walk", () => {
     const rail = page.getByRole("navigation", { name: "Main" });
     const dialog = page.getByRole("dialog");
 
-    await visit(stage, "/");
+    await load(stage, "/");
     await page.getByRole("button", { name: /^Import \d+ sessions$/ }).click();
     await page.waitForURL(/step=done/);
 
-    await visit(stage, `/sessions/${await sessionId(stage, "Read the settings")}?view=security`);
+    await load(stage, `/sessions/${await sessionId(stage, "Read the settings")}?view=security`);
     await page.getByRole("heading", { name: /1 secret in/ }).waitFor();
     await page.getByRole("button", { name: "Share", exact: true }).click();
     await dialog.getByText("1 value is replaced by a placeholder").waitFor();
@@ -85,7 +85,7 @@ describeUi("dashboard: the whole walk", () => {
     await page.getByText(/^All \d+ files are as in the commit/).waitFor();
 
     // A line, and two steps on what was read for it.
-    await visit(stage, `/projects/${await projectId(stage, "tidepool")}?days=all`);
+    await load(stage, `/projects/${await projectId(stage, "tidepool")}?days=all`);
     await page.getByRole("button", { name: "Code", exact: true }).click();
     await page.getByRole("treeitem", { name: "src" }).click();
     await page.getByRole("treeitem", { name: "routes.js" }).click();
