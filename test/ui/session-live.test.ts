@@ -1,7 +1,7 @@
 /** "live" in a list and on a session's page is what the API says of the session; following a quiet one is no more than that. */
 import { utimes } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { describeUi, type Stage, useStage, visit } from "./browser.ts";
+import { describeUi, load, type Stage, useStage } from "./browser.ts";
 import { type LongSession, writeLongSession } from "./long-session.ts";
 
 describeUi("dashboard: live", () => {
@@ -23,18 +23,18 @@ describeUi("dashboard: live", () => {
     const stage = get();
     const { page, url } = stage;
     expect([await api(stage, now.id), await api(stage, old.id)]).toEqual([true, false]);
-    await visit(stage, `/sessions/${old.id}?tail=1`);
+    await load(stage, `/sessions/${old.id}?tail=1`);
     await pill(stage).getByText("following", { exact: true }).waitFor();
     expect(await pill(stage).innerText()).toBe("following");
     const { session } = (await (await fetch(`${url}/api/sessions/${now.id}`)).json()) as {
       session: { projectId: string };
     };
     const list = `/projects/${session.projectId}?tab=sessions`;
-    await visit(stage, list);
+    await load(stage, list);
     const said = page.locator("tbody").getByText("live", { exact: true });
     await said.first().waitFor();
     expect(await said.count()).toBe(1);
-    await visit(stage, `/sessions/${now.id}`);
+    await load(stage, `/sessions/${now.id}`);
     await pill(stage).getByText("live", { exact: true }).waitFor();
     const hourAgo = new Date(Date.now() - 3_600_000);
     await utimes(now.path, hourAgo, hourAgo);
@@ -47,7 +47,7 @@ describeUi("dashboard: live", () => {
     expect(await api(stage, now.id)).toBe(false);
     await look(stage);
     await pill(stage).getByText("following", { exact: true }).waitFor();
-    await visit(stage, list);
+    await load(stage, list);
     await page.locator("tbody a").first().waitFor();
     expect(await said.count()).toBe(0);
   });
