@@ -1,10 +1,10 @@
 /** Watching a folder: settled changes, with polling where the system cannot tell. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { Worker } from "node:worker_threads";
 import type { FileChange } from "../contract/kernel.ts";
 import { SessarcError } from "../errors/error.ts";
 import { type MaybePromise, messageOf } from "../utils/async.ts";
+import { watchFolders } from "./watch-folders.ts";
 
 export interface WatchOptions {
   /** Quiet time after which changes are handed over. Default 100 ms. */
@@ -45,54 +45,33 @@ type Stop = () => Promise<void>;
 
 /** The system's own events; a folder that cannot have them (network shares, no more handles) is polled. */
 async function startEvents(root: string, add: Add, options: WatchOptions): Promise<Stop> {
-  try {
-    const { subscribe } = await import("@parcel/watcher");
-    const subscription = await inTurn(async () => {
-      if (subscriptions === 0 && !(await hasEvents(root))) throw new Error("the system has no watcher left (EMFILE)");
-      const made = await subscribe(root, (error, events) => {
-        if (error) void report(options, error);
-        for (const { type, path } of events ?? []) add({ type, path });
-      });
-      subscriptions++;
-      return made;
-    });
-    return async () => {
-      subscriptions--;
-      await subscription.unsubscribe();
-    };
-  } catch (error) {
+  const instead = async (error: unknown): Promise<Stop> => {
     await report(options, new SessarcError("WATCH_FAILED", { root, reason: messageOf(error) }, { cause: error }));
     return startPolling(root, add, options);
+  };
+  try {
+    if (process.platform !== "linux") return await subscribeTree(root, add, options);
+    let later: Promise<Stop> | undefined;
+    const stop = await watchFolders(root, add, (error) => {
+      later = instead(error);
+    });
+    return async () => {
+      await stop();
+      await (await later)?.();
+    };
+  } catch (error) {
+    return instead(error);
   }
 }
 
-/** Those of this process: the first one makes the library ask the system for its watcher, the others share that. */
-let subscriptions = 0;
-let turn: Promise<unknown> = Promise.resolve();
-function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  const next = turn.then(work);
-  turn = next.catch(() => {});
-  return next;
-}
-
-/**
- * Whether the system gives this process a watcher. On Linux the library waits without end, on the main thread, when it does not, so a
- * thread of our own tries first: it opens the same and gives it back.
- */
-function hasEvents(root: string): Promise<boolean> {
-  if (process.platform !== "linux") return Promise.resolve(true);
-  return new Promise((resolve) => {
-    const probe = new Worker(PROBE, { eval: true, workerData: root, stdout: true, stderr: true });
-    probe.once("message", (found: boolean) => resolve(found));
-    probe.once("error", () => resolve(false));
-    probe.once("exit", () => resolve(false));
+async function subscribeTree(root: string, add: Add, options: WatchOptions): Promise<Stop> {
+  const { subscribe } = await import("@parcel/watcher");
+  const subscription = await subscribe(root, (error, events) => {
+    if (error) void report(options, error);
+    for (const { type, path } of events ?? []) add({ type, path });
   });
+  return () => subscription.unsubscribe();
 }
-const PROBE = `const { parentPort, workerData } = require("node:worker_threads");
-let found = true;
-try { require("node:fs").watch(workerData, { persistent: false }).close(); }
-catch { found = false; }
-parentPort.postMessage(found);`;
 
 /** Compares what is there with what was there. Cost: one stat per file and round. */
 async function startPolling(root: string, add: Add, options: WatchOptions): Promise<Stop> {

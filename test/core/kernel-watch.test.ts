@@ -1,6 +1,8 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FileChange } from "sessarc";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type WatchOptions, watchRoot } from "../../core/kernel/watch.ts";
@@ -74,6 +76,47 @@ describe.each([
     expect(stopped.calls).toEqual([]);
   });
 });
+
+it("tells of all that is made at once in folders of folders, and of what changes there later", async () => {
+  const root = await makeTempDir();
+  const w = await watch(root);
+  // As a tool does that begins a day, nothing in between.
+  const files = Array.from({ length: 100 }, (_, n) => join(root, `${n}`, "11", "22", "log.jsonl"));
+  for (const file of files) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, "1");
+    await nextTurn();
+  }
+  await w.until((changes) => files.every((file) => has("create", file)(changes)));
+  for (const file of files) appendFileSync(file, "2");
+  await w.until((changes) => files.every((file) => has("update", file)(changes)));
+});
+
+it.skipIf(process.platform !== "linux")(
+  "tells of a folder that was moved away, made again under its name, or moved in",
+  async () => {
+    const root = await makeTempDir();
+    const elsewhere = await makeTempDir();
+    const at = (path: string) => join(root, path);
+    mkdirSync(at("a/b"), { recursive: true });
+    writeFileSync(at("a/b/log"), "1");
+    const w = await watch(root);
+    renameSync(at("a"), join(elsewhere, "a"));
+    await w.until(has("delete", at("a/b/log")));
+    mkdirSync(at("a/b"), { recursive: true });
+    writeFileSync(at("a/b/log"), "2");
+    await w.until(has("create", at("a/b/log")));
+    renameSync(join(elsewhere, "a"), at("c"));
+    await w.until(has("create", at("c/b/log")));
+    rmSync(at("a"), { recursive: true });
+    mkdirSync(at("a"));
+    writeFileSync(at("a/new"), "3");
+    await w.until(has("create", at("a/new")));
+    appendFileSync(at("a/new"), "4");
+    await w.until(has("update", at("a/new")));
+    expect(w.errors).toEqual([]);
+  },
+);
 
 describe("settling", () => {
   it("names each path once per call, and a file that never rests is not held back for ever", async () => {

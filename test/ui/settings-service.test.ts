@@ -43,6 +43,7 @@ describeUi("dashboard: settings of the service", () => {
     await field.fill("https://relay.example.test/in?token=mine");
     await stage.served.close();
     await page.reload().catch(() => {});
+    await page.waitForURL(/^chrome-error:/);
     await stage.start();
     await page.goto(`${stage.url}/settings/service`);
     await settled(page);
