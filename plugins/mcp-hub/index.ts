@@ -40,10 +40,10 @@ declare module "sessarc" {
     mcp: Mcp;
   }
   interface KernelHooks {
-    /** A service was added, changed or removed. */
     /** Before a tool is called: may change its arguments; a throw refuses the call. */
     "mcp:call": (call: { service: string; tool: string; arguments: JsonRecord }) => MaybePromise<void>;
     "mcp:called": (call: { service: string; tool: string; ms: number; ok: boolean }) => MaybePromise<void>;
+    /** A service was added, changed or removed. */
     "mcp:changed": (service: { id: string }) => MaybePromise<void>;
   }
 }

@@ -1,7 +1,9 @@
 /** The parts of the hub, put together: service "mcp". */
+import { existsSync } from "node:fs";
 import type { Kernel } from "sessarc";
 import { createArchiveService } from "./builtin/archive-service.ts";
 import type { Configs } from "./configs/configs.ts";
+import { takeoversIn } from "./configs/folder.ts";
 import { createEndpoint, type Endpoint } from "./endpoint/endpoint.ts";
 import { createGrants } from "./grants/grants.ts";
 import { toAuth } from "./grants/provider.ts";
@@ -54,9 +56,10 @@ export function createMcp(kernel: Kernel): Mcp {
     signIn: createSignIn(kernel, services, grants),
     configs: openConfigs,
     async recover() {
-      if (!kernel.storage.lock) return;
+      const { lock, dataDir } = kernel.storage;
+      if (!lock || !existsSync(takeoversIn(dataDir))) return;
       const { createRuns } = await import("./configs/runs.ts");
-      const runs = await createRuns(kernel.storage.dataDir).all();
+      const runs = await createRuns(dataDir).all();
       if (runs.some(({ state }) => state !== "done")) await (await openConfigs()).recover();
     },
     hub,

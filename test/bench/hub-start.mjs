@@ -1,6 +1,6 @@
 /**
  * `node test/bench/hub-start.mjs [rounds]`: what the hub costs a start. The service with all its plugins, and with all but this one, in
- * turns, each on an empty home: how long until the first answer, and the processor time until then.
+ * turns, each on a home of its own without sessions: how long until the first answer, and the processor time until then.
  */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -17,11 +17,16 @@ if (asked === "serve") {
 } else await compare(Number(asked ?? 15));
 
 async function compare(rounds) {
-  const kinds = ["all", "but the hub"].map((name) => ({ name, ms: [], cpu: [] }));
+  const kinds = ["all", "but the hub"].map((name) => ({
+    name,
+    folders: [scratch(`home of ${name}`), scratch(`data of ${name}`)],
+    ms: [],
+    cpu: [],
+  }));
   for (let round = 0; round <= rounds; round++)
     for (const kind of kinds) {
-      const { ms, cpu } = await startOnce(kind.name);
-      // The first of each reads its files from the disk.
+      const { ms, cpu } = await startOnce(kind);
+      // The first of each reads its files from the disk and makes its tables.
       if (round === 0) continue;
       kind.ms.push(ms);
       kind.cpu.push(cpu);
@@ -39,10 +44,10 @@ async function compare(rounds) {
   printTable();
 }
 
-async function startOnce(kind) {
+async function startOnce({ name, folders }) {
   const started = performance.now();
-  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "serve", kind], {
-    env: environment(scratch("home"), scratch("data")),
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "serve", name], {
+    env: environment(...folders),
     stdio: ["ignore", "pipe", "inherit"],
   });
   const gone = new Promise((resolve) => child.once("exit", resolve));

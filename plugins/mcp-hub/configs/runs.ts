@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { digestOf, isGone, isTempName, SessarcError, writeFileAtomic } from "sessarc";
 import * as v from "valibot";
+import { takeoversIn } from "./folder.ts";
 
 const path = v.array(v.string());
 const fileSchema = v.object({
@@ -53,7 +54,7 @@ export const newRunId = (at: Date) =>
   `${at.toISOString().replace(/[-:.]/g, "").slice(0, 15)}-${randomBytes(3).toString("hex")}`;
 
 export function createRuns(dataDir: string): Runs {
-  const root = join(dataDir, "files", "backups", "mcp");
+  const root = takeoversIn(dataDir);
   const folder = (run: Pick<Run, "id">) => join(root, run.id);
   const write = (run: Run) => writeFileAtomic(join(folder(run), "run.json"), `${JSON.stringify(run, null, 2)}\n`);
   const originalPath = (run: Run, file: RunFile) => join(folder(run), `${run.files.indexOf(file)}.original`);

@@ -1,0 +1,4 @@
+/** Where takeovers keep the originals. */
+import { join } from "node:path";
+
+export const takeoversIn = (dataDir: string): string => join(dataDir, "files", "backups", "mcp");
