@@ -14,15 +14,8 @@ const schemas = {
   "mcp.toolSearch": v.boolean(),
 } as const satisfies Record<SettingKey, v.GenericSchema>;
 
-const optional = v.object({
-  autoImport: v.optional(schemas.autoImport),
-  sync: v.optional(schemas.sync),
-  "security.block": v.optional(schemas["security.block"]),
-  "feedback.relay": v.optional(schemas["feedback.relay"]),
-  "mcp.toolSearch": v.optional(schemas["mcp.toolSearch"]),
-});
 /** As they stand in `settings.json`: what a later version added is kept and means nothing here. */
-export const settingsSchema = v.looseObject(optional.entries);
+export const settingsSchema = v.looseObject(v.partial(v.object(schemas)).entries);
 
 /** The body of PATCH /settings. */
 export const patchSchema = v.strictObject({

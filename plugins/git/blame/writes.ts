@@ -1,5 +1,5 @@
 /** What the calls of a session wrote into one file: whole lines, and pieces of lines. */
-import { type Adapter, BoundedMap, type Chunk, type LazyEvent, Slices, type ToolAction, toolActions } from "sessarc";
+import { type Adapter, answeredCalls, type Chunk, type ToolAction, toolActions } from "sessarc";
 
 export interface Write {
   seq: number;
@@ -12,7 +12,6 @@ export interface Write {
   parts: readonly string[];
 }
 
-const CALLS = 256;
 /** Letters from which on a piece says something. */
 const ENOUGH = 4;
 const weight = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, "").length;
@@ -27,33 +26,15 @@ export async function writesOf(
   otherwise: number,
 ): Promise<Write[]> {
   const found: Write[] = [];
-  const open = new BoundedMap<string, LazyEvent>(CALLS);
-  let last = "";
-  const slices = new Slices();
-  for await (const chunk of chunks) {
-    for (let i = 0; i < chunk.count; i++) {
-      const kind = chunk.kind(i);
-      if (kind !== "tool_use" && kind !== "tool_result") continue;
-      const event = chunk.lazy(i);
-      if (kind === "tool_use") {
-        last = event.tool_use_id ?? "";
-        open.set(last, event);
-        continue;
-      }
-      const id = event.tool_use_id ?? last;
-      const call = open.get(id);
-      open.delete(id);
-      if (!call || event.is_error === true) continue;
-      const name = call.tool_name ?? "unknown";
-      const role = adapter?.tools && Object.hasOwn(adapter.tools, name) ? adapter.tools[name] : undefined;
-      const actions =
-        adapter?.replay?.actions?.({ name, input: call.tool_input }) ?? toolActions(role, call.tool_input);
-      const write = added(actions ?? [], isFile);
-      if (write.lines.size + write.parts.length === 0) continue;
-      const at = Date.parse(call.at ?? "");
-      found.push({ seq: call.seq, at: Number.isNaN(at) ? otherwise : at, name, ...write });
-    }
-    if (slices.due) await slices.turn();
+  for await (const { call, result } of answeredCalls(chunks)) {
+    if (!call || result.is_error === true) continue;
+    const name = call.tool_name ?? "unknown";
+    const role = adapter?.tools && Object.hasOwn(adapter.tools, name) ? adapter.tools[name] : undefined;
+    const actions = adapter?.replay?.actions?.({ name, input: call.tool_input }) ?? toolActions(role, call.tool_input);
+    const write = added(actions ?? [], isFile);
+    if (write.lines.size + write.parts.length === 0) continue;
+    const at = Date.parse(call.at ?? "");
+    found.push({ seq: call.seq, at: Number.isNaN(at) ? otherwise : at, name, ...write });
   }
   return found;
 }

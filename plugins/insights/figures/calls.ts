@@ -1,5 +1,5 @@
 /** Calls of one session that failed or took long: one pass over its transcript, of which only calls and results are read. */
-import { BoundedMap, type Chunk, commandOf, isRecord, type Json, pathsIn, Slices } from "sessarc";
+import { answeredCalls, type Chunk, commandOf, isRecord, type Json, pathsIn } from "sessarc";
 
 export interface TroubledCall {
   seq: number;
@@ -16,43 +16,23 @@ export interface TroubledCall {
   ms: number | null;
 }
 
-const OPEN = 256;
 const LINE = 300;
 
 /** `slow`: ms from which on a call that did not fail counts too; undefined: failures alone. The latest call first. */
 export async function troubledCalls(chunks: AsyncIterable<Chunk>, slow: number | undefined): Promise<TroubledCall[]> {
   const found: TroubledCall[] = [];
-  const open = new BoundedMap<string, { call: Omit<TroubledCall, "argument">; input: () => Json | undefined }>(OPEN);
-  let last = "";
-  const slices = new Slices();
-  for await (const chunk of chunks) {
-    for (let i = 0; i < chunk.count; i++) {
-      const kind = chunk.kind(i);
-      if (kind !== "tool_use" && kind !== "tool_result") continue;
-      const event = chunk.lazy(i);
-      if (kind === "tool_use") {
-        last = event.tool_use_id ?? "";
-        const at = event.at ?? null;
-        const call = { seq: event.seq, at, name: event.tool_name ?? "unknown", failed: false, error: null, ms: null };
-        open.set(last, { call, input: () => event.tool_input });
-        continue;
-      }
-      const id = event.tool_use_id ?? last;
-      const asked = open.get(id);
-      open.delete(id);
-      const failed = event.is_error === true;
-      const ms = asked ? between(asked.call.at, event.at) : null;
-      if (!failed && (slow === undefined || ms === null || ms < slow)) continue;
-      const call = asked?.call ?? { seq: event.seq, at: event.at ?? null, name: event.tool_name ?? "unknown" };
-      const error = failed ? errorLine(event.text) : null;
-      found.push({ ...call, argument: asked ? argumentOf(asked.input()) : "", failed, error, ms });
-    }
-    if (slices.due) await slices.turn();
+  for await (const { call, result } of answeredCalls(chunks)) {
+    const failed = result.is_error === true;
+    const ms = call ? between(call.at, result.at) : null;
+    if (!failed && (slow === undefined || ms === null || ms < slow)) continue;
+    const { seq, at = null, tool_name: name = "unknown" } = call ?? result;
+    const error = failed ? errorLine(result.text) : null;
+    found.push({ seq, at, name, argument: call ? argumentOf(call.tool_input) : "", failed, error, ms });
   }
   return found.sort((a, b) => b.seq - a.seq);
 }
 
-function between(from: string | null, to: string | undefined): number | null {
+function between(from: string | undefined, to: string | undefined): number | null {
   const ms = Date.parse(to ?? "") - Date.parse(from ?? "");
   return Number.isNaN(ms) || ms < 0 ? null : ms;
 }

@@ -1,0 +1,37 @@
+/** Tool calls beside their results, in one pass over a transcript of which nothing else is read. */
+import { BoundedMap } from "../utils/bounded.ts";
+import { Slices } from "../utils/slices.ts";
+import type { Chunk, LazyEvent } from "./chunk.ts";
+
+/** Calls that wait for their result at one time; of more the oldest are given up. */
+const OPEN = 256;
+
+export interface AnsweredCall {
+  /** Undefined for a result whose call the transcript does not have. */
+  call: LazyEvent | undefined;
+  result: LazyEvent;
+}
+
+/** In the order of the results. A result without an id belongs to the call before it. Lets others in between chunks. */
+export async function* answeredCalls(chunks: AsyncIterable<Chunk>): AsyncGenerator<AnsweredCall> {
+  const open = new BoundedMap<string, LazyEvent>(OPEN);
+  let last = "";
+  const slices = new Slices();
+  for await (const chunk of chunks) {
+    for (let i = 0; i < chunk.count; i++) {
+      const kind = chunk.kind(i);
+      if (kind !== "tool_use" && kind !== "tool_result") continue;
+      const event = chunk.lazy(i);
+      if (kind === "tool_use") {
+        last = event.tool_use_id ?? "";
+        open.set(last, event);
+        continue;
+      }
+      const id = event.tool_use_id ?? last;
+      const call = open.get(id);
+      open.delete(id);
+      yield { call, result: event };
+    }
+    if (slices.due) await slices.turn();
+  }
+}
