@@ -17,6 +17,7 @@ export * from "./contract/plugin.ts";
 export type { AdapterFolders, Registry } from "./contract/registry.ts";
 export type { DoctorCheck, PluginInfo, PluginProblem, StatusReport } from "./contract/reports.ts";
 export * from "./contract/route.ts";
+export { invalidCursor } from "./errors/cursor.ts";
 export * from "./errors/error.ts";
 export { type Discovery, readDiscovery } from "./http/access.ts";
 export { eventsResponse, toEvents } from "./http/events.ts";

@@ -1,5 +1,5 @@
 /** Pages of findings: a cursor says behind which one to go on, so that what comes or goes meanwhile moves nothing. */
-import { SessarcError } from "sessarc";
+import { invalidCursor } from "sessarc";
 import type { CheckFinding } from "./job.ts";
 
 type Place = Pick<CheckFinding, "seq" | "field" | "start" | "end" | "ruleId">;
@@ -30,9 +30,5 @@ function readCursor(cursor: string): Place {
   const [, seq, start, end, ruleId, field] = /^(\d{1,15}):(\d{1,15}):(\d{1,15}):([^:]+):(.+)$/s.exec(cursor) ?? [];
   if (ruleId !== undefined && field !== undefined)
     return { seq: Number(seq), start: Number(start), end: Number(end), ruleId, field };
-  throw new SessarcError(
-    "INVALID_INPUT",
-    { reason: "The cursor is not one this service gave" },
-    { issues: [{ path: "cursor", message: "take nextCursor of the last answer to the same question" }] },
-  );
+  throw invalidCursor();
 }

@@ -1,5 +1,5 @@
 /** Pages of sessions: a cursor says behind which session to go on, so that what comes or goes meanwhile moves nothing. */
-import { SessarcError, type SqlValue } from "sessarc";
+import { invalidCursor, type SqlValue } from "sessarc";
 
 const SORTS = {
   recent: { column: "sort_at", descending: true },
@@ -49,9 +49,5 @@ export const cursorOf = (sort: SessionSort, { value, id }: Place): string => `${
 export function readCursor(sort: SessionSort, cursor: string): Place {
   const [, of, value, id] = /^([a-z]+):(-?\d{1,16}(?:\.\d{1,6})?):(.+)$/s.exec(cursor) ?? [];
   if (of === sort && id !== undefined) return { value: Number(value), id };
-  throw new SessarcError(
-    "INVALID_INPUT",
-    { reason: "The cursor is not one this service gave" },
-    { issues: [{ path: "cursor", message: "take nextCursor of the last answer to the same question" }] },
-  );
+  throw invalidCursor();
 }

@@ -1,5 +1,5 @@
 /** GET /insights/calls: calls that failed or took long. The catalogue says which sessions have such calls; only those of a page are read. */
-import { defineRoute, isSessarcError, type Kernel, SessarcError } from "sessarc";
+import { defineRoute, invalidCursor, isSessarcError, type Kernel } from "sessarc";
 import * as v from "valibot";
 import { inRange, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
 import type { TroubledCall } from "../figures/calls.ts";
@@ -140,11 +140,7 @@ const cursorOf = ({ ended, seq, id }: Place) => `${ended}:${seq}:${id}`;
 function readCursor(cursor: string): Place {
   const [, ended, seq, id] = /^(-?\d{1,16}):(\d{1,9}):(.+)$/s.exec(cursor) ?? [];
   if (id !== undefined) return { ended: Number(ended), seq: Number(seq), id };
-  throw new SessarcError(
-    "INVALID_INPUT",
-    { reason: "The cursor is not one this service gave" },
-    { issues: [{ path: "cursor", message: "take nextCursor of the last answer to the same question" }] },
-  );
+  throw invalidCursor();
 }
 
 async function page(
