@@ -1,7 +1,7 @@
 /** Calls that failed or took long, by pages. What was loaded stays on show while something else is asked for. */
-import { onScopeDispose, type Ref, ref, shallowRef, watch } from "vue";
+import { type Ref, ref, shallowRef } from "vue";
 import { type Answer, api, type Init } from "../client.ts";
-import { useAgain } from "./again.ts";
+import { useListPages } from "./list-pages.ts";
 
 type Calls = Answer<"GET /insights/calls">;
 export type CallEntry = Calls["calls"][number];
@@ -14,38 +14,15 @@ export function useCallList(query: Readonly<Ref<CallQuery>>) {
   const damaged = ref(0);
   /** Where to go on, and how far back was looked; null when all was. */
   const next = shallowRef<Pick<Calls, "nextCursor" | "lookedBackTo">>({ nextCursor: null, lookedBackTo: null });
-  const error = shallowRef<unknown>();
-  const loading = ref(false);
-  let asking = new AbortController();
-
-  let asked: string | null = null;
-  const again = useAgain(() => ask(asked));
-
-  async function ask(cursor: string | null): Promise<void> {
-    asking.abort();
-    asking = new AbortController();
-    const { signal } = asking;
-    asked = cursor;
-    loading.value = true;
-    try {
-      const page = { limit: PAGE, ...(cursor !== null && { cursor }) };
-      const answer = await api("GET /insights/calls", { query: { ...query.value, ...page }, signal });
-      if (signal.aborted) return;
+  const { error, loading, ask, retry } = useListPages(query, async (cursor, signal) => {
+    const page = { limit: PAGE, ...(cursor !== null && { cursor }) };
+    const answer = await api("GET /insights/calls", { query: { ...query.value, ...page }, signal });
+    return () => {
       calls.value = cursor === null ? answer.calls : [...(calls.value ?? []), ...answer.calls];
       damaged.value = answer.damaged + (cursor === null ? 0 : damaged.value);
       names.value = answer.names;
       next.value = answer;
-      error.value = undefined;
-    } catch (failure) {
-      if (!signal.aborted) {
-        error.value = failure;
-        again(failure);
-      }
-    }
-    if (!signal.aborted) loading.value = false;
-  }
-  const retry = () => ask(asked);
-  watch(query, () => ask(null), { immediate: true });
-  onScopeDispose(() => asking.abort());
+    };
+  });
   return { calls, names, damaged, next, error, loading, retry, more: () => ask(next.value.nextCursor) };
 }

@@ -1,8 +1,8 @@
 /** Sessions by pages, as far as somebody has scrolled. What was loaded stays on show while something else is asked for. */
-import { onScopeDispose, type Ref, ref, shallowRef, watch } from "vue";
+import { type Ref, ref, shallowRef } from "vue";
 import { api, type QueryOf } from "../client.ts";
 import type { Session } from "../wire.ts";
-import { useAgain } from "./again.ts";
+import { useListPages } from "./list-pages.ts";
 
 export type SessionQuery = Omit<QueryOf<"GET /sessions">, "limit" | "cursor">;
 const PAGE = 100;
@@ -10,50 +10,22 @@ const PAGE = 100;
 export function useSessionList(query: Readonly<Ref<SessionQuery>>) {
   const rows = shallowRef<Session[]>();
   const total = ref(0);
-  const error = shallowRef<unknown>();
-  const loading = ref(false);
-  let cursor: string | null = null;
-  let asking = new AbortController();
-
-  let asked: string | null = null;
-  const again = useAgain(() => ask(asked));
-
-  async function ask(from: string | null): Promise<void> {
-    asking.abort();
-    asking = new AbortController();
-    const { signal } = asking;
-    asked = from;
-    loading.value = true;
-    try {
-      const answer = await api("GET /sessions", {
-        query: { ...query.value, limit: PAGE, ...(from !== null && { cursor: from }) },
-        signal,
-      });
-      if (signal.aborted) return;
+  let next: string | null = null;
+  const { error, loading, ask, retry } = useListPages(query, async (cursor, signal) => {
+    const page = { limit: PAGE, ...(cursor !== null && { cursor }) };
+    const answer = await api("GET /sessions", { query: { ...query.value, ...page }, signal });
+    return () => {
+      const before = cursor === null ? [] : (rows.value ?? []);
       // A session that moved to a later page while it was read shows once.
-      const known = new Set(from === null ? [] : rows.value?.map((one) => one.id));
-      rows.value = [
-        ...(from === null ? [] : (rows.value ?? [])),
-        ...answer.sessions.filter((one) => !known.has(one.id)),
-      ];
+      const known = new Set(before.map((one) => one.id));
+      rows.value = [...before, ...answer.sessions.filter((one) => !known.has(one.id))];
       total.value = answer.total;
-      cursor = answer.nextCursor;
-      error.value = undefined;
-    } catch (failure) {
-      if (!signal.aborted) {
-        error.value = failure;
-        again(failure);
-      }
-    }
-    if (!signal.aborted) loading.value = false;
-  }
+      next = answer.nextCursor;
+    };
+  });
   const reload = () => ask(null);
   const more = async () => {
-    if (cursor !== null && !loading.value && error.value === undefined) await ask(cursor);
+    if (next !== null && !loading.value && error.value === undefined) await ask(next);
   };
-  const retry = () => ask(asked);
-
-  watch(query, reload, { immediate: true });
-  onScopeDispose(() => asking.abort());
   return { rows, total, error, loading, reload, more, retry };
 }
