@@ -1,0 +1,55 @@
+/** What is searched for, by what filters and in which order: all of it in the address. */
+import { computed } from "vue";
+import { useRouter } from "vue-router";
+import type { QueryOf } from "../client.ts";
+import { dayStart } from "../format.ts";
+import { useQueryState, writeQuery } from "./query-state.ts";
+
+export const FACETS = ["tool", "project", "kind", "from", "to", "errors"] as const;
+export type Facet = (typeof FACETS)[number];
+export type SearchQuery = Omit<NonNullable<QueryOf<"GET /search">>, "limit" | "cursor">;
+/** As the service calls them. */
+export const PARAMETER = {
+  tool: "tool",
+  project: "project",
+  kind: "kind",
+  from: "after",
+  to: "before",
+  errors: "errors",
+} as const satisfies Record<Facet, keyof SearchQuery>;
+
+export const useFacets = () => ({
+  tool: useQueryState("tool", ""),
+  project: useQueryState("project", ""),
+  kind: useQueryState("kind", ""),
+  from: useQueryState("from", ""),
+  to: useQueryState("to", ""),
+  errors: useQueryState("errors", ""),
+});
+
+export function useSearchFilters() {
+  const router = useRouter();
+  const facets = useFacets();
+  const q = useQueryState("q", "", { replace: true });
+  const sort = useQueryState<"recent" | "relevance">("sort", "relevance");
+  const query = computed(
+    (): SearchQuery => ({
+      q: q.value,
+      ...(facets.tool.value && { tool: facets.tool.value }),
+      ...(facets.project.value && { project: facets.project.value }),
+      ...(facets.kind.value && { kind: facets.kind.value }),
+      ...(facets.from.value && { after: dayStart(facets.from.value) }),
+      ...(facets.to.value && { before: dayStart(facets.to.value, 1) }),
+      ...(facets.errors.value === "1" && { errors: "1" as const }),
+      ...(sort.value !== "recent" && { sort: sort.value }),
+    }),
+  );
+  return {
+    ...facets,
+    q,
+    sort,
+    query,
+    active: computed(() => FACETS.filter((name) => facets[name].value !== "")),
+    clear: (names: readonly Facet[]) => writeQuery(router, Object.fromEntries(names.map((name) => [name, undefined]))),
+  };
+}
