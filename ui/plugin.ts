@@ -44,14 +44,23 @@ const vue: DashboardVue = {
   watch,
 };
 
+/** `key`: what names it in the address: its id, or `plugin.id` where an earlier plugin or the page itself has that one. */
+type KeyedPane = SessionPane & { key: string };
+
+/** What has come so far. It stands in the order of the plugins, whichever module came first. */
+const parts: { plugin: string; rank: number; ui: DashboardUi }[] = [];
+
 export const extensions = shallowReactive({
   nav: [] as NavEntry[],
   commands: [] as Command[],
-  sessionPanes: [] as SessionPane[],
+  sessionPanes: [] as KeyedPane[],
   messageRenderers: {} as Record<string, Component>,
   /** All modules have been looked for: only then is an address nobody knows none. */
   ready: false,
 });
+
+/** Beside a session without any plugin: SidePane.vue. */
+export const OWN_PANES = ["outline", "code", "diff", "files"] as const;
 
 /** Modules are looked for once; one that fails is reported on the console and left out. The page stands meanwhile. */
 export async function loadPlugins(router: Router): Promise<void> {
@@ -72,11 +81,11 @@ async function addModules(router: Router): Promise<void> {
   const list = Array.isArray(body) ? body : (body.plugins ?? []);
   const having = list.filter(({ name, routes }) => routes.some((route) => route.endsWith(`/plugins/${name}/ui.js`)));
   await Promise.all(
-    having.map(async ({ name }) => {
+    having.map(async ({ name }, rank) => {
       const url = `/plugins/${name}/ui.js`;
       try {
         const module = (await import(/* @vite-ignore */ url)) as { default: DashboardModule };
-        addExtension(name, module.default(hostOf(router)), router);
+        addExtension(name, rank, module.default(hostOf(router)), router);
       } catch (error) {
         console.error(`The dashboard part of a plugin failed: ${url}`, error);
       }
@@ -105,14 +114,28 @@ function known(plugin: string, icon: string): string {
   return "plug";
 }
 
-function addExtension(plugin: string, ui: DashboardUi, router: Router): void {
-  const nav = ui.nav?.map((one) => ({ ...one, icon: known(plugin, one.icon) })) ?? [];
+function addExtension(plugin: string, rank: number, ui: DashboardUi, router: Router): void {
+  const nav = ui.nav?.map((one) => ({ ...one, icon: known(plugin, one.icon) }));
   const commands = ui.commands?.map((one) =>
     one.icon === undefined ? one : { ...one, icon: known(plugin, one.icon) },
   );
-  extensions.nav = [...extensions.nav, ...nav];
-  extensions.commands = [...extensions.commands, ...(commands ?? [])];
-  extensions.sessionPanes = [...extensions.sessionPanes, ...(ui.sessionPanes ?? [])];
-  extensions.messageRenderers = { ...extensions.messageRenderers, ...ui.messageRenderers };
+  parts.push({ plugin, rank, ui: { ...ui, nav, commands } });
+  parts.sort((a, b) => a.rank - b.rank);
+  extensions.nav = parts.flatMap((one) => one.ui.nav ?? []);
+  extensions.commands = parts.flatMap((one) => one.ui.commands ?? []);
+  extensions.sessionPanes = keyedPanes();
+  // Of two that draw the same tool's calls, the first plugin's.
+  extensions.messageRenderers = Object.assign({}, ...parts.map((one) => one.ui.messageRenderers).toReversed());
   for (const route of ui.routes ?? []) router.addRoute(route);
+}
+
+function keyedPanes(): KeyedPane[] {
+  const taken = new Set<string>(OWN_PANES);
+  return parts.flatMap(({ plugin, ui }) =>
+    (ui.sessionPanes ?? []).map((pane) => {
+      const key = taken.has(pane.id) ? `${plugin}.${pane.id}` : pane.id;
+      taken.add(key);
+      return { ...pane, key };
+    }),
+  );
 }

@@ -58,6 +58,7 @@ export interface DashboardCommand {
   run(): unknown;
 }
 export interface SessionPane {
+  /** Names it in the address (`?pane=id`). Where an earlier plugin has the same: `?pane=plugin.id`. */
   id: string;
   label: string;
   /** Gets `session` (the answer of GET /sessions/:id) and `selected` (seq or null). */
@@ -73,7 +74,7 @@ export interface DashboardUi {
   commands?: DashboardCommand[];
   /** Beside a session. */
   sessionPanes?: SessionPane[];
-  /** By tool name, as the log has it: draws the arguments of that tool's calls. Gets `message` and `result`. */
+  /** By tool name, as the log has it: draws the arguments of that tool's calls; of two plugins the first. Gets `message` and `result`. */
   messageRenderers?: Record<string, Component<{ message: Message; result: Message | undefined }>>;
 }
 

@@ -8,7 +8,7 @@ import dashboard from "../../plugins/dashboard/index.ts";
 import { createTestKernel } from "../kernel.ts";
 import { module } from "./_kit-module.ts";
 import { violations } from "./axe.ts";
-import { describeUi, sessionId, useStage, visit } from "./browser.ts";
+import { describeUi, load, sessionId, useStage, visit } from "./browser.ts";
 import { writeLongSession } from "./long-session.ts";
 
 const SCRIPT = `export default ({ vue: { h } }) => ({
@@ -128,6 +128,25 @@ describeUi("dashboard: plugins", () => {
     await visit(stage, `/sessions/${await sessionId(stage, "Write a test for extremes")}?pane=words`);
     await page.getByText("9 counted").waitFor();
     await page.getByText("drawn by a plugin: npm test").waitFor();
+  });
+
+  it("keeps two panes of one id apart, in the order of the plugins, whichever module comes first", async () => {
+    const stage = get();
+    const { page } = stage;
+    await page.route("**/plugins/hello/ui.js", async (route) => {
+      await page.getByRole("link", { name: "Words" }).waitFor();
+      await route.continue();
+    });
+    const id = await sessionId(stage, "Write a test for extremes");
+    await load(stage, `/sessions/${id}?pane=words`);
+    await page.unroute("**/plugins/hello/ui.js");
+    await page.getByText("9 counted").waitFor();
+    const panes = page.getByRole("navigation", { name: "Side pane" });
+    expect(await panes.locator("[aria-current=page]").count()).toBe(1);
+    await panes.getByRole("button", { name: "Words" }).last().click();
+    await page.waitForURL(/pane=words\.words/);
+    await page.getByRole("table", { name: "Words" }).waitFor();
+    stage.problems(); // of the plugin that fails
   });
 });
 
