@@ -26,6 +26,9 @@ export type { ScannedProject, ScannedSession } from "./routes/scanned.ts";
 export type { SearchResult } from "./routes/search.ts";
 export type { Match } from "./search/match.ts";
 
+/** A service of a large archive makes ready for a search before somebody looks, and again once an import has ended; a command is done before that. */
+const PREPARE_AFTER_MS = 2_000;
+
 export const routes = [
   scan,
   ...importRoutes,
@@ -44,7 +47,14 @@ export default definePlugin({
   async setup(kernel) {
     const archive = createArchive(kernel);
     kernel.provide("archive", archive);
+    const timer = setTimeout(() => {
+      if (!kernel.address) return;
+      if (archive.importer.progress.type !== "idle") timer.refresh();
+      else archive.index.prepare().catch((error) => kernel.notify("listener:failed", error, { hook: "search" }));
+    }, PREPARE_AFTER_MS).unref();
+    kernel.hooks.hook("session:replaced", () => void timer.refresh());
     kernel.onClose(async () => {
+      clearTimeout(timer);
       await archive.importer.idle();
       await archive.index.close();
       await archive.readers.close();

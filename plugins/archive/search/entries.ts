@@ -1,11 +1,12 @@
 /** The sessions a search goes through, with directories and signatures of their texts as far as they were read. */
 import { createHash } from "node:crypto";
-import { type Database, type PartIndex, Slices, type TranscriptPart, type Transcripts } from "sessarc";
+import { BoundedMap, type Database, type PartIndex, Slices, type TranscriptPart, type Transcripts } from "sessarc";
 import type { Changes } from "../catalogue/changes.ts";
 import { isDamage } from "../catalogue/damage.ts";
 import { type EarlierRow, partsOf } from "../catalogue/types.ts";
 import type { EarlierOf } from "./candidate.ts";
 import type { ColumnFile, Columns } from "./columns.ts";
+import { type Run, runsOf } from "./runs.ts";
 import type { Shelf } from "./shelf.ts";
 
 export interface Entry {
@@ -16,16 +17,21 @@ export interface Entry {
   startMs: number | null;
   endMs: number | null;
   errors: number;
-  texts: Text[];
-  /** Changes with `texts`. */
+  /** Its texts, see `textsOf`: few are ever asked for. */
   packed: string;
-  /** The same in 8 bytes, as hex. */
+  /** Id and texts in 8 bytes, as hex. */
   key: string;
   /** Where its signatures stand turned around, as far as they do. */
   columns: Columns | undefined;
   index: TextPart[] | undefined;
-  /** Some of it could not be read. */
+  /** Some of it could not be read. Set by `Entries.damage`. */
   damaged: boolean;
+}
+
+/** All sessions, the newest first. */
+export interface List {
+  entries: readonly Entry[];
+  runs: readonly Run[];
 }
 
 /** The session's own text, or an earlier one, of which only the messages count that no later one has. */
@@ -60,6 +66,8 @@ export class Entries {
   readonly #transcripts: Transcripts;
   readonly #changes: Changes;
   #list: readonly Entry[] = [];
+  #runs: readonly Run[] = [];
+  readonly #damaged = new Set<Entry>();
   readonly #loaded = new Set<Entry>();
   #bytes = 0;
   #readAt = -1;
@@ -77,14 +85,28 @@ export class Entries {
   }
 
   /** All of them as they are now, newest first; only what changed since the last call is read. One read for those who ask at once. */
-  async list(): Promise<readonly Entry[]> {
+  async list(): Promise<List> {
     while (this.#readAt !== this.#changes.generation) {
       this.#reading ??= this.#read().finally(() => {
         this.#reading = undefined;
       });
       await this.#reading;
     }
-    return this.#list;
+    return { entries: this.#list, runs: this.#runs };
+  }
+
+  /** There are no more sessions than that. */
+  async most(): Promise<number> {
+    return (await this.#db.get<{ most: number | null }>("select max(rowid) as most from session"))?.most ?? 0;
+  }
+
+  /** Those of which something could not be read. */
+  get damaged(): ReadonlySet<Entry> {
+    return this.#damaged;
+  }
+  damage(entry: Entry): void {
+    entry.damaged = true;
+    this.#damaged.add(entry);
   }
 
   /** Reads directories and signatures of those that lack them, a few at once, in slices. Parts that cannot be read are left out. */
@@ -150,17 +172,18 @@ export class Entries {
       this.#forget(entry);
       entry.index = undefined;
     }
+    this.#runs = runsOf(this.#list);
   }
 
   async #readIndex(entry: Entry): Promise<TextPart[]> {
-    const parts = entry.texts.flatMap(({ parts, earlier }) => parts.map((part) => ({ part, earlier })));
+    const parts = textsOf(entry).flatMap(({ parts, earlier }) => parts.map((part) => ({ part, earlier })));
     const index: TextPart[] = [];
     for (const { part, earlier } of parts) {
       try {
         index.push({ ...(await this.#transcripts.index(entry.id, part)), ...(earlier && { earlier }) });
       } catch (error) {
         if (!isDamage(error)) throw error;
-        entry.damaged = true;
+        this.damage(entry);
       }
     }
     return index;
@@ -195,8 +218,14 @@ export class Entries {
       }
       if (slices.due) await slices.turn();
     }
-    for (const old of known.values()) this.#forget(old);
-    for (const entry of read) if (entry.index) this.#keep(entry);
+    for (const old of known.values()) {
+      this.#forget(old);
+      this.#damaged.delete(old);
+    }
+    for (const entry of read) {
+      if (entry.index) this.#keep(entry);
+      if (entry.damaged) this.#damaged.add(entry);
+    }
     read.sort(newestFirst);
     this.#list = changed
       ? merge(
@@ -204,6 +233,7 @@ export class Entries {
           read,
         )
       : read;
+    this.#runs = runsOf(this.#list);
     this.#readAt = generation;
   }
 
@@ -239,8 +269,11 @@ export class Entries {
 }
 
 /** Chunks of a session whose directory was not read, about: it decides when, not what. */
-const chunksIn = ({ texts }: Entry) =>
-  texts.reduce((sum, { parts }) => parts.reduce((all, part) => all + 1 + Math.floor(part.bytes / 24_000), sum), 0);
+const chunksIn = (entry: Entry) =>
+  textsOf(entry).reduce(
+    (sum, { parts }) => parts.reduce((all, part) => all + 1 + Math.floor(part.bytes / 24_000), sum),
+    0,
+  );
 
 export const isPlaced = ({ columns }: Entry) => columns !== undefined && !columns.file.closed;
 
@@ -266,13 +299,39 @@ function merge(kept: readonly Entry[], read: readonly Entry[]): Entry[] {
   return out;
 }
 
+/** A line for the session's own text, which is its parts alone, and for each earlier one its version, parts and own messages. */
+const pack = (row: Row, earlier: readonly EarlierRow[]) =>
+  [row.parts, ...earlier.map((text) => `${text.version} ${text.parts} ${text.own}`)].join("\n");
+
+function textsOf({ packed }: Entry): Text[] {
+  const [parts = "[]", ...earlier] = packed.split("\n");
+  return [
+    { parts: partsOf({ parts }) },
+    ...earlier.map((line) => {
+      const [version, parts = "[]", own = "[]"] = line.split(" ");
+      return {
+        parts: partsOf({ parts }),
+        earlier: { version: Number(version), own: JSON.parse(own) as [number, number][] },
+      };
+    }),
+  ];
+}
+
+/** Tools and projects are few: equal names are one string. */
+const names = new BoundedMap<string, string>(10_000);
+function shared(name: string): string {
+  const known = names.get(name);
+  if (known === undefined) names.set(name, name);
+  return known ?? name;
+}
+
 function toEntry(row: Row, earlier: readonly EarlierRow[], old: Entry | undefined): Entry {
-  const packed = [row.parts, ...earlier.map((text) => `${text.version} ${text.parts} ${text.own}`)].join("\n");
+  const packed = pack(row, earlier);
   const same = old?.packed === packed ? old : undefined;
   return {
     id: row.id,
-    projectId: row.project_id,
-    tool: row.tool,
+    projectId: shared(row.project_id),
+    tool: shared(row.tool),
     sortAt: row.sort_at,
     startMs: row.started_at === null ? null : Date.parse(row.started_at),
     endMs: row.ended_at === null ? null : Date.parse(row.ended_at),
@@ -280,13 +339,6 @@ function toEntry(row: Row, earlier: readonly EarlierRow[], old: Entry | undefine
     packed,
     key: same?.key ?? createHash("sha256").update(`${row.id}\n${packed}`).digest("hex").slice(0, 16),
     columns: same && isPlaced(same) ? same.columns : undefined,
-    texts: same?.texts ?? [
-      { parts: partsOf(row) },
-      ...earlier.map((text) => ({
-        parts: partsOf(text),
-        earlier: { version: text.version, own: JSON.parse(text.own) as [number, number][] },
-      })),
-    ],
     index: same?.index,
     damaged: same?.damaged ?? false,
   };

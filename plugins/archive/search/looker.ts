@@ -22,23 +22,34 @@ export interface SearchStats {
   inflated: number;
 }
 
-/** Sessions whose directories are read at once. */
-const AHEAD = 64;
+/** Sessions whose directories are read at once: few at first, as a page needs few. */
+const AHEAD = 8;
+const AHEAD_MOST = 64;
+
+/** What it needs of the sessions' list. */
+export type Directories = Pick<Entries, "load" | "indexOf" | "drop" | "damage">;
+
+/** Chunks of a file of columns that may hold the query. */
+interface Bits {
+  chunks: Uint8Array;
+  any: boolean;
+}
 
 /** One question over the archive: what it looked at, and when it must let others run. */
 export class Looker {
   readonly slices = new Slices();
   readonly stats: SearchStats = { chunks: 0, candidates: 0, inflated: 0 };
-  readonly #entries: Entries;
+  readonly #entries: Directories;
   readonly #cache: ChunkCache;
   readonly #compiled: CompiledQuery;
   /** Chunks that held the word by their bytes, and that did not. */
   #held = 0;
   #lacked = 0;
+  #ahead = AHEAD;
   /** By file of columns: chunks that may hold the query; undefined where it could not be read. */
-  readonly #having = new Map<ColumnFile, Uint8Array | undefined>();
+  readonly #having = new Map<ColumnFile, Bits | undefined>();
 
-  constructor(entries: Entries, cache: ChunkCache, compiled: CompiledQuery) {
+  constructor(entries: Directories, cache: ChunkCache, compiled: CompiledQuery) {
     this.#entries = entries;
     this.#cache = cache;
     this.#compiled = compiled;
@@ -51,47 +62,69 @@ export class Looker {
     return true;
   }
 
+  /** The same of all sessions of a file, which have `chunks` of it: a few rows of half a kilobyte tell. */
+  rulesOutAll(file: ColumnFile, chunks: number): boolean {
+    const { fives } = this.#compiled.grams;
+    if (fives.length === 0) return false;
+    const bits = this.#bitsOf(file);
+    if (!bits || bits.any) return false;
+    this.stats.chunks += chunks;
+    return true;
+  }
+
   /** How many of its chunks have all groups of five letters; undefined where no columns tell. */
   #passing({ columns }: Entry): number | undefined {
     const { fives } = this.#compiled.grams;
     if (!columns || fives.length === 0) return undefined;
-    const { file } = columns;
+    const bits = this.#bitsOf(columns.file);
+    return bits && (bits.any ? countIn(bits.chunks, columns) : 0);
+  }
+
+  #bitsOf(file: ColumnFile): Bits | undefined {
     if (!this.#having.has(file)) {
       try {
-        this.#having.set(file, file.having(fives));
+        const chunks = file.having(this.#compiled.grams.fives);
+        this.#having.set(file, { chunks, any: chunks.some((byte) => byte !== 0) });
       } catch {
         // Its sessions are looked at one by one, and it is made again.
         this.#having.set(file, undefined);
         this.#entries.drop(file);
       }
     }
-    const bits = this.#having.get(file);
-    return bits && countIn(bits, columns);
+    return this.#having.get(file);
   }
 
-  /** Chunks of `wanted[at]` that may hold the query; directories of the next few sessions are read along where they are missing. */
-  async candidates(wanted: readonly Entry[], at: number): Promise<Candidate[]> {
-    const entry = wanted[at] as Entry;
+  /** How many sessions' directories are worth reading along with one that lacks it. */
+  get ahead(): number {
+    return this.#ahead;
+  }
+
+  /** Chunks of `next[0]` that may hold the query; directories of those behind it are read along where they are missing. */
+  async candidates(next: readonly Entry[]): Promise<Candidate[]> {
+    const entry = next[0] as Entry;
     if (!entry.index) {
-      const missing = wanted.slice(at, at + AHEAD).filter((one) => one.index === undefined && this.#passing(one) !== 0);
-      await this.#entries.load(missing, this.slices);
+      await this.#entries.load(
+        next.filter((one) => one.index === undefined && this.#passing(one) !== 0),
+        this.slices,
+      );
+      this.#ahead = Math.min(this.#ahead * 2, AHEAD_MOST);
     }
     return this.#candidatesIn(entry.index ?? (await this.#entries.indexOf(entry)));
   }
 
-  /** How many chunks of `wanted` from `at` on may hold the query; more than `most` are not counted. Undefined where it is not known yet. */
-  left(wanted: readonly Entry[], at: number, most: number): number | undefined {
+  /** How many chunks of a session may hold the query; undefined where that is not known yet. */
+  left(entry: Entry): number | undefined {
+    const chunks = this.#passing(entry);
+    if (chunks === 0 || !entry.index) return chunks;
     const before = { ...this.stats };
-    let count = 0;
-    for (let i = at; i < wanted.length && count <= most; i++) {
-      const entry = wanted[i] as Entry;
-      const passing = this.#passing(entry);
-      if (passing === 0) continue;
-      if (!entry.index && passing === undefined) return undefined;
-      count += entry.index ? this.#candidatesIn(entry.index).length : (passing ?? 0);
-    }
+    const { length } = this.#candidatesIn(entry.index);
     Object.assign(this.stats, before);
-    return count;
+    return length;
+  }
+
+  /** Something of it could not be read. */
+  damage(entry: Entry): void {
+    this.#entries.damage(entry);
   }
 
   #candidatesIn(index: readonly TextPart[]): Candidate[] {
@@ -126,7 +159,7 @@ export class Looker {
       return found;
     } catch (error) {
       if (!isDamage(error)) throw error;
-      entry.damaged = true;
+      this.damage(entry);
       return null;
     }
   }

@@ -70,7 +70,7 @@ export async function countAll(
     const counted = inWorker && counter ? await inWorkers(looker, job, counter) : await here(looker, job);
     for (const [i, { entry }] of job.entries()) {
       const { messages, damaged } = counted[i] as Counted;
-      if (damaged) entry.damaged = true;
+      if (damaged) looker.damage(entry);
       else known.set(entry, messages);
       tally.add(entry, messages);
     }
@@ -94,7 +94,7 @@ export async function countAll(
       const messages = known.get(entry);
       if (messages !== undefined) tally.add(entry, messages);
       else {
-        const candidates = looker.rulesOut(entry) ? [] : await looker.candidates(wanted, i);
+        const candidates = looker.rulesOut(entry) ? [] : await looker.candidates(wanted.slice(i, i + looker.ahead));
         if (candidates.length === 0) tally.add(entry, 0);
         else job.push({ entry, candidates });
         chunks += candidates.length;
