@@ -78,7 +78,7 @@ it("reads as many rows for one line in an archive of 150 sessions as in one of 3
   expect([...large.cost.scanned].filter((found) => !fewRows.has(found.split(":")[0] ?? ""))).toEqual([]);
 });
 
-it("keeps no more memory for the signature of a small part than it is large: sessions grow by such parts", async () => {
+it("P8: keeps no more memory for the signature of a small part than it is large: sessions grow by such parts", async () => {
   const t = await createTestKernel({ plugins: defaultPlugins(), config: { sync: false } });
   const path = join(t.home, ".claude/projects/-w-app", `${uuid(0)}.jsonl`);
   await mkdir(dirname(path), { recursive: true });

@@ -111,7 +111,7 @@ describe("a connection", () => {
     await turned(() => watchers() === 0);
   });
 
-  it("that never reads costs no more than its queue, is dropped in the end, and loses nothing when it comes again", async () => {
+  it("P8: that never reads costs no more than its queue, is dropped in the end, and loses nothing when it comes again", async () => {
     const { service, served, connect, log } = await start({ heartbeatMs: 250 });
     const raw = await openRaw(served.url);
     raw.response.pause();

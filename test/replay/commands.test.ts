@@ -223,11 +223,11 @@ isolated("isolated commands", () => {
     expect((await readdir(t.home, { recursive: true })).filter((name) => /(^|\/)pwned\d?$/.test(name))).toEqual([]);
   });
 
-  it("are compared with the recording: exit codes and outputs, times and paths made alike", async () => {
+  it("D13: are compared with the recording: exit codes and outputs, of failing ones too, times and paths made alike", async () => {
     const { root, run } = await bench([
       sh(`date; pwd; echo "took 12ms"; echo 2026-11-20T10:11:12.345Z`, ""),
       sh("pwd; echo took 15 ms", `${"{root}"}\ntook 3 ms\n`),
-      sh("exit 3", "Exit code 3", true),
+      sh("echo broken; exit 3", "Exit code 3\nbroken", true),
       sh("echo other", "expected"),
       { name: "sh", input: { command: "exit 1" }, result: null },
     ]);
@@ -236,7 +236,7 @@ isolated("isolated commands", () => {
       comparison: { exitCode: "same", output: "differs" },
     });
     expect((await run(3)).body.stdout).toContain(root);
-    expect((await run(5)).body).toMatchObject({ exitCode: 3, matchesRecording: true });
+    expect((await run(5)).body).toMatchObject({ exitCode: 3, stdout: "broken\n", matchesRecording: true });
     expect((await run(7)).body).toMatchObject({ exitCode: 0, matchesRecording: false });
     // Without a recorded result nothing can be said.
     expect((await run(9)).body).toMatchObject({ exitCode: 1, matchesRecording: null });

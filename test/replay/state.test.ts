@@ -47,7 +47,7 @@ const client = (t: TestKernel, sessionId: string) => ({
 });
 
 describe("steps", () => {
-  it("keep their order unless the user says otherwise, and are done once", async () => {
+  it("D13: keep their order unless the user says otherwise, and are done once", async () => {
     const { start, step, back, plan } = await bench([edit("a.txt", "two", "2"), put("b.txt", "B"), put("c.txt", "C")]);
     expect((await step(1)).body.code).toBe("REPLAY_NOT_STARTED");
     await start();
@@ -64,7 +64,7 @@ describe("steps", () => {
     expect((await plan()).next).toEqual({ seq: 1, source: null });
   });
 
-  it("are previewed against the sandbox as it is, and one that does not apply says where it nearly would", async () => {
+  it("D13: are previewed against the sandbox as it is (`$&` is text), and one that does not apply says where it nearly would", async () => {
     const { start, step, preview } = await bench([
       edit("a.txt", "two", "$& 2"),
       edit("a.txt", "two\nthree", "x"),
