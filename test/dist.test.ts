@@ -83,7 +83,7 @@ describe("the built package", () => {
     const sources = await Promise.all(
       (await pluginNames()).map((name) => readFile(join(ROOT, `dist/plugins/${name}.mjs`), "utf8")),
     );
-    for (const source of sources) expect(source).toMatch(/(from|import) ['"]sessarc(\/adapter)?['"]/);
+    for (const source of sources) expect(source).toMatch(/(from|import) ?['"]sessarc(\/adapter)?['"]/);
   });
 
   it("can import in a worker every module that a pool task names", async () => {

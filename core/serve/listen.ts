@@ -17,7 +17,7 @@ export interface Listening {
 
 /** Loads listhen and listens. Throws PORT_TAKEN for a port that was asked for by name. */
 export async function listenOn(config: ResolvedConfig, handle: RequestListener): Promise<Listening> {
-  const [{ listen }, wanted] = await Promise.all([import("listhen"), choosePort(config)]);
+  const [listen, wanted] = await Promise.all([import("listhen").then(({ listen }) => listen), choosePort(config)]);
   const host = config.host.replace(/^\[|\]$/g, "");
   const listener = await listen(handle, {
     hostname: host,

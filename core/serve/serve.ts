@@ -32,7 +32,7 @@ export interface Served extends ServedAddress {
 export async function serve(options: ServeOptions): Promise<Served> {
   const { config, graceMs = 1_000 } = options;
   // Loading h3 fills the time in which booting waits for the disk.
-  const h3 = import("h3");
+  const h3 = import("h3").then(({ H3, toNodeHandler }) => ({ H3, toNodeHandler }));
   const booting = createKernel(options);
   // Awaited below, perhaps only after it has failed: an embedding program must not be ended by that.
   booting.catch(() => {});
@@ -116,7 +116,10 @@ function createGate() {
   return { opened, open, fail };
 }
 
-async function toListener(kernel: Kernel, { H3, toNodeHandler }: typeof import("h3")): Promise<RequestListener> {
+/** Of h3, what a service needs. */
+type Http = Pick<typeof import("h3"), "H3" | "toNodeHandler">;
+
+async function toListener(kernel: Kernel, { H3, toNodeHandler }: Http): Promise<RequestListener> {
   const app = await kernel.app();
   if (!(app instanceof H3)) throw new TypeError("the app was made by another h3");
   const handle = toNodeHandler(app);

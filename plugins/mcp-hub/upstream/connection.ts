@@ -97,8 +97,8 @@ function isRefusal(error: unknown): boolean {
 
 async function connectAs(options: ConnectOptions, mode: "auto" | "legacy"): Promise<Connection> {
   const { entry, env, watchdog, authFor, events, signal } = options;
-  const [{ Client }, opened] = await Promise.all([
-    import("@modelcontextprotocol/client"),
+  const [Client, opened] = await Promise.all([
+    import("@modelcontextprotocol/client").then(({ Client }) => Client),
     openTransport(entry, env, watchdog, authFor),
   ]);
   const client = new Client(
