@@ -1,5 +1,5 @@
 /** A damaged catalogue made anew from what of it can still be read. The damaged files are kept beside it. */
-import { readFile, rename } from "node:fs/promises";
+import { readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { syncFolder, writeFileAtomic } from "../utils/atomic.ts";
 import { isGone } from "../utils/gone.ts";
@@ -55,6 +55,8 @@ export async function salvageCatalogue(dir: string, now = new Date()): Promise<S
       await rename(join(dir, name), aside);
       kept.push(aside);
     }
+    // Made of rows that may not be the same any more, nor stand in the same places.
+    await rm(join(dir, "index"), { recursive: true, force: true });
     await syncFolder(dir);
     await writeFileAtomic(join(dir, SNAPSHOT_FILE), async (file) => {
       await writeSnapshot(file, image.freeze(), last);

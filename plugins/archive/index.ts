@@ -47,15 +47,19 @@ export default definePlugin({
   async setup(kernel) {
     const archive = createArchive(kernel);
     kernel.provide("archive", archive);
+    const prepare = async () => {
+      await archive.importer.prepare();
+      await archive.index.prepare();
+    };
     const timer = setTimeout(() => {
       if (!kernel.address) return;
       if (archive.importer.progress.type !== "idle") timer.refresh();
-      else archive.index.prepare().catch((error) => kernel.notify("listener:failed", error, { hook: "search" }));
+      else prepare().catch((error) => kernel.notify("listener:failed", error, { hook: "archive" }));
     }, PREPARE_AFTER_MS).unref();
     kernel.hooks.hook("session:replaced", () => void timer.refresh());
     kernel.onClose(async () => {
       clearTimeout(timer);
-      await archive.importer.idle();
+      await archive.importer.close();
       await archive.index.close();
       await archive.readers.close();
     });

@@ -1,5 +1,5 @@
 /** Totals do not depend on when, in what order and in what pieces logs were taken in. */
-import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import type { SessionUsage } from "sessarc";
@@ -31,8 +31,16 @@ const reply = (n: number, output: number, model = "claude-sonnet-4-5") => ({
 const keyOf = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
 const idOf = (n: number) => `claude-code:${keyOf(n)}`;
 
-const start = (home: string, data: string) =>
-  createTestKernel({ home, plugins: [archive(), insights(), claude()], config: { dataDir: join(home, data) } });
+/** One whose replies are booked in files, however few they are, and which holds none in memory between two runs. */
+async function start(home: string, data: string): Promise<TestKernel> {
+  const t = await createTestKernel({
+    home,
+    plugins: [archive(), insights(), claude()],
+    config: { dataDir: join(home, data) },
+  });
+  t.kernel.inject("archive").importer.replies.keepFrom(0, 3);
+  return t;
+}
 
 let clock = Date.now() / 1000 - 86_400;
 /** In place: the file keeps its birth. */
@@ -105,6 +113,83 @@ it("an archive of before is counted anew once, from the logs that are there, and
   expect(await figures(again)).toEqual(before);
   expect(await again.kernel.storage.db.all("select * from earlier")).toEqual([]);
   expect((await again.send("POST", "/api/sync?wait=1")).body).toMatchObject({ imported: 0 });
+});
+
+it("reads no book but those of the replies it meets, in an archive of any size", async () => {
+  const home = await makeTempDir();
+  const booksRead = async (sessions: number) => {
+    const t = await start(home, `data-${sessions}`);
+    for (let n = 0; n < sessions; n++) write(home, n, [reply(100 + n * 2, 5), reply(101 + n * 2, 6)]);
+    await t.send("POST", "/api/import", { all: true });
+    await t.close();
+    write(home, 1, [reply(102, 5), reply(103, 6), reply(3, 7)]);
+    const again = await start(home, `data-${sessions}`);
+    // The files are made, and the next start finds them.
+    await again.kernel.inject("archive").importer.prepare();
+    const { db } = again.kernel.storage;
+    let rows = 0;
+    const { all } = db;
+    db.all = async <T>(sql: string, params?: readonly (string | number | null | Uint8Array)[]) => {
+      const found = await all<T>(sql, params);
+      if (sql.includes("session_replies")) rows += found.length;
+      return found;
+    };
+    expect((await again.send("POST", "/api/sync?wait=1")).body).toMatchObject({ imported: 1 });
+    await again.close();
+    return rows;
+  };
+  const few = await booksRead(5);
+  expect(await booksRead(40)).toBe(few);
+});
+
+it("the files of replies may be missing, cut short, changed anywhere, or of another catalogue", async () => {
+  const home = await makeTempDir();
+  const logs = [1, 2, 3, 4, 5, 6].map((n) => [reply(n, n), reply(n + 1, 3), reply(20 + n, 4)]);
+  const before = await start(home, "data");
+  logs.slice(0, 3).forEach((rows, n) => {
+    write(home, n, rows);
+  });
+  await before.send("POST", "/api/import", { all: true });
+  await before.kernel.inject("archive").importer.prepare();
+  await before.close();
+  const data = join(home, "data");
+  cpSync(data, join(home, "older"), { recursive: true });
+  logs.slice(3).forEach((rows, n) => {
+    write(home, n + 3, rows);
+  });
+  const rest = async (name: string, spoil: (index: string, files: string[]) => void) => {
+    cpSync(join(home, "older"), join(home, name), { recursive: true });
+    const index = join(home, name, "index");
+    const files = readdirSync(index).filter((one) => one.endsWith(".replies"));
+    expect(files.length).toBeGreaterThan(0);
+    spoil(index, files);
+    const t = await start(home, name);
+    await t.send("POST", "/api/import", { all: true });
+    const found = await figures(t);
+    await t.close();
+    return found;
+  };
+  const whole = await rest("whole", () => {});
+  expect(whole.requests).toBe(13);
+  expect(await rest("missing", (index) => rmSync(index, { recursive: true }))).toEqual(whole);
+  const spoiled = (at: number) => (index: string, files: string[]) => {
+    for (const file of files) {
+      const bytes = readFileSync(join(index, file));
+      const i = Math.floor(bytes.length * at);
+      bytes[i] = (bytes[i] ?? 0) ^ 4;
+      writeFileSync(join(index, file), bytes);
+    }
+  };
+  for (const at of [0, 0.1, 0.2, 0.4, 0.6, 0.8, 0.99]) expect(await rest(`at-${at}`, spoiled(at))).toEqual(whole);
+  for (const keep of [0, 5, 30]) {
+    const cut = (index: string, files: string[]) => {
+      for (const file of files) truncateSync(join(index, file), keep);
+    };
+    expect(await rest(`cut-${keep}`, cut)).toEqual(whole);
+  }
+  // The catalogue of before, and what was made of a later one.
+  const mixed = (index: string) => cpSync(join(home, "whole", "index"), index, { recursive: true, force: true });
+  expect(await rest("mixed", mixed)).toEqual(whole);
 });
 
 /** Logs as lists of [reply, output]; a log repeats a reply with other amounts, and other logs repeat it too. */

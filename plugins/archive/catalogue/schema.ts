@@ -81,4 +81,6 @@ export const migrations: readonly string[] = [
    create index session_bytes on session (source_bytes desc, id);
    create index session_messages on session (message_count desc, id);
    create index session_active on session (active_ms desc, id);`,
+  // What is made of these tables and kept in files: which files those are, and the row up to which they know all.
+  "create table derived (name text primary key, token text not null, upto integer not null)",
 ];

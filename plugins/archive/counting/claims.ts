@@ -41,6 +41,11 @@ export class Claims {
   #claimants: Claimant[] = [];
   #numbers = new Map<string, number>();
 
+  /** Replies known here. */
+  get size(): number {
+    return this.#size;
+  }
+
   /**
    * Settles replies of a session: new ones, those it owns and that grew, those it lost before. One probe a reply. `session.born` of one
    * that is known may only fall.

@@ -1,6 +1,8 @@
 /** Scans and imports, one run at a time; remembers the last scan and tells what is going on. */
+import { join } from "node:path";
 import { type AdapterEnv, BoundedMap, type Kernel, SessarcError, type SessionSummary } from "sessarc";
 import type { Readers } from "../catalogue/readers.ts";
+import { ReplyIndex } from "../counting/reply-index.ts";
 import type { Identity, ProjectResolver } from "../places/projects.ts";
 import { rescan } from "../places/rescan.ts";
 import { type Found, type Scan, scanLogs, versionOf } from "../places/scan.ts";
@@ -46,6 +48,8 @@ export class Importer {
   #swept = false;
   /** Who owns which reply, from run to run. */
   #settler: Promise<Settler> | undefined;
+  /** Where those are booked that it did not meet. */
+  readonly replies: ReplyIndex;
   readonly #peeked = new BoundedMap<string, Peeked>(PEEK_LIMIT);
   /** What the run under way tells, also for those who come later. */
   readonly bulletin = new Bulletin();
@@ -57,6 +61,8 @@ export class Importer {
     this.#readers = readers;
     this.#resolver = resolver;
     this.#onCommit = onCommit;
+    const { db, dataDir, readOnly } = kernel.storage;
+    this.replies = new ReplyIndex(db, { folder: join(dataDir, "index"), readOnly, closing: kernel.closing });
   }
 
   get env(): AdapterEnv {
@@ -175,13 +181,14 @@ export class Importer {
           named,
           onCommit: this.#onCommit,
           readers: this.#readers,
-          settler: () => (this.#settler ??= Settler.load(this.#kernel.storage.db)),
+          settler: () => (this.#settler ??= Settler.load(this.#kernel.storage.db, this.replies)),
           signal: cancel.signal,
           onFrame: (frame) => {
             this.bulletin.take(frame);
             onFrame(frame);
           },
         });
+        if ((await this.#settler)?.full) this.#settler = undefined;
         return report;
       } finally {
         if (!report) this.#settler = undefined; // what it claimed may not be stored
@@ -249,6 +256,17 @@ export class Importer {
     const next = this.#tail.then(work);
     this.#tail = next.catch(() => {});
     return next;
+  }
+
+  /** Makes a large archive ready for the first run that brings something. */
+  async prepare(): Promise<void> {
+    await this.alone(() => this.replies.update());
+  }
+
+  /** No run comes after it. */
+  async close(): Promise<void> {
+    await this.#tail;
+    this.replies.close();
   }
 
   /** Resolves when no run is under way. */

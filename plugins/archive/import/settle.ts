@@ -1,11 +1,12 @@
 /** Counts each reply once: which of an imported session's replies are its own, and which other sessions lose theirs to it. */
 import { type Database, type SessionRef, type SessionUsage, Slices, type Statement, type UsageEvidence } from "sessarc";
 import type { SessionFacts, SessionRow } from "../catalogue/types.ts";
-import { type Book, decodeBook, encodeBook, entriesOf, toBook } from "../counting/book.ts";
+import { type Book, decodeBook, encodeBook, FORMAT, heldBy, type StoredBook, toBook } from "../counting/book.ts";
 import { type Claim, type Claimant, Claims, isOlder } from "../counting/claims.ts";
 import { applyBook, moveAway } from "../counting/figures.ts";
 import { addLoose, larger, looseOf, surplus } from "../counting/loose.ts";
-import { outputOfWeight, type Reply, weightOf, weightOfOutput } from "../counting/replies.ts";
+import { outputOfWeight, type Reply, weightOf } from "../counting/replies.ts";
+import type { ReplyIndex } from "../counting/reply-index.ts";
 import { UNKNOWN } from "./copies.ts";
 import { jsonOrNull } from "./rows.ts";
 import type { ImportedSession } from "./types.ts";
@@ -30,47 +31,94 @@ export interface Arrival {
   before: SessionRow | null;
 }
 
-interface Stored {
+interface Stored extends StoredBook {
+  rowid: number;
   session_id: string;
   born: number;
-  format: number;
-  hashes: Uint8Array;
 }
 
-/** Of the blob: 0 pairs of hash and output, 1 a book. */
-const FORMAT = 1;
+const COLUMNS = "rowid, session_id, born, format, hashes";
 const PAGE = 200;
 
 export class Settler {
   readonly #db: Database;
+  readonly #index: ReplyIndex;
   readonly #claims = new Claims();
+  /** Sessions all of whose replies are known to the claims, and rows of the index that were read. */
+  readonly #whole = new Set<string>();
+  readonly #rows = new Set<number>();
+  /** The index tells what is booked before it began; without it all books are read. */
+  #all = false;
 
-  private constructor(db: Database) {
+  private constructor(db: Database, index: ReplyIndex) {
     this.#db = db;
+    this.#index = index;
   }
 
-  /** Holds every stored reply, see claims.ts for what that takes. In slices; one that failed to store must not be used again. */
-  static async load(db: Database): Promise<Settler> {
-    const settler = new Settler(db);
+  /** Knows the books that the index lacks; others are read when one of their replies is met. One that failed to store must not be used again. */
+  static async load(db: Database, index: ReplyIndex): Promise<Settler> {
+    await index.update();
+    const settler = new Settler(db, index);
+    await settler.#readFrom(index.upto);
+    return settler;
+  }
+
+  /** It holds so many replies that the next run is better off with a new one. */
+  get full(): boolean {
+    return this.#claims.size > this.#index.most;
+  }
+
+  async #readFrom(first: number): Promise<void> {
     const slices = new Slices();
-    for (let after = 0, more = true; more; ) {
-      const rows = await db.all<Stored & { rowid: number }>(
-        `select rowid, session_id, born, format, hashes from session_replies where rowid > ? order by rowid limit ${PAGE}`,
-        [after],
+    for (let from = first, more = true; more; ) {
+      const rows = await this.#db.all<Stored>(
+        `select ${COLUMNS} from session_replies where rowid >= ? order by rowid limit ${PAGE}`,
+        [from],
       );
       for (const row of rows) {
-        settler.#claims.claim({ id: row.session_id, born: row.born }, heldBy(row));
-        after = row.rowid;
+        this.#learn(row);
+        from = row.rowid + 1;
         if (slices.due) await slices.turn();
       }
       more = rows.length === PAGE;
     }
-    return settler;
+  }
+
+  #learn(row: Stored): void {
+    if (this.#whole.has(row.session_id)) return;
+    this.#whole.add(row.session_id);
+    this.#claims.claim({ id: row.session_id, born: row.born }, heldBy(row));
+  }
+
+  /** Reads the books that hold any of the replies. */
+  async #meet(hashes: readonly number[]): Promise<void> {
+    if (this.#all) return;
+    let rows: number[];
+    try {
+      rows = [...this.#index.rowsOf(hashes)].filter((row) => !this.#rows.has(row));
+    } catch {
+      this.#all = true;
+      await this.#readFrom(0);
+      return this.#index.drop();
+    }
+    for (let i = 0; i < rows.length; i += PAGE) {
+      const page = rows.slice(i, i + PAGE);
+      const marks = page.map(() => "?").join(", ");
+      for (const row of await this.#db.all<Stored>(
+        `select ${COLUMNS} from session_replies where rowid in (${marks})`,
+        page,
+      ))
+        this.#learn(row);
+      for (const row of page) this.#rows.add(row);
+    }
   }
 
   /** Brings `session`'s figures, added up from its log, to what counts. */
   async settle({ session, ref, follows, before }: Arrival): Promise<Settled> {
-    const stored = follows === null ? undefined : await this.#stored(session.id);
+    const row = await this.#row(session.id);
+    if (row) this.#learn(row);
+    this.#whole.add(session.id);
+    const stored = follows === null ? undefined : toStored(row);
     const listed = toBook(session.replies);
     const book = joinBooks(listed, stored?.book, follows === "appended", session.earlier.length > 0);
     settleLoose(session, listed, book, before);
@@ -78,6 +126,7 @@ export class Settler {
     const born = Math.min(session.born, stored?.born ?? session.born);
     // What an appended log does not list again is as it was.
     const open = [...(follows === "appended" ? listed.keys() : book.keys())].flatMap((hash) => book.get(hash) ?? []);
+    await this.#meet(open.map(({ hash }) => hash));
     const { lost, owner, taken } = this.#claims.claim(
       { id: session.id, born },
       open.map(({ hash, tokens }) => ({ hash, weight: weightOf(tokens) })),
@@ -109,7 +158,7 @@ export class Settler {
 
   /** Takes replies out of a stored session that another one has more of. */
   async #disown(id: string, taker: Claimant, open: readonly Reply[], claims: readonly Claim[]): Promise<Statement[]> {
-    const stored = await this.#stored(id);
+    const stored = toStored(await this.#row(id));
     const row = await this.#db.get<Pick<SessionRow, "usage" | "inherited" | "evidence" | "facts">>(
       "select usage, inherited, evidence, facts from session where id = ?",
       [id],
@@ -145,12 +194,13 @@ export class Settler {
     return statements;
   }
 
-  async #stored(id: string): Promise<{ born: number; book: Book | undefined } | undefined> {
-    const sql = "select session_id, born, format, hashes from session_replies where session_id = ?";
-    const row = await this.#db.get<Stored>(sql, [id]);
-    return row && { born: row.born, book: row.format === FORMAT ? decodeBook(row.hashes) : undefined };
+  async #row(id: string): Promise<Stored | undefined> {
+    return this.#db.get<Stored>(`select ${COLUMNS} from session_replies where session_id = ?`, [id]);
   }
 }
+
+const toStored = (row: Stored | undefined): { born: number; book: Book | undefined } | undefined =>
+  row && { born: row.born, book: row.format === FORMAT ? decodeBook(row.hashes) : undefined };
 
 /** Tokens of no reply in particular, in this text and in earlier ones. */
 function settleLoose({ summary, facts }: ImportedSession, listed: Book, book: Book, before: SessionRow | null): void {
@@ -179,14 +229,4 @@ function joinBooks(listed: Book, stored: Book | undefined, appended: boolean, ke
     book.set(hash, { ...(old && weightOf(old.tokens) > weightOf(entry.tokens) ? old : entry), earlier: false });
   }
   return book;
-}
-
-function* heldBy({ format, hashes }: Stored): Generator<{ hash: number; weight: number }> {
-  if (format === FORMAT) {
-    for (const { hash, tokens, lost } of entriesOf(hashes)) if (!lost) yield { hash, weight: weightOf(tokens) };
-    return;
-  }
-  const pairs = new Float64Array(Uint8Array.from(hashes).buffer);
-  for (let i = 0; i < pairs.length; i += 2)
-    yield { hash: pairs[i] as number, weight: weightOfOutput(pairs[i + 1] as number) };
 }
