@@ -31,10 +31,10 @@ const vite = (...args: string[]) =>
 export const builtDashboard = (): Promise<void> =>
   buildOnce({
     name: "dashboard",
-    outputs: ["node_modules/.cache/sessarc-test/ui/index.html"],
+    outputs: ["node_modules/.cache/sessarc-test/ui/scripts.br"],
     sources: ["ui"],
     async make() {
-      const page = { outputs: ["dist/ui/index.html"], sources: ["ui"] };
+      const page = { outputs: ["dist/ui/scripts.br"], sources: ["ui"] };
       if (!(await isFresh(page))) return vite("--outDir", DASHBOARD);
       const copy = `${DASHBOARD}.new`;
       for (const path of [copy, DASHBOARD]) await rm(path, { recursive: true, force: true });
@@ -60,7 +60,7 @@ export async function packedTarball(): Promise<Packed> {
   await builtPackage();
   await buildOnce({
     name: "page",
-    outputs: ["dist/ui/index.html"],
+    outputs: ["dist/ui/scripts.br"],
     // Its notices hold those of the service.
     sources: ["ui", "dist/LICENSES.txt"],
     make: () => vite(),
@@ -70,7 +70,7 @@ export async function packedTarball(): Promise<Packed> {
   await buildOnce({
     name: "packed",
     outputs: ["node_modules/.cache/sessarc-test/packed.json"],
-    sources: ["package.json", "README.md", "LICENSE", "dist/ui/index.html", ...files.filter(isPlainPath)],
+    sources: ["package.json", "README.md", "LICENSE", "dist/ui/scripts.br", ...files.filter(isPlainPath)],
     counts: /./,
     async make() {
       const npm = process.platform === "win32" ? "npm.cmd" : "npm";

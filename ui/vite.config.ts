@@ -5,12 +5,13 @@ import tailwind from "@tailwindcss/vite";
 import vue from "@vitejs/plugin-vue";
 import { defineConfig, type Plugin } from "vite";
 import { licenses } from "./build/licenses.ts";
+import { oneFile } from "./build/one-file.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({
   root: here("."),
-  plugins: [vue(), tailwind(), icons(), licenses(here("../dist/LICENSES.txt"))],
+  plugins: [vue(), tailwind(), icons(), licenses(here("../dist/LICENSES.txt")), oneFile()],
   build: {
     outDir: here("../dist/ui"),
     emptyOutDir: true,

@@ -4,6 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
 import { defineRoute, resolveInside, SessarcError } from "sessarc";
+import { scriptsOf } from "./scripts.ts";
 
 const POLICY = [
   "default-src 'self'",
@@ -34,8 +35,9 @@ const TYPES: Record<string, string> = {
 const FOREIGN = /^(api|mcp|share|plugins|auth)(\/|$)/;
 
 /** `dir` holds the build; by default `dist/ui` of this package. */
-export const createPage = (dir?: string) =>
-  defineRoute({
+export function createPage(dir?: string) {
+  const read = assetsOf(dir);
+  return defineRoute({
     method: "GET",
     path: "/**",
     mount: "/",
@@ -43,10 +45,10 @@ export const createPage = (dir?: string) =>
     handler: async ({ params, event }) => {
       const path = params._;
       if (FOREIGN.test(path)) throw new SessarcError("ROUTE_NOT_FOUND", { method: "GET", path: `/${path}` });
-      const file = path === "" ? undefined : await readAsset(path, dir);
+      const file = path === "" ? undefined : await read(path);
       if (file) return answer(file, path);
       if (path.startsWith("assets/")) throw new SessarcError("ROUTE_NOT_FOUND", { method: "GET", path: `/${path}` });
-      const index = await readAsset("index.html", dir);
+      const index = await read("index.html");
       if (!index) throw new SessarcError("DASHBOARD_NOT_BUILT", {});
       const tag = `"${createHash("sha256").update(index).digest("base64url").slice(0, 22)}"`;
       if (event.req.headers.get("if-none-match") === tag)
@@ -54,6 +56,7 @@ export const createPage = (dir?: string) =>
       return new Response(index, { headers: headersOf("index.html", tag) });
     },
   });
+}
 
 function answer(file: Uint8Array<ArrayBuffer>, path: string): Response {
   return new Response(file, { headers: headersOf(path) });
@@ -75,11 +78,15 @@ function folder(): string {
   return join(dirname(createRequire(import.meta.url).resolve("sessarc/package.json")), "dist", "ui");
 }
 
-/** A file of the build; undefined when there is none. Hidden files and the build's own manifest are not served. */
-async function readAsset(path: string, dir = folder()): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  if (path.split("/").some((part) => part.startsWith("."))) return;
-  const file = await resolveInside(dir, path).catch(() => undefined);
-  if (file === undefined) return;
-  const info = await stat(file).catch(() => undefined);
-  return info?.isFile() ? new Uint8Array(await readFile(file)) : undefined;
+/** Reads a file of the build; undefined when there is none. Hidden files and the build's own manifest are not served. */
+function assetsOf(dir?: string): (path: string) => Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const script = scriptsOf();
+  return async (path) => {
+    if (path.split("/").some((part) => part.startsWith("."))) return;
+    const root = dir ?? folder();
+    const file = await resolveInside(root, path).catch(() => undefined);
+    if (file === undefined) return;
+    const info = await stat(file).catch(() => undefined);
+    return info?.isFile() ? new Uint8Array(await readFile(file)) : script(root, path);
+  };
 }

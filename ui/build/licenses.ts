@@ -8,6 +8,8 @@ import type { Plugin } from "vite";
 /** What is in the page without a module or an asset of its own, with its notice where the package brings none. */
 const WITHOUT_TRACE: Record<string, string | undefined> = {
   tailwindcss: undefined,
+  "@fontsource-variable/inter": undefined,
+  "@fontsource-variable/jetbrains-mono": undefined,
   "@iconify-json/lucide": fileURLToPath(new URL("./lucide.txt", import.meta.url)),
 };
 const LINE = `\n${"-".repeat(80)}\n\n`;

@@ -1,13 +1,14 @@
 /** Sizes, from the build's manifest. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { brotliDecompressSync, gzipSync } from "node:zlib";
 import { UI } from "./stage.mjs";
 
 /** Files of the build: what each screen needs before it stands. */
 export function sizes(row) {
   const manifest = JSON.parse(readFileSync(join(UI, ".vite/manifest.json"), "utf8"));
-  const gz = (file) => gzipSync(readFileSync(join(UI, file))).length / 1000;
+  const files = takeApart(brotliDecompressSync(readFileSync(join(UI, "scripts.br"))));
+  const gz = (file) => gzipSync(files.get(file)).length / 1000;
   /** What a page loads before it stands: static imports of its modules. */
   const needs = (keys) => {
     const seen = new Set();
@@ -31,11 +32,21 @@ export function sizes(row) {
     .filter((one) => one.file.endsWith(".js") && !one.isEntry && !/@shikijs\/langs/.test(one.src ?? ""))
     .map((one) => [gz(one.file), one.file]);
   row(`largest other chunk (${scripts.sort((a, b) => b[0] - a[0])[0][1]})`, scripts[0][0], "kB", 60);
-  const css = readdirSync(join(UI, "assets")).filter((name) => name.endsWith(".css"));
+  const css = [...files.keys()].filter((name) => name.endsWith(".css"));
   row(
     "CSS gzip",
-    css.reduce((total, name) => total + gz(join("assets", name)), 0),
+    css.reduce((total, name) => total + gz(name), 0),
     "kB",
     15,
   );
+}
+
+/** As `plugins/dashboard/scripts.ts` does. */
+function takeApart(all) {
+  let at = all.indexOf("\n") + 1;
+  const cut = ([path, size]) => {
+    at += size;
+    return [path, all.subarray(at - size, at)];
+  };
+  return new Map(JSON.parse(all.toString("utf8", 0, at)).map(cut));
 }
