@@ -1,20 +1,29 @@
-/** `npm test`: says what it needs, checks lint and types and builds beside each other, then runs the tests. `--long`: all rounds of property tests. */
+/**
+ * `npm test`: says what it needs, checks lint and the service's types, then runs the tests; beside them it builds and checks the
+ * dashboard's types. `--long`: all rounds of property tests. `--count`, of the build server: everything to its end, whatever fails, and
+ * a last line `N passed, N failed`.
+ */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const rest = process.argv.slice(2).filter((arg) => arg !== "--long");
-const isLong = rest.length < process.argv.length - 2;
+const OURS = ["--long", "--count"];
+const rest = process.argv.slice(2).filter((arg) => !OURS.includes(arg));
+const [isLong, isCounted] = OURS.map((flag) => process.argv.includes(flag));
 const module = (path) => `${ROOT}node_modules/${path}`;
+const CACHE = module(".cache/sessarc-test");
 
 /** What was checked before is not checked again: the compiler writes down what it knows. */
-const state = (name) => ["--incremental", "--tsBuildInfoFile", module(`.cache/sessarc-test/${name}.tsbuildinfo`)];
-const CHECKS = {
-  "types of the dashboard": [module("vue-tsc/bin/vue-tsc.js"), "--noEmit", "-p", "ui", ...state("ui")],
+const state = (name) => ["--incremental", "--tsBuildInfoFile", `${CACHE}/${name}.tsbuildinfo`];
+/** Seconds, on all cores. */
+const FIRST = {
   "types of the service": [module("typescript-native/bin/tsc"), "--noEmit", ...state("service")],
   lint: [module("@biomejs/biome/bin/biome"), "check", "."],
+};
+const BESIDE = {
+  "types of the dashboard": [module("vue-tsc/bin/vue-tsc.js"), "--noEmit", "-p", "ui", ...state("ui")],
   // A part of the tests builds what it needs, in _global.ts.
   ...(rest.length === 0 && { "package and dashboard": [module("jiti/lib/jiti-cli.mjs"), "test/build-all.ts"] }),
 };
@@ -26,7 +35,7 @@ const browser = ["chromium-headless-shell", "chromium", "chromium-browser", "goo
 const chromium = [process.env.CHROMIUM, ...browser].find((path) => path && existsSync(path));
 console.log(
   [
-    `Lint, types and ${isLong ? "all rounds of all tests: about 25" : "all tests: about 6"} minutes on two idle cores (this machine has ${availableParallelism()}).`,
+    `Lint, types and ${isLong ? "all rounds of all tests: about 25" : "all tests: about 4"} minutes on two idle cores (this machine has ${availableParallelism()}).`,
     "Needs Node and git, 3 GB of memory, 2 GB below the system's temp folder; sends nothing, touches nothing of yours.",
     chromium ? `Browser: ${chromium}` : "No chromium (set CHROMIUM=…): tests of the dashboard are skipped",
     "A part of it: npx vitest run test/cli",
@@ -34,19 +43,51 @@ console.log(
   ].join("\n"),
 );
 
-mkdirSync(module(".cache/sessarc-test"), { recursive: true });
-const codes = await Promise.all(
-  Object.entries(CHECKS).map(async ([name, args]) => {
-    const started = performance.now();
-    const { code, output } = await run(args, "pipe");
-    console.log(`${code === 0 ? "ok    " : "FAILED"} ${name}, ${Math.round((performance.now() - started) / 1000)} s`);
-    if (code !== 0) console.log(output);
-    return code;
-  }),
-);
-if (codes.some((code) => code !== 0)) process.exit(1);
-const env = isLong ? { ...process.env, SESSARC_TEST_LONG: "1" } : process.env;
-process.exitCode = (await run([module("vitest/vitest.mjs"), "run", ...rest], "inherit", env)).code;
+mkdirSync(CACHE, { recursive: true });
+const first = await Promise.all(Object.entries(FIRST).map(check));
+for (const one of first) console.log(one.said);
+if (!isCounted && first.some((one) => !one.passed)) process.exit(1);
+
+const report = `${CACHE}/report.json`;
+rmSync(report, { force: true });
+const counting = isCounted ? ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`] : [];
+const env = {
+  ...process.env,
+  ...(isLong && { SESSARC_TEST_LONG: "1" }),
+  // _global.ts need not wait for it.
+  ...("package and dashboard" in BESIDE && { SESSARC_TEST_BUILD: "beside" }),
+};
+const beside = Object.entries(BESIDE).map(check);
+const { code } = await run([module("vitest/vitest.mjs"), "run", ...counting, ...rest], "inherit", env);
+const checks = [...first, ...(await Promise.all(beside))];
+// Those beside the tests are told after them, where nothing is written over.
+for (const one of checks) if (!first.includes(one)) console.log(one.said);
+
+const failed = checks.filter((one) => !one.passed).length;
+if (isCounted) {
+  const tests = counted();
+  // An unhandled error outside every test fails the run, too.
+  const bad = failed + (code !== 0 && tests.failed === 0 ? 1 : tests.failed);
+  console.log(`${checks.length - failed + tests.passed} passed, ${bad} failed`);
+}
+process.exitCode = failed > 0 ? 1 : code;
+
+/** Tests by what vitest reports. A file that fails to load has no tests of its own: it counts as a failure. */
+function counted() {
+  if (!existsSync(report)) return { passed: 0, failed: 1 };
+  const files = JSON.parse(readFileSync(report, "utf8")).testResults;
+  const count = (tests, status) => tests.filter((test) => test.status === status).length;
+  const all = files.flatMap((file) => file.assertionResults);
+  const broken = files.filter((file) => file.status === "failed" && count(file.assertionResults, "failed") === 0);
+  return { passed: count(all, "passed"), failed: count(all, "failed") + broken.length };
+}
+
+async function check([name, args]) {
+  const started = performance.now();
+  const { code, output } = await run(args, "pipe");
+  const said = `${code === 0 ? "ok    " : "FAILED"} ${name}, ${Math.round((performance.now() - started) / 1000)} s`;
+  return { passed: code === 0, said: code === 0 ? said : `${said}\n${output}` };
+}
 
 /** Runs Node with `args`; what it says comes with the answer, or goes straight on (`inherit`). */
 function run(args, stdio, env = process.env) {

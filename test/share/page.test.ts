@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { HtmlValidate } from "html-validate";
-import { describe, expect, inject, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { pagePolicy } from "../../plugins/security/export/page.ts";
 import { type Row, SESSION, startWith } from "../security/_kernel.ts";
 import { letters } from "../security/_samples.ts";
@@ -61,10 +61,10 @@ describe("share: page", () => {
   it.skipIf(NO_BROWSER)("has no accessibility fault, asks for nothing, and fits a phone", async () => {
     const page = await pageOf(ROWS);
     const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-    const browser = await openBrowser(inject("browser"));
-    onTestFinished(() => browser.close());
+    const browser = await openBrowser();
     // axe itself is a script, and the page allows none.
     const tab = await browser.newPage({ bypassCSP: true });
+    onTestFinished(() => tab.close());
     const requests: string[] = [];
     const problems: string[] = [];
     tab.on("request", (request) => requests.push(request.url()));
@@ -129,10 +129,10 @@ describe("share: page", () => {
       const answer = await t.fetch(`/share/${body.token}`);
       const page = await answer.text();
       expect(page).toContain(`<dt>Link expires</dt><dd><time datetime="${body.expiresAt}">`);
-      const browser = await openBrowser(inject("browser"));
-      onTestFinished(() => browser.close());
+      const browser = await openBrowser();
       const read = async (javaScriptEnabled: boolean) => {
         const tab = await browser.newPage({ javaScriptEnabled, timezoneId: "Asia/Tokyo", locale: "en-GB" });
+        onTestFinished(() => tab.close());
         const problems: string[] = [];
         tab.on("console", (message) => problems.push(message.text()));
         const headers = { "content-security-policy": answer.headers.get("content-security-policy") ?? "" };
@@ -166,9 +166,9 @@ describe("share: page", () => {
 
   it.skipIf(NO_BROWSER)("is styled under its own policy, and shows folded parts in print", async () => {
     const page = await pageOf(ROWS);
-    const browser = await openBrowser(inject("browser"));
-    onTestFinished(() => browser.close());
+    const browser = await openBrowser();
     const tab = await browser.newPage({ colorScheme: "dark" });
+    onTestFinished(() => tab.close());
     const problems: string[] = [];
     tab.on("console", (message) => problems.push(message.text()));
     await tab.setContent(page);

@@ -147,7 +147,7 @@ describe("nothing that is not ours is changed or removed", () => {
           await rm(home, { recursive: true, force: true });
         }
       }),
-      { numRuns: rounds(60, 8), endOnFailure: true },
+      { numRuns: rounds(60, 5), endOnFailure: true },
     );
   });
 
@@ -195,7 +195,7 @@ describe("nothing that is not ours is changed or removed", () => {
         },
       ),
       // Each try takes a process: what failed is told as it is.
-      { numRuns: rounds(24, 8), endOnFailure: true },
+      { numRuns: rounds(24, 5), endOnFailure: true },
     );
   });
 });

@@ -137,7 +137,7 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
   const url = served.url.replace(/\/$/, "");
   if (options.imported !== false)
     await served.kernel.fetch("/api/import", { method: "POST", body: JSON.stringify({ all: true }) });
-  const browser = await openBrowser(inject("browser"));
+  const browser = await openBrowser();
   const context = await browser.newContext({
     viewport: SIZE,
     locale: "en-GB",
@@ -173,7 +173,6 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
     stage: set,
     async close() {
       await set.context.close();
-      await browser.close();
       await set.served.close();
       await rm(folder, { recursive: true, force: true });
     },

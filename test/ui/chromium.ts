@@ -1,11 +1,9 @@
 /** Chromium: where it is, how it is started, and how a test file comes to it. */
 import { existsSync } from "node:fs";
-import { type Browser, type BrowserServer, chromium } from "playwright-core";
+import { type Browser, chromium } from "playwright-core";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where the run's browser listens. */
-    browser: string | undefined;
     /** Folder for what lasts as long as the run. */
     stages: string | undefined;
   }
@@ -25,6 +23,7 @@ export const EXECUTABLE = [
 export const NO_BROWSER = EXECUTABLE === undefined && process.env.CI !== "true";
 
 const OPTIONS = {
+  handleSIGTERM: false,
   ...(EXECUTABLE === undefined ? {} : { executablePath: EXECUTABLE }),
   args: [
     "--no-sandbox",
@@ -34,14 +33,25 @@ const OPTIONS = {
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    // Pages live for seconds: what these two cost is never earned back.
+    "--in-process-gpu",
+    "--js-flags=--no-turbofan --no-maglev",
   ],
 };
 
-/** The one browser of a run; each file has a context of its own in it. */
-export const startBrowser = (): Promise<BrowserServer> => chromium.launchServer(OPTIONS);
+/** Of this process, as all its files share it. It speaks over a pipe, which ends with the process, and so does the browser. */
+let shared: Promise<Browser> | undefined;
 
-/** Connects to the run's browser; starts one where there is none, as when a file is added to a watched run. */
-export async function openBrowser(endpoint: string | undefined): Promise<Browser> {
+/** The browser of all files of this process: close what you open in it, and not the browser. */
+export function openBrowser(): Promise<Browser> {
   if (EXECUTABLE === undefined) throw new Error("No chromium: set CHROMIUM to its path");
-  return endpoint === undefined ? chromium.launch(OPTIONS) : chromium.connect(endpoint);
+  shared ??= launch();
+  return shared;
+}
+
+async function launch(): Promise<Browser> {
+  const browser = await chromium.launch(OPTIONS);
+  // Vitest ends its processes so: the browser takes its profile with it.
+  process.once("SIGTERM", () => void browser.close().finally(() => process.exit()));
+  return browser;
 }

@@ -1,7 +1,7 @@
 /** The probes find what they are for: a page with one of each fault, and one without. */
 
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { describeUi } from "./browser.ts";
 import { openBrowser } from "./chromium.ts";
 import { looks } from "./probes.ts";
@@ -13,9 +13,8 @@ const page = (body: string) =>
 describeUi("dashboard: probes", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await openBrowser(inject("browser"));
+    browser = await openBrowser();
   });
-  afterAll(() => browser.close());
 
   async function faults(body: string): Promise<string[]> {
     const one = await browser.newPage({ viewport: { width: 600, height: 900 } });
