@@ -59,6 +59,7 @@ async function take(browser, url) {
       colorScheme,
       reducedMotion: "reduce",
       locale: "en-GB",
+      serviceWorkers: "block",
     });
     const page = await context.newPage();
     for (const [name, path] of Object.entries(screens)) {

@@ -24,6 +24,8 @@ async function start(): Promise<void> {
   app.use(router);
   app.mount("#app");
   await loadPlugins(router);
+  // Last of all. Over plain HTTP a browser has it for this machine alone; without it nothing is lost but the page of a service that is away.
+  if (!import.meta.hot) await navigator.serviceWorker?.register("/sw.js").catch(() => {});
 }
 
 void start();

@@ -29,6 +29,7 @@ import type {
 import { api } from "./client.ts";
 import { kit } from "./kit.ts";
 import type { Command } from "./state/commands.ts";
+import { useService } from "./state/service.ts";
 import { toast } from "./state/toast.ts";
 
 const vue: DashboardVue = {
@@ -74,6 +75,14 @@ export async function loadPlugins(router: Router): Promise<void> {
 
 async function addModules(router: Router): Promise<void> {
   const response = await fetch("/api/plugins").catch(() => undefined);
+  if (!response) {
+    // A page that was opened while the service is away asks again when it is back.
+    const stop = watch(useService().lost, (isLost) => {
+      if (isLost) return;
+      stop();
+      void loadPlugins(router);
+    });
+  }
   if (!response?.ok) return;
   const body = (await response.json()) as
     | { plugins?: { name: string; routes: string[] }[] }

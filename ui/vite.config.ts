@@ -6,12 +6,13 @@ import vue from "@vitejs/plugin-vue";
 import { defineConfig, type Plugin } from "vite";
 import { licenses } from "./build/licenses.ts";
 import { oneFile } from "./build/one-file.ts";
+import { worker } from "./build/worker.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({
   root: here("."),
-  plugins: [vue(), tailwind(), icons(), licenses(here("../dist/LICENSES.txt")), oneFile()],
+  plugins: [vue(), tailwind(), icons(), licenses(here("../dist/LICENSES.txt")), worker(), oneFile()],
   build: {
     outDir: here("../dist/ui"),
     emptyOutDir: true,

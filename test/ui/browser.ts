@@ -58,6 +58,8 @@ export interface StageOptions {
   onBroken?: "leave-out";
   /** Imports what is written while the test runs. Default false. */
   sync?: boolean;
+  /** With the service worker, whose requests `page.route` does not see. Default: without. */
+  worker?: boolean;
 }
 
 /** One service, one browser for all tests of a block. */
@@ -142,6 +144,7 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
     viewport: SIZE,
     locale: "en-GB",
     timezoneId: "Europe/Berlin",
+    serviceWorkers: options.worker ? "allow" : "block",
   });
   watchTraffic(context);
   const page = await context.newPage();

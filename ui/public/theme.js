@@ -13,4 +13,13 @@
   root.dataset.density = settings.density ?? "comfortable";
   root.dataset.size = settings.textSize ?? "m";
   if (settings.language) root.lang = settings.language;
+  // The frame of the installed app has the page's ground, whichever theme is chosen later.
+  const frame = document.createElement("meta");
+  frame.name = "theme-color";
+  const paint = () => {
+    frame.content = root.dataset.theme === "dark" ? "#111214" : "#fbfbfa";
+  };
+  paint();
+  document.head.append(frame);
+  new MutationObserver(paint).observe(root, { attributeFilter: ["data-theme"] });
 })();

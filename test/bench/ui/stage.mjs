@@ -40,6 +40,8 @@ export async function openStage() {
   const context = await chromium.launchPersistentContext(join(dir, "chromium"), {
     executablePath,
     viewport: { width: 1440, height: 900 },
+    // Its filling of caches is no part of what is measured.
+    serviceWorkers: "block",
     args: ["--no-sandbox", "--disable-gpu", "--enable-precise-memory-info", "--js-flags=--expose-gc"],
   });
   const page = await context.newPage();
