@@ -4,23 +4,27 @@ import type { FeedOptions } from "./feed.ts";
 import { createLive, type Live } from "./live.ts";
 import { liveRoutes } from "./routes.ts";
 import { createSync, type Sync, type SyncStatus, type SyncTimes } from "./sync.ts";
+import type { TurnTimes } from "./turns.ts";
 
 export type { StopReason } from "./audience.ts";
 export type { FeedOptions, FeedStatus } from "./feed.ts";
 export type { Live } from "./live.ts";
 export type { Sync, SyncStatus, SyncTimes } from "./sync.ts";
+export type { Turn, TurnFrame, TurnTimes } from "./turns.ts";
 
-export const routes = [...liveRoutes] as const;
+export const routes = liveRoutes();
 
 export interface LiveOptions extends FeedOptions {
   /** Other times of keeping the archive up to date than usual. */
   sync?: Partial<SyncTimes>;
+  /** When a turn counts as over. */
+  turns?: TurnTimes;
 }
 
 export default definePlugin((options: LiveOptions | undefined) => ({
   name: "live",
   dependsOn: ["archive"],
-  routes,
+  routes: liveRoutes(options?.turns),
   setup(kernel) {
     const live = createLive(kernel, options);
     kernel.provide("live", live);

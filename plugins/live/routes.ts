@@ -1,7 +1,12 @@
 /** GET /sessions/:id/live, GET /live/status, POST /sync/pause and /sync/resume. */
-import { defineRoute, eventsResponse } from "sessarc";
+import { defineRoute, eventsResponse, toEvents } from "sessarc";
 import * as v from "valibot";
 import { NO_MARK, type Position, parseId } from "./position.ts";
+import { followTurn, type TurnTimes } from "./turns.ts";
+
+/** Sessions of one stream of turns, and how often a line says that it is still there. */
+const MOST = 50;
+const HEARTBEAT_MS = 15_000;
 
 const follow = defineRoute({
   method: "GET",
@@ -33,6 +38,40 @@ const status = defineRoute({
   handler: ({ kernel }) => ({ watchers: kernel.inject("live").status() }),
 });
 
+const turns = (times: TurnTimes) =>
+  defineRoute({
+    method: "GET",
+    path: "/live/turns",
+    summary: "Whose turn it is in some sessions, as events",
+    query: v.object({
+      /** Ids, `session=a&session=b`. */
+      session: v.pipe(
+        v.union([v.string(), v.array(v.string())]),
+        v.transform((ids) => [...new Set([ids].flat())]),
+        v.array(v.pipe(v.string(), v.minLength(1))),
+        v.maxLength(MOST),
+      ),
+    }),
+    handler: ({ kernel, query }) =>
+      toEvents(async (out) => {
+        out.comment("turns");
+        const heartbeat = setInterval(() => out.comment("still here"), HEARTBEAT_MS);
+        heartbeat.unref();
+        try {
+          await Promise.all(query.session.map((id) => followTurn(kernel, id, out.send, out.gone, times)));
+        } finally {
+          clearInterval(heartbeat);
+        }
+        // Those that ended stay ended: a browser would ask for them again and again.
+        if (!out.gone.aborted && !kernel.closing.aborted)
+          await new Promise((resolve) => {
+            out.gone.addEventListener("abort", resolve, { once: true });
+            kernel.closing.addEventListener("abort", resolve, { once: true, signal: out.gone });
+          });
+        out.close();
+      }),
+  });
+
 const pause = defineRoute({
   method: "POST",
   path: "/sync/pause",
@@ -55,4 +94,4 @@ const resume = defineRoute({
   },
 });
 
-export const liveRoutes = [follow, status, pause, resume] as const;
+export const liveRoutes = (times: TurnTimes = {}) => [follow, status, turns(times), pause, resume] as const;

@@ -10,7 +10,7 @@ import { makeTempDir } from "../_setup.ts";
 import { DASHBOARD } from "../built.ts";
 import { testEnv } from "../kernel.ts";
 import { violations } from "./axe.ts";
-import { describeUi, load, type Stage, useStage } from "./browser.ts";
+import { describeUi, type Stage, useStage } from "./browser.ts";
 
 /** Every address in every cache of this origin, and the names of the caches. */
 const kept = ({ page }: Stage) =>
@@ -19,8 +19,15 @@ const kept = ({ page }: Stage) =>
     const all = await Promise.all(names.map(async (name) => (await caches.open(name)).keys()));
     return { names, urls: all.flat().map((one) => one.url.slice(location.origin.length)) };
   });
-const active = ({ page }: Stage) =>
-  page.evaluate(async () => (await navigator.serviceWorker.ready).active?.state === "activated");
+const active = async ({ page }: Stage) => {
+  const state = () => page.evaluate(async () => (await navigator.serviceWorker.ready).active?.state);
+  await expect.poll(state).toBe("activated");
+};
+/** What passes by a worker is not always told as answered: the heading is what is waited for. */
+async function open({ page, url }: Stage, path: string): Promise<void> {
+  await page.goto(url + path);
+  await page.locator("main h1").first().waitFor({ state: "attached" });
+}
 
 /** The service at the stage's address, with another build of the dashboard. */
 async function serveBuild(stage: Stage, version: string): Promise<() => Promise<void>> {
@@ -60,10 +67,10 @@ describeUi("dashboard: as an app", () => {
   it("opens while the service is away, says so, and comes back by itself; nothing of the API is kept", async () => {
     const stage = get();
     const { page } = stage;
-    await load(stage, "/projects?token=secret");
-    expect(await active(stage)).toBe(true);
+    await open(stage, "/projects?token=secret");
+    await active(stage);
     // Loaded through the worker: its answers would be kept now.
-    await load(stage, "/projects?token=secret");
+    await open(stage, "/projects?token=secret");
     await page.getByRole("link", { name: "tidepool" }).waitFor();
     const { urls } = await kept(stage);
     expect(urls).toContain("/");
@@ -89,14 +96,14 @@ describeUi("dashboard: as an app", () => {
 
   it("keeps this build and the one before it, no older ones", async () => {
     const stage = get();
-    await load(stage, "/");
+    await open(stage, "/");
     const [first] = (await kept(stage)).names;
     await stage.served.close();
     onTestFinished(() => stage.start());
     for (const version of ["b2", "b3"]) {
       const close = await serveBuild(stage, version);
       try {
-        await load(stage, "/");
+        await open(stage, "/");
         await expect.poll(async () => (await kept(stage)).names.at(-1)).toBe(`sessarc-shell-${version}`);
         await expect.poll(async () => (await kept(stage)).names.length).toBe(2);
       } finally {
@@ -114,8 +121,8 @@ describeUi("dashboard: as an app", () => {
   it("goes, with all it kept, when another program answers on this port", async () => {
     const stage = get();
     const { page } = stage;
-    await load(stage, "/");
-    expect(await active(stage)).toBe(true);
+    await open(stage, "/");
+    await active(stage);
     await stage.served.close();
     onTestFinished(() => stage.start());
     const other = createServer((request, response) => {

@@ -1,0 +1,106 @@
+/** Whose turn it is in a session: the assistant works, it waits for the person, or nothing comes any more. */
+import { type EventKind, type Kernel, type LiveFrame, SessarcError } from "sessarc";
+import { NO_MARK } from "./position.ts";
+import { findTarget } from "./target.ts";
+
+/** `waiting`: the assistant has answered and nothing follows. `ended`: the log is gone, or fell silent in the middle of a turn. */
+export type Turn = "working" | "waiting" | "ended";
+
+/** `seq`: the last message of the turn; null where there is none. */
+export interface TurnFrame {
+  sessionId: string;
+  turn: Turn;
+  seq: number | null;
+}
+
+export interface TurnTimes {
+  /** An answer that nothing follows for so long is the end of a turn: tools write it before the calls it announces. Default 20,000. */
+  restMs?: number | undefined;
+  /** A turn in which nothing was written for so long is over. Default 900,000. */
+  silentMs?: number | undefined;
+}
+
+const REST_MS = 20_000;
+const SILENT_MS = 900_000;
+/** What is there when a session is looked at first comes in parts. */
+const SETTLE_MS = 500;
+/** Messages looked back at, to find the last that is no note. */
+const LOOK_BACK = 16;
+
+/**
+ * Tells whose turn it is, at first and whenever that changes, until `signal` aborts or the session ends. One that is not there has ended.
+ * A call without a result is work: whether a tool runs or waits for a permission is in no log.
+ */
+export async function followTurn(
+  kernel: Kernel,
+  sessionId: string,
+  tell: (frame: TurnFrame) => void,
+  signal: AbortSignal,
+  { restMs = REST_MS, silentMs = SILENT_MS }: TurnTimes = {},
+): Promise<void> {
+  let last: { seq: number; kind: EventKind; at: number } | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let told = "";
+  const say = (turn: Turn) => {
+    const seq = last?.seq ?? null;
+    if (told === `${turn} ${seq}`) return;
+    told = `${turn} ${seq}`;
+    tell({ sessionId, turn, seq });
+  };
+  /** Calls `then` when nothing has been written for `ms`. */
+  const quiet = (ms: number, then: () => void) => {
+    clearTimeout(timer);
+    timer = setTimeout(then, Math.max(SETTLE_MS, ms - (Date.now() - (last?.at ?? Date.now()))));
+    timer.unref();
+  };
+  const moved = () => {
+    if (last?.kind === "assistant") return quiet(restMs, () => say("waiting"));
+    quiet(0, () => {
+      say("working");
+      quiet(silentMs, () => say("ended"));
+    });
+  };
+  const client = await open(kernel, sessionId);
+  if (!client) return say("ended");
+  const drop = () => client.drop();
+  signal.addEventListener("abort", drop, { once: true });
+  try {
+    if (signal.aborted) return drop();
+    for await (const bytes of client.stream) {
+      const frame = parse(bytes);
+      if (frame?.type === "status" && frame.status === "stopped") {
+        if (frame.reason !== "closing") say("ended");
+      } else if (frame?.type === "messages") {
+        const found = frame.events.findLast(({ kind }) => kind !== "note");
+        if (!found) continue;
+        const at = Date.parse(found.at ?? "");
+        last = { seq: found.seq, kind: found.kind, at: Math.min(Number.isNaN(at) ? Date.now() : at, Date.now()) };
+        moved();
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", drop);
+  }
+}
+
+async function open(kernel: Kernel, id: string) {
+  try {
+    const { row } = await findTarget(kernel, id);
+    const seq = Math.max(0, row.length - LOOK_BACK);
+    return await kernel.inject("live").follow(id, { seq, mark: NO_MARK, lineage: "" });
+  } catch (error) {
+    if (error instanceof SessarcError && error.code === "SESSION_NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+const decoder = new TextDecoder();
+/** A frame as `frames.ts` writes it; undefined for a comment. */
+function parse(bytes: Uint8Array): LiveFrame | undefined {
+  const text = decoder.decode(bytes);
+  const at = text.indexOf("data: ");
+  return text.startsWith(":") || at < 0 ? undefined : (JSON.parse(text.slice(at + "data: ".length)) as LiveFrame);
+}

@@ -1,0 +1,66 @@
+/** GET /live/turns: whose turn it is in a session. */
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import archive from "../../plugins/archive/index.ts";
+import claude from "../../plugins/claude-code/index.ts";
+import live, { type TurnFrame } from "../../plugins/live/index.ts";
+import { makeTempDir } from "../_setup.ts";
+import { createTestKernel } from "../kernel.ts";
+import { prompt, reply } from "./_sse.ts";
+
+const KEY = "aaaaaaaa-0000-4000-8000-000000000001";
+const ID = `claude-code:${KEY}`;
+let log: string;
+let kernel: Awaited<ReturnType<typeof createTestKernel>>;
+let frames: AsyncGenerator<TurnFrame>;
+
+async function* framesOf(path: string): AsyncGenerator<TurnFrame> {
+  const response = await kernel.fetch(path);
+  if (!response.body) throw new Error("No stream");
+  let text = "";
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    for (let at = text.indexOf("\n\n"); at >= 0; at = text.indexOf("\n\n")) {
+      if (text.startsWith("data: ")) yield JSON.parse(text.slice(6, at)) as TurnFrame;
+      text = text.slice(at + 2);
+    }
+  }
+}
+const next = async () => (await frames.next()).value;
+const call = (n: number) =>
+  reply(n).replace('"type":"text","text"', `"type":"tool_use","id":"t${n}","name":"Bash","input":{},"x"`);
+
+beforeEach(async () => {
+  const home = await makeTempDir();
+  log = join(home, ".claude/projects/-w-app", `${KEY}.jsonl`);
+  mkdirSync(dirname(log), { recursive: true });
+  writeFileSync(log, prompt(0) + reply(1));
+  // The sample's messages are an hour old: what is quiet is quiet at once.
+  kernel = await createTestKernel({ home, plugins: [archive(), claude(), live({ turns: { restMs: 0 } })] });
+  await kernel.fetch("/api/import", { method: "POST", body: JSON.stringify({ all: true }) });
+  frames = framesOf(`/api/live/turns?session=${ID}`);
+});
+afterEach(async () => {
+  await frames.return(undefined);
+});
+
+it("tells of an answer that nothing follows, of the work after it, and of the next answer once", async () => {
+  expect(await next()).toEqual({ sessionId: ID, turn: "waiting", seq: 1 });
+  appendFileSync(log, prompt(2));
+  expect(await next()).toEqual({ sessionId: ID, turn: "working", seq: 2 });
+  appendFileSync(log, reply(3) + call(4));
+  // Said before a call is no end of a turn.
+  expect(await next()).toEqual({ sessionId: ID, turn: "working", seq: 4 });
+  appendFileSync(log, reply(5));
+  expect(await next()).toEqual({ sessionId: ID, turn: "waiting", seq: 5 });
+});
+
+it("tells that a session ended: its log is gone, or it is none", async () => {
+  expect(await next()).toMatchObject({ turn: "waiting" });
+  rmSync(log);
+  expect(await next()).toEqual({ sessionId: ID, turn: "ended", seq: 1 });
+  const unknown = framesOf(`/api/live/turns?session=claude-code:none&session=${ID}`);
+  expect((await unknown.next()).value).toEqual({ sessionId: "claude-code:none", turn: "ended", seq: null });
+  await unknown.return(undefined);
+});
