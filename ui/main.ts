@@ -7,7 +7,7 @@ import { loadLanguage } from "./i18n/index.ts";
 import { loadPlugins } from "./plugin.ts";
 import { createAppRouter } from "./route.ts";
 import { listenForKeys } from "./state/keys.ts";
-import { keepSettings } from "./state/settings.ts";
+import { keepSettings, readStored } from "./state/settings.ts";
 
 async function start(): Promise<void> {
   keepSettings();
@@ -25,6 +25,7 @@ async function start(): Promise<void> {
   app.mount("#app");
   await loadPlugins(router);
   // Last of all. Over plain HTTP a browser has it for this machine alone; without it nothing is lost but the page of a service that is away.
+  if (readStored("sessarc:followed", null)) void import("./state/turns.ts").then((turns) => turns.startTurns(router));
   if (!import.meta.hot) await navigator.serviceWorker?.register("/sw.js").catch(() => {});
 }
 

@@ -18,7 +18,7 @@ export interface LiveOptions extends FeedOptions {
   /** Other times of keeping the archive up to date than usual. */
   sync?: Partial<SyncTimes>;
   /** When a turn counts as over. */
-  turns?: TurnTimes;
+  turns?: TurnTimes | undefined;
 }
 
 export default definePlugin((options: LiveOptions | undefined) => ({

@@ -17,7 +17,7 @@ import feedback from "../../plugins/feedback/index.ts";
 import gemini from "../../plugins/gemini-cli/index.ts";
 import git from "../../plugins/git/index.ts";
 import insights from "../../plugins/insights/index.ts";
-import live from "../../plugins/live/index.ts";
+import live, { type TurnTimes } from "../../plugins/live/index.ts";
 import hub from "../../plugins/mcp-hub/index.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import replay from "../../plugins/replay/index.ts";
@@ -58,6 +58,8 @@ export interface StageOptions {
   onBroken?: "leave-out";
   /** Imports what is written while the test runs. Default false. */
   sync?: boolean;
+  /** When a turn of a session counts as over. Default: as the product has it. */
+  turns?: TurnTimes | undefined;
   /** With the service worker, whose requests `page.route` does not see. Default: without. */
   worker?: boolean;
 }
@@ -122,7 +124,7 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
     archive(),
     insights(),
     causality(),
-    live(),
+    live({ turns: options.turns }),
     git(),
     security(),
     share(),

@@ -1,5 +1,6 @@
 /** What the search box of the settings knows: every field with its section and the words it is found by. */
 import { type Key, t } from "../../i18n/index.ts";
+import { n } from "../../i18n/notify/index.ts";
 import { s } from "../../i18n/settings/index.ts";
 
 export interface Field {
@@ -21,6 +22,7 @@ export const FIELDS: readonly Field[] = [
   { id: "start", section: "general", label: "settings.start" },
   { id: "keys", section: "general", label: "settings.keys", hint: "settings.keysHint" },
   { id: "rail", section: "general", label: "keys.rail" },
+  { id: "notifications", section: "general", label: () => n("title"), hint: () => n("hint") },
   { id: "custom-folder", section: "sources", label: "source.title", hint: "source.hint" },
   { id: "watch", section: "sources", label: "source.watch", hint: "source.watchHint" },
   { id: "sync", section: "service", label: () => s("sync"), hint: () => s("syncHint") },
