@@ -38,7 +38,7 @@ export async function createDemoHome(env: AdapterEnv): Promise<DemoHome> {
   };
   try {
     const { writeDemo } = await import("sessarc/plugins/demo");
-    const { sessions } = await writeDemo({ home, platform: env.platform });
+    const { sessions } = await writeDemo({ home, platform: env.platform, setup: true });
     const kept = Object.fromEntries(KEPT.map((name) => [name, env.env[name]]));
     const appData = env.platform === "win32" ? { APPDATA: join(home, "AppData", "Roaming") } : {};
     return { env: { ...env, home, env: { ...kept, ...appData } }, dataDir: join(home, ".sessarc"), sessions, remove };

@@ -56,7 +56,7 @@ async function start(
   const served = await serve({ config, env, plugins: ctx.plugins, onBroken: "leave-out", log: ctx.err });
   const rest = restWhenIdle();
   try {
-    if (demo) ctx.err(await importDemo(served.kernel));
+    if (demo) ctx.err(await importDemo(served.kernel, ctx));
     ctx.out(`sessarc ready at ${served.url}`);
     if (served.loginUrl) ctx.err(`Log in with this link, once: ${served.loginUrl}`);
     await open(ctx, served.loginUrl ?? served.url);
@@ -74,8 +74,13 @@ async function stop(ctx: CoreContext, served: Served): Promise<void> {
   await served.close();
 }
 
-async function importDemo(kernel: Kernel): Promise<string> {
+async function importDemo(kernel: Kernel, ctx: CoreContext): Promise<string> {
   const answer = (await send(kernel, "POST", "/import", { all: true })) as { imported: number; failed: unknown[] };
+  const { fillDemo } = await import("sessarc/plugins/demo");
+  // The rest of the sample data stands without it.
+  await fillDemo((method, path, body) => send(kernel, method, path, body)).catch((error: unknown) =>
+    ctx.err(`Sample skills are left out: ${error instanceof Error ? error.message : String(error)}`),
+  );
   const failed = answer.failed.length > 0 ? `, ${answer.failed.length} could not be read` : "";
   return `${answer.imported} sample sessions imported${failed}; they are removed when the service stops`;
 }

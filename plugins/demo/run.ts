@@ -15,7 +15,7 @@ export async function run(ctx: CommandContext): Promise<number> {
     ctx.err(`${home} is not empty`);
     return 1;
   }
-  const demo = await writeDemo({ home, now });
+  const demo = await writeDemo({ home, now, setup: true });
   ctx.out(ctx.json ? JSON.stringify(demo) : `${demo.sessions} sample sessions in ${demo.home}`);
   return 0;
 }

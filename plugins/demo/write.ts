@@ -11,6 +11,9 @@ import { openCode } from "./formats/opencode.ts";
 import { type PlayedProject, playProject } from "./play.ts";
 import { writeFiles, writeRepository } from "./repository.ts";
 import type { Tool } from "./script.ts";
+import { MCP } from "./setup/mcp.ts";
+import { SKILLS } from "./setup/skills.ts";
+import { writeSetup } from "./setup/write.ts";
 import { ledger } from "./stories/ledger.ts";
 import { notes } from "./stories/notes.ts";
 import { tidepool } from "./stories/tidepool.ts";
@@ -22,6 +25,8 @@ export interface DemoOptions {
   now?: Date;
   /** Where Cursor keeps its databases depends on it. */
   platform?: NodeJS.Platform;
+  /** With skills and MCP configurations of the assistants. Default: their logs alone. */
+  setup?: boolean;
 }
 
 export interface Demo {
@@ -32,7 +37,8 @@ export interface Demo {
 }
 
 /** Cost: about 300 small files, some twenty calls of git. */
-export async function writeDemo({ home, now = new Date(), platform = process.platform }: DemoOptions): Promise<Demo> {
+export async function writeDemo(options: DemoOptions): Promise<Demo> {
+  const { home, now = new Date(), platform = process.platform, setup = false } = options;
   const played = [tidepool, ledger, notes].map((project) =>
     playProject(project, join(home, project.folder), now.getTime()),
   );
@@ -40,6 +46,7 @@ export async function writeDemo({ home, now = new Date(), platform = process.pla
     Promise.all(played.map(writeProject)),
     logFiles(played, platform).then((files) => writeLogs(home, files)),
   ]);
+  if (setup) await writeSetup(home, [...SKILLS, ...MCP]);
   return { home, sessions: played.flatMap((p) => p.sessions).length, repository: repository.every(Boolean) };
 }
 

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { AdapterEnv, AdapterPlugin, SessionEvent, SessionSummary } from "sessarc";
 import { afterEach, describe, expect, it } from "vitest";
-import { writeDemo } from "../../plugins/demo/index.ts";
+import { fillDemo, writeDemo } from "../../plugins/demo/index.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
+import { createTestKernel } from "../kernel.ts";
 
 const NOW = new Date("2026-11-20T15:00:00Z");
 const folders: string[] = [];
@@ -134,3 +135,24 @@ async function contents(home: string): Promise<Record<string, string>> {
   const own = files.filter((path) => !path.includes("/.git/") && !path.includes("\\.git\\"));
   return Object.fromEntries(await Promise.all(own.map(async (path) => [path, await readFile(path, "latin1")])));
 }
+
+it("sample skills and MCP configurations: one skill is taken in and linked, nothing is started", async () => {
+  const home = await tempHome();
+  await writeDemo({ home, now: NOW, platform: "linux", setup: true });
+  const { send: ask, json } = await createTestKernel({ home, plugins: defaultPlugins() });
+  const send = async (method: string, path: string, body?: unknown) =>
+    method === "GET" ? json(`/api${path}`) : (await ask(method, `/api${path}`, body)).body;
+  await send("POST", "/import", { all: true });
+  await fillDemo(send);
+  const linked = expect.objectContaining({ tool: "codex", state: "linked" });
+  expect(await send("GET", "/skills")).toMatchObject({
+    skills: [{ name: "tide-tables", links: expect.arrayContaining([linked]) }],
+  });
+  const { entries } = (await send("GET", "/skills/scan")) as { entries: { name: string; warnings: string[] }[] };
+  expect(entries.map(({ name }) => name)).toEqual(expect.arrayContaining(["release-notes", "Ledger Restore"]));
+  expect(entries.find(({ name }) => name === "Ledger Restore")?.warnings.length).toBeGreaterThan(0);
+  const scan = (await send("GET", "/mcp/scan")) as { entries: { tool: string; name: string }[] };
+  expect(new Set(scan.entries.map(({ tool }) => tool))).toEqual(new Set(["claude-code", "codex", "cursor"]));
+  expect(JSON.stringify(scan)).not.toContain("example-not-a-real-key");
+  expect(JSON.stringify(await send("GET", "/mcp/services"))).not.toContain("tides");
+});

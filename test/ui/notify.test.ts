@@ -1,9 +1,9 @@
 /** Notifications of a followed session: asked for by a click, one for each turn that ends, none that the browser refuses. */
-import { rm } from "node:fs/promises";
+import { appendFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { violations } from "./axe.ts";
 import { describeUi, load, type Stage, useStage, visit } from "./browser.ts";
-import { appendMessages, type LongSession, writeLongSession } from "./long-session.ts";
+import { type LongSession, writeLongSession } from "./long-session.ts";
 
 interface Shown {
   words: string;
@@ -18,13 +18,28 @@ describeUi("dashboard: notifications", () => {
     },
     turns: { restMs: 0 },
   });
+  let added = 0;
+  /** The assistant answers, as the last line of its log. */
+  const answer = (text: string) => {
+    const head = {
+      uuid: `live${++added}`,
+      sessionId: log.id.replace(/^.*:/, ""),
+      cwd: "/home/dev/long",
+      version: "2.1.0",
+    };
+    const usage = { input_tokens: 10, output_tokens: 4 };
+    const content = [{ type: "text", text }];
+    const message = { id: `lm${added}`, role: "assistant", model: "claude-sonnet-4-5", content, usage };
+    const row = { ...head, timestamp: new Date().toISOString(), type: "assistant", requestId: `lr${added}`, message };
+    return appendFile(log.path, `${JSON.stringify(row)}\n`);
+  };
   const bell = ({ page }: Stage) => page.getByRole("button", { name: "Notify me when it waits or ends" });
   const shown = ({ page }: Stage) => page.evaluate(() => (window as unknown as { shown: Shown[] }).shown);
   /** Waits until the service has told how things stand. */
   const isKnown = ({ page }: Stage) =>
     page.waitForFunction(() => localStorage.getItem("sessarc:followed")?.includes('"turn"'));
 
-  it("says so where the browser refuses, follows nothing, and shows no bell on a session that rests", async () => {
+  it("says so where the browser refuses, and follows nothing", async () => {
     const stage = get();
     await load(stage, `/sessions/${log.id}`);
     await bell(stage).click();
@@ -35,24 +50,33 @@ describeUi("dashboard: notifications", () => {
     expect(stage.problems()).toEqual([]);
   });
 
-  it("tells once that it waits, whichever screen is open; a click leads there; its end is told, too", async () => {
+  it("tells once for each turn, whichever screen is open; a click leads there; no longer when it is not wanted", async () => {
     const stage = get();
-    const { page, context, url } = stage;
-    await context.grantPermissions(["notifications"], { origin: url });
-    // The system's own notices cannot be seen from here: what is handed to them can.
+    const { page } = stage;
+    // A browser without windows refuses all notices: this one is asked, grants, and remembers what it was handed.
     await page.addInitScript(() => {
       const told: Shown[] = [];
-      const Real = window.Notification;
-      window.Notification = class extends Real {
-        constructor(words: string, options?: NotificationOptions) {
-          super(words, options);
-          told.push({ words, body: options?.body ?? "" });
-          Object.assign(window, { shown: told, last: this });
+      class Notice extends EventTarget {
+        static permission = sessionStorage.getItem("granted") ?? "default";
+        static requestPermission() {
+          Notice.permission = "granted";
+          sessionStorage.setItem("granted", "granted");
+          return Promise.resolve("granted");
         }
-      };
-      Object.assign(window, { shown: told });
+        onclick: (() => void) | null = null;
+        constructor(words: string, options: NotificationOptions) {
+          super();
+          told.push({ words, body: options.body ?? "" });
+          Object.assign(window, { last: this });
+        }
+        close() {}
+      }
+      Object.assign(window, { Notification: Notice, shown: told });
     });
+    const asked = () => page.evaluate(() => Notification.permission);
     await load(stage, `/sessions/${log.id}`);
+    // Nobody is asked before the click.
+    expect(await asked()).toBe("default");
     await bell(stage).click();
     await page.getByText("You are notified when this session waits").waitFor();
     expect(await bell(stage).getAttribute("aria-pressed")).toBe("true");
@@ -64,18 +88,17 @@ describeUi("dashboard: notifications", () => {
     expect(await violations(stage)).toEqual([]);
     expect(await shown(stage)).toEqual([]);
 
-    await appendMessages(log, 3, "Done as you asked");
+    await answer("Done as you asked");
     await expect.poll(async () => (await shown(stage)).map(({ words }) => words)).toEqual(["It waits for you"]);
-    await page.evaluate(() => (window as unknown as { last: Notification }).last.dispatchEvent(new Event("click")));
+    await page.evaluate(() => (window as unknown as { last: { onclick(): void } }).last.onclick());
     await page.waitForURL((address) => address.pathname === `/sessions/${log.id}`);
 
-    await appendMessages(log, 2, "And more");
+    await answer("And more");
     await expect.poll(async () => (await shown(stage)).length).toBe(2);
     await visit(stage, "/settings/general");
     await row.getByRole("button", { name: /^No notifications of/ }).click();
     await row.getByText("No session is followed.").waitFor();
-    await rm(log.path);
-    expect((await shown(stage)).length).toBe(2);
-    stage.problems();
+    expect(await page.evaluate(() => localStorage.getItem("sessarc:followed"))).toBeNull();
+    expect(stage.problems()).toEqual([]);
   });
 });
