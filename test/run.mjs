@@ -20,6 +20,7 @@ const state = (name) => ["--incremental", "--tsBuildInfoFile", `${CACHE}/${name}
 /** Seconds, on all cores. */
 const FIRST = {
   "types of the service": [module("typescript-native/bin/tsc"), "--noEmit", ...state("service")],
+  "types of the service worker": [module("typescript-native/bin/tsc"), "--noEmit", "-p", "ui/worker"],
   lint: [module("@biomejs/biome/bin/biome"), "check", "."],
 };
 const BESIDE = {

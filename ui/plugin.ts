@@ -84,11 +84,8 @@ async function addModules(router: Router): Promise<void> {
     });
   }
   if (!response?.ok) return;
-  const body = (await response.json()) as
-    | { plugins?: { name: string; routes: string[] }[] }
-    | { name: string; routes: string[] }[];
-  const list = Array.isArray(body) ? body : (body.plugins ?? []);
-  const having = list.filter(({ name, routes }) => routes.some((route) => route.endsWith(`/plugins/${name}/ui.js`)));
+  const { plugins } = (await response.json()) as { plugins: { name: string; routes: string[] }[] };
+  const having = plugins.filter(({ name, routes }) => routes.some((route) => route.endsWith(`/plugins/${name}/ui.js`)));
   await Promise.all(
     having.map(async ({ name }, rank) => {
       const url = `/plugins/${name}/ui.js`;
