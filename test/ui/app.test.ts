@@ -1,5 +1,5 @@
 /** Installed as an app, and open while the service is away: what the service worker keeps, and when it goes. */
-import { cp, readFile, writeFile } from "node:fs/promises";
+import { cp, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { loadConfig, serve } from "sessarc";
@@ -30,10 +30,9 @@ async function open({ page, url }: Stage, path: string): Promise<void> {
 }
 
 /** The service at the stage's address, with another build of the dashboard. */
-async function serveBuild(stage: Stage, version: string): Promise<() => Promise<void>> {
+async function serveBuild(stage: Stage, script: string, version: string): Promise<() => Promise<void>> {
   const dir = join(await makeTempDir(), "ui");
   await cp(DASHBOARD, dir, { recursive: true });
-  const script = await readFile(join(dir, "sw.js"), "utf8");
   await writeFile(join(dir, "sw.js"), script.replace(/"version":"\w+"/, `"version":"${version}"`));
   const env = testEnv(stage.home);
   const flags = { port: Number(new URL(stage.url).port), dataDir: join(dir, "../data") };
@@ -98,10 +97,11 @@ describeUi("dashboard: as an app", () => {
     const stage = get();
     await open(stage, "/");
     const [first] = (await kept(stage)).names;
+    const script = await (await fetch(`${stage.url}/sw.js`)).text();
     await stage.served.close();
     onTestFinished(() => stage.start());
     for (const version of ["b2", "b3"]) {
-      const close = await serveBuild(stage, version);
+      const close = await serveBuild(stage, script, version);
       try {
         await open(stage, "/");
         await expect.poll(async () => (await kept(stage)).names.at(-1)).toBe(`sessarc-shell-${version}`);
