@@ -75,6 +75,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   let applied = 0;
   let durable = 0;
   let generation = 0;
+  let undone = 0;
   let pending: Pending[] = [];
   let committing: Promise<void> | undefined;
   let flushing = false;
@@ -193,6 +194,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function undo(group: Pending[], error: unknown): Promise<void> {
     const lost = [...group, ...pending];
     pending = [];
+    undone++;
     await reopen().catch(() => {
       // Every call is told until one succeeds.
     });
@@ -318,6 +320,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     get generation() {
       return generation;
+    },
+    get undone() {
+      return undone;
     },
     get stats() {
       return { snapshotBytes: snapshot?.bytes ?? 0, journalBytes: journal?.bytes ?? 0 };

@@ -19,6 +19,8 @@ export interface Database {
   batch(statements: readonly Statement[]): Promise<void>;
   /** Counts committed batches; equal numbers mean equal answers. */
   readonly generation: number;
+  /** Grows when batches that were read already turned out not to be stored: what was made of them is of nothing. */
+  readonly undone: number;
   /** Writes a snapshot now. */
   flush(): Promise<void>;
   close(): Promise<void>;

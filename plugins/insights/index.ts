@@ -53,19 +53,25 @@ export default definePlugin({
     kernel.provide("pricing", pricing);
     const insights = createInsights(kernel, pricing);
     kernel.provide("insights", insights);
+    let warming: Promise<void> | undefined;
     const timer = setTimeout(() => {
       if (!kernel.address) return;
       pricing.warm();
       zoneOf().dayAt(Date.now());
       // A failure is told to whoever asks next.
-      insights.cube.figures().catch(() => {});
+      warming = insights.cube
+        .figures()
+        .then(() => insights.cube.keep())
+        .catch(() => {});
     }, WARM_AFTER_MS);
     timer.unref();
     kernel.onClose(async () => {
       clearTimeout(timer);
+      // Without room on the disk the next start takes the longer way.
+      if (warming)
+        await insights.cube.keep().catch((error) => kernel.notify("listener:failed", error, { hook: "close" }));
       const learned = pricing.learned();
       if (!learned) return;
-      // Without room on the disk the next start takes the longer way.
       await writePrices(files, learned).catch((error) => kernel.notify("listener:failed", error, { hook: "close" }));
     });
   },

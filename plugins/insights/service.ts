@@ -1,8 +1,10 @@
 /** Service "insights": what the routes of this plugin share. */
+import { join } from "node:path";
 import { BoundedMap, type Kernel, type Services } from "sessarc";
 import { type Answers, createAnswers } from "./answers.ts";
 import { type TroubledCall, troubledCalls } from "./figures/calls.ts";
 import { type Cube, createCube } from "./figures/cube.ts";
+import { createKept } from "./figures/kept.ts";
 import type { StatelessQuery, StatelessReport } from "./figures/stateless.ts";
 import type { Pricing } from "./prices/pricing.ts";
 
@@ -23,7 +25,7 @@ export interface Insights {
 
 export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
   const archive = kernel.inject("archive");
-  const { db } = kernel.storage;
+  const { db, dataDir, readOnly } = kernel.storage;
   const kept = new BoundedMap<string, Promise<TroubledCall[]>>(KEEP);
   return {
     pricing,
@@ -38,7 +40,7 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
       return calls;
     },
     answers: createAnswers(),
-    cube: createCube(archive, { all: (sql, params) => db.all(sql, params) }),
+    cube: createCube(archive, db, createKept(db, { folder: join(dataDir, "index"), readOnly })),
     stateless: async (query) => (await import("./figures/stateless.ts")).readStateless(kernel, query),
   };
 }

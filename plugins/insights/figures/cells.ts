@@ -34,6 +34,22 @@ export class Cells {
     if (empty) this.#remove(i);
   }
 
+  /** Keys, then figures row by row. */
+  get all(): { keys: Float64Array; figures: Float64Array } {
+    return {
+      keys: this.#keys.subarray(0, this.#length),
+      figures: this.#figures.subarray(0, this.#length * this.#width),
+    };
+  }
+  /** What `all` was; `numbers` are copied. */
+  static of(width: number, keys: Float64Array, figures: Float64Array): Cells {
+    const cells = new Cells(width);
+    cells.#length = keys.length;
+    cells.#keys = keys.slice();
+    cells.#figures = figures.slice();
+    return cells;
+  }
+
   #find(key: number): number {
     let [low, high] = [0, this.#length];
     // Mostly what is added is the newest.
@@ -49,7 +65,7 @@ export class Cells {
   #insert(i: number, key: number): void {
     const width = this.#width;
     if (this.#length === this.#keys.length) {
-      const room = Math.ceil(this.#length * 1.5) + 1;
+      const room = Math.ceil(this.#length * 1.5) + 2;
       const [keys, figures] = [new Float64Array(room), new Float64Array(room * width)];
       keys.set(this.#keys);
       figures.set(this.#figures);

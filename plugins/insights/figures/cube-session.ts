@@ -29,16 +29,10 @@ export interface Counts {
 export const KINDS = ["main", "subagent", "fork"] as const;
 export type SessionKind = (typeof KINDS)[number];
 
-/** What can be counted of a session: made by `packed`. */
+/** What can be counted of a session, from `at` on in `data`: made by `packed`. Many sessions may share one array. */
 export interface Packed {
-  readonly slots: number;
-  readonly tokenSlots: number;
-  readonly kinds: number;
-  readonly tools: number;
   readonly data: Float64Array;
-  readonly activeMs: number;
-  /** Tokens that went in, all replies together. */
-  readonly prompt: number;
+  readonly at: number;
 }
 
 export interface Head {
@@ -65,9 +59,22 @@ function numberOf(name: string): number {
 }
 const nameOf = (number: number | undefined) => names[number ?? -1] ?? "unknown";
 
+/** Names by the numbers that stand for them in this process. */
+export const allNames = (): readonly string[] => names;
+export { nameOf, numberOf };
+
 /** The one string of those that are equal, where many sessions say the same. */
 const shared = (text: string) => nameOf(numberOf(text));
 
+// Before the figures: how many there are of each, and sums.
+const SLOTS = 0;
+const TOKEN_SLOTS = 1;
+const KIND_COUNTS = 2;
+const TOOL_COUNTS = 3;
+const EVIDENCE = 4;
+const ACTIVE = 5;
+const PROMPT = 6;
+const HEAD = 7;
 const SLOT = 4;
 const TOKENS = 7;
 const KIND = 2;
@@ -83,9 +90,9 @@ export function packed(
   const kinds = Object.entries(counts.kinds);
   const tools = Object.entries(counts.tools);
   const data = new Float64Array(
-    slots.length * SLOT + usage.length * TOKENS + kinds.length * KIND + tools.length * TOOL + (evidence ? 4 : 0),
+    HEAD + slots.length * SLOT + usage.length * TOKENS + kinds.length * KIND + tools.length * TOOL + (evidence ? 4 : 0),
   );
-  let at = 0;
+  let at = HEAD;
   let [activeMs, prompt] = [0, 0];
   for (const { quarter, m, a, e } of slots) {
     activeMs += a;
@@ -115,15 +122,22 @@ export function packed(
   }
   if (evidence)
     data.set([evidence.records, evidence.requests, evidence.duplicatesFolded, evidence.inheritedExcluded], at);
-  return {
-    slots: slots.length,
-    tokenSlots: usage.length,
-    kinds: kinds.length,
-    tools: tools.length,
-    data,
-    activeMs,
-    prompt,
+  data.set([slots.length, usage.length, kinds.length, tools.length, evidence ? 1 : 0, activeMs, prompt]);
+  return { data, at: 0 };
+}
+
+/** Puts other numbers in the place of those that stand for names, from `at` on; answers where the figures end. */
+export function renumber(data: Float64Array, at: number, now: readonly number[]): number {
+  const count = (i: number) => data[at + i] as number;
+  let next = at + HEAD + count(SLOTS) * SLOT;
+  const change = (items: number, width: number, column: number) => {
+    for (let i = 0; i < items; i++, next += width)
+      data[next + column] = now[data[next + column] as number] ?? numberOf("unknown");
   };
+  change(count(TOKEN_SLOTS), TOKENS, 1);
+  change(count(KIND_COUNTS), KIND, 0);
+  change(count(TOOL_COUNTS), TOOL, 0);
+  return next + count(EVIDENCE) * 4;
 }
 
 export class CubeSession {
@@ -136,7 +150,8 @@ export class CubeSession {
   readonly root: string;
   readonly label: string | null;
   readonly endedAt: number | null;
-  readonly #figures: Packed;
+  readonly #data: Float64Array;
+  readonly #at: number;
 
   constructor(head: Head, figures: Packed, root: string) {
     this.id = head.id;
@@ -147,51 +162,56 @@ export class CubeSession {
     this.root = root;
     this.label = head.label;
     this.endedAt = head.endedAt;
-    this.#figures = figures;
+    this.#data = figures.data;
+    this.#at = figures.at;
   }
 
   /** The same, counted with another session. */
   under(root: string): CubeSession {
-    return new CubeSession(this, this.#figures, root);
+    return new CubeSession(this, { data: this.#data, at: this.#at }, root);
   }
 
   /** Number of quarter-hours, growing in time. */
   get slots(): number {
-    return this.#figures.slots;
+    return this.#data[this.#at + SLOTS] as number;
   }
   get tokenSlots(): number {
-    return this.#figures.tokenSlots;
+    return this.#data[this.#at + TOKEN_SLOTS] as number;
   }
   /** Of all quarter-hours. */
   get active(): number {
-    return this.#figures.activeMs;
+    return this.#data[this.#at + ACTIVE] as number;
   }
   get prompt(): number {
-    return this.#figures.prompt;
+    return this.#data[this.#at + PROMPT] as number;
   }
-  get #data(): Float64Array {
-    return this.#figures.data;
+  /** All of it, as `packed` made it. */
+  get figures(): Float64Array {
+    return this.#data.subarray(this.#at, this.#evidenceAt + (this.#data[this.#at + EVIDENCE] as number) * 4);
   }
 
   quarter(i: number): number {
-    return this.#data[i * SLOT] as number;
+    return this.#data[this.#at + HEAD + i * SLOT] as number;
   }
   messages(i: number): number {
-    return this.#data[i * SLOT + 1] as number;
+    return this.#data[this.#at + HEAD + i * SLOT + 1] as number;
   }
   activeMs(i: number): number {
-    return this.#data[i * SLOT + 2] as number;
+    return this.#data[this.#at + HEAD + i * SLOT + 2] as number;
   }
   errors(i: number): number {
-    return this.#data[i * SLOT + 3] as number;
+    return this.#data[this.#at + HEAD + i * SLOT + 3] as number;
   }
 
+  get #tokensAt(): number {
+    return this.#at + HEAD + this.slots * SLOT;
+  }
   tokenQuarter(i: number): number {
-    return this.#data[this.slots * SLOT + i * TOKENS] as number;
+    return this.#data[this.#tokensAt + i * TOKENS] as number;
   }
   tokens(i: number): TokenSlot {
     const data = this.#data;
-    const at = this.slots * SLOT + i * TOKENS;
+    const at = this.#tokensAt + i * TOKENS;
     const tokens = emptyUsage();
     tokens.input = data[at + 2] as number;
     tokens.output = data[at + 3] as number;
@@ -215,31 +235,32 @@ export class CubeSession {
   }
 
   get #kindsAt(): number {
-    return this.slots * SLOT + this.tokenSlots * TOKENS;
+    return this.#tokensAt + this.tokenSlots * TOKENS;
+  }
+  get #toolsAt(): number {
+    return this.#kindsAt + (this.#data[this.#at + KIND_COUNTS] as number) * KIND;
+  }
+  get #evidenceAt(): number {
+    return this.#toolsAt + (this.#data[this.#at + TOOL_COUNTS] as number) * TOOL;
   }
   eachKind(use: (kind: string, messages: number) => void): void {
-    for (let i = 0, at = this.#kindsAt; i < this.#figures.kinds; i++, at += KIND)
-      use(nameOf(this.#data[at]), this.#data[at + 1] as number);
+    const end = this.#toolsAt;
+    for (let at = this.#kindsAt; at < end; at += KIND) use(nameOf(this.#data[at]), this.#data[at + 1] as number);
   }
   eachTool(use: (tool: string, calls: number, errors: number) => void): void {
-    for (let i = 0, at = this.#kindsAt + this.#figures.kinds * KIND; i < this.#figures.tools; i++, at += TOOL)
+    const end = this.#evidenceAt;
+    for (let at = this.#toolsAt; at < end; at += TOOL)
       use(nameOf(this.#data[at]), this.#data[at + 1] as number, this.#data[at + 2] as number);
   }
 
   /** Replies that `evidence` counts; 0 without. */
   get requests(): number {
-    const { data, kinds, tools } = this.#figures;
-    return data[this.#kindsAt + kinds * KIND + tools * TOOL + 1] ?? 0;
+    return this.evidence?.requests ?? 0;
   }
   get evidence(): UsageEvidence | null {
-    const at = this.#kindsAt + this.#figures.kinds * KIND + this.#figures.tools * TOOL;
-    const [records, requests, duplicatesFolded, inheritedExcluded] = this.#data.subarray(at);
-    if (records === undefined) return null;
-    return {
-      records,
-      requests: requests ?? 0,
-      duplicatesFolded: duplicatesFolded ?? 0,
-      inheritedExcluded: inheritedExcluded ?? 0,
-    };
+    if (this.#data[this.#at + EVIDENCE] === 0) return null;
+    const at = this.#evidenceAt;
+    const figure = (i: number) => this.#data[at + i] as number;
+    return { records: figure(0), requests: figure(1), duplicatesFolded: figure(2), inheritedExcluded: figure(3) };
   }
 }

@@ -1,13 +1,15 @@
 /**
- * What every view is added up from: per session its quarter-hours as plain numbers. Filled from the catalogue, never from transcripts;
- * when the archive changed, only the sessions that changed are looked at.
+ * What every view is added up from: per session its quarter-hours as plain numbers. Filled from the catalogue, never from transcripts. The
+ * table `session_change`, which triggers keep, says which sessions changed when: those alone are looked at again, also after a restart,
+ * from the figures that were kept.
  */
-import { type Services, type SessionUsage, Slices, type TokenUsage, type UsageEvidence } from "sessarc";
-import { QUARTER_MS } from "./buckets.ts";
-import { type Counts, CubeSession, packed, type Slot, type TokenSlot } from "./cube-session.ts";
-import { FIELDS, Rollup } from "./rollup.ts";
+import { type Database, type Services, Slices } from "sessarc";
+import type { CubeSession } from "./cube-session.ts";
+import type { KeptFigures } from "./kept.ts";
+import { Rollup } from "./rollup.ts";
+import { COLUMNS, type Row, rooted, toSession } from "./rows.ts";
 
-type Archive = Services["archive"];
+type Archive = Pick<Services["archive"], "generation" | "importer">;
 
 /** What the archive held at one generation. */
 export interface Figures {
@@ -22,45 +24,31 @@ export interface Figures {
 export interface Cube {
   /** All sessions as of now. One flight for concurrent callers; a few ms per thousand changed sessions, in slices. */
   figures(): Promise<Figures>;
-}
-
-interface Row {
-  rowid: number;
-  id: string;
-  tool: string;
-  project_id: string;
-  parent_id: string | null;
-  forked_from: string | null;
-  label: string | null;
-  /** ms of the end, else of the start, else of the log. */
-  sort_at: number;
-  ended_at: string | null;
-  message_count: number;
-  error_count: number;
-  usage: string;
-  evidence: string | null;
-  facts: string;
-}
-interface Slots {
-  [name: string]: { m: number; a: number; e: number; u?: SessionUsage };
-}
-interface Facts extends Counts {
-  slots?: Slots;
+  /** Keeps them for the next start, where that would otherwise have much to count. */
+  keep(): Promise<void>;
 }
 
 /** Rows read between two looks at the clock. */
 const PAGE = 100;
+/** More changes than that: all is counted anew. */
+const MANY = 20_000;
+/** Changed sessions that the next start may count by itself; of a large archive this share. */
+const FEW = 500;
+const SHARE = 0.05;
 
-const COLUMNS =
-  "rowid, id, tool, project_id, parent_id, forked_from, substr(coalesce(name, title, first_prompt), 1, 160) as label, ended_at, sort_at, " +
-  "message_count, error_count, usage, evidence, facts";
-
-export function createCube(archive: Archive, db: CatalogReader): Cube {
+export function createCube(archive: Archive, db: Database, kept: KeptFigures): Cube {
   let generation = -1;
   let figures: Figures | undefined;
   let running: Promise<void> | undefined;
   /** Where each session stands in the list. Only for questions about the newest figures. */
   let places = new Map<string, number>();
+  /** Number of the last change that the figures know. It may come back with another session: it is looked at again. */
+  let upto = 0;
+  /** `db.undone` when they were read. */
+  let undone = db.undone;
+  /** Sessions read since the figures were kept; undefined: they never were. */
+  let unkept: number | undefined;
+  let keeping: Promise<void> | undefined;
 
   async function* all(): AsyncGenerator<Row[]> {
     for (let after = 0; ; ) {
@@ -83,6 +71,8 @@ export function createCube(archive: Archive, db: CatalogReader): Cube {
 
   /** All sessions anew. */
   const readAll = async (target: number) => {
+    upto = (await db.get<{ last: number | null }>("select max(n) as last from session_change"))?.last ?? 0;
+    unkept = undefined;
     const read: CubeSession[] = [];
     const at = new Map<string, number>();
     const slices = new Slices();
@@ -148,6 +138,7 @@ export function createCube(archive: Archive, db: CatalogReader): Cube {
     }
     for (const id of there) come.push(get(id) as CubeSession);
     old.rollup.change(gone, come);
+    if (unkept !== undefined) unkept += changed.size;
     adopt(target, sessions, places, old.rollup);
   };
 
@@ -161,10 +152,41 @@ export function createCube(archive: Archive, db: CatalogReader): Cube {
     figures = { generation: target, sessions, rollup, get };
   };
 
-  const refresh = () => {
+  /** What was kept at an earlier start, as far as it goes. */
+  const load = async () => {
+    const found = await kept.load();
+    if (!found) return;
+    upto = found.upto;
+    unkept = 0;
+    adopt(-1, found.sessions, new Map(found.sessions.map(({ id }, i) => [id, i])), found.rollup);
+  };
+
+  const refresh = async () => {
     const target = archive.generation;
-    const changed = generation < 0 ? undefined : archive.changedSince(generation);
-    return changed && figures ? readSome(target, changed, figures) : readAll(target);
+    if (!figures) await load();
+    // What was read of a batch that was then undone is nowhere any more.
+    const isSure = undone === db.undone;
+    undone = db.undone;
+    const changes =
+      figures && isSure
+        ? await db.all<{ n: number; session_id: string }>(
+            `select n, session_id from session_change where n >= ? order by n limit ${MANY}`,
+            [upto],
+          )
+        : undefined;
+    if (figures && changes && changes.length < MANY) {
+      await readSome(target, new Set(changes.map(({ session_id }) => session_id)), figures);
+      upto = changes.at(-1)?.n ?? upto;
+    } else await readAll(target);
+    if (undone !== db.undone) generation = -1;
+  };
+
+  const keep = async () => {
+    if (!figures || running || undone !== db.undone) return;
+    const { sessions, rollup } = figures;
+    if (unkept !== undefined && unkept < Math.max(FEW, sessions.length * SHARE)) return;
+    unkept = 0;
+    if (!(await kept.store(sessions, rollup, upto))) unkept = undefined;
   };
 
   return {
@@ -179,99 +201,11 @@ export function createCube(archive: Archive, db: CatalogReader): Cube {
       }
       return figures;
     },
-  };
-}
-
-interface CatalogReader {
-  all<T>(sql: string, params?: (string | number)[]): Promise<T[]>;
-}
-
-/**
- * Without the touched files, which are most of it and which no view over many sessions needs. The two cuts are exact: as keys of an
- * object they stand only where `collectFacts` put them, and inside a string their quotes would be escaped.
- */
-function readFacts(json: string): Facts {
-  const files = json.indexOf(',"files":{');
-  const slots = json.indexOf(',"slots":{', files);
-  return JSON.parse(files < 0 || slots < 0 ? json : json.slice(0, files) + json.slice(slots)) as Facts;
-}
-
-function toSession(row: Row): CubeSession {
-  const facts = readFacts(row.facts);
-  const slots: Slot[] = [];
-  const usage: TokenSlot[] = [];
-  const left = JSON.parse(row.usage) as SessionUsage;
-  let messages = row.message_count;
-  let errors = row.error_count;
-  for (const name in facts.slots) {
-    const { m, a, e, u } = facts.slots[name] as Slots[string];
-    const quarter = quarterOf(name);
-    slots.push({ quarter, m, a, e });
-    messages -= m;
-    errors -= e;
-    for (const model in u) {
-      const tokens = u[model] as TokenUsage;
-      usage.push({ quarter, model, tokens });
-      const rest = left[model];
-      if (rest) for (const field of FIELDS) rest[field] -= tokens[field];
-    }
-  }
-  // What the log gives no time for counts when the session ended.
-  const fallback = Math.floor(row.sort_at / QUARTER_MS);
-  for (const [model, rest] of Object.entries(left)) {
-    for (const field of FIELDS) rest[field] = Math.max(0, rest[field]);
-    if (FIELDS.some((field) => rest[field] > 0)) usage.push({ quarter: fallback, model, tokens: rest });
-  }
-  if (messages > 0 || errors > 0) {
-    let last = slots.find((one) => one.quarter === fallback);
-    if (!last) {
-      last = { quarter: fallback, m: 0, a: 0, e: 0 };
-      slots.push(last);
-    }
-    last.m += Math.max(0, messages);
-    last.e += Math.max(0, errors);
-  }
-  slots.sort((a, b) => a.quarter - b.quarter);
-  return new CubeSession(
-    {
-      id: row.id,
-      kind: row.parent_id !== null ? "subagent" : row.forked_from !== null ? "fork" : "main",
-      tool: row.tool,
-      project: row.project_id,
-      parent: row.parent_id,
-      label: row.label,
-      endedAt: row.ended_at === null ? null : row.sort_at,
+    keep() {
+      keeping ??= keep().finally(() => {
+        keeping = undefined;
+      });
+      return keeping;
     },
-    packed(slots, usage, row.evidence === null ? null : (JSON.parse(row.evidence) as UsageEvidence), {
-      kinds: facts.kinds ?? {},
-      tools: facts.tools ?? {},
-    }),
-    row.id,
-  );
-}
-
-/** The session, counted with the one it was started from, through all levels. A log may name a parent that is not here, or itself. */
-function rooted(session: CubeSession, get: (id: string) => CubeSession | undefined): CubeSession {
-  let root = session;
-  for (let { parent } = session, depth = 0; parent !== null && depth < 16; depth++) {
-    const next = get(parent);
-    if (!next || next.id === session.id) break;
-    root = next;
-    parent = next.parent;
-  }
-  return root.id === session.root ? session : session.under(root.id);
-}
-
-const days = new Map<string, number>();
-
-/** Quarter-hour of `2026-11-20T20:15`. Sessions share their days. */
-function quarterOf(name: string): number {
-  const day = name.slice(0, 10);
-  let first = days.get(day);
-  if (first === undefined) {
-    first = Date.parse(`${day}T00:00Z`) / QUARTER_MS;
-    if (days.size >= 10_000) days.clear();
-    days.set(day, first);
-  }
-  return first + Number(name.slice(11, 13)) * 4 + Math.floor(Number(name.slice(14, 16)) / 15);
+  };
 }

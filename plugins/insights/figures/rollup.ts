@@ -30,6 +30,17 @@ export interface RollupDay {
   readonly sessions: Set<CubeSession>;
 }
 
+/** How the numbers of a packed rollup are to be read: for each cells how many rows there are. */
+export interface RollupLayout {
+  days: {
+    day: number;
+    roots: number;
+    tools: { name: string; slots: number; roots: number; tokens: [model: string, rows: number][] }[];
+  }[];
+  calls: [name: string, calls: number, errors: number][];
+  evidence: UsageEvidence;
+}
+
 export const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 
 /** The quarter-hour that a key of `roots` is about, of the UTC day `day`. */
@@ -72,12 +83,76 @@ export class Rollup {
     for (const day of new Set(quartersOf(gone).map(dayOf))) this.#tidy(day);
   }
 
+  /** A copy of the sums, made in one go. */
+  packed(): { layout: RollupLayout; numbers: Float64Array } {
+    const cells: Cells[] = [];
+    const rows = (one: Cells) => {
+      cells.push(one);
+      return one.length;
+    };
+    const layout: RollupLayout = {
+      days: [...this.#days].map(([day, { tools, roots }]) => ({
+        day,
+        roots: rows(roots),
+        tools: [...tools].map(([name, tool]) => ({
+          name,
+          slots: rows(tool.slots),
+          roots: rows(tool.roots),
+          tokens: [...tool.tokens].map(([model, tokens]): [string, number] => [model, rows(tokens)]),
+        })),
+      })),
+      calls: [...this.#calls].map(([name, { calls, errors }]) => [name, calls, errors]),
+      evidence: this.evidence,
+    };
+    const parts = cells.flatMap(({ all }) => [all.keys, all.figures]);
+    const numbers = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const part of parts) {
+      numbers.set(part, at);
+      at += part.length;
+    }
+    return { layout, numbers };
+  }
+
+  /** What `packed` gave. The sessions it is of are handed to `attach`. */
+  static of({ days, calls, evidence }: RollupLayout, numbers: Float64Array): Rollup {
+    const rollup = new Rollup();
+    let at = 0;
+    const take = (length: number) => {
+      at += length;
+      return numbers.subarray(at - length, at);
+    };
+    const cells = (rows: number, width: number) => Cells.of(width, take(rows), take(rows * width));
+    for (const { day, roots, tools } of days) {
+      const one: RollupDay = { tools: new Map(), roots: cells(roots, 1), sessions: new Set() };
+      rollup.#days.set(day, one);
+      for (const tool of tools) {
+        const slots = cells(tool.slots, SLOT);
+        const own = cells(tool.roots, 1);
+        const tokens = new Map(tool.tokens.map(([model, length]) => [model, cells(length, FIELDS.length)] as const));
+        one.tools.set(tool.name, { slots, tokens, roots: own });
+      }
+    }
+    if (at !== numbers.length) throw new Error("its sums are no sums");
+    for (const [name, sum, errors] of calls) rollup.#calls.set(name, { calls: sum, errors });
+    addEvidence(rollup.#evidence, evidence);
+    return rollup;
+  }
+
+  /** Sessions that the sums hold already. */
+  attach(sessions: readonly CubeSession[]): void {
+    for (const session of sessions) {
+      this.#relate(session, 1);
+      for (const day of daysOf(session)) this.#day(day).sessions.add(session);
+    }
+  }
+
   #family(root: string): CubeSession[] {
     const own = this.#own.get(root);
     return [...(own ? [own] : []), ...(this.#kin.get(root) ?? [])];
   }
 
-  #count(session: CubeSession, sign: 1 | -1): void {
+  #relate(session: CubeSession, sign: 1 | -1): void {
     const { id, root } = session;
     if (root === id) {
       if (sign > 0) this.#own.set(id, session);
@@ -87,10 +162,13 @@ export class Rollup {
       if (sign > 0) this.#kin.set(root, kin.add(session));
       else if (kin.delete(session) && kin.size === 0) this.#kin.delete(root);
     }
-    const touched = new Set<number>();
+  }
+
+  #count(session: CubeSession, sign: 1 | -1): void {
+    this.#relate(session, sign);
+    const touched = daysOf(session);
     for (let i = 0; i < session.slots; i++) {
       const quarter = session.quarter(i);
-      touched.add(dayOf(quarter));
       this.#tool(dayOf(quarter), session.tool).slots.add(
         inDay(quarter),
         [session.messages(i), session.activeMs(i), session.errors(i)],
@@ -99,7 +177,6 @@ export class Rollup {
     }
     for (let i = 0; i < session.tokenSlots; i++) {
       const { quarter, model, tokens } = session.tokens(i);
-      touched.add(dayOf(quarter));
       const models = this.#tool(dayOf(quarter), session.tool).tokens;
       const cells = models.get(model) ?? new Cells(FIELDS.length);
       models.set(model, cells);
@@ -155,7 +232,7 @@ export class Rollup {
     const { tools } = this.#day(number);
     let tool = tools.get(name);
     if (!tool) {
-      tool = { slots: new Cells(3), tokens: new Map(), roots: new Cells(1) };
+      tool = { slots: new Cells(SLOT), tokens: new Map(), roots: new Cells(1) };
       tools.set(name, tool);
     }
     return tool;
@@ -173,8 +250,17 @@ export function addEvidence(sum: UsageEvidence, own: UsageEvidence | null, sign:
 }
 
 const ONE = [1];
+/** Figures of a quarter-hour. */
+const SLOT = 3;
 const dayOf = (quarter: number) => Math.floor(quarter / QUARTERS_A_DAY);
 const inDay = (quarter: number) => quarter - dayOf(quarter) * QUARTERS_A_DAY;
+
+function daysOf(session: CubeSession): Set<number> {
+  const days = new Set<number>();
+  for (let i = 0; i < session.slots; i++) days.add(dayOf(session.quarter(i)));
+  for (let i = 0; i < session.tokenSlots; i++) days.add(dayOf(session.tokenQuarter(i)));
+  return days;
+}
 
 /** In time, each once. */
 function quartersOf(family: readonly CubeSession[]): number[] {

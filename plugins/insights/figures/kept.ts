@@ -1,0 +1,61 @@
+/**
+ * Figures kept from start to start: one file, named by a row of the table `derived` together with the last change it knows. A file that is
+ * missing, damaged, or of another catalogue is as good as none.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Database } from "sessarc";
+import type { CubeSession } from "./cube-session.ts";
+import { readFigures, writeFigures } from "./figures-file.ts";
+import type { Rollup } from "./rollup.ts";
+
+const NAME = /^[0-9a-f]{16}\.figures$/;
+const ROW = "figures";
+
+export interface KeptFigures {
+  load(): Promise<{ sessions: CubeSession[]; rollup: Rollup; upto: number } | undefined>;
+  /** `upto`: number of the last change they know. False: they could not be kept. */
+  store(sessions: readonly CubeSession[], rollup: Rollup, upto: number): Promise<boolean>;
+}
+
+/** `folder` is made when there is something to keep. */
+export function createKept(db: Database, { folder, readOnly }: { folder: string; readOnly: boolean }): KeptFigures {
+  const named = () => db.get<{ token: string; upto: number }>("select token, upto from derived where name = ?", [ROW]);
+  /** All but one. */
+  const sweep = async (name: string | undefined) => {
+    for (const other of await readdir(folder).catch(() => []))
+      if (NAME.test(other) && other !== name) await rm(join(folder, other), { force: true });
+  };
+  return {
+    async load() {
+      const row = await named();
+      if (!readOnly) await sweep(row?.token);
+      if (!row) return undefined;
+      try {
+        return { ...(await readFigures(join(folder, row.token))), upto: row.upto };
+      } catch {
+        return undefined;
+      }
+    },
+    async store(sessions, rollup, upto) {
+      if (readOnly) return false;
+      const { undone } = db;
+      const name = `${randomBytes(8).toString("hex")}.figures`;
+      const path = join(folder, name);
+      // At once: the sums go on with the archive.
+      await writeFigures(path, sessions, rollup, () => mkdir(folder, { recursive: true, mode: 0o700 }));
+      if (undone !== db.undone) {
+        await rm(path, { force: true });
+        return false;
+      }
+      // Only now it counts: a crash before leaves a file that nobody names. Changes it knows are needed by nobody.
+      await db.batch([
+        ["insert or replace into derived (name, token, upto) values (?, ?, ?)", [ROW, name, upto]],
+        ["delete from session_change where n < ?", [upto]],
+      ]);
+      await sweep(name);
+      return true;
+    },
+  };
+}
