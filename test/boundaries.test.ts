@@ -94,6 +94,13 @@ describe("who may import what", () => {
     ]);
   });
 
+  it("whether a file is gone is asked of core", () => {
+    const files = new Set(["core", "plugins"].flatMap(importsBelow).map((i) => i.file));
+    const byHand =
+      /ErrnoException( \| null)?\)(\?\.| => \w+\.|\.)code [!=]== "ENOENT"|catch\(\(\w+: NodeJS.ErrnoException\) => \{\s*if \(\w+\.code === "ENOENT"/;
+    expect([...files].filter((file) => byHand.test(readFileSync(join(root, file), "utf8")))).toEqual([]);
+  });
+
   it("nothing imports test", () => {
     const product = ["core", "plugins", "ui", "playground"].flatMap(importsBelow);
     expect(product.filter((i) => i.target.startsWith("test/"))).toEqual([]);

@@ -119,6 +119,7 @@ function createContext(
     flags,
     json: flags.json === true,
     config,
+    env: io.env,
     out: (text) => void io.stdout.write(`${text}\n`),
     err: (text) => void io.stderr.write(`${text}\n`),
     errRaw: (text) => void io.stderr.write(text),

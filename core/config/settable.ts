@@ -17,14 +17,16 @@ const schemas = {
 /** As they stand in `settings.json`: what a later version added is kept and means nothing here. */
 export const settingsSchema = v.looseObject(v.partial(v.object(schemas)).entries);
 
-/** The body of PATCH /settings. */
-export const patchSchema = v.strictObject({
+const patched = {
   autoImport: v.optional(v.nullable(schemas.autoImport)),
   sync: v.optional(v.nullable(schemas.sync)),
   "security.block": v.optional(v.nullable(schemas["security.block"])),
   "feedback.relay": v.optional(v.nullable(schemas["feedback.relay"])),
   "mcp.toolSearch": v.optional(v.nullable(schemas["mcp.toolSearch"])),
-});
+} satisfies Record<SettingKey, v.GenericSchema>;
+
+/** The body of PATCH /settings. */
+export const patchSchema = v.strictObject(patched);
 
 export const SETTING_KEYS = Object.keys(schemas) as readonly SettingKey[];
 

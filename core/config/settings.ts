@@ -27,7 +27,7 @@ const fileOf = (dataDir: string) => join(dataDir, "settings.json");
 
 /** Throws CONFIG_INVALID naming the file when it is none of ours; without one nothing is set. */
 export async function readSettings(dataDir: string): Promise<Settings> {
-  return v.parse(schema, await readWhole(dataDir)) as Settings;
+  return v.parse(schema, await readWhole(dataDir));
 }
 
 /** Writers wait for each other: each reads the file, changes it and writes it. By data directory. */
@@ -40,7 +40,7 @@ export function writeSettings(
 ): Promise<void> {
   const write = async () => {
     const whole = await readWhole(dataDir);
-    const changes = typeof change === "function" ? change(v.parse(schema, whole) as Settings) : change;
+    const changes = typeof change === "function" ? change(v.parse(schema, whole)) : change;
     await makeFolder(dataDir, 0o700);
     await writeFileAtomic(fileOf(dataDir), `${JSON.stringify({ ...whole, ...changes }, null, 2)}\n`);
   };

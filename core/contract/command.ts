@@ -1,6 +1,7 @@
 /** Sub commands of `sessarc`: data, with the code behind them loaded when called. */
 import type { ParseArgsConfig } from "node:util";
 import type { MaybePromise } from "../utils/async.ts";
+import type { AdapterEnv } from "./adapter.ts";
 import type { ResolvedConfig } from "./config.ts";
 import type { Kernel } from "./kernel.ts";
 
@@ -31,6 +32,8 @@ export interface CommandContext {
   flags: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
   json: boolean;
   config: ResolvedConfig;
+  /** The machine it runs on: home and variables. */
+  env: AdapterEnv;
   out(text: string): void;
   err(text: string): void;
   /** True when `out` may hold colour. */

@@ -6,6 +6,8 @@ import type { Kernel } from "../contract/kernel.ts";
 import type { DoctorCheck, DoctorReport } from "../contract/reports.ts";
 import { toStorageError } from "../storage/storage-error.ts";
 import { formatBytes, formatCount } from "../terminal/format.ts";
+import { messageOf } from "../utils/async.ts";
+import { codeOf, isGone } from "../utils/gone.ts";
 import { takeClosed } from "../utils/log-files.ts";
 import { makeFolder } from "../utils/make-folder.ts";
 
@@ -40,9 +42,9 @@ async function checkDataDir(path: string, fix: boolean): Promise<DoctorCheck[]> 
   const name = "data directory";
   const made = fix ? await makeFolder(path, 0o700).catch((error: unknown) => toStorageError(error, path)) : undefined;
   if (made instanceof Error) return [{ name, status: "fail", detail: made.message, fix: "Choose another --data-dir." }];
-  const info = await stat(path).catch((error: NodeJS.ErrnoException) => error);
+  const info = await stat(path).catch((error: Error) => error);
   if (info instanceof Error) {
-    const missing = info.code === "ENOENT";
+    const missing = codeOf(info) === "ENOENT";
     return [
       { name, status: missing ? "ok" : "fail", detail: missing ? `${path} (made when first needed)` : info.message },
     ];
@@ -107,8 +109,7 @@ async function checkTool(adapter: Adapter, env: AdapterEnv): Promise<DoctorCheck
       if (first !== undefined)
         problems.push(`${first} may not be read${closed.length > 1 ? `, nor ${closed.length - 1} more folders` : ""}`);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT")
-        problems.push(error instanceof Error ? error.message : String(error));
+      if (!isGone(error)) problems.push(messageOf(error));
     }
   }
   if (problems.length > 0)

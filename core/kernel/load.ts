@@ -5,7 +5,7 @@ import type { Adapter } from "../contract/adapter.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import { SessarcError } from "../errors/error.ts";
 import { messageOf, withLimit } from "../utils/async.ts";
-import { codeOf } from "../utils/gone.ts";
+import { codeOf, isGone } from "../utils/gone.ts";
 import { heedAdapter } from "./adapter-door.ts";
 import { checkPlugin } from "./check.ts";
 
@@ -99,7 +99,7 @@ function heed(plugin: Plugin): Plugin {
 function whyBroken(specifier: string, cause: unknown): { reason: string; remedy?: string } {
   const reason = messageOf(cause);
   const code = codeOf(cause);
-  if (specifier.startsWith("file:") && code === "ENOENT") {
+  if (specifier.startsWith("file:") && isGone(cause)) {
     return {
       reason: "there is no such file",
       remedy: "Paths are relative to the configuration file, or to where the command runs.",

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SessarcError } from "../errors/error.ts";
 import { tempName, writeFileAtomic } from "../utils/atomic.ts";
-import { isGone } from "../utils/gone.ts";
+import { ifThere, isGone } from "../utils/gone.ts";
 import { makeFolder } from "../utils/make-folder.ts";
 import { type Identity, isRunning, ownIdentity } from "./process-identity.ts";
 import { toStorageError } from "./storage-error.ts";
@@ -222,10 +222,7 @@ const isFolder = (path: string) =>
 
 /** Undefined when there is no file or it holds no lock. */
 async function readInfo(path: string): Promise<LockInfo | undefined> {
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "";
-    throw error;
-  });
+  const text = (await ifThere(readFile(path, "utf8"))) ?? "";
   try {
     const info = JSON.parse(text) as Partial<LockInfo> | null;
     return typeof info?.pid === "number" && typeof info.token === "string" ? (info as LockInfo) : undefined;

@@ -3,7 +3,7 @@ import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isSessarcError, SessarcError } from "../errors/error.ts";
 import { tempName } from "../utils/atomic.ts";
-import { codeOf } from "../utils/gone.ts";
+import { codeOf, ifThere, isGone } from "../utils/gone.ts";
 import { Slices } from "../utils/slices.ts";
 import { createImage, emptyDatabase, type Image } from "./image.ts";
 import { signOf } from "./journal.ts";
@@ -58,7 +58,7 @@ export interface Recovered {
 export async function recover(dir: string, last = Number.POSITIVE_INFINITY, blocks: Blocks = {}): Promise<Recovered> {
   const loading = loadSqlJs();
   const sign = await signOf(join(dir, JOURNAL_FILE));
-  const journalBytes = await readIfThere(join(dir, JOURNAL_FILE));
+  const journalBytes = await ifThere(readFile(join(dir, JOURNAL_FILE)));
   const sql = await loading;
   const snapshot = await openSnapshot(dir, blocks);
   const head = snapshot?.head;
@@ -103,9 +103,9 @@ async function openSnapshot(dir: string, { from = LARGE, keep }: Blocks) {
     const open = openSource(path);
     if (open) return { file: new PagedFile(open.source, keep), head: open.head, bytes: open.bytes, sliced: true };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    if (!isGone(error)) throw error;
   }
-  const bytes = await readIfThere(path);
+  const bytes = await ifThere(readFile(path));
   if (!bytes) return undefined;
   const head = readSnapshotHead(bytes);
   if (!head) throw damaged(dir, SNAPSHOT_FILE, "it does not fit its checksum, or another program has written to it");
@@ -122,7 +122,7 @@ async function withBefore(
   journal: JournalContent,
 ): Promise<JournalContent> {
   const have = snapshot?.batch ?? 0;
-  const bytes = journal.base > have ? await readIfThere(join(dir, BEFORE_FILE)) : undefined;
+  const bytes = journal.base > have ? await ifThere(readFile(join(dir, BEFORE_FILE))) : undefined;
   if (!bytes) return journal;
   const before = parseJournal(dir, bytes, BEFORE_FILE);
   const last = before.groups.at(-1);
@@ -185,10 +185,3 @@ function checkOrder(dir: string, snapshot: SnapshotHead | undefined, journal: Jo
 
 const damaged = (dir: string, file: string, reason: string, cause?: unknown) =>
   new SessarcError("CATALOG_DAMAGED", { reason: `${join(dir, file)}: ${reason}` }, { cause });
-
-async function readIfThere(path: string): Promise<Buffer | undefined> {
-  return readFile(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  });
-}

@@ -3,7 +3,7 @@ import type { FileHandle } from "node:fs/promises";
 import { stat } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 import { SessarcError } from "../errors/error.ts";
-import { isGone } from "../utils/gone.ts";
+import { ifThere, isGone } from "../utils/gone.ts";
 import { openRegular } from "../utils/regular.ts";
 import { markWithoutWal, overlayWal, parseWal, WAL_HEADER } from "./wal.ts";
 
@@ -72,10 +72,7 @@ async function hasHotJournal(path: string): Promise<boolean> {
 
 /** The log, or its first bytes; undefined when there is none. */
 async function readLog(path: string, length?: number): Promise<Uint8Array | undefined> {
-  const handle = await openRegular(`${path}-wal`).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  });
+  const handle = await ifThere(openRegular(`${path}-wal`));
   if (!handle) return undefined;
   try {
     return await readAt(handle, 0, length ?? (await handle.stat()).size);

@@ -5,6 +5,14 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
+/** What a promise of the file system brings; undefined when there is no such file or folder. */
+export function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
+  return asked.catch((error: unknown) => {
+    if (isGone(error)) return undefined;
+    throw error;
+  });
+}
+
 /** True when a file or folder is not there (any more), whoever says so: the file system, or SOURCE_MISSING. */
 export function isGone(error: unknown): boolean {
   const code = codeOf(error);

@@ -5,6 +5,7 @@ import { lstat, mkdir, open, readFile, realpath, rename, rm, rmdir, stat } from 
 import { dirname, join } from "node:path";
 import { SessarcError } from "../errors/error.ts";
 import { syncFolder, tempName } from "./atomic.ts";
+import { ifThere } from "./gone.ts";
 
 export interface OutsideFile {
   /** As the tool knows it. */
@@ -96,10 +97,7 @@ export async function removeOutside(file: OutsideFile): Promise<void> {
 }
 
 async function ensureSame(file: OutsideFile): Promise<void> {
-  const now = await readFile(file.real).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return null;
-    throw error;
-  });
+  const now = (await ifThere(readFile(file.real))) ?? null;
   const same = now === null || file.bytes === null ? now === file.bytes : now.equals(file.bytes);
   if (!same) throw new SessarcError("SETTINGS_CHANGED", { path: file.path });
 }

@@ -1,6 +1,7 @@
 /** Paths: where the machine keeps things, and checks that a path stays inside its root. */
 import { realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { codeOf } from "./gone.ts";
 
 /** What of the machine decides about folders; the shape of AdapterEnv. */
 interface Machine {
@@ -42,7 +43,7 @@ async function realOf(path: string): Promise<string> {
     return await realpath(path);
   } catch (error) {
     const parent = dirname(path);
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || parent === path) throw error;
+    if (codeOf(error) !== "ENOENT" || parent === path) throw error;
     return join(await realOf(parent), path.slice(parent.length));
   }
 }

@@ -58,6 +58,7 @@ export function createSkills(kernel: Kernel, options: SkillOptions = {}): Skills
 
   async function watch(): Promise<void> {
     const ids = await alone(async () => (await shelf.catalog.skills()).map((row) => row.id));
+    if (kernel.closing.aborted) return;
     await kernel.watch(shelf.realOf(""), async (changes) => {
       const root = shelf.realOf("");
       await notice(new Set(changes.map(({ path }) => path.slice(root.length).split(/[/\\]/).find(Boolean) ?? "")));
@@ -104,7 +105,8 @@ export function createSkills(kernel: Kernel, options: SkillOptions = {}): Skills
     watch() {
       watching ??= watch().catch((error) => {
         watching = undefined;
-        throw error;
+        // A service that is stopped right after its start takes the catalogue away under it: nobody waits for what it would have found.
+        if (!kernel.closing.aborted) throw error;
       });
       return watching;
     },

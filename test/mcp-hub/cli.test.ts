@@ -15,9 +15,8 @@ describe("sessarc mcp", { timeout: 120_000 }, () => {
     const run = (args: string[]) => runCommand(["mcp", ...args], home);
     const { command, args } = rough();
     const token = `t${letters(30, 6)}1`;
-    const added = await runCli(["mcp", "add", "rough", "--env", "SECRET", "--", command, ...args], home, {
-      SECRET: token,
-    });
+    const named = ["mcp", "add", "rough", "--env", "SECRET", "--", command, ...args];
+    const added = await runCommand(named, home, { SECRET: token });
     expect(added).toMatchObject({ code: 0, stdout: "Added rough. Try it: sessarc mcp test rough\n", stderr: "" });
     const exposed = await run(["add", "rough", "--", command, ...args, "", "", "--token", token]);
     expect(exposed).toMatchObject({ code: 0, stdout: expect.stringContaining("Changed rough") });

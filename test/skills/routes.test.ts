@@ -245,4 +245,12 @@ describe("snapshots", () => {
     ]);
     expect(await readFile(join(storeOf(t.home, "one"), "second.txt"), "utf8")).toBe("2");
   });
+
+  it("a service that is stopped while it begins to watch has nothing to complain of", async () => {
+    const t = await skillKernel();
+    await importSkill(t, await plant(t.home, ".claude/skills", "one"));
+    const watching = t.kernel.inject("skills").watch();
+    await t.kernel.close();
+    await expect(watching).resolves.toBeUndefined();
+  });
 });

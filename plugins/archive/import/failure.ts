@@ -1,5 +1,5 @@
 /** Why a session was not imported, as its result says it. */
-import { debugError, isSessarcError } from "sessarc";
+import { codeOf, debugError, isGone, isSessarcError } from "sessarc";
 import type { JobResult } from "./types.ts";
 
 /** Code of what was given up because the import was cancelled: not a failure. */
@@ -19,8 +19,8 @@ export function failure(id: string, error: unknown): JobResult {
     if (error.code === "STORAGE_FULL" || error.code === "STORAGE_READ_ONLY") throw error;
     return { ok: false, id, code: error.code, message: error.message };
   }
-  const code = (error as NodeJS.ErrnoException | null)?.code;
-  if (code === "ENOENT") return { ok: false, id, code: "SOURCE_MISSING", message: "The log is gone" };
+  const code = codeOf(error);
+  if (isGone(error)) return { ok: false, id, code: "SOURCE_MISSING", message: "The log is gone" };
   if (code === "EACCES" || code === "EPERM")
     return { ok: false, id, code: "SOURCE_UNREADABLE", message: "The log may not be read" };
   return { ok: false, id, code: "SOURCE_DAMAGED", message: error instanceof Error ? error.message : String(error) };

@@ -66,9 +66,9 @@ async function add(ctx: CommandContext, [id, command, ...args]: readonly string[
     id,
     ...(typeof transport === "string" ? { transport } : {}),
     ...(typeof url === "string" ? { url } : { command, args }),
-    ...pairs("env", ctx.flags.env),
-    ...pairs("headers", ctx.flags.header),
-    ...(typeof bearer === "string" ? { credential: { kind: "bearer", value: variable(bearer) } } : {}),
+    ...pairs("env", ctx),
+    ...pairs("headers", ctx),
+    ...(typeof bearer === "string" ? { credential: { kind: "bearer", value: variable(ctx, bearer) } } : {}),
   };
   const service = await send<WireService & { created: boolean }>(ctx, "POST", "/mcp/services", body);
   if (ctx.json) ctx.out(JSON.stringify(service));
@@ -81,22 +81,20 @@ async function add(ctx: CommandContext, [id, command, ...args]: readonly string[
 }
 
 /** `NAME=value`, or a value that stands in this environment: command lines can be read by everybody on the machine. */
-function pairs(
-  field: "env" | "headers",
-  flag: CommandContext["flags"][string],
-): Record<string, Record<string, string>> {
+function pairs(field: "env" | "headers", ctx: CommandContext): Record<string, Record<string, string>> {
+  const flag = ctx.flags[field === "env" ? "env" : "header"];
   if (!Array.isArray(flag)) return {};
   const values = flag.map((pair) => {
     const [, name, value] = /^([^=]+)(?:=(.*))?$/s.exec(String(pair)) ?? [];
     if (name === undefined) throw new UsageError(`--${field === "env" ? "env" : "header"} takes NAME=value`);
     const reference = value === undefined ? name : /^\$(\w+)$/.exec(value)?.[1];
-    return [name, reference === undefined ? (value ?? "") : variable(reference)] as const;
+    return [name, reference === undefined ? (value ?? "") : variable(ctx, reference)] as const;
   });
   return { [field]: Object.fromEntries(values) };
 }
 
-function variable(name: string): string {
-  const value = process.env[name];
+function variable({ env }: CommandContext, name: string): string {
+  const value = env.env[name];
   if (value === undefined) throw new UsageError(`The variable ${name} is not set in this environment`);
   return value;
 }

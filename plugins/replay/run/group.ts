@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { access, mkdir, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { isGone } from "sessarc";
 
 export interface Group {
   /** Words to put before a command: it enters the group, then becomes the command. */
@@ -54,10 +55,7 @@ const exists = (path: string) =>
 async function remove(folders: readonly string[]): Promise<void> {
   for (const folder of folders) {
     for (let tries = 0; tries < 50; tries++) {
-      const gone = await rmdir(folder).then(
-        () => true,
-        (error: NodeJS.ErrnoException) => error.code === "ENOENT",
-      );
+      const gone = await rmdir(folder).then(() => true, isGone);
       if (gone) break;
       await delay(20);
     }
