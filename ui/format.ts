@@ -143,4 +143,7 @@ export const titleOf = (session: {
   id: string;
 }): string => oneLine(session.name ?? session.title ?? session.firstPrompt ?? session.id);
 
-export const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim().slice(0, 300);
+export const oneLine = (text: string): string => honest(text.replace(/\s+/g, " ").trim().slice(0, 300));
+
+/** A name as it is spelled: what turns its letters round would let it pass for another one. */
+export const honest = (name: string): string => name.replace(/[\u202d\u202e]/g, "\ufffd");

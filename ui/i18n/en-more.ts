@@ -202,8 +202,7 @@ export const more = {
   "settings.privacyText":
     "The archive, the search and this page are served from this machine, and the page contacts no other address.",
   "settings.relay": "Feedback relay",
-  "settings.relayOff":
-    "Off. Feedback you write stays in a file on this machine. An address can be set in the configuration (feedback.relay).",
+  "settings.relayOff": "Off. Feedback you write stays in a file on this machine. An address can be set under Service.",
   "settings.relayOn": "On. Feedback you send, and nothing else, goes to this address:",
   "settings.relayWaiting": "{n} entry waits to be sent.|{n} entries wait to be sent.",
   "settings.plugin": "Plugin",

@@ -201,7 +201,7 @@ export const more: Record<keyof typeof en, string> = {
     "アーカイブも検索もこのページもこのコンピューターから提供され、ほかのアドレスには接続しません。",
   "settings.relay": "フィードバックの転送先",
   "settings.relayOff":
-    "オフです。書いたフィードバックはこのコンピューターのファイルにだけ残ります。送り先は設定ファイルの feedback.relay で指定できます。",
+    "オフです。書いたフィードバックはこのコンピューターのファイルにだけ残ります。送り先は「サービス」で指定できます。",
   "settings.relayOn": "オンです。送信したフィードバックだけが、この送り先に届きます:",
   "settings.relayWaiting": "{n} 件が送信待ちです。",
   "settings.plugin": "プラグイン",

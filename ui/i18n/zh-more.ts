@@ -196,7 +196,7 @@ export const more: Record<keyof typeof en, string> = {
   "settings.nothing": "没有任何内容",
   "settings.privacyText": "存档、搜索和本页面都由这台电脑提供，页面不访问其他地址。",
   "settings.relay": "反馈转发",
-  "settings.relayOff": "已关闭。你写的反馈只保存在这台电脑的文件里。可以在配置文件中设置地址（feedback.relay）。",
+  "settings.relayOff": "已关闭。你写的反馈只保存在这台电脑的文件里。可以在“服务”中设置地址。",
   "settings.relayOn": "已开启。只有你发送的反馈会发往这个地址：",
   "settings.relayWaiting": "有 {n} 条等待发送。",
   "settings.plugin": "插件",

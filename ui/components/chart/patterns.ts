@@ -11,6 +11,9 @@ const PATTERNS = [
   `radial-gradient(${LINE} 1px, transparent 1.3px) 0 0 / 4px 4px`,
 ];
 
+/** Colours of series that have none of their own. */
+export const HUES = [1, 2, 3, 4, 5, 6].map((n) => `var(--hue-${n})`);
+
 export function fillOf(color: string, pattern = 0): string {
   const lines = PATTERNS[pattern % PATTERNS.length];
   return lines ? `${lines}, ${color}` : color;

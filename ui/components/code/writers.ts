@@ -1,5 +1,6 @@
 /** How sessions are told apart in a file: a letter and a colour each, the one with most lines first. */
 import type { Answer } from "../../client.ts";
+import { HUES } from "../chart/patterns.ts";
 
 export type Origins = Answer<"GET /git/blame">;
 export type Line = NonNullable<Origins["lines"]>[number];
@@ -13,8 +14,6 @@ export interface SessionMark {
   color: string;
   lines: number;
 }
-
-const HUES = ["#3a5bd9", "#c2622d", "#1f7a4d", "#8a4fb8", "#a8326e", "#0f766e"];
 
 /** By session. Letters go on as A … Z, AA … */
 export function marksOf({ lines, writers }: Origins): Map<string, SessionMark> {

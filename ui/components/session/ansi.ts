@@ -12,8 +12,13 @@ export const hasAnsi = (text: string): boolean => text.includes("\u001b[");
 export const plain = (text: string): string =>
   /[^\P{Cc}\n\t]/u.test(text) ? lastStates(text).replace(CODES, "").replace(OTHERS, "") : text;
 
-/** The same with its colours left in. */
-export const lastStates = (text: string): string =>
+/** The same with its colours left in: the only codes that a page can show. */
+export const colourCodes = (text: string): string =>
+  lastStates(text)
+    .replace(CODES, (code) => (/^.\[.*m$/.test(code) ? code : ""))
+    .replace(OTHERS, (one) => (one === "\u001b" ? one : ""));
+
+const lastStates = (text: string): string =>
   text
     .replace(/\r+\n/g, "\n")
     .replace(/[^\n]*\r(?=[^\n])/g, "")

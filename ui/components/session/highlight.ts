@@ -1,5 +1,6 @@
 /** Highlighting, loaded when first needed; each language is a file of its own. Two themes at once, as custom properties. */
 import type { HighlighterCore, LanguageInput } from "shiki/core";
+import { readable } from "./contrast.ts";
 
 const LANGUAGES: Record<string, () => Promise<{ default: LanguageInput }>> = {
   typescript: () => import("@shikijs/langs/typescript"),
@@ -103,7 +104,7 @@ export async function colourAnsi(text: string): Promise<Token[][] | undefined> {
   const highlighter = await get("ansi");
   const { tokens } = highlighter.codeToTokens(text, { lang: "ansi", themes: THEMES, defaultColor: false });
   return tokens.map((line) =>
-    line.map((token) => ({ text: token.content, style: (token.htmlStyle ?? {}) as Record<string, string> })),
+    line.map((token) => ({ text: token.content, style: readable((token.htmlStyle ?? {}) as Record<string, string>) })),
   );
 }
 
