@@ -4,6 +4,8 @@ import { failed, reasonOf } from "./toast.ts";
 
 export function useAct() {
   const busy = ref(false);
+  /** How many failed: the `key` of a switch, which so shows again what is. */
+  const failures = ref(0);
   /** The answer; undefined when it failed. */
   async function act<T>(run: () => Promise<T>): Promise<T | undefined> {
     busy.value = true;
@@ -11,12 +13,13 @@ export function useAct() {
       return await run();
     } catch (error) {
       failed(error);
+      failures.value++;
       return undefined;
     } finally {
       busy.value = false;
     }
   }
-  return { busy, act };
+  return { busy, failures, act };
 }
 
 /** Saving a form: busy while it runs, and what is wrong stands beside it until the next try. */

@@ -11,5 +11,6 @@ export const useServices = () =>
 
 export function useHubRefresh(): () => Promise<unknown> {
   const cache = useQueryCache();
-  return () => cache.invalidateQueries({ key: ["hub"] });
+  // What cannot be asked anew says so where it stands.
+  return () => cache.invalidateQueries({ key: ["hub"] }).catch(() => {});
 }

@@ -53,6 +53,8 @@ export function useProjectActions(options: ProjectActionsOptions = {}) {
       await refresh();
     } catch (error) {
       failed(error);
+      // What was typed stays where it was typed, unless another name is being typed by now.
+      renaming.value ??= project.id;
     }
   }
   async function sync(project: Project): Promise<void> {

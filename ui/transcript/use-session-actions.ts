@@ -8,6 +8,7 @@ import { t } from "../i18n/index.ts";
 import { w } from "../i18n/session/index.ts";
 import { useCommands } from "../state/commands.ts";
 import { copyLink, copyText } from "../state/page.ts";
+import { saveFrom } from "../state/save.ts";
 import { failed, toast } from "../state/toast.ts";
 import type { useSession } from "./use-session.ts";
 
@@ -25,7 +26,7 @@ export function useSessionActions(
   const refresh = () => cache.invalidateQueries({ key: ["session", id] });
 
   async function rename(name: string): Promise<void> {
-    await api("PATCH /sessions/:id", { params: { id }, body: { name: name === "" ? null : name } }).catch(failed);
+    await api("PATCH /sessions/:id", { params: { id }, body: { name: name === "" ? null : name } });
     await refresh();
   }
   async function sync(): Promise<void> {
@@ -96,7 +97,7 @@ export function useSessionActions(
       id: "export",
       label: t("session.export"),
       icon: "download",
-      run: () => location.assign(urlOf("GET /sessions/:id/export-redacted", { params: { id } })),
+      run: () => saveFrom(urlOf("GET /sessions/:id/export-redacted", { params: { id } })),
     },
     { id: "replay", label: t("nav.replay"), icon: "play", run: () => router.push({ name: "replay", params: { id } }) },
     { id: "print", label: t("action.print"), icon: "file-text", keys: "mod+p", run: options.print },

@@ -70,14 +70,21 @@ async function get(language: string): Promise<HighlighterCore> {
       engine: createJavaScriptRegexEngine({ forgiving: true }),
     });
   })();
-  const highlighter = await core;
+  // What did not come, because the service was away, is asked for again by the next who wants it.
+  const highlighter = await core.catch((error: unknown) => {
+    core = undefined;
+    throw error;
+  });
   const load = LANGUAGES[language];
   if (!loaded.has(language) && load)
     loaded.set(
       language,
       load().then((module) => highlighter.loadLanguage(module.default)),
     );
-  await loaded.get(language);
+  await loaded.get(language)?.catch((error: unknown) => {
+    loaded.delete(language);
+    throw error;
+  });
   return highlighter;
 }
 
