@@ -256,7 +256,9 @@ describeUi("dashboard: killed at work", () => {
     await done(page);
     expect(await page.evaluate(() => "same" in window)).toBe(true);
     expect(
-      stage.problems().filter((one) => !/ERR_(CONNECTION_REFUSED|EMPTY_RESPONSE)|dynamically imported|status of 4/.test(one)),
+      stage
+        .problems()
+        .filter((one) => !/ERR_(CONNECTION_REFUSED|EMPTY_RESPONSE)|dynamically imported|status of 4/.test(one)),
     ).toEqual([]);
   });
 });
