@@ -1,5 +1,6 @@
 import { createRouter, createWebHistory, type RouteRecordRaw, type Router } from "vue-router";
 import { wordsReady } from "./i18n/words.ts";
+import { watchLeaving } from "./state/query-state.ts";
 import { watchRoutes } from "./state/route-failure.ts";
 
 const home = () => import("./pages/home.vue");
@@ -42,6 +43,7 @@ export function createAppRouter(): Router {
     scrollBehavior: (to, from, saved) => saved ?? (to.path === from.path ? false : { top: 0 }),
   });
   router.beforeResolve(wordsReady);
+  watchLeaving(router);
   watchRoutes(router);
   return router;
 }

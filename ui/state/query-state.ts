@@ -1,6 +1,6 @@
 /** State in the URL: `useQueryState("days", "30")`. Equal to the default means absent from the URL. */
-import { computed, type WritableComputedRef } from "vue";
-import { type LocationQueryRaw, type Router, useRoute, useRouter } from "vue-router";
+import { computed, onScopeDispose, type WritableComputedRef } from "vue";
+import { type LocationQueryRaw, type RouteLocationNormalized, type Router, useRoute, useRouter } from "vue-router";
 
 export interface QueryStateOptions {
   /** Replace the entry instead of adding one: for typing and scrubbing. */
@@ -20,10 +20,32 @@ export function useQueryState(
 ): WritableComputedRef<string> {
   const route = useRoute();
   const router = useRouter();
+  let left = false;
+  onScopeDispose(() => {
+    left = true;
+  }, true);
   return computed({
     get: () => (typeof route.query[name] === "string" ? route.query[name] : fallback),
-    set: (value) => writeQuery(router, { [name]: value === fallback ? undefined : value }, options.replace),
+    set(value) {
+      // What comes late (a timer, an answer) belongs to no screen any more.
+      if (!left) writeQuery(router, { [name]: value === fallback ? undefined : value }, options.replace);
+    },
   });
+}
+
+/** Where the page is going, while the parts of the screen there are on their way. */
+let bound: RouteLocationNormalized | undefined;
+
+/** A screen that is being left writes nothing: its write would call the navigation back. */
+export function watchLeaving(router: Router): void {
+  router.beforeEach((to) => {
+    bound = to;
+  });
+  const arrived = (to: RouteLocationNormalized) => {
+    if (bound === to) bound = undefined;
+  };
+  router.afterEach(arrived);
+  router.onError((_error, to) => arrived(to));
 }
 
 let pending: { values: Record<string, string | undefined>; replace: boolean } | undefined;
@@ -40,8 +62,8 @@ export function writeQuery(router: Router, values: Record<string, string | undef
   queueMicrotask(() => {
     const change = pending;
     pending = undefined;
-    const now = router.currentRoute.value;
-    // Somebody has left the page meanwhile: what was to be written belongs to the old one.
+    const now = bound ?? router.currentRoute.value;
+    // Somebody leaves the page, or has left it: what was to be written belongs to the old one.
     if (!change || now.path !== path) return;
     const query: LocationQueryRaw = { ...now.query };
     for (const [key, value] of Object.entries(change.values)) {
