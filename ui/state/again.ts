@@ -1,14 +1,13 @@
 /** Asks again, every two seconds, for as long as the service does not answer at all. */
-import { onScopeDispose } from "vue";
+import { useTimeoutFn } from "@vueuse/core";
 import { ApiError } from "../client.ts";
 
 const PAUSE_MS = 2_000;
 
 export function useAgain(run: () => unknown): (error: unknown) => void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  onScopeDispose(() => clearTimeout(timer));
+  const { start, stop } = useTimeoutFn(run, PAUSE_MS, { immediate: false });
   return (error) => {
-    clearTimeout(timer);
-    if (error instanceof ApiError && error.status === 0) timer = setTimeout(run, PAUSE_MS);
+    if (error instanceof ApiError && error.status === 0) start();
+    else stop();
   };
 }

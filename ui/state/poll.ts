@@ -9,15 +9,24 @@ export function usePoll<T>(
   const failed = ref(false);
   const stop = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let asked = 0;
+  let told = 0;
   async function now(): Promise<void> {
     clearTimeout(timer);
     if (stop.signal.aborted) return;
+    const mine = ++asked;
     try {
-      data.value = await ask(stop.signal);
+      const answer = await ask(stop.signal);
+      // A later question was answered sooner: this one is of the past.
+      if (mine < told) return;
+      data.value = answer;
       failed.value = false;
     } catch {
+      if (mine < told) return;
       failed.value = true;
     }
+    told = mine;
+    clearTimeout(timer);
     if (!stop.signal.aborted) timer = setTimeout(tick, ms);
   }
   function tick(): void {

@@ -1,5 +1,6 @@
 /** Printing a session: all of its messages are fetched and laid out first, and let go afterwards. */
-import { nextTick, onScopeDispose, ref } from "vue";
+import { useEventListener } from "@vueuse/core";
+import { nextTick, ref } from "vue";
 import type { Pages } from "./pages.ts";
 
 /** Messages printed at most: about 300 pages. */
@@ -9,19 +10,13 @@ export const PRINT_MOST = 2_000;
 export function usePrint(pages: Pages, total: () => number) {
   const printing = ref(false);
   const load = () => pages.ensure(0, Math.min(total(), PRINT_MOST) - 1);
-  const before = () => {
+  useEventListener("beforeprint", () => {
     printing.value = true;
     // Too late for this print; there for the next.
     void load();
-  };
-  const after = () => {
+  });
+  useEventListener("afterprint", () => {
     printing.value = false;
-  };
-  addEventListener("beforeprint", before);
-  addEventListener("afterprint", after);
-  onScopeDispose(() => {
-    removeEventListener("beforeprint", before);
-    removeEventListener("afterprint", after);
   });
   async function print(): Promise<void> {
     await load();

@@ -1,4 +1,5 @@
 /** The repository as it was when a message was written. */
+import { useTimeoutFn } from "@vueuse/core";
 import { computed, onScopeDispose, ref, shallowRef, watch } from "vue";
 import { type Answer, ApiError, api } from "../client.ts";
 
@@ -26,30 +27,30 @@ export function useTimeTravel(
   const fileProblem = shallowRef<ApiError>();
   const loading = ref(false);
   let stop = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
   const trees = new Map<string, Tree>();
 
   const commit = computed(() => state.value?.commit ?? null);
 
+  const later = useTimeoutFn(load, WAIT, { immediate: false });
   watch(
     () => [project(), at(), message().seq] as const,
-    ([id, time]) => {
-      clearTimeout(timer);
+    () => {
       stop.abort();
-      if (id === undefined || time === undefined) return;
-      const { session, seq } = message();
-      timer = setTimeout(() => void load({ project: id, ts: time, session, seq: String(seq) }), WAIT);
+      loading.value = false;
+      later.start();
     },
     { immediate: true },
   );
 
-  async function load(query: { project: string; ts: string; session: string; seq: string }): Promise<void> {
+  async function load(): Promise<void> {
+    const [id, ts] = [project(), at()];
+    if (id === undefined || ts === undefined) return;
     stop = new AbortController();
     const { signal } = stop;
     loading.value = true;
     try {
-      const { project: id } = query;
-      const answer = await api("GET /git/at", { query, signal });
+      const { session, seq } = message();
+      const answer = await api("GET /git/at", { query: { project: id, ts, session, seq: String(seq) }, signal });
       problem.value = undefined;
       const hash = answer.commit?.hash;
       if (hash !== undefined) {
@@ -88,16 +89,8 @@ export function useTimeTravel(
     },
     { immediate: true },
   );
-  onScopeDispose(() => {
-    clearTimeout(timer);
-    stop.abort();
-  });
-  function retry(): void {
-    const [id, ts] = [project(), at()];
-    const { session, seq } = message();
-    if (id !== undefined && ts !== undefined) void load({ project: id, ts, session, seq: String(seq) });
-  }
-  return { state, commit, tree, content, problem, fileProblem, loading, retry };
+  onScopeDispose(() => stop.abort());
+  return { state, commit, tree, content, problem, fileProblem, loading, retry: () => void load() };
 }
 
 export interface CommitMark {

@@ -1,45 +1,43 @@
 /** Keeps the marks of a search up to date while rows come and go. What does it is loaded with the first search. */
-import { onScopeDispose, type Ref, watch } from "vue";
+import { useMutationObserver } from "@vueuse/core";
+import { computed, onScopeDispose, type Ref, shallowRef, watch } from "vue";
 import { useThrottle } from "../state/throttle.ts";
 import type { SessionContext } from "./context.ts";
 
 const EVERY = 120;
 
 export function useFindMarks(session: SessionContext, list: Ref<HTMLElement | undefined>): void {
-  let parts: typeof import("./find-marks.ts") | undefined;
+  const parts = shallowRef<typeof import("./find-marks.ts")>();
   /** The match stepped to, until it is in view. */
   let due: number | null = null;
   const draw = useThrottle(EVERY, () => {
     const wanted = session.find.value.trim();
     const element = list.value;
-    if (!parts || !element || wanted === "") return;
-    const first = parts.mark(element, wanted, element.querySelector("article[aria-current=true]"));
+    if (!parts.value || !element || wanted === "") return;
+    const first = parts.value.mark(element, wanted, element.querySelector("article[aria-current=true]"));
     if (due === null || due !== session.selected.value || !first) return;
     due = null;
-    parts.reveal(first, element);
+    parts.value.reveal(first, element);
   });
-  const observer = new MutationObserver(draw);
+  const isLooking = computed(() => session.find.value.trim() !== "");
   watch(
-    [session.find, list],
-    async ([text, element]) => {
-      observer.disconnect();
-      if (text.trim() === "" || !element) {
-        parts?.unmark();
-        return;
-      }
-      parts ??= await import("./find-marks.ts");
-      observer.observe(element, { childList: true, characterData: true, subtree: true });
-      draw();
+    isLooking,
+    async (looking) => {
+      if (looking) parts.value ??= await import("./find-marks.ts");
+      else parts.value?.unmark();
     },
     { immediate: true },
+  );
+  watch([session.find, list, parts], draw);
+  useMutationObserver(
+    computed(() => (isLooking.value ? list.value : undefined)),
+    draw,
+    { childList: true, characterData: true, subtree: true },
   );
   watch(session.hit, (hit) => {
     due = hit?.seq ?? null;
     draw();
   });
   watch(session.selected, draw, { flush: "post" });
-  onScopeDispose(() => {
-    observer.disconnect();
-    parts?.unmark();
-  });
+  onScopeDispose(() => parts.value?.unmark());
 }

@@ -1,5 +1,6 @@
 /** Everything one session view holds: its columns, bodies, rows, selection, search and live tail. */
 import { useQuery } from "@pinia/colada";
+import { useEventListener } from "@vueuse/core";
 import { computed, onScopeDispose, provide, reactive, ref, shallowRef, triggerRef, watch } from "vue";
 import { useRouter } from "vue-router";
 import { ApiError, api } from "../client.ts";
@@ -94,11 +95,9 @@ export function useSession(id: string, openFile: (path: string) => void) {
   }
   // What going back in the history selects is brought into view too.
   let popped = false;
-  const onPop = () => {
+  useEventListener("popstate", () => {
     popped = true;
-  };
-  addEventListener("popstate", onPop);
-  onScopeDispose(() => removeEventListener("popstate", onPop));
+  });
   watch(selected, (seq) => {
     if (popped && seq !== null) void scroll.value?.(seq, "nearest");
     popped = false;
