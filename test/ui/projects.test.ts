@@ -241,7 +241,8 @@ describeUi("dashboard: one project", () => {
     const top = sessions.filter((one) => one.parentId === null);
     const rows = page.locator("tbody a[data-row]");
     await visit(stage, `/projects/${id}?days=all&tab=sessions`);
-    await page.getByRole("combobox", { name: "Tool" }).selectOption("claude-code");
+    await page.getByRole("combobox", { name: "Tool" }).click();
+    await page.getByRole("option", { name: "Claude Code" }).click();
     await page.waitForURL(/tool=claude-code/);
     expect(await rows.count()).toBe(top.filter((one) => one.tool === "claude-code").length);
     await page.getByRole("checkbox", { name: "Errors only" }).press("Space");

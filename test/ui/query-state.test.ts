@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { createApp, effectScope } from "vue";
 import { createMemoryHistory, createRouter } from "vue-router";
-import { useQueryState, watchLeaving, writeQuery } from "../../ui/state/query-state.ts";
+import { useQueryState, useWriteQuery, watchLeaving } from "../../ui/state/query-state.ts";
 
 const Empty = { render: () => null };
 
@@ -25,7 +25,7 @@ async function stand(path: string) {
   const app = createApp(Empty).use(router);
   const turn = () => new Promise(setImmediate);
   const written = async (values: Record<string, string>) => {
-    writeQuery(router, values, true);
+    app.runWithContext(useWriteQuery)(values, true);
     await turn();
   };
   return { router, app, arrive: () => arrive(Empty), written, turn };

@@ -57,7 +57,7 @@ describeUi("dashboard: search", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/search?q=tide");
-    await page.getByLabel("Order").selectOption("recent");
+    await page.getByRole("radio", { name: "Newest" }).check();
     await page.waitForURL(/sort=recent/);
     await page.getByLabel("From").fill("2020-01-01");
     await page.waitForURL(/from=2020-01-01/);
@@ -67,7 +67,7 @@ describeUi("dashboard: search", () => {
     const titles = await page.locator("a[data-result]").allInnerTexts();
     await page.reload();
     await settled(page);
-    expect(await page.getByLabel("Order").inputValue()).toBe("recent");
+    expect(await page.getByRole("radio", { name: "Newest" }).isChecked()).toBe(true);
     expect(await page.getByLabel("Errors only").isChecked()).toBe(true);
     expect(await page.locator("a[data-result]").allInnerTexts()).toEqual(titles);
     expect(stage.problems()).toEqual([]);
@@ -77,7 +77,7 @@ describeUi("dashboard: search", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/search?q=path:README.md+kind:tool_use");
-    expect(await page.getByLabel("Order").inputValue()).toBe("relevance");
+    expect(await page.getByRole("radio", { name: "Best match" }).isChecked()).toBe(true);
     const line = page.locator("main ol li li").first();
     await line.waitFor();
     expect(await line.innerText()).toMatch(/\b\w+ \S*README\.md/);

@@ -25,7 +25,8 @@ export const LANGUAGES: Record<Language, string> = { en: "English", "zh-CN": "ç®
 /** The language shown: the chosen one, else the browser's when we have it. */
 export const language = computed<Language>(() => settings.language ?? preferred());
 
-function preferred(): Language {
+/** Of ours, the one the browser asks for. */
+export function preferred(): Language {
   for (const tag of navigator.languages) {
     if (tag.startsWith("zh")) return "zh-CN";
     if (tag.startsWith("ja")) return "ja";
@@ -35,8 +36,12 @@ function preferred(): Language {
 }
 
 /** Loads the words of the language and tells the page. */
-export async function loadLanguage(tag: Language = language.value): Promise<void> {
-  words.value = tag === "en" ? english : (await loaders[tag]()).words;
+export async function loadLanguage(): Promise<void> {
+  const tag = language.value;
+  const wanted = tag === "en" ? english : (await loaders[tag]()).words;
+  // Another was chosen meanwhile.
+  if (tag !== language.value) return;
+  words.value = wanted;
   document.documentElement.lang = tag;
 }
 

@@ -4,6 +4,7 @@ import type { FollowFrame, ImportReport, SessionOutcome } from "../../plugins/in
 import { ApiError, api, type BodyOf, request } from "../client.ts";
 import { readFrames } from "./import-frames.ts";
 import { useService } from "./service.ts";
+import { readStored, writeStored } from "./settings.ts";
 
 export type { SessionOutcome };
 
@@ -22,7 +23,9 @@ const progress = shallowRef<Progress>();
 const report = shallowRef<ImportReport>();
 const problem = shallowRef<ApiError>();
 const cancelling = ref(false);
-const asked = shallowRef<Asked | undefined>(load<Asked>("sessarc:import-asked"));
+const asked = shallowRef<Asked | undefined>(
+  readStored<Asked | undefined>("sessarc:import-asked", undefined, "sessionStorage"),
+);
 /** Frames come faster than anybody can read: the page is told ten times a second. */
 const reading = new Set<string>();
 const outcomes = new Map<string, SessionOutcome>();
@@ -30,11 +33,6 @@ const told = ref(0);
 let telling = false;
 let busy = false;
 const DONE = "sessarc:last-import";
-
-function load<T>(key: string): T | undefined {
-  const text = sessionStorage.getItem(key);
-  return text === null ? undefined : (JSON.parse(text) as T);
-}
 
 function tell(): void {
   if (telling) return;
@@ -55,7 +53,7 @@ function take(frame: Frame): void {
   else if (frame.type === "done") {
     const { type: _, ...rest } = frame;
     report.value = rest;
-    sessionStorage.setItem(DONE, JSON.stringify(rest));
+    writeStored(DONE, rest, "sessionStorage");
   } else if (frame.type !== "idle") {
     if (frame.type === "session") settle(frame);
     else if (frame.type === "reading") for (const id of frame.ids) reading.add(id);
@@ -87,7 +85,7 @@ async function start(body: BodyOf<"POST /import">, estimate: number | null = nul
   begin();
   report.value = undefined;
   asked.value = { body, estimate };
-  sessionStorage.setItem("sessarc:import-asked", JSON.stringify(asked.value));
+  writeStored("sessarc:import-asked", asked.value, "sessionStorage");
   progress.value = {
     type: "progress",
     done: 0,
@@ -130,7 +128,7 @@ async function attach(): Promise<boolean> {
   } finally {
     if (ran) end();
   }
-  report.value ??= load<ImportReport>(DONE);
+  report.value ??= readStored<ImportReport | undefined>(DONE, undefined, "sessionStorage");
   return ran;
 }
 

@@ -34,10 +34,6 @@ export interface PaletteRow {
 function linkActions(row: PaletteRow, more: Omit<PaletteRow, "section">[] = []): PaletteRow[] {
   const { href = "" } = row;
   const section = t("palette.rowActions", { name: row.label });
-  const copy = async () => {
-    await copyLink(href);
-    toast(t("action.copied"));
-  };
   return [
     { id: `${row.id}:open`, section, label: t("action.open"), icon: row.icon, keys: "Enter", href },
     {
@@ -48,7 +44,7 @@ function linkActions(row: PaletteRow, more: Omit<PaletteRow, "section">[] = []):
       keys: "mod+Enter",
       run: () => window.open(href, "_blank", "noopener"),
     },
-    { id: `${row.id}:link`, section, label: t("action.copyLink"), icon: "link", run: copy },
+    { id: `${row.id}:link`, section, label: t("action.copyLink"), icon: "link", run: () => copyLink(href) },
     ...more.map((one) => ({ ...one, section })),
   ];
 }

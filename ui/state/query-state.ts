@@ -19,18 +19,23 @@ export function useQueryState(
   options: QueryStateOptions = {},
 ): WritableComputedRef<string> {
   const route = useRoute();
+  const write = useWriteQuery();
+  return computed({
+    get: () => (typeof route.query[name] === "string" ? route.query[name] : fallback),
+    set: (value) => write({ [name]: value === fallback ? undefined : value }, options.replace),
+  });
+}
+
+/** Writes several values at once, for as long as the screen stands: what comes late (a timer, an answer) belongs to none. */
+export function useWriteQuery(): (values: Record<string, string | undefined>, replace?: boolean) => void {
   const router = useRouter();
   let left = false;
   onScopeDispose(() => {
     left = true;
   }, true);
-  return computed({
-    get: () => (typeof route.query[name] === "string" ? route.query[name] : fallback),
-    set(value) {
-      // What comes late (a timer, an answer) belongs to no screen any more.
-      if (!left) writeQuery(router, { [name]: value === fallback ? undefined : value }, options.replace);
-    },
-  });
+  return (values, replace) => {
+    if (!left) writeQuery(router, values, replace);
+  };
 }
 
 /** Where the page is going, while the parts of the screen there are on their way. */
@@ -51,7 +56,7 @@ export function watchLeaving(router: Router): void {
 let pending: { values: Record<string, string | undefined>; replace: boolean } | undefined;
 
 /** Changes of one turn become one entry of the history. */
-export function writeQuery(router: Router, values: Record<string, string | undefined>, replace = false): void {
+function writeQuery(router: Router, values: Record<string, string | undefined>, replace = false): void {
   if (pending) {
     Object.assign(pending.values, values);
     pending.replace &&= replace;

@@ -1,17 +1,16 @@
 /** The range of days a screen shows, in the URL: `?days=30`, or `?from=2026-11-03&to=2026-11-05` after a zoom. */
 import { computed } from "vue";
-import { useRouter } from "vue-router";
 import { dayOf, dayStart, daysLabel } from "../format.ts";
 import { t } from "../i18n/index.ts";
 import { useKeys } from "./keys.ts";
-import { useQueryState, writeQuery } from "./query-state.ts";
+import { useQueryState, useWriteQuery } from "./query-state.ts";
 
 export const RANGES = ["7", "30", "90", "all"] as const;
 export type Days = (typeof RANGES)[number];
 
 /** `forget`: what else of the URL means nothing in another range. */
 export function useRange(forget: readonly string[] = []) {
-  const router = useRouter();
+  const write = useWriteQuery();
   const days = useQueryState<Days>("days", "30");
   const from = useQueryState("from", "");
   const to = useQueryState("to", "");
@@ -19,7 +18,7 @@ export function useRange(forget: readonly string[] = []) {
   const number = computed(() => (days.value === "all" ? undefined : Number(days.value)));
   const forgotten = () => Object.fromEntries(forget.map((name) => [name, undefined]));
   const set = (next: Days) =>
-    writeQuery(router, { days: next === "30" ? undefined : next, from: undefined, to: undefined, ...forgotten() });
+    write({ days: next === "30" ? undefined : next, from: undefined, to: undefined, ...forgotten() });
   function cycle(): void {
     if (zoomed.value) set(days.value);
     else set(RANGES[(RANGES.indexOf(days.value) + 1) % RANGES.length] ?? "30");
@@ -51,7 +50,7 @@ export function useRange(forget: readonly string[] = []) {
           : t("range.days", { n: number.value }),
     ),
     set,
-    zoom: (first: string, last: string) => writeQuery(router, { from: first, to: last, ...forgotten() }),
+    zoom: (first: string, last: string) => write({ from: first, to: last, ...forgotten() }),
     reset: () => set(days.value),
   };
 }

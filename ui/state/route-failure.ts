@@ -2,6 +2,7 @@
 import { shallowRef, watch } from "vue";
 import type { RouteLocationNormalized, Router } from "vue-router";
 import { useService } from "./service.ts";
+import { readStored, writeStored } from "./settings.ts";
 
 export const routeFailure = shallowRef<{ to: string; isLost: boolean }>();
 
@@ -22,8 +23,8 @@ export function watchRoutes(router: Router): void {
     if (!isChunk(error)) return;
     const isLost = !(await answers());
     // A chunk of an older build is gone after an update: the page is loaded anew, once, and only from a service that is there.
-    if (!isLost && sessionStorage.getItem(RELOADED) !== to.fullPath) {
-      sessionStorage.setItem(RELOADED, to.fullPath);
+    if (!isLost && readStored(RELOADED, "", "sessionStorage") !== to.fullPath) {
+      writeStored(RELOADED, to.fullPath, "sessionStorage");
       location.assign(to.fullPath);
       return;
     }
@@ -36,7 +37,7 @@ export function watchRoutes(router: Router): void {
   router.onError((error: unknown, to) => void failed(error, to));
   router.afterEach((_to, _from, failure) => {
     if (failure) return;
-    sessionStorage.removeItem(RELOADED);
+    writeStored(RELOADED, undefined, "sessionStorage");
     routeFailure.value = undefined;
   });
   watch(service.lost, (isLost) => {

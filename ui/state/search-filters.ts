@@ -1,9 +1,8 @@
 /** What is searched for, by what filters and in which order: all of it in the address. */
 import { computed } from "vue";
-import { useRouter } from "vue-router";
 import type { QueryOf } from "../client.ts";
 import { dayStart } from "../format.ts";
-import { useQueryState, writeQuery } from "./query-state.ts";
+import { useQueryState, useWriteQuery } from "./query-state.ts";
 
 export const FACETS = ["tool", "project", "kind", "from", "to", "errors"] as const;
 export type Facet = (typeof FACETS)[number];
@@ -28,7 +27,7 @@ export const useFacets = () => ({
 });
 
 export function useSearchFilters() {
-  const router = useRouter();
+  const write = useWriteQuery();
   const facets = useFacets();
   const q = useQueryState("q", "", { replace: true });
   const sort = useQueryState<"recent" | "relevance">("sort", "relevance");
@@ -50,6 +49,6 @@ export function useSearchFilters() {
     sort,
     query,
     active: computed(() => FACETS.filter((name) => facets[name].value !== "")),
-    clear: (names: readonly Facet[]) => writeQuery(router, Object.fromEntries(names.map((name) => [name, undefined]))),
+    clear: (names: readonly Facet[]) => write(Object.fromEntries(names.map((name) => [name, undefined]))),
   };
 }

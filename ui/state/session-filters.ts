@@ -1,9 +1,8 @@
 /** Filters and order of the list of sessions, in the address, and how the service is asked for them. */
 import { computed } from "vue";
-import { useRouter } from "vue-router";
 import type { Sort } from "../components/sessions/columns.ts";
 import { dayStart } from "../format.ts";
-import { useQueryState, writeQuery } from "./query-state.ts";
+import { useQueryState, useWriteQuery } from "./query-state.ts";
 import type { SessionQuery } from "./session-list.ts";
 
 const NAMES = ["q", "tool", "project", "model", "kind", "errors", "from", "to"] as const;
@@ -11,7 +10,7 @@ const KINDS = ["main", "subagent", "fork"] as const;
 
 /** `spellings`: of a model's name, as the logs spell it. */
 export function useSessionFilters(spellings: (model: string) => readonly string[]) {
-  const router = useRouter();
+  const write = useWriteQuery();
   const q = useQueryState("q", "", { replace: true });
   const [tool, project, model, kind, errors, from, to] = [
     useQueryState("tool", ""),
@@ -47,11 +46,11 @@ export function useSessionFilters(spellings: (model: string) => readonly string[
     filtered: computed(() => NAMES.some((name) => all[name].value !== "")),
     /** The one day shown; empty for a longer range. */
     day: computed(() => (from.value === to.value ? from.value : "")),
-    clear: () => writeQuery(router, Object.fromEntries(NAMES.map((name) => [name, undefined]))),
+    clear: () => write(Object.fromEntries(NAMES.map((name) => [name, undefined]))),
     /** Shows one day, or all again. */
     only(day: string): void {
       const same = day === from.value && day === to.value;
-      writeQuery(router, { from: same ? undefined : day, to: same ? undefined : day });
+      write({ from: same ? undefined : day, to: same ? undefined : day });
     },
   };
 }

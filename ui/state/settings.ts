@@ -57,20 +57,24 @@ export function nextTheme(): void {
   settings.theme = isDark() ? "light" : "dark";
 }
 
-/** Reads JSON of localStorage; anything unreadable is the fallback. */
-export function readStored<T>(key: string, fallback: T): T {
+/** Of this browser, or of this tab. */
+type Store = "localStorage" | "sessionStorage";
+
+/** Reads JSON of a store; anything unreadable is the fallback. */
+export function readStored<T>(key: string, fallback: T, store: Store = "localStorage"): T {
   try {
-    const text = localStorage.getItem(key);
+    const text = window[store].getItem(key);
     return text === null ? fallback : (JSON.parse(text) as T);
   } catch {
     return fallback;
   }
 }
 
-/** Storage may be full or switched off: then the choice lasts as long as the page. */
-export function writeStored(key: string, value: unknown): void {
+/** Storage may be full or switched off: then the choice lasts as long as the page. `undefined` takes it away. */
+export function writeStored(key: string, value: unknown, store: Store = "localStorage"): void {
   try {
-    localStorage.setItem(key, JSON.stringify(value));
+    if (value === undefined) window[store].removeItem(key);
+    else window[store].setItem(key, JSON.stringify(value));
   } catch {
     return;
   }

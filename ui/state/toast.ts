@@ -9,16 +9,40 @@ export interface Toast {
 }
 export const toasts = reactive<Toast[]>([]);
 let next = 0;
+const timers = new Map<number, ReturnType<typeof setTimeout>>();
+let held = false;
 
 export function toast(text: string, options: { action?: Toast["action"]; bad?: boolean } = {}): void {
   const id = ++next;
   toasts.push({ id, text, bad: options.bad ?? false, ...(options.action && { action: options.action }) });
-  setTimeout(() => dismiss(id), options.bad || options.action ? 10_000 : 4_000);
+  if (!held) letGo();
+}
+
+/** Each that has no time yet gets its own. */
+function letGo(): void {
+  for (const { id, bad, action } of toasts)
+    if (!timers.has(id))
+      timers.set(
+        id,
+        setTimeout(() => dismiss(id), bad || action ? 10_000 : 4_000),
+      );
+}
+
+/** Under the pointer or the focus nothing goes away; afterwards each has its whole time again. */
+export function hold(on: boolean): void {
+  held = on;
+  for (const timer of timers.values()) clearTimeout(timer);
+  timers.clear();
+  if (!on) letGo();
 }
 
 export function dismiss(id: number): void {
   const at = toasts.findIndex((one) => one.id === id);
   if (at >= 0) toasts.splice(at, 1);
+  clearTimeout(timers.get(id));
+  timers.delete(id);
+  // What goes away under the pointer is never left by it.
+  if (held) hold(false);
 }
 
 /** Tells what went wrong with an act of the user. */

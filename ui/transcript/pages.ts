@@ -28,6 +28,8 @@ export function createPages(id: string, total: () => number): Pages {
   const running = new Map<number, Promise<void>>();
   const error = shallowRef<unknown>();
   const used: number[] = [];
+  /** Of what the session was: an answer of before a cut or a new import says nothing of what stands there now. */
+  let age = 0;
 
   function touch(page: number): void {
     const at = used.indexOf(page);
@@ -41,11 +43,13 @@ export function createPages(id: string, total: () => number): Pages {
 
   async function load(page: number): Promise<void> {
     const first = page * PAGE;
+    const asked = age;
     try {
       const answer = await api("GET /sessions/:id/messages", {
         params: { id },
         query: { after: first === 0 ? undefined : first - 1, limit: PAGE, cut: CUT },
       });
+      if (asked !== age) return await load(page);
       const slots: (Message | undefined)[] = [...(pages.get(page) ?? [])];
       for (const message of answer.messages) if (message.seq < first + PAGE) slots[message.seq - first] = message;
       pages.set(page, slots);
@@ -100,11 +104,15 @@ export function createPages(id: string, total: () => number): Pages {
       return message;
     },
     cut(from) {
+      age++;
       for (const [page, slots] of [...pages]) {
         if (page * PAGE >= from) pages.delete(page);
         else if ((page + 1) * PAGE > from) pages.set(page, slots.slice(0, from - page * PAGE));
       }
     },
-    clear: () => pages.clear(),
+    clear() {
+      age++;
+      pages.clear();
+    },
   };
 }

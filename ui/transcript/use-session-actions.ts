@@ -53,13 +53,9 @@ export function useSessionActions(
     toast(t("session.deleted"));
     void router.push({ name: "project", params: { id: detail.value?.project.id ?? "" } });
   }
-  async function copy(): Promise<void> {
-    await copyLink();
-    toast(t("action.copied"));
-  }
 
   const actions = computed((): (MenuItem & { id: string })[] => [
-    { id: "copy", label: t("action.copyLink"), icon: "link", run: copy },
+    { id: "copy", label: t("action.copyLink"), icon: "link", run: () => copyLink() },
     ...(detail.value?.resume
       ? [
           {

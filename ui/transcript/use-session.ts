@@ -7,7 +7,7 @@ import { ApiError, api } from "../client.ts";
 import { KINDS, type Kind } from "../components/base/tools.ts";
 import { useLive } from "../live.ts";
 import { usePoll } from "../state/poll.ts";
-import { useQueryState, writeQuery } from "../state/query-state.ts";
+import { useQueryState, useWriteQuery } from "../state/query-state.ts";
 import { useThrottle } from "../state/throttle.ts";
 import type { Message, Session } from "../wire.ts";
 import { type Causality, toCausality } from "./causality.ts";
@@ -24,6 +24,7 @@ const FIGURES = 5_000;
 
 export function useSession(id: string, openFile: (path: string) => void) {
   const router = useRouter();
+  const write = useWriteQuery();
   const query = useQuery({
     key: ["session", id],
     query: ({ signal }) => api("GET /sessions/:id", { params: { id }, signal }),
@@ -35,13 +36,20 @@ export function useSession(id: string, openFile: (path: string) => void) {
   const stop = new AbortController();
   onScopeDispose(() => stop.abort());
 
+  let asked = 0;
+  let told = 0;
   async function load(): Promise<void> {
+    const mine = ++asked;
     try {
       error.value = undefined;
       const outline = await api("GET /sessions/:id/outline", { params: { id }, signal: stop.signal });
+      // A later question was answered sooner.
+      if (mine < told) return;
       transcript.value = toTranscript(outline);
     } catch (failure) {
-      if (!stop.signal.aborted) error.value = failure;
+      if (!stop.signal.aborted && mine === asked) error.value = failure;
+    } finally {
+      told = Math.max(told, mine);
     }
   }
   void load();
@@ -89,7 +97,7 @@ export function useSession(id: string, openFile: (path: string) => void) {
   const selected = computed(() => (/^\d+$/.test(m.value) ? Number(m.value) : null));
   const scroll = ref<(seq: number, align?: "center" | "nearest") => Promise<void>>();
   function select(seq: number, options: { scroll?: boolean; replace?: boolean } = {}): void {
-    writeQuery(router, { m: String(seq) }, options.replace ?? options.scroll === false);
+    write({ m: String(seq) }, options.replace ?? options.scroll === false);
     popped = false;
     if (options.scroll !== false) void scroll.value?.(seq);
   }
@@ -156,8 +164,8 @@ export function useSession(id: string, openFile: (path: string) => void) {
     const model = transcript.value;
     if (!model) return;
     let added = 0;
-    // A gap (the archive was made anew meanwhile): the columns are asked for again.
-    if (messages.some((message) => message.seq > model.total + messages.length)) void load();
+    // A gap (the archive was made anew meanwhile): the columns are asked for again, once.
+    if (asked === told && messages.some((message) => message.seq > model.total + messages.length)) void load();
     for (const message of messages) {
       const whole = { ...message, id: message.id ?? null, at: message.at ?? null } as Message;
       if (!addMessage(model, whole, (call) => callOf(call))) continue;

@@ -1,0 +1,37 @@
+/** Notices, without a browser: how long each stays. */
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { dismiss, hold, toast, toasts } from "../../ui/state/toast.ts";
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => {
+  vi.runAllTimers();
+  vi.useRealTimers();
+});
+const texts = () => toasts.map((one) => one.text);
+
+it("a notice stays while the pointer or the focus is on it, and has its whole time again afterwards", () => {
+  toast("Copied");
+  toast("Deleted", { action: { label: "Undo", run() {} } });
+  vi.advanceTimersByTime(3_000);
+  hold(true);
+  vi.advanceTimersByTime(60_000);
+  toast("Saved");
+  vi.advanceTimersByTime(60_000);
+  expect(texts()).toEqual(["Copied", "Deleted", "Saved"]);
+  hold(false);
+  vi.advanceTimersByTime(3_900);
+  expect(texts()).toEqual(["Copied", "Deleted", "Saved"]);
+  vi.advanceTimersByTime(200);
+  expect(texts()).toEqual(["Deleted"]);
+  vi.advanceTimersByTime(6_000);
+  expect(texts()).toEqual([]);
+});
+
+it("one that is dismissed under the pointer does not hold the others for ever", () => {
+  toast("Deleted");
+  toast("Copied");
+  hold(true);
+  dismiss(toasts[0]?.id ?? -1);
+  vi.advanceTimersByTime(4_100);
+  expect(texts()).toEqual([]);
+});
