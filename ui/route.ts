@@ -1,6 +1,6 @@
 import { createRouter, createWebHistory, type RouteRecordRaw, type Router } from "vue-router";
 import { wordsReady } from "./i18n/words.ts";
-import { watchLeaving } from "./state/query-state.ts";
+import { watchLeaving } from "./state/leaving.ts";
 import { watchRoutes } from "./state/route-failure.ts";
 
 const home = () => import("./pages/home.vue");

@@ -2,7 +2,8 @@
 import { expect, it } from "vitest";
 import { createApp, effectScope } from "vue";
 import { createMemoryHistory, createRouter } from "vue-router";
-import { useQueryState, useWriteQuery, watchLeaving } from "../../ui/state/query-state.ts";
+import { watchLeaving } from "../../ui/state/leaving.ts";
+import { useQueryState, useWriteQuery } from "../../ui/state/query-state.ts";
 
 const Empty = { render: () => null };
 

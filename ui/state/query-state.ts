@@ -1,6 +1,7 @@
 /** State in the URL: `useQueryState("days", "30")`. Equal to the default means absent from the URL. */
 import { computed, onScopeDispose, type WritableComputedRef } from "vue";
-import { type LocationQueryRaw, type RouteLocationNormalized, type Router, useRoute, useRouter } from "vue-router";
+import { type LocationQueryRaw, type Router, useRoute, useRouter } from "vue-router";
+import { boundFor } from "./leaving.ts";
 
 export interface QueryStateOptions {
   /** Replace the entry instead of adding one: for typing and scrubbing. */
@@ -38,21 +39,6 @@ export function useWriteQuery(): (values: Record<string, string | undefined>, re
   };
 }
 
-/** Where the page is going, while the parts of the screen there are on their way. */
-let bound: RouteLocationNormalized | undefined;
-
-/** A screen that is being left writes nothing: its write would call the navigation back. */
-export function watchLeaving(router: Router): void {
-  router.beforeEach((to) => {
-    bound = to;
-  });
-  const arrived = (to: RouteLocationNormalized) => {
-    if (bound === to) bound = undefined;
-  };
-  router.afterEach(arrived);
-  router.onError((_error, to) => arrived(to));
-}
-
 let pending: { values: Record<string, string | undefined>; replace: boolean } | undefined;
 
 /** Changes of one turn become one entry of the history. */
@@ -67,7 +53,7 @@ function writeQuery(router: Router, values: Record<string, string | undefined>, 
   queueMicrotask(() => {
     const change = pending;
     pending = undefined;
-    const now = bound ?? router.currentRoute.value;
+    const now = boundFor() ?? router.currentRoute.value;
     // Somebody leaves the page, or has left it: what was to be written belongs to the old one.
     if (!change || now.path !== path) return;
     const query: LocationQueryRaw = { ...now.query };
