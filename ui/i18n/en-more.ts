@@ -217,7 +217,6 @@ export const more = {
   "settings.adapterOf": "reads {tool}",
   "settings.version": "Version",
   "settings.uptime": "Running for",
-  "settings.adapter": "adapter",
   "settings.license": "Licence",
   "settings.licenses": "Licences of the packages inside",
   "settings.api": "HTTP interface",

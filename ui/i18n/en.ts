@@ -154,7 +154,6 @@ export const en = {
   "sync.hint": "Import what changed",
   "notFound.title": "Nothing here",
   "notFound.text": "This address leads nowhere. Search instead:",
-  "notFound.home": "Go to Home",
   "keys.palette": "Commands",
   "keys.search": "Search",
   "keys.help": "Keys",

@@ -216,7 +216,6 @@ export const more: Record<keyof typeof en, string> = {
   "settings.adapterOf": "{tool} を読み取り",
   "settings.version": "バージョン",
   "settings.uptime": "起動からの時間",
-  "settings.adapter": "アダプター",
   "settings.license": "ライセンス",
   "settings.licenses": "使用パッケージのライセンス",
   "settings.api": "HTTP インターフェース",

@@ -155,7 +155,6 @@ const shell: Record<keyof typeof en, string> = {
   "sync.hint": "変更分を取り込む",
   "notFound.title": "ここには何もありません",
   "notFound.text": "このアドレスには何もありません。検索してください:",
-  "notFound.home": "ホームへ",
   "keys.palette": "コマンド",
   "keys.search": "検索",
   "keys.help": "ショートカットキー",

@@ -211,7 +211,6 @@ export const more: Record<keyof typeof en, string> = {
   "settings.adapterOf": "读取 {tool}",
   "settings.version": "版本",
   "settings.uptime": "已运行",
-  "settings.adapter": "适配器",
   "settings.license": "许可证",
   "settings.licenses": "所含软件包的许可证",
   "settings.api": "HTTP 接口",

@@ -151,7 +151,6 @@ const shell: Record<keyof typeof en, string> = {
   "sync.hint": "导入有变化的内容",
   "notFound.title": "这里什么也没有",
   "notFound.text": "这个地址没有内容。可以搜索：",
-  "notFound.home": "回到首页",
   "keys.palette": "命令",
   "keys.search": "搜索",
   "keys.help": "快捷键",
