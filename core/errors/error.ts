@@ -1,7 +1,9 @@
 /** Errors with a code, a sentence and a remedy; one class, one wire shape. */
-import { CORE_ERRORS, type ErrorParams, type ErrorSpec } from "./codes.ts";
+import { CORE_ERRORS, type ErrorSpec } from "./codes.ts";
+import type { ErrorParams } from "./params.ts";
 
-export type { ErrorCatalogue, ErrorParams, ErrorSpec, Nothing } from "./codes.ts";
+export type { ErrorCatalogue, ErrorSpec } from "./codes.ts";
+export type { ErrorParams, Nothing } from "./params.ts";
 
 export type ErrorCode = keyof ErrorParams & string;
 

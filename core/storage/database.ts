@@ -2,29 +2,19 @@
  * The catalogue: SQLite in memory (`image.ts`), every batch in a journal before it is acknowledged (`journal.ts`), a snapshot now and
  * then (`snapshot.ts`). One process owns the directory; it holds the lock.
  */
-import { closeSync } from "node:fs";
 import * as disk from "node:fs/promises";
 import { join } from "node:path";
 import { SessarcError } from "../errors/error.ts";
-import { type DiskCalls, writeFileAtomic } from "../utils/atomic.ts";
+import { messageOf } from "../utils/async.ts";
+import type { DiskCalls } from "../utils/atomic.ts";
 import { makeFolder } from "../utils/make-folder.ts";
 import { checkParams, type Image } from "./image.ts";
 import { createJournal, type Journal } from "./journal.ts";
 import { encodeBatch, encodeGroup } from "./journal-format.ts";
 import { createOwnership } from "./ownership.ts";
-import type { Frozen } from "./paged-file.ts";
 import { createQueue } from "./queue.ts";
-import {
-  type Blocks,
-  dropBefore,
-  JOURNAL_FILE,
-  keepBefore,
-  keepTorn,
-  type Recovered,
-  recover,
-  SNAPSHOT_FILE,
-} from "./recover.ts";
-import { openSource, writeSnapshot as writeSnapshotFile } from "./snapshot.ts";
+import { type Blocks, dropBefore, JOURNAL_FILE, keepTorn, type Recovered, recover } from "./recover.ts";
+import { type Moment, replaceSnapshot } from "./replace.ts";
 import { toStorageError } from "./storage-error.ts";
 import type { Database, SqlValue, Statement } from "./types.ts";
 
@@ -47,8 +37,6 @@ export interface DatabaseOptions {
 }
 
 const JOURNAL_LIMIT = 8 * 2 ** 20;
-
-type Written = Awaited<ReturnType<typeof writeSnapshotFile>>;
 
 /** A batch that is in the image and not yet on disk. */
 interface Pending {
@@ -240,40 +228,16 @@ export function openDatabase(options: DatabaseOptions): Database {
     const started = performance.now();
     const moment = await freeze();
     if (!moment) return;
-    const { frozen, batch, from } = moment;
-    const path = join(dir, SNAPSHOT_FILE);
-    try {
-      await ownership.prove();
-      let written: Written | undefined;
-      await writeFileAtomic(
-        path,
-        async (file) => {
-          written = await writeSnapshotFile(file, frozen, batch, options.blocks?.from);
-        },
-        { calls },
-      );
-      if (!written) throw new Error("the snapshot was not written");
-      const { checksum, bytes } = written;
-      await queue(async () => {
-        await ownership.prove();
-        await keepBefore(dir);
-        await journal.restart({ base: batch, checksum }, from);
-      });
-      snapshot = { batch, checksum, bytes, sliced: true };
-      const open = written.sums && openSource(path);
-      if (open?.head.checksum === checksum) frozen.adopt(open.source);
-      else if (open) closeSync(open.source.fd);
-      nextTry = 0;
-      options.onFlushed?.({ bytes, ms: performance.now() - started });
-    } catch (error) {
-      throw toStorageError(error, path);
-    } finally {
-      frozen.release();
-    }
+    snapshot = await replaceSnapshot(
+      { dir, calls, blocks: options.blocks, journal, queue, prove: ownership.prove },
+      moment,
+    );
+    nextTry = 0;
+    options.onFlushed?.({ bytes: snapshot.bytes, ms: performance.now() - started });
   }
 
   /** The image as of its last batch, once that is on disk, and where the journal stood then. */
-  async function freeze(): Promise<{ frozen: Frozen; batch: number; from: number } | undefined> {
+  async function freeze(): Promise<Moment | undefined> {
     await opened;
     while (pause) await pause;
     let resume = () => {};
@@ -333,5 +297,3 @@ export function openDatabase(options: DatabaseOptions): Database {
 const fail = (path: string) => (error: unknown) => {
   throw toStorageError(error, path);
 };
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
