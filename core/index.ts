@@ -29,7 +29,7 @@ export type { SettingsAnswer } from "./kernel/settings.ts";
 export { type Client, type ClientOptions, createClient, UnreachableError } from "./serve/client.ts";
 export { closeOnSignals, type Served, type ServeOptions, serve } from "./serve/serve.ts";
 export { type AnsweredCall, answeredCalls } from "./storage/answered-calls.ts";
-export { Chunk, decodeChunk, type LazyEvent } from "./storage/chunk.ts";
+export { Chunk, decodeChunk, type LazyEvent, outlineChunk } from "./storage/chunk.ts";
 export { buildSqlite } from "./storage/sqlite-build.ts";
 export type { ChunkEntry, PartIndex, TranscriptPart, Transcripts } from "./storage/transcript-types.ts";
 export { createTranscripts, type TranscriptOptions } from "./storage/transcripts.ts";

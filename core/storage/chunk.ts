@@ -10,6 +10,12 @@ export function decodeChunk(bytes: Buffer): Chunk {
   return new Chunk(bytes.toString("utf8", 4, split), bytes.toString("utf8", split));
 }
 
+/** The same in two: its text as bytes, and all else (a chunk whose `text` is empty) when asked for. */
+export function outlineChunk(bytes: Buffer): { text: Buffer; outline(): Chunk } {
+  const split = 4 + bytes.readUInt32LE(0);
+  return { text: bytes.subarray(split), outline: () => new Chunk(bytes.toString("utf8", 4, split), "") };
+}
+
 /** Where one message's text and tool input stand in a chunk's text. */
 export interface Span {
   text: number;

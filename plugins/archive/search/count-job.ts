@@ -2,6 +2,7 @@
 import { createTranscripts, decodeChunk } from "sessarc";
 import { isDamage } from "../catalogue/damage.ts";
 import { type Candidate, counts } from "./candidate.ts";
+import { countInBytes, toByteQuery } from "./count-bytes.ts";
 import { compile, matchChunk } from "./match.ts";
 import type { Query } from "./query.ts";
 
@@ -28,12 +29,18 @@ export interface Counted {
 export async function countSessions({ dir, query, work }: CountJob): Promise<Counted[]> {
   const transcripts = createTranscripts({ dir });
   const compiled = compile(query);
+  const byBytes = toByteQuery(query);
   const answer: Counted[] = [];
   for (const { id, candidates } of work) {
     const counted: Counted = { messages: 0, damaged: false };
     for (const one of candidates) {
       try {
-        const chunk = decodeChunk(await transcripts.chunkBytes(id, one.part, one.chunk));
+        const bytes = await transcripts.chunkBytes(id, one.part, one.chunk);
+        if (byBytes) {
+          counted.messages += countInBytes(bytes, byBytes, (seq) => counts(one.earlier, seq));
+          continue;
+        }
+        const chunk = decodeChunk(bytes);
         matchChunk(chunk, compiled, (index) => {
           if (counts(one.earlier, chunk.firstSeq + index)) counted.messages++;
           return false;

@@ -154,7 +154,8 @@ function fieldOf(chunk: Chunk, index: number, word: RegExp): { field: Match["fie
   return inInput ? { field: "tool_input", at: inInput.index } : undefined;
 }
 
-function passes(chunk: Chunk, index: number, query: Query): boolean {
+/** Whether the filters of messages let it through; only those of paths read the chunk's text. */
+export function passes(chunk: Chunk, index: number, query: Query): boolean {
   const kind = chunk.kind(index);
   if (!query.kind.every((kinds) => kinds.includes(kind))) return false;
   if (query.notKind.includes(kind)) return false;
