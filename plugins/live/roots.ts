@@ -21,7 +21,8 @@ export interface Roots {
 
 type Stop = () => void | Promise<void>;
 
-export function createRoots(kernel: Kernel, onPaths: (paths: string[]) => void): Roots {
+/** `onPaths`: told what may have changed, `told` where an event said so. */
+export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boolean) => void): Roots {
   const watched = new Map<string, { stop: Stop; mark: string }>();
   let polling = false;
   let stopped = false;
@@ -47,13 +48,16 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[]) => void):
       if (!found || mark === undefined || watched.has(path)) continue;
       const stop = found.isDirectory() ? await onFolder(path) : onFile(path);
       watched.set(path, { stop, mark });
-      onPaths([path]); // what was written before the watch stood
+      onPaths([path], false); // what was written before the watch stood
     }
   }
 
   async function onFolder(path: string): Promise<Stop> {
     return kernel.watch(path, (changes) =>
-      onPaths(changes.filter(({ type }) => type !== "delete").map((change) => change.path)),
+      onPaths(
+        changes.filter(({ type }) => type !== "delete").map((change) => change.path),
+        true,
+      ),
     );
   }
 
@@ -63,7 +67,8 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[]) => void):
     let watcher: FSWatcher | undefined;
     try {
       watcher = watch(dirname(path), { persistent: false }, (_, file) => {
-        if (file === null || file === name || file.startsWith(`${name}-`)) onPaths([join(dirname(path), file ?? name)]);
+        if (file === null || file === name || file.startsWith(`${name}-`))
+          onPaths([join(dirname(path), file ?? name)], true);
       });
       watcher.on("error", () => void drop(path));
     } catch {

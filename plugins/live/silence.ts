@@ -7,26 +7,57 @@ type Found = Scan["found"] extends Map<string, infer F> ? F : never;
 
 /** Logs looked at: those that were written last are those that are written to next. */
 const SAMPLE = 50;
+/** Paths remembered from one look to the next. */
+const HEARD = 1_000;
 
-/**
- * Answers a function that compares the newest logs with what is known of them, and tells the paths of those that differed the last time
- * already: their change is as old as that, and no event came. One stat a log.
- */
-export function createSilence(): (scan: Scan) => Promise<string[]> {
+export interface Silence {
+  /** Roots where changes came that nobody told. */
+  readonly roots: ReadonlySet<string>;
+  /** Events came of these paths. */
+  hear(paths: readonly string[]): void;
+  /**
+   * Compares the newest logs with what is known of them; one stat a log. A root is silent when a log of it differed the last time already:
+   * its change is as old as that, and no event came. It is no longer when events came of it and all that changed since the last look is
+   * known or was told.
+   */
+  look(scan: Scan): Promise<void>;
+}
+
+export function createSilence(): Silence {
   let suspects = new Map<string, string>();
-  return async (scan) => {
-    const seen = new Map<string, string>();
-    const unheard: string[] = [];
-    for (const { id, ref } of newest(scan)) {
-      const now = await stat(ref.path).catch(() => undefined);
-      // What is told by a version of its own is no plain file.
-      if (!now || ref.version !== undefined || (now.size === ref.size && now.mtimeMs === ref.mtime)) continue;
-      const known = `${ref.path} ${ref.size} ${ref.mtime}`;
-      seen.set(id, known);
-      if (suspects.get(id) === known) unheard.push(ref.path);
-    }
-    suspects = seen;
-    return unheard;
+  const silent = new Set<string>();
+  const heard = new Set<string>();
+
+  return {
+    roots: silent,
+    hear(paths) {
+      if (silent.size === 0) return;
+      for (const path of paths) if (heard.size < HEARD) heard.add(path);
+    },
+    async look(scan) {
+      const seen = new Map<string, string>();
+      const changed: Found[] = [];
+      for (const one of newest(scan)) {
+        const { id, ref, root } = one;
+        const now = await stat(ref.path).catch(() => undefined);
+        // What is told by a version of its own is no plain file.
+        if (!now || ref.version !== undefined || (now.size === ref.size && now.mtimeMs === ref.mtime)) continue;
+        changed.push(one);
+        const known = `${ref.path} ${ref.size} ${ref.mtime}`;
+        seen.set(id, known);
+        if (suspects.get(id) === known) silent.add(root);
+      }
+      suspects = seen;
+      const told = [...heard];
+      heard.clear();
+      for (const root of silent) {
+        const ofRoot = told.filter((path) => path.startsWith(root));
+        const open = changed.filter((one) => one.root === root);
+        if (open.length === 0 && ofRoot.length > 0) silent.delete(root);
+        // What was told of and is not imported yet is judged the next time.
+        else if (open.every(({ ref }) => ofRoot.includes(ref.path))) for (const path of ofRoot) heard.add(path);
+      }
+    },
   };
 }
 

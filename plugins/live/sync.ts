@@ -60,9 +60,8 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
   let failures = 0;
   let nextFull: number | undefined;
   let roots: Roots | undefined;
-  /** Changes came that nobody told: everything is looked at as often as the roots are. */
-  let silent = false;
-  const unheard = createSilence();
+  /** Where changes came that nobody told, everything is looked at as often as the roots are. */
+  const silence = createSilence();
   let paused = false;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
@@ -161,7 +160,10 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
 
   function begin(): void {
     if (!isOn() || roots || closed) return;
-    roots = createRoots(kernel, add);
+    roots = createRoots(kernel, (paths, told) => {
+      if (told) silence.hear(paths);
+      add(paths);
+    });
     const every = (ms: number, work: () => void) => {
       const interval = setInterval(work, ms);
       interval.unref();
@@ -177,8 +179,10 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     const listen = async () => {
       const scan = archive().importer.lastScan;
       if (paused || closed || running || pending.size > 0 || !scan) return;
-      silent ||= (await unheard(scan)).length > 0;
-      if (silent) everything();
+      const before = silence.roots.size;
+      await silence.look(scan);
+      if (silence.roots.size > 0) everything();
+      else if (before > 0) await kernel.notify("sync:changed", self.status());
     };
     nextFull = Date.now() + startMs;
     const first = setTimeout(() => {
@@ -197,7 +201,14 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
 
   const self: Sync = {
     status: () => ({
-      mode: !roots || !isOn() ? "off" : paused ? "paused" : roots.polling || silent ? "polling" : "watching",
+      mode:
+        !roots || !isOn()
+          ? "off"
+          : paused
+            ? "paused"
+            : roots.polling || silence.roots.size > 0
+              ? "polling"
+              : "watching",
       lastAt: archive().importer.lastSyncAt,
       nextAt: nextFull === undefined || paused ? null : new Date(nextFull).toISOString(),
       pending: pending.size,

@@ -70,7 +70,7 @@ describe("keeping the archive up to date", () => {
     await added;
   });
 
-  it("takes in what is written where no events come, and says that it polls", async () => {
+  it("takes in what is written where no events come, says that it polls, and watches again when events come", async () => {
     await start();
     const first = settled();
     await importAll();
@@ -86,6 +86,14 @@ describe("keeping the archive up to date", () => {
     const more = until(async () => (await count(idOf(1))) === 4);
     appendFileSync(elsewhere, prompt(3));
     await more;
+    // Told of again: it goes back to events. What came unheard meanwhile would have kept it.
+    const watching = until(({ mode }) => mode === "watching");
+    appendFileSync(logOf(1), prompt(4));
+    await watching;
+    expect(await count(idOf(1))).toBe(5);
+    const again = until(({ mode }) => mode === "polling");
+    appendFileSync(elsewhere, prompt(5));
+    await again;
   });
 
   it.each([600_000, 86_400_000])("goes on when the clock is set back by %i ms", async (back) => {
