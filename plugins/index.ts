@@ -55,6 +55,7 @@ export type {
   Project,
   ScannedProject,
   SearchResult,
+  SearchTotalFrame,
   Session,
   SessionOutcome,
 } from "./archive/index.ts";

@@ -24,6 +24,7 @@ export type { Message } from "./routes/messages.ts";
 export type { ScanFrame } from "./routes/scan.ts";
 export type { ScannedProject, ScannedSession } from "./routes/scanned.ts";
 export type { SearchResult } from "./routes/search.ts";
+export type { SearchTotalFrame } from "./routes/search-total.ts";
 export type { Match } from "./search/match.ts";
 
 /** A service of a large archive makes ready for a search before somebody looks, and again once an import has ended; a command is done before that. */

@@ -9,6 +9,7 @@ import { type Found, type Scan, scanLogs, versionOf } from "../places/scan.ts";
 import { Bulletin } from "./bulletin.ts";
 import { markGone, markMissing } from "./missing.ts";
 import { sweepOrphans } from "./orphans.ts";
+import { recountGone } from "./recount.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";
 import { runImport } from "./run.ts";
 import { Settler } from "./settle.ts";
@@ -133,6 +134,7 @@ export class Importer {
     const look = async () => {
       const scan = await this.scan();
       if (await markMissing(this.#kernel.storage.db, scan)) this.#onCommit([]);
+      await recountGone(this.#kernel, this.#onCommit);
       return choose(scan);
     };
     return this.#enqueue(look, named, onFrame);
