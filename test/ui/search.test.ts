@@ -1,6 +1,8 @@
-/** Search: counts of facets, syntax help, what helps when nothing is found, the whole state in the address. */
+/** Search: exact totals, counts of facets, syntax help, what helps when nothing is found, the whole state in the address. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, it } from "vitest";
-import { describeUi, settled, useSharedStage, visit } from "./browser.ts";
+import { describeUi, settled, useSharedStage, useStage, visit } from "./browser.ts";
 
 describeUi("dashboard: search", () => {
   const get = useSharedStage();
@@ -82,5 +84,60 @@ describeUi("dashboard: search", () => {
     await line.waitFor();
     expect(await line.innerText()).toMatch(/\b\w+ \S*README\.md/);
     expect(await page.locator("main ol").innerText()).not.toMatch(/[{}]|\\n/);
+  });
+});
+
+/** Behind a first page of the newest 25 stand more chunks than a page counts: one session of 64 messages, each as long as a chunk. */
+async function fillLong(home: string): Promise<void> {
+  const folder = join(home, ".claude/projects/-w-app");
+  await mkdir(folder, { recursive: true });
+  const row = (session: number, n: number, text: string) =>
+    `${JSON.stringify({ type: "user", uuid: `${session}-${n}`, timestamp: new Date(Date.UTC(2026, 9, 1 + session, 0, n)).toISOString(), cwd: "/w/app", message: { role: "user", content: text } })}\n`;
+  const write = (session: number, rows: readonly string[]) =>
+    writeFile(
+      join(folder, `aaaaaaaa-0000-4000-8000-${String(session).padStart(12, "0")}.jsonl`),
+      rows.map((text, n) => row(session, n, text)).join(""),
+    );
+  await write(0, new Array<string>(64).fill(`harbour ${"quiet water ".repeat(5_600)}`));
+  for (let session = 1; session <= 27; session++) await write(session, ["harbour", "lighthouse"]);
+}
+
+describeUi("dashboard: totals of a search", () => {
+  const get = useStage({ fill: fillLong });
+
+  it("turns the first page's bound into the exact number, read out once; a new question ends the counting", async () => {
+    const { page, url, problems } = get();
+    const status = page.getByRole("main").getByRole("status");
+    let held: (() => void) | undefined;
+    await page.route("**/api/search/total?*", async (route) => {
+      await new Promise<void>((go) => {
+        held = go;
+      });
+      await route.continue().catch(() => {}); // given up meanwhile
+    });
+    const counting = page.getByText("counting…");
+    await page.goto(`${url}/search?q=harbour&sort=recent`);
+    await counting.waitFor();
+    expect(await status.innerText()).toMatch(/^25\+ sessions in/);
+    await expect.poll(() => held).toBeDefined();
+    held?.();
+    await expect.poll(() => status.innerText()).toMatch(/^28 sessions in/);
+    expect(await counting.count()).toBe(0);
+
+    // What few chunks hold is known with the page: nobody asks for more.
+    const asked: string[] = [];
+    page.on("request", (request) => request.url().includes("/search/total") && asked.push(request.url()));
+    await page.getByRole("searchbox").fill("lighthouse");
+    await expect.poll(() => status.innerText()).toMatch(/^27 sessions in/);
+    expect(asked).toEqual([]);
+
+    await page.getByRole("searchbox").fill("harb");
+    await counting.waitFor();
+    const ended = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/search/total?q=harb"));
+    await page.getByRole("searchbox").fill("lighthouse");
+    await ended;
+    held?.();
+    await expect.poll(() => status.innerText()).toMatch(/^27 sessions in/);
+    expect(problems().filter((one) => !one.includes("ERR_FAILED"))).toEqual([]);
   });
 });

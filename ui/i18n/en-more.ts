@@ -4,6 +4,7 @@ export const more = {
   "search.placeholder": "Words, “exact words”, tool:codex, path:src …",
   "search.recent": "Recent sessions",
   "search.found": "{count} session in {ms} ms|{count} sessions in {ms} ms",
+  "search.counting": "counting…",
   "search.help": "Search syntax",
   "search.help.words": "All words, in one message, in any order",
   "search.help.exact": "Exactly these words",

@@ -5,6 +5,7 @@ export const more: Record<keyof typeof en, string> = {
   "search.placeholder": "語句、“完全一致”、tool:codex、path:src …",
   "search.recent": "最近のセッション",
   "search.found": "{count} セッション（{ms} ミリ秒）",
+  "search.counting": "集計中…",
   "search.help": "検索の書き方",
   "search.help.words": "同じメッセージ内のすべての語（順不同）",
   "search.help.exact": "この語句どおり",

@@ -5,6 +5,7 @@ export const more: Record<keyof typeof en, string> = {
   "search.placeholder": "词语、“完整短语”、tool:codex、path:src …",
   "search.recent": "最近的会话",
   "search.found": "{count} 个会话，{ms} 毫秒",
+  "search.counting": "正在统计…",
   "search.help": "搜索语法",
   "search.help.words": "同一条消息中的所有词语，顺序不限",
   "search.help.exact": "完全一致的短语",
