@@ -25,19 +25,26 @@ export interface LineCutter {
   close(): void;
 }
 
-/** One idle buffer is kept, so that a thousand small files do not cost a thousand allocations. */
+/** One idle buffer is kept, so that a thousand small files, also many that are open at once, do not cost a thousand allocations. */
 let spare: Buffer | undefined;
+const NONE = Buffer.alloc(0);
 
 /** `offset` is what the first byte of `source` counts as. Memory: one chunk, growing to the longest line. */
 export function createCutter(source: ByteSource, offset = 0, maxLine = MAX_LINE): LineCutter {
-  let buffer = spare ?? Buffer.allocUnsafe(CHUNK);
-  spare = undefined;
+  let buffer: Buffer = NONE;
   let from = 0; // start of the unfinished line
   let to = 0; // end of the valid bytes
   let base = offset; // offset of buffer[0] in the source
   let dropping = false; // inside a line over the limit
   let tooLong = 0;
   let bytesRead = 0;
+  /** Nothing in the buffer is needed any more: until the next chunk others may have it. */
+  const release = () => {
+    if (buffer.length === CHUNK) spare = buffer;
+    buffer = NONE;
+    base += to;
+    from = to = 0;
+  };
   return {
     get tooLong() {
       return tooLong;
@@ -46,6 +53,10 @@ export function createCutter(source: ByteSource, offset = 0, maxLine = MAX_LINE)
       return bytesRead;
     },
     next(onLine) {
+      if (buffer.length === 0) {
+        buffer = spare ?? Buffer.allocUnsafe(CHUNK);
+        spare = undefined;
+      }
       if (from > 0) {
         buffer.copyWithin(0, from, to);
         base += from;
@@ -58,7 +69,10 @@ export function createCutter(source: ByteSource, offset = 0, maxLine = MAX_LINE)
         buffer = grown;
       }
       const count = source.read(buffer, to);
-      if (count === 0) return false;
+      if (count === 0) {
+        if (from === to) release();
+        return false;
+      }
       bytesRead += count;
       let search = to;
       to += count;
@@ -76,6 +90,7 @@ export function createCutter(source: ByteSource, offset = 0, maxLine = MAX_LINE)
         tooLong++;
       }
       if (dropping) from = to;
+      if (from === to) release();
       return true;
     },
     rest() {
@@ -83,9 +98,7 @@ export function createCutter(source: ByteSource, offset = 0, maxLine = MAX_LINE)
       return from < to ? { bytes: buffer, from, to, offset: base + from, whole: true } : undefined;
     },
     close() {
-      if (buffer.length === CHUNK) spare = buffer;
-      buffer = Buffer.alloc(0);
-      from = to = 0;
+      release();
       source.close();
     },
   };

@@ -62,6 +62,16 @@ describe("a folder of 3,000 logs", () => {
     expect(most).toBeLessThanOrEqual(1_100);
   });
 
+  it("is looked into with the same few buffers: collecting thousands of them is what made turns long", async () => {
+    const made = vi.spyOn(Buffer, "allocUnsafe");
+    try {
+      await t.json("/api/scan");
+      expect(made.mock.calls.filter(([bytes]) => bytes > 32_768).length).toBeLessThan(20);
+    } finally {
+      made.mockRestore();
+    }
+  });
+
   it("is answered whole as JSON, and as events while it is found out", async () => {
     const whole = await t.json<{ projects: ScannedProject[] }>("/api/scan");
     expect(whole.projects.map(({ path, sessions }) => [path, sessions.length]).sort()).toEqual([
