@@ -43,7 +43,6 @@ const ROOM = 96 * 1024;
 export class ChunkBuilder {
   #words = new Map<string, number>();
   #envelope = emptyEnvelope();
-  #parts: string[] = [];
   #bytes = Buffer.allocUnsafeSlow(ROOM);
   #end = 0;
   #last = 0;
@@ -82,11 +81,8 @@ export class ChunkBuilder {
     }
   }
 
-  /**
-   * The finished chunk: its bytes before compression and the strings its text is made of. The builder is empty again. `bytes` is only
-   * good until the next `add`.
-   */
-  take(): { bytes: Buffer; parts: readonly string[] } {
+  /** The finished chunk: its bytes before compression, those of them that are its text, and how many UTF-16 units that is. The builder is empty again. */
+  take(): { bytes: Buffer; text: Buffer; units: number } {
     const e = this.#envelope;
     e.w = [...this.#words.keys()];
     const head = Buffer.from(JSON.stringify(e));
@@ -94,14 +90,13 @@ export class ChunkBuilder {
     bytes.writeUInt32LE(head.length, 0);
     head.copy(bytes, 4);
     this.#bytes.copy(bytes, 4 + head.length, 0, this.#end);
-    const parts = this.#parts;
+    const units = this.size;
     this.#words = new Map();
     this.#envelope = emptyEnvelope();
-    this.#parts = [];
     this.#end = 0;
     this.#last = 0;
     this.size = 0;
-    return { bytes, parts };
+    return { bytes, text: bytes.subarray(4 + head.length), units };
   }
 
   #word(word: string): number {
@@ -113,7 +108,6 @@ export class ChunkBuilder {
 
   #push(text: string): void {
     if (text === "") return;
-    this.#parts.push(text);
     this.size += text.length;
     this.#room(text.length * 3);
     this.#end += this.#bytes.write(text, this.#end, "utf8");

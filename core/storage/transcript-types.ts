@@ -74,6 +74,6 @@ export interface TranscriptWriter {
 export interface WriterOptions {
   /** seq of the first event; 0 unless the part continues another one. */
   firstSeq?: number;
-  /** Bytes to keep beside each chunk, made from the strings its text is put together from. */
-  sidecar?: (parts: readonly string[]) => Uint8Array;
+  /** Bytes to keep beside each chunk, made of its text in UTF-8, which is `units` UTF-16 units. */
+  sidecar?: (text: Uint8Array, units: number) => Uint8Array;
 }

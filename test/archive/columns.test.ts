@@ -61,7 +61,10 @@ it("hold each chunk of every width, and rule out what is not there", async () =>
   const texts = Array.from({ length: 40 }, (_, n) =>
     Array.from({ length: 1 << (n % 14) }, (_, i) => `word${(n * 7919 + i * 104_729) % 99_991}`).join(" "),
   );
-  const sessions = texts.map((text, n) => ({ key: String(n).padStart(16, "0"), signatures: [signatureOf([text])] }));
+  const sessions = texts.map((text, n) => ({
+    key: String(n).padStart(16, "0"),
+    signatures: [signatureOf(Buffer.from(text), text.length)],
+  }));
   await mkdir(columns);
   const path = join(columns, "some");
   await writeFile(path, await turnAround(sessions));

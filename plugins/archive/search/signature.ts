@@ -33,6 +33,8 @@ const LETTERS_BYTES = Math.ceil(LETTERS / 8);
 const WIDE_BITS = 4;
 const WIDE_LOG2 = 17;
 
+const A = 97;
+const SURROGATE = 0xd800;
 const MIX = 0x9e3779b1;
 const MIX_TWO = 0x27d4eb2f;
 const MIX_FIVE = 0x85ebca6b;
@@ -68,18 +70,15 @@ function setsOf(bytes: Uint8Array, start: number): Sets {
   };
 }
 
-/** Signature of a text given in parts; no word is found across two of them. Cost: about 5 ns a character. */
-export function signatureOf(parts: readonly string[]): Uint8Array {
-  let size = 0;
-  let wide = 0;
-  for (const part of parts) {
-    size += part.length;
-    wide += Buffer.byteLength(part) - part.length;
-  }
-  const fivesLog2 = log2For(size / 2, SMALL_LOG2, FULL_LOG2);
-  const bits = fill(parts, fivesLog2, size, wide);
+/**
+ * Signature of a text in UTF-8 of `units` UTF-16 units. Taken from the bytes that are stored, so that an import keeps no string until a
+ * chunk is full. Where two messages meet a word of both may be found, which rules out nothing that is there. Cost: about 3 ns a byte.
+ */
+export function signatureOf(text: Uint8Array, units: number): Uint8Array {
+  const fivesLog2 = log2For(units / 2, SMALL_LOG2, FULL_LOG2);
+  const bits = fill(text, fivesLog2, units);
   if (fivesLog2 < FULL_LOG2 || share(bits.subarray(HEAD, HEAD + (1 << (fivesLog2 - 3)))) <= DENSE) return bits;
-  return fill(parts, fivesLog2 + 2, size, wide);
+  return fill(text, fivesLog2 + 2, units);
 }
 
 function log2For(bits: number, least: number, most: number): number {
@@ -88,66 +87,116 @@ function log2For(bits: number, least: number, most: number): number {
   return log2;
 }
 
-function fill(parts: readonly string[], fivesLog2: number, size: number, wide: number): Uint8Array {
-  const letters = size >= LETTERS_FROM;
-  const threesLog2 = letters ? log2For(size / 4, SMALL_LOG2, 14) : log2For(size * 2, SMALL_LOG2, 14);
-  const wideLog2 = wide === 0 ? 0 : log2For(wide * WIDE_BITS, SMALL_LOG2, WIDE_LOG2);
-  const set = (log2: number) => (log2 === 0 ? 0 : 1 << (log2 - 3));
-  let length = HEAD + set(fivesLog2) + set(threesLog2) + set(wideLog2) + (letters ? LETTERS_BYTES : 0);
+function fill(text: Uint8Array, fivesLog2: number, units: number): Uint8Array {
+  const letters = units >= LETTERS_FROM;
+  const threesLog2 = letters ? log2For(units / 4, SMALL_LOG2, 14) : log2For(units * 2, SMALL_LOG2, 14);
+  const more = text.length - units;
+  const wideLog2 = more === 0 ? 0 : log2For(more * WIDE_BITS, SMALL_LOG2, WIDE_LOG2);
+  const bytes = (log2: number) => (log2 === 0 ? 0 : 1 << (log2 - 3));
+  let length = HEAD + bytes(fivesLog2) + bytes(threesLog2) + bytes(wideLog2) + (letters ? LETTERS_BYTES : 0);
   if (length % 5 === 0) length++;
   const bits = new Uint8Array(length);
   bits.set([VERSION, fivesLog2, threesLog2, wideLog2, letters ? 1 : 0]);
-  const sets = setsOf(bits, 0);
-  for (const part of parts) if (part.length > 2) mark(bits, part, sets);
+  mark(bits, text, setsOf(bits, 0));
   return bits;
 }
 
-function mark(bits: Uint8Array, text: string, sets: Sets): void {
+/** Word by word: nearly all are ASCII, and need no decoding. */
+function mark(bits: Uint8Array, text: Uint8Array, sets: Sets): void {
+  const { fives, cutFives, threes, cutThrees, letters } = sets;
   const fold = foldTable();
-  const { fives, cutFives, threes, cutThrees, wide, cutWide, letters } = sets;
-  let run = 0;
-  /** Letters from a to z in a row, and the numbers of the last two. */
-  let plain = 0;
-  let [before, last] = [0, 0];
-  let [a, b] = [0, 0];
-  // Keys of the threes that ended one and two letters ago.
-  let [one, two] = [0, 0];
-  for (let i = 0; i < text.length; i++) {
-    const c = fold[text.charCodeAt(i)] as number;
-    if (c === 0) {
-      run = 0;
-      plain = 0;
-      continue;
-    }
-    const key = (a << 14) ^ (b << 7) ^ c;
-    const number = c - 97;
-    plain = number >= 0 && number < 26 ? plain + 1 : 0;
-    if (++run >= 3) {
-      if (plain >= 3 && letters >= 0) {
-        const letter = before * 676 + last * 26 + number;
-        const at = letters + (letter >>> 3);
-        bits[at] = (bits[at] as number) | (1 << (letter & 7));
-      } else {
-        const isWide = (a | b | c) > 127;
-        const set = isWide ? wide : threes;
-        const cut = isWide ? cutWide : cutThrees;
-        const first = Math.imul(key, MIX) >>> cut;
-        const second = Math.imul(key, MIX_TWO) >>> cut;
-        bits[set + (first >>> 3)] = (bits[set + (first >>> 3)] as number) | (1 << (first & 7));
-        bits[set + (second >>> 3)] = (bits[set + (second >>> 3)] as number) | (1 << (second & 7));
+  const end = text.length;
+  for (let i = 0; i < end; i++) {
+    const first = i;
+    let run = 0;
+    let plain = 0;
+    let [a, b] = [0, 0];
+    // Keys of the threes that ended one and two letters ago.
+    let [one, two] = [0, 0];
+    for (; i < end; i++) {
+      const byte = text[i] as number;
+      if (byte > 127) {
+        i = markWide(bits, text, first, sets);
+        break;
       }
-      if (run >= 5) {
-        const five = Math.imul(Math.imul(two, MIX_FIVE) ^ key, MIX) >>> cutFives;
-        bits[fives + (five >>> 3)] = (bits[fives + (five >>> 3)] as number) | (1 << (five & 7));
+      const c = fold[byte] as number;
+      if (c === 0) break;
+      const key = (a << 14) ^ (b << 7) ^ c;
+      // Of what is part of a word digits and `_` alone stand before `a`.
+      plain = c >= A ? plain + 1 : 0;
+      if (++run >= 3) {
+        if (plain >= 3 && letters >= 0) set(bits, letters, (a * 26 + b) * 26 + c - A * 703);
+        else {
+          set(bits, threes, Math.imul(key, MIX) >>> cutThrees);
+          set(bits, threes, Math.imul(key, MIX_TWO) >>> cutThrees);
+        }
+        if (run >= 5) set(bits, fives, Math.imul(Math.imul(two, MIX_FIVE) ^ key, MIX) >>> cutFives);
       }
+      a = b;
+      b = c;
+      two = one;
+      one = key;
     }
-    a = b;
-    b = c;
-    two = one;
-    one = key;
-    before = last;
-    last = number;
   }
+}
+
+/**
+ * The same for a stretch of words and signs that begins at `start` and has letters or signs outside of ASCII; answers where it ends: at a
+ * sign of ASCII, or with the text.
+ */
+function markWide(bits: Uint8Array, text: Uint8Array, start: number, sets: Sets): number {
+  const { fives, cutFives, letters } = sets;
+  const fold = foldTable();
+  const end = text.length;
+  let run = 0;
+  let [a, b] = [0, 0];
+  let [one, two] = [0, 0];
+  for (let i = start; i < end; ) {
+    const byte = text[i] as number;
+    const bytes = lengthOf(byte);
+    const c = fold[bytes === 4 ? SURROGATE : unitAt(text, i, bytes)] as number;
+    if (c === 0 && bytes === 1) return i;
+    i += bytes;
+    // An astral letter is two units.
+    for (let units = bytes === 4 ? 2 : 1; units > 0; units--) {
+      run = c === 0 ? 0 : run + 1;
+      if (run === 0) continue;
+      const key = (a << 14) ^ (b << 7) ^ c;
+      if (run >= 3) {
+        const letter = letterOf(a, b, c);
+        const isWide = (a | b | c) > 127;
+        if (letter >= 0 && letters >= 0) set(bits, letters, letter);
+        else {
+          const [at, cut] = isWide ? [sets.wide, sets.cutWide] : [sets.threes, sets.cutThrees];
+          set(bits, at, Math.imul(key, MIX) >>> cut);
+          set(bits, at, Math.imul(key, MIX_TWO) >>> cut);
+        }
+        if (run >= 5) set(bits, fives, Math.imul(Math.imul(two, MIX_FIVE) ^ key, MIX) >>> cutFives);
+      }
+      a = b;
+      b = c;
+      two = one;
+      one = key;
+    }
+  }
+  return end;
+}
+
+function set(bits: Uint8Array, start: number, bit: number): void {
+  const at = start + (bit >>> 3);
+  bits[at] = (bits[at] as number) | (1 << (bit & 7));
+}
+
+/** Bytes of the character that begins with `byte`, in UTF-8. */
+const lengthOf = (byte: number) => (byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4);
+
+/** The UTF-16 unit of a character of up to three bytes. */
+function unitAt(text: Uint8Array, i: number, bytes: number): number {
+  const first = text[i] as number;
+  if (bytes === 1) return first;
+  const second = (text[i + 1] as number) & 0x3f;
+  if (bytes === 2) return ((first & 0x1f) << 6) | second;
+  return ((first & 0x0f) << 12) | (second << 6) | ((text[i + 2] as number) & 0x3f);
 }
 
 /** Number of a group of three from a to z; −1 for any other. */
@@ -157,13 +206,13 @@ function letterOf(a: number, b: number, c: number): number {
 }
 
 function share(bits: Uint8Array): number {
-  let set = 0;
+  let ones = 0;
   for (const byte of bits) {
     let x = byte - ((byte >>> 1) & 0x55);
     x = (x & 0x33) + ((x >>> 2) & 0x33);
-    set += (x + (x >>> 4)) & 0x0f;
+    ones += (x + (x >>> 4)) & 0x0f;
   }
-  return set / (bits.length * 8);
+  return ones / (bits.length * 8);
 }
 
 /** Groups in sought words, hashed and not cut to a signature's width yet. */
