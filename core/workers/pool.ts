@@ -28,7 +28,7 @@ export interface PoolOptions {
 
 const IDLE_MS = 3_000;
 /** Heaps of a worker in MB. Small: a worker parses and forgets; V8 grows its heap to what it may have before it looks for garbage. */
-const YOUNG_MB = 16;
+const YOUNG_MB = 9;
 const OLD_MB = 512;
 /**
  * Makes a pool. Costs nothing until the first `run`; then each thread costs about 30 ms and 12 MB, and ends after 3 s without work.

@@ -17,6 +17,8 @@ export type { RuleSet } from "./rule-set.ts";
 export type { FrozenSession, SessionRedactor } from "./sessions.ts";
 
 const BUDGET_MS = 120_000;
+/** Commands are over by then. */
+const WARM_AFTER_MS = 100;
 
 export const routes = [...securityRoutes, ...guardRoutes] as const;
 
@@ -55,15 +57,12 @@ export default definePlugin((options: SecurityOptions | undefined) => ({
     });
     let warm: NodeJS.Timeout | undefined;
     kernel.hooks.hook("kernel:ready", async () => {
-      const asked = await guard.refresh();
-      // Commands are over by then; a service has answered its first page. Hooks wait for a second and no longer.
-      warm = setTimeout(
-        () => {
-          if (!kernel.address || kernel.closing.aborted) return;
-          rules.warmUp().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "security" }));
-        },
-        asked ? 100 : 1_500,
-      );
+      // Compiled rules are 12 MB: without a guard they wait for whoever needs them. Its hooks wait for a second and no longer.
+      if (!(await guard.refresh())) return;
+      warm = setTimeout(() => {
+        if (!kernel.address || kernel.closing.aborted) return;
+        rules.warmUp().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "security" }));
+      }, WARM_AFTER_MS);
       warm.unref();
     });
     kernel.onClose(async () => {

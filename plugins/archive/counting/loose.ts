@@ -13,12 +13,14 @@ interface Sums {
 
 /** What is in `sums` beside `replies`; undefined when that is nothing. Linear in both. */
 export function looseOf({ usage, slots }: Sums, replies: Iterable<Reply>): Loose | undefined {
-  const keyed: Loose = {};
+  const byQuarter = new Map<number, SessionUsage>();
   for (const { quarter, model, tokens } of replies) {
-    const name = quarter < 0 ? "" : slotName(quarter);
-    keyed[name] ??= {};
-    addUsage(keyed[name], model, tokens);
+    const sum = byQuarter.get(quarter) ?? {};
+    byQuarter.set(quarter, sum);
+    addUsage(sum, model, tokens);
   }
+  const keyed: Loose = {};
+  for (const [quarter, sum] of byQuarter) keyed[quarter < 0 ? "" : slotName(quarter)] = sum;
   const all: Loose = { "": structuredClone(usage) };
   for (const [name, { u }] of Object.entries(slots)) {
     if (!u) continue;
