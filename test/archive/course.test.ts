@@ -27,7 +27,10 @@ async function archiveOf(files: number, unplaced: readonly number[] = []) {
   const opened: ColumnFile[] = [];
   for (let file = 0; file < files; file++) {
     const numbers = Array.from({ length: A_FILE }, (_, i) => file * A_FILE + i).filter((n) => !unplaced.includes(n));
-    const signed = numbers.map((n) => ({ key: key(n), signatures: [signatureOf([`${common} ${name(n)}`])] }));
+    const signed = numbers.map((n) => {
+      const text = Buffer.from(`${common} ${name(n)}`);
+      return { key: key(n), signatures: [signatureOf(text, text.length)] };
+    });
     const path = join(folder, `${file}.columns`);
     await mkdir(folder, { recursive: true });
     await writeFile(path, await turnAround(signed));
