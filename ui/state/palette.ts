@@ -1,0 +1,105 @@
+/** What the palette shows: rows that fit the text, the actions of one row, or a text that an action wants. */
+import { useTimeoutFn } from "@vueuse/core";
+import { computed, nextTick, onMounted, onScopeDispose, ref, shallowRef, watch } from "vue";
+import { useRouter } from "vue-router";
+import { api } from "../client.ts";
+import { t } from "../i18n/index.ts";
+import type { Project, SearchAnswer } from "../wire.ts";
+import { actionRows, inSession, type PaletteRow, projectRows, sessionRows, toolRows } from "./palette-rows.ts";
+import { rank } from "./rank.ts";
+
+export function usePalette() {
+  const router = useRouter();
+  const text = ref("");
+  const at = ref(0);
+  const projects = shallowRef<Project[]>([]);
+  const found = shallowRef<SearchAnswer>();
+  /** The row whose actions are on show, with what stood in the input and where. */
+  const within = shallowRef<{ row: PaletteRow; text: string; at: number }>();
+  /** The action that wants a text. */
+  const asking = shallowRef<PaletteRow>();
+
+  const rows = computed<PaletteRow[]>(() => {
+    if (asking.value) return [];
+    const typed = text.value.trimStart();
+    const rest = typed.slice(1).trim();
+    if (within.value) return rank(within.value.row.actions?.() ?? [], typed, { kept: typed === "" });
+    if (typed.startsWith(">")) return rank(actionRows(), rest);
+    if (typed.startsWith("#")) return rank(projectRows(projects.value), rest);
+    if (typed.startsWith("@")) return rank(toolRows(), rest);
+    if (typed.startsWith("/")) return inSession(router, rest);
+    const sessions = sessionRows(found.value, typed);
+    if (typed === "") {
+      const actions = actionRows();
+      const ofPage = actions.filter((one) => one.section === t("palette.page"));
+      return [
+        ...sessions.slice(0, 6),
+        ...ofPage,
+        ...rank(
+          actions.filter((one) => !ofPage.includes(one)),
+          "",
+        ),
+      ];
+    }
+    // What is here comes first, so that answers of the search never push a row away under the hand.
+    return [
+      ...rank(projectRows(projects.value), typed).slice(0, 4),
+      ...rank(actionRows(), typed).slice(0, 6),
+      ...sessions,
+    ];
+  });
+  const current = computed(() => rows.value[at.value]);
+  watch(rows, () => {
+    at.value = Math.min(at.value, Math.max(0, rows.value.length - 1));
+  });
+
+  let stop = new AbortController();
+  const q = computed(() => text.value.trim());
+  const typed = useTimeoutFn(look, () => (q.value === "" ? 0 : 120), { immediate: false });
+  async function look(): Promise<void> {
+    stop = new AbortController();
+    const query = { q: q.value, limit: 8 };
+    const answer = await api("GET /search", { query, signal: stop.signal }).catch(() => undefined);
+    if (answer) found.value = answer;
+  }
+  watch(
+    text,
+    () => {
+      if (within.value) return;
+      at.value = 0;
+      typed.stop();
+      stop.abort();
+      if (!/^[>#@/]/.test(q.value) && q.value.length !== 1) typed.start();
+    },
+    { immediate: true },
+  );
+  onScopeDispose(() => stop.abort());
+  onMounted(async () => {
+    projects.value = await api("GET /projects").catch(() => []);
+  });
+
+  function enter(row: PaletteRow | undefined): boolean {
+    if (within.value || !row?.actions) return false;
+    within.value = { row, text: text.value, at: at.value };
+    text.value = "";
+    at.value = 0;
+    return true;
+  }
+  /** One level up; false on the lowest. */
+  function leave(): boolean {
+    if (asking.value) {
+      asking.value = undefined;
+      text.value = "";
+      return true;
+    }
+    const before = within.value;
+    if (!before) return false;
+    text.value = before.text;
+    void nextTick(() => {
+      within.value = undefined;
+      at.value = before.at;
+    });
+    return true;
+  }
+  return { text, at, within, asking, rows, current, enter, leave };
+}
