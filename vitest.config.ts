@@ -9,8 +9,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/_global.ts"],
     sequence: { sequencer: Sequencer },
-    // One more than cores: a test waits now and then, for a page or a process.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than cores: a test waits now and then, for a page or a process.
+    maxWorkers: availableParallelism() + 2,
     // Tests leave nothing behind in their process: it is kept, which saves loading the whole service for each file.
     isolate: false,
     // What was transformed is kept from run to run, by its text.

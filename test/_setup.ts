@@ -2,11 +2,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { loadConfig, type Served, type ServeOptions, serve } from "sessarc";
 import { onTestFinished } from "vitest";
-import { alias } from "./alias.ts";
 import { testEnv } from "./kernel.ts";
 
 export async function makeTempDir(): Promise<string> {
@@ -98,18 +96,4 @@ export function deferred<T = void>() {
     reject = bad;
   });
   return { promise, resolve, reject };
-}
-
-/** Bundles a script of `test/` into a folder below node_modules, where it finds this checkout's packages. */
-export async function bundleScript(name: string): Promise<{ script: string; remove(): Promise<void> }> {
-  const { build } = await import("vite");
-  const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-  const folder = here(`../node_modules/.cache/sessarc-scripts/${basename(name, ".ts")}-${process.pid}`);
-  const output = { entryFileNames: "main.mjs", chunkFileNames: "[name]-[hash].mjs" };
-  const options = { outDir: folder, ssr: here(name), target: "node20", minify: false, rollupOptions: { output } };
-  // As in a source checkout: what the built package carries along is taken from node_modules.
-  const define = { "import.meta.url": JSON.stringify(new URL("../core/index.ts", import.meta.url).href) };
-  // One copy of the kernel: what plugins import by name is the sources, too.
-  await build({ configFile: false, logLevel: "error", define, resolve: { alias }, build: options });
-  return { script: join(folder, "main.mjs"), remove: () => rm(folder, { recursive: true, force: true }) };
 }

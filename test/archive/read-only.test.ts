@@ -11,8 +11,9 @@ import live from "../../plugins/live/index.ts";
 import security from "../../plugins/security/index.ts";
 import share from "../../plugins/share/index.ts";
 import skills from "../../plugins/skills/index.ts";
-import { bundleScript, makeTempDir } from "../_setup.ts";
+import { makeTempDir } from "../_setup.ts";
 import { createTestKernel } from "../kernel.ts";
+import { childScript } from "../scripts.ts";
 
 const isRoot = process.getuid?.() === 0;
 const log = ".claude/projects/-w-app/aaaaaaaa-0000-4000-8000-000000000001.jsonl";
@@ -38,10 +39,9 @@ it.skipIf(process.platform === "win32")("is read, says so, and refuses what woul
   modes(dataDir, 0);
   chmodSync(home, 0o755);
   onTestFinished(() => modes(dataDir, 0o200));
-  const child = await bundleScript("archive/read-only-child.ts");
-  onTestFinished(() => child.remove());
+  const script = await childScript("archive/read-only-child");
   const before = readdirSync(dataDir);
-  const { stdout } = await promisify(execFile)(process.execPath, [child.script, home, dataDir], {
+  const { stdout } = await promisify(execFile)(process.execPath, [script, home, dataDir], {
     ...(isRoot && { uid: 65_534, gid: 65_534 }),
   });
   const { answers, lines } = JSON.parse(stdout) as { answers: Record<string, unknown>; lines: string[] };

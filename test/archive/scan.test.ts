@@ -8,8 +8,9 @@ import { expect, it, onTestFinished } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import copilot from "../../plugins/copilot/index.ts";
 import gemini from "../../plugins/gemini-cli/index.ts";
-import { bundleScript, deferred, makeTempDir } from "../_setup.ts";
+import { deferred, makeTempDir } from "../_setup.ts";
 import { createTestKernel } from "../kernel.ts";
+import { childScript } from "../scripts.ts";
 
 interface Group {
   key: string;
@@ -97,8 +98,7 @@ it.skipIf(process.platform === "win32")("a folder that may not be read is told b
   }
   const dataDir = join(home, "data");
   await mkdir(dataDir);
-  const child = await bundleScript("archive/closed-child.ts");
-  onTestFinished(() => child.remove());
+  const script = await childScript("archive/closed-child");
   // Root may read everything: then somebody else looks.
   if (isRoot) {
     await chown(dataDir, 65_534, 65_534);
@@ -106,7 +106,7 @@ it.skipIf(process.platform === "win32")("a folder that may not be read is told b
   }
   await chmod(shut, 0);
   onTestFinished(() => chmod(shut, 0o755));
-  const { stdout } = await promisify(execFile)(process.execPath, [child.script, home, dataDir], {
+  const { stdout } = await promisify(execFile)(process.execPath, [script, home, dataDir], {
     ...(isRoot && { uid: 65_534, gid: 65_534 }),
     env: { HOME: dataDir },
   });

@@ -21,7 +21,7 @@ beforeAll(async () => {
     const { stdout } = await runCli(["completion", shell], home);
     await writeFile(join(home, `script.${shell}`), stdout);
   }
-}, 240_000);
+});
 afterAll(() => rm(home, { recursive: true, force: true }));
 
 const run = async (shell: string, args: readonly string[]) =>

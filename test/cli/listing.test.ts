@@ -42,7 +42,7 @@ interface Model {
 beforeAll(async () => {
   home = await demoHome();
   await runCommand(["import"], home);
-}, 240_000);
+});
 afterAll(async () => {
   for (const made of homes) await rm(made, { recursive: true, force: true, maxRetries: 3 });
 });

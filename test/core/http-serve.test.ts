@@ -7,14 +7,14 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { definePlugin, readDiscovery } from "sessarc";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { bundleScript, deferred, makeTempDir, sendRaw, serveTest } from "../_setup.ts";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { deferred, makeTempDir, sendRaw, serveTest } from "../_setup.ts";
+import { childScript } from "../scripts.ts";
 
-let child: { script: string; remove(): Promise<void> };
+let script: string;
 beforeAll(async () => {
-  child = await bundleScript("fixtures/serve/child.ts");
+  script = await childScript("fixtures/serve/child");
 });
-afterAll(() => child.remove());
 
 interface Child {
   process: ChildProcess;
@@ -25,7 +25,7 @@ interface Child {
 }
 
 async function start(dataDir: string, env: Record<string, string> = {}): Promise<Child> {
-  const service = spawn(process.execPath, [child.script, dataDir, "0"], {
+  const service = spawn(process.execPath, [script, dataDir, "0"], {
     env: { ...process.env, HOME: dataDir, ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });

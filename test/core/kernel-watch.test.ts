@@ -6,8 +6,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FileChange } from "sessarc";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type WatchOptions, watchRoot } from "../../core/kernel/watch.ts";
-import { bundleScript, deferred, makeTempDir } from "../_setup.ts";
+import { deferred, makeTempDir } from "../_setup.ts";
 import { createTestKernel } from "../kernel.ts";
+import { childScript } from "../scripts.ts";
 
 /** Watches and answers a function that waits until `enough` of the changes seen so far says so. */
 async function watch(root: string, options: Partial<WatchOptions> = {}) {
@@ -42,9 +43,8 @@ const canStarve = process.platform === "linux" && spawnSync(...starve(["true"]))
 
 it.skipIf(!canStarve)("looks now and then when the system has no watcher left, and hangs nowhere", async () => {
   const root = await makeTempDir();
-  const child = await bundleScript("core/watch-child.ts");
-  onTestFinished(() => child.remove());
-  const [command, args] = starve([process.execPath, child.script, root]);
+  const script = await childScript("core/watch-child");
+  const [command, args] = starve([process.execPath, script, root]);
   expect(execFileSync(command, [...args], { encoding: "utf8" })).toBe("error WATCH_FAILED\ncreate a\n");
 });
 

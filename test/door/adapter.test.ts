@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { makeTempDir } from "../_setup.ts";
 import { documented, packedInstall, RUNTIMES, runInstalled } from "./_packed.ts";
 
-beforeAll(async () => void (await packedInstall()), 300_000);
+beforeAll(async () => void (await packedInstall()));
 
 const row = (n: number, tokens: number) =>
   `${JSON.stringify({ role: "bot", text: `Reply ${n}`, ts: `2026-11-01T10:00:0${n}Z`, model: "echo-1", tokens: { input: tokens, output: 0 } })}\n`;
@@ -21,39 +21,31 @@ async function makeHome(): Promise<{ home: string; log: string }> {
 }
 
 describe.each(RUNTIMES)("the documented adapter on $name", ({ node }) => {
-  it.skipIf(node === undefined)(
-    "is imported with --plugin and counts right when its log grows",
-    async () => {
-      const { home, log } = await makeHome();
-      const run = async (...args: string[]) => {
-        const ran = await runInstalled(["--plugin", "./echo.ts", ...args, "--json"], home, { node });
-        // Nothing of the runtime's own: no refused flags, no warnings, no stacks.
-        expect(ran.stderr).not.toMatch(/Warning|bad option|illegal|interrupt|\n\s+at /);
-        expect({ code: ran.code, stderr: ran.stderr }).toMatchObject({ code: 0 });
-        return JSON.parse(ran.stdout);
-      };
-      // Read from the start, then twice from where the last read ended; the figures of each step are the last one's and a row more.
-      for (const n of [1, 2, 3]) {
-        if (n > 1) await appendFile(log, row(n, 10));
-        expect(await run("import")).toMatchObject({ failed: [] });
-        if (n !== 2) expect((await run("usage")).totals.tokens.input).toBe(n === 1 ? 15 : 35);
-      }
-    },
-    120_000,
-  );
+  it.skipIf(node === undefined)("is imported with --plugin and counts right when its log grows", async () => {
+    const { home, log } = await makeHome();
+    const run = async (...args: string[]) => {
+      const ran = await runInstalled(["--plugin", "./echo.ts", ...args, "--json"], home, { node });
+      // Nothing of the runtime's own: no refused flags, no warnings, no stacks.
+      expect(ran.stderr).not.toMatch(/Warning|bad option|illegal|interrupt|\n\s+at /);
+      expect({ code: ran.code, stderr: ran.stderr }).toMatchObject({ code: 0 });
+      return JSON.parse(ran.stdout);
+    };
+    // Read from the start, then twice from where the last read ended; the figures of each step are the last one's and a row more.
+    for (const n of [1, 2, 3]) {
+      if (n > 1) await appendFile(log, row(n, 10));
+      expect(await run("import")).toMatchObject({ failed: [] });
+      if (n !== 2) expect((await run("usage")).totals.tokens.input).toBe(n === 1 ? 15 : 35);
+    }
+  });
 
-  it.skipIf(node === undefined)(
-    "is imported from the configuration, with options",
-    async () => {
-      const { home } = await makeHome();
-      await mkdir(join(home, "elsewhere"));
-      await writeFile(join(home, "elsewhere/second.jsonl"), row(1, 7));
-      const config = `export default { plugins: [["./echo.ts", { dir: ${JSON.stringify(join(home, "elsewhere"))} }]] };`;
-      await writeFile(join(home, "sessarc.config.mjs"), config);
-      const { code, stdout, stderr } = await runInstalled(["import", "--json"], home, { node });
-      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-      expect(JSON.parse(stdout)).toMatchObject({ imported: 1, failed: [] });
-    },
-    120_000,
-  );
+  it.skipIf(node === undefined)("is imported from the configuration, with options", async () => {
+    const { home } = await makeHome();
+    await mkdir(join(home, "elsewhere"));
+    await writeFile(join(home, "elsewhere/second.jsonl"), row(1, 7));
+    const config = `export default { plugins: [["./echo.ts", { dir: ${JSON.stringify(join(home, "elsewhere"))} }]] };`;
+    await writeFile(join(home, "sessarc.config.mjs"), config);
+    const { code, stdout, stderr } = await runInstalled(["import", "--json"], home, { node });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(JSON.parse(stdout)).toMatchObject({ imported: 1, failed: [] });
+  });
 });

@@ -28,7 +28,7 @@ beforeAll(async () => {
   expect(packed?.files.map((file) => file.path)).toContain("templates/shared/_gitignore");
   await exec("tar", ["-xzf", join(folder, packed?.filename ?? "")], { cwd: folder });
   creator = join(folder, "package/index.mjs");
-}, 300_000);
+});
 afterAll(() => rm(packing, { recursive: true, force: true }));
 
 const create = async (cwd: string, ...args: string[]) =>
@@ -90,7 +90,7 @@ describe("npm create sessarc-plugin", () => {
       expect(ran).toMatchObject({ code: 0, stderr: "" });
       expect(JSON.parse(ran.stdout)).toMatchObject({ imported: 1, messages: 2, failed: [] });
     }
-  }, 300_000);
+  });
 
   it("makes a feature with a typed page in the dashboard", async () => {
     const home = await makeTempDir();
@@ -112,7 +112,7 @@ describe("npm create sessarc-plugin", () => {
       "GET /tides/busiest",
       "GET /plugins/tides/ui.js",
     ]);
-  }, 300_000);
+  });
 
   it("asks for a name that can be one, and touches no folder with something in it", async () => {
     const home = await makeTempDir();

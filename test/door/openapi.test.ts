@@ -36,7 +36,7 @@ beforeAll(async () => {
   text = (await promisify(execFile)(process.execPath, ["--input-type=module", "-e", SCRIPT], options)).stdout;
   document = JSON.parse(text) as Document;
   await rm(home, { recursive: true, force: true });
-}, 300_000);
+});
 
 const operations = () =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -102,5 +102,5 @@ export const none = (status: Answer<"/api/status">) => status.storage.tea;
       (error: { stdout?: string }) => error.stdout ?? String(error),
     );
     expect(complaints).toBe("");
-  }, 120_000);
+  });
 });

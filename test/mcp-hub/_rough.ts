@@ -3,6 +3,9 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, vi } from "vitest";
 
+/** Of a wait for another process: only for what never comes. */
+const LIMIT = { timeout: 120_000 };
+
 const ROUGH = fileURLToPath(new URL("rough-server.mjs", import.meta.url));
 
 /** As a service: how it behaves, and the file it notes things down in. */
@@ -10,14 +13,11 @@ export const rough = (...args: string[]) => ({ command: process.execPath, args: 
 
 /** The lines it noted down, once `enough` of them are there. */
 export function linesOf(file: string, enough: (lines: string[]) => boolean): Promise<string[]> {
-  return vi.waitFor(
-    async () => {
-      const lines = (await readFile(file, "utf8")).split("\n").filter(Boolean);
-      expect(enough(lines)).toBe(true);
-      return lines;
-    },
-    { timeout: 20_000 },
-  );
+  return vi.waitFor(async () => {
+    const lines = (await readFile(file, "utf8")).split("\n").filter(Boolean);
+    expect(enough(lines)).toBe(true);
+    return lines;
+  }, LIMIT);
 }
 
 export function isAlive(pid: number): boolean {
@@ -33,4 +33,4 @@ export const pidsOf = (lines: readonly string[]) =>
   lines.flatMap((line) => (line.startsWith("pid ") ? [Number(line.slice(4))] : []));
 
 /** Resolves when a process is gone. There is no event for one that is not ours. */
-export const gone = (pid: number) => vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 20_000 });
+export const gone = (pid: number) => vi.waitFor(() => expect(isAlive(pid)).toBe(false), LIMIT);

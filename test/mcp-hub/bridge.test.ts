@@ -10,7 +10,7 @@ import { builtPackage, CLI } from "../built.ts";
 import { serveHub } from "./_hub.ts";
 import { addReferenceServers, asLegacy, asModern, useReferenceServers } from "./_reference.ts";
 
-describe("mcp-hub: the stdio bridge", { timeout: 120_000 }, () => {
+describe("mcp-hub: the stdio bridge", () => {
   beforeAll(builtPackage, 300_000);
 
   async function startHub() {

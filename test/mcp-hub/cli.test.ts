@@ -7,7 +7,7 @@ import { letters } from "../security/_samples.ts";
 import { serveHub } from "./_hub.ts";
 import { rough } from "./_rough.ts";
 
-describe("sessarc mcp", { timeout: 120_000 }, () => {
+describe("sessarc mcp", () => {
   beforeAll(builtPackage, 300_000);
 
   it("adds, lists, tests and removes services without a running one", async () => {

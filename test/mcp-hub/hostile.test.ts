@@ -62,7 +62,7 @@ async function manyServices() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, most: () => most };
 }
 
-describe("mcp-hub: hostile", { timeout: 60_000 }, () => {
+describe("mcp-hub: hostile", () => {
   it("names of any kind become names every client takes, each once, and are called by them", async () => {
     const { url, add } = await serveHub();
     const pair = twins();

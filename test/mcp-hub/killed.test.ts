@@ -5,7 +5,7 @@ import { makeTempDir } from "../_setup.ts";
 import { builtPackage, CLI } from "../built.ts";
 import { gone, linesOf, pidsOf, rough } from "./_rough.ts";
 
-describe("mcp-hub: a service that is killed", { timeout: 120_000 }, () => {
+describe("mcp-hub: a service that is killed", () => {
   beforeAll(builtPackage, 300_000);
 
   it.skipIf(process.platform === "win32")("leaves no process behind after SIGKILL", async () => {

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { type JsonRecord, toList, toRecord } from "sessarc";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { makeTempDir } from "../_setup.ts";
 import { packageServer, serveHub } from "./_hub.ts";
 import { rawSession } from "./_raw.ts";
@@ -48,7 +48,7 @@ const echo = (id: number, message: string) => ({
   params: { name: "ev__echo", arguments: { message } },
 });
 
-describe("mcp-hub: services over HTTP", { timeout: 60_000 }, () => {
+describe("mcp-hub: services over HTTP", () => {
   it("a server that forgot its sessions is greeted again, and the call is made once", async () => {
     const port = await freePort();
     const first = await everything("streamableHttp", port);
@@ -89,7 +89,7 @@ describe("mcp-hub: services over HTTP", { timeout: 60_000 }, () => {
     await Promise.all(pids.map(gone));
     const mcp = kernel.inject("mcp");
     const entry = await mcp.services.get("ev");
-    await vi.waitFor(() => expect(mcp.hub.health(entry)).toMatchObject({ state: "idle", lastError: null }));
+    await expect.poll(() => mcp.hub.health(entry)).toMatchObject({ state: "idle", lastError: null });
     expect(textOf((await call(2)).messages.at(-1))).toBe("echo");
   });
 });

@@ -27,9 +27,7 @@ async function gossip(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-it("mcp-hub: a planted secret is in no answer, log, error, process list or file but the vault", {
-  timeout: 60_000,
-}, async () => {
+it("mcp-hub: a planted secret is in no answer, log, error, process list or file but the vault", async () => {
   const hidden = {
     user: `u${letters(24, 2)}8`,
     query: `q${letters(28, 1)}7`,

@@ -5,7 +5,7 @@ import { Client as ModernClient, StreamableHTTPClientTransport as ModernTranspor
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema, ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { makeTempDir } from "../_setup.ts";
 import { packageServer, serveHub } from "./_hub.ts";
 import { addReferenceServers, asLegacy, asModern, useReferenceServers } from "./_reference.ts";
@@ -35,7 +35,7 @@ async function modernClient(url: string, capabilities: object = {}, path = "mcp"
   return { client, connect };
 }
 
-describe("mcp-hub: servers of the registry", { timeout: 60_000 }, () => {
+describe("mcp-hub: servers of the registry", () => {
   it("serve clients of both eras at once, with the filesystem and memory servers beside it", async () => {
     const { url, add } = await serveHub();
     const folder = await makeTempDir();
@@ -62,7 +62,7 @@ describe("mcp-hub: servers of the registry", { timeout: 60_000 }, () => {
         const allowed = async () =>
           JSON.stringify(await client.callTool({ name: "fs__list_allowed_directories", arguments: {} }));
         // It asks for them when it was greeted, and does not wait for the answer before it serves.
-        await vi.waitFor(async () => expect(await allowed()).toContain(folder), { timeout: 20_000 });
+        await expect.poll(allowed).toContain(folder);
         return allowed();
       }),
     );

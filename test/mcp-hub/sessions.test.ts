@@ -12,7 +12,7 @@ const call = (id: number, name: string, args: object = {}, meta?: object) => ({
   params: { name: `rough__${name}`, arguments: args, ...(meta ? { _meta: meta } : {}) },
 });
 
-describe("mcp-hub: sessions", { timeout: 60_000 }, () => {
+describe("mcp-hub: sessions", () => {
   it("an answer that is there at once is one piece of JSON; what is told first, or takes longer, is a stream", async () => {
     const { url, add } = await serveHub();
     await add("rough", rough());

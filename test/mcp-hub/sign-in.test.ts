@@ -45,7 +45,7 @@ async function start(home?: string) {
   return { ...hub, ask, said, whoami, signIn };
 }
 
-describe("mcp-hub: signing in", { timeout: 60_000 }, () => {
+describe("mcp-hub: signing in", () => {
   it("brings a token that is refreshed once for all, kept over a restart, and goes to its service alone", async () => {
     const guarded = await createOAuthService();
     const header = `h${letters(28, 3)}9`;

@@ -8,7 +8,7 @@ import { makeTempDir } from "../_setup.ts";
 import { builtPackage, CLI } from "../built.ts";
 import { rough } from "./_rough.ts";
 
-describe("mcp-hub: start", { timeout: 120_000 }, () => {
+describe("mcp-hub: start", () => {
   beforeAll(builtPackage, 300_000);
 
   it("nothing of the protocol's packages is imported with the plugin", () => {

@@ -22,7 +22,7 @@ async function startRough() {
   return { ...hub, file, call };
 }
 
-describe("mcp-hub: subscriptions", { timeout: 60_000 }, () => {
+describe("mcp-hub: subscriptions", () => {
   it("are renewed after a crash and after a change of the service, and ended with the last session", async () => {
     const { url, file, call, kernel } = await startRough();
     const session = await rawSession(url);

@@ -3,16 +3,15 @@ import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bundleScript } from "../_setup.ts";
+import { beforeAll, describe, expect, it } from "vitest";
 import { LONG } from "../rounds.ts";
+import { childScript } from "../scripts.ts";
 import { startConfigs } from "./_configs.ts";
 
-let child: Awaited<ReturnType<typeof bundleScript>>;
+let script: string;
 beforeAll(async () => {
-  child = await bundleScript("mcp-hub/takeover-child.ts");
+  script = await childScript("mcp-hub/takeover-child");
 });
-afterAll(() => child.remove());
 
 const FILES: Readonly<Record<string, string>> = {
   ".claude.json": '{ "mcpServers": { "a": { "command": "a", "env": { "KEY": "value-of-a" } } } }\n',
@@ -34,7 +33,7 @@ const texts = (home: string) => Promise.all(Object.keys(FILES).map((path) => rea
 
 /** Answers how many calls there were, when it was not killed. */
 async function runChild(home: string, killAt: number, action: "takeover" | "restore"): Promise<number | undefined> {
-  const run = spawn(process.execPath, [child.script, JSON.stringify({ home, killAt, action })], {
+  const run = spawn(process.execPath, [script, JSON.stringify({ home, killAt, action })], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env.PATH },
   });

@@ -4,14 +4,15 @@ import { once } from "node:events";
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import security from "../../plugins/security/index.ts";
 import share from "../../plugins/share/index.ts";
-import { bundleScript, makeTempDir } from "../_setup.ts";
+import { makeTempDir } from "../_setup.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 import { LONG } from "../rounds.ts";
+import { childScript } from "../scripts.ts";
 
 const key = (n: number) => `aaaaaaaa-0000-4000-8000-00000000000${n}`;
 const id = (n: number) => `claude-code:${key(n)}`;
@@ -34,11 +35,10 @@ const bodies = (dir: string): string[] =>
     .filter((path) => /shares.*\.(html|json)$/.test(path))
     .map((path) => join(dir, path));
 
-let child: Awaited<ReturnType<typeof bundleScript>>;
+let script: string;
 beforeAll(async () => {
-  child = await bundleScript("share/kill-child.ts");
+  script = await childScript("share/kill-child");
 });
-afterAll(() => child.remove());
 
 interface Told {
   made: { id: string; token: string }[];
@@ -50,7 +50,7 @@ interface Told {
 /** What a process that shares told before it was killed. */
 async function killed(home: string, killAt: number, driver: object | undefined): Promise<Told> {
   const argument = JSON.stringify({ home, killAt, driver: driver ?? null, session: id(1) });
-  const run = spawn(process.execPath, [child.script, argument], { stdio: ["ignore", "pipe", "inherit"] });
+  const run = spawn(process.execPath, [script, argument], { stdio: ["ignore", "pipe", "inherit"] });
   const [output, [code, signal]] = await Promise.all([text(run.stdout), once(run, "close")]);
   if (signal !== "SIGKILL" && code !== 0) throw new Error(`The child failed (${code})`);
   const said = output.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
@@ -140,8 +140,8 @@ describe.each([
     const first = await open(prepared);
     await first.send("POST", "/api/import", { all: true });
     await first.close();
-    const all = LONG ? Number.POSITIVE_INFINITY : 3;
-    for (let round = 0, killAt = 1, ended = false; round < all && !ended; round++, killAt += LONG ? 1 : 3) {
+    const all = LONG ? Number.POSITIVE_INFINITY : 2;
+    for (let round = 0, killAt = 1, ended = false; round < all && !ended; round++, killAt += LONG ? 1 : 5) {
       const home = await makeTempDir();
       cpSync(prepared, home, { recursive: true });
       const told = await killed(home, killAt, driverIn(home));

@@ -5,19 +5,18 @@ import { readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { digestOf } from "../../plugins/skills/content/tree.ts";
-import { bundleScript } from "../_setup.ts";
 import type { TestKernel } from "../kernel.ts";
 import { LONG, rounds } from "../rounds.ts";
+import { childScript } from "../scripts.ts";
 import { type Action, act, NAMES, originalOf, placeOf, plantThing, TOOLS } from "./actions.ts";
 import { picture, plant, skillKernel } from "./world.ts";
 
-let child: Awaited<ReturnType<typeof bundleScript>>;
+let script: string;
 beforeAll(async () => {
-  child = await bundleScript("skills/crash-child.ts");
+  script = await childScript("skills/crash-child");
 });
-afterAll(() => child.remove());
 
 const name = fc.constantFrom(...NAMES);
 const tool = fc.constantFrom(...TOOLS);
@@ -109,7 +108,7 @@ async function checkEdits(home: string, edits: readonly string[]): Promise<void>
 
 async function runChild(home: string, killAt: number, all: readonly Action[]): Promise<void> {
   const argument = JSON.stringify({ home, killAt, actions: all });
-  const run = spawn(process.execPath, [child.script, argument], {
+  const run = spawn(process.execPath, [script, argument], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env.PATH },
   });

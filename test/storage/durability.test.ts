@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
-import { bundleScript } from "../_setup.ts";
 import { LONG } from "../rounds.ts";
+import { childScript } from "../scripts.ts";
 import type { Job } from "./durability-child.ts";
 
 /** One process that writes until it is killed; it starts warming up when made. */
@@ -43,14 +43,13 @@ class Writer {
   }
 }
 
-let child: Awaited<ReturnType<typeof bundleScript>>;
+let script: string;
 let home: string;
 beforeAll(async () => {
-  child = await bundleScript("storage/durability-child.ts");
+  script = await childScript("storage/durability-child");
   home = await mkdtemp(join(tmpdir(), "sessarc-kill-"));
 });
 afterAll(async () => {
-  await child.remove();
   await rm(home, { recursive: true, force: true });
 });
 
@@ -87,11 +86,11 @@ describe(`a process killed while it writes to three archives, ${ROUNDS} times`, 
       first: 1,
       acknowledged: new Set<number>(),
     }));
-    let warm = new Writer(child.script);
+    let warm = new Writer(script);
     try {
       for (let round = 0; round < ROUNDS; round++) {
         const writer = warm;
-        warm = new Writer(child.script);
+        warm = new Writer(script);
         const jobs = archives.map(({ dir, journalLimit, first }, i) => ({
           dir,
           journalLimit,

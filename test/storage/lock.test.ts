@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { acquireLock, type LockInfo, readLock } from "../../core/storage/lock.ts";
 import { ownIdentity } from "../../core/storage/process-identity.ts";
-import { bundleScript } from "../_setup.ts";
+import { childScript } from "../scripts.ts";
 
 let dir: string;
 beforeEach(async () => {
@@ -124,11 +124,11 @@ describe("acquireLock", () => {
 
 describe("starts that race", () => {
   it("exactly one of many gets a stale lock, ten times over", async () => {
-    const child = await bundleScript("storage/lock-child.ts");
+    const script = await childScript("storage/lock-child");
     const home = join(dir, "home");
     const racers: Racer[] = [];
     try {
-      for (let i = 0; i < 5; i++) racers.push(new Racer(child.script, home));
+      for (let i = 0; i < 5; i++) racers.push(new Racer(script, home));
       await Promise.all(racers.map((racer) => racer.line()));
       const pid = await deadPid();
       for (let round = 0; round < 10; round++) {
@@ -146,7 +146,6 @@ describe("starts that race", () => {
       expect(await readdir(home)).toEqual([]);
     } finally {
       for (const racer of racers) racer.process.kill();
-      await child.remove();
     }
   });
 });

@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, ConsoleMessage, Page, Request } from "playwright-core";
 import { loadConfig, type Plugin, type Served, serve } from "sessarc";
 import { afterAll, beforeAll, describe, inject } from "vitest";
 import archive from "../../plugins/archive/index.ts";
@@ -141,31 +141,20 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
   const url = served.url.replace(/\/$/, "");
   if (options.imported !== false)
     await served.kernel.fetch("/api/import", { method: "POST", body: JSON.stringify({ all: true }) });
-  const browser = await openBrowser();
-  const context = await browser.newContext({
-    viewport: SIZE,
-    locale: "en-GB",
-    timezoneId: "Europe/Berlin",
-    serviceWorkers: options.worker ? "allow" : "block",
-  });
-  watchTraffic(context);
-  const page = await context.newPage();
-  page.setDefaultTimeout(LIMIT);
+  const page = await (options.worker ? newPage("allow") : takePage());
   const seen: string[] = [];
-  page.on("pageerror", (error) => seen.push(`page: ${error.message}`));
-  page.on("console", (message) => {
+  const onError = (error: Error) => void seen.push(`page: ${error.message}`);
+  const onConsole = (message: ConsoleMessage) => {
     if (message.type() === "error") seen.push(`console: ${message.text()} ${message.location().url}`);
-  });
-  page.on(
-    "request",
-    (request) =>
-      !request.url().startsWith(`${url}/`) &&
-      !/^(data|blob):/.test(request.url()) &&
-      seen.push(`foreign: ${request.url()}`),
-  );
+  };
+  const onRequest = (request: Request) => {
+    if (!request.url().startsWith(`${url}/`) && !/^(data|blob):/.test(request.url()))
+      seen.push(`foreign: ${request.url()}`);
+  };
+  page.on("pageerror", onError).on("console", onConsole).on("request", onRequest);
   const set: Stage = {
     page,
-    context,
+    context: page.context(),
     url,
     home,
     served,
@@ -177,11 +166,63 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
   return {
     stage: set,
     async close() {
-      await set.context.close();
+      page.off("pageerror", onError).off("console", onConsole).off("request", onRequest);
+      await (options.worker ? page.context().close() : givePage(page, url));
       await set.served.close();
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Of a stage that is closed, for the next one: its process is warm, which is half of what a first load takes. */
+let spare: Page | undefined;
+/** Those with something that cannot be taken back. */
+const unfit = new WeakSet<Page>();
+
+async function takePage(): Promise<Page> {
+  const taken = spare;
+  spare = undefined;
+  return taken ?? newPage("block");
+}
+
+async function newPage(serviceWorkers: "allow" | "block"): Promise<Page> {
+  const browser = await openBrowser();
+  const context = await browser.newContext({
+    viewport: SIZE,
+    locale: "en-GB",
+    timezoneId: "Europe/Berlin",
+    serviceWorkers,
+  });
+  watchTraffic(context);
+  const page = await context.newPage();
+  page.setDefaultTimeout(LIMIT);
+  const add = page.addInitScript.bind(page);
+  page.addInitScript = (...args) => {
+    unfit.add(page);
+    return add(...args);
+  };
+  return page;
+}
+
+/** Leaves a page as a new one is, or closes it where that cannot be. */
+async function givePage(page: Page, url: string): Promise<void> {
+  const context = page.context();
+  if (unfit.has(page)) return context.close();
+  try {
+    for (const other of context.pages()) if (other !== page) await other.close();
+    await Promise.all([page.unrouteAll(), context.unrouteAll(), context.clearPermissions(), context.clearCookies()]);
+    await page.setViewportSize(SIZE);
+    await page.emulateMedia({ media: null, colorScheme: null, reducedMotion: null, forcedColors: null });
+    await page.goto(`${url}/favicon.svg`);
+    await page.evaluate(() => {
+      localStorage.clear();
+      sessionStorage.clear();
+    });
+    spare = page;
+  } catch {
+    // Its page or its service is gone: that is what the test was about.
+    await context.close();
+  }
 }
 
 /** Loads an address as a link from outside does, and waits until its heading stands and nothing is loading. */

@@ -80,9 +80,7 @@ describeUi("dashboard: a live connection that is lost", () => {
     // A row is there before its text is set.
     const texts = async () => (await page.locator("article .prose").allInnerTexts()).map((text) => text.trim());
     await expect
-      .poll(async () => (await texts()).filter((text) => / it (stopped|was away|came back) \d$/.test(text)), {
-        timeout: 30_000,
-      })
+      .poll(async () => (await texts()).filter((text) => / it (stopped|was away|came back) \d$/.test(text)))
       .toEqual([
         "before it stopped 0",
         "before it stopped 1",

@@ -1,0 +1,55 @@
+/** The processes that tests start from the sources: every `*child.ts` below test/, bundled together, once for all who ask. */
+import { writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { alias } from "./alias.ts";
+import { buildOnce, CACHE, ROOT } from "./build-once.ts";
+
+const CHILDREN = [
+  "archive/closed-child",
+  "archive/read-only-child",
+  "core/watch-child",
+  "fixtures/serve/child",
+  "mcp-hub/takeover-child",
+  "share/kill-child",
+  "skills/crash-child",
+  "storage/durability-child",
+  "storage/lock-child",
+] as const;
+/** Below node_modules, where they find this checkout's packages. */
+const FOLDER = join(CACHE, "scripts");
+
+/** Path of a child as one script that Node runs. */
+export async function childScript(name: (typeof CHILDREN)[number]): Promise<string> {
+  await builtScripts();
+  return join(FOLDER, `${name}.mjs`);
+}
+
+/** A second of a processor for all of them; each alone would take as long. */
+export const builtScripts = (): Promise<void> =>
+  buildOnce({
+    name: "scripts",
+    outputs: ["node_modules/.cache/sessarc-test/scripts/built"],
+    sources: ["core", "plugins", "test/kill-at.ts", ...new Set(CHILDREN.map((name) => dirname(`test/${name}`)))],
+    async make() {
+      const { build } = await import("vite");
+      await build({
+        configFile: false,
+        logLevel: "error",
+        // One copy of the kernel: what plugins import by name is the sources, too.
+        resolve: { alias },
+        // As in a source checkout: what the built package carries along is taken from node_modules.
+        define: { "import.meta.url": JSON.stringify(new URL("../core/index.ts", import.meta.url).href) },
+        build: {
+          outDir: FOLDER,
+          ssr: true,
+          target: "node20",
+          minify: false,
+          rollupOptions: {
+            input: Object.fromEntries(CHILDREN.map((name) => [name, join(ROOT, `test/${name}.ts`)])),
+            output: { entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" },
+          },
+        },
+      });
+      await writeFile(join(FOLDER, "built"), "");
+    },
+  });
