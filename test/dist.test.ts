@@ -127,8 +127,8 @@ describe("the built package", () => {
       ),
     ).toEqual([]);
     const report = `packed ${Math.round(packed.size / 1024)} KiB, unpacked ${Math.round(packed.unpackedSize / 1024)} KiB`;
-    expect(packed.size, report).toBeLessThan(1.6 * MIB);
-    expect(packed.unpackedSize, report).toBeLessThan(10 * MIB);
+    expect(packed.size, report).toBeLessThan(1.65 * MIB);
+    expect(packed.unpackedSize, report).toBeLessThan(4 * MIB);
   });
 
   it("brings few packages along", async () => {
