@@ -7,6 +7,7 @@ import { type SessionFilter, where } from "./filter.ts";
 import { LISTED, LIVE_MS, type ListedRow, RECENT_MS, toSession } from "./listed.ts";
 import { projectsNamed, sessionNamed } from "./names.ts";
 import { behind, cursorOf, orderOf, placeOf, readCursor, type SessionSort } from "./pages.ts";
+import { countTotals, type Totals } from "./totals.ts";
 import {
   type EarlierRow,
   type EarlierText,
@@ -23,13 +24,23 @@ import {
 /** Ids in one query. */
 const PAGE = 500;
 
-/** Of all parts, those of earlier texts too. */
-const BYTES =
-  "select coalesce(sum(json_extract(part.value, '$[1]')), 0) from (select parts from session union all select parts from earlier) all_parts, json_each(all_parts.parts) part";
+/** Of one project. Read from the index `session_counts` alone, one project at a time: a few µs a session. */
+const COUNTS = `select count(*) - count(parent_id) as sessions, coalesce(sum(message_count), 0) as messages, count(parent_id) as subagents,
+  max(ended_at) as last, max(sort_at) as newest, group_concat(distinct tool) as tools from session where project_id = ?`;
+
+interface Counts {
+  sessions: number;
+  messages: number;
+  subagents: number;
+  last: string | null;
+  newest: number | null;
+  tools: string | null;
+}
 
 /** `prices`: undefined when no plugin knows any. `changes`: what is counted over all sessions is kept until something changed. */
 export function createStore(db: Database, prices: () => Prices | undefined, changes: Changes) {
   const costs = new CostOrder(db, prices, changes);
+  let summed: { generation: number; totals: Promise<Totals> } | undefined;
   let counted: { generation: number; projects: Promise<Project[]> } | undefined;
   const toSessions = async (rows: readonly ListedRow[]): Promise<Session[]> => {
     const known = prices();
@@ -185,21 +196,18 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
 
     /** The same counted now, or one of them, whatever it holds. */
     async countProjects(id?: string): Promise<Project[]> {
-      const one = id === undefined ? "" : "where p.id = ?";
-      const rows = await db.all<
-        ProjectRow & {
-          sessions: number;
-          messages: number;
-          subagents: number;
-          last: string | null;
-          tools: string | null;
-        }
-      >(
-        `select p.*, count(s.id) - count(s.parent_id) as sessions, coalesce(sum(s.message_count), 0) as messages, count(s.parent_id) as subagents,
-           max(s.ended_at) as last, group_concat(distinct s.tool) as tools
-         from project p left join session s on s.project_id = p.id ${one} group by p.id order by max(s.sort_at) desc, p.id`,
+      const projects = await db.all<ProjectRow>(
+        `select * from project ${id === undefined ? "" : "where id = ?"} order by id`,
         id === undefined ? [] : [id],
       );
+      const rows: (ProjectRow & Counts)[] = [];
+      const slices = new Slices();
+      for (const project of projects) {
+        const counts = await db.get<Counts>(COUNTS, [project.id]);
+        if (counts) rows.push({ ...project, ...counts });
+        if (slices.due) await slices.turn();
+      }
+      rows.sort((a, b) => (b.newest ?? 0) - (a.newest ?? 0));
       const aliases = await db.all<{ path: string; project_id: string }>(
         "select path, project_id from project_alias order by path",
       );
@@ -267,10 +275,18 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
     tombstones: async () =>
       new Set((await db.all<{ session_id: string }>("select session_id from tombstone")).map((row) => row.session_id)),
 
-    totals: () =>
-      db.get<{ sessions: number; messages: number; bytes: number }>(
-        `select count(*) as sessions, coalesce(sum(message_count), 0) as messages, (${BYTES}) as bytes from session`,
-      ),
+    /** Of the whole archive; counted once a change, in slices. */
+    totals(): Promise<Totals> {
+      const { generation } = changes;
+      if (summed?.generation !== generation) {
+        const totals = countTotals(db);
+        summed = { generation, totals };
+        totals.catch(() => {
+          summed = undefined;
+        });
+      }
+      return summed.totals;
+    },
   };
   return self;
 }

@@ -58,8 +58,10 @@ export async function turnAround(sessions: readonly Signed[]): Promise<Buffer> {
       if (slices.due) await slices.turn();
     }
   }
-  for (let start = 0; start < rows.length; start += width + 4)
+  for (let row = 0, start = 0; start < rows.length; row++, start += width + 4) {
     rows.writeUInt32LE(crc32(rows.subarray(start, start + width)), start + width);
+    if (row % 1_024 === 0 && slices.due) await slices.turn();
+  }
   return bytes;
 }
 

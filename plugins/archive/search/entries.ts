@@ -1,13 +1,21 @@
 /** The sessions a search goes through, with directories and signatures of their texts as far as they were read. */
 import { createHash } from "node:crypto";
-import { BoundedMap, type Database, type PartIndex, Slices, type TranscriptPart, type Transcripts } from "sessarc";
+import {
+  BoundedMap,
+  type Database,
+  type PartIndex,
+  Slices,
+  sortInSlices,
+  type TranscriptPart,
+  type Transcripts,
+} from "sessarc";
 import type { Changes } from "../catalogue/changes.ts";
 import { isDamage } from "../catalogue/damage.ts";
 import { type EarlierRow, partsOf } from "../catalogue/types.ts";
 import type { EarlierOf } from "./candidate.ts";
 import type { ColumnFile, Columns } from "./columns.ts";
 import { type Run, runsOf } from "./runs.ts";
-import type { Shelf } from "./shelf.ts";
+import type { Shelf, Unplaced } from "./shelf.ts";
 
 export interface Entry {
   id: string;
@@ -162,11 +170,15 @@ export class Entries {
         chunks.map(({ sidecar: [start, length] }) => sidecars.subarray(start, start + length)),
       );
     };
-    await this.#shelf.tidy(
-      () => new Set(list.map(({ key }) => key)),
-      missing.map((entry) => ({ key: entry.key, chunks: chunksIn(entry), signatures: () => signatures(entry) })),
-    );
+    const unplaced: Unplaced[] = [];
+    const slices = new Slices();
     for (const entry of missing) {
+      unplaced.push({ key: entry.key, chunks: chunksIn(entry), signatures: () => signatures(entry) });
+      if (slices.due) await slices.turn();
+    }
+    await this.#shelf.tidy(() => new Set(list.map(({ key }) => key)), unplaced);
+    for (const entry of missing) {
+      if (slices.due) await slices.turn();
       entry.columns = this.#shelf.placeOf(entry.key);
       if (!entry.columns || !entry.index) continue;
       this.#forget(entry);
@@ -226,13 +238,13 @@ export class Entries {
       if (entry.index) this.#keep(entry);
       if (entry.damaged) this.#damaged.add(entry);
     }
-    read.sort(newestFirst);
+    const sorted = await sortInSlices(read, newestFirst);
     this.#list = changed
       ? merge(
           this.#list.filter((entry) => !changed.has(entry.id)),
-          read,
+          sorted,
         )
-      : read;
+      : sorted;
     this.#runs = runsOf(this.#list);
     this.#readAt = generation;
   }

@@ -94,9 +94,10 @@ export class Looker {
     return this.#having.get(file);
   }
 
-  /** How many sessions' directories are worth reading along with one that lacks it. */
-  get ahead(): number {
-    return this.#ahead;
+  /** How many directories are worth reading along with this one's: where columns tell how much is left, those of a page are enough. */
+  ahead(entry: Entry): number {
+    if (entry.index) return 1;
+    return entry.columns ? this.#ahead : AHEAD_MOST;
   }
 
   /** Chunks of `next[0]` that may hold the query; directories of those behind it are read along where they are missing. */

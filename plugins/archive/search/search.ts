@@ -188,7 +188,7 @@ export class SearchIndex {
       }
       last = entry;
       if (slices.due) await slices.turn();
-      const candidates = await looker.candidates(await course.some(i, entry.index ? 1 : looker.ahead));
+      const candidates = await looker.candidates(await course.some(i, looker.ahead(entry)));
       if (candidates.length === 0) continue;
       if (request.sort === "recent" && results.length === request.limit) {
         // One more that matches tells that there is a next page.
@@ -233,7 +233,7 @@ async function countRest(looker: Looker, course: Course, from: number): Promise<
   for (let i = from; ; i++) {
     const entry = await course.at(i);
     if (!entry) return count;
-    const candidates = await looker.candidates(await course.some(i, entry.index ? 1 : looker.ahead));
+    const candidates = await looker.candidates(await course.some(i, looker.ahead(entry)));
     if (candidates.length > 0 && (await looker.any(entry, candidates))) count++;
   }
 }

@@ -94,7 +94,9 @@ export async function countAll(
       const messages = known.get(entry);
       if (messages !== undefined) tally.add(entry, messages);
       else {
-        const candidates = looker.rulesOut(entry) ? [] : await looker.candidates(wanted.slice(i, i + looker.ahead));
+        const candidates = looker.rulesOut(entry)
+          ? []
+          : await looker.candidates(wanted.slice(i, i + looker.ahead(entry)));
         if (candidates.length === 0) tally.add(entry, 0);
         else job.push({ entry, candidates });
         chunks += candidates.length;

@@ -221,6 +221,17 @@ export class CubeSession {
     return { quarter: data[at] as number, model: nameOf(data[at + 1]), tokens };
   }
 
+  /** Number of the model of a token slot; `nameOf` tells its name. */
+  modelAt(i: number): number {
+    return this.#data[this.#tokensAt + i * TOKENS + 1] as number;
+  }
+  /** Adds the tokens of a slot, in the order of `FIELDS`. Makes nothing: there are a million of them. */
+  addTokens(i: number, sums: Float64Array): void {
+    const at = this.#tokensAt + i * TOKENS + 2;
+    for (let field = 0; field < sums.length; field++)
+      sums[field] = (sums[field] as number) + (this.#data[at + field] as number);
+  }
+
   /** Something lies on days in the range. */
   isIn(zone: Zone, range: DayRange): boolean {
     for (let i = 0; i < this.slots; i++) if (inRange(zone.day(this.quarter(i)), range)) return true;

@@ -6,6 +6,8 @@ import type { CubeSession, TokenSlot } from "./cube-session.ts";
 
 export class Tally {
   readonly #roots = new Set<string>();
+  /** The one added last: sessions come one after another. */
+  #last: string | undefined;
   /** Sessions that were counted elsewhere. */
   #counted = 0;
   messages = 0;
@@ -21,12 +23,17 @@ export class Tally {
   }
 
   addSlot(session: CubeSession, i: number): void {
-    this.#roots.add(session.root);
+    this.addRoot(session.root);
     this.addWork(session.messages(i), session.activeMs(i), session.errors(i));
   }
   addTokens(session: CubeSession, slot: TokenSlot): void {
-    this.#roots.add(session.root);
+    this.addRoot(session.root);
     this.addUsage(slot);
+  }
+  addRoot(root: string): void {
+    if (root === this.#last) return;
+    this.#last = root;
+    this.#roots.add(root);
   }
 
   /** Of sessions that `addSessions` counts. */
