@@ -23,6 +23,14 @@ const OTHERWISE: Record<string, string> = {
   "GET /share/:token": "created.url",
 };
 
+/** What is asked by programs alone: assistants and their hub, the command line, the page itself. */
+const FOR_PROGRAMS = [
+  /^(GET|POST|DELETE) \/mcp(\/:service)?$/,
+  /^GET \/(oauth\/callback|sessions\/find|search\/total|\*\*)$/,
+  // The page asks by their addresses, Settings link to the first.
+  /^GET \/(openapi\.json|status|projects\/git|live\/turns)$/,
+];
+
 describe("routes of the specification", () => {
   it("stand in the table of the dashboard, each once, and the dashboard asks for each", () => {
     expect(listed).toHaveLength(62);
@@ -30,10 +38,13 @@ describe("routes of the specification", () => {
     expect(listed.filter((route) => !sources.includes(OTHERWISE[route] ?? `"${route}"`))).toEqual([]);
   });
 
-  it("are routes of the product", async () => {
+  it("are routes of the product, of which none is left without a place", async () => {
     const t = await createTestKernel({ plugins: defaultPlugins() });
     const { plugins } = (await (await t.fetch("/api/plugins")).json()) as { plugins: { routes: string[] }[] };
     const served = new Set(plugins.flatMap((one) => one.routes));
     expect(listed.filter((route) => !served.has(route))).toEqual([]);
+    const met = (route: string) => route in OTHERWISE || sources.includes(`"${route}"`);
+    const rest = [...served].filter((route) => !FOR_PROGRAMS.some((one) => one.test(route)));
+    expect(rest.filter((route) => !met(route))).toEqual([]);
   });
 });

@@ -63,6 +63,7 @@ describeUi("dashboard: skills", () => {
     await expect.poll(skill).toMatchObject({ rating: 4, tags: ["git", "release"] });
 
     await page.getByRole("button", { name: "Versions" }).click();
+    await page.getByRole("listitem").filter({ hasText: "SKILL.md" }).getByText("changed here").waitFor();
     await page.getByRole("listitem").filter({ hasText: "imported" }).getByRole("button", { name: "Restore" }).click();
     await page
       .getByRole("dialog")
