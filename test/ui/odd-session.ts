@@ -68,7 +68,7 @@ export async function writeOddSession(home: string, options: { large?: boolean; 
     ...call(
       "Bash",
       { command: "npm test" },
-      `${ESC}[32m✓ green passes${ESC}[39m\n${ESC}[1;31m✗ red fails${ESC}[0m\n 10%\r 55%\r100% done`,
+      `${ESC}[2K${ESC}]0;a title\u0007${ESC}[32m✓ green passes${ESC}[39m\n${ESC}[1;31m✗ red fails${ESC}[0m\n 10%\r 55%\r100% done`,
     ),
     ...call("Read", { file_path: join(cwd, "shot.png") }, [
       { type: "text", text: "a picture" },
@@ -122,4 +122,35 @@ export async function writeOddSession(home: string, options: { large?: boolean; 
   ];
   await writeFile(join(folder, `${ODD_ID}.jsonl`), `${rows.join("\n")}\n`);
   return `claude-code:${ODD_ID}`;
+}
+
+/** A session all of whose names are too long, turned round or written from right to left. */
+export async function writeOddNames(home: string): Promise<string> {
+  const long = "Donaudampfschifffahrtsgesellschaft".repeat(5);
+  const cwd = join(home, "code", long);
+  const id = "0dd00001-1111-4111-8111-111111111111";
+  const folder = join(home, ".claude", "projects", "-odd-names");
+  await mkdir(folder, { recursive: true });
+  const use = { type: "tool_use", id: "t1", name: `mcp__${long}`, input: { file_path: join(cwd, `${long}.ts`) } };
+  const result = { type: "tool_result", tool_use_id: "t1", content: long, is_error: true };
+  const edit = { file_path: join(cwd, "مجلد", `${long}.ts`), old_string: "a", new_string: long };
+  const rows = [
+    ["user", `مرحبا، English \u202egnp.exe and ${long}`],
+    ["assistant", [use]],
+    ["user", [result]],
+    ["assistant", [{ type: "tool_use", id: "t2", name: "Edit", input: edit }]],
+    ["user", [{ type: "tool_result", tool_use_id: "t2", content: "done" }]],
+  ].map(([type, content], n) =>
+    JSON.stringify({
+      type,
+      uuid: `names-${n}`,
+      sessionId: id,
+      cwd,
+      gitBranch: long,
+      timestamp: new Date(Date.UTC(2025, 10, 18, 12, n)).toISOString(),
+      message: { role: type, content, ...(type === "assistant" && { id: `n${n}`, model: `vendor/${long}` }) },
+    }),
+  );
+  await writeFile(join(folder, `${id}.jsonl`), `${rows.join("\n")}\n`);
+  return `claude-code:${id}`;
 }

@@ -3,15 +3,17 @@ import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { violations } from "./axe.ts";
-import { describeUi, useStage, visit } from "./browser.ts";
-import { ODD_ID, writeOddSession } from "./odd-session.ts";
-import { looks } from "./probes.ts";
+import { describeUi, painted, useStage, visit } from "./browser.ts";
+import { ODD_ID, writeOddNames, writeOddSession } from "./odd-session.ts";
+import { layoutFaults, looks } from "./probes.ts";
 
 describeUi("dashboard: a session with odd content", () => {
   let id = "";
+  let named = "";
   const get = useStage({
     fill: async (home) => {
       id = await writeOddSession(home, { large: true });
+      named = await writeOddNames(home);
     },
   });
   const open = async (query = "") => {
@@ -58,6 +60,34 @@ describeUi("dashboard: a session with odd content", () => {
     expect(await output.innerText()).toBe("✓ green passes\n✗ red fails\n100% done");
     const colour = (text: string) => output.getByText(text).evaluate((span) => getComputedStyle(span).color);
     expect(await colour("green passes")).not.toBe(await colour("red fails"));
+  });
+
+  it("keeps names of any length and direction in their place", async () => {
+    const stage = get();
+    const { page } = stage;
+    const { session } = await (await stage.served.kernel.fetch(`/api/sessions/${named}`)).json();
+    const paths = [
+      "/?days=all",
+      "/sessions",
+      "/calls?days=all",
+      `/compare?a=${named}&b=${id}`,
+      `/projects/${session.projectId}?days=all&tab=files`,
+      "/search?q=English",
+      `/sessions/${named}?view=overview`,
+      `/sessions/${named}?m=9`,
+    ];
+    for (const path of paths) {
+      await visit(stage, path);
+      for (const width of [1024, 390]) {
+        await page.setViewportSize({ width, height: 900 });
+        await painted(page);
+        expect(await layoutFaults(page), `${path} ${width}`).toEqual([]);
+      }
+    }
+    // What would turn its letters round is shown.
+    expect(await page.locator("main h1").innerText()).toContain("\ufffdgnp.exe");
+    await page.setViewportSize({ width: 1440, height: 900 });
+    expect(stage.problems()).toEqual([]);
   });
 
   it("draws pictures of the log when asked, from memory, and says so when the log is gone", async () => {
