@@ -218,9 +218,10 @@ describe("openSqliteFile", () => {
     })();
     let reads = 0;
     while (reads < 12) {
-      const file = await openSqliteFile(path).catch((error: { code: string }) =>
-        expect(error.code).toBe("SOURCE_BUSY"),
-      );
+      const file = await openSqliteFile(path).catch((error: { code: string }) => {
+        // Nothing is returned: what an expectation answers is no file.
+        expect(error.code).toBe("SOURCE_BUSY");
+      });
       reads++;
       if (!file) continue;
       const [row] = file.all<{ n: number; rows: number }>("select n, (select count(*) from t) as rows from s");
