@@ -244,9 +244,11 @@ describeUi("dashboard: one project", () => {
     await page.getByRole("combobox", { name: "Tool" }).click();
     await page.getByRole("option", { name: "Claude Code" }).click();
     await page.waitForURL(/tool=claude-code/);
+    await settled(page);
     expect(await rows.count()).toBe(top.filter((one) => one.tool === "claude-code").length);
     await page.getByRole("checkbox", { name: "Errors only" }).press("Space");
     await page.waitForURL(/errors=1/);
+    await settled(page);
     const failing = top.filter((one) => one.tool === "claude-code" && one.errorCount > 0).length;
     expect(failing).toBeGreaterThan(0);
     expect(await rows.count()).toBe(failing);
