@@ -18,13 +18,13 @@ export function toast(text: string, options: { action?: Toast["action"]; bad?: b
   if (!held) letGo();
 }
 
-/** Each that has no time yet gets its own. */
+/** Each that has no time yet gets its own: half a minute for what can be undone, long enough to find it with the keyboard. */
 function letGo(): void {
   for (const { id, bad, action } of toasts)
     if (!timers.has(id))
       timers.set(
         id,
-        setTimeout(() => dismiss(id), bad || action ? 10_000 : 4_000),
+        setTimeout(() => dismiss(id), action ? 30_000 : bad ? 10_000 : 4_000),
       );
 }
 
