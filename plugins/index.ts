@@ -22,6 +22,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("copilot", () => import("./copilot/index.ts")),
     entry("archive", () => import("./archive/index.ts"), [
       "backup",
+      "vacuum",
       "import",
       "projects",
       "search",

@@ -12,6 +12,7 @@ const CHILDREN = [
   "mcp-hub/takeover-child",
   "share/kill-child",
   "skills/crash-child",
+  "storage/compact-child",
   "storage/durability-child",
   "storage/lock-child",
 ] as const;

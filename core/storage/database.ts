@@ -8,15 +8,25 @@ import { SessarcError } from "../errors/error.ts";
 import { messageOf } from "../utils/async.ts";
 import type { DiskCalls } from "../utils/atomic.ts";
 import { makeFolder } from "../utils/make-folder.ts";
+import { compactCopy } from "./compact.ts";
 import { checkParams, type Image } from "./image.ts";
 import { createJournal, type Journal } from "./journal.ts";
 import { encodeBatch, encodeGroup } from "./journal-format.ts";
 import { createOwnership } from "./ownership.ts";
 import { createQueue } from "./queue.ts";
-import { type Blocks, dropBefore, JOURNAL_FILE, keepTorn, type Recovered, recover } from "./recover.ts";
+import {
+  type Blocks,
+  catchUp,
+  dropBefore,
+  JOURNAL_FILE,
+  keepTorn,
+  openSnapshot,
+  type Recovered,
+  recover,
+} from "./recover.ts";
 import { type Moment, replaceSnapshot } from "./replace.ts";
 import { toStorageError } from "./storage-error.ts";
-import type { Database, SqlValue, Statement } from "./types.ts";
+import type { Compacted, Database, SqlValue, Statement } from "./types.ts";
 
 export interface DatabaseOptions {
   dir: string;
@@ -33,10 +43,14 @@ export interface DatabaseOptions {
   /** Runs last in `close`, however that went. */
   onClosed?: (() => Promise<void> | undefined) | undefined;
   calls?: DiskCalls;
+  /** Bytes that are free where a folder lies. */
+  room?: (dir: string) => Promise<number>;
   blocks?: Blocks | undefined;
 }
 
 const JOURNAL_LIMIT = 8 * 2 ** 20;
+/** Bytes that stay free on the disk when the catalogue is made anew. */
+const SPARE = 16 << 20;
 
 /** A batch that is in the image and not yet on disk. */
 interface Pending {
@@ -52,7 +66,7 @@ interface Pending {
  * Cost: about 60 ms once per process for SQLite itself, then 1 ms per 3 MB of snapshot and 10 ms per 1,000 batches of journal.
  */
 export function openDatabase(options: DatabaseOptions): Database {
-  const { dir, readOnly = false, journalLimit = JOURNAL_LIMIT, calls = disk } = options;
+  const { dir, readOnly = false, journalLimit = JOURNAL_LIMIT, calls = disk, room = freeBytes } = options;
   const notice = options.onNotice ?? ((message: string) => process.stderr.write(`sessarc: ${message}\n`));
   const queue = createQueue();
   const snapshots = createQueue();
@@ -237,7 +251,15 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 
   /** The image as of its last batch, once that is on disk, and where the journal stood then. */
-  async function freeze(): Promise<Moment | undefined> {
+  const freeze = () =>
+    hold(async (image): Promise<Moment | undefined> => {
+      if (readOnly || ownership.lost) return undefined;
+      if (snapshot ? snapshot.batch === applied && snapshot.sliced : applied === 0) return undefined;
+      return { frozen: image.freeze(), batch: applied, from: journal.bytes };
+    });
+
+  /** Runs `work` while nothing changes: all that was applied is on disk, and who calls meanwhile waits. */
+  async function hold<T>(work: (image: Image) => Promise<T>): Promise<T> {
     await opened;
     while (pause) await pause;
     let resume = () => {};
@@ -246,14 +268,44 @@ export function openDatabase(options: DatabaseOptions): Database {
     });
     try {
       await committing;
-      const { image } = await opened;
-      if (readOnly || ownership.lost) return undefined;
-      if (snapshot ? snapshot.batch === applied && snapshot.sliced : applied === 0) return undefined;
-      return { frozen: image.freeze(), batch: applied, from: journal.bytes };
+      return await work((await opened).image);
     } finally {
       pause = undefined;
       resume();
     }
+  }
+
+  /**
+   * Makes the catalogue anew without the room of deleted rows. The copy is made of the snapshot, beside reading and writing; then what was
+   * written meanwhile is repeated on it, and a snapshot of it replaces the old one as any snapshot does: killed at any moment, the disk
+   * holds the old one with its journal, or the new one.
+   */
+  async function compact(): Promise<Compacted> {
+    await opened;
+    if (readOnly) throw new SessarcError("STORAGE_READ_ONLY", {});
+    await writeSnapshot();
+    const before = snapshot?.bytes ?? 0;
+    const needed = before + SPARE - (await room(dir));
+    if (needed > 0) throw new SessarcError("STORAGE_FULL", { needed });
+    const old = await openSnapshot(dir, options.blocks ?? {});
+    const copy = old && (await compactCopy(old.file));
+    if (!copy) return { before, after: before };
+    // The new snapshot has a number of its own: one that a journal names holds the same bytes for ever.
+    await write([]);
+    let taken = false;
+    try {
+      await hold(async () => {
+        if (ownership.lost) throw ownership.lost;
+        await catchUp(dir, copy, old.head.batch, durable);
+        adopt({ ...(await opened), image: copy, batch: durable, snapshot });
+        taken = true;
+        opened = Promise.resolve({ ...(await opened), image: copy });
+      });
+    } finally {
+      if (!taken) copy.close();
+    }
+    await writeSnapshot();
+    return { before, after: snapshot?.bytes ?? before };
   }
 
   async function close(): Promise<void> {
@@ -278,6 +330,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     run: (sql, params) => call(async () => ({ changes: await write([[sql, params]]) })),
     batch: (statements) => call(async () => void (statements.length > 0 && (await write(statements)))),
     flush: () => call(flush),
+    compact: () => call(() => snapshots(compact)),
     close() {
       closing ??= close().finally(options.onClosed);
       return closing;
@@ -292,6 +345,11 @@ export function openDatabase(options: DatabaseOptions): Database {
       return { snapshotBytes: snapshot?.bytes ?? 0, journalBytes: journal?.bytes ?? 0 };
     },
   };
+}
+
+async function freeBytes(dir: string): Promise<number> {
+  const { bavail, bsize } = await disk.statfs(dir);
+  return bavail * bsize;
 }
 
 const fail = (path: string) => (error: unknown) => {

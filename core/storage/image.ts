@@ -40,9 +40,8 @@ export const emptyDatabase = (sql: SqlJsStatic): Uint8Array => {
   }
 };
 
-/** Works on `file`, which is closed with it. */
-export function createImage(sql: SqlJsStatic, file: PagedFile): Image {
-  const db: SqlImage = new sql.Database(file);
+/** Works on `file`, which is closed with it, as `db` is: the connection that has it open already. */
+export function createImage(sql: SqlJsStatic, file: PagedFile, db: SqlImage = new sql.Database(file)): Image {
   db.exec(SETTINGS);
   // SQLite's own LIKE folds ASCII alone.
   db.create_function("holds", holds);

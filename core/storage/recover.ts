@@ -68,6 +68,31 @@ export async function recover(dir: string, last = Number.POSITIVE_INFINITY, bloc
   const image = createImage(sql, snapshot?.file ?? new PagedFile(emptyDatabase(sql)));
   const have = head?.batch ?? 0;
   const groups = journal?.groups ?? [];
+  let batch = have;
+  try {
+    batch += await repeat(dir, image, groups, have, last);
+  } catch (error) {
+    image.close();
+    throw error;
+  }
+  return {
+    image,
+    batch,
+    sign,
+    snapshot: snapshot && { ...snapshot.head, bytes: snapshot.bytes, sliced: snapshot.sliced },
+    journalBytes: journal?.end ?? 0,
+    tornBytes: journalBytes && journal ? journalBytes.length - journal.end : 0,
+  };
+}
+
+/** Repeats the batches after `have` up to `last` and answers how many. Throws CATALOG_DAMAGED. */
+async function repeat(
+  dir: string,
+  image: Image,
+  groups: JournalContent["groups"],
+  have: number,
+  last: number,
+): Promise<number> {
   const missed = groups.flatMap(({ first, batches }) =>
     batches.filter((_, i) => first + i > have && first + i <= last),
   );
@@ -77,27 +102,22 @@ export async function recover(dir: string, last = Number.POSITIVE_INFINITY, bloc
       image.replay(missed.slice(i, i + AT_ONCE));
       if (slices.due) await slices.turn();
     }
+    return missed.length;
   } catch (error) {
-    image.close();
     if (isSessarcError(error)) throw error;
-    throw damaged(
-      dir,
-      JOURNAL_FILE,
-      `a record cannot be repeated: ${error instanceof Error ? error.message : error}`,
-      error,
-    );
+    const reason = `a record cannot be repeated: ${error instanceof Error ? error.message : error}`;
+    throw damaged(dir, JOURNAL_FILE, reason, error);
   }
-  return {
-    image,
-    batch: have + missed.length,
-    sign,
-    snapshot: snapshot && { ...snapshot.head, bytes: snapshot.bytes, sliced: snapshot.sliced },
-    journalBytes: journal?.end ?? 0,
-    tornBytes: journalBytes && journal ? journalBytes.length - journal.end : 0,
-  };
 }
 
-async function openSnapshot(dir: string, { from = LARGE, keep }: Blocks) {
+/** Repeats on `image`, which is of batch `have`, what the journal says after it, up to `last`, and answers how many batches that were. */
+export async function catchUp(dir: string, image: Image, have: number, last: number): Promise<number> {
+  const bytes = await ifThere(readFile(join(dir, JOURNAL_FILE)));
+  return bytes ? repeat(dir, image, parseJournal(dir, bytes).groups, have, last) : 0;
+}
+
+/** The snapshot in `dir`, to be read on its own. Undefined: there is none. Throws CATALOG_DAMAGED. */
+export async function openSnapshot(dir: string, { from = LARGE, keep }: Blocks) {
   const path = join(dir, SNAPSHOT_FILE);
   try {
     const open = openSource(path);

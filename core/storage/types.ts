@@ -5,6 +5,12 @@ import type { Transcripts } from "./transcript-types.ts";
 export type SqlValue = string | number | null | Uint8Array;
 export type Statement = readonly [sql: string, params?: readonly SqlValue[]];
 
+/** Bytes of the catalogue's file. */
+export interface Compacted {
+  before: number;
+  after: number;
+}
+
 /**
  * The catalogue: SQLite in memory, durable through a journal and snapshots. Asynchronous on purpose, it may move to a worker.
  * A `batch` or `run` resolves when its effect is on disk (journal, fsync); concurrent ones share one fsync.
@@ -23,6 +29,11 @@ export interface Database {
   readonly undone: number;
   /** Writes a snapshot now. */
   flush(): Promise<void>;
+  /**
+   * Gives the room of deleted rows back, while reading and writing go on. Takes memory and room on the disk for another catalogue meanwhile.
+   * Throws STORAGE_FULL without that room, STORAGE_READ_ONLY.
+   */
+  compact(): Promise<Compacted>;
   close(): Promise<void>;
   readonly stats: { snapshotBytes: number; journalBytes: number };
 }

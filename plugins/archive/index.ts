@@ -14,6 +14,7 @@ import { scan } from "./routes/scan.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { sourceRoutes } from "./routes/sources.ts";
+import { vacuumRoutes } from "./routes/vacuum.ts";
 
 export type { Archive } from "./archive.ts";
 export type { Cost, EarlierText, Project, Session, SessionFacts, SessionRow, SlotFacts } from "./catalogue/types.ts";
@@ -38,6 +39,7 @@ export const routes = [
   ...sessionRoutes,
   ...searchRoutes,
   backupRoute,
+  ...vacuumRoutes,
 ] as const;
 
 export default definePlugin({

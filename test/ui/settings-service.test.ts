@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { definePlugin, type SettingsAnswer } from "sessarc";
 import { expect, it } from "vitest";
 import { makeTempDir } from "../_setup.ts";
+import { violations } from "./axe.ts";
 import { describeUi, load, settled, useStage } from "./browser.ts";
 import { sound } from "./sound.ts";
 
@@ -115,6 +116,18 @@ describeUi("dashboard: settings of the service", () => {
     const bytes = await readFile(file);
     expect(bytes.subarray(257, 262).toString()).toBe("ustar");
     expect(bytes.includes("catalog.db")).toBe(true);
+  });
+
+  it("says how much of the catalogue is empty, gives it back, and says what came of it", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/settings/data");
+    const row = page.locator("#vacuum");
+    await row.getByText(/ of .* are empty$/).waitFor();
+    expect(await violations(stage)).toEqual([]);
+    await row.getByRole("button", { name: "Give room back" }).click();
+    await row.getByText(/^The catalogue has .*, before it had /).waitFor();
+    expect(stage.problems()).toEqual([]);
   });
 });
 

@@ -133,6 +133,15 @@ const backupCommand: Command = {
   load: () => import("./backup.ts"),
 };
 
+const vacuumCommand: Command = {
+  name: "vacuum",
+  summary: "Gives the room of deleted sessions back to the disk, while the service goes on",
+  usage: "[--dry-run]",
+  options: { "dry-run": { type: "boolean" } },
+  help: { "dry-run": "Only say how much is empty" },
+  load: () => import("./vacuum.ts"),
+};
+
 export const commands: readonly Command[] = [
   importCommand,
   sessionsCommand,
@@ -141,4 +150,5 @@ export const commands: readonly Command[] = [
   searchCommand,
   showCommand,
   backupCommand,
+  vacuumCommand,
 ];

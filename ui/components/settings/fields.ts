@@ -31,6 +31,7 @@ export const FIELDS: readonly Field[] = [
   { id: "block", section: "service", label: () => s("block"), hint: () => s("blockHint") },
   { id: "relay-address", section: "service", label: () => s("relay"), hint: () => s("relayHint") },
   { id: "backup", section: "data", label: () => s("backup"), hint: () => s("backupHint") },
+  { id: "vacuum", section: "data", label: () => s("vacuum"), hint: () => s("vacuumHint") },
   { id: "folder", section: "data", label: "settings.folder" },
   { id: "size", section: "data", label: "settings.size", hint: "settings.transcripts" },
   { id: "keeps", section: "data", label: "settings.keeps", hint: "settings.keepsText" },

@@ -26,6 +26,13 @@ export const en = {
   relayTitle: "Send feedback to {host}?",
   relayText:
     "From now on each feedback you send, and nothing else, goes to {url}: its text, kind, and the address you give. Its preview shows every byte.",
+  vacuum: "Give room back",
+  vacuumHint:
+    "Deleting sessions leaves empty room in the catalogue. It is used again by what is imported later, or given back to the disk here, while everything goes on. On the command line: sessarc vacuum",
+  vacuumFree: "{free} of {bytes} are empty",
+  vacuumRun: "Give room back",
+  vacuumBusy: "Making the catalogue anew…",
+  vacuumDone: "The catalogue has {after}, before it had {before}",
   backup: "Backup",
   backupHint:
     "One tar file with everything the archive keeps, as it is at this moment; imports go on meanwhile. It is as secret as the archive: the hub's credentials are in it.",

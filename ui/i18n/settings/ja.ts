@@ -27,6 +27,13 @@ export const words: SettingsWords = {
   relayTitle: "フィードバックを {host} に送りますか？",
   relayText:
     "これから送るフィードバックだけが {url} に届きます：本文、種類、入力したメールアドレス。プレビューに全バイトが表示されます。",
+  vacuum: "空き領域を返す",
+  vacuumHint:
+    "セッションを削除するとカタログに空きが残ります。後のインポートで再利用されますが、ここでディスクに返すこともできます。その間も他の処理は続きます。コマンドラインでは：sessarc vacuum",
+  vacuumFree: "{bytes} のうち {free} が空きです",
+  vacuumRun: "空き領域を返す",
+  vacuumBusy: "カタログを作り直しています…",
+  vacuumDone: "カタログは {after} になりました（前は {before}）",
   backup: "バックアップ",
   backupHint:
     "いまのアーカイブのすべてを 1 つの tar ファイルにします。取り込みはその間も続きます。ハブの資格情報も含むため、アーカイブと同じく秘密にしてください。",

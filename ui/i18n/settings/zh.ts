@@ -26,6 +26,13 @@ export const words: SettingsWords = {
   relayStop: "停止转发",
   relayTitle: "把反馈发送到 {host}？",
   relayText: "此后你发送的每条反馈（仅此而已）会发到 {url}：正文、类型以及你填写的邮箱。预览会显示每一个字节。",
+  vacuum: "归还空间",
+  vacuumHint:
+    "删除会话会在目录中留下空位。之后导入的内容会再用它，也可以在这里还给磁盘，期间一切照常进行。命令行：sessarc vacuum",
+  vacuumFree: "{bytes} 中有 {free} 是空的",
+  vacuumRun: "归还空间",
+  vacuumBusy: "正在重建目录…",
+  vacuumDone: "目录现为 {after}，之前为 {before}",
   backup: "备份",
   backupHint: "此刻归档中的全部内容打成一个 tar 文件，期间导入照常进行。其中含有中枢的凭据，请像归档一样保密。",
   backupGet: "下载备份",

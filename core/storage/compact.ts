@@ -1,0 +1,107 @@
+/** A catalogue made anew without the room that deleted rows left: SQLite moves them into a new file, a piece at a time. */
+import { Slices } from "../utils/slices.ts";
+import { createImage, emptyDatabase, type Image } from "./image.ts";
+import { PagedFile } from "./paged-file.ts";
+import { loadSqlJs, type SqlImage } from "./sqljs.ts";
+
+/** Rows of a piece: at first, and at most. */
+const ROWS = 20;
+const MOST_ROWS = 2_000;
+/** ms that a piece should take. */
+const PIECE_MS = 4;
+
+interface Entry {
+  type: string;
+  name: string;
+  sql: string;
+}
+
+/**
+ * Answers a new image with all that `from` holds, rowids among it; undefined where that cannot be told row by row (virtual tables). `from`
+ * is closed. Others get their turn between pieces. It takes as much memory as the new file has bytes.
+ */
+export async function compactCopy(from: PagedFile): Promise<Image | undefined> {
+  const sql = await loadSqlJs();
+  const old = new sql.Database(from);
+  const file = new PagedFile(emptyDatabase(sql));
+  const db = new sql.Database(file);
+  const image = createImage(sql, file, db);
+  let whole = false;
+  try {
+    const entries = rowsOf(old, "select type, name, sql from sqlite_master where sql is not null order by rowid").map(
+      ([type, name, text]): Entry => ({ type: String(type), name: String(name), sql: String(text) }),
+    );
+    if (entries.some(({ sql: text }) => /^create\s+virtual/i.test(text))) return undefined;
+    const [path] = rowsOf(old, "select file from pragma_database_list")[0] ?? [];
+    db.exec("attach ? as old", [String(path)]);
+    const own = entries.filter(({ name }) => !name.startsWith("sqlite_"));
+    const of = (...types: string[]) => own.filter(({ type }) => types.includes(type));
+    const slices = new Slices();
+    // Before the rows: an index over all of them is not made in pieces.
+    for (const { sql: text } of of("table", "index")) db.exec(text);
+    for (const { name } of of("table")) {
+      for (const _ of moveRows(db, name)) {
+        if (from.damage) throw from.damage;
+        if (slices.due) await slices.turn();
+      }
+    }
+    if (hasSequence(old))
+      db.exec("delete from main.sqlite_sequence; insert into main.sqlite_sequence select * from old.sqlite_sequence");
+    for (const { sql: text } of of("view", "trigger")) db.exec(text);
+    db.exec("detach old");
+    if (from.damage) throw from.damage;
+    whole = true;
+    return image;
+  } finally {
+    old.close();
+    from.close();
+    if (!whole) image.close();
+  }
+}
+
+/** Moves the rows of a table, in the order of their rowids; yields after each piece. */
+function* moveRows(db: SqlImage, name: string): Generator<void> {
+  const table = quote(name);
+  const columns = rowsOf(db, "select name from pragma_table_xinfo(?) where hidden = 0", [name]).map(([column]) =>
+    String(column),
+  );
+  const list = columns.map(quote).join(", ");
+  const rowid = ["rowid", "_rowid_", "oid"].find((word) => !columns.some((column) => column.toLowerCase() === word));
+  if (rowid === undefined || !hasRowid(db, table, rowid)) {
+    db.exec(`insert into main.${table} (${list}) select ${list} from old.${table}`);
+    return yield;
+  }
+  const move = db.prepare(
+    `insert into main.${table} (${rowid}, ${list}) select ${rowid}, ${list} from old.${table} where ${rowid} > ? order by ${rowid} limit ?`,
+  );
+  try {
+    for (let rows = ROWS, last = Number.MIN_SAFE_INTEGER; ; ) {
+      const started = performance.now();
+      move.run([last, rows]);
+      if (db.getRowsModified() === 0) return;
+      last = Number(rowsOf(db, `select max(${rowid}) from main.${table}`)[0]?.[0]);
+      if (!Number.isSafeInteger(last)) throw new RangeError(`Rows of ${name} are numbered too high`);
+      const took = performance.now() - started;
+      rows = Math.max(1, Math.min(MOST_ROWS, took > PIECE_MS ? Math.floor(rows / 2) : rows * 2));
+      yield;
+    }
+  } finally {
+    move.free();
+  }
+}
+
+/** Tables may be made without. */
+function hasRowid(db: SqlImage, table: string, rowid: string): boolean {
+  try {
+    db.prepare(`select ${rowid} from old.${table}`).free();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const hasSequence = (db: SqlImage) =>
+  rowsOf(db, "select 1 from sqlite_master where name = 'sqlite_sequence'").length > 0;
+
+const rowsOf = (db: SqlImage, text: string, params: (string | number)[] = []) => db.exec(text, params)[0]?.values ?? [];
+const quote = (name: string) => `"${name.replaceAll('"', '""')}"`;

@@ -1,0 +1,19 @@
+import { accepted, type CommandContext, formatBytes, UsageError } from "sessarc";
+import type { Room } from "../routes/vacuum.ts";
+
+export async function run(ctx: CommandContext): Promise<number> {
+  if (ctx.args.length > 0) throw new UsageError("It takes no arguments: `sessarc vacuum`");
+  const isDry = ctx.flags["dry-run"] === true;
+  const method = isDry ? "GET" : "POST";
+  const answer = await (await accepted(await ctx.fetch("/vacuum", { method, signal: ctx.signal }))).json();
+  if (ctx.json) {
+    ctx.out(JSON.stringify(answer));
+  } else if (isDry) {
+    const { bytes, free } = answer as Room;
+    ctx.out(`${formatBytes(free)} of ${formatBytes(bytes)} are empty`);
+  } else {
+    const { before, after } = answer as { before: number; after: number };
+    ctx.out(`The catalogue has ${formatBytes(after)}, before it had ${formatBytes(before)}`);
+  }
+  return 0;
+}
