@@ -5,7 +5,7 @@ import { definePlugin, type SettingsAnswer } from "sessarc";
 import { expect, it } from "vitest";
 import { makeTempDir } from "../_setup.ts";
 import { violations } from "./axe.ts";
-import { describeUi, load, settled, useStage } from "./browser.ts";
+import { describeUi, load, settled, useStage, visit } from "./browser.ts";
 import { sound } from "./sound.ts";
 
 describeUi("dashboard: settings of the service", () => {
