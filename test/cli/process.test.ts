@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { acquireLock } from "../../core/storage/lock.ts";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import { builtPackage, type RunningService, runCli, spawnCli, startService } from "../built.ts";
@@ -29,6 +29,21 @@ async function demoHome(): Promise<string> {
   await writeDemo({ home, now: NOW, platform: process.platform });
   return home;
 }
+/** The sample data, imported: for tests that only ask. */
+let archived: Promise<string> | undefined;
+const archivedHome = (): Promise<string> => {
+  archived ??= demoHome().then(async (home) => {
+    // Not of the test that asks first.
+    homes.splice(homes.indexOf(home), 1);
+    await runCommand(["import"], home);
+    return home;
+  });
+  return archived;
+};
+afterAll(async () => {
+  if (archived) await rm(await archived, { recursive: true, force: true, maxRetries: 3 });
+});
+
 async function start(args: readonly string[], home: string, env?: Record<string, string>): Promise<RunningService> {
   const service = await startService(args, home, env);
   services.push(service);
@@ -197,8 +212,7 @@ describe("commands on the archive", () => {
   });
 
   it("ask the running service, and answer the same without it", async () => {
-    const home = await demoHome();
-    await runCommand(["import"], home);
+    const home = await archivedHome();
     const ask = async () => {
       const { stdout } = await runCommand(["search", "tide", "--json", "--limit", "1000"], home);
       const { results } = JSON.parse(stdout) as { results: { session: { id: string }; matches: unknown[] }[] };
@@ -220,6 +234,7 @@ describe("commands on the archive", () => {
       status: "ok",
       detail: expect.stringContaining("20 sessions"),
     });
+    expect(await service.stop()).toBe(0);
   });
 
   it("ask a service that wants a token", async () => {
@@ -267,8 +282,7 @@ describe("commands on the archive", () => {
   });
 
   it("survive a reader that goes away", async () => {
-    const home = await demoHome();
-    await runCommand(["import"], home);
+    const home = await archivedHome();
     const child = spawnCli(["show", "744507b3", "--json"], home);
     child.stdout.once("data", () => child.stdout.destroy());
     let stderr = "";
@@ -290,8 +304,7 @@ describe("doctor", () => {
   });
 
   it("checks the archive", async () => {
-    const home = await demoHome();
-    await runCommand(["import"], home);
+    const home = await archivedHome();
     expect((await runCommand(["doctor"], home)).stdout).toMatch(/^ok +catalogue .*intact$/m);
   });
 });
