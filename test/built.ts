@@ -34,6 +34,8 @@ export const builtDashboard = (): Promise<void> =>
     outputs: ["node_modules/.cache/sessarc-test/ui/scripts.br"],
     sources: ["ui"],
     async make() {
+      // In a whole run the package is being built beside the tests, and this with it.
+      if (process.env.SESSARC_TEST_BUILD === "beside") await packedTarball();
       const page = { outputs: ["dist/ui/scripts.br"], sources: ["ui"] };
       if (!(await isFresh(page))) return vite("--outDir", DASHBOARD);
       const copy = `${DASHBOARD}.new`;
