@@ -177,6 +177,7 @@ export const more = {
     "Every message of every imported session, with its times, tool calls, results and token counts, until you delete it. When a tool deletes or rewrites its own log, the copy here stays. The logs themselves are only read.",
   "settings.retention": "What tools delete on their own",
   "settings.retentionOf": "{tool} deletes its logs after {n} day.|{tool} deletes its logs after {n} days.",
+  "settings.retentionDefault": "Its default",
   "settings.retentionNone": "None is due within 7 days.",
   "settings.retentionDue":
     "{n} log is due within 7 days, {archived} of them archived.|{n} logs are due within 7 days, {archived} of them archived.",

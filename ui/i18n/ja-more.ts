@@ -177,6 +177,7 @@ export const more: Record<keyof typeof en, string> = {
     "取り込んだすべてのセッションの全メッセージを、時刻、ツール呼び出し、結果、トークン数とともに、あなたが削除するまで残します。ツールが自分のログを削除したり書き換えたりしても、ここの複製は残ります。ログそのものは読み取るだけです。",
   "settings.retention": "ツールが自動で削除するもの",
   "settings.retentionOf": "{tool} は自分のログを {n} 日後に削除します。",
+  "settings.retentionDefault": "既定値",
   "settings.retentionNone": "7 日以内に削除されるログはありません。",
   "settings.retentionDue": "7 日以内に {n} 件のログが削除されます。うち {archived} 件は取り込み済みです。",
   "settings.retentionOff": "ここにログがあるツールで、自動的に削除するものはありません。",

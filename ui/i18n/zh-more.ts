@@ -175,6 +175,7 @@ export const more: Record<keyof typeof en, string> = {
     "已导入的每个会话的每条消息，连同时间、工具调用、结果和 token 计数，都会保留到你删除为止。工具删除或改写自己的日志时，这里的副本不受影响。日志本身只会被读取。",
   "settings.retention": "工具会自行删除什么",
   "settings.retentionOf": "{tool} 会在 {n} 天后删除自己的日志。",
+  "settings.retentionDefault": "默认值",
   "settings.retentionNone": "7 天内没有即将删除的日志。",
   "settings.retentionDue": "7 天内将删除 {n} 份日志，其中 {archived} 份已存档。",
   "settings.retentionOff": "这里没有会自行删除日志的工具。",
