@@ -27,7 +27,7 @@ const KEEP = 400;
 // Only this connection uses the file: no journal file, no syncing, no looking for other writers. What a batch changed goes to it when all
 // of it was right: a file that was never written to need not be cut off again.
 const SETTINGS =
-  "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-4096; PRAGMA cache_spill=OFF;";
+  "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA cache_spill=OFF;";
 
 /** A database of its own has large pages: they are copied faster. The version gives it a first page; without one it has no bytes at all. */
 export const emptyDatabase = (sql: SqlJsStatic): Uint8Array => {

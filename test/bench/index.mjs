@@ -157,7 +157,9 @@ async function search(url) {
   report("total of the word the", frequent.answer.ms, "ms", 400);
   report("longest wait of others meanwhile", frequent.wait, "ms", 50);
   const fresh = [];
-  for (const word of vocabulary(words)) fresh.push((await timed(`${url}/api/search?q=${word}`)).ms);
+  const unasked = vocabulary(words);
+  await sleep(100); // making them took seconds: connections that the service closed meanwhile are noticed first
+  for (const word of unasked) fresh.push((await timed(`${url}/api/search?q=${word}`)).ms);
   report("60 words never asked before, median", percentile(fresh, 50), "ms", 8);
   report("60 words never asked before, p95", percentile(fresh, 95), "ms", 25);
 }
