@@ -8,9 +8,11 @@ import type { SqlJsStatic } from "sql.js";
 
 export type { Database as SqlImage, SqlJsStatic, Statement as SqlStatement } from "sql.js";
 
+/** More than it is: in one piece it is inflated a quarter sooner than in pieces of 16 KB. */
+const ROOM = 2 ** 20;
 let loading: Promise<SqlJsStatic> | undefined;
 
-/** The one sql.js of this process. The 0.7 MB of WebAssembly are read and inflated (4 ms of a thread) while the script around them loads. */
+/** The one sql.js of this process. The 0.7 MB of WebAssembly are read and inflated (8 ms of another thread) while the script around them loads. */
 export function loadSqlJs(): Promise<SqlJsStatic> {
   loading ??= load();
   return loading;
@@ -36,6 +38,7 @@ function locate(): { script: string; wasm: () => Promise<Buffer> } {
   const folder = new URL("./dist/sqljs/", import.meta.resolve("sessarc/package.json"));
   return {
     script: new URL("sql-wasm.cjs", folder).href,
-    wasm: async () => promisify(brotliDecompress)(await readFile(new URL("sql-wasm.wasm.br", folder))),
+    wasm: async () =>
+      promisify(brotliDecompress)(await readFile(new URL("sql-wasm.wasm.br", folder)), { chunkSize: ROOM }),
   };
 }
