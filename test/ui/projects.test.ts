@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import type { Activity, ProjectAnalytics } from "../../plugins/insights/index.ts";
-import { describeUi, load, projectId, type Stage, useStage, visit } from "./browser.ts";
+import { describeUi, load, projectId, type Stage, settled, useStage, visit } from "./browser.ts";
 import { storyId, writeStory } from "./stories.ts";
 
 const json = async <T>({ served }: Stage, path: string) => (await (await served.kernel.fetch(path)).json()) as T;
