@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -94,6 +94,36 @@ describe("the built package", () => {
     const wanted = tasks.map(([, specifier = "", name = ""]) => [specifier, name] as const);
     const script = `for (const [specifier, name] of ${JSON.stringify(wanted)}) console.log(specifier, typeof (await import(specifier))[name]);`;
     expect(await runScript(script)).toBe(wanted.map(([specifier]) => `${specifier} function\n`).join(""));
+  });
+
+  it("goes on when it is replaced under a running service: a thread that does not start fails its task alone, and the next one runs", async () => {
+    const copy = join(consumer, "replaced");
+    const own = join(copy, "node_modules/sessarc");
+    await mkdir(own, { recursive: true });
+    await cp(join(ROOT, "dist"), join(own, "dist"), {
+      recursive: true,
+      filter: (path) => path !== join(ROOT, "dist/ui"),
+    });
+    await cp(join(ROOT, "package.json"), join(own, "package.json"));
+    await symlink(join(ROOT, "node_modules"), join(own, "node_modules"), "junction");
+    const none = "kind notKind model notModel path notPath tool notTool project notProject terms".split(" ");
+    const script = `
+      import { rename } from "node:fs/promises";
+      import { createTestKernel } from "sessarc/test";
+      const t = await createTestKernel({ plugins: [] });
+      const task = { specifier: "sessarc/plugins/archive/count-job", export: "countSessions", inline() {} };
+      const query = { after: null, before: null, error: null, ${none.map((name) => `${name}: []`).join(", ")} };
+      const run = () => t.kernel.pool.run(task, { dir: ".", query, work: [] });
+      const worker = ${JSON.stringify(join(own, "dist/worker.mjs"))};
+      await rename(worker, worker + ".old");
+      const failed = await run().catch((error) => error.code);
+      await rename(worker + ".old", worker);
+      console.log(JSON.stringify([t.kernel.pool.threaded, failed, await run()]));
+      await t.close();`;
+    // A file, as threads are started with the flags of their process.
+    await writeFile(join(copy, "run.mjs"), script);
+    const { stdout } = await exec(process.execPath, ["run.mjs"], { cwd: copy });
+    expect(JSON.parse(stdout)).toEqual([true, "ERR_MODULE_NOT_FOUND", []]);
   });
 
   it("loads no heavy package for its public entry", async () => {

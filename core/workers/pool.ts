@@ -40,9 +40,11 @@ export function createPool(options: PoolOptions = {}): Pool {
     return { size: 1, threaded: false, run: (task, ...args) => task.inline(...args), close: async () => {} };
   }
   let pool: Promise<import("tinypool").Tinypool> | undefined;
+  /** Why a pool is no more. */
+  const broken = new WeakMap<object, unknown>();
   const open = async () => {
     const { default: Tinypool } = await import("tinypool");
-    return new Tinypool({
+    const made = new Tinypool({
       filename: new URL("./dist/worker.mjs", import.meta.resolve("sessarc/package.json")).href,
       minThreads: 0,
       maxThreads: threads,
@@ -51,13 +53,25 @@ export function createPool(options: PoolOptions = {}): Pool {
       concurrentTasksPerWorker: 2,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB, maxOldGenerationSizeMb: OLD_MB },
     });
+    // A thread that does not start (the package is being replaced beneath us) fails what waits for it, not the process; then it is tried anew.
+    made.on("error", (error) => {
+      broken.set(made, error);
+      pool = undefined;
+      void made.destroy();
+    });
+    return made;
   };
   return {
     size: threads,
     threaded: true,
     async run(task, ...args) {
       pool ??= open();
-      return (await pool).run({ specifier: task.specifier, export: task.export, args });
+      const made = await pool;
+      try {
+        return await made.run({ specifier: task.specifier, export: task.export, args });
+      } catch (error) {
+        throw broken.get(made) ?? error;
+      }
     },
     async close() {
       if (pool) await (await pool).destroy();
