@@ -52,12 +52,15 @@ export default definePlugin({
     kernel.provide("archive", archive);
     const prepare = async () => {
       await archive.importer.prepare();
-      await archive.index.prepare();
+      if (!kernel.closing.aborted) await archive.index.prepare();
     };
     const timer = setTimeout(() => {
       if (!kernel.address) return;
       if (archive.importer.progress.type !== "idle") timer.refresh();
-      else prepare().catch((error) => kernel.notify("listener:failed", error, { hook: "archive" }));
+      else
+        prepare().catch((error) => {
+          if (!kernel.closing.aborted) void kernel.notify("listener:failed", error, { hook: "archive" });
+        });
     }, PREPARE_AFTER_MS).unref();
     kernel.hooks.hook("session:replaced", () => void timer.refresh());
     kernel.onClose(async () => {

@@ -1,12 +1,36 @@
-/** Loaded into the measured service (`--import`): answers what its process holds, after a collection, when it is asked over IPC. */
+/**
+ * Loaded into the measured service (`--import`): answers over IPC what its process holds, after a collection, and the longest turn of its event
+ * loop since it was asked last. Turns are told by the processor's clock (Linux): other work on the machine makes only the wall's longer.
+ */
+import { readFileSync } from "node:fs";
 import { writeHeapSnapshot } from "node:v8";
 import { isMainThread } from "node:worker_threads";
 
 // Worker threads are given the same flags.
 if (isMainThread) listen();
 
+/** ms of processor time of the main thread. */
+function cpu() {
+  return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "latin1").split(" ")[0]) / 1e6;
+}
+
 function listen() {
+  let last = cpu();
+  let longest = 0;
+  const look = () => {
+    const now = cpu();
+    longest = Math.max(longest, now - last);
+    last = now;
+  };
+  // Comes in between any two turns that are longer than this.
+  setInterval(look, 4).unref();
   process.on("message", ({ ask, path }) => {
+    if (ask === "turn") {
+      look();
+      process.send(longest);
+      longest = 0;
+      return;
+    }
     globalThis.gc?.();
     if (ask === "snapshot") writeHeapSnapshot(path);
     const { heapUsed, external, arrayBuffers, rss } = process.memoryUsage();

@@ -50,6 +50,12 @@ export async function start(home, dataDir, flags = [], { probed = false } = {}) 
       child.send(snapshot ? { ask: "snapshot", path: snapshot } : { ask: "memory" });
       return answer;
     },
+    /** ms of the longest turn of its event loop since this was asked last. `probed` only. */
+    longestTurn() {
+      const answer = new Promise((resolve) => child.once("message", resolve));
+      child.send({ ask: "turn" });
+      return answer;
+    },
     async stop() {
       child.removeAllListeners("exit");
       const gone = new Promise((resolve) => child.on("exit", resolve));

@@ -1,7 +1,8 @@
 /**
  * `node test/bench/growth.mjs [--sizes 1200,12000,120000]`: what an archive costs as it grows. Each row is measured on archives of all
  * sizes, one after another; CPU of the service beside the wall clock, because other work on the machine makes only the clock slow.
- * Exits 1 when an answer is wrong, never for a slow one.
+ * A first start makes what a service keeps beside the catalogue (`index/`); the rows are those of a later one. `turn` is the longest turn of the
+ * event loop by the processor's clock. Exits 1 when an answer is wrong, never for a slow one.
  */
 import { appendFileSync, readFileSync, rmSync, statSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -24,16 +25,27 @@ const put = (what, size, text) => {
 async function measure(size) {
   const { home, data, log, id, catalogBytes } = await makeCatalogue(size);
   put("catalogue", size, `${(catalogBytes / 2 ** 20).toFixed(1)} MB`);
+  /** Until what goes on by itself is done: the first look at all logs, the figures, what a search has turned around. Answers its CPU. */
+  const quiet = async ({ pid }) => {
+    const began = usageOf(pid).cpu;
+    for (let calm = 0, cpu = began; calm < 3; cpu = usageOf(pid).cpu) {
+      await sleep(3_000);
+      calm = usageOf(pid).cpu - cpu < 0.15 ? calm + 1 : 0;
+    }
+    return ((usageOf(pid).cpu - began) * 1000).toFixed(0);
+  };
+  let service = await start(home, data);
+  put("CPU of what is made beside it, once", size, `${await quiet(service)} ms`);
   const times = [];
-  let service;
   for (let i = 0; i < 3; i++) {
-    await service?.stop();
-    service = await start(home, data);
+    await service.stop();
+    service = await start(home, data, [], { probed: true });
     await fetch(`${service.url}/api/status`).then((response) => response.text());
     times.push(performance.now() - service.started);
     if (i === 0) put("CPU to the first answer", size, `${(usageOf(service.pid).cpu * 1000).toFixed(0)} ms`);
   }
   put("start to first answer", size, `${percentile(times, 50).toFixed(0)} ms`);
+  const turn = async () => `turn ${(await service.longestTurn()).toFixed(0)}`;
   const { url, pid } = service;
   const call = async (path, init) => {
     const response = await fetch(`${url}/api${path}`, init);
@@ -52,18 +64,9 @@ async function measure(size) {
       clock.push(performance.now() - began);
     }
     const cpu = ((usageOf(pid).cpu - before) * 1000) / rounds;
-    put(what, size, `${percentile(clock, 50).toFixed(0)} (${cpu.toFixed(0)}) ms`);
+    put(what, size, `${percentile(clock, 50).toFixed(0)} (${cpu.toFixed(0)}) ms, ${await turn()}`);
   };
-  /** Until what goes on by itself is done: the first look at all logs, the figures, what a search has turned around. Answers its CPU. */
-  const quiet = async () => {
-    const began = usageOf(pid).cpu;
-    for (let calm = 0, cpu = began; calm < 3; cpu = usageOf(pid).cpu) {
-      await sleep(3_000);
-      calm = usageOf(pid).cpu - cpu < 0.15 ? calm + 1 : 0;
-    }
-    return ((usageOf(pid).cpu - began) * 1000).toFixed(0);
-  };
-  put("CPU until it rests", size, `${await quiet()} ms`);
+  put("CPU until it rests", size, `${await quiet(service)} ms, ${await turn()}`);
   put("idle memory", size, `${usageOf(pid).rss.toFixed(0)} MiB`);
   await call("/sync/pause", { method: "POST" });
   // Home's figures are kept until something changes: another zone is another question.
@@ -72,8 +75,9 @@ async function measure(size) {
   await cost("projects", "/projects?git=0");
   const first = performance.now();
   await call("/search?q=zyzzogeton");
-  put("first search", size, `${(performance.now() - first).toFixed(0)} ms`);
-  put("CPU of what it turns around, once", size, `${await quiet()} ms`);
+  put("first search", size, `${(performance.now() - first).toFixed(0)} ms, ${await turn()}`);
+  await quiet(service);
+  await turn();
   await cost(
     "search of a frequent word",
     (i) => `/search?q=${["error", "plugin", "cache", "token", "merge", "schema"][i]}`,
@@ -83,6 +87,11 @@ async function measure(size) {
   await cost("insights, all, asked first", (i) => `/insights?tz=${zones[i]}`);
   await cost("insights, again", "/insights?days=30");
   await cost("usage by day, asked first", (i) => `/usage?tz=${zones[i]}`);
+  for (const by of ["project", "model", "kind"])
+    await cost(`usage by ${by}, asked first`, (i) => `/usage?by=${by}&tz=${zones[i]}`);
+  await cost("usage by day of one project, asked first", (i) => `/usage?tz=${zones[i]}&project=project-3`);
+  await cost("usage by day of one tool, asked first", (i) => `/usage?tz=${zones[i]}&tool=claude-code`);
+  await cost("usage by session, all rows, asked first", (i) => `/usage?by=session&tz=${zones[i]}`, 1);
   const clock = [];
   let cpu = 0;
   for (let i = 0; i <= 6; i++) {
@@ -91,14 +100,14 @@ async function measure(size) {
     const began = performance.now();
     const { outcome } = await call(`/sessions/${encodeURIComponent(id)}/sync`, { method: "POST" });
     if (outcome !== "imported") wrong.push(`${size}: a line was not imported: ${outcome}`);
-    if (i === 0)
-      put("first sync of one line (replies of all are read)", size, `${(performance.now() - began).toFixed(0)} ms`);
+    if (i === 0) put("first sync of one line", size, `${(performance.now() - began).toFixed(0)} ms, ${await turn()}`);
     else {
       clock.push(performance.now() - began);
       cpu += (usageOf(pid).cpu - before) * 1000;
     }
   }
   put("sync of one line", size, `${percentile(clock, 50).toFixed(0)} (${(cpu / clock.length).toFixed(0)}) ms`);
+  await cost("search after a sync", (i) => `/search?q=${["route", "client", "user", "value", "branch", "review"][i]}`);
   put("memory after all that", size, `${usageOf(pid).rss.toFixed(0)} MiB`);
   put("journal", size, `${(statSync(join(data, "catalog.journal")).size / 1024).toFixed(0)} KB`);
   const before = usageOf(pid).cpu;

@@ -6,6 +6,9 @@ import { KINDS } from "../figures/cube-session.ts";
 import { day, toRange } from "../figures/range.ts";
 import { GROUPS, isByDays, report, reportOfAll, type UsageReport } from "../figures/report.ts";
 
+/** Rows of an answer that is kept. */
+const KEPT_ROWS = 5_000;
+
 const usage = defineRoute({
   method: "GET",
   path: "/usage",
@@ -35,7 +38,7 @@ const usage = defineRoute({
     const figures = await cube.figures();
     const { generation, sessions: all } = figures;
     const { by } = query;
-    return answers.get(JSON.stringify(["usage", query, zone.name]), generation, async () => {
+    const compute = async () => {
       const chosenFrom = [query.tool, query.kind, query.project, query.session];
       if (isByDays(by) && chosenFrom.every((one) => one === undefined))
         return reportOfAll(by, figures, zone, range, pricing);
@@ -51,7 +54,10 @@ const usage = defineRoute({
       );
       const names = new Map(projects.map((project) => [project.id, project.name]));
       return report(by, sessions, zone, range, names, pricing);
-    });
+    };
+    // A row for each of very many sessions: kept, a few such answers would hold more than everything else.
+    if (by === "session" && all.length > KEPT_ROWS) return compute();
+    return answers.get(JSON.stringify(["usage", query, zone.name]), generation, compute);
   },
 });
 
