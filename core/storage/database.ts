@@ -25,6 +25,7 @@ import {
   recover,
 } from "./recover.ts";
 import { type Moment, replaceSnapshot } from "./replace.ts";
+import { LARGE } from "./snapshot.ts";
 import { toStorageError } from "./storage-error.ts";
 import type { Compacted, Database, SqlValue, Statement } from "./types.ts";
 
@@ -51,6 +52,8 @@ export interface DatabaseOptions {
 const JOURNAL_LIMIT = 8 * 2 ** 20;
 /** Bytes that stay free on the disk when the catalogue is made anew. */
 const SPARE = 16 << 20;
+/** This part of a large snapshot is little journal. */
+const LITTLE = 100;
 
 /** A batch that is in the image and not yet on disk. */
 interface Pending {
@@ -237,6 +240,13 @@ export function openDatabase(options: DatabaseOptions): Database {
       });
   }
 
+  /** Whether closing writes a snapshot: of a large catalogue a little journal is read sooner than all of it is written. */
+  function isWorthIt(): boolean {
+    const { from = LARGE } = options.blocks ?? {};
+    const { sliced = false, bytes = 0 } = snapshot ?? {};
+    return !sliced || bytes < from || journal.bytes > bytes / LITTLE;
+  }
+
   /** Writers wait for one fsync and go on; what is written is the image as it was then. */
   async function writeSnapshot(): Promise<void> {
     const started = performance.now();
@@ -312,9 +322,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     await Promise.allSettled(flights);
     const recovered = await opened.catch(() => undefined);
     if (!recovered) return journal?.close();
-    await flush().catch((error: unknown) =>
-      notice(`the snapshot could not be written; the journal has everything: ${messageOf(error)}`),
-    );
+    if (isWorthIt())
+      await flush().catch((error: unknown) =>
+        notice(`the snapshot could not be written; the journal has everything: ${messageOf(error)}`),
+      );
     await journal.close();
     if (!readOnly && !ownership.lost) await dropBefore(dir);
     (await opened).image.close();
