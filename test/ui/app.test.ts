@@ -96,6 +96,7 @@ describeUi("dashboard: as an app", () => {
   it("keeps this build and the one before it, no older ones", async () => {
     const stage = get();
     await open(stage, "/");
+    await active(stage);
     const [first] = (await kept(stage)).names;
     const script = await (await fetch(`${stage.url}/sw.js`)).text();
     await stage.served.close();
@@ -104,6 +105,8 @@ describeUi("dashboard: as an app", () => {
       const close = await serveBuild(stage, script, version);
       try {
         await open(stage, "/");
+        // The browser looks for an update a while after a page was loaded, when it likes; here at once.
+        await stage.page.evaluate(async () => void (await (await navigator.serviceWorker.ready).update()));
         await expect.poll(async () => (await kept(stage)).names.at(-1)).toBe(`sessarc-shell-${version}`);
         await expect.poll(async () => (await kept(stage)).names.length).toBe(2);
       } finally {

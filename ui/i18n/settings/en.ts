@@ -29,7 +29,7 @@ export const en = {
   vacuum: "Give room back",
   vacuumHint:
     "Deleting sessions leaves empty room in the catalogue. It is used again by what is imported later, or given back to the disk here, while everything goes on. On the command line: sessarc vacuum",
-  vacuumFree: "{free} of {bytes} are empty",
+  vacuumFree: "{free} are empty",
   vacuumRun: "Give room back",
   vacuumBusy: "Making the catalogue anew…",
   vacuumDone: "The catalogue has {after}, before it had {before}",

@@ -30,7 +30,7 @@ export const words: SettingsWords = {
   vacuum: "空き領域を返す",
   vacuumHint:
     "セッションを削除するとカタログに空きが残ります。後のインポートで再利用されますが、ここでディスクに返すこともできます。その間も他の処理は続きます。コマンドラインでは：sessarc vacuum",
-  vacuumFree: "{bytes} のうち {free} が空きです",
+  vacuumFree: "{free} が空きです",
   vacuumRun: "空き領域を返す",
   vacuumBusy: "カタログを作り直しています…",
   vacuumDone: "カタログは {after} になりました（前は {before}）",

@@ -29,7 +29,7 @@ export const words: SettingsWords = {
   vacuum: "归还空间",
   vacuumHint:
     "删除会话会在目录中留下空位。之后导入的内容会再用它，也可以在这里还给磁盘，期间一切照常进行。命令行：sessarc vacuum",
-  vacuumFree: "{bytes} 中有 {free} 是空的",
+  vacuumFree: "有 {free} 是空的",
   vacuumRun: "归还空间",
   vacuumBusy: "正在重建目录…",
   vacuumDone: "目录现为 {after}，之前为 {before}",
