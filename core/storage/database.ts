@@ -322,10 +322,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     await Promise.allSettled(flights);
     const recovered = await opened.catch(() => undefined);
     if (!recovered) return journal?.close();
-    if (isWorthIt())
-      await flush().catch((error: unknown) =>
-        notice(`the snapshot could not be written; the journal has everything: ${messageOf(error)}`),
-      );
+    // One that is being written is waited for in any case.
+    await snapshots(async () => {
+      if (isWorthIt()) await writeSnapshot();
+    }).catch((error: unknown) =>
+      notice(`the snapshot could not be written; the journal has everything: ${messageOf(error)}`),
+    );
     await journal.close();
     if (!readOnly && !ownership.lost) await dropBefore(dir);
     (await opened).image.close();

@@ -211,6 +211,23 @@ it("holds no more than it may of what was not changed", async () => {
   whole.close();
 });
 
+it("closing leaves a little journal beside it, which the next opening reads, and writes anew where that is more", async () => {
+  await fill();
+  const before = await readFile(snapshot());
+  const db = openIt();
+  await db.run("update t set text = ? where n = 7", ["a little"]);
+  await db.close();
+  expect(await readFile(snapshot())).toEqual(before);
+  const again = openIt();
+  expect(await again.get("select text from t where n = 7")).toEqual({ text: "a little" });
+  await again.run("insert into t values (1000, ?)", ["much ".repeat(before.length / 100)]);
+  await again.close();
+  expect(await readFile(snapshot())).not.toEqual(before);
+  const last = openIt();
+  expect(await last.get("select text from t where n = 7")).toEqual({ text: "a little" });
+  expect(last.stats.journalBytes).toBeLessThan(1_000);
+});
+
 it("what is frozen stays as it was whatever the content was read into", () => {
   for (const content of [new Uint8Array(2 * BLOCK), Buffer.alloc(2 * BLOCK)]) {
     const file = new PagedFile(content);
