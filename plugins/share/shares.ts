@@ -171,6 +171,8 @@ export function createShares(kernel: Kernel): Shares {
         working = working.then(work).catch(failed);
       };
       run(sweep);
+      // One that was taken back when the service was killed: its body goes now, not at the first look.
+      run(() => this.expire());
       timer = setInterval(() => run(() => this.expire()), LOOK_MS);
       timer.unref();
     },
