@@ -245,22 +245,22 @@ describeUi("dashboard: one project", () => {
     await page.getByRole("option", { name: "Claude Code" }).click();
     await page.waitForURL(/tool=claude-code/);
     await settled(page);
-    expect(await rows.count()).toBe(top.filter((one) => one.tool === "claude-code").length);
+    await expect.poll(() => rows.count()).toBe(top.filter((one) => one.tool === "claude-code").length);
     await page.getByRole("checkbox", { name: "Errors only" }).press("Space");
     await page.waitForURL(/errors=1/);
     await settled(page);
     const failing = top.filter((one) => one.tool === "claude-code" && one.errorCount > 0).length;
     expect(failing).toBeGreaterThan(0);
-    expect(await rows.count()).toBe(failing);
+    await expect.poll(() => rows.count()).toBe(failing);
     await page.reload();
     await rows.first().waitFor();
-    expect(await rows.count()).toBe(failing);
+    await expect.poll(() => rows.count()).toBe(failing);
     await page.getByRole("checkbox", { name: "Live only" }).press("Space");
     await page.waitForURL(/live=1/);
     await page.getByText("Nothing matches the filters.").waitFor();
     await page.getByRole("button", { name: "Clear" }).click();
     await page.waitForFunction(() => location.search === "?days=all&tab=sessions");
-    expect(await rows.count()).toBe(top.length);
+    await expect.poll(() => rows.count()).toBe(top.length);
   });
 
   it("says that a range is empty and when the last session was, and widens as far as that", async () => {

@@ -23,7 +23,8 @@ it("a notice stays while the pointer or the focus is on it, and has its whole ti
   expect(texts()).toEqual(["Copied", "Deleted", "Saved"]);
   vi.advanceTimersByTime(200);
   expect(texts()).toEqual(["Deleted"]);
-  vi.advanceTimersByTime(6_000);
+  // Half a minute for what can be undone.
+  vi.advanceTimersByTime(30_000);
   expect(texts()).toEqual([]);
 });
 
