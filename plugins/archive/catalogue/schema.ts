@@ -83,9 +83,9 @@ export const migrations: readonly string[] = [
    create index session_active on session (active_ms desc, id);`,
   // What is made of these tables and kept in files: which files those are, and the row up to which they know all.
   "create table derived (name text primary key, token text not null, upto integer not null)",
-  // Which sessions changed, in the order they did: each stands at its last change. Kept as far as somebody has to look at it. Taken out
-  // first: within a trigger "or replace" gives way to what the statement outside says.
-  `create table session_change (n integer primary key, session_id text not null unique);
+  // Which sessions changed, in the order they did: each stands at its last change. Kept as far as somebody has to look at it; a number
+  // never comes back. Taken out first: within a trigger "or replace" gives way to what the statement outside says.
+  `create table session_change (n integer primary key autoincrement, session_id text not null unique);
    create trigger session_inserted after insert on session begin
      delete from session_change where session_id = new.id; insert into session_change (session_id) values (new.id);
    end;

@@ -9,7 +9,7 @@ import type { KeptFigures } from "./kept.ts";
 import { Rollup } from "./rollup.ts";
 import { COLUMNS, type Row, rooted, toSession } from "./rows.ts";
 
-type Archive = Pick<Services["archive"], "generation" | "changedSince" | "importer">;
+type Archive = Pick<Services["archive"], "generation" | "importer">;
 
 /** What the archive held at one generation. */
 export interface Figures {
@@ -42,7 +42,7 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
   let running: Promise<void> | undefined;
   /** Where each session stands in the list. Only for questions about the newest figures. */
   let places = new Map<string, number>();
-  /** Number of the last change that the figures know. It may come back, so it is looked at again unless the archive says it was not. */
+  /** Number of the last change that the figures know. */
   let upto = 0;
   /** `db.undone` when they were read. */
   let undone = db.undone;
@@ -170,16 +170,12 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
     const changes =
       figures && isSure
         ? await db.all<{ n: number; session_id: string }>(
-            `select n, session_id from session_change where n >= ? order by n limit ${MANY}`,
+            `select n, session_id from session_change where n > ? order by n limit ${MANY}`,
             [upto],
           )
         : undefined;
     if (figures && changes && changes.length < MANY) {
-      const told = archive.changedSince(generation);
-      const ids = changes
-        .filter(({ n, session_id: id }) => n > upto || !told || told.has(id))
-        .map((one) => one.session_id);
-      await readSome(target, new Set(ids), figures);
+      await readSome(target, new Set(changes.map((one) => one.session_id)), figures);
       upto = changes.at(-1)?.n ?? upto;
     } else await readAll(target);
     if (undone !== db.undone) generation = -1;

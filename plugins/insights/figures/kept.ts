@@ -52,7 +52,7 @@ export function createKept(db: Database, { folder, readOnly }: { folder: string;
       // Only now it counts: a crash before leaves a file that nobody names. Changes it knows are needed by nobody.
       await db.batch([
         ["insert or replace into derived (name, token, upto) values (?, ?, ?)", [ROW, name, upto]],
-        ["delete from session_change where n < ?", [upto]],
+        ["delete from session_change where n <= ?", [upto]],
       ]);
       await sweep(name);
       return true;
