@@ -54,8 +54,6 @@ export interface Archive {
   readonly generation: number;
   /** Call after changing sessions or projects. `ids`: all sessions whose rows are others now, none of them gone unnamed. */
   changed(ids?: readonly string[]): void;
-  /** Sessions that changed after `generation`; undefined when that is not known, or projects changed. */
-  changedSince(generation: number): ReadonlySet<string> | undefined;
   /** The row of a session; throws SESSION_NOT_FOUND. */
   row(id: string): Promise<StoredSession>;
   /** The session as the API answers it; throws SESSION_NOT_FOUND. */
@@ -149,7 +147,6 @@ export function createArchive(kernel: Kernel): Archive {
       return changes.generation;
     },
     changed: (ids) => changes.mark(ids),
-    changedSince: (generation) => changes.since(generation),
     costOf,
     usageByPrice(row) {
       const prices = neighbour("pricing");
