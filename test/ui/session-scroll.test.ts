@@ -36,8 +36,14 @@ describeUi("dashboard: scrolling a session of 20,000 messages", () => {
           }
         }
       });
+      // To the page the scrolling takes no time: on a busy machine two frames are so far apart that it rests in between.
+      const now = performance.now();
+      performance.now = () => now;
+      // Until the page hears of the first step it is at rest, and colours.
+      box.scrollTop += 300;
+      await new Promise(requestAnimationFrame);
       observer.observe(box, { subtree: true, childList: true });
-      for (let step = 0, top = 0; step < 120; step++) {
+      for (let step = 0, top = box.scrollTop; step < 120; step++) {
         box.scrollTop += 300;
         await new Promise(requestAnimationFrame);
         isNew.clear();
@@ -46,6 +52,7 @@ describeUi("dashboard: scrolling a session of 20,000 messages", () => {
         counts.nodes = Math.max(counts.nodes, document.querySelectorAll("*").length);
       }
       observer.disconnect();
+      Reflect.deleteProperty(performance, "now");
       const last = [...box.querySelectorAll("article")].at(-1)?.getAttribute("aria-posinset");
       return { ...counts, drawn: Number(canvas.dataset.drawn) - counts.drawn, mounted, last: Number(last) };
     });
@@ -53,7 +60,7 @@ describeUi("dashboard: scrolling a session of 20,000 messages", () => {
     expect(seen.nodes).toBeLessThanOrEqual(1_500);
     expect(seen.drawn).toBe(0);
     // One that had begun may end.
-    expect(seen.coloured).toBeLessThanOrEqual(2);
+    expect(seen.coloured).toBeLessThanOrEqual(1);
     const distinct = new Set(seen.mounted).size;
     expect(distinct).toBeGreaterThan(100);
     expect(distinct).toBeLessThanOrEqual(seen.last + 1);
