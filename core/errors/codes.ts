@@ -102,7 +102,11 @@ export const CORE_ERRORS = {
     why: (p) => `Plugin "${p.plugin}" did not finish ${p.step} within ${p.ms} ms`,
     fix: () => "Start long work in setup without awaiting it, and stop it in onClose.",
   },
-  PLUGIN_FAILED: { status: 500, why: (p) => `Plugin "${p.plugin}" failed in ${p.step}: ${p.reason}` },
+  PLUGIN_FAILED: {
+    status: 500,
+    why: (p) => `Plugin "${p.plugin}" failed in ${p.step}: ${p.reason}`,
+    fix: (p) => p.remedy,
+  },
   CLOSE_FAILED: { status: 500, why: (p) => `${p.count} part(s) failed while closing: ${p.reason}` },
   CONFIG_UNKNOWN_KEY: {
     status: 500,
@@ -133,6 +137,19 @@ export const CORE_ERRORS = {
     status: 409,
     why: (p) => `The archive is open in another process (pid ${p.pid}${p.url ? `, ${p.url}` : ""})`,
     fix: (p) => (p.url ? `Use ${p.url}, or stop that process.` : "Stop that process, or use another data directory."),
+  },
+  ARCHIVE_NEWER: {
+    status: 409,
+    why: (p) =>
+      `The archive is of a newer version: it has ${p.has} migrations of "${p.plugin}", this version knows ${p.knows}`,
+    fix: () => "Use that version (`npx sessarc@latest` is the newest), or another data directory.",
+  },
+  ARCHIVE_OLDER: {
+    status: 409,
+    why: (p) =>
+      `The archive is of an older version, with ${p.has} of ${p.knows} migrations of "${p.plugin}", and open for reading only`,
+    fix: () =>
+      "Start this version once where the archive can be written, or copy the folder and give the copy with --data-dir.",
   },
   STORAGE_FULL: {
     status: 507,
@@ -228,6 +245,8 @@ type CoreCode =
   | "COMMAND_FAILED"
   | "PATH_OUTSIDE"
   | "ARCHIVE_LOCKED"
+  | "ARCHIVE_NEWER"
+  | "ARCHIVE_OLDER"
   | "STORAGE_FULL"
   | "STORAGE_READ_ONLY"
   | "STORAGE_REPLACED"

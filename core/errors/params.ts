@@ -29,7 +29,7 @@ export interface ErrorParams {
   PLUGIN_MISSING: { name: string; chain: readonly string[] };
   PLUGIN_CYCLE: { chain: readonly string[] };
   PLUGIN_TIMEOUT: { plugin: string; step: string; ms: number };
-  PLUGIN_FAILED: { plugin: string; step: string; reason: string };
+  PLUGIN_FAILED: { plugin: string; step: string; reason: string; remedy?: string | undefined };
   CLOSE_FAILED: { count: number; reason: string };
   CONFIG_UNKNOWN_KEY: { key: string; where: string; nearest?: string | undefined };
   CONFIG_INVALID: { key: string; where: string; reason: string };
@@ -41,6 +41,8 @@ export interface ErrorParams {
   COMMAND_FAILED: { command: string; reason: string };
   PATH_OUTSIDE: { path: string };
   ARCHIVE_LOCKED: { pid: number; url?: string | undefined };
+  ARCHIVE_NEWER: { plugin: string; has: number; knows: number };
+  ARCHIVE_OLDER: { plugin: string; has: number; knows: number };
   STORAGE_FULL: { needed?: number | undefined };
   STORAGE_READ_ONLY: { path?: string | undefined };
   STORAGE_REPLACED: { path: string };

@@ -1,5 +1,5 @@
 /** From loaded plugins to the order they start in, and one step of a start. */
-import { SessarcError } from "../errors/error.ts";
+import { isSessarcError, SessarcError } from "../errors/error.ts";
 import { messageOf, withLimit } from "../utils/async.ts";
 import type { LoadedPlugin } from "./load.ts";
 
@@ -36,6 +36,7 @@ export async function runStep(plugin: string, step: string, ms: number, run: () 
     await withLimit(ms, () => late, run);
   } catch (cause) {
     if (cause === late) throw late;
-    throw new SessarcError("PLUGIN_FAILED", { plugin, step, reason: messageOf(cause) }, { cause });
+    const remedy = isSessarcError(cause) ? cause.fix : undefined;
+    throw new SessarcError("PLUGIN_FAILED", { plugin, step, reason: messageOf(cause), remedy }, { cause });
   }
 }

@@ -1,5 +1,6 @@
 /** Schema steps: each plugin's SQL, in order, once; recorded by plugin and number. */
 import { createHash } from "node:crypto";
+import { isSessarcError, SessarcError } from "../errors/error.ts";
 import type { Database } from "./types.ts";
 
 const TABLE =
@@ -7,17 +8,15 @@ const TABLE =
 
 /**
  * Brings the tables of `plugin` up to date. Each step is one batch with its record, so a crash leaves it done or undone. Throws when
- * a step that was applied no longer reads the same (released steps are never edited, new ones are appended), and when the archive has
- * seen steps of a newer version.
+ * a step that was applied no longer reads the same (released steps are never edited, new ones are appended), ARCHIVE_NEWER when the
+ * archive has seen steps of a newer version, ARCHIVE_OLDER when it lacks steps and is open for reading only.
  *
  * Cost when there is nothing to do: two small queries.
  */
 export async function migrate(db: Database, plugin: string, migrations: readonly string[]): Promise<void> {
   const applied = await appliedSteps(db, plugin);
   if (applied.size > migrations.length) {
-    throw new Error(
-      `The archive has ${applied.size} migrations of "${plugin}", this version knows ${migrations.length}; use a newer one`,
-    );
+    throw new SessarcError("ARCHIVE_NEWER", { plugin, has: applied.size, knows: migrations.length });
   }
   for (const [i, sql] of migrations.entries()) {
     const number = i + 1;
@@ -30,7 +29,13 @@ export async function migrate(db: Database, plugin: string, migrations: readonly
       );
     }
     const record = "insert into migration (plugin, number, digest, at) values (?, ?, ?, ?)";
-    await db.batch([[TABLE], [sql], [record, [plugin, number, digest, new Date().toISOString()]]]);
+    await db.batch([[TABLE], [sql], [record, [plugin, number, digest, new Date().toISOString()]]]).catch((error) => {
+      // Without a cause: no disk was asked, the archive is open for reading only.
+      const isReader = isSessarcError(error) && error.code === "STORAGE_READ_ONLY" && !error.cause;
+      throw isReader
+        ? new SessarcError("ARCHIVE_OLDER", { plugin, has: applied.size, knows: migrations.length })
+        : error;
+    });
   }
 }
 

@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { definePlugin } from "sessarc";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import { migrate } from "../../core/storage/migrate.ts";
+import { createTestKernel } from "../kernel.ts";
 
 let dir: string;
 beforeEach(async () => {
@@ -58,7 +60,24 @@ describe("migrate", () => {
     await expect(migrate(db, "one", [FIRST.replace("integer", "text"), SECOND])).rejects.toThrow(
       /Migration 1 of "one"/,
     );
-    await expect(migrate(db, "one", [FIRST])).rejects.toThrow(/newer/);
+    await expect(migrate(db, "one", [FIRST])).rejects.toMatchObject({ code: "ARCHIVE_NEWER" });
+    await db.close();
+  });
+
+  it("says what to do about an archive of a newer version, and one of an older version that may not be written", async () => {
+    const plugin = (...migrations: string[]) => [definePlugin({ name: "one", migrations })()];
+    await (await createTestKernel({ home: dir, plugins: plugin(FIRST, SECOND) })).close();
+    await expect(createTestKernel({ home: dir, plugins: plugin(FIRST) })).rejects.toMatchObject({
+      code: "PLUGIN_FAILED",
+      message: expect.stringContaining("newer version"),
+      fix: expect.stringContaining("sessarc@latest"),
+    });
+    const db = openDatabase({ dir: join(dir, "data"), readOnly: true });
+    await migrate(db, "one", [FIRST, SECOND]);
+    await expect(migrate(db, "one", [FIRST, SECOND, "create table c (x)"])).rejects.toMatchObject({
+      code: "ARCHIVE_OLDER",
+      fix: expect.stringContaining("--data-dir"),
+    });
     await db.close();
   });
 });
