@@ -206,6 +206,8 @@ describe("matching", () => {
     expect(find(events, "barbaz")).toEqual([]);
     expect(find(events, "oba")).toEqual([]);
     expect(find(events, "ba")).toEqual([1]);
+    const halves = [event(0, { text: "a 😀" }), event(1, { text: "ab" }), event(2, { text: "😀ab" })];
+    expect(find(halves, "😀a")).toEqual([2]);
   });
 
   it("asks for all words in one message, and for none that are negated", () => {

@@ -92,9 +92,12 @@ export function matchChunk(
     if (end <= span.input || (hit.index >= span.input && end <= span.end)) {
       if (accept(index)) return;
       first.lastIndex = span.end;
-    } else first.lastIndex = hit.index + 1; // across two fields: no hit
+    } else first.lastIndex = behindFirst(text, hit.index); // across two fields: no hit
   }
 }
+
+/** Behind the character at `at`: from the middle of one an expression goes back to where it begins. */
+const behindFirst = (text: string, at: number) => at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 
 /** Where a message shows the query: a stretch around the first hit, with all words marked. */
 export function toMatch(chunk: Chunk, index: number, compiled: CompiledQuery): Match {
