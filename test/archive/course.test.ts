@@ -54,6 +54,7 @@ async function archiveOf(files: number, unplaced: readonly number[] = []) {
       columns,
       index: undefined,
       damaged: false,
+      replaced: false,
     };
     return Object.defineProperty(entry, "columns", {
       get() {

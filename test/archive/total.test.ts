@@ -64,6 +64,95 @@ it("a total by jobs is that of the service: earlier texts, filters, every script
   expect((await same("other")).damaged).toBe(1);
 });
 
+it("a total nobody waits for reads nothing more", async () => {
+  const t = await createTestKernel({ plugins: [archive(), claude()], config: { sync: false } });
+  mkdirSync(dirname(logOf(t, 0)), { recursive: true });
+  for (let n = 0; n < 3; n++) writeFileSync(logOf(t, n), row(0, "the needle", `u${n}`));
+  await t.send("POST", "/api/import", { all: true });
+  const { transcripts } = t.kernel.storage;
+  const read = transcripts.stats.bytesRead;
+  for (const q of ["absent", "the"]) {
+    const asked = t.kernel
+      .inject("archive")
+      .index.total({ query: parseQuery(q), projects: null, signal: AbortSignal.abort() });
+    await expect(asked).rejects.toThrow("aborted");
+    expect(transcripts.stats.bytesRead).toBe(read);
+  }
+});
+
+it("a session whose first chunks do not match is on a later page, and in the total of the first", async () => {
+  const t = await createTestKernel({ plugins: [archive(), claude()], config: { sync: false } });
+  mkdirSync(dirname(logOf(t, 0)), { recursive: true });
+  const long = (n: number) => row(n, `${n === 10 ? "zq " : ""}${"text ".repeat(13_200)}`, `u1-${n}`);
+  writeFileSync(logOf(t, 0), row(11, "zq", "u0"));
+  writeFileSync(logOf(t, 1), Array.from({ length: 11 }, (_, n) => long(n)).join(""));
+  await t.send("POST", "/api/import", { all: true });
+  interface Page {
+    results: { session: { id: string } }[];
+    total: object;
+    nextCursor: string | null;
+  }
+  const first = await t.json<Page>("/api/search?q=zq&limit=1");
+  expect(first).toMatchObject({
+    results: [{ session: { id: `claude-code:${keyOf(0)}` } }],
+    total: { sessions: 2, relation: "eq" },
+  });
+  const next = await t.json<Page>(`/api/search?q=zq&limit=1&cursor=${encodeURIComponent(first.nextCursor ?? "")}`);
+  expect(next).toMatchObject({ results: [{ session: { id: `claude-code:${keyOf(1)}` } }], nextCursor: null });
+});
+
+it("what is found damaged in a text that was replaced meanwhile is not held against the new one", async () => {
+  const t = await createTestKernel({ plugins: [archive(), claude()], config: { sync: false } });
+  mkdirSync(dirname(logOf(t, 0)), { recursive: true });
+  for (let n = 0; n < 2; n++) writeFileSync(logOf(t, n), row(0, "the needle", `u${n}`));
+  await t.send("POST", "/api/import", { all: true });
+  const { kernel } = t;
+  const { transcripts } = kernel.storage;
+  const changes = new Changes();
+  let [asked, open] = [() => {}, () => {}];
+  const waiting = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const slow: typeof transcripts = {
+    ...transcripts,
+    async index(id, part) {
+      asked();
+      await opened;
+      return transcripts.index(id, part);
+    },
+  };
+  const index = new SearchIndex(
+    kernel.storage.db,
+    slow,
+    kernel.inject("archive").readers,
+    changes,
+    undefined,
+    () => {},
+    {
+      folder: undefined,
+      readOnly: true,
+      onError: () => {},
+    },
+  );
+  const search = (q: string) =>
+    index.search({ query: parseQuery(q), projects: null, limit: 5, sort: "recent", budgetMs: 1e9 });
+  const before = search("absent");
+  await waiting;
+  await t.send("DELETE", `/api/sessions/claude-code:${keyOf(0)}`);
+  await transcripts.remove(`claude-code:${keyOf(0)}`, [1]);
+  changes.mark([`claude-code:${keyOf(0)}`]);
+  const after = search("the");
+  // It has read the list once it asks for a directory.
+  await kernel.storage.db.all("select 1");
+  open();
+  await before;
+  expect(await after).toMatchObject({ damaged: 0, results: [{ id: `claude-code:${keyOf(1)}` }] });
+  expect(await search("the")).toMatchObject({ damaged: 0, total: { sessions: 1, relation: "eq" } });
+});
+
 it("what was counted is not counted again while it stays: of a log that grew its session alone", async () => {
   const t = await createTestKernel({ plugins: [archive(), claude()], config: { sync: false } });
   mkdirSync(dirname(logOf(t, 0)), { recursive: true });

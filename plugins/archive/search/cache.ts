@@ -39,7 +39,8 @@ export class ChunkCache {
     const raw = await this.#transcripts.chunkBytes(sessionId, part, entry);
     if (bytes && !how.frequent && !bytes.test(raw.toString("latin1"))) return null;
     const chunk = decodeChunk(raw);
-    if (!keep) return chunk;
+    // Others may have asked for it meanwhile: it counts once.
+    if (!keep || this.#chunks.has(key)) return chunk;
     this.#chunks.set(key, chunk);
     this.#chars += chunk.text.length;
     for (const [oldest, old] of this.#chunks) {

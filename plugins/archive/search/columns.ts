@@ -5,7 +5,7 @@
  * File: "SESSARCX" | chunks, sessions (4 bytes each) | for each session its key (8) and its chunks (4) | checksum of all that (4) | the rows, each
  * with its checksum (4). A session's chunks stand side by side.
  */
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { Slices } from "sessarc";
 import { fivesOf } from "./signature.ts";
@@ -85,6 +85,9 @@ export class ColumnFile {
       const count = start.readUInt32LE(12);
       this.#width = Math.ceil(this.chunks / 8);
       this.#rowsAt = HEAD + count * ENTRY + 4;
+      // Before as much is read as it says: that may be anything.
+      if (fstatSync(this.#fd).size !== this.#rowsAt + ((this.#width + 4) << ROWS_LOG2))
+        throw new Error("it is not as long as it says");
       const head = this.#read(this.#rowsAt, 0);
       if (crc32(head.subarray(0, -4)) !== head.readUInt32LE(head.length - 4)) throw new Error("its head is damaged");
       const sessions = new Map<string, Columns>();

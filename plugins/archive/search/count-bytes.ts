@@ -55,9 +55,13 @@ export function countInBytes(raw: Buffer, by: ByteQuery, counts: (seq: number) =
   /** By message: how many of the wanted words it holds; -1: one that it must not. */
   const held = new Int16Array(chunk.count);
   for (const [i, word] of [first, ...others].entries()) {
+    let some = false;
     sweep(word, bytes, chunk.spans, wide, (index) => {
       if (held[index] === i) held[index] = i + 1;
+      some ||= held[index] === i + 1;
     });
+    // A question may have a thousand words.
+    if (!some) return 0;
   }
   for (const word of by.unwanted) {
     sweep(word, bytes, chunk.spans, wide, (index) => {
@@ -105,7 +109,8 @@ class Wide {
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
   #next = 0;
-  /** Bytes more than units before `#next`. */
+  /** How far the bytes were looked at, and how many more than units there were. */
+  #at = 0;
   #extra = 0;
 
   /** `extra`: bytes more than UTF-16 units in all. */
@@ -120,18 +125,20 @@ class Wide {
   }
 
   rewind(): void {
-    this.#next = this.#extra = 0;
+    this.#next = this.#at = this.#extra = 0;
   }
 
   /** The UTF-16 unit of the text that the byte at `at` begins. */
   unitOf(at: number): number {
-    let end = this.#ends[this.#next];
-    while (end !== undefined && end <= at) {
-      this.#extra += this.#extraIn(this.#starts[this.#next] as number, end);
-      end = this.#ends[++this.#next];
+    for (;;) {
+      const start = this.#starts[this.#next];
+      if (start === undefined || start >= at) return at - this.#extra;
+      const end = this.#ends[this.#next] as number;
+      this.#extra += this.#extraIn(Math.max(start, this.#at), Math.min(end, at));
+      this.#at = at;
+      if (end > at) return at - this.#extra;
+      this.#next++;
     }
-    const start = this.#starts[this.#next];
-    return at - this.#extra - (start !== undefined && start < at ? this.#extraIn(start, at) : 0);
   }
 
   /** Two bytes make one unit, three one, four two. */

@@ -34,6 +34,8 @@ export interface Entry {
   index: TextPart[] | undefined;
   /** Some of it could not be read. Set by `Entries.damage`. */
   damaged: boolean;
+  /** Its session changed or went since: whoever still reads it keeps nothing of it. */
+  replaced: boolean;
 }
 
 /** All sessions, the newest first. */
@@ -92,9 +94,13 @@ export class Entries {
     this.#shelf = shelf;
   }
 
-  /** All of them as they are now, newest first; only what changed since the last call is read. One read for those who ask at once. */
+  /**
+   * All of them as they are when asked, newest first; only what changed since the last call is read. One read for those who ask at once.
+   * What changes while it is read is not waited for: an import changes something all the time.
+   */
   async list(): Promise<List> {
-    while (this.#readAt !== this.#changes.generation) {
+    const { generation } = this.#changes;
+    while (this.#readAt < generation) {
       this.#reading ??= this.#read().finally(() => {
         this.#reading = undefined;
       });
@@ -114,7 +120,7 @@ export class Entries {
   }
   damage(entry: Entry): void {
     entry.damaged = true;
-    this.#damaged.add(entry);
+    if (!entry.replaced) this.#damaged.add(entry);
   }
 
   /** Reads directories and signatures of those that lack them, a few at once, in slices. Parts that cannot be read are left out. */
@@ -202,7 +208,7 @@ export class Entries {
   }
 
   #keep(entry: Entry): void {
-    if (this.#loaded.has(entry)) return;
+    if (entry.replaced || this.#loaded.has(entry)) return;
     this.#loaded.add(entry);
     this.#bytes += bytesOf(entry);
   }
@@ -231,6 +237,7 @@ export class Entries {
       if (slices.due) await slices.turn();
     }
     for (const old of known.values()) {
+      old.replaced = true;
       this.#forget(old);
       this.#damaged.delete(old);
     }
@@ -353,5 +360,6 @@ function toEntry(row: Row, earlier: readonly EarlierRow[], old: Entry | undefine
     columns: same && isPlaced(same) ? same.columns : undefined,
     index: same?.index,
     damaged: same?.damaged ?? false,
+    replaced: false,
   };
 }

@@ -192,7 +192,7 @@ export class SearchIndex {
       if (candidates.length === 0) continue;
       if (request.sort === "recent" && results.length === request.limit) {
         // One more that matches tells that there is a next page.
-        if (!(await looker.any(entry, candidates.slice(0, COUNTED_CHUNKS)))) continue;
+        if (!(await looker.any(entry, candidates))) continue;
         next = placeAt(lastFound, before + results.length);
         const rest = request.cursor ? undefined : await countRest(looker, course, i + 1);
         complete = rest !== undefined;
