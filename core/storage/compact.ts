@@ -45,7 +45,8 @@ export async function compactCopy(from: PagedFile): Promise<Image | undefined> {
         if (slices.due) await slices.turn();
       }
     }
-    if (hasSequence(old))
+    // It outlives the last table that counts: then there is none in the new file, and no row in the old one.
+    if (hasSequence(db))
       db.exec("delete from main.sqlite_sequence; insert into main.sqlite_sequence select * from old.sqlite_sequence");
     for (const { sql: text } of of("view", "trigger")) db.exec(text);
     db.exec("detach old");

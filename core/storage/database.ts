@@ -300,10 +300,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     const old = await openSnapshot(dir, options.blocks ?? {});
     const copy = old && (await compactCopy(old.file));
     if (!copy) return { before, after: before };
-    // The new snapshot has a number of its own: one that a journal names holds the same bytes for ever.
-    await write([]);
     let taken = false;
     try {
+      // The new snapshot has a number of its own: one that a journal names holds the same bytes for ever.
+      await write([]);
       await hold(async () => {
         if (ownership.lost) throw ownership.lost;
         await catchUp(dir, copy, old.head.batch, durable);

@@ -81,6 +81,16 @@ it("is whole when the process is killed before any of its changes on the disk", 
   expect(kills.length).toBeGreaterThan(1);
 });
 
+it("is done where the only table that counted is gone", async () => {
+  const db = openDatabase({ dir: await makeTempDir(), onNotice: () => {} });
+  await db.run("create table counted (n integer primary key autoincrement); insert into counted values (1)");
+  await db.run("drop table counted");
+  await db.run("create table t (x)");
+  await db.compact();
+  expect(await db.all("select name from sqlite_master where name not like 'sqlite_%'")).toEqual([{ name: "t" }]);
+  await db.close();
+});
+
 it("refuses where nothing may be written, and where the disk has no room for another catalogue", async () => {
   const dir = await makeTempDir();
   const owner = openDatabase({ dir, room: async () => 4_096 });
