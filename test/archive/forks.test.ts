@@ -101,3 +101,13 @@ it.each([
     expect((await sessions(t))[FORK]).toMatchObject({ messageCount: 6, errorCount: 2, copiedMessages: 6 });
   },
 );
+
+it("finds an error that a fork copied in both texts, as all else it copied", async () => {
+  const t = await start();
+  write(pathOf(t, PARENT), [...turn(1), ...turn(2)]);
+  write(pathOf(t, FORK), [...turn(1, "-copy"), ...turn(2, "-copy"), ...turn(3).slice(0, 2)]);
+  await t.send("POST", "/api/import", { all: true });
+  expect((await sessions(t))[FORK]).toMatchObject({ errorCount: 0, copiedMessages: 6 });
+  for (const q of ["no kind:tool_result", "no is:error"])
+    expect(await t.json(`/api/search/total?q=${encodeURIComponent(q)}`)).toMatchObject({ sessions: 2, messages: 4 });
+});

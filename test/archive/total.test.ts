@@ -99,6 +99,32 @@ it("a session whose first chunks do not match is on a later page, and in the tot
   });
   const next = await t.json<Page>(`/api/search?q=zq&limit=1&cursor=${encodeURIComponent(first.nextCursor ?? "")}`);
   expect(next).toMatchObject({ results: [{ session: { id: `claude-code:${keyOf(1)}` } }], nextCursor: null });
+
+  // Whoever goes away while such a session is looked at stops that.
+  const { kernel } = t;
+  const { transcripts } = kernel.storage;
+  const gone = new AbortController();
+  let read = 0;
+  const index = new SearchIndex(
+    kernel.storage.db,
+    {
+      ...transcripts,
+      chunkBytes(...args) {
+        if (++read % 3 === 0) gone.abort();
+        return transcripts.chunkBytes(...args);
+      },
+    },
+    kernel.inject("archive").readers,
+    new Changes(),
+    undefined,
+    () => {},
+    { folder: undefined, readOnly: true, onError: () => {} },
+  );
+  const query = parseQuery("zq");
+  const asked = { query, projects: null, signal: gone.signal };
+  await expect(index.search({ ...asked, limit: 5, sort: "recent", budgetMs: 1e9 })).rejects.toThrow("aborted");
+  await expect(index.total(asked)).rejects.toThrow("aborted");
+  expect(read).toBe(3);
 });
 
 it("what is found damaged in a text that was replaced meanwhile is not held against the new one", async () => {

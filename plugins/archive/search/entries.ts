@@ -63,7 +63,8 @@ interface Row {
   parts: string;
 }
 
-const COLUMNS = "id, project_id, tool, sort_at, started_at, ended_at, error_count, parts";
+/** Errors that a fork copied count elsewhere, and stand in its text all the same. */
+const COLUMNS = "id, project_id, tool, sort_at, started_at, ended_at, error_count + (copied > 0) as error_count, parts";
 /** Rows read between two looks at the clock. */
 const PAGE = 500;
 /** Bytes of signatures kept: those of some 30,000 chunks, the newest sessions first. Others are read again each time. */

@@ -49,7 +49,11 @@ export class Looker {
   /** By file of columns: chunks that may hold the query; undefined where it could not be read. */
   readonly #having = new Map<ColumnFile, Bits | undefined>();
 
-  constructor(entries: Directories, cache: ChunkCache, compiled: CompiledQuery) {
+  readonly #signal: AbortSignal | undefined;
+
+  /** Once `signal` aborts no chunk is read any more: that throws. */
+  constructor(entries: Directories, cache: ChunkCache, compiled: CompiledQuery, signal?: AbortSignal) {
+    this.#signal = signal;
     this.#entries = entries;
     this.#cache = cache;
     this.#compiled = compiled;
@@ -148,6 +152,7 @@ export class Looker {
 
   /** Null when it holds nothing of the query, or cannot be read. `keep`: it is likely to be looked at again. */
   async chunk(entry: Entry, { part, chunk }: Candidate, keep = true): Promise<Chunk | null> {
+    this.#signal?.throwIfAborted();
     try {
       const found = await this.#cache.get(entry.id, part, chunk, {
         bytes: this.#compiled.bytes,

@@ -133,7 +133,7 @@ export class SearchIndex {
     return this.#reading(async () => {
       const { entries } = await this.#entries.list();
       const wanted = entries.filter((entry) => passes(entry, request));
-      const looker = new Looker(this.#entries, this.#cache, compile(request.query));
+      const looker = new Looker(this.#entries, this.#cache, compile(request.query), request.signal);
       // Filters of sessions choose among them; what is counted in each does not depend on those.
       const question = JSON.stringify({ ...request.query, tool: [], notTool: [], project: [], notProject: [] });
       const known: KnownCounts = this.#known.get(question) ?? new WeakMap();
@@ -163,7 +163,7 @@ export class SearchIndex {
   async #search(request: SearchRequest): Promise<SearchAnswer> {
     const list = await this.#entries.list();
     const compiled = compile(request.query);
-    const looker = new Looker(this.#entries, this.#cache, compiled);
+    const looker = new Looker(this.#entries, this.#cache, compiled, request.signal);
     const course = new Course(list, looker, request, request.cursor);
     const { slices } = looker;
     const results: SessionHits[] = [];

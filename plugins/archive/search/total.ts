@@ -67,7 +67,7 @@ export async function countAll(
   const tally = new Tally(wanted.length, onProgress);
   const count = async (job: readonly Work[], inWorker: boolean) => {
     signal?.throwIfAborted();
-    const counted = inWorker && counter ? await inWorkers(looker, job, counter) : await here(looker, job, signal);
+    const counted = inWorker && counter ? await inWorkers(looker, job, counter) : await here(looker, job);
     for (const [i, { entry }] of job.entries()) {
       const { messages, damaged } = counted[i] as Counted;
       if (damaged) looker.damage(entry);
@@ -119,12 +119,11 @@ async function inWorkers(looker: Looker, job: readonly Work[], counter: Counter)
   return counter.count(job.map(({ entry, candidates }) => ({ id: entry.id, candidates })));
 }
 
-async function here(looker: Looker, job: readonly Work[], signal: AbortSignal | undefined): Promise<Counted[]> {
+async function here(looker: Looker, job: readonly Work[]): Promise<Counted[]> {
   const counted: Counted[] = [];
   for (const { entry, candidates } of job) {
     let messages = 0;
     for (const one of candidates) {
-      signal?.throwIfAborted();
       const chunk = await looker.chunk(entry, one, false);
       if (chunk) {
         looker.match(chunk, one, () => {
