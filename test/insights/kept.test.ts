@@ -52,7 +52,11 @@ async function views(t: TestKernel): Promise<unknown> {
     ]),
   );
   const insights = await t.json("/api/insights?tz=UTC");
-  return { usage, insights: { ...(insights as object), live: null, security: null } };
+  // What is equal has an order too: it does not tell in which one the sessions came.
+  const { projects } = await t.json<{ projects: unknown }>("/api/projects/activity?tz=UTC&days=365");
+  const { sessions } = await t.json<{ sessions: { id: string }[] }>("/api/insights/sessions?tz=UTC");
+  const ledger = sessions.map(({ id }) => id);
+  return { usage, projects, ledger, insights: { ...(insights as object), live: null, security: null } };
 }
 
 /** The same of an archive that counts all anew. */

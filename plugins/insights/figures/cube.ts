@@ -9,10 +9,13 @@ import type { KeptFigures } from "./kept.ts";
 import { Rollup } from "./rollup.ts";
 import { COLUMNS, type Row, rooted, toSession } from "./rows.ts";
 
-type Archive = Pick<Services["archive"], "generation" | "importer">;
+type Archive = Pick<Services["archive"], "generation"> & {
+  importer: Pick<Services["archive"]["importer"], "progress">;
+};
 
-/** What the archive held at one generation. */
+/** What the archive held at one moment. */
 export interface Figures {
+  /** Another one each time they were read. */
   readonly generation: number;
   readonly sessions: readonly CubeSession[];
   /** Their sums by day. It goes on with the archive: read it before anything is awaited. */
@@ -37,7 +40,9 @@ const FEW = 500;
 const SHARE = 0.05;
 
 export function createCube(archive: Archive, db: Database, kept: KeptFigures): Cube {
+  /** Of the archive, when they were read. */
   let generation = -1;
+  let looks = 0;
   let figures: Figures | undefined;
   let running: Promise<void> | undefined;
   /** Where each session stands in the list. Only for questions about the newest figures. */
@@ -71,8 +76,7 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
 
   /** All sessions anew. */
   const readAll = async (target: number) => {
-    upto = (await db.get<{ last: number | null }>("select max(n) as last from session_change"))?.last ?? 0;
-    unkept = undefined;
+    const last = (await db.get<{ last: number | null }>("select max(n) as last from session_change"))?.last ?? 0;
     const read: CubeSession[] = [];
     const at = new Map<string, number>();
     const slices = new Slices();
@@ -87,6 +91,8 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
       if (slices.due) await slices.turn();
     }
     adopt(target, sessions, at, rollup);
+    upto = last;
+    unkept = undefined;
   };
 
   /** Those that changed, and those that now count with another one. Once they are read, in one go: others may be adding up. */
@@ -149,7 +155,7 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
     };
     places = at;
     generation = target;
-    figures = { generation: target, sessions, rollup, get };
+    figures = { generation: ++looks, sessions, rollup, get };
   };
 
   /** What was kept at an earlier start, as far as it goes. */
@@ -163,17 +169,16 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
 
   const refresh = async () => {
     const target = archive.generation;
-    if (!figures) await load();
-    // What was read of a batch that was then undone is nowhere any more.
-    const isSure = undone === db.undone;
+    // What was read of a batch that was then undone is nowhere any more, and numbers of its changes come back.
+    if (undone !== db.undone) figures = undefined;
+    else if (!figures) await load();
     undone = db.undone;
-    const changes =
-      figures && isSure
-        ? await db.all<{ n: number; session_id: string }>(
-            `select n, session_id from session_change where n > ? order by n limit ${MANY}`,
-            [upto],
-          )
-        : undefined;
+    const changes = figures
+      ? await db.all<{ n: number; session_id: string }>(
+          `select n, session_id from session_change where n > ? order by n limit ${MANY}`,
+          [upto],
+        )
+      : undefined;
     if (figures && changes && changes.length < MANY) {
       await readSome(target, new Set(changes.map((one) => one.session_id)), figures);
       upto = changes.at(-1)?.n ?? upto;
@@ -192,7 +197,7 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
   return {
     async figures() {
       // A change while it ran is found by the next look; an import changes something all the time.
-      while (!figures || generation !== archive.generation) {
+      while (!figures || generation !== archive.generation || undone !== db.undone) {
         running ??= refresh().finally(() => {
           running = undefined;
         });

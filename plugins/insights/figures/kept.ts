@@ -54,8 +54,11 @@ export function createKept(db: Database, { folder, readOnly }: { folder: string;
         ["insert or replace into derived (name, token, upto) values (?, ?, ?)", [ROW, name, upto]],
         ["delete from session_change where n <= ?", [upto]],
       ]);
-      await sweep(name);
-      return true;
+      // It may have waited for a disk that refused what the figures know.
+      const isSure = undone === db.undone;
+      if (!isSure) await db.run("delete from derived where name = ?", [ROW]);
+      await sweep(isSure ? name : undefined);
+      return isSure;
     },
   };
 }

@@ -81,12 +81,12 @@ export async function traitsOf(
   if (prompt > 0) add({ name: "cacheEfficiency", value: cache.read / prompt, basis: cache });
   const [worst] = [...tools]
     .filter(([, { calls, errors }]) => calls >= ENOUGH_CALLS && errors > 0)
-    .sort(([, a], [, b]) => b.errors / b.calls - a.errors / a.calls);
+    .sort(([x, a], [y, b]) => b.errors / b.calls - a.errors / a.calls || (x < y ? -1 : 1));
   if (worst) {
     const [label, { calls, errors }] = worst;
     add({ name: "errorRate", value: errors / calls, basis: { calls, errors }, label });
   }
-  const [busiest] = [...hours].sort(([, a], [, b]) => b - a);
+  const [busiest] = [...hours].sort(([x, a], [y, b]) => b - a || x - y);
   if (busiest && busiest[1] > 0) {
     const [key, value] = busiest;
     add({ name: "busiestHour", value, basis: { weekday: Math.floor(key / 24), hour: key % 24, messages } });
@@ -97,9 +97,9 @@ export async function traitsOf(
 function top(list: readonly { session: CubeSession; value: number }[]): Trait["sessions"] {
   const best: { session: CubeSession; value: number }[] = [];
   for (const one of list) {
-    if (best.length === TOP && one.value <= (best[TOP - 1]?.value ?? 0)) continue;
+    if (best.length === TOP && one.value < (best[TOP - 1]?.value ?? 0)) continue;
     best.push(one);
-    best.sort((a, b) => b.value - a.value).splice(TOP);
+    best.sort((a, b) => b.value - a.value || (a.session.id < b.session.id ? -1 : 1)).splice(TOP);
   }
   return best.map(({ session, value }) => ({ id: session.id, label: session.label, value }));
 }

@@ -74,5 +74,7 @@ async function activity(
       (_, day) => touch(day, 0),
     );
   });
-  return [...found].map(([id, { messages, roots }]) => ({ id, messages, sessions: roots.map((set) => set.size) }));
+  return [...found]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([id, { messages, roots }]) => ({ id, messages, sessions: roots.map((set) => set.size) }));
 }

@@ -149,7 +149,12 @@ async function overview(kernel: Kernel, figures: Figures, zone: Zone, span: Span
     perDay: [...perDay].sort(([a], [b]) => a - b).map(([day, { all, tools }]) => toDay(day, all, tools)),
     models: Object.entries(totals.usage)
       .map(([model, usage]) => ({ model, usage, cost: totals.costOf([model]) }))
-      .sort((a, b) => b.cost.microdollars - a.cost.microdollars || totalOf(b.usage) - totalOf(a.usage)),
+      .sort(
+        (a, b) =>
+          b.cost.microdollars - a.cost.microdollars ||
+          totalOf(b.usage) - totalOf(a.usage) ||
+          (a.model < b.model ? -1 : 1),
+      ),
     characteristics,
   };
 }

@@ -69,6 +69,6 @@ async function counted({ rollup, get }: Figures, zone: Zone, span: Span): Promis
   };
   return [...roots]
     .map((id) => [ended(id), id] as const)
-    .sort(([a], [b]) => b - a)
+    .sort(([a, x], [b, y]) => b - a || (x < y ? -1 : 1))
     .map(([, id]) => id);
 }
