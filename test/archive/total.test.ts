@@ -179,6 +179,31 @@ it("what is found damaged in a text that was replaced meanwhile is not held agai
   expect(await search("the")).toMatchObject({ damaged: 0, total: { sessions: 1, relation: "eq" } });
 });
 
+it("a search is answered while an import goes on that changes something all the time", async () => {
+  const t = await createTestKernel({ plugins: [archive(), claude()], config: { sync: false } });
+  mkdirSync(dirname(logOf(t, 0)), { recursive: true });
+  writeFileSync(logOf(t, 0), row(0, "the needle", "u0"));
+  await t.send("POST", "/api/import", { all: true });
+  const { db, transcripts } = t.kernel.storage;
+  const changes = new Changes();
+  let reads = 0;
+  const busy: typeof db = {
+    ...db,
+    all(sql, params) {
+      if (++reads > 100) throw new Error("it reads on and on");
+      changes.mark([`claude-code:${keyOf(0)}`]);
+      return db.all(sql, params);
+    },
+  };
+  const { readers } = t.kernel.inject("archive");
+  const index = new SearchIndex(busy, transcripts, readers, changes, undefined, () => {}, {
+    folder: undefined,
+    readOnly: true,
+    onError: () => {},
+  });
+  expect(await index.total({ query: parseQuery("needle"), projects: null })).toMatchObject({ messages: 1 });
+});
+
 it("what was counted is not counted again while it stays: of a log that grew its session alone", async () => {
   const t = await createTestKernel({ plugins: [archive(), claude()], config: { sync: false } });
   mkdirSync(dirname(logOf(t, 0)), { recursive: true });
