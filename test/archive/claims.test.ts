@@ -192,6 +192,24 @@ it("the files of replies may be missing, cut short, changed anywhere, or of anot
   expect(await rest("mixed", mixed)).toEqual(whole);
 });
 
+it("the files of replies name rows of the catalogue, which keep their numbers when it is made anew", async () => {
+  const home = await makeTempDir();
+  const t = await start(home, "data");
+  const { importer } = t.kernel.inject("archive");
+  for (const n of [1, 2, 3]) write(home, n, [reply(n, 5)]);
+  await t.send("POST", "/api/import", { all: true });
+  // Its book moves to the end, and leaves a gap.
+  write(home, 1, [reply(1, 5), reply(11, 5)]);
+  await t.send("POST", "/api/import", { all: true });
+  await importer.prepare();
+  await t.kernel.storage.db.compact();
+  await t.close();
+  const again = await start(home, "data");
+  for (const n of [2, 3]) write(home, 10 + n, [reply(n, 5)]);
+  await again.send("POST", "/api/import", { all: true });
+  expect((await figures(again)).requests).toBe(4);
+});
+
 /** Logs as lists of [reply, output]; a log repeats a reply with other amounts, and other logs repeat it too. */
 const log = fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 9 })), {
   minLength: 1,
