@@ -210,7 +210,16 @@ async function givePage(page: Page, url: string): Promise<void> {
   if (unfit.has(page)) return context.close();
   try {
     for (const other of context.pages()) if (other !== page) await other.close();
-    await Promise.all([page.unrouteAll(), context.unrouteAll(), context.clearPermissions(), context.clearCookies()]);
+    // A route may still wait for an answer that nobody wants any more: its end is no error of the next stage.
+    const behavior = "ignoreErrors";
+    await Promise.all([
+      page.unrouteAll({ behavior }),
+      context.unrouteAll({ behavior }),
+      context.clearPermissions(),
+      context.clearCookies(),
+      // What stands below it would be hovered in the next stage, too.
+      page.mouse.move(0, 0),
+    ]);
     await page.setViewportSize(SIZE);
     await page.emulateMedia({ media: null, colorScheme: null, reducedMotion: null, forcedColors: null });
     await page.goto(`${url}/favicon.svg`);

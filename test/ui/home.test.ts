@@ -44,8 +44,9 @@ describeUi("dashboard: Home", () => {
       () => document.querySelectorAll("[role=group][aria-label='Cost per day'] button").length === 15,
     );
     const zoomed = await ask(stage, `from=${from}&to=${to}`);
-    expect(await stat(stage, "Sessions").innerText()).toMatch(new RegExp(`\\b${zoomed.totals.sessions}\\b`));
-    expect(await page.locator("tbody a[data-row]").count()).toBe(zoomed.totals.sessions);
+    const sessions = new RegExp(`\\b${zoomed.totals.sessions}\\b`);
+    await expect.poll(() => stat(stage, "Sessions").innerText()).toMatch(sessions);
+    await expect.poll(() => page.locator("tbody a[data-row]").count()).toBe(zoomed.totals.sessions);
     await page.reload();
     await page.getByRole("button", { name: "Reset zoom" }).click();
     await page.waitForFunction(() => location.search === "");

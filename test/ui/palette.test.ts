@@ -98,7 +98,7 @@ describeUi("dashboard: command palette", () => {
       (await (await stage.served.kernel.fetch("/api/projects")).json()) as { id: string; name: string }[]
     ).find((one) => one.id === id) ?? { name: "" };
     expect(kept).toBe("Notes of the field");
-    expect(await page.getByRole("dialog").count()).toBe(0);
+    await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 
   it("offers actions by mouse too, and opens in a new tab with Ctrl Enter", async () => {
@@ -124,12 +124,9 @@ describeUi("dashboard: command palette", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/");
-    const first = async () => {
-      const input = await open(page);
-      await input.fill(">");
-      await page.getByRole("option").first().waitFor();
-      return (await page.getByRole("option").first().innerText()).split("\n")[0];
-    };
+    const ask = async () => (await open(page)).fill(">");
+    const first = async () => (await page.getByRole("option").first().innerText()).split("\n")[0];
+    await ask();
     expect(await first()).not.toBe("Keys");
     for (let i = 0; i < 2; i++) {
       await page.getByRole("combobox").fill("> keys");
@@ -140,7 +137,8 @@ describeUi("dashboard: command palette", () => {
       await page.getByRole("dialog").waitFor({ state: "detached" });
       if (i === 0) await open(page);
     }
-    expect(await first()).toBe("Keys");
+    await ask();
+    await expect.poll(first).toBe("Keys");
     await page.keyboard.press("Escape");
   });
 

@@ -114,7 +114,7 @@ describeUi("dashboard: projects", () => {
     await page.keyboard.press("Enter");
     const renamed = page.getByRole("link", { name: "Notes of the field" });
     await renamed.waitFor();
-    expect(await renamed.evaluate((one) => one === document.activeElement)).toBe(true);
+    await renamed.and(page.locator(":focus")).waitFor();
     await page.keyboard.press("ArrowDown");
     expect(await renamed.evaluate((one) => one === document.activeElement)).toBe(false);
   });
@@ -225,9 +225,9 @@ describeUi("dashboard: one project", () => {
       .getByRole("button", { name: "Sessions" })
       .click();
     await page.waitForURL(/tab=sessions/);
-    expect(await page.locator("tbody a[data-row]").count()).toBe(
-      zoomed.sessions.filter((one) => one.parentId === null).length,
-    );
+    await expect
+      .poll(() => page.locator("tbody a[data-row]").count())
+      .toBe(zoomed.sessions.filter((one) => one.parentId === null).length);
     await visit(stage, `/projects/${id}?from=${from}&to=${to}`);
     await page.getByRole("button", { name: "Reset zoom" }).click();
     await page.waitForFunction(() => location.search === "");
@@ -325,6 +325,6 @@ describeUi("dashboard: one project", () => {
     await page.keyboard.press("Enter");
     const heading = page.getByRole("heading", { level: 1, name: "Ledger two" });
     await heading.waitFor();
-    expect(await heading.evaluate((one) => one === document.activeElement)).toBe(true);
+    await heading.and(page.locator(":focus")).waitFor();
   });
 });

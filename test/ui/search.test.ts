@@ -23,9 +23,9 @@ describeUi("dashboard: search", () => {
     await facets.getByRole("button", { name: /^Codex/ }).click();
     await page.waitForURL(/tool=codex/);
     await settled(page);
-    expect(await counts()).toEqual(before);
+    await expect.poll(counts).toEqual(before);
     const promised = Number(/(\d+)$/.exec(before.find((one) => /^Codex/.test(one)) ?? "")?.[1]);
-    expect(await page.locator("a[data-result]").count()).toBe(promised);
+    await expect.poll(() => page.locator("a[data-result]").count()).toBe(promised);
   });
 
   it("teaches its syntax: an example is tried by a click", async () => {
@@ -52,7 +52,7 @@ describeUi("dashboard: search", () => {
     await offer.click();
     await page.waitForURL((url) => url.searchParams.get("q") === "tide" && url.searchParams.get("tool") === "codex");
     await page.locator("a[data-result]").first().waitFor();
-    expect(await page.locator("a[data-result]").count()).toBe(promised);
+    await expect.poll(() => page.locator("a[data-result]").count()).toBe(promised);
   });
 
   it("keeps order, days and errors in the address, and shows the same after a reload", async () => {

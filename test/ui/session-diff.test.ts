@@ -85,7 +85,7 @@ describeUi("dashboard: the diff beside a session", () => {
     await page.locator('article[data-seq="5"][aria-current=true]').waitFor();
     // At that message the commit was not made yet.
     await pane.getByText("Values", { exact: true }).waitFor();
-    expect(await links.count()).toBe(0);
+    await links.first().waitFor({ state: "detached" });
     expect(stage.problems()).toEqual([]);
   });
 

@@ -59,8 +59,8 @@ describeUi("dashboard: printing a session", () => {
     expect(byMouse.text).toContain("Step 49: ");
     expect(byMouse.text).toContain("29→const row28 = 28;");
     await page.locator("[data-print]").waitFor({ state: "detached" });
-    expect(await page.locator("article").count()).toBe(mounted);
-    expect(await place()).toBe(before);
+    await expect.poll(() => page.locator("article").count()).toBe(mounted);
+    await expect.poll(place).toBe(before);
     await page.locator("main h1").focus();
     const byKeys = await printed(stage, () => page.keyboard.press("Control+p"));
     expect(byKeys.rows).toBe(300);

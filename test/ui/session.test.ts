@@ -1,6 +1,6 @@
 /** The session view: links into it, filters, search, time travel, causes, and a tail that never moves what is being read. */
 import { expect, it } from "vitest";
-import { describeUi, load, type Stage, sessionId, settled, useStage } from "./browser.ts";
+import { describeUi, load, painted, type Stage, sessionId, settled, useStage } from "./browser.ts";
 import { appendMessages, type LongSession, writeLongSession } from "./long-session.ts";
 
 const row = (seq: number) => `article[data-seq="${seq}"]`;
@@ -192,11 +192,11 @@ describeUi("dashboard: a session of 20,000 messages", () => {
     await page.getByRole("slider").focus();
     await page.keyboard.press("End");
     await page.locator("article[aria-current=true] pre, article[aria-current=true] .prose").first().waitFor();
-    expect(await isInView(stage, "article[aria-current=true]")).toBe(true);
+    await expect.poll(() => isInView(stage, "article[aria-current=true]")).toBe(true);
     expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThanOrEqual(1_500);
     await load(stage, `/sessions/${long.id}?m=9999`);
     await page.locator("article[aria-current=true] pre, article[aria-current=true] .prose").first().waitFor();
-    expect(await isInView(stage, "article[aria-current=true]")).toBe(true);
+    await expect.poll(() => isInView(stage, "article[aria-current=true]")).toBe(true);
   });
 
   it("never moves the row being read while scrolling up over rows it has not measured", async () => {
@@ -243,14 +243,23 @@ describeUi("dashboard: a session of 20,000 messages", () => {
     await page.locator("article").getByText("while you read 4").waitFor();
     await appendMessages(long, 1, "at the end");
     await page.locator("article").getByText("at the end 0").waitFor();
-    expect(await isInView(stage, "article:last-of-type")).toBe(true);
+    await expect.poll(() => isInView(stage, "article:last-of-type")).toBe(true);
     await page.mouse.move(500, 400);
     await page.mouse.wheel(0, -400);
     await page.waitForFunction(() => {
       const box = document.querySelector("[data-transcript]") as HTMLElement;
       return box.scrollHeight - box.scrollTop - box.clientHeight > 100;
     });
-    const up = await place();
+    // A wheel scrolls by and by, and rows that come are measured.
+    let up = await place();
+    await expect
+      .poll(async () => {
+        const before = up;
+        await painted(page);
+        up = await place();
+        return up - before;
+      })
+      .toBe(0);
     await appendMessages(long, 1, "after leaving");
     await page.getByRole("button", { name: /Newest \(1 new\)/ }).waitFor();
     expect(await place()).toBe(up);

@@ -129,7 +129,10 @@ describeUi("dashboard: tasks", () => {
     await page.getByRole("button", { name: "Actions for field-notes" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     const dialog = page.getByRole("dialog");
-    expect(await dialog.innerText()).toMatch(/The logs of the tools/);
+    await dialog
+      .getByText(/The logs of the tools/)
+      .first()
+      .waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "detached" });
     expect(await page.locator("tbody a[data-row]").count()).toBe(1);
@@ -219,6 +222,6 @@ describeUi("dashboard: tasks", () => {
     const before = await rows.count();
     await page.getByRole("button", { name: /sub-agents? hidden, show/ }).click();
     await page.waitForURL(/sub=1/);
-    expect(await rows.count()).toBeGreaterThan(before);
+    await expect.poll(() => rows.count()).toBeGreaterThan(before);
   });
 });
