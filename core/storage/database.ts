@@ -324,7 +324,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     if (!recovered) return journal?.close();
     // One that is being written is waited for in any case.
     await snapshots(async () => {
-      if (isWorthIt()) await writeSnapshot();
+      // A torn end is in the journal still, and would be told of at every start.
+      if (recovered.tornBytes > 0 || isWorthIt()) await writeSnapshot();
     }).catch((error: unknown) =>
       notice(`the snapshot could not be written; the journal has everything: ${messageOf(error)}`),
     );

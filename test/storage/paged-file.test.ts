@@ -1,6 +1,6 @@
 /** A catalogue that is read from its snapshot block by block is the same as one that is held whole. */
 import * as disk from "node:fs/promises";
-import { copyFile, mkdir, mkdtemp, open, readFile, rm, stat } from "node:fs/promises";
+import { appendFile, copyFile, mkdir, mkdtemp, open, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -226,6 +226,23 @@ it("closing leaves a little journal beside it, which the next opening reads, and
   const last = openIt();
   expect(await last.get("select text from t where n = 7")).toEqual({ text: "a little" });
   expect(last.stats.journalBytes).toBeLessThan(1_000);
+});
+
+it("a torn end is told of once, though nobody writes after it", async () => {
+  await fill();
+  const told: string[] = [];
+  const onNotice = (message: string) => void told.push(message);
+  const start = () => openDatabase({ dir, blocks: { from: 0, keep: 8 }, onNotice });
+  const db = start();
+  await db.run("update t set text = ? where n = 7", ["a little"]);
+  await db.close();
+  await appendFile(join(dir, "catalog.journal"), "torn");
+  for (let starts = 0; starts < 2; starts++) {
+    const again = start();
+    await again.ready;
+    await again.close();
+  }
+  expect(told).toHaveLength(1);
 });
 
 it("what is frozen stays as it was whatever the content was read into", () => {
