@@ -134,8 +134,9 @@ class Wide {
       const start = this.#starts[this.#next];
       if (start === undefined || start >= at) return at - this.#extra;
       const end = this.#ends[this.#next] as number;
-      this.#extra += this.#extraIn(Math.max(start, this.#at), Math.min(end, at));
-      this.#at = at;
+      const to = Math.min(end, at);
+      this.#extra += this.#extraIn(Math.max(start, this.#at), to);
+      this.#at = to;
       if (end > at) return at - this.#extra;
       this.#next++;
     }
