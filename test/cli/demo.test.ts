@@ -4,19 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { AdapterEnv, AdapterPlugin, SessionEvent, SessionSummary } from "sessarc";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { fillDemo, writeDemo } from "../../plugins/demo/index.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
 import { createTestKernel } from "../kernel.ts";
 
 const NOW = new Date("2026-11-20T15:00:00Z");
-const folders: string[] = [];
-afterEach(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
-});
 async function tempHome(): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), "sessarc-test-"));
-  folders.push(home);
+  // The last to be registered is the first to be called: a service over it is closed before.
+  onTestFinished(() => rm(home, { recursive: true, force: true }));
   return home;
 }
 
