@@ -99,8 +99,7 @@ export async function writeReplies(path: string, { numbers, length }: ReplyList)
   MAGIC.copy(directory);
   head[head.length - 1] = crc32(directory.subarray(0, -4));
   await writeFileAtomic(path, async (file) => {
-    for (const part of [directory, bytes])
-      for (let at = 0; at < part.length; ) at += (await file.write(part, at, part.length - at)).bytesWritten;
+    for (const part of [directory, bytes]) await file.writeFile(part);
   });
 }
 

@@ -4,7 +4,6 @@
  * File: "SESSARCC" | parts, each its length (4), checksum (4) and bytes. The first is JSON: names and counts; then for some thousand sessions at a
  * time their heads (JSON) and figures, then the sums by day. Numbers are those of the machine: elsewhere it is no such file.
  */
-import type { FileHandle } from "node:fs/promises";
 import { open } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { Slices, writeFileAtomic } from "sessarc";
@@ -49,10 +48,10 @@ export async function writeFigures(
       const head = Buffer.alloc(8);
       head.writeUInt32LE(bytes.length);
       head.writeUInt32LE(crc32(bytes), 4);
-      await writeAll(file, head);
-      await writeAll(file, bytes);
+      await file.writeFile(head);
+      await file.writeFile(bytes);
     };
-    await writeAll(file, MAGIC);
+    await file.writeFile(MAGIC);
     // Numbers are given to names as heads are made: all of them first.
     for (const { tool, project } of sessions) for (const name of [tool, project]) numberOf(name);
     const contents: Contents = { names: allNames(), sessions: sessions.length, rollup: layout };
@@ -150,10 +149,6 @@ function toSession(head: Head, data: Float64Array, at: number, numbers: readonly
     { data, at },
     root ?? id,
   );
-}
-
-async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at, bytes.length - at)).bytesWritten;
 }
 
 const bytesOf = ({ buffer, byteOffset, byteLength }: Float64Array) => new Uint8Array(buffer, byteOffset, byteLength);
