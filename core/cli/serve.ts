@@ -8,6 +8,7 @@ import { warmUp } from "../serve/client.ts";
 import type { Served } from "../serve/serve.ts";
 import { formatCount } from "../terminal/format.ts";
 import { createStyle } from "../terminal/style.ts";
+import { messageOf } from "../utils/async.ts";
 import type { CoreContext } from "./context.ts";
 import { createDemoHome, type DemoHome, exists, hasLogs } from "./demo.ts";
 import { restWhenIdle } from "./rest.ts";
@@ -79,7 +80,7 @@ async function importDemo(kernel: Kernel, ctx: CoreContext): Promise<string> {
   const { fillDemo } = await import("sessarc/plugins/demo");
   // The rest of the sample data stands without it.
   await fillDemo((method, path, body) => send(kernel, method, path, body)).catch((error: unknown) =>
-    ctx.err(`Sample skills are left out: ${error instanceof Error ? error.message : String(error)}`),
+    ctx.err(`Sample skills are left out: ${messageOf(error)}`),
   );
   const failed = answer.failed.length > 0 ? `, ${answer.failed.length} could not be read` : "";
   return `${answer.imported} sample sessions imported${failed}; they are removed when the service stops`;

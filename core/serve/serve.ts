@@ -3,6 +3,7 @@ import type { RequestListener } from "node:http";
 import type { ResolvedConfig } from "../contract/config.ts";
 import type { Kernel, ServedAddress } from "../contract/kernel.ts";
 import { createKernel, type KernelOptions } from "../kernel/kernel.ts";
+import { messageOf } from "../utils/async.ts";
 import { linger, listenOn, refuse } from "./listen.ts";
 
 export interface ServeOptions extends KernelOptions {
@@ -145,7 +146,7 @@ export function closeOnSignals(
     served.close().then(
       () => process.exit(0),
       (error: unknown) => {
-        log(error instanceof Error ? error.message : String(error));
+        log(messageOf(error));
         process.exit(1);
       },
     );

@@ -1,4 +1,5 @@
 /** The catalogue in memory: sql.js with its statements prepared once, reads kept from writing, writes all or nothing. */
+import { messageOf } from "../utils/async.ts";
 import type { Frozen, PagedFile } from "./paged-file.ts";
 import { checkSql } from "./sql-check.ts";
 import type { SqlImage, SqlJsStatic, SqlStatement } from "./sqljs.ts";
@@ -212,7 +213,7 @@ function explain<T>(text: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
+    const message = messageOf(cause);
     if (message.includes("(in: ")) throw cause;
     const Kind = cause instanceof TypeError ? TypeError : Error;
     throw new Kind(`${message} (in: ${shorten(text)})`, { cause });

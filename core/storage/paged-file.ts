@@ -9,6 +9,7 @@
 import { closeSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { SessarcError } from "../errors/error.ts";
+import { messageOf } from "../utils/async.ts";
 
 /** A page of a catalogue; those of old versions were smaller. What lies next to a row says nothing of which one is asked for next. */
 export const BLOCK = 16_384;
@@ -191,7 +192,7 @@ export class PagedFile {
         done += bytes;
       }
     } catch (error) {
-      reason = error instanceof Error ? error.message : String(error);
+      reason = messageOf(error);
     }
     if (done === length && sumOf(block.subarray(0, length), i) === sums?.[i]) return block;
     this.#damage ??= new SessarcError("CATALOG_DAMAGED", { reason: `${path}: ${reason}` });

@@ -2,6 +2,7 @@
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isSessarcError, SessarcError } from "../errors/error.ts";
+import { messageOf } from "../utils/async.ts";
 import { tempName } from "../utils/atomic.ts";
 import { codeOf, ifThere, isGone } from "../utils/gone.ts";
 import { Slices } from "../utils/slices.ts";
@@ -105,7 +106,7 @@ async function repeat(
     return missed.length;
   } catch (error) {
     if (isSessarcError(error)) throw error;
-    const reason = `a record cannot be repeated: ${error instanceof Error ? error.message : error}`;
+    const reason = `a record cannot be repeated: ${messageOf(error)}`;
     throw damaged(dir, JOURNAL_FILE, reason, error);
   }
 }

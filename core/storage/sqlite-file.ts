@@ -6,6 +6,7 @@
  */
 import { stat } from "node:fs/promises";
 import { SessarcError } from "../errors/error.ts";
+import { messageOf } from "../utils/async.ts";
 import { openRegular } from "../utils/regular.ts";
 import { copyDatabase, missing, readAt } from "./sqlite-copy.ts";
 import type { SqliteEngine } from "./sqlite-engine.ts";
@@ -125,7 +126,7 @@ function createCopy(image: SqlImage): SqliteEngine {
 }
 
 function toDamaged(path: string, error: unknown): unknown {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   if (!/malformed|not a database|disk I\/O error/.test(text)) return error;
   return new SessarcError("SOURCE_DAMAGED", { id: path, reason: text }, { cause: error });
 }
