@@ -26,8 +26,7 @@ export const isFollowed = (id: string) => followed.value.some((one) => one.id ==
 
 function keep(list: Followed[]): void {
   followed.value = list;
-  if (list.length > 0) writeStored(KEY, list);
-  else localStorage.removeItem(KEY);
+  writeStored(KEY, list.length > 0 ? list : undefined);
 }
 
 /** Whether the system may show them. "unknown" where the browser has none. */
