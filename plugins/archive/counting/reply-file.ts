@@ -4,7 +4,7 @@
  * File: "SESSARCR" | buckets as a power of two, replies (4 bytes each) | of each bucket where it ends, in replies, and its checksum (4 each) |
  * checksum of all that (4) | the replies: hash in two numbers, row (4 each). Numbers are those of the machine: elsewhere it is no such file.
  */
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { Slices, writeFileAtomic } from "sessarc";
 
@@ -121,7 +121,10 @@ export class ReplyFile {
       if (!start.subarray(0, 8).equals(MAGIC)) throw new Error("it is no file of replies");
       const [log2 = 0, length = 0] = toNumbers(start).subarray(2);
       if (log2 > 26) throw new Error("its head is damaged");
-      const head = this.#read(HEAD + ENTRY * 2 ** log2 + 4, 0);
+      const directory = HEAD + ENTRY * 2 ** log2 + 4;
+      // Before as much is read as it says: that may be anything.
+      if (fstatSync(this.#fd).size !== directory + length * WIDTH * 4) throw new Error("it is not as long as it says");
+      const head = this.#read(directory, 0);
       const numbers = toNumbers(head);
       if (crc32(head.subarray(0, -4)) !== numbers.at(-1)) throw new Error("its head is damaged");
       this.length = length;
