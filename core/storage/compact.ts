@@ -1,9 +1,15 @@
 /** A catalogue made anew without the room that deleted rows left: SQLite moves them into a new file, a piece at a time. */
+import { SessarcError } from "../errors/error.ts";
 import { Slices } from "../utils/slices.ts";
 import { createImage, emptyDatabase, type Image } from "./image.ts";
 import { PagedFile } from "./paged-file.ts";
+import { type Blocks, openSnapshot } from "./recover.ts";
+import type { Snapshots } from "./snapshots.ts";
 import { loadSqlJs, type SqlImage } from "./sqljs.ts";
+import type { Compacted } from "./types.ts";
 
+/** Bytes that stay free on the disk. */
+const SPARE = 16 << 20;
 /** Rows of a piece: at first, and at most. */
 const ROWS = 20;
 const MOST_ROWS = 2_000;
@@ -16,11 +22,39 @@ interface Entry {
   sql: string;
 }
 
+interface Place {
+  dir: string;
+  blocks: Blocks | undefined;
+  /** Bytes that are free where a folder lies. */
+  room(dir: string): Promise<number>;
+  snapshots: Pick<Snapshots, "last" | "write">;
+  /** Puts the copy, which holds all up to batch `have`, in the image's place. */
+  take(copy: Image, have: number): Promise<void>;
+}
+
+/**
+ * Makes the catalogue anew. The copy is made of the snapshot, beside reading and writing; then what was written meanwhile is repeated on
+ * it, and a snapshot of it replaces the old one as any snapshot does: killed at any moment, the disk holds the old one with its journal,
+ * or the new one.
+ */
+export async function compactCatalogue({ dir, blocks = {}, room, snapshots, take }: Place): Promise<Compacted> {
+  await snapshots.write();
+  const before = snapshots.last?.bytes ?? 0;
+  const needed = before + SPARE - (await room(dir));
+  if (needed > 0) throw new SessarcError("STORAGE_FULL", { needed });
+  const old = await openSnapshot(dir, blocks);
+  const copy = old && (await compactCopy(old.file));
+  if (!copy) return { before, after: before };
+  await take(copy, old.head.batch);
+  await snapshots.write();
+  return { before, after: snapshots.last?.bytes ?? before };
+}
+
 /**
  * Answers a new image with all that `from` holds, rowids among it; undefined where that cannot be told row by row (virtual tables). `from`
  * is closed. Others get their turn between pieces. It takes as much memory as the new file has bytes.
  */
-export async function compactCopy(from: PagedFile): Promise<Image | undefined> {
+async function compactCopy(from: PagedFile): Promise<Image | undefined> {
   const sql = await loadSqlJs();
   const old = new sql.Database(from);
   const file = new PagedFile(emptyDatabase(sql));

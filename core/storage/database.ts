@@ -8,24 +8,17 @@ import { SessarcError } from "../errors/error.ts";
 import { messageOf } from "../utils/async.ts";
 import type { DiskCalls } from "../utils/atomic.ts";
 import { makeFolder } from "../utils/make-folder.ts";
-import { compactCopy } from "./compact.ts";
+import { createCommits } from "./commits.ts";
+import { compactCatalogue } from "./compact.ts";
+import { createHold } from "./hold.ts";
 import { checkParams, type Image } from "./image.ts";
 import { createJournal, type Journal } from "./journal.ts";
 import { encodeBatch, encodeGroup } from "./journal-format.ts";
 import { createOwnership } from "./ownership.ts";
 import { createQueue } from "./queue.ts";
-import {
-  type Blocks,
-  catchUp,
-  dropBefore,
-  JOURNAL_FILE,
-  keepTorn,
-  openSnapshot,
-  type Recovered,
-  recover,
-} from "./recover.ts";
-import { type Moment, replaceSnapshot } from "./replace.ts";
-import { LARGE } from "./snapshot.ts";
+import { type Blocks, catchUp, dropBefore, JOURNAL_FILE, keepTorn, type Recovered, recover } from "./recover.ts";
+import type { Moment } from "./replace.ts";
+import { createSnapshots } from "./snapshots.ts";
 import { toStorageError } from "./storage-error.ts";
 import type { Compacted, Database, SqlValue, Statement } from "./types.ts";
 
@@ -50,17 +43,6 @@ export interface DatabaseOptions {
 }
 
 const JOURNAL_LIMIT = 8 * 2 ** 20;
-/** Bytes that stay free on the disk when the catalogue is made anew. */
-const SPARE = 16 << 20;
-/** This part of a large snapshot is little journal. */
-const LITTLE = 100;
-
-/** A batch that is in the image and not yet on disk. */
-interface Pending {
-  text: string;
-  resolve(): void;
-  reject(error: unknown): void;
-}
 
 /**
  * Opens the catalogue in `dir`, making it when there is none. Returns at once; `ready` and every call wait until it is open, and
@@ -72,22 +54,19 @@ export function openDatabase(options: DatabaseOptions): Database {
   const { dir, readOnly = false, journalLimit = JOURNAL_LIMIT, calls = disk, room = freeBytes } = options;
   const notice = options.onNotice ?? ((message: string) => process.stderr.write(`sessarc: ${message}\n`));
   const queue = createQueue();
-  const snapshots = createQueue();
+  /** Snapshots, one after the other. */
+  const snapshotQueue = createQueue();
   const flights = new Set<Promise<unknown>>();
   let journal: Journal;
-  let snapshot: Recovered["snapshot"];
   /** Number of the last batch in the image, and of the last one on disk. */
   let applied = 0;
   let durable = 0;
   let generation = 0;
   let undone = 0;
-  let pending: Pending[] = [];
-  let committing: Promise<void> | undefined;
-  let flushing = false;
   let closing: Promise<void> | undefined;
   /** Held while the image must not change. */
-  let pause: Promise<void> | undefined;
-  let nextTry = 0;
+  const gate = createHold();
+  const commits = createCommits({ append, appended: () => snapshots.look(), failed: undo });
   let before: Image | undefined;
   /** The last undo failed: the image holds what is not on disk, and is made anew at the next call. */
   let stale = false;
@@ -96,6 +75,14 @@ export function openDatabase(options: DatabaseOptions): Database {
     await options.prove?.();
     await journal.checkOurs();
   }, notice);
+  const snapshots = createSnapshots({
+    place: () => ({ dir, calls, blocks: options.blocks, journal, queue, prove: ownership.prove }),
+    journalLimit,
+    freeze,
+    flush,
+    notice,
+    onFlushed: options.onFlushed,
+  });
   let opened = open();
   // Whoever calls is told; without a call nobody is, and Node would end the process.
   const ready = opened.then(() => undefined);
@@ -111,7 +98,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       );
     }
     adopt(recovered);
-    const { batch: base = 0, checksum = 0 } = snapshot ?? {};
+    const { batch: base = 0, checksum = 0 } = snapshots.last ?? {};
     journal = createJournal({
       path: join(dir, JOURNAL_FILE),
       calls,
@@ -120,14 +107,14 @@ export function openDatabase(options: DatabaseOptions): Database {
       sign: recovered.sign,
     });
     // Of a version that had it all in memory: from the next start on it is read as it is needed.
-    if (!readOnly && snapshot?.sliced === false) flushInBackground();
+    if (!readOnly && snapshots.last?.sliced === false) snapshots.inBackground();
     return recovered;
   }
 
   function adopt(recovered: Recovered): void {
     before?.close();
     before = recovered.image;
-    snapshot = recovered.snapshot ?? snapshot;
+    snapshots.last = recovered.snapshot ?? snapshots.last;
     applied = durable = recovered.batch;
     generation++;
   }
@@ -138,7 +125,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       if (stale) reopen();
       const current = opened;
       const { image } = await current;
-      if (pause) await pause;
+      if (gate.held) await gate.held;
       else if (current === opened) return work(image);
     }
   }
@@ -163,47 +150,28 @@ export function openDatabase(options: DatabaseOptions): Database {
       const changed = image.apply(statements);
       applied++;
       generation++;
-      written = new Promise<void>((resolve, reject) => pending.push({ text, resolve, reject }));
-      committing ??= commit();
+      written = commits.add(text);
       return changed;
     });
     await written;
     return changes;
   }
 
-  /** Writes what is pending, again and again until nothing is; what comes in during an fsync shares the next. */
-  async function commit(): Promise<void> {
-    await Promise.resolve();
-    while (pending.length > 0) {
-      const group = pending;
-      pending = [];
-      const texts = group.map(({ text }) => text);
-      try {
-        await queue(async () => {
-          await ownership.prove();
-          await journal.append(encodeGroup(durable + 1, texts), ownership.prove);
-        });
-      } catch (error) {
-        await undo(group, error);
-        continue;
-      }
-      durable += group.length;
-      for (const { resolve } of group) resolve();
-      if (journal.bytes > Math.max(journalLimit, nextTry, (snapshot?.bytes ?? 0) / 4)) flushInBackground();
-    }
-    // In the same step as the last look at `pending`: a batch that comes later starts its own.
-    committing = undefined;
+  async function append(texts: string[]): Promise<void> {
+    await queue(async () => {
+      await ownership.prove();
+      await journal.append(encodeGroup(durable + 1, texts), ownership.prove);
+    });
+    durable += texts.length;
   }
 
-  /** The image goes back to what is on disk, and everyone whose batch is not there is told. */
-  async function undo(group: Pending[], error: unknown): Promise<void> {
-    const lost = [...group, ...pending];
-    pending = [];
+  /** The image goes back to what is on disk. Answers what those are told whose batch is not there. */
+  async function undo(error: unknown): Promise<unknown> {
     undone++;
     await reopen().catch(() => {
       // Every call is told until one succeeds.
     });
-    for (const { reject } of lost) reject(toStorageError(error, join(dir, JOURNAL_FILE)));
+    return toStorageError(error, join(dir, JOURNAL_FILE));
   }
 
   function reopen(): Promise<Recovered> {
@@ -223,99 +191,52 @@ export function openDatabase(options: DatabaseOptions): Database {
     return opened;
   }
 
-  const flush = () => snapshots(writeSnapshot);
-
-  function flushInBackground(): void {
-    if (flushing) return;
-    flushing = true;
-    const failed = (error: unknown) => {
-      // The journal has everything. Trying at every batch would not make room; the next try is after as much again.
-      nextTry = journal.bytes * 2;
-      notice(`the snapshot could not be written and is tried again later: ${messageOf(error)}`);
-    };
-    flush()
-      .catch(failed)
-      .finally(() => {
-        flushing = false;
-      });
-  }
-
-  /** Whether closing writes a snapshot: of a large catalogue a little journal is read sooner than all of it is written. */
-  function isWorthIt(): boolean {
-    const { from = LARGE } = options.blocks ?? {};
-    const { sliced = false, bytes = 0 } = snapshot ?? {};
-    return !sliced || bytes < from || journal.bytes > bytes / LITTLE;
-  }
-
-  /** Writers wait for one fsync and go on; what is written is the image as it was then. */
-  async function writeSnapshot(): Promise<void> {
-    const started = performance.now();
-    const moment = await freeze();
-    if (!moment) return;
-    snapshot = await replaceSnapshot(
-      { dir, calls, blocks: options.blocks, journal, queue, prove: ownership.prove },
-      moment,
-    );
-    nextTry = 0;
-    options.onFlushed?.({ bytes: snapshot.bytes, ms: performance.now() - started });
+  function flush(): Promise<void> {
+    return snapshotQueue(() => snapshots.write());
   }
 
   /** The image as of its last batch, once that is on disk, and where the journal stood then. */
-  const freeze = () =>
-    hold(async (image): Promise<Moment | undefined> => {
+  function freeze(): Promise<Moment | undefined> {
+    return hold(async (image) => {
+      const { last } = snapshots;
       if (readOnly || ownership.lost) return undefined;
-      if (snapshot ? snapshot.batch === applied && snapshot.sliced : applied === 0) return undefined;
+      if (last ? last.batch === applied && last.sliced : applied === 0) return undefined;
       return { frozen: image.freeze(), batch: applied, from: journal.bytes };
     });
+  }
 
   /** Runs `work` while nothing changes: all that was applied is on disk, and who calls meanwhile waits. */
   async function hold<T>(work: (image: Image) => Promise<T>): Promise<T> {
     await opened;
-    while (pause) await pause;
-    let resume = () => {};
-    pause = new Promise((resolve) => {
-      resume = resolve;
+    return gate.hold(async () => {
+      await commits.running;
+      return work((await opened).image);
     });
-    try {
-      await committing;
-      return await work((await opened).image);
-    } finally {
-      pause = undefined;
-      resume();
-    }
   }
 
-  /**
-   * Makes the catalogue anew without the room of deleted rows. The copy is made of the snapshot, beside reading and writing; then what was
-   * written meanwhile is repeated on it, and a snapshot of it replaces the old one as any snapshot does: killed at any moment, the disk
-   * holds the old one with its journal, or the new one.
-   */
   async function compact(): Promise<Compacted> {
     await opened;
     if (readOnly) throw new SessarcError("STORAGE_READ_ONLY", {});
-    await writeSnapshot();
-    const before = snapshot?.bytes ?? 0;
-    const needed = before + SPARE - (await room(dir));
-    if (needed > 0) throw new SessarcError("STORAGE_FULL", { needed });
-    const old = await openSnapshot(dir, options.blocks ?? {});
-    const copy = old && (await compactCopy(old.file));
-    if (!copy) return { before, after: before };
+    return compactCatalogue({ dir, blocks: options.blocks, room, snapshots, take });
+  }
+
+  /** Puts `copy`, which holds all up to batch `have`, in the image's place, with what was written since; closes it when that fails. */
+  async function take(copy: Image, have: number): Promise<void> {
     let taken = false;
     try {
       // The new snapshot has a number of its own: one that a journal names holds the same bytes for ever.
       await write([]);
       await hold(async () => {
         if (ownership.lost) throw ownership.lost;
-        await catchUp(dir, copy, old.head.batch, durable);
-        adopt({ ...(await opened), image: copy, batch: durable, snapshot });
+        await catchUp(dir, copy, have, durable);
+        const recovered = { ...(await opened), image: copy, batch: durable, snapshot: snapshots.last };
+        adopt(recovered);
         taken = true;
-        opened = Promise.resolve({ ...(await opened), image: copy });
+        opened = Promise.resolve(recovered);
       });
     } finally {
       if (!taken) copy.close();
     }
-    await writeSnapshot();
-    return { before, after: snapshot?.bytes ?? before };
   }
 
   async function close(): Promise<void> {
@@ -323,9 +244,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     const recovered = await opened.catch(() => undefined);
     if (!recovered) return journal?.close();
     // One that is being written is waited for in any case.
-    await snapshots(async () => {
+    await snapshotQueue(async () => {
       // A torn end is in the journal still, and would be told of at every start.
-      if (recovered.tornBytes > 0 || isWorthIt()) await writeSnapshot();
+      if (recovered.tornBytes > 0 || snapshots.isWorthIt()) await snapshots.write();
     }).catch((error: unknown) =>
       notice(`the snapshot could not be written; the journal has everything: ${messageOf(error)}`),
     );
@@ -344,7 +265,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     run: (sql, params) => call(async () => ({ changes: await write([[sql, params]]) })),
     batch: (statements) => call(async () => void (statements.length > 0 && (await write(statements)))),
     flush: () => call(flush),
-    compact: () => call(() => snapshots(compact)),
+    compact: () => call(() => snapshotQueue(compact)),
     close() {
       closing ??= close().finally(options.onClosed);
       return closing;
@@ -356,7 +277,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       return undone;
     },
     get stats() {
-      return { snapshotBytes: snapshot?.bytes ?? 0, journalBytes: journal?.bytes ?? 0 };
+      return { snapshotBytes: snapshots.last?.bytes ?? 0, journalBytes: journal?.bytes ?? 0 };
     },
   };
 }

@@ -16,7 +16,7 @@ export interface Moment {
   from: number;
 }
 
-interface Place {
+export interface Place {
   dir: string;
   calls: DiskCalls;
   blocks: Blocks | undefined;
