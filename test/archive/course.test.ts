@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { ChunkCache } from "../../plugins/archive/search/cache.ts";
 import { ColumnFile, type Columns, turnAround } from "../../plugins/archive/search/columns.ts";
 import { Course } from "../../plugins/archive/search/course.ts";
-import type { Entry } from "../../plugins/archive/search/entries.ts";
+import type { Entry } from "../../plugins/archive/search/entry.ts";
 import { Looker } from "../../plugins/archive/search/looker.ts";
 import { compile } from "../../plugins/archive/search/match.ts";
 import { parseQuery } from "../../plugins/archive/search/query.ts";

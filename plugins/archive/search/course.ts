@@ -1,5 +1,6 @@
 /** The sessions a search goes through, found as it goes: what stands behind a full page is never looked at. */
-import type { Entry, List } from "./entries.ts";
+import type { List } from "./entries.ts";
+import type { Entry } from "./entry.ts";
 import type { Looker, Scope } from "./looker.ts";
 import type { Run } from "./runs.ts";
 

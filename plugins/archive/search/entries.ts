@@ -1,42 +1,13 @@
 /** The sessions a search goes through, with directories and signatures of their texts as far as they were read. */
-import { createHash } from "node:crypto";
-import {
-  BoundedMap,
-  type Database,
-  type PartIndex,
-  Slices,
-  sortInSlices,
-  type TranscriptPart,
-  type Transcripts,
-} from "sessarc";
+import { type Database, Slices, sortInSlices, type Transcripts } from "sessarc";
 import type { Changes } from "../catalogue/changes.ts";
 import { isDamage } from "../catalogue/damage.ts";
-import { type EarlierRow, partsOf } from "../catalogue/types.ts";
-import type { EarlierOf } from "./candidate.ts";
-import type { ColumnFile, Columns } from "./columns.ts";
+import type { EarlierRow } from "../catalogue/types.ts";
+import type { ColumnFile } from "./columns.ts";
+import { bytesOf, chunksIn, type Entry, isPlaced, newestFirst, type TextPart, textsOf, toEntry } from "./entry.ts";
+import { allRows, rowsOf } from "./entry-rows.ts";
 import { type Run, runsOf } from "./runs.ts";
 import type { Shelf, Unplaced } from "./shelf.ts";
-
-export interface Entry {
-  id: string;
-  projectId: string;
-  tool: string;
-  sortAt: number;
-  startMs: number | null;
-  endMs: number | null;
-  errors: number;
-  /** Its texts, see `textsOf`: few are ever asked for. */
-  packed: string;
-  /** Id and texts in 8 bytes, as hex. */
-  key: string;
-  /** Where its signatures stand turned around, as far as they do. */
-  columns: Columns | undefined;
-  index: TextPart[] | undefined;
-  /** Some of it could not be read. Set by `Entries.damage`. */
-  damaged: boolean;
-  /** Its session changed or went since: whoever still reads it keeps nothing of it. */
-  replaced: boolean;
-}
 
 /** All sessions, the newest first. */
 export interface List {
@@ -44,29 +15,6 @@ export interface List {
   runs: readonly Run[];
 }
 
-/** The session's own text, or an earlier one, of which only the messages count that no later one has. */
-export interface Text {
-  parts: TranscriptPart[];
-  earlier?: EarlierOf;
-}
-
-export type TextPart = PartIndex & Pick<Text, "earlier">;
-
-interface Row {
-  id: string;
-  project_id: string;
-  tool: string;
-  sort_at: number;
-  started_at: string | null;
-  ended_at: string | null;
-  error_count: number;
-  parts: string;
-}
-
-/** Errors that a fork copied count elsewhere, and stand in its text all the same. */
-const COLUMNS = "id, project_id, tool, sort_at, started_at, ended_at, error_count + (copied > 0) as error_count, parts";
-/** Rows read between two looks at the clock. */
-const PAGE = 500;
 /** Bytes of signatures kept: those of some 30,000 chunks, the newest sessions first. Others are read again each time. */
 const INDEX_BYTES = 160 << 20;
 /** Sessions whose directories are read at once: where they are far away, waiting is shared. */
@@ -226,7 +174,7 @@ export class Entries {
     for (const entry of this.#list) if (!changed || changed.has(entry.id)) known.set(entry.id, entry);
     const read: Entry[] = [];
     const slices = new Slices();
-    const pages = changed ? this.#rowsOf([...changed]) : this.#allRows();
+    const pages = changed ? rowsOf(this.#db, [...changed]) : allRows(this.#db);
     for await (const { rows, texts } of pages) {
       const earlier = new Map<string, EarlierRow[]>();
       for (const text of texts) earlier.set(text.session_id, [...(earlier.get(text.session_id) ?? []), text]);
@@ -256,50 +204,7 @@ export class Entries {
     this.#runs = runsOf(this.#list);
     this.#readAt = generation;
   }
-
-  async *#allRows(): AsyncGenerator<{ rows: Row[]; texts: EarlierRow[] }> {
-    for (let after = 0; ; ) {
-      const rows = await this.#db.all<Row & { rowid: number }>(
-        `select rowid, ${COLUMNS} from session where rowid > ? order by rowid limit ${PAGE}`,
-        [after],
-      );
-      const last = rows.at(-1);
-      if (!last) return;
-      const texts = await this.#db.all<EarlierRow>(
-        "select e.* from earlier e join session s on s.id = e.session_id where s.rowid > ? and s.rowid <= ? order by e.version desc",
-        [after, last.rowid],
-      );
-      yield { rows, texts };
-      after = last.rowid;
-    }
-  }
-
-  async *#rowsOf(ids: readonly string[]): AsyncGenerator<{ rows: Row[]; texts: EarlierRow[] }> {
-    for (let i = 0; i < ids.length; i += PAGE) {
-      const page = ids.slice(i, i + PAGE);
-      const marks = page.map(() => "?").join(", ");
-      const rows = await this.#db.all<Row>(`select ${COLUMNS} from session where id in (${marks})`, page);
-      const texts = await this.#db.all<EarlierRow>(
-        `select * from earlier where session_id in (${marks}) order by version desc`,
-        page,
-      );
-      yield { rows, texts };
-    }
-  }
 }
-
-/** Chunks of a session whose directory was not read, about: it decides when, not what. */
-const chunksIn = (entry: Entry) =>
-  textsOf(entry).reduce(
-    (sum, { parts }) => parts.reduce((all, part) => all + 1 + Math.floor(part.bytes / 24_000), sum),
-    0,
-  );
-
-export const isPlaced = ({ columns }: Entry) => columns !== undefined && !columns.file.closed;
-
-const bytesOf = ({ index }: Entry) => index?.reduce((sum, { sidecars }) => sum + sidecars.length, 0) ?? 0;
-
-const newestFirst = (a: Entry, b: Entry) => b.sortAt - a.sortAt || (a.id < b.id ? -1 : 1);
 
 /** Two sorted lists as one. The second is short. */
 function merge(kept: readonly Entry[], read: readonly Entry[]): Entry[] {
@@ -317,50 +222,4 @@ function merge(kept: readonly Entry[], read: readonly Entry[]): Entry[] {
   }
   for (; from < kept.length; from++) out.push(kept[from] as Entry);
   return out;
-}
-
-/** A line for the session's own text, which is its parts alone, and for each earlier one its version, parts and own messages. */
-const pack = (row: Row, earlier: readonly EarlierRow[]) =>
-  [row.parts, ...earlier.map((text) => `${text.version} ${text.parts} ${text.own}`)].join("\n");
-
-function textsOf({ packed }: Entry): Text[] {
-  const [parts = "[]", ...earlier] = packed.split("\n");
-  return [
-    { parts: partsOf({ parts }) },
-    ...earlier.map((line) => {
-      const [version, parts = "[]", own = "[]"] = line.split(" ");
-      return {
-        parts: partsOf({ parts }),
-        earlier: { version: Number(version), own: JSON.parse(own) as [number, number][] },
-      };
-    }),
-  ];
-}
-
-/** Tools and projects are few: equal names are one string. */
-const names = new BoundedMap<string, string>(10_000);
-function shared(name: string): string {
-  const known = names.get(name);
-  if (known === undefined) names.set(name, name);
-  return known ?? name;
-}
-
-function toEntry(row: Row, earlier: readonly EarlierRow[], old: Entry | undefined): Entry {
-  const packed = pack(row, earlier);
-  const same = old?.packed === packed ? old : undefined;
-  return {
-    id: row.id,
-    projectId: shared(row.project_id),
-    tool: shared(row.tool),
-    sortAt: row.sort_at,
-    startMs: row.started_at === null ? null : Date.parse(row.started_at),
-    endMs: row.ended_at === null ? null : Date.parse(row.ended_at),
-    errors: row.error_count,
-    packed,
-    key: same?.key ?? createHash("sha256").update(`${row.id}\n${packed}`).digest("hex").slice(0, 16),
-    columns: same && isPlaced(same) ? same.columns : undefined,
-    index: same?.index,
-    damaged: same?.damaged ?? false,
-    replaced: false,
-  };
 }

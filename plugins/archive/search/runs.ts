@@ -1,6 +1,6 @@
 /** Neighbours in the list that stand in one file of columns: what that file rules out as a whole is passed over in one step. */
 import type { ColumnFile } from "./columns.ts";
-import type { Entry } from "./entries.ts";
+import type { Entry } from "./entry.ts";
 
 /** [from, to) in the list. */
 export interface Run {

@@ -1,7 +1,7 @@
 /** How much there is in all: every chunk that may hold the query is looked at, in workers where there is much to do. */
 import type { Candidate } from "./candidate.ts";
 import type { Counted, CountWork } from "./count-job.ts";
-import type { Entry } from "./entries.ts";
+import type { Entry } from "./entry.ts";
 import type { Looker, SearchStats } from "./looker.ts";
 
 export interface TotalProgress {

@@ -1,0 +1,95 @@
+/** One session as a search knows it. */
+import { createHash } from "node:crypto";
+import { BoundedMap, type PartIndex, type TranscriptPart } from "sessarc";
+import { type EarlierRow, partsOf } from "../catalogue/types.ts";
+import type { EarlierOf } from "./candidate.ts";
+import type { Columns } from "./columns.ts";
+import type { Row } from "./entry-rows.ts";
+
+export interface Entry {
+  id: string;
+  projectId: string;
+  tool: string;
+  sortAt: number;
+  startMs: number | null;
+  endMs: number | null;
+  errors: number;
+  /** Its texts, see `textsOf`: few are ever asked for. */
+  packed: string;
+  /** Id and texts in 8 bytes, as hex. */
+  key: string;
+  /** Where its signatures stand turned around, as far as they do. */
+  columns: Columns | undefined;
+  index: TextPart[] | undefined;
+  /** Some of it could not be read. Set by `Entries.damage`. */
+  damaged: boolean;
+  /** Its session changed or went since: whoever still reads it keeps nothing of it. */
+  replaced: boolean;
+}
+
+/** The session's own text, or an earlier one, of which only the messages count that no later one has. */
+export interface Text {
+  parts: TranscriptPart[];
+  earlier?: EarlierOf;
+}
+
+export type TextPart = PartIndex & Pick<Text, "earlier">;
+
+/** Chunks of a session whose directory was not read, about: it decides when, not what. */
+export const chunksIn = (entry: Entry) =>
+  textsOf(entry).reduce(
+    (sum, { parts }) => parts.reduce((all, part) => all + 1 + Math.floor(part.bytes / 24_000), sum),
+    0,
+  );
+
+export const isPlaced = ({ columns }: Entry) => columns !== undefined && !columns.file.closed;
+
+export const bytesOf = ({ index }: Entry) => index?.reduce((sum, { sidecars }) => sum + sidecars.length, 0) ?? 0;
+
+export const newestFirst = (a: Entry, b: Entry) => b.sortAt - a.sortAt || (a.id < b.id ? -1 : 1);
+
+/** A line for the session's own text, which is its parts alone, and for each earlier one its version, parts and own messages. */
+const pack = (row: Row, earlier: readonly EarlierRow[]) =>
+  [row.parts, ...earlier.map((text) => `${text.version} ${text.parts} ${text.own}`)].join("\n");
+
+export function textsOf({ packed }: Entry): Text[] {
+  const [parts = "[]", ...earlier] = packed.split("\n");
+  return [
+    { parts: partsOf({ parts }) },
+    ...earlier.map((line) => {
+      const [version, parts = "[]", own = "[]"] = line.split(" ");
+      return {
+        parts: partsOf({ parts }),
+        earlier: { version: Number(version), own: JSON.parse(own) as [number, number][] },
+      };
+    }),
+  ];
+}
+
+/** Tools and projects are few: equal names are one string. */
+const names = new BoundedMap<string, string>(10_000);
+function shared(name: string): string {
+  const known = names.get(name);
+  if (known === undefined) names.set(name, name);
+  return known ?? name;
+}
+
+export function toEntry(row: Row, earlier: readonly EarlierRow[], old: Entry | undefined): Entry {
+  const packed = pack(row, earlier);
+  const same = old?.packed === packed ? old : undefined;
+  return {
+    id: row.id,
+    projectId: shared(row.project_id),
+    tool: shared(row.tool),
+    sortAt: row.sort_at,
+    startMs: row.started_at === null ? null : Date.parse(row.started_at),
+    endMs: row.ended_at === null ? null : Date.parse(row.ended_at),
+    errors: row.error_count,
+    packed,
+    key: same?.key ?? createHash("sha256").update(`${row.id}\n${packed}`).digest("hex").slice(0, 16),
+    columns: same && isPlaced(same) ? same.columns : undefined,
+    index: same?.index,
+    damaged: same?.damaged ?? false,
+    replaced: false,
+  };
+}
