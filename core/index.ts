@@ -21,6 +21,7 @@ export { invalidCursor } from "./errors/cursor.ts";
 export * from "./errors/error.ts";
 export { type Discovery, readDiscovery } from "./http/access.ts";
 export { eventsResponse, toEvents } from "./http/events.ts";
+export { streamJson, textStream } from "./http/text-stream.ts";
 export type { KernelRoutes } from "./kernel/builtin.ts";
 export { PLUGIN_API } from "./kernel/compatibility.ts";
 export { createKernel, type KernelOptions } from "./kernel/kernel.ts";

@@ -1,13 +1,16 @@
-/** Sums of days are what a look at every session gives, whatever came, changed, moved and went. */
+/** Sums of days, and sessions in columns, say what a look at every quarter-hour says, whatever came, changed, moved and went. */
 import { emptyUsage } from "sessarc";
 import { expect, it } from "vitest";
-import { zoneOf } from "../../plugins/insights/figures/buckets.ts";
-import { CubeSession, packed, type Slot, type TokenSlot } from "../../plugins/insights/figures/cube-session.ts";
+import { Blocks } from "../../plugins/insights/figures/blocks.ts";
+import { dayName, zoneOf } from "../../plugins/insights/figures/buckets.ts";
+import { CubeSession, KINDS, packed, type Slot, type TokenSlot } from "../../plugins/insights/figures/cube-session.ts";
 import { readDays } from "../../plugins/insights/figures/days.ts";
-import { GROUPS, isByDays, report, reportOfAll } from "../../plugins/insights/figures/report.ts";
+import { GROUPS, isByTime, report, reportOfDays, type UsageReport } from "../../plugins/insights/figures/report.ts";
 import { Rollup } from "../../plugins/insights/figures/rollup.ts";
+import { sessionRows, writeRows } from "../../plugins/insights/figures/session-rows.ts";
 import type { Prices } from "../../plugins/insights/figures/tally.ts";
 import { rounds } from "../rounds.ts";
+import { type BruteSession, brute, reportFigures } from "./brute.ts";
 
 /** Some models cost half from eight in the evening on. */
 const prices: Prices = {
@@ -21,7 +24,7 @@ const prices: Prices = {
 };
 
 const START = Date.parse("2026-03-20T00:00:00Z") / 900_000;
-const ZONES = ["UTC", "Europe/Berlin", "Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati"];
+const ZONES = ["UTC", "Europe/Berlin", "Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati", "Pacific/Pago_Pago"];
 
 function random(seed: number) {
   let state = seed;
@@ -46,16 +49,18 @@ function someSession(id: number, dice: ReturnType<typeof random>): CubeSession {
   for (let i = dice.below(5); i > 0; i--)
     tokens.push({
       quarter: first + dice.below(dice.pick([4, 96, 400])),
-      model: dice.pick(["one", "two", "night-owl"]),
-      tokens: { ...emptyUsage(), input: dice.below(50), output: dice.below(50), cacheRead: dice.below(50) },
+      // Two spellings of one model among them.
+      model: dice.pick(["one", "two", "vendor/two", "night-owl"]),
+      // Some need more than four bytes.
+      tokens: { ...emptyUsage(), input: dice.below(50), output: dice.below(50), cacheRead: dice.below(50) ** 6 },
     });
   const head = {
-    kind: "main" as const,
+    kind: dice.pick(KINDS),
     id: `s${id}`,
     tool: dice.pick(["a", "b"]),
-    project: "p",
+    project: dice.pick(["p", "q", "r"]),
     parent: null,
-    label: null,
+    label: dice.pick([null, 'a "name"']),
     endedAt: null,
   };
   const evidence = dice.below(2) ? { records: 3, requests: 2, duplicatesFolded: 1, inheritedExcluded: 0 } : null;
@@ -76,12 +81,11 @@ function contents(rollup: Rollup): string[] {
     onTokens: (day, tool, slot) => out.push(`tokens ${day} ${tool} ${JSON.stringify(slot)}`),
     onSessions: (...roots) => out.push(`roots ${roots.join(" ")}`),
   });
-  for (const [day, { sessions }] of rollup.days) out.push(`${day}: ${[...sessions].map(({ id }) => id).sort()}`);
   return out.sort();
 }
 
 it("sums of days equal a sum made anew, after any changes, in all zones and ranges", async () => {
-  for (let seed = 1; seed <= rounds(160, 20); seed++) {
+  for (let seed = 1; seed <= rounds(160); seed++) {
     const dice = random(seed);
     const rollup = new Rollup();
     let sessions: CubeSession[] = [];
@@ -106,18 +110,77 @@ it("sums of days equal a sum made anew, after any changes, in all zones and rang
     anew.change([], sessions);
     expect(contents(rollup), `seed ${seed}`).toEqual(contents(anew));
 
+    // More than a block of sessions, of which the first are those that came and went.
+    const many = [...sessions, ...more];
+    let blocks = Blocks.of(many);
+    for (let n = 0; n < blocks.length; n++) blocks.block(n);
+    const places = Array.from({ length: dice.below(6) }, () => dice.below(many.length));
+    for (const place of places) {
+      const now = someSession(5_000 + place, dice);
+      many[place] = dice.below(2) ? now : now.under(many[dice.below(many.length)]?.root ?? now.id);
+    }
+    const last = many.pop();
+    if (last) places.push(many.length);
+    blocks = blocks.after(many, places, true);
+
     const first = Math.floor(START / 96) + dice.below(20);
-    const range = dice.pick([
-      { from: null, to: null },
-      { from: first, to: first + dice.below(9) },
-      { from: first, to: null },
-      { from: null, to: first },
-    ]);
-    const zone = zoneOf(dice.pick(ZONES));
-    for (const by of GROUPS.filter(isByDays)) {
-      const slow = await report(by, sessions, zone, range, new Map(), prices);
-      const figures = { generation: 0, sessions, rollup, get: () => undefined };
-      expect(await reportOfAll(by, figures, zone, range, prices), `seed ${seed}, ${by}`).toEqual(slow);
+    const [from, to] = dice.pick([
+      [null, null],
+      [first, first + dice.below(9)],
+      [first, null],
+      [null, first],
+    ] as const);
+    const name = dice.pick(ZONES);
+    const maybe = <T>(value: T) => (dice.below(3) === 0 ? value : undefined);
+    const tool = maybe(dice.pick(["a", "b"]));
+    const asked = { kind: maybe(dice.pick(KINDS)), project: maybe(dice.pick(["p", "q"])) };
+    for (const by of GROUPS) {
+      const question = {
+        by,
+        zone: name,
+        from: from === null ? undefined : dayName(from),
+        to: to === null ? undefined : dayName(to),
+        tool,
+      };
+      const ask = [zoneOf(name), { from, to }] as const;
+      const note = `seed ${seed} ${JSON.stringify({ ...question, ...asked })}`;
+      if (isByTime(by)) {
+        const found = await reportOfDays(by, { rollup, blocks: Blocks.of(sessions) }, ...ask, prices, tool);
+        expect(reportFigures(found), `days, ${note}`).toEqual(brute(sessions.map(toBrute), question, prices));
+      }
+      const accept = (origin: { tool: string; kind: string; project: string }) =>
+        (tool ?? origin.tool) === origin.tool &&
+        (asked.kind ?? origin.kind) === origin.kind &&
+        (asked.project ?? origin.project) === origin.project;
+      const right = brute(many.map(toBrute), { ...question, ...asked }, prices, new Map([["p", "Pea"]]));
+      const found =
+        by === "session"
+          ? await read(writeRows(await sessionRows({ blocks, accept }, ...ask, prices)))
+          : await report(by, { blocks, accept }, ...ask, new Map([["p", "Pea"]]), prices);
+      expect(reportFigures(found), note).toEqual(right);
     }
   }
 });
+
+const dice = random(99);
+const more = Array.from({ length: 1_100 }, (_, i) => someSession(1_000 + i, dice)).map((session, i) =>
+  i % 7 === 0 ? session.under(`s${1_000 + (i >> 1)}`) : session,
+);
+
+async function read(pieces: AsyncGenerator<string>): Promise<UsageReport> {
+  let text = "";
+  for await (const piece of pieces) text += piece;
+  return JSON.parse(text) as UsageReport;
+}
+
+function toBrute(session: CubeSession): BruteSession {
+  const { id, root, kind, tool, project, label, evidence } = session;
+  const slots = Array.from({ length: session.slots }, (_, i) => ({
+    quarter: session.quarter(i),
+    m: session.messages(i),
+    a: session.activeMs(i),
+    e: session.errors(i),
+  }));
+  const tokens = Array.from({ length: session.tokenSlots }, (_, i) => session.tokens(i));
+  return { id, root, kind, tool, project, label, evidence, slots, tokens };
+}

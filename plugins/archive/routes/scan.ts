@@ -1,5 +1,5 @@
 /** GET /scan: what can be imported, by project; told as it is found out where that takes long. */
-import { defineRoute, eventsResponse, Slices } from "sessarc";
+import { defineRoute, eventsResponse, Slices, streamJson, textStream } from "sessarc";
 import * as v from "valibot";
 import type { ToolScan } from "../places/scan.ts";
 import { describeLogs, type ScannedProject, type ScannedSession, toProjects } from "./scanned.ts";
@@ -28,13 +28,11 @@ export const scan = defineRoute({
     const found = [...result.found.values()].filter((one) => query.tool === undefined || one.ref.tool === query.tool);
     const looked = describeLogs(kernel, query.projects === "0" ? [] : found);
     if (event.req.headers.get("accept")?.includes("text/event-stream")) {
-      return eventsResponse(streamOf(framesOf(tools, found.length, looked)));
+      return eventsResponse(textStream(framesOf(tools, found.length, looked)));
     }
     const projects = await toProjects(looked);
     if (found.length <= AT_ONCE || query.projects === "0") return { tools, projects };
-    return new Response(streamOf(pieces(tools, projects)), {
-      headers: { "content-type": "application/json; charset=utf-8" },
-    });
+    return streamJson(pieces(tools, projects));
   },
 });
 
@@ -62,19 +60,4 @@ async function* pieces(tools: ToolScan[], projects: ScannedProject[]): AsyncGene
     yield "]}";
   }
   yield "]}";
-}
-
-/** Made as it is read. */
-function streamOf(texts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await texts.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
-    },
-    async cancel() {
-      await texts.return(undefined);
-    },
-  });
 }

@@ -130,6 +130,31 @@ export interface DayRange {
 export const inRange = (day: number, { from, to }: DayRange): boolean =>
   (from === null || day >= from) && (to === null || day <= to);
 
+/** A range in quarter-hours: all from `from` up to before `to` lie in it, none before `fromMaybe` or from `toMaybe` on does. */
+export interface Edges {
+  readonly from: number;
+  readonly fromMaybe: number;
+  readonly to: number;
+  readonly toMaybe: number;
+}
+
+/** Where a clock was set back at midnight, a few quarter-hours lie on either side of an edge. */
+export function edgesOf(zone: Zone, { from, to }: DayRange): Edges {
+  const start = from === null ? { sure: -Infinity, maybe: -Infinity } : edgeAt(zone, from);
+  const end = to === null ? { sure: Infinity, maybe: Infinity } : edgeAt(zone, to + 1);
+  return { from: start.sure, fromMaybe: start.maybe, to: end.maybe, toMaybe: end.sure };
+}
+
+/** `maybe`: the first quarter-hour that lies on `day` or later; from `sure` on all do. No zone is a day or more from UTC. */
+function edgeAt(zone: Zone, day: number): { maybe: number; sure: number } {
+  let maybe = (day - 1) * QUARTERS_A_DAY;
+  const end = (day + 2) * QUARTERS_A_DAY;
+  while (zone.day(maybe) < day) maybe++;
+  let sure = maybe;
+  for (let quarter = maybe; quarter < end; quarter++) if (zone.day(quarter) < day) sure = quarter + 1;
+  return { maybe, sure };
+}
+
 /** The last `days` local days, today included. */
 export function lastDays(days: number, today: number): { from: number; to: number } {
   return { from: today - days + 1, to: today };

@@ -17,6 +17,16 @@ export interface Slot {
   e: number;
 }
 
+/** What happened in a session, and from when to when: quarter-hours. */
+export interface Whole {
+  /** Without any the first is the later one. */
+  first: number;
+  last: number;
+  messages: number;
+  activeMs: number;
+  errors: number;
+}
+
 /** Of a session as a whole. */
 export interface Counts {
   /** Messages by kind. */
@@ -77,6 +87,8 @@ const PROMPT = 6;
 const HEAD = 7;
 const SLOT = 4;
 const TOKENS = 7;
+/** Kinds of tokens. */
+export const FIELD_COUNT = 5;
 const KIND = 2;
 const TOOL = 3;
 
@@ -230,6 +242,36 @@ export class CubeSession {
     const at = this.#tokensAt + i * TOKENS + 2;
     for (let field = 0; field < sums.length; field++)
       sums[field] = (sums[field] as number) + (this.#data[at + field] as number);
+  }
+
+  /** The session as a whole: its models are put into `models`, by number, and the tokens of each into `tokens`. */
+  sum(models: number[], tokens: number[]): Whole {
+    const data = this.#data;
+    const whole: Whole = { first: Infinity, last: -Infinity, messages: 0, activeMs: 0, errors: 0 };
+    const touch = (quarter: number) => {
+      if (quarter < whole.first) whole.first = quarter;
+      if (quarter > whole.last) whole.last = quarter;
+    };
+    for (let i = 0; i < this.slots; i++) {
+      touch(this.quarter(i));
+      whole.messages += this.messages(i);
+      whole.activeMs += this.activeMs(i);
+      whole.errors += this.errors(i);
+    }
+    const start = models.length;
+    for (let i = 0; i < this.tokenSlots; i++) {
+      const at = this.#tokensAt + i * TOKENS;
+      touch(data[at] as number);
+      const model = data[at + 1] as number;
+      let row = start;
+      while (row < models.length && models[row] !== model) row++;
+      if (row === models.length) models.push(model);
+      for (let field = 0; field < FIELD_COUNT; field++) {
+        const place = row * FIELD_COUNT + field;
+        tokens[place] = (tokens[place] ?? 0) + (data[at + 2 + field] as number);
+      }
+    }
+    return whole;
   }
 
   /** Something lies on days in the range. */

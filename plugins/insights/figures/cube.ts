@@ -4,6 +4,7 @@
  * from the figures that were kept.
  */
 import { type Database, type Services, Slices } from "sessarc";
+import { Blocks } from "./blocks.ts";
 import type { CubeSession } from "./cube-session.ts";
 import type { KeptFigures } from "./kept.ts";
 import { Rollup } from "./rollup.ts";
@@ -18,6 +19,8 @@ export interface Figures {
   /** Another one each time they were read. */
   readonly generation: number;
   readonly sessions: readonly CubeSession[];
+  /** The same in columns. */
+  readonly blocks: Blocks;
   /** Their sums by day. It goes on with the archive: read it before anything is awaited. */
   readonly rollup: Rollup;
   /** Undefined too for one that was moved or removed since. */
@@ -90,7 +93,7 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
       rollup.change([], sessions.slice(i, i + PAGE));
       if (slices.due) await slices.turn();
     }
-    adopt(target, sessions, at, rollup);
+    adopt(target, Blocks.of(sessions), at, rollup);
     upto = last;
     unkept = undefined;
   };
@@ -104,6 +107,7 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
       if (slices.due) await slices.turn();
     }
     const sessions = [...old.sessions];
+    const touched = new Set<number>();
     const gone: CubeSession[] = [];
     const come: CubeSession[] = [];
     /** Somebody's parent may have come, gone or changed. */
@@ -114,10 +118,12 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
       if (place !== undefined && before) {
         related ||= before.parent !== session.parent;
         gone.push(before);
+        touched.add(place);
         sessions[place] = session.under(before.root);
       } else {
         related = true;
         places.set(session.id, sessions.push(session) - 1);
+        touched.add(sessions.length - 1);
       }
     }
     const there = new Set(read.map(({ id }) => id));
@@ -128,6 +134,7 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
       related = true;
       gone.push(sessions[place] as CubeSession);
       sessions[place] = last;
+      touched.add(place).add(sessions.length - 1);
       places.set(last.id, place);
       places.delete(id);
       sessions.pop();
@@ -138,6 +145,7 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
         const now = rooted(session, get);
         if (now === session) return;
         if (!there.has(session.id)) gone.push(session);
+        touched.add(i);
         sessions[i] = now;
         there.add(session.id);
       });
@@ -145,17 +153,18 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
     for (const id of there) come.push(get(id) as CubeSession);
     old.rollup.change(gone, come);
     if (unkept !== undefined) unkept += changed.size;
-    adopt(target, sessions, places, old.rollup);
+    adopt(target, old.blocks.after(sessions, touched, related), places, old.rollup);
   };
 
-  const adopt = (target: number, sessions: CubeSession[], at: Map<string, number>, rollup: Rollup) => {
+  const adopt = (target: number, blocks: Blocks, at: Map<string, number>, rollup: Rollup) => {
+    const { sessions } = blocks;
     const get = (id: string) => {
       const session = sessions[at.get(id) ?? -1];
       return session?.id === id ? session : undefined;
     };
     places = at;
     generation = target;
-    figures = { generation: ++looks, sessions, rollup, get };
+    figures = { generation: ++looks, sessions, blocks, rollup, get };
   };
 
   /** What was kept at an earlier start, as far as it goes. */
@@ -164,7 +173,7 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
     if (!found) return;
     upto = found.upto;
     unkept = 0;
-    adopt(-1, found.sessions, new Map(found.sessions.map(({ id }, i) => [id, i])), found.rollup);
+    adopt(-1, Blocks.of(found.sessions), new Map(found.sessions.map(({ id }, i) => [id, i])), found.rollup);
   };
 
   const refresh = async () => {

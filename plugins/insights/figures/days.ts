@@ -2,7 +2,7 @@
 import { emptyUsage } from "sessarc";
 import { type DayRange, inRange, QUARTER_MS, type Zone } from "./buckets.ts";
 import type { Cells } from "./cells.ts";
-import type { CubeSession, TokenSlot } from "./cube-session.ts";
+import type { TokenSlot } from "./cube-session.ts";
 import { beforeRoot, FIELDS, QUARTERS_A_DAY, quarterOfRoot, type Rollup, type RollupDay } from "./rollup.ts";
 import type { Prices } from "./tally.ts";
 
@@ -45,13 +45,6 @@ export function readDays(rollup: Rollup, zone: Zone, range: DayRange, prices: Pr
     }
     if (use.onSessions) readRoots(roots, utcDay, null, zone, range, use);
   }
-}
-
-/** Sessions with something on a UTC day that a day of the range shares; whether it lies in the range is for the caller to see. */
-export function sessionsNear(rollup: Rollup, range: DayRange): Set<CubeSession> {
-  const near = new Set<CubeSession>();
-  for (const [, { sessions }] of daysIn(rollup, range)) for (const session of sessions) near.add(session);
-  return near;
 }
 
 /** UTC days that local days of the range may share: no zone is a day or more from UTC. */

@@ -1,17 +1,20 @@
-/** The table of usage: tokens and cost by time, session, model, project, tool or kind of session. */
-import { emptyUsage, type SessionUsage, type TokenUsage, type UsageEvidence } from "sessarc";
+/** The table of usage: tokens and cost by time, model, project, tool or kind of session. */
+import type { SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
 import { modelName } from "../prices/names.ts";
 import type { Cost } from "../prices/pricing.ts";
+import { Adder, eachIn, type RowsOf } from "./add.ts";
+import { type Blocks, type Origin, originAt } from "./blocks.ts";
 import { type DayRange, dayName, inRange, monthName, weekName, type Zone } from "./buckets.ts";
 import type { Figures } from "./cube.ts";
-import { type CubeSession, nameOf } from "./cube-session.ts";
-import { readDays, sessionsNear } from "./days.ts";
+import { nameOf } from "./cube-session.ts";
+import { readDays } from "./days.ts";
 import { type ModelUsage, modelsOf } from "./models.ts";
-import { addEvidence, FIELDS, noEvidence } from "./rollup.ts";
-import { at, inSlices, type Prices, Tally, totalOf } from "./tally.ts";
+import { noEvidence } from "./rollup.ts";
+import { Sum } from "./sums.ts";
+import { at, type Prices, Tally, totalOf } from "./tally.ts";
 
 export const GROUPS = ["day", "week", "month", "session", "model", "project", "tool", "kind"] as const;
-export type Group = (typeof GROUPS)[number];
+export type By = (typeof GROUPS)[number];
 
 export interface UsageSums {
   /** Sub-agents count with the session that started them. */
@@ -32,7 +35,7 @@ export interface UsageRow extends UsageSums {
   label: string | null;
 }
 export interface UsageReport {
-  by: Group;
+  by: By;
   tz: string;
   /** Local days, both included; null is open. */
   range: { from: string | null; to: string | null };
@@ -54,167 +57,126 @@ interface Rows {
   evidence: UsageEvidence;
 }
 
-const DAY_KEYS = { day: dayName, week: weekName, month: monthName };
-
-/** A row while it is added up. */
-interface Sum {
-  tally: Tally;
-  label: string | null;
-  /** Tokens of models whose price never changes, by number of the model: plain sums, in the order of `FIELDS`. */
-  steady: (Float64Array | undefined)[];
+/** Sessions a report is of: `accept` chooses among their origins; default all of them. */
+export interface Choice {
+  blocks: Blocks;
+  accept?: ((origin: Origin) => boolean) | undefined;
 }
 
-/** The report over `sessions`. Linear in their quarter-hours: about 20 ns each. */
+const DAY_KEYS = { day: dayName, week: weekName, month: monthName };
+type Time = keyof typeof DAY_KEYS;
+export const isByTime = (by: By): by is Time => by in DAY_KEYS;
+
+/** The report over sessions: some 50 ns each, and 20 ns each quarter-hour of those that an edge of the range cuts, or where days are rows. */
 export async function report(
-  by: Group,
-  sessions: readonly CubeSession[],
+  by: Exclude<By, "session">,
+  { blocks, accept }: Choice,
   zone: Zone,
   range: DayRange,
   projectNames: ReadonlyMap<string, string>,
   prices: Prices,
 ): Promise<UsageReport> {
-  const rows = new Map<string, Sum>();
-  const totals = new Tally(prices);
-  const evidence = noEvidence();
-  const dayKey = by === "day" || by === "week" || by === "month" ? DAY_KEYS[by] : undefined;
-  const row = (key: string, label: string | null = null): Sum =>
-    at(rows, key, () => ({ tally: new Tally(prices), label, steady: [] }));
-  const rowOf = (session: CubeSession): Sum => {
-    if (by === "session") return row(session.id, session.label);
-    if (by === "project") return row(session.project, projectNames.get(session.project) ?? null);
-    return row(by === "kind" ? session.kind : session.tool);
-  };
+  const adder = new Adder(blocks, zone, range, prices);
+  const sums = new Map<string, Sum>();
+  const row = (key: string) => at(sums, key, () => new Sum());
+  const origins: Sum[] = [];
+  const models: Sum[] = [];
   const days = new Map<number, Sum>();
-  const onDay = dayKey && ((day: number) => at(days, day, () => row(dayKey(day))));
-  const models: { isSteady: boolean; row: Sum | undefined }[] = [];
-  const modelOf = (number: number) => {
-    const name = nameOf(number);
-    const isSteady = prices.keyAt(name, 0) === name;
-    const model = { isSteady, row: by === "model" ? row(modelName(name)) : undefined };
-    models[number] = model;
-    return model;
+  const dayKey = isByTime(by) ? DAY_KEYS[by] : undefined;
+  const rowsOf: RowsOf = {
+    of({ block, i }) {
+      const origin = block.origin[i] as number;
+      let sum = origins[origin];
+      if (!sum) origins[origin] = sum = row(originAt(origin)[by as "project" | "tool" | "kind"]);
+      return sum;
+    },
+    ofModel: by === "model" ? (model) => (models[model] ??= row(modelName(nameOf(model)))) : undefined,
+    ofDay: dayKey && ((day) => at(days, day, () => row(dayKey(day)))),
   };
-  const isAll = range.from === null && range.to === null;
-  const dayOf = (quarter: number) => (isAll && !onDay ? 0 : zone.day(quarter));
-  await inSlices(sessions, (session) => {
-    let own: Sum | undefined;
-    let touched = false;
-    const ownOf = () => {
-      own ??= rowOf(session);
-      return own;
-    };
-    for (let i = 0; i < session.slots; i++) {
-      const day = dayOf(session.quarter(i));
-      if (!isAll && !inRange(day, range)) continue;
-      touched = true;
-      totals.addWork(session.messages(i), session.activeMs(i), session.errors(i));
-      if (by !== "model") (onDay?.(day) ?? ownOf()).tally.addSlot(session, i);
-    }
-    for (let i = 0; i < session.tokenSlots; i++) {
-      const day = dayOf(session.tokenQuarter(i));
-      if (!isAll && !inRange(day, range)) continue;
-      touched = true;
-      const number = session.modelAt(i);
-      const model = models[number] ?? modelOf(number);
-      const sum = model.row ?? onDay?.(day) ?? ownOf();
-      sum.tally.addRoot(session.root);
-      if (model.isSteady) {
-        const sums = sum.steady[number] ?? new Float64Array(FIELDS.length);
-        sum.steady[number] = sums;
-        session.addTokens(i, sums);
-      } else {
-        const slot = session.tokens(i);
-        totals.addUsage(slot);
-        sum.tally.addUsage(slot);
-      }
-    }
-    if (!touched) return;
-    totals.addRoot(session.root);
-    addEvidence(evidence, session.evidence);
-    if (by === "session" && own) settle(own, totals);
+  await adder.each(accept, (place) => adder.add(place, rowsOf));
+  for (const sum of sums.values()) adder.totals.addTokens(sum);
+  const rows = [...sums].map(([key, sum]): [string, { tally: Tally; label: string | null }] => {
+    const label = by === "project" ? (projectNames.get(key) ?? null) : null;
+    return [key, { tally: adder.keys.tally(sum), label }];
   });
-  for (const sum of rows.values()) settle(sum, totals);
-  return toReport(by, zone, range, prices, { rows, totals, evidence });
+  const totals = adder.keys.tally(adder.totals);
+  return toReport(by, zone, range, prices, { rows: new Map(rows), totals, evidence: adder.evidence });
 }
 
-/** Puts the plain sums into the row, and into the totals. */
-function settle({ tally, steady }: Sum, totals: Tally): void {
-  steady.forEach((sums, number) => {
-    if (!sums) return;
-    const tokens = emptyUsage();
-    FIELDS.forEach((field, i) => {
-      tokens[field] = sums[i] as number;
-    });
-    const slot = { quarter: 0, model: nameOf(number), tokens };
-    tally.addUsage(slot);
-    totals.addUsage(slot);
-  });
-  steady.length = 0;
-}
-
-/** Groups whose report is made from the sums of days. */
-export const isByDays = (by: Group): by is "day" | "week" | "month" | "tool" => by in DAY_KEYS || by === "tool";
-
-/** The report over all sessions, from the sums of days: its cost grows with the days alone, but for the evidence of a part of them. */
-export async function reportOfAll(
-  by: "day" | "week" | "month" | "tool",
-  { rollup }: Figures,
+/** The report by time over all sessions, or those of one tool, from the sums of days: its cost grows with the days. */
+export async function reportOfDays(
+  by: Time,
+  { rollup, blocks }: Pick<Figures, "rollup" | "blocks">,
   zone: Zone,
   range: DayRange,
   prices: Prices,
+  tool?: string,
 ): Promise<UsageReport> {
   const rows: Rows["rows"] = new Map();
   const totals = new Tally(prices);
-  const keyOf = by === "tool" ? undefined : DAY_KEYS[by];
   const keys = new Map<number, string>();
-  const keyOn = (day: number, tool: string) => (keyOf ? at(keys, day, () => keyOf(day)) : tool);
-  const row = (key: string) => at(rows, key, () => ({ tally: new Tally(prices), label: null })).tally;
+  const keyOn = (day: number) => at(keys, day, () => DAY_KEYS[by](day));
+  const row = (day: number) => at(rows, keyOn(day), () => ({ tally: new Tally(prices), label: null })).tally;
+  const isOther = (name: string) => tool !== undefined && name !== tool;
   readDays(rollup, zone, range, prices, {
-    onSlot(day, tool, messages, activeMs, errors) {
+    onSlot(day, name, messages, activeMs, errors) {
+      if (isOther(name)) return;
       totals.addWork(messages, activeMs, errors);
-      row(keyOn(day, tool)).addWork(messages, activeMs, errors);
+      row(day).addWork(messages, activeMs, errors);
     },
-    onTokens(day, tool, slot) {
+    onTokens(day, name, slot) {
+      if (isOther(name)) return;
       totals.addUsage(slot);
-      row(keyOn(day, tool)).addUsage(slot);
+      row(day).addUsage(slot);
     },
-    onSessions(day, tool, before, count) {
+    onSessions(day, name, before, count) {
+      if (name !== (tool ?? null)) return;
       const isNew = before === null || !inRange(before, range);
-      if (tool === null) {
-        if (isNew) totals.addSessions(count);
-        if (keyOf && (isNew || keyOn(before, "") !== keyOn(day, ""))) row(keyOn(day, "")).addSessions(count);
-      } else if (!keyOf && isNew) row(tool).addSessions(count);
+      if (isNew) totals.addSessions(count);
+      if (isNew || keyOn(before) !== keyOn(day)) row(day).addSessions(count);
     },
   });
-  const { evidence } = rollup;
-  if (range.from === null && range.to === null) return toReport(by, zone, range, prices, { rows, totals, evidence });
-  const part = noEvidence();
-  await inSlices(sessionsNear(rollup, range), (session) => {
-    if (session.isIn(zone, range)) addEvidence(part, session.evidence);
-  });
-  return toReport(by, zone, range, prices, { rows, totals, evidence: part });
+  const all = range.from === null && range.to === null && tool === undefined;
+  const evidence = all ? rollup.evidence : noEvidence();
+  if (!all)
+    await eachIn(blocks, zone, range, (_, { block, i }) => {
+      if (tool === undefined || originAt(block.origin[i] as number).tool === tool) block.addEvidence(i, evidence);
+    });
+  return toReport(by, zone, range, prices, { rows, totals, evidence });
 }
 
-function toReport(
-  by: Group,
-  zone: Zone,
-  range: DayRange,
-  prices: Prices,
-  { rows, totals, evidence }: Rows,
-): UsageReport {
-  const list = [...rows].map(([key, { tally, label }]): UsageRow => ({ key, label, ...sums(tally, by) }));
-  if (by in DAY_KEYS) list.sort((a, b) => (a.key < b.key ? -1 : 1));
+function toReport(by: By, zone: Zone, range: DayRange, prices: Prices, { rows, totals, evidence }: Rows): UsageReport {
+  const list = [...rows].map(([key, { tally, label }]): UsageRow => toRow(by, key, label, tally));
+  if (isByTime(by)) list.sort((a, b) => (a.key < b.key ? -1 : 1));
   else
     list.sort(
       (a, b) =>
         b.cost.microdollars - a.cost.microdollars || totalOf(b.tokens) - totalOf(a.tokens) || (a.key < b.key ? -1 : 1),
     );
+  return { ...headOf(by, zone, range), rows: list, ...endOf(prices, totals, evidence) };
+}
+
+export const toRow = (by: By, key: string, label: string | null, tally: Tally): UsageRow => ({
+  key,
+  label,
+  ...sums(tally, by),
+});
+
+/** What stands before the rows. */
+export const headOf = (by: By, { name }: Zone, { from, to }: DayRange): Pick<UsageReport, "by" | "tz" | "range"> => ({
+  by,
+  tz: name,
+  range: { from: from === null ? null : dayName(from), to: to === null ? null : dayName(to) },
+});
+
+/** What stands behind them. */
+export function endOf(
+  prices: Prices,
+  totals: Tally,
+  evidence: UsageEvidence,
+): Pick<UsageReport, "totals" | "evidence" | "unpriced" | "overridden"> {
   const total = sums(totals);
   return {
-    by,
-    tz: zone.name,
-    range: { from: range.from === null ? null : dayName(range.from), to: range.to === null ? null : dayName(range.to) },
-    rows: list,
     totals: total,
     evidence,
     unpriced: total.cost.unpriced,
@@ -224,7 +186,7 @@ function toReport(
   };
 }
 
-function sums(tally: Tally, by?: Group): UsageSums {
+function sums(tally: Tally, by?: By): UsageSums {
   return {
     sessions: tally.sessions,
     messages: by === "model" ? null : tally.messages,

@@ -26,8 +26,6 @@ export interface RollupDay {
   readonly tools: Map<string, ToolDay>;
   /** Sessions by quarter-hour and the distance to their last one; read with `quarterOfRoot` and `beforeRoot`. */
   readonly roots: Cells;
-  /** With something on this day. */
-  readonly sessions: Set<CubeSession>;
 }
 
 /** How the numbers of a packed rollup are to be read: for each cells how many rows there are. */
@@ -124,7 +122,7 @@ export class Rollup {
     };
     const cells = (rows: number, width: number) => Cells.of(width, take(rows), take(rows * width));
     for (const { day, roots, tools } of days) {
-      const one: RollupDay = { tools: new Map(), roots: cells(roots, 1), sessions: new Set() };
+      const one: RollupDay = { tools: new Map(), roots: cells(roots, 1) };
       rollup.#days.set(day, one);
       for (const tool of tools) {
         const slots = cells(tool.slots, SLOT);
@@ -141,10 +139,7 @@ export class Rollup {
 
   /** Sessions that the sums hold already. */
   attach(sessions: readonly CubeSession[]): void {
-    for (const session of sessions) {
-      this.#relate(session, 1);
-      for (const day of daysOf(session)) this.#day(day).sessions.add(session);
-    }
+    for (const session of sessions) this.#relate(session, 1);
   }
 
   #family(root: string): CubeSession[] {
@@ -166,7 +161,6 @@ export class Rollup {
 
   #count(session: CubeSession, sign: 1 | -1): void {
     this.#relate(session, sign);
-    const touched = daysOf(session);
     for (let i = 0; i < session.slots; i++) {
       const quarter = session.quarter(i);
       this.#tool(dayOf(quarter), session.tool).slots.add(
@@ -187,11 +181,7 @@ export class Rollup {
       );
       if (cells.length === 0) models.delete(model);
     }
-    for (const day of touched) {
-      if (sign > 0) this.#day(day).sessions.add(session);
-      else this.#day(day).sessions.delete(session);
-    }
-    if (touched.size > 0) {
+    if (session.slots + session.tokenSlots > 0) {
       addEvidence(this.#evidence, session.evidence, sign);
       session.eachTool((name, calls, errors) => {
         const sum = this.#calls.get(name) ?? { calls: 0, errors: 0 };
@@ -217,13 +207,13 @@ export class Rollup {
     if (!day) return;
     for (const [name, { slots, tokens, roots }] of day.tools)
       if (slots.length + tokens.size + roots.length === 0) day.tools.delete(name);
-    if (day.tools.size + day.roots.length + day.sessions.size === 0) this.#days.delete(number);
+    if (day.tools.size + day.roots.length === 0) this.#days.delete(number);
   }
 
   #day(number: number): RollupDay {
     let day = this.#days.get(number);
     if (!day) {
-      day = { tools: new Map(), roots: new Cells(1), sessions: new Set() };
+      day = { tools: new Map(), roots: new Cells(1) };
       this.#days.set(number, day);
     }
     return day;
@@ -254,13 +244,6 @@ const ONE = [1];
 const SLOT = 3;
 const dayOf = (quarter: number) => Math.floor(quarter / QUARTERS_A_DAY);
 const inDay = (quarter: number) => quarter - dayOf(quarter) * QUARTERS_A_DAY;
-
-function daysOf(session: CubeSession): Set<number> {
-  const days = new Set<number>();
-  for (let i = 0; i < session.slots; i++) days.add(dayOf(session.quarter(i)));
-  for (let i = 0; i < session.tokenSlots; i++) days.add(dayOf(session.tokenQuarter(i)));
-  return days;
-}
 
 /** In time, each once. */
 function quartersOf(family: readonly CubeSession[]): number[] {

@@ -1,14 +1,16 @@
 /** The usage report straight from the logs, without an archive. The same figures: each reply once over all logs of its tool. */
 import { statSync } from "node:fs";
 import type { Adapter, Kernel, SessionRef, SessionSummary, SessionUsage, UsageEntry, UsageEvidence } from "sessarc";
+import { Blocks } from "./blocks.ts";
 import { QUARTER_MS, zoneOf } from "./buckets.ts";
 import { CubeSession, packed, type TokenSlot } from "./cube-session.ts";
 import { toRange } from "./range.ts";
-import { type Group, report, type UsageReport } from "./report.ts";
+import { type By, report, type UsageReport } from "./report.ts";
+import { type SessionRows, sessionRows } from "./session-rows.ts";
 
 export interface StatelessQuery {
   /** Projects need an archive: which folder belongs to which is not said in a log alone. */
-  by: Exclude<Group, "project">;
+  by: Exclude<By, "project">;
   /** Local days, both included. */
   from?: string | undefined;
   to?: string | undefined;
@@ -80,7 +82,13 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
   const sessions = toSessions(logs).filter(
     ({ id, root }) => query.session === undefined || id === query.session || root === query.session,
   );
-  const answer = await report(query.by, sessions, zone, range, new Map(), kernel.inject("pricing"));
+  const choice = { blocks: Blocks.of(sessions) };
+  const prices = kernel.inject("pricing");
+  const { by } = query;
+  const answer =
+    by === "session"
+      ? toReport(await sessionRows(choice, zone, range, prices))
+      : await report(by, choice, zone, range, new Map(), prices);
   const unknown = { messages: null, activeMs: null };
   return {
     ...answer,
@@ -89,6 +97,8 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
     failed,
   };
 }
+
+const toReport = ({ report, rows }: SessionRows): UsageReport => ({ ...report, rows: [...rows()] });
 
 type Found = { id: string; ref: SessionRef; adapter: Adapter };
 

@@ -1,5 +1,5 @@
 /** Sums of one row: sessions, messages, time and tokens. */
-import { emptyUsage, type SessionUsage, Slices, type TokenUsage } from "sessarc";
+import { emptyUsage, type SessionUsage, type TokenUsage } from "sessarc";
 import type { Cost, Pricing } from "../prices/pricing.ts";
 import { type DayRange, inRange, QUARTER_MS, type Zone } from "./buckets.ts";
 import type { CubeSession, TokenSlot } from "./cube-session.ts";
@@ -46,8 +46,11 @@ export class Tally {
     this.#counted += count;
   }
   addUsage({ quarter, model, tokens }: TokenSlot): void {
+    this.addPriced(model, this.#prices.keyAt(model, quarter * QUARTER_MS), tokens);
+  }
+  /** `key`: that of `keyAt` for when they were used. */
+  addPriced(model: string, key: string, tokens: TokenUsage): void {
     add(this.usage, model, tokens);
-    const key = this.#prices.keyAt(model, quarter * QUARTER_MS);
     if (key !== model)
       add(
         at(this.#timed, model, () => ({})),
@@ -102,19 +105,6 @@ export function sumOf(usage: SessionUsage): TokenUsage {
 }
 
 export const totalOf = (t: TokenUsage): number => t.input + t.output + t.cacheWrite5m + t.cacheWrite1h + t.cacheRead;
-
-/** Sessions between two looks at the clock. */
-const LOOK = 32;
-
-/** Calls back for each session, letting other requests in from time to time. */
-export async function inSlices(sessions: Iterable<CubeSession>, use: (session: CubeSession) => void): Promise<void> {
-  const slices = new Slices();
-  let count = 0;
-  for (const session of sessions) {
-    use(session);
-    if (++count % LOOK === 0 && slices.due) await slices.turn();
-  }
-}
 
 /** Calls back for everything of a session that lies on days in the range; false when there was nothing. */
 export function visit(

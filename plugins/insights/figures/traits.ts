@@ -1,10 +1,11 @@
 /** What stands out in a range, each with the figures behind it. */
+import { eachIn } from "./add.ts";
 import type { DayRange, Zone } from "./buckets.ts";
 import { hourOf, weekdayOf } from "./buckets.ts";
 import type { Figures } from "./cube.ts";
 import type { CubeSession } from "./cube-session.ts";
-import { readDays, sessionsNear } from "./days.ts";
-import { at, inSlices, type Prices } from "./tally.ts";
+import { readDays } from "./days.ts";
+import { at, type Prices } from "./tally.ts";
 
 export interface Trait {
   name: "longSessions" | "highContext" | "cacheEfficiency" | "errorRate" | "busiestHour";
@@ -27,7 +28,7 @@ const TOP = 5;
 
 /** Traits of the sessions in the range; those without any figure are left out. */
 export async function traitsOf(
-  { rollup, sessions }: Figures,
+  { rollup, blocks }: Figures,
   zone: Zone,
   range: DayRange,
   prices: Prices,
@@ -49,17 +50,16 @@ export async function traitsOf(
   });
   const all = range.from === null && range.to === null;
   const tools = all ? new Map(rollup.calls) : new Map<string, { calls: number; errors: number }>();
-  const long: { session: CubeSession; value: number }[] = [];
-  const heavy: { session: CubeSession; value: number }[] = [];
+  const long = new Top();
+  const heavy = new Top();
   let requests = 0;
-  await inSlices(all ? sessions : sessionsNear(rollup, range), (session) => {
-    if (!session.isIn(zone, range)) return;
-    const active = all ? session.active : session.activeIn(zone, range);
-    if (active >= LONG_MS) long.push({ session, value: active });
-    const own = session.requests;
+  await eachIn(blocks, zone, range, (session, { block, i, whole }) => {
+    const active = whole ? (block.work[i * 3 + 1] as number) : session.activeIn(zone, range);
+    if (active >= LONG_MS) long.add(session, active);
+    const own = block.requests(i);
     if (own > 0) {
       requests += own;
-      heavy.push({ session, value: Math.round(session.prompt / own) });
+      heavy.add(session, Math.round(session.prompt / own));
     }
     if (all) return;
     session.eachTool((name, calls, errors) => {
@@ -71,11 +71,11 @@ export async function traitsOf(
   const traits: Trait[] = [];
   const add = (trait: Omit<Trait, "label" | "sessions"> & Partial<Trait>) =>
     traits.push({ label: null, sessions: [], ...trait });
-  if (long.length > 0)
-    add({ name: "longSessions", value: long.length, basis: { thresholdMs: LONG_MS }, sessions: top(long) });
-  if (heavy.length > 0) {
-    const [most] = top(heavy);
-    add({ name: "highContext", value: most?.value ?? 0, basis: { requests }, sessions: top(heavy) });
+  if (long.count > 0)
+    add({ name: "longSessions", value: long.count, basis: { thresholdMs: LONG_MS }, sessions: long.sessions });
+  if (heavy.count > 0) {
+    const [most] = heavy.sessions;
+    add({ name: "highContext", value: most?.value ?? 0, basis: { requests }, sessions: heavy.sessions });
   }
   const prompt = cache.read + cache.written + cache.input;
   if (prompt > 0) add({ name: "cacheEfficiency", value: cache.read / prompt, basis: cache });
@@ -94,12 +94,19 @@ export async function traitsOf(
   return traits;
 }
 
-function top(list: readonly { session: CubeSession; value: number }[]): Trait["sessions"] {
-  const best: { session: CubeSession; value: number }[] = [];
-  for (const one of list) {
-    if (best.length === TOP && one.value < (best[TOP - 1]?.value ?? 0)) continue;
-    best.push(one);
+/** Sessions counted, and those with the largest values. */
+class Top {
+  count = 0;
+  readonly #best: { session: CubeSession; value: number }[] = [];
+
+  add(session: CubeSession, value: number): void {
+    this.count++;
+    const best = this.#best;
+    if (best.length === TOP && value < (best[TOP - 1]?.value ?? 0)) return;
+    best.push({ session, value });
     best.sort((a, b) => b.value - a.value || (a.session.id < b.session.id ? -1 : 1)).splice(TOP);
   }
-  return best.map(({ session, value }) => ({ id: session.id, label: session.label, value }));
+  get sessions(): Trait["sessions"] {
+    return this.#best.map(({ session, value }) => ({ id: session.id, label: session.label, value }));
+  }
 }

@@ -1,11 +1,11 @@
 /** GET /projects/activity: how busy every project was, day by day; what a list of projects draws beside their names. */
 import { defineRoute } from "sessarc";
 import * as v from "valibot";
+import { eachIn } from "../figures/add.ts";
+import type { Blocks } from "../figures/blocks.ts";
 import { dayName, lastDays, type Zone, zoneOf } from "../figures/buckets.ts";
-import type { CubeSession } from "../figures/cube-session.ts";
-import { sessionsNear } from "../figures/days.ts";
 import { days, type Range } from "../figures/range.ts";
-import { inSlices, visit } from "../figures/tally.ts";
+import { visit } from "../figures/tally.ts";
 
 export interface ProjectActivity {
   id: string;
@@ -36,11 +36,9 @@ const get = defineRoute({
     const zone = zoneOf(query.tz);
     const { from, to } = lastDays(query.days ?? DAYS, zone.dayAt(Date.now()));
     const range = { days: to - from + 1, from: dayName(from), to: dayName(to) };
-    const { generation, rollup } = await cube.figures();
+    const { generation, blocks } = await cube.figures();
     const question = JSON.stringify(["activity", range, zone.name]);
-    const projects = await answers.get(question, generation, () =>
-      activity(sessionsNear(rollup, { from, to }), zone, from, to),
-    );
+    const projects = await answers.get(question, generation, () => activity(blocks, zone, from, to));
     return { range, projects };
   },
 });
@@ -48,15 +46,10 @@ const get = defineRoute({
 export const activityRoutes = [get] as const;
 
 /** One pass over the quarter-hours. */
-async function activity(
-  sessions: Iterable<CubeSession>,
-  zone: Zone,
-  from: number,
-  to: number,
-): Promise<ProjectActivity[]> {
+async function activity(blocks: Blocks, zone: Zone, from: number, to: number): Promise<ProjectActivity[]> {
   const length = to - from + 1;
   const found = new Map<string, { messages: number[]; roots: Set<string>[] }>();
-  await inSlices(sessions, (session) => {
+  await eachIn(blocks, zone, { from, to }, (session) => {
     const touch = (day: number, messages: number) => {
       let project = found.get(session.project);
       if (!project) {

@@ -1,10 +1,12 @@
 /** GET /projects/:id: what happened in a project, day by day. */
 import { defineRoute, type Kernel, nextSlice, type Services, type SessionUsage } from "sessarc";
 import * as v from "valibot";
+import { eachIn } from "../figures/add.ts";
+import type { Blocks } from "../figures/blocks.ts";
 import { dayName, hourOf, weekdayOf, type Zone, zoneOf } from "../figures/buckets.ts";
 import type { CubeSession } from "../figures/cube-session.ts";
 import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
-import { at, inSlices, Tally, visit } from "../figures/tally.ts";
+import { at, Tally, visit } from "../figures/tally.ts";
 import type { Cost } from "../prices/pricing.ts";
 
 type Archive = Services["archive"];
@@ -56,12 +58,12 @@ const get = defineRoute({
     const archive = kernel.inject("archive");
     const zone = zoneOf(query.tz);
     const span = spanOf(query, zone, Date.now());
-    const { generation, sessions } = await cube.figures();
+    const { generation, blocks } = await cube.figures();
     // Time alone makes a session go quiet: who is live is part of the question.
     const live = await archive.store.liveIds(params.id);
     const question = JSON.stringify(["project", params.id, span.range, zone.name, live]);
     const { project, rest } = await answers.get(question, generation, async () => {
-      const { project, ...rest } = await analyse(kernel, params.id, sessions, zone, span);
+      const { project, ...rest } = await analyse(kernel, params.id, blocks, zone, span);
       // Sessions by the hundred: written down once, only git is new each time.
       return { project, rest: Buffer.from(JSON.stringify(rest)) };
     });
@@ -75,13 +77,7 @@ const get = defineRoute({
 
 export const analyticsRoutes = [get] as const;
 
-async function analyse(
-  kernel: Kernel,
-  id: string,
-  all: readonly CubeSession[],
-  zone: Zone,
-  span: Span,
-): Promise<ProjectAnalytics> {
+async function analyse(kernel: Kernel, id: string, blocks: Blocks, zone: Zone, span: Span): Promise<ProjectAnalytics> {
   const archive = kernel.inject("archive");
   const prices = kernel.inject("pricing");
   const project = await archive.project(id);
@@ -94,9 +90,8 @@ async function analyse(
   if (span.from !== null && span.to !== null) {
     for (let day = span.from; day <= span.to; day++) perDay.set(day, new Tally(prices));
   }
-  await inSlices(all, (session) => {
-    if (session.project !== id) return;
-    const found = visit(
+  const count = (session: CubeSession) => {
+    visit(
       session,
       zone,
       span,
@@ -111,7 +106,6 @@ async function analyse(
         at(perDay, day, () => new Tally(prices)).addTokens(session, slot);
       },
     );
-    if (!found) return;
     touched.add(session.id);
     session.eachKind((kind, count) => {
       kinds[kind] = (kinds[kind] ?? 0) + count;
@@ -121,7 +115,8 @@ async function analyse(
       tool.calls += calls;
       tool.errors += errors;
     });
-  });
+  };
+  await eachIn(blocks, zone, span, count, (origin) => origin.project === id);
   await nextSlice();
   const sessions = await archive.store.list({ project: id });
   const files = await touchedFiles(kernel, touched);

@@ -1,11 +1,12 @@
 /** GET /insights/calls: calls that failed or took long. The catalogue says which sessions have such calls; only those of a page are read. */
 import { defineRoute, invalidCursor, isSessarcError, type Kernel } from "sessarc";
 import * as v from "valibot";
+import { eachIn } from "../figures/add.ts";
+import type { Blocks, Origin } from "../figures/blocks.ts";
 import { inRange, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
 import type { TroubledCall } from "../figures/calls.ts";
 import type { CubeSession } from "../figures/cube-session.ts";
 import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
-import { inSlices, visit } from "../figures/tally.ts";
 
 export interface CallEntry extends TroubledCall {
   sessionId: string;
@@ -62,7 +63,7 @@ const get = defineRoute({
     const zone = zoneOf(query.tz);
     const span = spanOf(query, zone, Date.now());
     const projects = query.project === undefined ? undefined : new Set(await archive.store.projectIds(query.project));
-    const { generation, sessions } = await cube.figures();
+    const { generation, blocks } = await cube.figures();
     const { name, tool, session, slow } = query;
     const question = [
       "calls",
@@ -76,14 +77,12 @@ const get = defineRoute({
     ];
     const { order, names } = await answers.get(JSON.stringify(question), generation, () =>
       choose(
-        sessions.filter(
-          (one) =>
-            (tool === undefined || one.tool === tool) &&
-            (session === undefined || one.id === session) &&
-            (projects === undefined || projects.has(one.project)),
-        ),
+        blocks,
         zone,
         span,
+        (origin) =>
+          (tool === undefined || origin.tool === tool) && (projects === undefined || projects.has(origin.project)),
+        (one) => session === undefined || one.id === session,
         (calls, errors, of) => (name === undefined || of === name) && (slow === undefined ? errors : calls) > 0,
       ),
     );
@@ -105,16 +104,17 @@ interface Stop {
 }
 
 async function choose(
-  sessions: readonly CubeSession[],
+  blocks: Blocks,
   zone: Zone,
   span: Span,
+  accept: (origin: Origin) => boolean,
+  passes: (session: CubeSession) => boolean,
   counts: (calls: number, errors: number, name: string) => boolean,
 ): Promise<{ order: Stop[]; names: Calls["names"] }> {
   const order: Stop[] = [];
   const names = new Map<string, { calls: number; errors: number }>();
-  await inSlices(sessions, (session) => {
-    const none = () => {};
-    if (!visit(session, zone, span, none, none)) return;
+  const look = (session: CubeSession) => {
+    if (!passes(session)) return;
     let wanted = false;
     session.eachTool((name, calls, errors) => {
       wanted ||= counts(calls, errors, name);
@@ -123,7 +123,8 @@ async function choose(
     });
     const lastSlot = session.slots > 0 ? session.quarter(session.slots - 1) * QUARTER_MS : 0;
     if (wanted) order.push({ id: session.id, ended: session.endedAt ?? lastSlot });
-  });
+  };
+  await eachIn(blocks, zone, span, look, accept);
   order.sort((a, b) => b.ended - a.ended || (a.id < b.id ? -1 : 1));
   const ranked = [...names].map(([name, sums]) => ({ name, ...sums }));
   ranked.sort((a, b) => b.errors - a.errors || b.calls - a.calls || (a.name < b.name ? -1 : 1));

@@ -1,12 +1,13 @@
 /** GET /insights: what Home shows. */
 import { defineRoute, type Kernel, type KernelHooks, type Services, type SessionUsage, type TokenUsage } from "sessarc";
 import * as v from "valibot";
-import { type DayRange, dayName, inRange, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
+import { eachIn } from "../figures/add.ts";
+import { type DayRange, dayName, edgesOf, inRange, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
 import type { Figures } from "../figures/cube.ts";
 import type { CubeSession } from "../figures/cube-session.ts";
-import { readDays, sessionsNear } from "../figures/days.ts";
+import { readDays } from "../figures/days.ts";
 import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
-import { at, inSlices, type Prices, Tally, totalOf } from "../figures/tally.ts";
+import { at, type Prices, Tally, totalOf } from "../figures/tally.ts";
 import { type Trait, traitsOf } from "../figures/traits.ts";
 import type { Cost } from "../prices/pricing.ts";
 
@@ -61,7 +62,6 @@ type Sections = Parameters<KernelHooks["insights:collect"]>[0];
 export type InsightsAnswer = InsightsReport & Sections;
 
 const RECENT = 20;
-const QUARTERS_A_DAY = 96;
 
 const get = defineRoute({
   method: "GET",
@@ -106,10 +106,7 @@ export const insightsRoutes = [get] as const;
 /** ms at which the first day of the range begins; undefined for all time. */
 function startOf({ from }: Span, zone: Zone): number | undefined {
   if (from === null) return undefined;
-  // No zone is a day or more from UTC.
-  let quarter = (from - 1) * QUARTERS_A_DAY;
-  while (zone.day(quarter) < from) quarter++;
-  return quarter * QUARTER_MS;
+  return edgesOf(zone, { from, to: null }).fromMaybe * QUARTER_MS;
 }
 
 async function overview(kernel: Kernel, figures: Figures, zone: Zone, span: Span) {
@@ -179,17 +176,14 @@ function toDay(day: number, all: Tally, tools: Map<string, Tally>): DayByTool {
 }
 
 /** Of the sessions in the range, each as a whole. */
-async function callsIn({ rollup }: Figures, zone: Zone, range: DayRange): Promise<ToolCalls> {
+async function callsIn({ rollup, blocks }: Figures, zone: Zone, range: DayRange): Promise<ToolCalls> {
   const sum: ToolCalls = { calls: 0, errors: 0 };
   const add = ({ calls, errors }: ToolCalls) => {
     sum.calls += calls;
     sum.errors += errors;
   };
   if (range.from === null && range.to === null) for (const one of rollup.calls.values()) add(one);
-  else
-    await inSlices(sessionsNear(rollup, range), (session) => {
-      if (session.isIn(zone, range)) session.eachTool((_, calls, errors) => add({ calls, errors }));
-    });
+  else await eachIn(blocks, zone, range, (session) => session.eachTool((_, calls, errors) => add({ calls, errors })));
   return sum;
 }
 

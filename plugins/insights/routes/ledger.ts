@@ -1,11 +1,10 @@
 /** GET /insights/sessions: the sessions behind the figures of a range, exactly those that count in it. */
 import { defineRoute, type Services } from "sessarc";
 import * as v from "valibot";
+import { eachIn } from "../figures/add.ts";
 import { QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
 import type { Figures } from "../figures/cube.ts";
-import { sessionsNear } from "../figures/days.ts";
 import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
-import { inSlices } from "../figures/tally.ts";
 
 type Session = Awaited<ReturnType<Services["archive"]["session"]>>;
 
@@ -58,11 +57,9 @@ const get = defineRoute({
 export const ledgerRoutes = [get] as const;
 
 /** Ids of what a tally of the range would count, those first whose session went on last. */
-async function counted({ rollup, get }: Figures, zone: Zone, span: Span): Promise<string[]> {
+async function counted({ blocks, get }: Figures, zone: Zone, span: Span): Promise<string[]> {
   const roots = new Set<string>();
-  await inSlices(sessionsNear(rollup, span), (session) => {
-    if (!roots.has(session.root) && session.isIn(zone, span)) roots.add(session.root);
-  });
+  await eachIn(blocks, zone, span, (session) => roots.add(session.root));
   const ended = (id: string) => {
     const session = get(id);
     return session?.endedAt ?? (session && session.slots > 0 ? session.quarter(session.slots - 1) * QUARTER_MS : 0);

@@ -1,12 +1,14 @@
 /** GET /usage: tokens and cost by time, session, model, project, tool or kind of session. */
-import { defineRoute, type Kernel, SessarcError } from "sessarc";
+import { defineRoute, type Kernel, SessarcError, streamJson } from "sessarc";
 import * as v from "valibot";
+import { Blocks } from "../figures/blocks.ts";
 import { zoneOf } from "../figures/buckets.ts";
 import { KINDS } from "../figures/cube-session.ts";
 import { day, toRange } from "../figures/range.ts";
-import { GROUPS, isByDays, report, reportOfAll, type UsageReport } from "../figures/report.ts";
+import { type Choice, GROUPS, isByTime, report, reportOfDays, type UsageReport } from "../figures/report.ts";
+import { sessionRows, writeRows } from "../figures/session-rows.ts";
 
-/** Rows of an answer that is kept. */
+/** Sessions of an answer by session that is kept. */
 const KEPT_ROWS = 5_000;
 
 const usage = defineRoute({
@@ -30,34 +32,40 @@ const usage = defineRoute({
     description:
       "Tokens and estimated cost of archived coding-assistant sessions, grouped by day, model, project and so on.",
   },
-  handler: async ({ kernel, query }): Promise<UsageReport> => {
+  handler: async ({ kernel, query }): Promise<UsageReport | Response> => {
     const { cube, answers, pricing } = kernel.inject("insights");
     const zone = zoneOf(query.tz);
     const range = toRange(query.from, query.to);
-    if (query.tool !== undefined) await kernel.inject("archive").checkTool(query.tool);
+    const { by, tool, kind, session: id } = query;
+    const archive = kernel.inject("archive");
+    if (tool !== undefined) await archive.checkTool(tool);
+    const chosen = query.project === undefined ? undefined : await projectIds(kernel, query.project);
+    const projects = by === "project" ? await archive.store.projects() : [];
     const figures = await cube.figures();
-    const { generation, sessions: all } = figures;
-    const { by } = query;
-    const compute = async () => {
-      const chosenFrom = [query.tool, query.kind, query.project, query.session];
-      if (isByDays(by) && chosenFrom.every((one) => one === undefined))
-        return reportOfAll(by, figures, zone, range, pricing);
-      const projects = by === "project" ? await kernel.inject("archive").store.projects() : [];
-      const chosen = query.project === undefined ? undefined : await projectIds(kernel, query.project);
-      const { tool, kind, session: id } = query;
-      const sessions = all.filter(
-        (session) =>
-          (tool === undefined || session.tool === tool) &&
-          (kind === undefined || session.kind === kind) &&
-          (id === undefined || session.id === id || session.root === id) &&
-          (!chosen || chosen.has(session.project)),
-      );
+    const { generation, sessions } = figures;
+    const isOneToolAtMost = [kind, chosen, id].every((one) => one === undefined);
+    const choice = (): Choice => ({
+      blocks:
+        id === undefined
+          ? figures.blocks
+          : Blocks.of(sessions.filter((session) => session.id === id || session.root === id)),
+      accept: (origin) =>
+        (tool === undefined || origin.tool === tool) &&
+        (kind === undefined || origin.kind === kind) &&
+        (!chosen || chosen.has(origin.project)),
+    });
+    const question = JSON.stringify(["usage", query, zone.name]);
+    if (by === "session") {
+      const compute = () => sessionRows(choice(), zone, range, pricing);
+      // A place for each of very many sessions: kept, a few such answers would hold more than everything else.
+      const rows = await (sessions.length > KEPT_ROWS ? compute() : answers.get(question, generation, compute));
+      return streamJson(writeRows(rows));
+    }
+    return answers.get(question, generation, async () => {
+      if (isByTime(by) && isOneToolAtMost) return reportOfDays(by, figures, zone, range, pricing, tool);
       const names = new Map(projects.map((project) => [project.id, project.name]));
-      return report(by, sessions, zone, range, names, pricing);
-    };
-    // A row for each of very many sessions: kept, a few such answers would hold more than everything else.
-    if (by === "session" && all.length > KEPT_ROWS) return compute();
-    return answers.get(JSON.stringify(["usage", query, zone.name]), generation, compute);
+      return report(by, choice(), zone, range, names, pricing);
+    });
   },
 });
 

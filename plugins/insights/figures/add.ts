@@ -1,0 +1,166 @@
+/** Adds up what of sessions lies in a range: each as a whole where all of it does, by its quarter-hours where an edge cuts it in two. */
+import { Slices, type UsageEvidence } from "sessarc";
+import { type Block, type Blocks, type Origin, originAt } from "./blocks.ts";
+import { type DayRange, type Edges, edgesOf, inRange, type Zone } from "./buckets.ts";
+import type { CubeSession } from "./cube-session.ts";
+import { noEvidence } from "./rollup.ts";
+import { PriceKeys, Sum } from "./sums.ts";
+import type { Prices } from "./tally.ts";
+
+/** A session on its way through the blocks: the one at `i` of the block `n`. */
+export interface Place {
+  readonly n: number;
+  readonly block: Block;
+  readonly i: number;
+  /** All of it lies in the range; undefined: some of it may. */
+  readonly whole: true | undefined;
+}
+
+/** Calls back for each session of an accepted origin that may have something in the range, in slices. */
+export async function eachPlace(
+  blocks: Blocks,
+  edges: Edges,
+  accept: ((origin: Origin) => boolean) | undefined,
+  use: (place: Place) => void,
+): Promise<void> {
+  const slices = new Slices();
+  const accepted: boolean[] = [];
+  for (let n = 0; n < blocks.length; n++) {
+    const block = blocks.block(n);
+    for (let i = 0; i < block.length; i++) {
+      const whole = block.isIn(i, edges);
+      if (whole === false) continue;
+      if (accept) {
+        const origin = block.origin[i] as number;
+        accepted[origin] ??= accept(originAt(origin));
+        if (!accepted[origin]) continue;
+      }
+      use({ n, block, i, whole });
+      if ((i & LOOK) === LOOK && slices.due) await slices.turn();
+    }
+    if (slices.due) await slices.turn();
+  }
+}
+/** Sessions between two looks at the clock, less one: a power of two. */
+const LOOK = 31;
+
+/** Calls back for each session with something in the range, in slices. */
+export function eachIn(
+  blocks: Blocks,
+  zone: Zone,
+  range: DayRange,
+  use: (session: CubeSession, place: Place) => void,
+  accept?: (origin: Origin) => boolean,
+): Promise<void> {
+  return eachPlace(blocks, edgesOf(zone, range), accept, (place) => {
+    const session = blocks.session(place.n, place.i);
+    if (place.whole || session.isIn(zone, range)) use(session, place);
+  });
+}
+
+/** Which rows a session adds to: those of its models, else of its days, else its own. Asked for when there is something to add. */
+export interface RowsOf {
+  ofModel?: ((model: number) => Sum) | undefined;
+  ofDay?: ((day: number) => Sum) | undefined;
+  of?: ((place: Place) => Sum) | undefined;
+}
+
+export class Adder {
+  /** Of all that was added; tokens are in the rows alone. */
+  readonly totals = new Sum();
+  /** Of all sessions with something in the range. */
+  readonly evidence: UsageEvidence = noEvidence();
+  readonly keys: PriceKeys;
+  readonly #blocks: Blocks;
+  readonly #zone: Zone;
+  readonly #range: DayRange;
+  readonly #edges: Edges;
+  #turn = 0;
+
+  constructor(blocks: Blocks, zone: Zone, range: DayRange, prices: Prices) {
+    this.#blocks = blocks;
+    this.#zone = zone;
+    this.#range = range;
+    this.#edges = edgesOf(zone, range);
+    this.keys = new PriceKeys(prices);
+  }
+
+  /** Calls back for those that may have something in the range. */
+  each(accept: ((origin: Origin) => boolean) | undefined, use: (place: Place) => void): Promise<void> {
+    return eachPlace(this.#blocks, this.#edges, accept, use);
+  }
+
+  /** Adds one session; false: none of it lies in the range. */
+  add(place: Place, rows: RowsOf): boolean {
+    const { n, block, i, whole } = place;
+    const turn = this.#turn++;
+    const root = block.related[i] ? this.#blocks.session(n, i).root : undefined;
+    if (whole && !rows.ofDay) this.#addWhole(place, rows, turn, root);
+    else if (!this.#addPart(place, rows, turn, root)) return false;
+    this.totals.count(turn, root);
+    block.addEvidence(i, this.evidence);
+    return true;
+  }
+
+  #addWhole(place: Place, { ofModel, of }: RowsOf, turn: number, root: string | undefined): void {
+    const { n, block, i } = place;
+    const { work, models } = block;
+    const at = i * 3;
+    const [messages, activeMs, errors] = [work[at] as number, work[at + 1] as number, work[at + 2] as number];
+    this.totals.addWork(messages, activeMs, errors);
+    const own = ofModel ? undefined : of?.(place);
+    own?.addWork(messages, activeMs, errors);
+    own?.count(turn, root);
+    let timed = false;
+    const end = block.from[i + 1] as number;
+    for (let row = block.from[i] as number; row < end; row++) {
+      const model = models[row] as number;
+      const sum = ofModel ? ofModel(model) : own;
+      sum?.count(turn, root);
+      const key = this.keys.steady(model);
+      if (key === undefined) timed = true;
+      else if (sum) block.addTokens(row, sum.of(key));
+    }
+    if (!timed) return;
+    const session = this.#blocks.session(n, i);
+    for (let slot = 0; slot < session.tokenSlots; slot++) {
+      const model = session.modelAt(slot);
+      if (this.keys.steady(model) !== undefined) continue;
+      const sum = ofModel ? ofModel(model) : own;
+      if (sum) session.addTokens(slot, sum.of(this.keys.at(model, session.tokenQuarter(slot))));
+    }
+  }
+
+  #addPart(place: Place, { ofModel, ofDay, of }: RowsOf, turn: number, root: string | undefined): boolean {
+    const session = this.#blocks.session(place.n, place.i);
+    let touched = false;
+    let own: Sum | undefined;
+    const rowOn = (day: number): Sum | undefined => {
+      if (ofDay) return ofDay(day);
+      own ??= of?.(place);
+      return own;
+    };
+    for (let i = 0; i < session.slots; i++) {
+      const day = this.#zone.day(session.quarter(i));
+      if (!place.whole && !inRange(day, this.#range)) continue;
+      touched = true;
+      const [messages, activeMs, errors] = [session.messages(i), session.activeMs(i), session.errors(i)];
+      this.totals.addWork(messages, activeMs, errors);
+      if (ofModel) continue;
+      const sum = rowOn(day);
+      sum?.addWork(messages, activeMs, errors);
+      sum?.count(turn, root);
+    }
+    for (let i = 0; i < session.tokenSlots; i++) {
+      const quarter = session.tokenQuarter(i);
+      const day = this.#zone.day(quarter);
+      if (!place.whole && !inRange(day, this.#range)) continue;
+      touched = true;
+      const model = session.modelAt(i);
+      const sum = ofModel ? ofModel(model) : rowOn(day);
+      sum?.count(turn, root);
+      if (sum) session.addTokens(i, sum.of(this.keys.at(model, quarter)));
+    }
+    return touched;
+  }
+}

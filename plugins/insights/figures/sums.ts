@@ -1,0 +1,121 @@
+/** Sums of a row while they are added up, as plain numbers: there may be a million pieces of them. */
+import { emptyUsage } from "sessarc";
+import { QUARTER_MS } from "./buckets.ts";
+import { FIELD_COUNT, nameOf } from "./cube-session.ts";
+import { FIELDS } from "./rollup.ts";
+import { type Prices, Tally } from "./tally.ts";
+
+/** A model by number at one of its prices: `key` is that of `keyAt`. */
+interface Priced {
+  readonly model: string;
+  readonly key: string;
+}
+
+/** At which price tokens were used. Asks for that of a model that changes with time once a quarter-hour. */
+export class PriceKeys {
+  readonly #prices: Prices;
+  readonly #priced: Priced[] = [];
+  readonly #numbers = new Map<string, number>();
+  /** By number of the model: of one whose price never changes its number here, else those by quarter-hour. */
+  readonly #models: (number | Map<number, number>)[] = [];
+
+  constructor(prices: Prices) {
+    this.#prices = prices;
+  }
+
+  /** The number of a model whose price never changes; undefined: ask `at`. */
+  steady(model: number): number | undefined {
+    const known = this.#models[model] ?? this.#look(model);
+    return typeof known === "number" ? known : undefined;
+  }
+  at(model: number, quarter: number): number {
+    const known = this.#models[model] ?? this.#look(model);
+    if (typeof known === "number") return known;
+    let number = known.get(quarter);
+    if (number === undefined) {
+      number = this.#number(nameOf(model), this.#prices.keyAt(nameOf(model), quarter * QUARTER_MS));
+      known.set(quarter, number);
+    }
+    return number;
+  }
+
+  /** The row of what was added up. */
+  tally({ messages, activeMs, errors, sessions, tokens }: Sum): Tally {
+    const tally = new Tally(this.#prices);
+    tally.addWork(messages, activeMs, errors);
+    tally.addSessions(sessions);
+    tokens.forEach((sums, number) => {
+      const { model, key } = this.#priced[number] as Priced;
+      const usage = emptyUsage();
+      FIELDS.forEach((field, i) => {
+        usage[field] = sums[i] as number;
+      });
+      tally.addPriced(model, key, usage);
+    });
+    return tally;
+  }
+
+  #look(model: number): number | Map<number, number> {
+    const name = nameOf(model);
+    const known = this.#prices.keyAt(name, 0) === name ? this.#number(name, name) : new Map<number, number>();
+    this.#models[model] = known;
+    return known;
+  }
+  #number(model: string, key: string): number {
+    let number = this.#numbers.get(key);
+    if (number === undefined) {
+      number = this.#priced.push({ model, key }) - 1;
+      this.#numbers.set(key, number);
+    }
+    return number;
+  }
+}
+
+export class Sum {
+  messages = 0;
+  activeMs = 0;
+  errors = 0;
+  /** By number of `PriceKeys`, in the order of `FIELDS`. */
+  readonly tokens: Float64Array[] = [];
+  #alone = 0;
+  #roots: Set<string> | undefined;
+  /** The session that was counted last. */
+  #last = -1;
+
+  /** Sessions; those of one root are one. */
+  get sessions(): number {
+    return this.#alone + (this.#roots?.size ?? 0);
+  }
+  /** Once a session or often: `turn` is its number. `root`: the session it counts with; undefined where nobody else does. */
+  count(turn: number, root: string | undefined): void {
+    if (turn === this.#last) return;
+    this.#last = turn;
+    if (root === undefined) this.#alone++;
+    else {
+      this.#roots ??= new Set();
+      this.#roots.add(root);
+    }
+  }
+  addWork(messages: number, activeMs: number, errors: number): void {
+    this.messages += messages;
+    this.activeMs += activeMs;
+    this.errors += errors;
+  }
+  /** Where tokens of this number are added. */
+  of(number: number): Float64Array {
+    let sums = this.tokens[number];
+    if (!sums) {
+      sums = new Float64Array(FIELD_COUNT);
+      this.tokens[number] = sums;
+    }
+    return sums;
+  }
+  addTokens({ tokens }: Sum): void {
+    tokens.forEach((sums, number) => {
+      const own = this.of(number);
+      sums.forEach((value, i) => {
+        own[i] = (own[i] as number) + value;
+      });
+    });
+  }
+}
