@@ -11,7 +11,7 @@ import { SessarcError } from "../errors/error.ts";
 import type { SessionEvent } from "../session/session.ts";
 import type { Cursor } from "../session/tail.ts";
 import { Slices } from "../utils/slices.ts";
-import { type Chunk, decodeChunk } from "./chunk.ts";
+import { decodeChunk } from "./chunk.ts";
 import type { DriverConfig, TranscriptDriver } from "./driver.ts";
 import { compress, createWriter, parseTail } from "./transcript-part.ts";
 import type { ChunkEntry, Transcripts } from "./transcript-types.ts";
@@ -45,10 +45,10 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  function inflate(key: string, entry: ChunkEntry, packed: Buffer): Chunk {
+  function inflate(key: string, entry: ChunkEntry, packed: Buffer): Buffer {
     if (crc32(packed) !== entry.crc) throw damaged(key, `checksum of the chunk at ${entry.offset} is wrong`);
     stats.inflated++;
-    return decodeChunk(brotliDecompressSync(packed));
+    return brotliDecompressSync(packed);
   }
 
   const self: Transcripts = {
@@ -77,10 +77,21 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
 
     async chunkBytes(sessionId, part, entry) {
       const key = partKey(sessionId, part.generation);
-      const packed = await read(key, entry.offset, entry.bytes);
-      if (crc32(packed) !== entry.crc) throw damaged(key, `checksum of the chunk at ${entry.offset} is wrong`);
-      stats.inflated++;
-      return brotliDecompressSync(packed);
+      return inflate(key, entry, await read(key, entry.offset, entry.bytes));
+    },
+
+    async whole(sessionId, part) {
+      if (part.bytes > WHOLE_BYTES)
+        return {
+          index: await self.index(sessionId, part),
+          chunkBytes: (entry) => self.chunkBytes(sessionId, part, entry),
+        };
+      const key = partKey(sessionId, part.generation);
+      const file = await read(key, 0, part.bytes);
+      return {
+        index: parseTail(file.subarray(part.bytes - part.tail), part, (reason) => damaged(key, reason)),
+        chunkBytes: async (entry) => inflate(key, entry, file.subarray(entry.offset, entry.offset + entry.bytes)),
+      };
     },
 
     async *chunks(sessionId, parts, from = 0) {
@@ -98,7 +109,7 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
           );
           for (const entry of group) {
             const at = entry.offset - start;
-            yield inflate(key, entry, bytes.subarray(at, at + entry.bytes));
+            yield decodeChunk(inflate(key, entry, bytes.subarray(at, at + entry.bytes)));
             // Small reads are done at once: without this a long session would be read in one go.
             if (slices.due) await slices.turn();
           }
@@ -149,6 +160,8 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
   return self;
 }
 
+/** Of a part that is read in one stroke, at most. */
+const WHOLE_BYTES = 256 * 1024;
 /** Chunks read at once, and their bytes at most. */
 const AHEAD = 16;
 const AHEAD_BYTES = 128 * 1024;

@@ -1,5 +1,6 @@
 /** A chunk that may hold a query. */
 import type { ChunkEntry, TranscriptPart } from "sessarc";
+import type { Query } from "./query.ts";
 
 /** Of an earlier text only those messages count that no later one has: [from, to) by seq. */
 export interface EarlierOf {
@@ -17,5 +18,12 @@ export interface Candidate {
 export const counts = (earlier: EarlierOf | undefined, seq: number): boolean =>
   !earlier || overlaps(earlier, seq, seq + 1);
 
-export const overlaps = ({ own }: EarlierOf, from: number, to: number): boolean =>
+/** Whether a chunk has messages of the asked time that count. */
+export function mayCount(chunk: ChunkEntry, { after, before }: Query, earlier: EarlierOf | undefined): boolean {
+  if (after !== null && (chunk.lastAt === null || chunk.lastAt < after)) return false;
+  if (before !== null && (chunk.firstAt === null || chunk.firstAt >= before)) return false;
+  return !earlier || overlaps(earlier, chunk.firstSeq, chunk.firstSeq + chunk.count);
+}
+
+const overlaps = ({ own }: EarlierOf, from: number, to: number): boolean =>
   own.some(([start, end]) => start < to && end > from);

@@ -4,7 +4,7 @@ import type { Changes } from "../catalogue/changes.ts";
 import { isDamage } from "../catalogue/damage.ts";
 import type { EarlierRow } from "../catalogue/types.ts";
 import type { ColumnFile } from "./columns.ts";
-import { bytesOf, chunksIn, type Entry, isPlaced, newestFirst, type TextPart, textsOf, toEntry } from "./entry.ts";
+import { bytesOf, chunksIn, type Entry, isPlaced, newestFirst, partsIn, type TextPart, toEntry } from "./entry.ts";
 import { allRows, rowsOf } from "./entry-rows.ts";
 import { type Run, runsOf } from "./runs.ts";
 import type { Shelf, Unplaced } from "./shelf.ts";
@@ -143,9 +143,8 @@ export class Entries {
   }
 
   async #readIndex(entry: Entry): Promise<TextPart[]> {
-    const parts = textsOf(entry).flatMap(({ parts, earlier }) => parts.map((part) => ({ part, earlier })));
     const index: TextPart[] = [];
-    for (const { part, earlier } of parts) {
+    for (const { part, earlier } of partsIn(entry)) {
       try {
         index.push({ ...(await this.#transcripts.index(entry.id, part)), ...(earlier && { earlier }) });
       } catch (error) {

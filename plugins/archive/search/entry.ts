@@ -42,6 +42,10 @@ export const chunksIn = (entry: Entry) =>
     0,
   );
 
+/** Parts of all its texts. */
+export const partsIn = (entry: Entry) =>
+  textsOf(entry).flatMap(({ parts, earlier }) => parts.map((part) => ({ part, ...(earlier && { earlier }) })));
+
 export const isPlaced = ({ columns }: Entry) => columns !== undefined && !columns.file.closed;
 
 export const bytesOf = ({ index }: Entry) => index?.reduce((sum, { sidecars }) => sum + sidecars.length, 0) ?? 0;
@@ -52,7 +56,7 @@ export const newestFirst = (a: Entry, b: Entry) => b.sortAt - a.sortAt || (a.id 
 const pack = (row: Row, earlier: readonly EarlierRow[]) =>
   [row.parts, ...earlier.map((text) => `${text.version} ${text.parts} ${text.own}`)].join("\n");
 
-export function textsOf({ packed }: Entry): Text[] {
+function textsOf({ packed }: Entry): Text[] {
   const [parts = "[]", ...earlier] = packed.split("\n");
   return [
     { parts: partsOf({ parts }) },

@@ -2,7 +2,7 @@
 import { type Chunk, Slices } from "sessarc";
 import { isDamage } from "../catalogue/damage.ts";
 import type { ChunkCache } from "./cache.ts";
-import { type Candidate, counts, overlaps } from "./candidate.ts";
+import { type Candidate, counts, mayCount } from "./candidate.ts";
 import { type ColumnFile, countIn } from "./columns.ts";
 import type { Entries } from "./entries.ts";
 import type { Entry, TextPart } from "./entry.ts";
@@ -26,6 +26,9 @@ export interface SearchStats {
 /** Sessions whose directories are read at once: few at first, as a page needs few. */
 const AHEAD = 8;
 const AHEAD_MOST = 64;
+/** Chunks that tell whether a word is frequent, and the share of them that pass. */
+const SAMPLE = 64;
+const FREQUENT = 0.75;
 
 /** What it needs of the sessions' list. */
 export type Directories = Pick<Entries, "load" | "indexOf" | "drop" | "damage">;
@@ -46,6 +49,9 @@ export class Looker {
   /** Chunks that held the word by their bytes, and that did not. */
   #held = 0;
   #lacked = 0;
+  /** Chunks whose signature was asked, and those that passed. */
+  #asked = 0;
+  #passed = 0;
   #ahead = AHEAD;
   /** By file of columns: chunks that may hold the query; undefined where it could not be read. */
   readonly #having = new Map<ColumnFile, Bits | undefined>();
@@ -128,6 +134,18 @@ export class Looker {
     return length;
   }
 
+  /** Signatures rule out next to nothing: reading them takes longer than it saves. */
+  get isFrequent(): boolean {
+    return this.#asked >= SAMPLE && this.#passed >= this.#asked * FREQUENT;
+  }
+
+  /** What was counted elsewhere; `chunks`: of those whose signature was not asked. */
+  looked({ chunks, inflated }: { chunks: number; inflated: number }): void {
+    this.stats.chunks += chunks;
+    this.stats.candidates += chunks;
+    this.stats.inflated += inflated;
+  }
+
   /** Something of it could not be read. */
   damage(entry: Entry): void {
     this.#entries.damage(entry);
@@ -135,15 +153,14 @@ export class Looker {
 
   #candidatesIn(index: readonly TextPart[]): Candidate[] {
     const { query, grams } = this.#compiled;
-    const { after, before } = query;
     const out: Candidate[] = [];
     for (const { part, chunks, sidecars, earlier } of index) {
       this.stats.chunks += chunks.length;
       for (const chunk of chunks) {
-        if (after !== null && (chunk.lastAt === null || chunk.lastAt < after)) continue;
-        if (before !== null && (chunk.firstAt === null || chunk.firstAt >= before)) continue;
+        if (!mayCount(chunk, query, earlier)) continue;
+        this.#asked++;
         if (!mayHold(sidecars, chunk.sidecar[0], chunk.sidecar[1], grams)) continue;
-        if (earlier && !overlaps(earlier, chunk.firstSeq, chunk.firstSeq + chunk.count)) continue;
+        this.#passed++;
         out.push({ part, chunk, earlier });
       }
     }

@@ -7,6 +7,7 @@ import type { Candidate } from "./candidate.ts";
 import { Course, passes } from "./course.ts";
 import { Entries } from "./entries.ts";
 import type { Entry } from "./entry.ts";
+import { KeptCounts } from "./kept-counts.ts";
 import { Looker, type Scope, type SearchStats } from "./looker.ts";
 import { type CompiledQuery, compile, type Match, toMatch } from "./match.ts";
 import type { Query } from "./query.ts";
@@ -58,6 +59,8 @@ export interface SearchAnswer {
 const MATCHES_SHOWN = 3;
 /** Questions whose counts are kept. */
 const KNOWN = 32;
+/** Chunks inflated for a total from which on it is kept on disk: some 60 ms. */
+const KEPT_FROM = 128;
 /** Sessions from which on the first search is prepared. */
 const PREPARED_FROM = 5_000;
 /** Chunks of one session fetched at once. */
@@ -74,9 +77,10 @@ export class SearchIndex {
   readonly #counter: ((query: Query) => Counter) | undefined;
   readonly #onDamage: (id: string) => void;
   /** What the last totals counted, by their words and filters of messages. */
-  readonly #known = new BoundedMap<string, KnownCounts>(KNOWN);
+  readonly #known = new BoundedMap<string, Promise<KnownCounts>>(KNOWN);
   readonly #onError: (error: unknown) => void;
   readonly #shelf: Shelf;
+  readonly #kept: KeptCounts;
 
   /** `counter`: counts in workers, where there are any. `onDamage`: told the session whose transcript could not be read. */
   constructor(
@@ -92,6 +96,7 @@ export class SearchIndex {
     this.#counter = counter;
     this.#onDamage = onDamage;
     this.#shelf = new Shelf(shelf);
+    this.#kept = new KeptCounts(shelf);
     this.#onError = shelf.onError;
     this.#entries = new Entries(db, transcripts, changes, this.#shelf);
     this.#cache = new ChunkCache(transcripts);
@@ -102,11 +107,17 @@ export class SearchIndex {
     this.#shelf.close();
     // Whatever it runs into now is nobody's concern: it sees that it is over at its next step.
     await this.#entries.tidied.catch(() => {});
+    await this.saved();
   }
 
   /** Chunks of a file of columns, at least and at most; for tests. */
   keepFrom(least: number, most: number): void {
     this.#shelf.keepFrom(least, most);
+  }
+
+  /** Resolves when what totals counted is on disk. */
+  saved(): Promise<void> {
+    return this.#kept.saved;
   }
 
   /** Has the signatures turned around as far as they are enough for it. Every search starts it; who waits for it knows when it is done. */
@@ -137,9 +148,11 @@ export class SearchIndex {
       const looker = new Looker(this.#entries, this.#cache, compile(request.query), request.signal);
       // Filters of sessions choose among them; what is counted in each does not depend on those.
       const question = JSON.stringify({ ...request.query, tool: [], notTool: [], project: [], notProject: [] });
-      const known: KnownCounts = this.#known.get(question) ?? new WeakMap();
+      const known = this.#known.get(question) ?? this.#kept.load(question, entries);
       this.#known.set(question, known);
-      const answer = await countAll(looker, wanted, { ...request, known, counter: this.#counter?.(request.query) });
+      const options = { ...request, known: await known, counter: this.#counter?.(request.query) };
+      const answer = await countAll(looker, wanted, options);
+      if (answer.stats.inflated >= KEPT_FROM) this.#kept.save(question, entries, await known).catch(this.#onError);
       this.#tellDamage(request);
       return answer;
     });

@@ -1,7 +1,7 @@
 /** How much there is in all: every chunk that may hold the query is looked at, in workers where there is much to do. */
 import type { Candidate } from "./candidate.ts";
 import type { Counted, CountWork } from "./count-job.ts";
-import type { Entry } from "./entry.ts";
+import { chunksIn, type Entry, partsIn } from "./entry.ts";
 import type { Looker, SearchStats } from "./looker.ts";
 
 export interface TotalProgress {
@@ -55,7 +55,8 @@ const HERE = { lanes: 1, chunks: 64 };
 
 interface Work {
   entry: Entry;
-  candidates: readonly Candidate[];
+  /** Undefined: any of its chunks may hold the query, and its directory was not read. */
+  candidates: readonly Candidate[] | undefined;
 }
 
 /** Counts to the end; throws when `signal` aborts. About 0.4 ms of a processor a chunk, those of known sessions excepted. */
@@ -69,7 +70,7 @@ export async function countAll(
     signal?.throwIfAborted();
     const counted = inWorker && counter ? await inWorkers(looker, job, counter) : await here(looker, job);
     for (const [i, { entry }] of job.entries()) {
-      const { messages, damaged } = counted[i] as Counted;
+      const { messages, damaged } = counted[i] as (typeof counted)[number];
       if (damaged) looker.damage(entry);
       else known.set(entry, messages);
       tally.add(entry, messages);
@@ -94,10 +95,12 @@ export async function countAll(
       signal?.throwIfAborted();
       const messages = known.get(entry);
       if (messages !== undefined) tally.add(entry, messages);
-      else {
-        const candidates = looker.rulesOut(entry)
-          ? []
-          : await looker.candidates(wanted.slice(i, i + looker.ahead(entry)));
+      else if (looker.rulesOut(entry)) tally.add(entry, 0);
+      else if (counter && looker.isFrequent && !entry.index) {
+        job.push({ entry, candidates: undefined });
+        chunks += chunksIn(entry);
+      } else {
+        const candidates = await looker.candidates(wanted.slice(i, i + looker.ahead(entry)));
         if (candidates.length === 0) tally.add(entry, 0);
         else job.push({ entry, candidates });
         chunks += candidates.length;
@@ -115,15 +118,19 @@ export async function countAll(
 }
 
 async function inWorkers(looker: Looker, job: readonly Work[], counter: Counter): Promise<Counted[]> {
-  for (const { candidates } of job) looker.stats.inflated += candidates.length;
-  return counter.count(job.map(({ entry, candidates }) => ({ id: entry.id, candidates })));
+  const work = job.map(({ entry, candidates }) =>
+    candidates ? { id: entry.id, candidates } : { id: entry.id, parts: partsIn(entry) },
+  );
+  const counted = await counter.count(work);
+  for (const one of counted) looker.looked(one);
+  return counted;
 }
 
-async function here(looker: Looker, job: readonly Work[]): Promise<Counted[]> {
-  const counted: Counted[] = [];
+async function here(looker: Looker, job: readonly Work[]): Promise<Pick<Counted, "messages" | "damaged">[]> {
+  const counted: Pick<Counted, "messages" | "damaged">[] = [];
   for (const { entry, candidates } of job) {
     let messages = 0;
-    for (const one of candidates) {
+    for (const one of candidates ?? (await looker.candidates([entry]))) {
       const chunk = await looker.chunk(entry, one, false);
       if (chunk) {
         looker.match(chunk, one, () => {

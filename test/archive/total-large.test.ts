@@ -1,0 +1,175 @@
+/** Totals over many chunks: counted in jobs that read whole parts, and kept on disk. Equal to a look at every message. */
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { Changes } from "../../plugins/archive/catalogue/changes.ts";
+import archive from "../../plugins/archive/index.ts";
+import { counterOf } from "../../plugins/archive/search/counter.ts";
+import { parseQuery, type Query } from "../../plugins/archive/search/query.ts";
+import { SearchIndex } from "../../plugins/archive/search/search.ts";
+import claude from "../../plugins/claude-code/index.ts";
+import { createTestKernel, type TestKernel } from "../kernel.ts";
+import { rounds } from "../rounds.ts";
+
+/** More than a sample that tells whether a word is frequent, and than what is kept for. */
+const SESSIONS = 150;
+const WORDS = ["the", "THE", "Then", "other", "none", "ſthe", "検索", "Straße", "kelvin", "\u212aelvin", "a.b", "zq"];
+const began = Date.UTC(2026, 8, 1);
+
+let t: TestKernel;
+let folder: string;
+/** What every session says, by its number. */
+const said: { text: string; kind: "user" | "assistant"; at: number }[][] = [];
+const open: SearchIndex[] = [];
+
+const logOf = (n: number) =>
+  join(t.home, ".claude/projects/-w-app", `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}.jsonl`);
+const rowsOf = (n: number, from = 0) =>
+  (said[n] ?? [])
+    .slice(from)
+    .map(({ text, kind, at }, i) => {
+      const id = `u${n}-${from + i}`;
+      const message = { id, role: kind, model: "m", content: [{ type: "text", text }] };
+      return `${JSON.stringify({ type: kind, uuid: id, timestamp: new Date(at).toISOString(), cwd: "/w/app", message })}\n`;
+    })
+    .join("");
+
+beforeAll(async () => {
+  t = await createTestKernel({ plugins: [archive(), claude()], config: { sync: false } });
+  folder = join(t.home, "counts");
+  mkdirSync(dirname(logOf(0)), { recursive: true });
+  for (let n = 0; n < SESSIONS; n++) {
+    said.push(
+      Array.from({ length: 4 }, (_, i) => ({
+        text: `${WORDS[(n * 7 + i * 5) % WORDS.length]} line ${i} ${(n + i) % 9 ? "of the" : ""} ${WORDS[(n + i) % WORDS.length]}`,
+        kind: i % 2 ? ("assistant" as const) : ("user" as const),
+        at: began + n * 60_000 + i * 1000,
+      })),
+    );
+    writeFileSync(logOf(n), rowsOf(n));
+  }
+  await t.send("POST", "/api/import", { all: true });
+  // One session's log lost its first message: that stands in an earlier text from now on.
+  writeFileSync(logOf(3), rowsOf(3, 1));
+  await t.send("POST", "/api/import", { all: true });
+});
+afterAll(async () => {
+  for (const index of open) await index.close();
+  await t.close();
+});
+beforeEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** As after a start, with workers; a job holds a few sessions. */
+function started(readOnly = false): SearchIndex {
+  const { kernel } = t;
+  const pool: typeof kernel.pool = {
+    ...kernel.pool,
+    threaded: true,
+    size: 2,
+    run: (task, ...args) => task.inline(...args),
+  };
+  const counter = counterOf({ ...kernel, pool });
+  if (!counter) throw new Error("no workers");
+  const { readers } = kernel.inject("archive");
+  const { db, transcripts } = kernel.storage;
+  const index = new SearchIndex(
+    db,
+    transcripts,
+    readers,
+    new Changes(),
+    (query) => ({ ...counter(query), chunks: 8 }),
+    () => {},
+    {
+      folder,
+      readOnly,
+      onError(error) {
+        throw error;
+      },
+    },
+  );
+  open.push(index);
+  return index;
+}
+const total = (index: SearchIndex, query: Query) => index.total({ query, projects: null });
+
+/** A look at every message. */
+function scan({ terms, kind, after, before }: Query): { sessions: number; messages: number } {
+  const words = terms.map(({ text, negated }) => ({
+    word: new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu"),
+    negated,
+  }));
+  const counts = said.map(
+    (messages) =>
+      messages.filter(
+        (one) =>
+          words.every(({ word, negated }) => word.test(one.text) !== negated) &&
+          kind.every((kinds) => kinds.includes(one.kind)) &&
+          (after === null || one.at >= after) &&
+          (before === null || one.at < before),
+      ).length,
+  );
+  return { sessions: counts.filter((n) => n > 0).length, messages: counts.reduce((sum, n) => sum + n, 0) };
+}
+
+const word = fc.oneof(fc.constantFrom(...WORDS, "line", "th", "e", "line 2", "of the", "für"), fc.constant("the"));
+const at = fc.option(
+  fc.integer({ min: -5, max: SESSIONS + 5 }).map((n) => began + n * 60_000 + 1500),
+  { nil: null },
+);
+
+it("property: what is counted in whole parts, or read from what was counted before, is what a scan finds", async () => {
+  const index = started();
+  const later = started(true);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ text: word, negated: fc.nat(5).map((n) => n === 0) }), { minLength: 1, maxLength: 2 }),
+      fc.constantFrom("", "kind:user", "kind:assistant,user", "is:error"),
+      at,
+      at,
+      async (terms, filter, after, before) => {
+        const query = { ...parseQuery(filter.replace(",", " kind:")), terms, after, before };
+        const expected = query.error ? { sessions: 0, messages: 0 } : scan(query);
+        expect(await total(index, query)).toMatchObject({ ...expected, relation: "eq" });
+        await index.saved();
+        expect(await total(later, query)).toMatchObject({ ...expected, relation: "eq" });
+      },
+    ),
+    { numRuns: rounds(400, 40) },
+  );
+});
+
+it("a total is kept: after a restart, and when a log grew, only what came since is counted", async () => {
+  const query = parseQuery("THE");
+  const before = scan(query);
+  const first = started();
+  expect(await total(first, query)).toMatchObject({ ...before, stats: { inflated: SESSIONS + 1 } });
+  await first.saved();
+  const second = started();
+  expect(await total(second, query)).toMatchObject({ ...before, stats: { inflated: 0 } });
+  said[7]?.push({ text: "and the more", kind: "user", at: began });
+  appendFileSync(logOf(7), rowsOf(7, 4));
+  await t.send("POST", "/api/import", { all: true });
+  const grown = await total(started(), query);
+  expect(grown).toMatchObject({ ...before, messages: before.messages + 1 });
+  expect(grown.stats.inflated).toBeLessThan(5);
+});
+
+it("kept totals that are damaged say nothing, hold no words, and are not many", async () => {
+  const first = started();
+  for (let n = 0; n < 35; n++) await total(first, { ...parseQuery("the"), after: n });
+  await first.saved();
+  const names = readdirSync(folder).filter((name) => name.endsWith(".counts"));
+  expect(names).toHaveLength(32);
+  for (const [i, name] of names.entries()) {
+    const path = join(folder, name);
+    const bytes = readFileSync(path);
+    expect(bytes.includes("the")).toBe(false);
+    if (i % 3 === 0) bytes[20] = (bytes[20] ?? 0) ^ 1;
+    writeFileSync(path, i % 3 === 1 ? bytes.subarray(0, -1) : i % 3 === 2 ? "" : bytes);
+  }
+  const again = started(true);
+  for (let n = 3; n < 35; n++)
+    expect(await total(again, { ...parseQuery("the"), after: n })).toMatchObject(scan(parseQuery("the")));
+  expect(readdirSync(folder)).toHaveLength(32);
+});
