@@ -32,7 +32,7 @@ export interface Question {
 interface Money {
   /** The model, or the model at one of its prices. */
   keyAt(model: string, at: number): string;
-  cost(usage: Record<string, TokenUsage>): { microdollars: number };
+  cost(usage: Record<string, TokenUsage>): { microdollars: number; unpriced: string[] };
 }
 
 /** What of a report is compared: a row without what follows from the rest of it. */
@@ -46,7 +46,8 @@ export const figuresOf = (row: UsageRow | (Omit<UsageRow, "key" | "label"> & Par
   usage: row.usage,
   tokens: row.tokens,
   microdollars: row.cost.microdollars,
-  models: row.models.map(({ model, spellings, tokens }) => ({ model, spellings, tokens })),
+  unpriced: [...row.cost.unpriced].sort(),
+  models: row.models,
 });
 export const reportFigures = ({ rows, totals, evidence, range }: UsageReport) => ({
   rows: rows.map(figuresOf),
@@ -139,18 +140,32 @@ class Row {
   }
 
   figures(money: Money, isModel: boolean): Figures {
-    const models = new Map<string, { model: string; spellings: string[]; tokens: TokenUsage; cost: number }>();
+    const models = new Map<string, { model: string; spellings: string[]; tokens: TokenUsage }>();
     for (const [spelling, tokens] of Object.entries(this.usage)) {
       const model = modelName(spelling);
-      const own = models.get(model) ?? { model, spellings: [], tokens: none(), cost: 0 };
+      const own = models.get(model) ?? { model, spellings: [], tokens: none() };
       models.set(model, { ...own, spellings: [...own.spellings, spelling].sort(), tokens: plus(own.tokens, tokens) });
     }
     const costOf = (spellings: string[]) =>
       money.cost(
         Object.fromEntries(Object.entries(this.priced).filter(([key]) => spellings.includes(key.split("\0")[0] ?? ""))),
-      ).microdollars;
-    const list = [...models.values()].map((one) => ({ ...one, cost: costOf(one.spellings) }));
-    list.sort((a, b) => b.cost - a.cost || total(b.tokens) - total(a.tokens) || (a.model < b.model ? -1 : 1));
+      );
+    const list = [...models.values()].map(({ model, spellings, tokens }) => {
+      const { microdollars, unpriced } = costOf(spellings);
+      return {
+        model,
+        spellings,
+        tokens,
+        microdollars: microdollars === 0 && unpriced.length > 0 ? null : microdollars,
+      };
+    });
+    list.sort(
+      (a, b) =>
+        (b.microdollars ?? -1) - (a.microdollars ?? -1) ||
+        total(b.tokens) - total(a.tokens) ||
+        (a.model < b.model ? -1 : 1),
+    );
+    const { microdollars, unpriced } = money.cost(this.priced);
     return {
       key: this.key,
       label: this.label,
@@ -159,8 +174,9 @@ class Row {
       activeMs: isModel ? null : this.activeMs,
       usage: this.usage,
       tokens: Object.values(this.usage).reduce(plus, none()),
-      microdollars: money.cost(this.priced).microdollars,
-      models: list.map(({ model, spellings, tokens }) => ({ model, spellings, tokens })),
+      microdollars,
+      unpriced: unpriced.sort(),
+      models: list,
     };
   }
 }

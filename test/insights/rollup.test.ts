@@ -8,18 +8,23 @@ import { readDays } from "../../plugins/insights/figures/days.ts";
 import { GROUPS, isByTime, report, reportOfDays, type UsageReport } from "../../plugins/insights/figures/report.ts";
 import { Rollup } from "../../plugins/insights/figures/rollup.ts";
 import { sessionRows, writeRows } from "../../plugins/insights/figures/session-rows.ts";
-import type { Prices } from "../../plugins/insights/figures/tally.ts";
+import { PRICED_AT, type Prices } from "../../plugins/insights/prices/pricing.ts";
 import { rounds } from "../rounds.ts";
 import { type BruteSession, brute, reportFigures } from "./brute.ts";
 
-/** Some models cost half from eight in the evening on. */
+/** Some models cost half from eight in the evening on, one has no price. */
 const prices: Prices = {
   keyAt: (model, at) => (model.startsWith("night") ? `${model}\0${new Date(at).getUTCHours() >= 20 ? 1 : 0}` : model),
-  cost: (usage) => ({
-    microdollars: Object.entries(usage).reduce((sum, [key, t]) => sum + t.output * (key.endsWith("\x001") ? 1 : 2), 0),
-    pricedAt: "2026-01-01",
-    unpriced: [],
-  }),
+  rates: (key) => (key === "gift" ? undefined : { ...emptyUsage(), output: key.endsWith("\x001") ? 1 : 2 }),
+  cost(usage) {
+    const all = Object.entries(usage);
+    const isGift = ([key, t]: (typeof all)[number]) => key === "gift" && Object.values(t).some((count) => count > 0);
+    return {
+      microdollars: all.reduce((sum, [key, t]) => sum + t.output * (prices.rates(key)?.output ?? 0), 0),
+      pricedAt: PRICED_AT,
+      unpriced: all.some(isGift) ? ["gift"] : [],
+    };
+  },
   price: () => undefined,
 };
 
@@ -49,8 +54,8 @@ function someSession(id: number, dice: ReturnType<typeof random>): CubeSession {
   for (let i = dice.below(5); i > 0; i--)
     tokens.push({
       quarter: first + dice.below(dice.pick([4, 96, 400])),
-      // Two spellings of one model among them.
-      model: dice.pick(["one", "two", "vendor/two", "night-owl"]),
+      // Two are one model.
+      model: dice.pick(["one", "two", "vendor/two", "night-owl", "gift"]),
       // Some need more than four bytes.
       tokens: { ...emptyUsage(), input: dice.below(50), output: dice.below(50), cacheRead: dice.below(50) ** 6 },
     });

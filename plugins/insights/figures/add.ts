@@ -4,8 +4,7 @@ import { type Block, type Blocks, type Origin, originAt } from "./blocks.ts";
 import { type DayRange, type Edges, edgesOf, inRange, type Zone } from "./buckets.ts";
 import type { CubeSession } from "./cube-session.ts";
 import { noEvidence } from "./rollup.ts";
-import { PriceKeys, Sum } from "./sums.ts";
-import type { Prices } from "./tally.ts";
+import { type PriceKeys, Sum } from "./sums.ts";
 
 /** A session on its way through the blocks: the one at `i` of the block `n`. */
 export interface Place {
@@ -70,19 +69,19 @@ export class Adder {
   readonly totals = new Sum();
   /** Of all sessions with something in the range. */
   readonly evidence: UsageEvidence = noEvidence();
-  readonly keys: PriceKeys;
+  readonly #keys: PriceKeys;
   readonly #blocks: Blocks;
   readonly #zone: Zone;
   readonly #range: DayRange;
   readonly #edges: Edges;
   #turn = 0;
 
-  constructor(blocks: Blocks, zone: Zone, range: DayRange, prices: Prices) {
+  constructor(blocks: Blocks, zone: Zone, range: DayRange, keys: PriceKeys) {
     this.#blocks = blocks;
     this.#zone = zone;
     this.#range = range;
     this.#edges = edgesOf(zone, range);
-    this.keys = new PriceKeys(prices);
+    this.#keys = keys;
   }
 
   /** Calls back for those that may have something in the range. */
@@ -117,7 +116,7 @@ export class Adder {
       const model = models[row] as number;
       const sum = ofModel ? ofModel(model) : own;
       sum?.count(turn, root);
-      const key = this.keys.steady(model);
+      const key = this.#keys.steady(model);
       if (key === undefined) timed = true;
       else if (sum) block.addTokens(row, sum.of(key));
     }
@@ -125,9 +124,9 @@ export class Adder {
     const session = this.#blocks.session(n, i);
     for (let slot = 0; slot < session.tokenSlots; slot++) {
       const model = session.modelAt(slot);
-      if (this.keys.steady(model) !== undefined) continue;
+      if (this.#keys.steady(model) !== undefined) continue;
       const sum = ofModel ? ofModel(model) : own;
-      if (sum) session.addTokens(slot, sum.of(this.keys.at(model, session.tokenQuarter(slot))));
+      if (sum) session.addTokens(slot, sum.of(this.#keys.at(model, session.tokenQuarter(slot))));
     }
   }
 
@@ -159,7 +158,7 @@ export class Adder {
       const model = session.modelAt(i);
       const sum = ofModel ? ofModel(model) : rowOn(day);
       sum?.count(turn, root);
-      if (sum) session.addTokens(i, sum.of(this.keys.at(model, quarter)));
+      if (sum) session.addTokens(i, sum.of(this.#keys.at(model, quarter)));
     }
     return touched;
   }

@@ -1,10 +1,10 @@
 /** What a rollup holds of the days of a range, as local days of a zone see it. Cost grows with the days; about 3 ms for a full year. */
 import { emptyUsage } from "sessarc";
+import type { Prices } from "../prices/pricing.ts";
 import { type DayRange, inRange, QUARTER_MS, type Zone } from "./buckets.ts";
 import type { Cells } from "./cells.ts";
 import type { TokenSlot } from "./cube-session.ts";
 import { beforeRoot, FIELDS, QUARTERS_A_DAY, quarterOfRoot, type Rollup, type RollupDay } from "./rollup.ts";
-import type { Prices } from "./tally.ts";
 
 export interface DayReader {
   /** What was done in a quarter-hour. */

@@ -1,7 +1,7 @@
 /** The table of usage: tokens and cost by time, model, project, tool or kind of session. */
 import type { SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
 import { modelName } from "../prices/names.ts";
-import type { Cost } from "../prices/pricing.ts";
+import type { Cost, Prices } from "../prices/pricing.ts";
 import { Adder, eachIn, type RowsOf } from "./add.ts";
 import { type Blocks, type Origin, originAt } from "./blocks.ts";
 import { type DayRange, dayName, inRange, monthName, weekName, type Zone } from "./buckets.ts";
@@ -10,8 +10,8 @@ import { nameOf } from "./cube-session.ts";
 import { readDays } from "./days.ts";
 import { type ModelUsage, modelsOf } from "./models.ts";
 import { noEvidence } from "./rollup.ts";
-import { Sum } from "./sums.ts";
-import { at, type Prices, Tally, totalOf } from "./tally.ts";
+import { PriceKeys, Sum } from "./sums.ts";
+import { at, Tally, totalOf } from "./tally.ts";
 
 export const GROUPS = ["day", "week", "month", "session", "model", "project", "tool", "kind"] as const;
 export type By = (typeof GROUPS)[number];
@@ -76,7 +76,8 @@ export async function report(
   projectNames: ReadonlyMap<string, string>,
   prices: Prices,
 ): Promise<UsageReport> {
-  const adder = new Adder(blocks, zone, range, prices);
+  const keys = new PriceKeys(prices);
+  const adder = new Adder(blocks, zone, range, keys);
   const sums = new Map<string, Sum>();
   const row = (key: string) => at(sums, key, () => new Sum());
   const origins: Sum[] = [];
@@ -97,9 +98,9 @@ export async function report(
   for (const sum of sums.values()) adder.totals.addTokens(sum);
   const rows = [...sums].map(([key, sum]): [string, { tally: Tally; label: string | null }] => {
     const label = by === "project" ? (projectNames.get(key) ?? null) : null;
-    return [key, { tally: adder.keys.tally(sum), label }];
+    return [key, { tally: keys.tally(sum), label }];
   });
-  const totals = adder.keys.tally(adder.totals);
+  const totals = keys.tally(adder.totals);
   return toReport(by, zone, range, prices, { rows: new Map(rows), totals, evidence: adder.evidence });
 }
 

@@ -5,7 +5,7 @@ import { Blocks } from "./blocks.ts";
 import { QUARTER_MS, zoneOf } from "./buckets.ts";
 import { CubeSession, packed, type TokenSlot } from "./cube-session.ts";
 import { toRange } from "./range.ts";
-import { type By, report, type UsageReport } from "./report.ts";
+import { type By, report, type UsageReport, type UsageRow } from "./report.ts";
 import { type SessionRows, sessionRows } from "./session-rows.ts";
 
 export interface StatelessQuery {
@@ -83,7 +83,7 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
     ({ id, root }) => query.session === undefined || id === query.session || root === query.session,
   );
   const choice = { blocks: Blocks.of(sessions) };
-  const prices = kernel.inject("pricing");
+  const prices = kernel.inject("pricing").now;
   const { by } = query;
   const answer =
     by === "session"
@@ -98,7 +98,10 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
   };
 }
 
-const toReport = ({ report, rows }: SessionRows): UsageReport => ({ ...report, rows: [...rows()] });
+const toReport = ({ report, rows }: SessionRows): UsageReport => ({
+  ...report,
+  rows: Array.from(rows(), (row) => JSON.parse(row) as UsageRow),
+});
 
 type Found = { id: string; ref: SessionRef; adapter: Adapter };
 

@@ -1,14 +1,17 @@
 /** Sums of a row while they are added up, as plain numbers: there may be a million pieces of them. */
 import { emptyUsage } from "sessarc";
+import type { Prices, Rates } from "../prices/pricing.ts";
 import { QUARTER_MS } from "./buckets.ts";
 import { FIELD_COUNT, nameOf } from "./cube-session.ts";
 import { FIELDS } from "./rollup.ts";
-import { type Prices, Tally } from "./tally.ts";
+import { Tally } from "./tally.ts";
 
-/** A model by number at one of its prices: `key` is that of `keyAt`. */
-interface Priced {
+/** A model at one of its prices. */
+export interface Priced {
   readonly model: string;
+  /** That of `keyAt`. */
   readonly key: string;
+  readonly rates: Rates | undefined;
 }
 
 /** At which price tokens were used. Asks for that of a model that changes with time once a quarter-hour. */
@@ -39,13 +42,17 @@ export class PriceKeys {
     return number;
   }
 
+  priced(number: number): Priced {
+    return this.#priced[number] as Priced;
+  }
+
   /** The row of what was added up. */
   tally({ messages, activeMs, errors, sessions, tokens }: Sum): Tally {
     const tally = new Tally(this.#prices);
     tally.addWork(messages, activeMs, errors);
     tally.addSessions(sessions);
     tokens.forEach((sums, number) => {
-      const { model, key } = this.#priced[number] as Priced;
+      const { model, key } = this.priced(number);
       const usage = emptyUsage();
       FIELDS.forEach((field, i) => {
         usage[field] = sums[i] as number;
@@ -64,7 +71,7 @@ export class PriceKeys {
   #number(model: string, key: string): number {
     let number = this.#numbers.get(key);
     if (number === undefined) {
-      number = this.#priced.push({ model, key }) - 1;
+      number = this.#priced.push({ model, key, rates: this.#prices.rates(key) }) - 1;
       this.#numbers.set(key, number);
     }
     return number;

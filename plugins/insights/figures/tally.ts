@@ -1,6 +1,6 @@
 /** Sums of one row: sessions, messages, time and tokens. */
 import { emptyUsage, type SessionUsage, type TokenUsage } from "sessarc";
-import type { Cost, Pricing } from "../prices/pricing.ts";
+import type { Cost, Prices } from "../prices/pricing.ts";
 import { type DayRange, inRange, QUARTER_MS, type Zone } from "./buckets.ts";
 import type { CubeSession, TokenSlot } from "./cube-session.ts";
 
@@ -78,8 +78,6 @@ export class Tally {
     return sumOf(this.usage);
   }
 }
-
-export type Prices = Pick<Pricing, "keyAt" | "cost" | "price">;
 
 function add(usage: SessionUsage, key: string, tokens: TokenUsage): void {
   // Models are named by logs: `__proto__` was renamed when the tokens were counted.

@@ -1,11 +1,12 @@
 /** What stands out in a range, each with the figures behind it. */
+import type { Prices } from "../prices/pricing.ts";
 import { eachIn } from "./add.ts";
 import type { DayRange, Zone } from "./buckets.ts";
 import { hourOf, weekdayOf } from "./buckets.ts";
 import type { Figures } from "./cube.ts";
 import type { CubeSession } from "./cube-session.ts";
 import { readDays } from "./days.ts";
-import { at, type Prices } from "./tally.ts";
+import { at } from "./tally.ts";
 
 export interface Trait {
   name: "longSessions" | "highContext" | "cacheEfficiency" | "errorRate" | "busiestHour";

@@ -37,7 +37,21 @@ export interface ModelPrice {
   entry: string | null;
 }
 
-export interface Pricing {
+/** What tokens cost at one moment. */
+export interface Prices {
+  /** Undefined for a model nobody gave a price. The first call loads the table (30 ms once); then one map lookup a model. */
+  price(model: string): ModelPrice | undefined;
+  /** The model itself, or, where its price changes with time, a key for `cost` and `rates` that says when (ms) it was used. */
+  keyAt(model: string, at: number): string;
+  /** What a model costs, or cost at the time of a key. */
+  rates(key: string): Rates | undefined;
+  /** Cost of `usage` in whole millionths of a dollar, at the prices of now. What stands under a key of `keyAt` costs what it did then. */
+  cost(usage: SessionUsage): Cost;
+}
+
+export interface Pricing extends Prices {
+  /** The prices in force, which stay as they are when the user sets others: for what is added up over some time. */
+  readonly now: Prices;
   readonly pricedAt: string;
   readonly source: string;
   /** The user's prices in force: those of the configuration, and over them those set in the dashboard. */
@@ -48,12 +62,6 @@ export interface Pricing {
   setOwn(prices: Readonly<Record<string, unknown>>): void;
   /** Table and overrides: another one where another sum may come out. */
   readonly stamp: string;
-  /** Undefined for a model nobody gave a price. The first call loads the table (30 ms once); then one map lookup a model. */
-  price(model: string): ModelPrice | undefined;
-  /** Cost of `usage` in whole millionths of a dollar, at the prices of now. What stands under a key of `keyAt` costs what it did then. */
-  cost(usage: SessionUsage): Cost;
-  /** The model itself, or, where its price changes with time, a key for `cost` that says when (ms) it was used. */
-  keyAt(model: string, at: number): string;
   /** True when no price of `usage` changes between two times (ms). */
   isSteady(usage: SessionUsage, from: number, to: number): boolean;
   /** Loads the table now, unless prices were given that spare it. */
@@ -69,7 +77,6 @@ export function createPricing(
 ): Pricing {
   const configured = toPrices(overrides, "the configuration");
   let own: ReadonlyMap<string, Rates> = new Map();
-  const known = new Map<string, ModelPrice | undefined>();
   const said = new Map(given);
   let table: typeof Table | undefined;
   const load = (): typeof Table => {
@@ -77,8 +84,8 @@ export function createPricing(
     return table;
   };
 
-  const find = (model: string): ModelPrice | undefined => {
-    const rates = own.get(model) ?? configured.get(model);
+  const find = (model: string, set: ReadonlyMap<string, Rates>): ModelPrice | undefined => {
+    const rates = set.get(model) ?? configured.get(model);
     if (rates) return { model, rates, origin: "override", entry: null };
     let price = said.get(model);
     if (price === undefined) {
@@ -99,9 +106,15 @@ export function createPricing(
     return periods.length > 1 ? { ...price, periods } : price;
   };
 
+  const pricesWith = (set: ReadonlyMap<string, Rates>) => pricesOf((model) => find(model, set));
+  let now = pricesWith(own);
+
   const pricing: Pricing = {
     pricedAt: PRICED_AT,
     source: SOURCE,
+    get now() {
+      return now;
+    },
     get overrides() {
       return Object.fromEntries([...configured, ...own]);
     },
@@ -110,33 +123,15 @@ export function createPricing(
     },
     setOwn(prices) {
       own = toPrices(prices, "settings.json");
-      known.clear();
+      now = pricesWith(own);
     },
     get stamp() {
       return `${SOURCE} ${JSON.stringify(pricing.overrides)}`;
     },
-    price(model) {
-      if (!known.has(model)) known.set(model, find(model));
-      return known.get(model);
-    },
-    cost(usage) {
-      let sum = 0;
-      const unpriced: string[] = [];
-      for (const key in usage) {
-        const tokens = usage[key] as TokenUsage;
-        if (tokens.input + tokens.output + tokens.cacheWrite5m + tokens.cacheWrite1h + tokens.cacheRead === 0) continue;
-        const [model = key, period] = key.split(AT);
-        const price = pricing.price(model);
-        const rates = period === undefined ? price?.rates : price?.periods?.[Number(period)]?.rates;
-        if (rates) sum += dot(tokens, rates);
-        else if (!unpriced.includes(model)) unpriced.push(model);
-      }
-      return { microdollars: Math.round(sum), pricedAt: PRICED_AT, unpriced };
-    },
-    keyAt(model, at) {
-      const periods = pricing.price(model)?.periods;
-      return periods ? `${model}${AT}${periodAt(periods, at)}` : model;
-    },
+    price: (model) => now.price(model),
+    keyAt: (model, at) => now.keyAt(model, at),
+    rates: (key) => now.rates(key),
+    cost: (usage) => now.cost(usage),
     isSteady: (usage, from, to) =>
       Object.keys(usage).every((model) => {
         const periods = pricing.price(model)?.periods;
@@ -152,12 +147,51 @@ export function createPricing(
   return pricing;
 }
 
+function pricesOf(find: (model: string) => ModelPrice | undefined): Prices {
+  const known = new Map<string, ModelPrice | undefined>();
+  const prices: Prices = {
+    price(model) {
+      if (!known.has(model)) known.set(model, find(model));
+      return known.get(model);
+    },
+    keyAt(model, at) {
+      const periods = prices.price(model)?.periods;
+      return periods ? `${model}${AT}${periodAt(periods, at)}` : model;
+    },
+    rates(key) {
+      const [model, period] = parts(key);
+      const price = prices.price(model);
+      return period === undefined ? price?.rates : price?.periods?.[Number(period)]?.rates;
+    },
+    cost(usage) {
+      let sum = 0;
+      const unpriced: string[] = [];
+      for (const key in usage) {
+        const tokens = usage[key] as TokenUsage;
+        if (tokens.input + tokens.output + tokens.cacheWrite5m + tokens.cacheWrite1h + tokens.cacheRead === 0) continue;
+        const rates = prices.rates(key);
+        const [model] = parts(key);
+        if (rates) sum += dot(tokens, rates);
+        else if (!unpriced.includes(model)) unpriced.push(model);
+      }
+      return { microdollars: Math.round(sum), pricedAt: PRICED_AT, unpriced };
+    },
+  };
+  return prices;
+}
+
 const dot = (tokens: TokenUsage, rates: Rates) =>
   tokens.input * rates.input +
   tokens.output * rates.output +
   tokens.cacheWrite5m * rates.cacheWrite5m +
   tokens.cacheWrite1h * rates.cacheWrite1h +
   tokens.cacheRead * rates.cacheRead;
+
+/** Of a key of `keyAt`. */
+function parts(key: string): [model: string, period: string | undefined] {
+  const at = key.indexOf(AT);
+  return at < 0 ? [key, undefined] : [key.slice(0, at), key.slice(at + 1)];
+}
 
 /** Between a model and the number of its period; no model's name holds it. */
 const AT = "\0";

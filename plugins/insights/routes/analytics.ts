@@ -79,7 +79,7 @@ export const analyticsRoutes = [get] as const;
 
 async function analyse(kernel: Kernel, id: string, blocks: Blocks, zone: Zone, span: Span): Promise<ProjectAnalytics> {
   const archive = kernel.inject("archive");
-  const prices = kernel.inject("pricing");
+  const prices = kernel.inject("pricing").now;
   const project = await archive.project(id);
   const totals = new Tally(prices);
   const perDay = new Map<number, Tally>();

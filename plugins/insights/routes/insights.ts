@@ -7,9 +7,9 @@ import type { Figures } from "../figures/cube.ts";
 import type { CubeSession } from "../figures/cube-session.ts";
 import { readDays } from "../figures/days.ts";
 import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
-import { at, type Prices, Tally, totalOf } from "../figures/tally.ts";
+import { at, Tally, totalOf } from "../figures/tally.ts";
 import { type Trait, traitsOf } from "../figures/traits.ts";
-import type { Cost } from "../prices/pricing.ts";
+import type { Cost, Prices } from "../prices/pricing.ts";
 
 type Session = Awaited<ReturnType<Services["archive"]["session"]>>;
 
@@ -110,7 +110,7 @@ function startOf({ from }: Span, zone: Zone): number | undefined {
 }
 
 async function overview(kernel: Kernel, figures: Figures, zone: Zone, span: Span) {
-  const prices = kernel.inject("pricing");
+  const prices = kernel.inject("pricing").now;
   const totals = new Tally(prices);
   const perDay = new Map<number, { all: Tally; tools: Map<string, Tally> }>();
   const dayOf = (day: number) => at(perDay, day, () => ({ all: new Tally(prices), tools: new Map() }));
@@ -231,7 +231,7 @@ async function since(
   sessions: readonly CubeSession[],
   time: number,
 ): Promise<InsightsReport["sinceYouLeft"]> {
-  const tally = new Tally(kernel.inject("pricing"));
+  const tally = new Tally(kernel.inject("pricing").now);
   const first = Math.floor(time / QUARTER_MS);
   const recent: CubeSession[] = [];
   for (const session of sessions) {

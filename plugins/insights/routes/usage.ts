@@ -56,15 +56,15 @@ const usage = defineRoute({
     });
     const question = JSON.stringify(["usage", query, zone.name]);
     if (by === "session") {
-      const compute = () => sessionRows(choice(), zone, range, pricing);
+      const compute = () => sessionRows(choice(), zone, range, pricing.now);
       // A place for each of very many sessions: kept, a few such answers would hold more than everything else.
       const rows = await (sessions.length > KEPT_ROWS ? compute() : answers.get(question, generation, compute));
       return streamJson(writeRows(rows));
     }
     return answers.get(question, generation, async () => {
-      if (isByTime(by) && isOneToolAtMost) return reportOfDays(by, figures, zone, range, pricing, tool);
+      if (isByTime(by) && isOneToolAtMost) return reportOfDays(by, figures, zone, range, pricing.now, tool);
       const names = new Map(projects.map((project) => [project.id, project.name]));
-      return report(by, choice(), zone, range, names, pricing);
+      return report(by, choice(), zone, range, names, pricing.now);
     });
   },
 });
