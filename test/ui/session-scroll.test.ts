@@ -29,7 +29,7 @@ describeUi("dashboard: scrolling a session of 20,000 messages", () => {
           if (article && !isNew.has(article) && box.contains(article)) counts.touched++;
           for (const node of addedNodes) {
             if (!(node instanceof HTMLElement)) continue;
-            const row = node.matches("article") ? node : node.querySelector("article");
+            const row = node.localName === "article" ? node : node.querySelector("article");
             if (!row) continue;
             isNew.add(row);
             mounted.push((row as HTMLElement).dataset.seq ?? "");
