@@ -8,6 +8,7 @@ import { dirname, join, resolve, sep } from "node:path";
 import { SessarcError } from "../errors/error.ts";
 import { type DiskCalls, isTempName, syncFolder, writeFileAtomic } from "../utils/atomic.ts";
 import { isGone } from "../utils/gone.ts";
+import { Slices } from "../utils/slices.ts";
 import { toStorageError } from "./storage-error.ts";
 
 export interface DurableFsOptions {
@@ -108,7 +109,14 @@ export function durableFs(options: DurableFsOptions): DurableFs {
     }
   }
 
-  const keys = async (prefix = "") => (await walk(base)).map(toKey).filter((key) => key.startsWith(prefix));
+  const keys = async (prefix = "") => {
+    const found: string[] = [];
+    for await (const path of walk(base)) {
+      const key = toKey(path);
+      if (key.startsWith(prefix)) found.push(key);
+    }
+    return found;
+  };
   const toKey = (path: string) => path.slice(base.length + 1).replaceAll(sep, ":");
 
   return {
@@ -159,9 +167,12 @@ export function durableFs(options: DurableFsOptions): DurableFs {
       });
     },
     async sweep() {
-      const leftovers = await walk(base, isTempName);
-      for (const path of leftovers) await disk.rm(path, { force: true });
-      return leftovers.length;
+      let leftovers = 0;
+      for await (const path of walk(base, isTempName)) {
+        await disk.rm(path, { force: true });
+        leftovers++;
+      }
+      return leftovers;
     },
   };
 }
@@ -240,15 +251,18 @@ async function makeFolders(folder: string): Promise<void> {
   for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
 }
 
-/** Paths of all regular files below `folder` for which `pick` answers true; links are not followed. */
-async function walk(folder: string, pick = (name: string) => !isTempName(name)): Promise<string[]> {
-  const found: string[] = [];
+/** Paths of all regular files below `folder` for which `pick` answers true, in slices; links are not followed. */
+async function* walk(
+  folder: string,
+  pick = (name: string) => !isTempName(name),
+  slices = new Slices(),
+): AsyncGenerator<string> {
   for (const entry of (await absent(disk.readdir(folder, { withFileTypes: true }))) ?? []) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) found.push(...(await walk(path, pick)));
-    else if (entry.isFile() && pick(entry.name)) found.push(path);
+    if (entry.isDirectory()) yield* walk(path, pick, slices);
+    else if (entry.isFile() && pick(entry.name)) yield path;
+    if (slices.due) await slices.turn();
   }
-  return found;
 }
 
 const absent = <T>(promise: Promise<T>): Promise<T | undefined> =>

@@ -151,9 +151,15 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
     },
     settle: async () => (await open()).settle?.(),
     async keys() {
-      const keys = await (await open()).getKeys("", {});
-      // Drivers answer paths or keys, and everything they hold: shares, or what another program put there.
-      return keys.map((key) => key.replaceAll(/[/\\]/g, ":")).filter((key) => OWN.test(key));
+      const own: string[] = [];
+      const slices = new Slices();
+      for (const name of await (await open()).getKeys("", {})) {
+        // Drivers answer paths or keys, and everything they hold: shares, or what another program put there.
+        const key = name.replaceAll(/[/\\]/g, ":");
+        if (OWN.test(key)) own.push(key);
+        if (slices.due) await slices.turn();
+      }
+      return own;
     },
     removeKey: async (key) => void (await (await open()).removeItem?.(key, {})),
   };

@@ -1,6 +1,6 @@
 /** Places whose changes nobody tells: a share from another machine is watched without a complaint, and without an event. */
 import { stat } from "node:fs/promises";
-import type { Services } from "sessarc";
+import { type Services, Slices } from "sessarc";
 
 type Scan = NonNullable<Services["archive"]["importer"]["lastScan"]>;
 type Found = Scan["found"] extends Map<string, infer F> ? F : never;
@@ -37,7 +37,7 @@ export function createSilence(): Silence {
     async look(scan) {
       const seen = new Map<string, string>();
       const changed: Found[] = [];
-      for (const one of newest(scan)) {
+      for (const one of await newest(scan)) {
         const { id, ref, root } = one;
         const now = await stat(ref.path).catch(() => undefined);
         // What is told by a version of its own is no plain file.
@@ -61,9 +61,17 @@ export function createSilence(): Silence {
   };
 }
 
-function newest({ found }: Scan): Found[] {
-  const all = [...found.values()];
-  const times = all.map(({ ref }) => ref.mtime ?? 0).sort((a, b) => b - a);
-  const least = times[Math.min(SAMPLE, times.length) - 1] ?? 0;
-  return all.filter(({ ref }) => (ref.mtime ?? 0) >= least).slice(0, SAMPLE);
+async function newest({ found }: Scan): Promise<Found[]> {
+  let best: Found[] = [];
+  let least = Number.NEGATIVE_INFINITY;
+  const slices = new Slices();
+  for (const one of found.values()) {
+    if ((one.ref.mtime ?? 0) <= least || best.push(one) < 2 * SAMPLE) continue;
+    best = best.sort(latestFirst).slice(0, SAMPLE);
+    least = best.at(-1)?.ref.mtime ?? 0;
+    if (slices.due) await slices.turn();
+  }
+  return best.sort(latestFirst).slice(0, SAMPLE);
 }
+
+const latestFirst = (a: Found, b: Found) => (b.ref.mtime ?? 0) - (a.ref.mtime ?? 0);

@@ -64,6 +64,8 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
   const silence = createSilence();
   let paused = false;
   let closed = false;
+  /** The watches are not up yet: what is told of meanwhile is looked at with everything else, once they are. */
+  let starting = false;
   let timer: NodeJS.Timeout | undefined;
   const timers: NodeJS.Timeout[] = [];
   let running: Promise<void> | undefined;
@@ -80,7 +82,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
   }
 
   function plan(): void {
-    if (closed || paused || running || !isOn() || (pending.size === 0 && !full)) return;
+    if (closed || paused || running || starting || !isOn() || (pending.size === 0 && !full)) return;
     clearTimeout(timer);
     const now = performance.now();
     const wait = Math.max(Math.min(quietMs, since + maxWaitMs - now), restUntil - now, 0);
@@ -152,10 +154,8 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     const { autoImport, sync } = kernel.config;
     // Of a clock that was set back since the start: what is written now looks that much older.
     const setBack = Math.max(0, clock - (Date.now() - performance.now()));
-    return async <F extends { id: string; ref: { mtime?: number | undefined } }>(found: readonly F[]): Promise<F[]> => {
-      const ids = await archive().store.known(found.map(({ id }) => id));
-      return found.filter(({ id, ref }) => (ids.has(id) ? sync : autoImport || (ref.mtime ?? 0) + setBack > first));
-    };
+    return <F extends { stored: string; ref: { mtime?: number | undefined } }>(found: readonly F[]): F[] =>
+      found.filter(({ stored, ref }) => (stored === "not" ? autoImport || (ref.mtime ?? 0) + setBack > first : sync));
   }
 
   function begin(): void {
@@ -169,9 +169,10 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
       interval.unref();
       timers.push(interval);
     };
-    const check = () =>
-      void roots?.check().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "sync" }));
+    const check = async () =>
+      roots?.check().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "sync" }));
     const everything = () => {
+      starting = false;
       full = true;
       since = performance.now();
       plan();
@@ -185,14 +186,12 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
       else if (before > 0) await kernel.notify("sync:changed", self.status());
     };
     nextFull = Date.now() + startMs;
-    const first = setTimeout(() => {
-      check();
-      everything();
-    }, startMs);
+    starting = true;
+    const first = setTimeout(() => void check().then(everything), startMs);
     first.unref();
     timers.push(first);
     every(rootsMs, () => {
-      check();
+      void check();
       listen().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "sync" }));
     });
     every(fullMs, everything);
@@ -248,8 +247,8 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     if (kernel.config.autoImport) begin();
     else
       void kernel.storage.db
-        .get<{ n: number }>("select count(*) as n from session")
-        .then((row) => (row?.n ?? 0) > 0 && begin())
+        .get("select 1 from session limit 1")
+        .then((row) => row !== undefined && begin())
         .catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "sync" }));
   }
   start();

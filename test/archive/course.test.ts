@@ -2,17 +2,20 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import fc from "fast-check";
 import { createTestKernel } from "sessarc/test";
 import { expect, it } from "vitest";
 import { ChunkCache } from "../../plugins/archive/search/cache.ts";
 import { ColumnFile, type Columns, turnAround } from "../../plugins/archive/search/columns.ts";
 import { Course } from "../../plugins/archive/search/course.ts";
-import type { Entry } from "../../plugins/archive/search/entry.ts";
+import { type Entry, newestFirst } from "../../plugins/archive/search/entry.ts";
+import { edited, type List } from "../../plugins/archive/search/list.ts";
 import { Looker } from "../../plugins/archive/search/looker.ts";
 import { compile } from "../../plugins/archive/search/match.ts";
 import { parseQuery } from "../../plugins/archive/search/query.ts";
 import { runsOf } from "../../plugins/archive/search/runs.ts";
 import { signatureOf } from "../../plugins/archive/search/signature.ts";
+import { rounds } from "../rounds.ts";
 
 const A_FILE = 500;
 
@@ -63,7 +66,7 @@ async function archiveOf(files: number, unplaced: readonly number[] = []) {
       },
     });
   });
-  const list = { entries, runs: runsOf(entries) };
+  const list = { entries, runs: await runsOf(entries) };
   const none = () => Promise.reject(new Error("nothing is read"));
   const cache = new ChunkCache(t.kernel.storage.transcripts);
   return {
@@ -113,4 +116,27 @@ it("passes over nothing that may match: filters, later pages and sessions in no 
   expect((await archive.search("co", 10_000)).found).toHaveLength(3 * A_FILE);
   for (const n of [0, 499, 500, 777, 1_499]) expect((await archive.search(archive.name(n), 10)).found).toContain(n);
   await archive.close();
+});
+
+it("a list that is edited is the list made anew, whatever came and went", async () => {
+  const { list } = await archiveOf(3);
+  const at = fc.record({ sortAt: fc.integer({ min: 998_400, max: 1_000_010 }), id: fc.uuid(), file: fc.nat(3) });
+  const change = fc.record({ gone: fc.uniqueArray(fc.nat(list.entries.length - 1)), come: fc.array(at) });
+  const files = [...new Set(list.entries.map(({ columns }) => columns))];
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { maxLength: 4 }), async (changes) => {
+      let now: List = list;
+      for (const { gone, come } of changes) {
+        const old = [...new Set(gone.flatMap((i) => now.entries[i] ?? []))];
+        const read = come
+          .map((one): Entry => ({ ...(list.entries[0] as Entry), ...one, columns: files[one.file] }))
+          .sort(newestFirst);
+        const all = [...now.entries.filter((entry) => !old.includes(entry)), ...read].sort(newestFirst);
+        now = edited(now, old, read);
+        expect(now.entries.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+        expect(now.runs).toEqual(await runsOf(all));
+      }
+    }),
+    { numRuns: rounds(20) },
+  );
 });

@@ -95,4 +95,10 @@ export const migrations: readonly string[] = [
    create trigger session_deleted after delete on session begin
      delete from session_change where session_id = old.id; insert into session_change (session_id) values (old.id);
    end;`,
+  // What is asked of every session now and then (`narrow.ts`), beside the rows, which are large.
+  `create index session_narrow on session (
+     id, tool, project_id, parent_id, forked_from, sort_at, started_at, ended_at, error_count, copied, missing, format,
+     source_version, source_path, parts, has_cursor
+   );
+   create index session_gone on session (format) where missing = 1;`,
 ];

@@ -65,6 +65,7 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
     },
 
     async list(filter: SessionFilter): Promise<Session[]> {
+      if (filter.ids?.length === 0) return [];
       const { sql, params } = where(filter);
       const order = orderOf(filter.sort ?? "recent");
       const rows = await db.all<ListedRow>(`select ${LISTED} from session ${sql} order by ${order} limit ?`, [
@@ -117,22 +118,6 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
         total,
         nextCursor: next ? cursorOf("cost", next) : null,
       };
-    },
-
-    /** Those of `ids` that are stored. */
-    async known(ids: readonly string[]): Promise<Set<string>> {
-      const known = new Set<string>();
-      const slices = new Slices();
-      for (let i = 0; i < ids.length; i += PAGE) {
-        const page = ids.slice(i, i + PAGE);
-        const rows = await db.all<{ id: string }>(
-          `select id from session where id in (${page.map(() => "?").join(", ")})`,
-          page,
-        );
-        for (const { id } of rows) known.add(id);
-        if (slices.due) await slices.turn();
-      }
-      return known;
     },
 
     /** Sessions of a project that changed a file whose path ends with `name`, in order of time; 500 at most, the newest. */

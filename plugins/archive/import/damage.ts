@@ -44,7 +44,9 @@ export class Damage {
       // As if counted by an older version: its log is read again whoever imports it next, and nothing of it is an earlier text.
       await db.run("update session set format = 0 where id = ?", [id]);
       const one = scan.found.get(id);
-      return one ? [one] : [];
+      if (!one) return [];
+      one.stored = "other";
+      return [one];
     }, new Set());
   }
 }

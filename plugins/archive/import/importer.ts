@@ -7,7 +7,8 @@ import type { Identity, ProjectResolver } from "../places/projects.ts";
 import { rescan } from "../places/rescan.ts";
 import { type Found, type Scan, scanLogs, versionOf } from "../places/scan.ts";
 import { Bulletin } from "./bulletin.ts";
-import { markGone, markMissing } from "./missing.ts";
+import { compareAll, compareSome, markGone } from "./compare.ts";
+
 import { sweepOrphans } from "./orphans.ts";
 import { recountGone } from "./recount.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";
@@ -132,8 +133,7 @@ export class Importer {
     onFrame: (frame: ImportFrame) => void = SILENT,
   ): Promise<ImportReport> {
     const look = async () => {
-      const scan = await this.scan();
-      if (await markMissing(this.#kernel.storage.db, scan)) this.#onCommit([]);
+      const scan = await this.#compared();
       await recountGone(this.#kernel, this.#onCommit);
       return choose(scan);
     };
@@ -149,15 +149,23 @@ export class Importer {
     const look = async () => {
       // What is entered into a listing that another one is about to replace would be lost with it.
       const last = await (this.#scanning ?? this.#scan);
-      if (!last) return choose([...(await this.scan()).found.values()]);
+      if (!last) return choose([...(await this.#compared()).found.values()]);
       const { db } = this.#kernel.storage;
       const adapters = [...this.#kernel.registry.adapters.values()];
       const { touched, gone } = await rescan(last, paths, adapters, this.env, db);
       if (await markGone(db, gone)) this.#onCommit([]);
       this.#resolver.reset();
+      await compareSome(db, touched);
       return choose(touched);
     };
     return this.#enqueue(look, named, SILENT);
+  }
+
+  /** All logs, and what the archive has of them. */
+  async #compared(): Promise<Scan> {
+    const scan = await this.scan();
+    if (await compareAll(this.#kernel.storage.db, scan)) this.#onCommit([]);
+    return scan;
   }
 
   #enqueue(

@@ -1,10 +1,8 @@
 /** Transcript files that nobody points at. */
 import { readdir } from "node:fs/promises";
 import { type Kernel, Slices } from "sessarc";
+import { narrowRows } from "../catalogue/narrow.ts";
 import { type EarlierRow, partsOf } from "../catalogue/types.ts";
-
-/** Rows read at once. */
-const PAGE = 500;
 
 /**
  * Removes transcript files that no session points at: what a crash between writing and committing leaves. As long as a damaged catalogue is
@@ -17,24 +15,18 @@ export async function sweepOrphans(kernel: Kernel): Promise<number> {
   if ((await readdir(dataDir)).some((name) => name.includes(".damaged-"))) return 0;
   const wanted = new Set<string>();
   const slices = new Slices();
-  for (let after = 0; ; ) {
-    const rows = await db.all<{ rowid: number; id: string; parts: string; has_cursor: number }>(
-      `select rowid, id, parts, has_cursor from session where rowid > ? order by rowid limit ${PAGE}`,
-      [after],
-    );
+  for await (const rows of narrowRows(db, ["parts", "has_cursor"])) {
     for (const row of rows) {
       for (const part of partsOf(row)) wanted.add(transcripts.keyOf(row.id, part.generation));
       if (row.has_cursor > 0) wanted.add(transcripts.cursorKeyOf(row.id, row.has_cursor));
       if (slices.due) await slices.turn();
     }
-    const last = rows.at(-1);
-    if (!last) break;
-    after = last.rowid;
   }
   for (const { session_id, parts } of await db.all<EarlierRow>("select * from earlier"))
     for (const part of partsOf({ parts })) wanted.add(transcripts.keyOf(session_id, part.generation));
   let swept = 0;
   for (const key of keys) {
+    if (slices.due) await slices.turn();
     if (wanted.has(key)) continue;
     await transcripts.removeKey(key);
     swept++;

@@ -1,5 +1,5 @@
 /** One import run: what changed is read in the pool, committed in groups, and told as it goes. */
-import type { PoolTask, Statement } from "sessarc";
+import { type PoolTask, Slices, type Statement } from "sessarc";
 import { isDamage } from "../catalogue/damage.ts";
 import { partsOf, type SessionRow } from "../catalogue/types.ts";
 import { type Found, versionOf } from "../places/scan.ts";
@@ -31,18 +31,13 @@ const IMPORT_TASK: PoolTask<[ImportJob], JobResult[]> = {
 };
 
 /**
- * Imports what is new or changed in `found`. Cost: a look-up by key and a comparison per unchanged session, nothing for
+ * Imports what is new or changed in `found`. Cost: next to nothing per unchanged session, a look-up by key for each other one, nothing for
  * sessions that are not in `found`; reading happens in the pool; commits are grouped. A session whose log cannot be read fails alone; a full disk ends the run, and what was committed stays.
  */
 export async function runImport(options: RunOptions): Promise<ImportReport> {
-  const { kernel, found, onFrame } = options;
+  const { kernel, onFrame } = options;
   const started = performance.now();
   const { db } = kernel.storage;
-  const past = await loadPast(
-    db,
-    found.map((one) => one.id),
-  );
-  const { known, deleted } = past;
   const report: ImportReport = {
     imported: 0,
     unchanged: 0,
@@ -54,9 +49,17 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
     ms: 0,
     projects: [],
   };
+  const open = await withoutUnchanged(options, report);
+  const past = await loadPast(
+    db,
+    open.map((one) => one.id),
+  );
+  const { known, deleted } = past;
   const changed: Found[] = [];
   const moved: Statement[] = [];
-  for (const one of found) {
+  const slices = new Slices();
+  for (const one of open) {
+    if (slices.due) await slices.turn();
     const row = known.get(one.id);
     // Who asks for one by name gets it whole: a damaged transcript is made anew though its log is the same.
     if (row && options.named.has(one.id) && (await isDamaged(kernel, row))) row.format = 0;
@@ -85,6 +88,21 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
   });
   return report;
 }
+
+/** What a look said is stored as it is needs no second one, unless somebody named it. */
+async function withoutUnchanged({ found, named }: RunOptions, report: ImportReport): Promise<Found[]> {
+  const open: Found[] = [];
+  const slices = new Slices();
+  for (const [i, one] of found.entries()) {
+    if (one.stored === "same" && !named.has(one.id)) report.unchanged++;
+    else open.push(one);
+    if (i % LOOKED === 0 && slices.due) await slices.turn();
+  }
+  return open;
+}
+
+/** Logs passed over between two looks at the clock. */
+const LOOKED = 1_024;
 
 async function isDamaged({ storage: { transcripts } }: StageOptions["kernel"], known: Known): Promise<boolean> {
   try {

@@ -1,7 +1,7 @@
 /** What changed at some paths, without listing everything again. */
 import { stat } from "node:fs/promises";
 import { sep } from "node:path";
-import type { Adapter, AdapterEnv, Database } from "sessarc";
+import { type Adapter, type AdapterEnv, type Database, Slices } from "sessarc";
 import { listLogs } from "./listing.ts";
 import { type Found, isBetterCopy, type Scan } from "./scan.ts";
 
@@ -20,10 +20,11 @@ export async function rescan(
   db: Database,
 ): Promise<{ touched: Found[]; gone: string[] }> {
   const gone: string[] = [];
-  const byPath = pathsOf(scan);
   const touched = new Map<string, Found>();
   const roots = new Map<string, { adapter: Adapter; root: string }>();
-  for (const path of new Set(paths.map((path) => path.replace(BESIDE, "")))) {
+  const changed = new Set(paths.map((path) => path.replace(BESIDE, "")));
+  const byPath = await logsAt(scan, changed);
+  for (const path of changed) {
     const known = byPath.get(path);
     const [one] = known ?? [];
     if (one && known?.length === 1 && one.ref.exclusive && one.ref.version === undefined) {
@@ -47,7 +48,7 @@ export async function rescan(
         const id = `${ref.tool}:${ref.key}`;
         const other = scan.found.get(id);
         if (other && other.ref.path !== ref.path && !isBetterCopy(ref, other.ref)) continue;
-        const found = { id, ref, adapter, root };
+        const found: Found = { id, ref, adapter, root, stored: "not" };
         scan.found.set(id, found);
         touched.set(id, found);
       }
@@ -55,21 +56,28 @@ export async function rescan(
       // A store that cannot be read right now is read at its next change, or reported by the next full scan.
     }
   }
-  if (roots.size > 0) indexes.delete(scan);
+  if (roots.size > 0) asked.delete(scan);
   return { touched: [...touched.values()], gone };
 }
 
-const indexes = new WeakMap<Scan, Map<string, Found[]>>();
+/** Paths that were asked for before, by scan: those that are written to are few, and written to again and again. */
+const asked = new WeakMap<Scan, Map<string, Found[]>>();
 
-function pathsOf(scan: Scan): Map<string, Found[]> {
-  let byPath = indexes.get(scan);
-  if (byPath) return byPath;
-  byPath = new Map();
+async function logsAt(scan: Scan, paths: ReadonlySet<string>): Promise<ReadonlyMap<string, readonly Found[]>> {
+  const known = asked.get(scan) ?? new Map<string, Found[]>();
+  asked.set(scan, known);
+  const open = new Map<string, Found[]>();
+  for (const path of paths) if (!known.has(path)) open.set(path, []);
+  if (open.size === 0) return known;
+  const slices = new Slices();
+  let looked = 0;
   for (const found of scan.found.values()) {
-    const list = byPath.get(found.ref.path);
-    if (list) list.push(found);
-    else byPath.set(found.ref.path, [found]);
+    open.get(found.ref.path)?.push(found);
+    if (++looked % LOOKED === 0 && slices.due) await slices.turn();
   }
-  indexes.set(scan, byPath);
-  return byPath;
+  for (const [path, logs] of open) if (logs.length > 0) known.set(path, logs);
+  return known;
 }
+
+/** Logs looked at between two looks at the clock. */
+const LOOKED = 1_024;

@@ -1,5 +1,5 @@
 /** What tools are about to delete of their own logs, and how much of it is archived. */
-import { isInside, type Kernel } from "sessarc";
+import { isInside, type Kernel, Slices } from "sessarc";
 import { type Scan, versionOf } from "./scan.ts";
 
 /** One tool's part of `retention` in GET /status. */
@@ -70,14 +70,11 @@ async function reportOf(kernel: Kernel, scan: Scan | undefined, now: number): Pr
     // A tool tidies its own places; what the user keeps elsewhere stays.
     const dirs = kernel.registry.folders.get(adapter.name)?.dirs ?? [];
     deleted ??= await kernel.inject("archive").store.tombstones();
+    const slices = new Slices();
     for (const { id, ref } of scan.found.values()) {
-      if (
-        ref.tool !== adapter.name ||
-        dirs.some((dir) => isInside(dir, ref.path)) ||
-        (ref.mtime ?? now) > before ||
-        deleted.has(id)
-      )
-        continue;
+      if (ref.tool !== adapter.name || (ref.mtime ?? now) > before) continue;
+      if (slices.due) await slices.turn();
+      if (dirs.some((dir) => isInside(dir, ref.path)) || deleted.has(id)) continue;
       report.dueWithin7Days++;
       if (stored.get(id) === versionOf(ref)) report.archived++;
       else report.notArchived++;

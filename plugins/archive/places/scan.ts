@@ -19,6 +19,8 @@ export interface Found {
   adapter: Adapter;
   /** That of the adapter's roots it was found in. */
   root: string;
+  /** What the archive had of it when a run began: as it is now, otherwise, or not. */
+  stored: "same" | "other" | "not";
 }
 
 export interface ScannedRoot {
@@ -109,7 +111,7 @@ async function scanTool(
       for await (const ref of listLogs(adapter, path, env, db)) {
         const id = `${ref.tool}:${ref.key}`;
         const other = found.get(id);
-        const one = { id, ref, adapter, root: path };
+        const one: Found = { id, ref, adapter, root: path, stored: "not" };
         if (other && !isBetterCopy(ref, other.ref)) {
           if (other.ref.path !== ref.path) copies.add(one, other);
           continue;

@@ -1,14 +1,8 @@
 /** The sessions a search goes through, found as it goes: what stands behind a full page is never looked at. */
-import type { List } from "./entries.ts";
-import type { Entry } from "./entry.ts";
+import type { Entry, Place } from "./entry.ts";
+import { type List, placeIn } from "./list.ts";
 import type { Looker, Scope } from "./looker.ts";
 import type { Run } from "./runs.ts";
-
-/** Behind which session to begin. */
-export interface Start {
-  sortAt: number;
-  id: string;
-}
 
 export class Course {
   readonly #list: readonly Entry[];
@@ -20,7 +14,7 @@ export class Course {
   #run = 0;
   readonly #found: Entry[] = [];
 
-  constructor({ entries, runs }: List, looker: Looker, scope: Scope, start: Start | undefined) {
+  constructor({ entries, runs }: List, looker: Looker, scope: Scope, start: Place | undefined) {
     this.#list = entries;
     this.#runs = runs;
     this.#looker = looker;
@@ -76,14 +70,8 @@ export function passes(entry: Entry, { query, projects }: Scope): boolean {
   return !(query.before !== null && entry.startMs !== null && entry.startMs >= query.before);
 }
 
-/** In a list that has the newest first, of equal ones the smaller id. */
-function placeBehind(list: readonly Entry[], { sortAt, id }: Start): number {
-  let [low, high] = [0, list.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const entry = list[middle] as Entry;
-    if (entry.sortAt < sortAt || (entry.sortAt === sortAt && entry.id > id)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+/** How many stand up to `start`, itself included. */
+function placeBehind(list: readonly Entry[], start: Place): number {
+  const at = placeIn(list, start);
+  return list[at]?.id === start.id ? at + 1 : at;
 }

@@ -6,26 +6,28 @@ import type { EarlierRow } from "../catalogue/types.ts";
 import type { ColumnFile } from "./columns.ts";
 import { bytesOf, chunksIn, type Entry, isPlaced, newestFirst, partsIn, type TextPart, toEntry } from "./entry.ts";
 import { allRows, rowsOf } from "./entry-rows.ts";
-import { type Run, runsOf } from "./runs.ts";
+import { edited, type List } from "./list.ts";
+import { runsOf } from "./runs.ts";
 import type { Shelf, Unplaced } from "./shelf.ts";
-
-/** All sessions, the newest first. */
-export interface List {
-  entries: readonly Entry[];
-  runs: readonly Run[];
-}
 
 /** Bytes of signatures kept: those of some 30,000 chunks, the newest sessions first. Others are read again each time. */
 const INDEX_BYTES = 160 << 20;
 /** Sessions whose directories are read at once: where they are far away, waiting is shared. */
 const AT_ONCE = 4;
+/** Sessions between two looks at the clock. */
+const LOOKED = 1_024;
 
 export class Entries {
   readonly #db: Database;
   readonly #transcripts: Transcripts;
   readonly #changes: Changes;
-  #list: readonly Entry[] = [];
-  #runs: readonly Run[] = [];
+  #list: List = { entries: [], runs: [] };
+  readonly #byId = new Map<string, Entry>();
+  /** Those that stand in no columns, of as many files as the shelf had let go of then. */
+  #unplaced = new Set<Entry>();
+  #unplacedAt = 0;
+  /** The same of the runs. */
+  #groupedAt = 0;
   readonly #damaged = new Set<Entry>();
   readonly #loaded = new Set<Entry>();
   #bytes = 0;
@@ -55,7 +57,7 @@ export class Entries {
       });
       await this.#reading;
     }
-    return { entries: this.#list, runs: this.#runs };
+    return this.#list;
   }
 
   /** There are no more sessions than that. */
@@ -116,8 +118,7 @@ export class Entries {
 
   async #tidy(): Promise<void> {
     this.#tidiedAt = this.#readAt;
-    const list = this.#list;
-    const missing = list.filter((entry) => !isPlaced(entry));
+    const missing = await this.#missing();
     const signatures = async (entry: Entry) => {
       const index = entry.index ?? (await this.#readIndex(entry));
       if (entry.damaged) return undefined;
@@ -128,18 +129,56 @@ export class Entries {
     const unplaced: Unplaced[] = [];
     const slices = new Slices();
     for (const entry of missing) {
+      // Its text was placed while its row was read again.
+      if (this.#shelf.placeOf(entry.key)) continue;
       unplaced.push({ key: entry.key, chunks: chunksIn(entry), signatures: () => signatures(entry) });
       if (slices.due) await slices.turn();
     }
-    await this.#shelf.tidy(() => new Set(list.map(({ key }) => key)), unplaced);
+    const { entries } = this.#list;
+    await this.#shelf.tidy(() => new Set(entries.map(({ key }) => key)), unplaced);
+    let placed = 0;
     for (const entry of missing) {
       if (slices.due) await slices.turn();
       entry.columns = this.#shelf.placeOf(entry.key);
-      if (!entry.columns || !entry.index) continue;
+      if (!entry.columns) continue;
+      placed++;
+      this.#unplaced.delete(entry);
+      if (!entry.index) continue;
       this.#forget(entry);
       entry.index = undefined;
     }
-    this.#runs = runsOf(this.#list);
+    if (placed > 0 || this.#groupedAt !== this.#shelf.drops) await this.#groupAnew();
+  }
+
+  /** Those that stand in no columns. All are looked at only when a file was let go. */
+  async #missing(): Promise<Entry[]> {
+    const { drops } = this.#shelf;
+    while (this.#unplacedAt !== drops) {
+      const { entries } = this.#list;
+      const unplaced = new Set<Entry>();
+      const slices = new Slices();
+      for (const [i, entry] of entries.entries()) {
+        if (!isPlaced(entry)) unplaced.add(entry);
+        if (i % LOOKED === 0 && slices.due) await slices.turn();
+      }
+      if (entries !== this.#list.entries) continue;
+      this.#unplaced = unplaced;
+      this.#unplacedAt = drops;
+    }
+    return [...this.#unplaced];
+  }
+
+  /** Neighbours stand in other files now. */
+  async #groupAnew(): Promise<void> {
+    for (;;) {
+      const { entries } = this.#list;
+      const { drops } = this.#shelf;
+      const runs = await runsOf(entries);
+      if (entries !== this.#list.entries) continue;
+      this.#list = { entries, runs };
+      this.#groupedAt = drops;
+      return;
+    }
   }
 
   async #readIndex(entry: Entry): Promise<TextPart[]> {
@@ -169,56 +208,41 @@ export class Entries {
     const { generation } = this.#changes;
     const changed = this.#changes.since(this.#readAt);
     await this.#shelf.open();
-    const known = new Map<string, Entry>();
-    for (const entry of this.#list) if (!changed || changed.has(entry.id)) known.set(entry.id, entry);
+    const old = new Map<string, Entry>();
+    if (!changed) for (const [id, entry] of this.#byId) old.set(id, entry);
+    for (const id of changed ?? []) {
+      const entry = this.#byId.get(id);
+      if (entry) old.set(id, entry);
+    }
     const read: Entry[] = [];
     const slices = new Slices();
-    const pages = changed ? rowsOf(this.#db, [...changed]) : allRows(this.#db);
-    for await (const { rows, texts } of pages) {
+    for await (const { rows, texts } of changed ? rowsOf(this.#db, [...changed]) : allRows(this.#db)) {
       const earlier = new Map<string, EarlierRow[]>();
       for (const text of texts) earlier.set(text.session_id, [...(earlier.get(text.session_id) ?? []), text]);
       for (const row of rows) {
-        const entry = toEntry(row, earlier.get(row.id) ?? [], known.get(row.id));
+        const entry = toEntry(row, earlier.get(row.id) ?? [], old.get(row.id));
         entry.columns ??= this.#shelf.placeOf(entry.key);
         read.push(entry);
       }
-      if (slices.due) await slices.turn();
     }
-    for (const old of known.values()) {
-      old.replaced = true;
-      this.#forget(old);
-      this.#damaged.delete(old);
+    const sorted = await sortInSlices(read, newestFirst);
+    const list = changed ? undefined : { entries: sorted, runs: await runsOf(sorted) };
+    for (const entry of old.values()) {
+      entry.replaced = true;
+      this.#forget(entry);
+      this.#damaged.delete(entry);
+      this.#unplaced.delete(entry);
+      this.#byId.delete(entry.id);
+      if (slices.due) await slices.turn();
     }
     for (const entry of read) {
       if (entry.index) this.#keep(entry);
       if (entry.damaged) this.#damaged.add(entry);
+      if (!isPlaced(entry)) this.#unplaced.add(entry);
+      this.#byId.set(entry.id, entry);
+      if (slices.due) await slices.turn();
     }
-    const sorted = await sortInSlices(read, newestFirst);
-    this.#list = changed
-      ? merge(
-          this.#list.filter((entry) => !changed.has(entry.id)),
-          sorted,
-        )
-      : sorted;
-    this.#runs = runsOf(this.#list);
+    this.#list = list ?? edited(this.#list, [...old.values()], sorted);
     this.#readAt = generation;
   }
-}
-
-/** Two sorted lists as one. The second is short. */
-function merge(kept: readonly Entry[], read: readonly Entry[]): Entry[] {
-  const out: Entry[] = [];
-  let from = 0;
-  for (const entry of read) {
-    let [low, high] = [from, kept.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (newestFirst(kept[middle] as Entry, entry) < 0) low = middle + 1;
-      else high = middle;
-    }
-    for (; from < low; from++) out.push(kept[from] as Entry);
-    out.push(entry);
-  }
-  for (; from < kept.length; from++) out.push(kept[from] as Entry);
-  return out;
 }

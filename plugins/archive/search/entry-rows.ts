@@ -1,22 +1,10 @@
 /** What a search needs of the catalogue to know its sessions, in pages. */
-import type { Database } from "sessarc";
+import { type Database, Slices } from "sessarc";
+import { type NarrowRow, narrowRows } from "../catalogue/narrow.ts";
 import type { EarlierRow } from "../catalogue/types.ts";
 
-export interface Row {
-  id: string;
-  project_id: string;
-  tool: string;
-  sort_at: number;
-  started_at: string | null;
-  ended_at: string | null;
-  error_count: number;
-  parts: string;
-}
-
-/** Errors that a fork copied count elsewhere, and stand in its text all the same. */
-const COLUMNS = "id, project_id, tool, sort_at, started_at, ended_at, error_count + (copied > 0) as error_count, parts";
-/** Rows read between two looks at the clock. */
-const PAGE = 500;
+const COLUMNS = ["tool", "project_id", "sort_at", "started_at", "ended_at", "error_count", "copied", "parts"] as const;
+export type Row = NarrowRow<(typeof COLUMNS)[number]>;
 
 /** Sessions, and the earlier texts of them, the newest first. */
 export interface Page {
@@ -24,34 +12,40 @@ export interface Page {
   texts: EarlierRow[];
 }
 
-/** Of every session. */
+/** Of every session, in slices. */
 export async function* allRows(db: Database): AsyncGenerator<Page> {
-  for (let after = 0; ; ) {
-    const rows = await db.all<Row & { rowid: number }>(
-      `select rowid, ${COLUMNS} from session where rowid > ? order by rowid limit ${PAGE}`,
-      [after],
+  // Few archives have any.
+  const isRevised = (await db.get("select 1 from earlier limit 1")) !== undefined;
+  for await (const rows of narrowRows(db, COLUMNS))
+    yield {
+      rows,
+      texts: isRevised
+        ? await textsOf(
+            db,
+            rows.map(({ id }) => id),
+          )
+        : [],
+    };
+}
+
+/** Ids in one query. */
+const PAGE = 500;
+
+/** Of these sessions, as far as they are there; in slices. */
+export async function* rowsOf(db: Database, ids: readonly string[]): AsyncGenerator<Page> {
+  const slices = new Slices();
+  for (let i = 0; i < ids.length; i += PAGE) {
+    const page = ids.slice(i, i + PAGE);
+    const rows = await db.all<Row>(
+      `select id, ${COLUMNS.join(", ")} from session where id in (${marksOf(page)})`,
+      page,
     );
-    const last = rows.at(-1);
-    if (!last) return;
-    const texts = await db.all<EarlierRow>(
-      "select e.* from earlier e join session s on s.id = e.session_id where s.rowid > ? and s.rowid <= ? order by e.version desc",
-      [after, last.rowid],
-    );
-    yield { rows, texts };
-    after = last.rowid;
+    yield { rows, texts: await textsOf(db, page) };
+    if (slices.due) await slices.turn();
   }
 }
 
-/** Of these sessions, as far as they are there. */
-export async function* rowsOf(db: Database, ids: readonly string[]): AsyncGenerator<Page> {
-  for (let i = 0; i < ids.length; i += PAGE) {
-    const page = ids.slice(i, i + PAGE);
-    const marks = page.map(() => "?").join(", ");
-    const rows = await db.all<Row>(`select ${COLUMNS} from session where id in (${marks})`, page);
-    const texts = await db.all<EarlierRow>(
-      `select * from earlier where session_id in (${marks}) order by version desc`,
-      page,
-    );
-    yield { rows, texts };
-  }
-}
+const textsOf = (db: Database, ids: readonly string[]) =>
+  db.all<EarlierRow>(`select * from earlier where session_id in (${marksOf(ids)}) order by version desc`, ids);
+
+const marksOf = (ids: readonly string[]) => ids.map(() => "?").join(", ");

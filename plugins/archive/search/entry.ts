@@ -50,7 +50,10 @@ export const isPlaced = ({ columns }: Entry) => columns !== undefined && !column
 
 export const bytesOf = ({ index }: Entry) => index?.reduce((sum, { sidecars }) => sum + sidecars.length, 0) ?? 0;
 
-export const newestFirst = (a: Entry, b: Entry) => b.sortAt - a.sortAt || (a.id < b.id ? -1 : 1);
+/** Where a session stands in the list. */
+export type Place = Pick<Entry, "sortAt" | "id">;
+
+export const newestFirst = (a: Place, b: Place) => b.sortAt - a.sortAt || (a.id < b.id ? -1 : 1);
 
 /** A line for the session's own text, which is its parts alone, and for each earlier one its version, parts and own messages. */
 const pack = (row: Row, earlier: readonly EarlierRow[]) =>
@@ -88,7 +91,8 @@ export function toEntry(row: Row, earlier: readonly EarlierRow[], old: Entry | u
     sortAt: row.sort_at,
     startMs: row.started_at === null ? null : Date.parse(row.started_at),
     endMs: row.ended_at === null ? null : Date.parse(row.ended_at),
-    errors: row.error_count,
+    // Errors that a fork copied count elsewhere, and stand in its text all the same.
+    errors: row.error_count + (row.copied > 0 ? 1 : 0),
     packed,
     key: same?.key ?? createHash("sha256").update(`${row.id}\n${packed}`).digest("hex").slice(0, 16),
     columns: same && isPlaced(same) ? same.columns : undefined,

@@ -32,6 +32,7 @@ export class Shelf {
   #files: ColumnFile[] = [];
   /** Paths of files that are of no use any more. */
   readonly #dropped: string[] = [];
+  #drops = 0;
   readonly #places = new Map<string, Columns>();
   #opened: Promise<void> | undefined;
   #closed = false;
@@ -55,12 +56,18 @@ export class Shelf {
     return this.#places.get(key);
   }
 
+  /** Files let go of so far: sessions of those stand in none. */
+  get drops(): number {
+    return this.#drops;
+  }
+
   /** Its sessions are looked at one by one from now on. */
   drop(file: ColumnFile): void {
     if (file.closed) return;
     this.#files = this.#files.filter((one) => one !== file);
     for (const key of file.sessions.keys()) if (this.#places.get(key)?.file === file) this.#places.delete(key);
     file.close();
+    this.#drops++;
     this.#dropped.push(file.path);
   }
 
