@@ -13,6 +13,7 @@ import { createExec, type GitExec } from "./process/exec.ts";
 import { createBatchPool } from "./process/pool.ts";
 import { createExcludesReader } from "./process/user-config.ts";
 import { createIdentityReader, type IdentityReader } from "./repository/identity.ts";
+import { CountFile, type CountFileOptions } from "./repository/kept-counts.ts";
 import { createFinder, type Repository, readShallow } from "./repository/repository.ts";
 import { createStatusReader, type StatusReader } from "./repository/status.ts";
 
@@ -27,6 +28,8 @@ export interface GitOptions {
   timeoutMs?: number | undefined;
   /** Environment of git; default: this process's. Variables that steer git are taken out. */
   env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** File that keeps how many commits HEADs had; default: they are counted anew after a start. */
+  counts?: CountFileOptions | undefined;
   /** Where long work runs; default: this thread. */
   pool?: Pick<Pool, "run"> | undefined;
 }
@@ -120,6 +123,7 @@ export function createGit(options: GitOptions = {}): Git {
   const pool = createBatchPool(exec, { max, idleMs, timeoutMs, command });
   const history = createHistory(exec);
   const changes = createChanges(exec);
+  const counts = new CountFile(options.counts);
   const blamed = new Lru<BlamedFile>(16);
 
   async function open<T>(path: string, task: (repo: Repository, objects: Objects) => Promise<T>): Promise<T> {
@@ -138,7 +142,7 @@ export function createGit(options: GitOptions = {}): Git {
   }
 
   return {
-    ...createStatusReader(exec, find, createExcludesReader({ binary, env })),
+    ...createStatusReader(exec, find, createExcludesReader({ binary, env }), counts),
     identity: createIdentityReader(exec),
     commitAt: (path, time, witness) =>
       open(path, async (repo, objects) => {
@@ -220,6 +224,7 @@ export function createGit(options: GitOptions = {}): Git {
     async close() {
       pool.close();
       await exec.close();
+      await counts.close();
     },
   };
 }

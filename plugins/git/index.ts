@@ -1,4 +1,5 @@
 /** Repositories, read only: which project a folder is, its live state, and its files at any time. */
+import { join } from "node:path";
 import { definePlugin, type Nothing, type RoutesOf } from "sessarc";
 import { createGit, type Git, type GitOptions } from "./git.ts";
 import type { Witness } from "./history/choose.ts";
@@ -27,7 +28,18 @@ export default definePlugin((options: GitPluginOptions) => ({
   name: "git",
   routes,
   setup(kernel) {
-    const git = createGit({ ...options, env: { ...process.env, HOME: kernel.env.home }, pool: kernel.pool });
+    const { dataDir, readOnly } = kernel.storage;
+    const git = createGit({
+      ...options,
+      env: { ...process.env, HOME: kernel.env.home },
+      pool: kernel.pool,
+      counts: readOnly
+        ? undefined
+        : {
+            path: join(dataDir, "index", "commits.json"),
+            onError: (error) => void kernel.notify("listener:failed", error, { hook: "git" }),
+          },
+    });
     kernel.provide("git", { ...git, witness: createWitnesses(() => kernel.inject("archive")) });
     kernel.onClose(() => git.close());
   },

@@ -155,6 +155,43 @@ describeGit("status", () => {
     expect([...states.values()].every((state) => (state as GitInfo).commitCount === 1)).toBe(true);
   });
 
+  it("P4: needs one process per repository after a start too, and counts what HEAD moved by since", async () => {
+    const { binary, calls } = countingGit();
+    const repos = Array.from({ length: 3 }, () => makeRepo());
+    for (const repo of repos) repo.commit("one");
+    const paths = repos.map((repo) => repo.root);
+    const counts = {
+      path: join(tempFolder(), "index", "commits.json"),
+      onError(error: unknown) {
+        throw error;
+      },
+    };
+    const after = async () => {
+      const git = openGit({ binary, counts });
+      const before = calls().length;
+      const states = await git.statusMany(paths);
+      await git.close();
+      // The user's own configuration is asked for once a start.
+      const asked = calls()
+        .slice(before)
+        .filter((command) => command !== "config")
+        .sort();
+      return { asked, counts: paths.map((path) => (states.get(path) as GitInfo).commitCount) };
+    };
+    const all = ["rev-list", "rev-list", "rev-list", "status", "status", "status"];
+    expect(await after()).toEqual({ asked: all, counts: [1, 1, 1] });
+    expect(await after()).toEqual({ asked: all.slice(3), counts: [1, 1, 1] });
+    repos[1]?.commit("two");
+    expect(await after()).toEqual({ asked: all.slice(2), counts: [1, 2, 1] });
+    expect(await after()).toEqual({ asked: all.slice(3), counts: [1, 2, 1] });
+    const head = repos[0]?.git("rev-parse", "HEAD");
+    const odd = [{ gitDir: join(paths[0] ?? "", ".git"), head, shallow: "", count: "--all" }, null, 7];
+    for (const text of ["", "{", JSON.stringify(odd), '{"rows":[]}']) {
+      writeFileSync(counts.path, text);
+      expect(await after()).toEqual({ asked: all, counts: [1, 2, 1] });
+    }
+  });
+
   it("respects the user's global ignore list and nothing else of the user's configuration", async () => {
     const home = tempFolder();
     writeFileSync(join(home, "ignored"), "*.swp\n");

@@ -164,13 +164,18 @@ async function isGitDir(gitDir: string, commonDir: string): Promise<boolean> {
 
 /** A configuration that is there and cannot be read counts as one that may hold anything (see filters.ts). */
 async function readConfig(path: string): Promise<string> {
-  return (await readSmall(path)) ?? ((await statOf(path)) ? "# include filter" : "");
+  const stat = await statOf(path);
+  return stat ? ((await readOf(path, stat, SMALL)) ?? "# include filter") : "";
 }
 
 /** A missing or unreadable file is undefined; so are pipes and devices, which would block the reader for good. */
 async function readSmall(path: string, limit = SMALL): Promise<string | undefined> {
   const stat = await statOf(path);
-  if (!stat?.isFile() || stat.size > limit) return undefined;
+  return stat && readOf(path, stat, limit);
+}
+
+async function readOf(path: string, stat: Stats, limit: number): Promise<string | undefined> {
+  if (!stat.isFile() || stat.size > limit) return undefined;
   return fs.readFile(path, "utf8").catch(() => undefined);
 }
 

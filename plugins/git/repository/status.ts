@@ -6,6 +6,7 @@ import { createGate } from "../process/gate.ts";
 import { configValue, remoteOf } from "./config.ts";
 import { createCounter } from "./count.ts";
 import { createFilterGuard } from "./filters.ts";
+import type { CountFile } from "./kept-counts.ts";
 import { type findRepository, type Repository, readHead } from "./repository.ts";
 
 /** `Project.git` of the wire contract. */
@@ -50,10 +51,11 @@ export function createStatusReader(
   exec: GitExec,
   find: typeof findRepository,
   excludesFile: () => Promise<string | null>,
+  counts: CountFile,
 ): StatusReader {
   const gate = createGate(2 * availableParallelism(), SLOW_MS);
   const filtersOff = createFilterGuard(exec);
-  const count = createCounter(exec);
+  const count = createCounter(exec, counts);
 
   async function read(path: string, options: StatusOptions): Promise<GitStatus> {
     const started = performance.now();
