@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
+import type { Plugin } from "rollup";
 import { entries, here, plugins } from "./entries.ts";
 
 const CACHE = here("node_modules/.cache/sessarc-build");
@@ -80,7 +81,7 @@ async function bundleTypes(tree: string, dir: string): Promise<void> {
     input: Object.fromEntries(input),
     // Packages' types are not read but for the one the public types name: our users do not install them.
     external: (id) => !/^(\.|\/|[A-Za-z]:|hookable$)/.test(id),
-    plugins: [{ name: "declared", resolveId: declarationOf }, dts({ respectExternal: true })],
+    plugins: [{ name: "declared", resolveId: declarationOf }, dts({ respectExternal: true }), dropHeads()],
     onwarn({ code, message, plugin }) {
       // `cli` exports nothing; types that public ones are made of may stay without a name of their own.
       if (code !== "EMPTY_BUNDLE" && plugin !== "dts") console.warn(message);
@@ -94,6 +95,11 @@ async function bundleTypes(tree: string, dir: string): Promise<void> {
     hoistTransitiveImports: false,
   });
   await build.close();
+}
+
+/** What stands at the head of a source is about the file: here it would be about nothing. */
+function dropHeads(): Plugin {
+  return { name: "heads", renderChunk: (code) => code.replace(/\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n\n+/g, "") };
 }
 
 /** Declarations name sources (`./git.ts`); `hookable` is asked for by name. */

@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { chmod, cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { brotliCompress } from "node:zlib";
+import { minifySync } from "rolldown/utils";
 import { bundle } from "./bundle.ts";
 import { writeDeclarations } from "./declarations.ts";
 import { here, manifest, plugins } from "./entries.ts";
@@ -28,7 +29,8 @@ async function clean(): Promise<void> {
 /** SQLite as WebAssembly: one of the nine builds of its package. Compressed by us it is a seventh smaller than by npm. */
 async function copySqlJs(): Promise<void> {
   await mkdir(here("dist/sqljs"), { recursive: true });
-  await cp(here("node_modules/sql.js/dist/sql-wasm.js"), here("dist/sqljs/sql-wasm.cjs"));
+  const script = await readFile(here("node_modules/sql.js/dist/sql-wasm.js"), "utf8");
+  await writeFile(here("dist/sqljs/sql-wasm.cjs"), minifySync("sql-wasm.cjs", script, { compress: true }).code);
   const wasm = await promisify(brotliCompress)(await readFile(here("node_modules/sql.js/dist/sql-wasm.wasm")));
   await writeFile(here("dist/sqljs/sql-wasm.wasm.br"), wasm);
 }

@@ -17,7 +17,9 @@ const MARKDOWN = `Here is what I found in \`src/cache.js\` and [the tests](test/
 
 هذه فقرة باللغة العربية تُقرأ من اليمين إلى اليسار.
 
-中文段落与 emoji 👩‍👩‍👧‍👦🏳️‍🌈 以及 한국어, 日本語.`;
+中文段落与 emoji 👩‍👩‍👧‍👦🏳️‍🌈 以及 한국어, 日本語.
+
+Letters by name: &copy; &AMP; &hellip; &NotEqualTilde; &semi; &#x1F600; and none of it: &notit; &nosuch; &lt;b&gt; \`&copy;\`.`;
 
 export async function writeOddSession(home: string, options: { large?: boolean; at?: number } = {}): Promise<string> {
   const cwd = join(home, "code", "odd");

@@ -30,6 +30,9 @@ describeUi("dashboard: a session with odd content", () => {
     expect(await page.locator("[data-transcript]").innerText()).not.toContain("<command-name>");
     expect(await page.locator("article .prose p[dir=auto]", { hasText: "هذه" }).count()).toBe(1);
     expect(await page.locator("li.task").allInnerTexts()).toEqual(["☑ read the module", "☐ write the test"]);
+    expect(await page.locator("article .prose p", { hasText: "Letters by name" }).innerText()).toBe(
+      "Letters by name: © & … ≂̸ ; 😀 and none of it: &notit; &nosuch; <b> &copy;.",
+    );
     // A word of a table is never broken.
     const cell = page.locator(".prose td", { hasText: "unbreakableidentifier" });
     expect(

@@ -29,10 +29,26 @@ export function licenses(service: string): Plugin {
       const roots = new Set(files.flatMap(rootOf));
       for (const name of Object.keys(WITHOUT_TRACE)) roots.add(dirname(require.resolve(`${name}/package.json`)));
       const notices = [...roots].map(noticeOf).sort();
-      if (existsSync(service)) notices.push(readFileSync(service, "utf8"));
-      this.emitFile({ type: "asset", fileName: "licenses.txt", source: notices.join(LINE) });
+      if (existsSync(service)) notices.push(...readFileSync(service, "utf8").split(LINE));
+      this.emitFile({ type: "asset", fileName: "licenses.txt", source: together(notices).join(LINE) });
     },
   };
+}
+
+/** Packages whose terms are word for word the same stand over them together, each with its own copyright. */
+function together(notices: readonly string[]): string[] {
+  const groups = new Map<string, { terms: string; heads: Set<string> }>();
+  for (const notice of notices) {
+    const [head = "", ...rest] = notice.trim().split(/\n(?:[ \t]*\n)+/);
+    const first = rest.findIndex((paragraph) => !/^\W*(copyright|(the )?mit license)\b/i.test(paragraph));
+    const terms = rest.slice(first < 0 ? rest.length : first).join("\n\n");
+    const key = terms.replace(/\s+/g, " ");
+    const group = groups.get(key) ?? { terms, heads: new Set() };
+    const own = rest.slice(0, first < 0 ? rest.length : first).join("\n");
+    group.heads.add(own ? `${head}\n${own}` : head);
+    groups.set(key, group);
+  }
+  return [...groups.values()].map(({ heads, terms }) => `${[...heads].join("\n\n")}\n\n${terms}\n`);
 }
 
 /** Folder of the package a file belongs to. Assets are named from the folder of the page. */
