@@ -36,7 +36,7 @@ export type { ChunkEntry, PartIndex, TranscriptPart, Transcripts } from "./stora
 export { createTranscripts, type TranscriptOptions } from "./storage/transcripts.ts";
 export type { Database, Statement, Storage } from "./storage/types.ts";
 export * from "./terminal/index.ts";
-export type { MaybePromise } from "./utils/async.ts";
+export { type MaybePromise, messageOf } from "./utils/async.ts";
 export { isTempName, tempName, writeFileAtomic } from "./utils/atomic.ts";
 export { debugError } from "./utils/debug.ts";
 export { type ExecResult, endProcess, exec, startProcess } from "./utils/exec.ts";

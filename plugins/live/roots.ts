@@ -47,18 +47,24 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
       if (watched.get(path)?.mark !== mark) await drop(path);
       if (!found || mark === undefined || watched.has(path)) continue;
       const stop = found.isDirectory() ? await onFolder(path) : onFile(path);
+      if (!stop) continue;
       watched.set(path, { stop, mark });
       onPaths([path], false); // what was written before the watch stood
     }
   }
 
-  async function onFolder(path: string): Promise<Stop> {
-    return kernel.watch(path, (changes) =>
+  /** Undefined: it went, or became a file, since it was looked at. The next look tells. */
+  async function onFolder(path: string): Promise<Stop | undefined> {
+    const watching = kernel.watch(path, (changes) =>
       onPaths(
         changes.filter(({ type }) => type !== "delete").map((change) => change.path),
         true,
       ),
     );
+    return watching.catch((error: unknown) => {
+      if (isSessarcError(error) && error.code === "WATCH_FAILED") return undefined;
+      throw error;
+    });
   }
 
   /** A database: its folder may hold much that is not ours, so only its own files are heeded. */

@@ -1,5 +1,6 @@
 /** Whose turn it is in a session: the assistant works, it waits for the person, or nothing comes any more. */
-import { type EventKind, type Kernel, type LiveFrame, SessarcError } from "sessarc";
+import { type EventKind, type Kernel, SessarcError } from "sessarc";
+import { readFrame } from "./frames.ts";
 import { NO_MARK } from "./position.ts";
 import { findTarget } from "./target.ts";
 
@@ -67,7 +68,7 @@ export async function followTurn(
   try {
     if (signal.aborted) return drop();
     for await (const bytes of client.stream) {
-      const frame = parse(bytes);
+      const frame = readFrame(bytes);
       if (frame?.type === "status" && frame.status === "stopped") {
         if (frame.reason !== "closing") say("ended");
       } else if (frame?.type === "messages") {
@@ -95,12 +96,4 @@ async function open(kernel: Kernel, id: string) {
     if (error instanceof SessarcError && error.code === "SESSION_NOT_FOUND") return undefined;
     throw error;
   }
-}
-
-const decoder = new TextDecoder();
-/** A frame as `frames.ts` writes it; undefined for a comment. */
-function parse(bytes: Uint8Array): LiveFrame | undefined {
-  const text = decoder.decode(bytes);
-  const at = text.indexOf("data: ");
-  return text.startsWith(":") || at < 0 ? undefined : (JSON.parse(text.slice(at + "data: ".length)) as LiveFrame);
 }

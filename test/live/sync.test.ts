@@ -1,10 +1,13 @@
 import { appendFileSync, linkSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Kernel } from "sessarc";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
+import codex from "../../plugins/codex/index.ts";
 import git from "../../plugins/git/index.ts";
 import live, { type SyncStatus } from "../../plugins/live/index.ts";
+import { createRoots } from "../../plugins/live/roots.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { PLAIN, T0, user, writeDatabase } from "../fixtures/opencode/build.ts";
@@ -133,6 +136,23 @@ describe("keeping the archive up to date", () => {
     const grown = until(async () => (await count(idOf(2))) === 3);
     appendFileSync(logOf(2), prompt(2) + reply(3));
     await grown;
+  });
+
+  it("a place that goes while it is looked at is no fault, and the others are watched", async () => {
+    t = await createTestKernel({ home, plugins: [claude(), codex()] });
+    const [gone, other] = [join(home, ".claude/projects"), join(home, ".codex/sessions")];
+    mkdirSync(other, { recursive: true });
+    const kernel = Object.assign(Object.create(t.kernel) as Kernel, {
+      watch(path: string, onChange: Parameters<Kernel["watch"]>[1]) {
+        if (path === gone) rmSync(gone, { recursive: true, force: true });
+        return t.kernel.watch(path, onChange);
+      },
+    });
+    const roots = createRoots(kernel, () => {});
+    await roots.check();
+    const watched = roots.list().flatMap((root) => (root.watched ? [root.path] : []));
+    await roots.stop();
+    expect(watched).toEqual([other]);
   });
 
   it("P3: a log it knows costs a stat, no listing of the others", async () => {

@@ -1,5 +1,5 @@
 /** Why a session was not imported, as its result says it. */
-import { codeOf, debugError, isGone, isSessarcError } from "sessarc";
+import { codeOf, debugError, isGone, isSessarcError, messageOf } from "sessarc";
 import type { JobResult } from "./types.ts";
 
 /** Code of what was given up because the import was cancelled: not a failure. */
@@ -23,5 +23,5 @@ export function failure(id: string, error: unknown): JobResult {
   if (isGone(error)) return { ok: false, id, code: "SOURCE_MISSING", message: "The log is gone" };
   if (code === "EACCES" || code === "EPERM")
     return { ok: false, id, code: "SOURCE_UNREADABLE", message: "The log may not be read" };
-  return { ok: false, id, code: "SOURCE_DAMAGED", message: error instanceof Error ? error.message : String(error) };
+  return { ok: false, id, code: "SOURCE_DAMAGED", message: messageOf(error) };
 }

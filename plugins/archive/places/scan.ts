@@ -7,6 +7,7 @@ import {
   isGone,
   isInside,
   isSessarcError,
+  messageOf,
   type Registry,
   type SessionRef,
   takeClosed,
@@ -168,7 +169,7 @@ function reasonOf(error: unknown): string {
   if (isSessarcError(error)) return error.fix ? `${error.message}. ${error.fix}` : error.message;
   const code = (error as NodeJS.ErrnoException | null)?.code;
   if (code === "EACCES" || code === "EPERM") return "may not be read";
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 /** Changes when the log does. */

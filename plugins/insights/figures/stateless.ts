@@ -1,6 +1,15 @@
 /** The usage report straight from the logs, without an archive. The same figures: each reply once over all logs of its tool. */
 import { statSync } from "node:fs";
-import type { Adapter, Kernel, SessionRef, SessionSummary, SessionUsage, UsageEntry, UsageEvidence } from "sessarc";
+import {
+  type Adapter,
+  type Kernel,
+  messageOf,
+  type SessionRef,
+  type SessionSummary,
+  type SessionUsage,
+  type UsageEntry,
+  type UsageEvidence,
+} from "sessarc";
 import { Blocks } from "./blocks.ts";
 import { QUARTER_MS, zoneOf } from "./buckets.ts";
 import { CubeSession, packed, type TokenSlot } from "./cube-session.ts";
@@ -66,9 +75,7 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
   };
   const found = [...scan.found.values()].filter((one) => query.tool === undefined || one.ref.tool === query.tool);
   for (const group of groups(found)) {
-    await readGroup(group, kernel, take, (id, error) =>
-      failed.push({ id, message: error instanceof Error ? error.message : String(error) }),
-    );
+    await readGroup(group, kernel, take, (id, error) => failed.push({ id, message: messageOf(error) }));
   }
   for (const log of logs) {
     for (const { quarter, model, tokens, lost } of count.entries(log.id)) {

@@ -1,5 +1,5 @@
 /** The hub: services on one side, clients on the other, and everything that has to be known between them. */
-import { type JsonRecord, type Kernel, SessarcError, toRecord, toText } from "sessarc";
+import { type JsonRecord, type Kernel, messageOf, SessarcError, toRecord, toText } from "sessarc";
 import { BUILTIN_ID, type ServiceEntry, type ServiceHealth } from "../entry.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { RegistryStore } from "../registry/store.ts";
@@ -155,7 +155,7 @@ export function createHub(kernel: Kernel, { registry, store, local, authFor }: H
         return result;
       } catch (error) {
         const status = error instanceof SessarcError && error.code === "TOOL_DENIED" ? "denied" : "error";
-        const message = error instanceof Error ? error.message : String(error);
+        const message = messageOf(error);
         log.add({ ...head, service: handled.service, ms: since(started), status, payload: { params, error: message } });
         throw error;
       }
@@ -211,5 +211,5 @@ export function toRpcError(error: unknown): RpcError {
     if (code === "SERVICE_NOT_FOUND") return new RpcError(METHOD_NOT_FOUND, message);
     return new RpcError(code === "INVALID_INPUT" ? INVALID_PARAMS : INTERNAL, message);
   }
-  return new RpcError(INTERNAL, error instanceof Error ? error.message : String(error));
+  return new RpcError(INTERNAL, messageOf(error));
 }

@@ -1,7 +1,7 @@
 /** How commands are kept away from everything but the sandbox: found out once, by trying. */
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { exec } from "sessarc";
+import { exec, messageOf } from "sessarc";
 import { createGroup, needsGroup } from "./group.ts";
 
 export type Isolation = { kind: "bubblewrap" | "sandbox-exec"; program: string } | { kind: "none"; reason: string };
@@ -53,13 +53,10 @@ export async function findIsolation(options: IsolationOptions): Promise<Isolatio
   const kind = name === "bwrap" ? "bubblewrap" : "sandbox-exec";
   const trial: Placement = { tree: "/usr", home: "/usr", mount: "/workspace", cwd: "/workspace" };
   const { args } = invoke({ kind, program }, trial, ["true"], options);
-  const failure = await exec(program, args, { env: {}, timeoutMs: TRY_MS }).then(
-    ({ code, stderr, timedOut }) => {
-      if (code === 0) return undefined;
-      return stderr.toString().trim().split("\n", 1)[0] || (timedOut ? "it does not end" : `exit code ${code}`);
-    },
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
+  const failure = await exec(program, args, { env: {}, timeoutMs: TRY_MS }).then(({ code, stderr, timedOut }) => {
+    if (code === 0) return undefined;
+    return stderr.toString().trim().split("\n", 1)[0] || (timedOut ? "it does not end" : `exit code ${code}`);
+  }, messageOf);
   if (failure !== undefined) return { kind: "none", reason: `${name} does not work here: ${failure}` };
   if (needsGroup()) {
     const group = await createGroup({ processes: 1, memoryBytes: 2 ** 24 });
