@@ -91,12 +91,25 @@ export function useSharedStage(): () => Stage {
     ({ stage } = await shared);
     await stage.page.setViewportSize(SIZE);
     await stage.page.emulateMedia({ colorScheme: null, reducedMotion: null });
+    await forget(stage);
     stage.problems();
   });
   return () => {
     if (!stage) throw new Error("The stage is not set");
     return stage;
   };
+}
+
+/** What the block before left in the browser is gone, from its storage and from the page. */
+async function forget({ page, url }: Stage): Promise<void> {
+  if (!page.url().startsWith(url)) return;
+  const kept = await page.evaluate(() => {
+    const count = localStorage.length + sessionStorage.length;
+    localStorage.clear();
+    sessionStorage.clear();
+    return count;
+  });
+  if (kept > 0) await page.reload();
 }
 
 interface Standing {
