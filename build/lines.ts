@@ -7,16 +7,27 @@ export function squeezeLines(name: string, code: string): string {
   const starts = new Set<number>();
   collectStarts(parseSync(name, small).program, starts);
   const cuts = [0, ...[...starts].filter((at) => at > 0 && small[at - 1] !== "\n").sort((a, b) => a - b), small.length];
-  return cuts
-    .slice(1)
-    .map((end, i) => small.slice(cuts[i], end))
-    .join("\n");
+  return inAscii(
+    cuts
+      .slice(1)
+      .map((end, i) => small.slice(cuts[i], end))
+      .join("\n"),
+  );
 }
 
 /** Code of others, in which no fault of ours is looked for: one line. Their errors are named as their classes, which keep their names. */
 export function squeezeAll(name: string, code: string): string {
   const keepNames = { function: false, class: true };
-  return minifySync(name, code, { module: true, compress: { keepNames }, mangle: { keepNames } }).code;
+  return inAscii(minifySync(name, code, { module: true, compress: { keepNames }, mangle: { keepNames } }).code);
+}
+
+/**
+ * Other letters as escapes, which say the same in strings, templates and patterns. Node keeps the text of a module as long as the module: one
+ * letter beyond Latin makes it two bytes a letter.
+ */
+function inAscii(code: string): string {
+  if (/String\.raw`[^`]*[\u0080-\uffff]/.test(code)) throw new Error("a raw template holds what cannot be escaped in it");
+  return code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 const LISTS: Readonly<Record<string, string>> = {

@@ -72,6 +72,13 @@ describe("the built package", () => {
     expect(await runScript(script)).toBe(names.map((name) => `${name} true\n`).join(""));
   });
 
+  it("is ASCII: Node keeps the text of a module, and one letter beyond Latin makes it two bytes a letter", async () => {
+    const files = (await readdir(join(ROOT, "dist"), { recursive: true })).filter((name) => name.endsWith(".mjs"));
+    expect(files.length).toBeGreaterThan(50);
+    const texts = await Promise.all(files.map((name) => readFile(join(ROOT, "dist", name), "latin1")));
+    expect(files.filter((_, i) => /[^\0-\x7f]/.test(texts[i] ?? ""))).toEqual([]);
+  });
+
   it("holds one copy of the kernel: a plugin's errors are the kernel's", async () => {
     const script = `
       import { ERRORS, SessarcError } from "sessarc";

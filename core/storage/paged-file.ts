@@ -13,8 +13,8 @@ import { messageOf } from "../utils/async.ts";
 
 /** A page of a catalogue; those of old versions were smaller. What lies next to a row says nothing of which one is asked for next. */
 export const BLOCK = 16_384;
-/** Unchanged blocks kept in memory, 64 MB: the catalogue of some ten thousand sessions. SQLite's own cache comes on top. */
-const KEPT_BLOCKS = 4_096;
+/** Unchanged blocks kept in memory, 8 MB: SQLite's own cache before them has twice that, and the system has the file. */
+const KEPT_BLOCKS = 512;
 
 /** A snapshot that is read block by block. */
 export interface Source {

@@ -16,7 +16,7 @@ const HEADER = "SQLite format 3\0";
 const MAGIC = Buffer.from("SESSARCB", "latin1");
 const TRAILER = 24;
 /** From this many bytes on a snapshot is read block by block; never on Windows, where an open file cannot be replaced. */
-export const LARGE = process.platform === "win32" ? Number.POSITIVE_INFINITY : 16 << 20;
+export const LARGE = process.platform === "win32" ? Number.POSITIVE_INFINITY : 4 << 20;
 /** Blocks written at once. */
 const AT_ONCE = 64;
 

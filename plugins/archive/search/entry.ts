@@ -94,7 +94,7 @@ export function toEntry(row: Row, earlier: readonly EarlierRow[], old: Entry | u
     // Errors that a fork copied count elsewhere, and stand in its text all the same.
     errors: row.error_count + (row.copied > 0 ? 1 : 0),
     packed,
-    key: same?.key ?? createHash("sha256").update(`${row.id}\n${packed}`).digest("hex").slice(0, 16),
+    key: same?.key ?? createHash("sha256").update(`${row.id}\n${packed}`).digest().toString("hex", 0, 8),
     columns: same && isPlaced(same) ? same.columns : undefined,
     index: same?.index,
     damaged: same?.damaged ?? false,
