@@ -26,7 +26,8 @@ export function squeezeAll(name: string, code: string): string {
  * letter beyond Latin makes it two bytes a letter.
  */
 function inAscii(code: string): string {
-  if (/String\.raw`[^`]*[\u0080-\uffff]/.test(code)) throw new Error("a raw template holds what cannot be escaped in it");
+  if (/String\.raw`[^`]*[\u0080-\uffff]/.test(code))
+    throw new Error("a raw template holds what cannot be escaped in it");
   return code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { type Services, Slices } from "sessarc";
 
 type Scan = NonNullable<Services["archive"]["importer"]["lastScan"]>;
-type Found = Scan["found"] extends Map<string, infer F> ? F : never;
+type Found = NonNullable<ReturnType<Scan["found"]["get"]>>;
 
 /** Logs looked at: those that were written last are those that are written to next. */
 const SAMPLE = 50;

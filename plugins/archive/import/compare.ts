@@ -24,7 +24,7 @@ export async function compareAll(db: Database, { tools, found }: Scan): Promise<
     const changed: Statement[] = [];
     for (const row of rows) {
       const one = found.get(row.id);
-      if (one) one.stored = storedAs(one, row);
+      if (one) found.setStored(row.id, storedAs(one, row));
       const now = one ? 0 : 1;
       if (now === row.missing || (now === 1 && !listed.has(row.tool))) continue;
       changed.push(["update session set missing = ? where id = ?", [now, row.id]]);

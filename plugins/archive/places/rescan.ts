@@ -22,16 +22,15 @@ export async function rescan(
   const gone: string[] = [];
   const touched = new Map<string, Found>();
   const roots = new Map<string, { adapter: Adapter; root: string }>();
-  const changed = new Set(paths.map((path) => path.replace(BESIDE, "")));
-  const byPath = await logsAt(scan, changed);
-  for (const path of changed) {
-    const known = byPath.get(path);
-    const [one] = known ?? [];
-    if (one && known?.length === 1 && one.ref.exclusive && one.ref.version === undefined) {
+  for (const path of new Set(paths.map((path) => path.replace(BESIDE, "")))) {
+    const known = scan.found.at(path);
+    const [one] = known;
+    if (one && known.length === 1 && one.ref.exclusive && one.ref.version === undefined) {
       const now = await stat(path).catch(() => undefined);
       if (!now) gone.push(one.id);
       if (!now?.isFile()) continue;
       one.ref = { ...one.ref, size: now.size, mtime: now.mtimeMs };
+      scan.found.set(one);
       touched.set(one.id, one);
       continue;
     }
@@ -49,35 +48,12 @@ export async function rescan(
         const other = scan.found.get(id);
         if (other && other.ref.path !== ref.path && !isBetterCopy(ref, other.ref)) continue;
         const found: Found = { id, ref, adapter, root, stored: "not" };
-        scan.found.set(id, found);
+        scan.found.set(found);
         touched.set(id, found);
       }
     } catch {
       // A store that cannot be read right now is read at its next change, or reported by the next full scan.
     }
   }
-  if (roots.size > 0) asked.delete(scan);
   return { touched: [...touched.values()], gone };
 }
-
-/** Paths that were asked for before, by scan: those that are written to are few, and written to again and again. */
-const asked = new WeakMap<Scan, Map<string, Found[]>>();
-
-async function logsAt(scan: Scan, paths: ReadonlySet<string>): Promise<ReadonlyMap<string, readonly Found[]>> {
-  const known = asked.get(scan) ?? new Map<string, Found[]>();
-  asked.set(scan, known);
-  const open = new Map<string, Found[]>();
-  for (const path of paths) if (!known.has(path)) open.set(path, []);
-  if (open.size === 0) return known;
-  const slices = new Slices();
-  let looked = 0;
-  for (const found of scan.found.values()) {
-    open.get(found.ref.path)?.push(found);
-    if (++looked % LOOKED === 0 && slices.due) await slices.turn();
-  }
-  for (const [path, logs] of open) if (logs.length > 0) known.set(path, logs);
-  return known;
-}
-
-/** Logs looked at between two looks at the clock. */
-const LOOKED = 1_024;

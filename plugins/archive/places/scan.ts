@@ -13,16 +13,9 @@ import {
   takeClosed,
 } from "sessarc";
 import { listLogs } from "./listing.ts";
+import { type Found, Logs } from "./logs.ts";
 
-export interface Found {
-  id: string;
-  ref: SessionRef;
-  adapter: Adapter;
-  /** That of the adapter's roots it was found in. */
-  root: string;
-  /** What the archive had of it when a run began: as it is now, otherwise, or not. */
-  stored: "same" | "other" | "not";
-}
+export type { Found } from "./logs.ts";
 
 export interface ScannedRoot {
   path: string;
@@ -45,8 +38,7 @@ export interface ToolScan {
 
 export interface Scan {
   tools: ToolScan[];
-  /** By session id. */
-  found: Map<string, Found>;
+  found: Logs;
 }
 
 /**
@@ -60,7 +52,7 @@ export async function scanLogs(
   env: AdapterEnv,
   db: Database,
 ): Promise<Scan> {
-  const found = new Map<string, Found>();
+  const found = new Logs();
   const tools = await Promise.all(
     [...registry.adapters.values()].map((adapter) =>
       scanTool(adapter, registry.folders.get(adapter.name)?.dirs ?? [], env, db, found),
@@ -74,7 +66,7 @@ async function scanTool(
   dirs: readonly string[],
   env: AdapterEnv,
   db: Database,
-  found: Map<string, Found>,
+  found: Logs,
 ): Promise<ToolScan> {
   const scan: ToolScan = {
     tool: adapter.name,
@@ -119,7 +111,7 @@ async function scanTool(
         }
         if (other) copies.add(other, one);
         ids.add(id);
-        found.set(id, one);
+        found.set(one);
       }
     } catch (error) {
       scan.unlisted = true;
