@@ -7,7 +7,7 @@ import { Changes } from "../../plugins/archive/catalogue/changes.ts";
 import archive from "../../plugins/archive/index.ts";
 import { counterOf } from "../../plugins/archive/search/counter.ts";
 import { parseQuery, type Query } from "../../plugins/archive/search/query.ts";
-import { SearchIndex } from "../../plugins/archive/search/search.ts";
+import { SearchIndex, type SearchRequest } from "../../plugins/archive/search/search.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 import { rounds } from "../rounds.ts";
@@ -91,10 +91,12 @@ function started(readOnly = false): SearchIndex {
   open.push(index);
   return index;
 }
+const bestOf = (index: SearchIndex, query: Query, more: Partial<SearchRequest> = {}) =>
+  index.search({ query, projects: null, limit: 5, sort: "relevance", budgetMs: 1e9, ...more });
 const total = (index: SearchIndex, query: Query) => index.total({ query, projects: null });
 
 /** A look at every message. */
-function scan({ terms, kind, after, before }: Query): { sessions: number; messages: number } {
+function scan({ terms, kind, after, before }: Query): { sessions: number; messages: number; best: number[] } {
   const words = terms.map(({ text, negated }) => ({
     word: new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu"),
     negated,
@@ -109,7 +111,8 @@ function scan({ terms, kind, after, before }: Query): { sessions: number; messag
           (before === null || one.at < before),
       ).length,
   );
-  return { sessions: counts.filter((n) => n > 0).length, messages: counts.reduce((sum, n) => sum + n, 0) };
+  const best = counts.filter((n) => n > 0).sort((a, b) => b - a);
+  return { sessions: best.length, messages: best.reduce((sum, n) => sum + n, 0), best };
 }
 
 const word = fc.oneof(fc.constantFrom(...WORDS, "line", "th", "e", "line 2", "of the", "für"), fc.constant("the"));
@@ -129,9 +132,12 @@ it("property: what is counted in whole parts, or read from what was counted befo
       at,
       async (terms, filter, after, before) => {
         const query = { ...parseQuery(filter.replace(",", " kind:")), terms, after, before };
-        const expected = query.error ? { sessions: 0, messages: 0 } : scan(query);
+        const { best, ...expected } = query.error ? { sessions: 0, messages: 0, best: [] } : scan(query);
         expect(await total(index, query)).toMatchObject({ ...expected, relation: "eq" });
         await index.saved();
+        const { results, total: all } = await bestOf(later, query);
+        expect(results.map(({ matchCount }) => matchCount)).toEqual(best.slice(0, 5));
+        expect(all).toEqual({ sessions: expected.sessions, relation: "eq" });
         expect(await total(later, query)).toMatchObject({ ...expected, relation: "eq" });
       },
     ),
@@ -141,7 +147,7 @@ it("property: what is counted in whole parts, or read from what was counted befo
 
 it("a total is kept: after a restart, and when a log grew, only what came since is counted", async () => {
   const query = parseQuery("THE");
-  const before = scan(query);
+  const { best: _, ...before } = scan(query);
   const first = started();
   expect(await total(first, query)).toMatchObject({ ...before, stats: { inflated: SESSIONS + 1 } });
   await first.saved();
@@ -169,7 +175,25 @@ it("kept totals that are damaged say nothing, hold no words, and are not many", 
     writeFileSync(path, i % 3 === 1 ? bytes.subarray(0, -1) : i % 3 === 2 ? "" : bytes);
   }
   const again = started(true);
-  for (let n = 3; n < 35; n++)
-    expect(await total(again, { ...parseQuery("the"), after: n })).toMatchObject(scan(parseQuery("the")));
+  const { best: _, ...expected } = scan(parseQuery("the"));
+  for (let n = 3; n < 35; n++) expect(await total(again, { ...parseQuery("the"), after: n })).toMatchObject(expected);
   expect(readdirSync(folder)).toHaveLength(32);
+});
+
+it("the best matches of what there was time for, then those behind: each session counts once", async () => {
+  const query = parseQuery("kelvin");
+  const index = started(true);
+  const ids: string[] = [];
+  let pages = 0;
+  for (let cursor: SearchRequest["cursor"]; ; pages++) {
+    const { results, next, total } = await bestOf(index, query, { budgetMs: 0, limit: 1_000, cursor });
+    ids.push(...results.map(({ id }) => id));
+    expect(total.relation).toBe(next || cursor ? "gte" : "eq");
+    expect(total.sessions).toBe(ids.length);
+    if (!next) break;
+    cursor = next;
+  }
+  expect(pages).toBeGreaterThan(1);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids).toHaveLength(scan(query).sessions);
 });

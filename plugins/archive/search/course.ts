@@ -71,7 +71,7 @@ export function passes(entry: Entry, { query, projects }: Scope): boolean {
 }
 
 /** How many stand up to `start`, itself included. */
-function placeBehind(list: readonly Entry[], start: Place): number {
+export function placeBehind(list: readonly Entry[], start: Place): number {
   const at = placeIn(list, start);
   return list[at]?.id === start.id ? at + 1 : at;
 }

@@ -1,18 +1,26 @@
 /** Search over the archive: signatures rule chunks out, the rest is inflated and looked at, newest sessions first. */
-import { BoundedMap, type Database, type Transcripts } from "sessarc";
+import { BoundedMap, type Database, sortInSlices, type Transcripts } from "sessarc";
 import type { Changes } from "../catalogue/changes.ts";
 import type { Readers } from "../catalogue/readers.ts";
 import { ChunkCache } from "./cache.ts";
-import type { Candidate } from "./candidate.ts";
-import { Course, passes } from "./course.ts";
+import { Course, passes, placeBehind } from "./course.ts";
 import { Entries } from "./entries.ts";
-import type { Entry } from "./entry.ts";
+import { type Entry, newestFirst } from "./entry.ts";
 import { KeptCounts } from "./kept-counts.ts";
 import { Looker, type Scope, type SearchStats } from "./looker.ts";
-import { type CompiledQuery, compile, type Match, toMatch } from "./match.ts";
+import { compile } from "./match.ts";
 import type { Query } from "./query.ts";
+import { hitsIn, type SessionHits } from "./session-hits.ts";
 import { Shelf, type ShelfOptions } from "./shelf.ts";
-import { type Counter, countAll, type KnownCounts, type TotalAnswer, type TotalProgress } from "./total.ts";
+import {
+  type Counter,
+  type CountOptions,
+  countAll,
+  type KnownCounts,
+  type TotalAnswer,
+  type TotalProgress,
+  type Totals,
+} from "./total.ts";
 
 export interface SearchRequest extends Scope {
   limit: number;
@@ -37,15 +45,6 @@ export interface TotalRequest extends Scope {
   signal?: AbortSignal | undefined;
 }
 
-export interface SessionHits {
-  id: string;
-  projectId: string;
-  matchCount: number;
-  /** `gte` when the session was too large to count to its end. */
-  matchRelation: "eq" | "gte";
-  matches: Match[];
-}
-
 export interface SearchAnswer {
   results: SessionHits[];
   /** `gte` where more may be found; what could not be read is `damaged`. Never "at least 0". */
@@ -56,17 +55,14 @@ export interface SearchAnswer {
   damaged: number;
 }
 
-const MATCHES_SHOWN = 3;
 /** Questions whose counts are kept. */
 const KNOWN = 32;
+/** Directories of the best sessions read at once. */
+const AHEAD = 8;
 /** Chunks inflated for a total from which on it is kept on disk: some 60 ms. */
 const KEPT_FROM = 128;
 /** Sessions from which on the first search is prepared. */
 const PREPARED_FROM = 5_000;
-/** Chunks of one session fetched at once. */
-const AHEAD = 4;
-/** Chunks of one session counted through once there is something to show. */
-const COUNTED_CHUNKS = 8;
 /** Chunks looked at behind a full page, so that its total is right: about 20 ms. */
 const COUNTED_BEHIND = 60;
 
@@ -137,25 +133,66 @@ export class SearchIndex {
    * in memory; never more than 8 ms without letting others run.
    */
   search(request: SearchRequest): Promise<SearchAnswer> {
-    return this.#reading(() => this.#search(request));
+    return this.#reading(() => (request.sort === "relevance" ? this.#best(request) : this.#newest(request)));
   }
 
   /** All sessions and messages that match, counted to the end: every chunk that may hold the query is inflated, once a session. */
   total(request: TotalRequest): Promise<TotalAnswer> {
     return this.#reading(async () => {
       const { entries } = await this.#entries.list();
-      const wanted = entries.filter((entry) => passes(entry, request));
       const looker = new Looker(this.#entries, this.#cache, compile(request.query), request.signal);
-      // Filters of sessions choose among them; what is counted in each does not depend on those.
-      const question = JSON.stringify({ ...request.query, tool: [], notTool: [], project: [], notProject: [] });
-      const known = this.#known.get(question) ?? this.#kept.load(question, entries);
-      this.#known.set(question, known);
-      const options = { ...request, known: await known, counter: this.#counter?.(request.query) };
-      const answer = await countAll(looker, wanted, options);
-      if (answer.stats.inflated >= KEPT_FROM) this.#kept.save(question, entries, await known).catch(this.#onError);
+      const { total } = await this.#count(request, looker, entries, 0);
       this.#tellDamage(request);
-      return answer;
+      return total;
     });
+  }
+
+  /** Counts in all sessions from the `from`th on that pass the filters. */
+  async #count(
+    request: TotalRequest & Pick<CountOptions, "until">,
+    looker: Looker,
+    entries: readonly Entry[],
+    from: number,
+  ): Promise<Totals> {
+    const wanted = entries.filter((entry, i) => i >= from && passes(entry, request));
+    // Filters of sessions choose among them; what is counted in each does not depend on those.
+    const question = JSON.stringify({ ...request.query, tool: [], notTool: [], project: [], notProject: [] });
+    const known = this.#known.get(question) ?? this.#kept.load(question, entries);
+    this.#known.set(question, known);
+    const { onProgress, signal, until } = request;
+    const counter = this.#counter?.(request.query);
+    const totals = await countAll(looker, wanted, { known: await known, counter, onProgress, signal, until });
+    if (looker.stats.inflated >= KEPT_FROM) this.#kept.save(question, entries, await known).catch(this.#onError);
+    return totals;
+  }
+
+  /** Those with most matches: all are counted, and the best looked at. */
+  async #best(request: SearchRequest): Promise<SearchAnswer> {
+    const { entries } = await this.#entries.list();
+    const { query, signal, cursor, limit, budgetMs } = request;
+    const compiled = compile(query);
+    const looker = new Looker(this.#entries, this.#cache, compiled, signal);
+    const ask = { ...request, until: performance.now() + budgetMs };
+    const from = cursor ? placeBehind(entries, cursor) : 0;
+    const { found, stoppedAt } = await this.#count(ask, looker, entries, from);
+    const results: SessionHits[] = [];
+    const sorted = await sortInSlices(found, (a, b) => b.messages - a.messages || newestFirst(a.entry, b.entry));
+    const best = sorted.slice(0, limit);
+    const next = best.map(({ entry }) => entry);
+    for (const [i, { entry, messages }] of best.entries()) {
+      const hits = await hitsIn(looker, entry, await looker.candidates(next.slice(i, i + AHEAD)), compiled);
+      if (hits) results.push({ ...hits, matchCount: messages, matchRelation: "eq" });
+    }
+    const damaged = this.#tellDamage(request);
+    const sessions = (cursor?.found ?? 0) + found.length;
+    const exact = !stoppedAt && damaged === 0 && !cursor;
+    return {
+      results,
+      total: { sessions, relation: exact || sessions === 0 ? "eq" : "gte" },
+      next: placeAt(stoppedAt, sessions),
+      stats: looker.stats,
+      damaged,
+    };
   }
 
   async #reading<T>(work: () => Promise<T>): Promise<T> {
@@ -174,7 +211,7 @@ export class SearchIndex {
     return damaged.length;
   }
 
-  async #search(request: SearchRequest): Promise<SearchAnswer> {
+  async #newest(request: SearchRequest): Promise<SearchAnswer> {
     const list = await this.#entries.list();
     const compiled = compile(request.query);
     const looker = new Looker(this.#entries, this.#cache, compiled, request.signal);
@@ -204,7 +241,7 @@ export class SearchIndex {
       if (slices.due) await slices.turn();
       const candidates = await looker.candidates(await course.some(i, looker.ahead(entry)));
       if (candidates.length === 0) continue;
-      if (request.sort === "recent" && results.length === request.limit) {
+      if (results.length === request.limit) {
         // One more that matches tells that there is a next page.
         if (!(await looker.any(entry, candidates))) continue;
         next = placeAt(lastFound, before + results.length);
@@ -213,7 +250,7 @@ export class SearchIndex {
         behind = 1 + (rest ?? 0);
         break;
       }
-      const hits = await look(looker, entry, candidates, compiled);
+      const hits = await hitsIn(looker, entry, candidates, compiled);
       if (!hits) continue;
       results.push(hits);
       lastFound = entry;
@@ -221,7 +258,6 @@ export class SearchIndex {
     const damaged = this.#tellDamage(request);
     const sessions = before + results.length + (complete ? behind : 0);
     const exact = complete && damaged === 0 && !request.cursor;
-    if (request.sort === "relevance") results.sort((a, b) => b.matchCount - a.matchCount).splice(request.limit);
     return {
       results,
       total: { sessions, relation: exact || sessions === 0 ? "eq" : "gte" },
@@ -250,38 +286,6 @@ async function countRest(looker: Looker, course: Course, from: number): Promise<
     const candidates = await looker.candidates(await course.some(i, looker.ahead(entry)));
     if (candidates.length > 0 && (await looker.any(entry, candidates))) count++;
   }
-}
-
-async function look(
-  looker: Looker,
-  entry: Entry,
-  candidates: readonly Candidate[],
-  compiled: CompiledQuery,
-): Promise<SessionHits | undefined> {
-  const { id, projectId } = entry;
-  const hits: SessionHits = { id, projectId, matchCount: 0, matchRelation: "eq", matches: [] };
-  let counted = 0;
-  for (let at = 0; at < candidates.length; at += AHEAD) {
-    const some = candidates.slice(at, at + AHEAD);
-    for (const one of some) {
-      const chunk = await looker.chunk(entry, one);
-      if (looker.slices.due) await looker.slices.turn();
-      if (!chunk) continue;
-      looker.match(chunk, one, (index) => {
-        hits.matchCount++;
-        if (hits.matches.length === MATCHES_SHOWN) return false;
-        const match = toMatch(chunk, index, compiled);
-        hits.matches.push(one.earlier ? { ...match, version: one.earlier.version } : match);
-        return false;
-      });
-    }
-    counted += some.length;
-    if (hits.matchCount > 0 && counted >= COUNTED_CHUNKS && at + AHEAD < candidates.length) {
-      hits.matchRelation = "gte";
-      break;
-    }
-  }
-  return hits.matchCount > 0 ? hits : undefined;
 }
 
 const placeAt = (entry: Entry | undefined, found: number): SearchPlace | null =>

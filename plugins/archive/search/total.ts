@@ -48,6 +48,22 @@ export interface CountOptions {
   counter: Counter | undefined;
   onProgress?: ((progress: TotalProgress) => void) | undefined;
   signal?: AbortSignal | undefined;
+  /** By `performance.now()`: then it stops, once it has found something. */
+  until?: number | undefined;
+}
+
+export interface Totals {
+  total: TotalAnswer;
+  /** In no order. */
+  found: Found[];
+  /** The last session that was looked at, where it stopped before the end. */
+  stoppedAt: Entry | undefined;
+}
+
+/** How many messages of a session match. */
+export interface Found {
+  entry: Entry;
+  messages: number;
 }
 
 const PROGRESS_MS = 100;
@@ -63,12 +79,13 @@ interface Work {
 export async function countAll(
   looker: Looker,
   wanted: readonly Entry[],
-  { known, counter, onProgress, signal }: CountOptions,
-): Promise<TotalAnswer> {
+  { known, counter, onProgress, signal, until = Number.POSITIVE_INFINITY }: CountOptions,
+): Promise<Totals> {
   const tally = new Tally(wanted.length, onProgress);
   const count = async (job: readonly Work[], inWorker: boolean) => {
     signal?.throwIfAborted();
-    const counted = inWorker && counter ? await inWorkers(looker, job, counter) : await here(looker, job);
+    const counted =
+      inWorker && counter ? await inWorkers(looker, job, counter) : await here(looker, job, counter !== undefined);
     for (const [i, { entry }] of job.entries()) {
       const { messages, damaged } = counted[i] as (typeof counted)[number];
       if (damaged) looker.damage(entry);
@@ -81,6 +98,7 @@ export async function countAll(
   const running = new Set<Promise<void>>();
   let job: Work[] = [];
   let chunks = 0;
+  let stoppedAt: Entry | undefined;
   /** The next lane that is free takes the job; signatures are looked at meanwhile. */
   const hand = async () => {
     const one = count(job, true);
@@ -89,6 +107,12 @@ export async function countAll(
     running.add(ended);
     [job, chunks] = [[], 0];
     if (running.size >= lanes) await Promise.race(running);
+  };
+  /** Little is counted here: that takes less than starting a worker. */
+  const rest = async () => {
+    const one = job.length > 0 && count(job, jobs.length > 0);
+    [job, chunks] = [[], 0];
+    await Promise.all([one, ...running]);
   };
   try {
     for (const [i, entry] of wanted.entries()) {
@@ -107,14 +131,18 @@ export async function countAll(
       }
       if (looker.slices.due) await looker.slices.turn();
       if (chunks >= most) await hand();
+      if (performance.now() <= until) continue;
+      await rest();
+      if (tally.found.length === 0 || i === wanted.length - 1) continue;
+      stoppedAt = entry;
+      break;
     }
-    // Little is counted here: that takes less than starting a worker.
-    await count(job, jobs.length > 0);
+    await rest();
   } finally {
     await Promise.allSettled(jobs);
   }
   await Promise.all(jobs);
-  return tally.answer(looker.stats);
+  return { total: tally.answer(looker.stats), found: tally.found, stoppedAt };
 }
 
 async function inWorkers(looker: Looker, job: readonly Work[], counter: Counter): Promise<Counted[]> {
@@ -126,12 +154,17 @@ async function inWorkers(looker: Looker, job: readonly Work[], counter: Counter)
   return counted;
 }
 
-async function here(looker: Looker, job: readonly Work[]): Promise<Pick<Counted, "messages" | "damaged">[]> {
+/** `keep`: they are few, and likely to be looked at again. */
+async function here(
+  looker: Looker,
+  job: readonly Work[],
+  keep: boolean,
+): Promise<Pick<Counted, "messages" | "damaged">[]> {
   const counted: Pick<Counted, "messages" | "damaged">[] = [];
   for (const { entry, candidates } of job) {
     let messages = 0;
     for (const one of candidates ?? (await looker.candidates([entry]))) {
-      const chunk = await looker.chunk(entry, one, false);
+      const chunk = await looker.chunk(entry, one, keep);
       if (chunk) {
         looker.match(chunk, one, () => {
           messages++;
@@ -150,7 +183,7 @@ class Tally {
   readonly #onProgress: CountOptions["onProgress"];
   readonly #tools = new Map<string, Count>();
   readonly #projects = new Map<string, Count>();
-  #sessions = 0;
+  readonly found: Found[] = [];
   #messages = 0;
   #damaged = 0;
   #looked = 0;
@@ -161,11 +194,12 @@ class Tally {
     this.#onProgress = onProgress;
   }
 
-  add({ tool, projectId, damaged }: Entry, messages: number): void {
+  add(entry: Entry, messages: number): void {
+    const { tool, projectId, damaged } = entry;
     this.#looked++;
     if (damaged) this.#damaged++;
     if (messages > 0) {
-      this.#sessions++;
+      this.found.push({ entry, messages });
       this.#messages += messages;
       add(this.#tools, tool, messages);
       add(this.#projects, projectId, messages);
@@ -174,7 +208,7 @@ class Tally {
     if (now - this.#told < PROGRESS_MS) return;
     this.#told = now;
     this.#onProgress?.({
-      sessions: this.#sessions,
+      sessions: this.found.length,
       messages: this.#messages,
       looked: this.#looked,
       of: this.#of,
@@ -183,9 +217,9 @@ class Tally {
 
   answer(stats: SearchStats): TotalAnswer {
     return {
-      sessions: this.#sessions,
+      sessions: this.found.length,
       messages: this.#messages,
-      relation: this.#damaged > 0 && this.#sessions > 0 ? "gte" : "eq",
+      relation: this.#damaged > 0 && this.found.length > 0 ? "gte" : "eq",
       tools: [...this.#tools.values()].sort(byMost),
       projects: [...this.#projects.values()].sort(byMost),
       stats,
