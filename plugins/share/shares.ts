@@ -38,7 +38,7 @@ export interface Shares {
   revoke(id: string): Promise<void>;
   /** The page behind a token; undefined for unknown, expired and revoked alike. */
   open(token: string, now?: number): Promise<OpenedShare | undefined>;
-  /** Counts a view. */
+  /** Counts a view, as far as that can be written. */
   viewed(id: string): Promise<void>;
   /** Ids of shares whose frozen copy is not what was frozen. */
   damaged(): Promise<string[]>;
@@ -72,15 +72,18 @@ export function createShares(kernel: Kernel): Shares {
 
   /** What a kill left between a body and its row, either way. */
   async function sweep(): Promise<void> {
+    // In this order: whoever had a body by then is being made, or has a row by now.
+    const keys = await files.getKeys("shares");
+    const busy = new Set(making);
     const wanted = new Set(await store.withBody());
     const there = new Set<string>();
-    for (const key of await files.getKeys("shares")) {
+    for (const key of keys) {
       const [, id = "", kind] = /^shares:([0-9a-f]{16})\.(html|json)$/.exec(key) ?? [];
-      if (id === "" || making.has(id)) continue;
+      if (id === "" || busy.has(id)) continue;
       if (!wanted.has(id)) await files.removeItem(key);
       else if (kind === "html") there.add(id);
     }
-    for (const id of wanted) if (!there.has(id) && !making.has(id)) await removeBody(id);
+    for (const id of wanted) if (!there.has(id) && (await files.getItemRaw(pageKey(id))) === null) await removeBody(id);
   }
 
   return {
@@ -119,11 +122,10 @@ export function createShares(kernel: Kernel): Shares {
       }
       await kernel.notify("share:created", toShare(row, now));
       const { host, port } = kernel.address ?? kernel.config;
-      const name = host.includes(":") ? "[::1]" : host === "0.0.0.0" ? "127.0.0.1" : host;
       return {
         id,
         token,
-        url: `http://${name}:${port}/share/${token}`,
+        url: `http://${nameOf(host)}:${port}/share/${token}`,
         expiresAt: new Date(row.expires_at).toISOString(),
         redactions,
       };
@@ -149,7 +151,12 @@ export function createShares(kernel: Kernel): Shares {
       return { id: row.id, page: Buffer.from(page).toString("utf8"), fileName: row.file_name };
     },
     async viewed(id) {
-      await store.viewed(id);
+      try {
+        await store.viewed(id);
+      } catch (error) {
+        // Whoever reads it is not to wait for room on our disk.
+        await kernel.notify("listener:failed", error, { hook: "shares" });
+      }
       await kernel.notify("share:viewed", { id });
     },
     async damaged() {
@@ -182,6 +189,10 @@ export function createShares(kernel: Kernel): Shares {
     },
   };
 }
+
+/** Where this machine reaches an address that is listened on. */
+const nameOf = (host: string) =>
+  host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : /^[^[].*:/.test(host) ? `[${host}]` : host;
 
 const isDamaged = (row: ShareRow, page: Uint8Array) => row.checksum !== null && sha256(page) !== row.checksum;
 

@@ -36,6 +36,17 @@ async function pageOf(rows: readonly Row[]): Promise<string> {
 }
 
 describe("share: page", () => {
+  it("says how much it leaves out of a long text, of a change in one line too", async () => {
+    const page = await pageOf([
+      { role: "call", name: "Write", input: { file_path: "/w/app/a.json", content: "ab ".repeat(7_000) }, id: "a" },
+      { role: "result", id: "a", text: "cd ".repeat(8_000) },
+    ]);
+    expect(page.match(/\d+ more [a-z ]+ left out here/g)).toEqual([
+      "1000 more characters were left out here",
+      "4000 more characters were left out here",
+    ]);
+  });
+
   it("is valid HTML, with one script of its own and nothing from elsewhere", async () => {
     const page = await pageOf(ROWS);
     expect(page).not.toMatch(/<link|<img|\ssrc=|\son\w+=/i);

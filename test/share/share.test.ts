@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Share } from "../../plugins/share/index.ts";
+import { createShares } from "../../plugins/share/shares.ts";
 import { SESSION, startWith } from "../security/_kernel.ts";
 import { letters } from "../security/_samples.ts";
 
@@ -70,6 +71,37 @@ describe("share", () => {
     for (const answer of answers) expect(answer).toEqual(answers[0]);
     expect((await shares(t)).map(({ state }) => state).sort()).toEqual(["expired", "revoked"]);
     expect((await t.send("DELETE", "/api/shares/none")).status).toBe(404);
+  });
+
+  it("a view that cannot be counted is shown all the same", async () => {
+    const t = await startWith(ROWS);
+    const { token: own } = await share(t);
+    await t.kernel.storage.db.run(
+      "create trigger full before update of views on share begin select raise(abort, 'full'); end",
+    );
+    const response = await t.fetch(`/share/${own}`);
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("<strong>this</strong>")]);
+    expect(String(t.errors.splice(0))).toContain("full");
+  });
+
+  it("a copy that is made while the service looks for what a kill left stays", async () => {
+    const t = await startWith(ROWS);
+    const { files } = t.kernel.storage;
+    const { getKeys } = files;
+    for (const before of [true, false]) {
+      let made: Created | undefined;
+      files.getKeys = async (...args) => {
+        files.getKeys = getKeys;
+        if (before) made = await share(t);
+        const keys = await getKeys(...args);
+        made ??= await share(t);
+        return keys;
+      };
+      const other = createShares(t.kernel);
+      other.start();
+      await other.stop();
+      expect((await t.fetch(`/share/${made?.token}`)).status, String(before)).toBe(200);
+    }
   });
 
   it("D12: compares times as numbers, and deletes copies that expired or were revoked", async () => {
