@@ -42,7 +42,8 @@ export async function countDryRun(kernel: Kernel, { rule, days }: DryRunInput, s
   async function work(): Promise<void> {
     for (const row of waiting) {
       signal.throwIfAborted();
-      if (performance.now() > deadline) {
+      const budgetMs = deadline - performance.now();
+      if (budgetMs <= 0) {
         report.partial = true;
         return;
       }
@@ -52,6 +53,7 @@ export async function countDryRun(kernel: Kernel, { rule, days }: DryRunInput, s
         rules,
         categories: rule ? ["secret", "personal"] : ["secret"],
         kinds: ["tool_use"],
+        budgetMs,
       });
       report.sessions++;
       report.partial ||= result.partial;

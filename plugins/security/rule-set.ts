@@ -61,7 +61,8 @@ export interface RuleSet {
 export function createRuleSet(kernel: Kernel): RuleSet {
   const { db } = kernel.storage;
   let loading: Promise<Rule[]> | undefined;
-  let scanner: Scanner | undefined;
+  /** With the rules it is made of: they may have changed meanwhile. */
+  let made: { of: Rule[]; scanner: Scanner } | undefined;
 
   async function load(): Promise<Rule[]> {
     const { builtinRules, customRule, patternProblem } = await engine();
@@ -89,7 +90,6 @@ export function createRuleSet(kernel: Kernel): RuleSet {
   };
   async function changed(): Promise<void> {
     loading = undefined;
-    scanner = undefined;
     await all();
   }
   const find = async (id: string): Promise<Rule> => {
@@ -99,11 +99,10 @@ export function createRuleSet(kernel: Kernel): RuleSet {
   };
 
   async function currentScanner(): Promise<Scanner> {
-    const rules = await all();
-    if (scanner) return scanner;
     const { createScanner } = await engine();
-    scanner ??= createScanner(rules, { categories: ["secret"] });
-    return scanner;
+    const rules = await all();
+    if (made?.of !== rules) made = { of: rules, scanner: createScanner(rules, { categories: ["secret"] }) };
+    return made.scanner;
   }
 
   return {

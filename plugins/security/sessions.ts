@@ -87,7 +87,10 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
     const stop = () => Atomics.store(watch, STOP, 1);
     const timer = setInterval(() => follow?.onProgress?.(Atomics.load(watch, DONE), total), PROGRESS_MS);
     const ends = [kernel.closing, ...(follow?.signal ? [follow.signal] : [])];
-    for (const end of ends) end.addEventListener("abort", stop, { once: true });
+    for (const end of ends) {
+      end.addEventListener("abort", stop, { once: true });
+      if (end.aborted) stop();
+    }
     try {
       return await run(watch);
     } finally {

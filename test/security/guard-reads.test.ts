@@ -1,5 +1,6 @@
 /** Files a call would show by other doors than a read tool, and what the guard blocks and what it only tells. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createTestKernel, type TestKernelOptions } from "../kernel.ts";
@@ -124,6 +125,27 @@ describe("security: files a call would show", () => {
       await writeFile(join(cwd, `wide${index}`), bytes);
       expect(await run(`type wide${index}`), String(index)).toBe("block");
     }
+  });
+
+  it.runIf(process.platform === "linux")("looks at all of a file that says it has no bytes", async () => {
+    const { ask } = await start();
+    const { stdin, pid } = await new Promise<ChildProcess>((resolve) => {
+      // What the environment of a process holds stands in a file of size 0.
+      const child = spawn("cat", [], { env: { A: "a".repeat(9_000), GITHUB_TOKEN: token } });
+      child.once("spawn", () => resolve(child));
+    });
+    const answer = await ask("Read", { file_path: `/proc/${pid}/environ` });
+    stdin?.end();
+    expect(answer.findings).toMatchObject([{ rule: "github-pat" }]);
+  });
+
+  it("says so when a folder has more files than are looked at", async () => {
+    const { ask, cwd } = await start();
+    await mkdir(join(cwd, "many"));
+    for (let n = 0; n < 201; n++) await writeFile(join(cwd, "many", `${1_000 + n}.txt`), "nothing\n");
+    expect((await ask("read_many_files", { paths: ["many"], path: join(cwd, "many") })).partial).toBe(true);
+    await rm(join(cwd, "many", "1200.txt"));
+    expect((await ask("read_many_files", { paths: ["many"], path: join(cwd, "many") })).partial).toBe(false);
   });
 
   it("does not read the folders given to a search, and reads the file", async () => {

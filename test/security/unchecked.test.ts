@@ -62,6 +62,14 @@ it("past the budget a check names the messages, and is not kept as an answer", a
   expect(await db.all("select * from security_check")).toEqual([]);
 });
 
+it("whoever went before it began is worked for no further", async () => {
+  const t = await startWith([{ role: "user", text: `use ${token}` }]);
+  const redactor = t.kernel.inject("redactor");
+  const signal = AbortSignal.abort();
+  await expect(redactor.check(SESSION, true, { signal })).rejects.toThrow("Nobody waits");
+  await expect(redactor.document(SESSION, "md", true, { signal })).rejects.toThrow("Nobody waits");
+});
+
 it("past the budget no text leaves, in a file or a share, and both say how many were left out", async () => {
   const t = await startWith([{ role: "user", text: `Please use ${token} for the upload` }], { plugins: plugins(0) });
   for (const format of ["md", "html", "json"]) {

@@ -100,8 +100,9 @@ function writeEntry(out: DocumentWriter, { event, result }: Entry, root: string 
   } else if (kind === "note") {
     out
       .raw("<p>")
-      .text(show(event.text.length > CUT ? event.text.slice(0, CUT) : event.text))
+      .text(show(event.text.slice(0, CUT)))
       .raw("</p>\n");
+    writeLeft(out, event.text.length - CUT, "character");
   } else if (kind === "thinking") {
     out
       .raw("<details><summary>Thinking</summary>\n")
@@ -147,10 +148,12 @@ function writeChanges(out: DocumentWriter, changes: readonly ChangedFile[], root
         .raw("</h3>\n");
     out.raw(`<pre class="diff" tabindex="0" role="group" aria-label="Changes">\n`);
     let shown = 0;
+    let unsaid = 0;
     for (const { sign, text } of lines) {
       if (left <= 0) break;
       const tag = sign === "+" || sign === "-" ? SIGNS[sign] : undefined;
       const part = text.slice(0, left);
+      unsaid = text.length - part.length;
       left -= part.length + 1;
       shown++;
       out
@@ -159,7 +162,8 @@ function writeChanges(out: DocumentWriter, changes: readonly ChangedFile[], root
         .raw(tag ? `\n</${tag}>` : "\n");
     }
     out.raw("</pre>\n");
-    if (shown < lines.length) out.raw(`<p class="cut">${lines.length - shown} more lines were left out here.</p>\n`);
+    writeLeft(out, unsaid, "character");
+    writeLeft(out, lines.length - shown, "line");
   }
 }
 
@@ -169,7 +173,11 @@ function writeText(out: DocumentWriter, text: string, label: string): void {
   out.raw(`<pre tabindex="0" role="group" aria-label="${label}">`);
   // The parser drops a line end right behind <pre>.
   out.text(`\n${show(text.slice(0, CUT))}`).raw("</pre>\n");
-  if (text.length > CUT) out.raw(`<p class="cut">${text.length - CUT} more characters were left out here.</p>\n`);
+  writeLeft(out, text.length - CUT, "character");
+}
+
+function writeLeft(out: DocumentWriter, count: number, what: string): void {
+  if (count > 0) out.raw(`<p class="cut">${count} more ${what}${count === 1 ? " was" : "s were"} left out here.</p>\n`);
 }
 
 const show = (text: string) => escapeHtml(showBidi(text));

@@ -9,7 +9,7 @@ import type { RuleSet } from "../rule-set.ts";
 import { DEADLINE_MS } from "./hook-script.ts";
 import { createInstaller, type Installer } from "./install.ts";
 import { readPayload, type ToolCall } from "./payload.ts";
-import { pathsRead, readPath } from "./reads.ts";
+import { pathsRead, type ReadFile, readPath } from "./reads.ts";
 import { createRecent } from "./recent.ts";
 import { createRecords, type Interception } from "./records.ts";
 
@@ -60,7 +60,7 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
   const records = createRecords(kernel);
   const installer = createInstaller(kernel, rules);
   const recent = createRecent();
-  const files = new Map<string, { version: string; result: ScanJobResult }>();
+  const scanned = new Map<string, { version: string; result: ScanJobResult }>();
   const key = randomBytes(32);
 
   async function scan(scanner: Scanner, event: SessionEvent, size: number, path?: string): Promise<ScanJobResult> {
@@ -75,16 +75,12 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
   }
 
   /** Files are looked at again when they or the rules change. */
-  async function scanFile(
-    scanner: Scanner,
-    path: string,
-    folders: boolean,
-  ): Promise<(ScanJobResult & { path: string })[]> {
+  async function scanFiles(scanner: Scanner, read: readonly ReadFile[]): Promise<(ScanJobResult & { path: string })[]> {
     const results = [];
-    for (const file of await readPath(path, folders)) {
+    for (const file of read) {
       const version = `${scanner.version} ${file.version}`;
       const id = createHmac("sha256", key).update(file.path).digest("base64");
-      let known = files.get(id);
+      let known = scanned.get(id);
       if (known?.version !== version) {
         const event: SessionEvent = { seq: 0, kind: "tool_result", text: file.text };
         const { findings, partial } = await scan(scanner, event, file.text.length, file.path);
@@ -97,8 +93,8 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
           masked,
         }));
         known = { version, result: { findings: kept, partial: partial || file.cut } };
-        if (files.size >= 500) files.clear();
-        files.set(id, known);
+        if (scanned.size >= 500) scanned.clear();
+        scanned.set(id, known);
       }
       results.push({ ...known.result, path: file.path });
     }
@@ -134,7 +130,9 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
     const reads = await pathsRead(call, roleOf(call), kernel.env.home);
     let unseen = own.partial || reads.cut;
     for (const path of reads.paths) {
-      for (const file of await scanFile(scanner, path, reads.folders)) {
+      const { files, cut } = await readPath(path, reads.folders);
+      unseen ||= cut;
+      for (const file of await scanFiles(scanner, files)) {
         const field = `file:${hideIn(scanner, basename(file.path)).slice(0, 200)}`;
         found.push(...file.findings.map((finding) => ({ ...finding, field })));
         unseen ||= file.partial;

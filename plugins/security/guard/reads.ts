@@ -2,6 +2,7 @@
 import { constants } from "node:fs";
 import { open, readdir, realpath } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
+import { crc32 } from "node:zlib";
 import { type Json, pathsIn, type ToolRole } from "sessarc";
 import { matching } from "./glob.ts";
 import type { ToolCall } from "./payload.ts";
@@ -10,6 +11,10 @@ import { filesShown, type ShownFile } from "./shown.ts";
 /** A file is looked at up to here. */
 export const READ_LIMIT = 16 * 2 ** 20;
 const FILES_LIMIT = 64;
+/** Files of one folder. */
+const FOLDER_LIMIT = 200;
+/** Bytes read at once of a file that does not say how many it has. */
+const UNKNOWN = 4096;
 /** Names of reading tools where the adapter is not loaded. */
 const READERS = /^(?:read|read_?file|view|view_?image|open_?file|cat|notebook_?read|read_many_files|beforeReadFile)$/i;
 
@@ -86,27 +91,32 @@ function commandOf(input: Json): string {
   return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
 }
 
+export interface ReadPath {
+  files: ReadFile[];
+  /** There are more files in the folder than are looked at. */
+  cut: boolean;
+}
+
 /** The beginning of a regular file (where asked, of the files in a folder, together), links followed. Nothing for what cannot be read. */
-export async function readPath(path: string, folders: boolean): Promise<ReadFile[]> {
+export async function readPath(path: string, folders: boolean): Promise<ReadPath> {
+  const none: ReadPath = { files: [], cut: false };
   const real = await realpath(path).catch(() => undefined);
-  if (real === undefined) return [];
+  if (real === undefined) return none;
   const one = await readOne(real, path, READ_LIMIT);
-  if (one !== "folder") return one ? [one] : [];
-  if (!folders) return [];
+  if (one !== "folder") return one ? { files: [one], cut: false } : none;
+  if (!folders) return none;
+  const entries = await readdir(real, { withFileTypes: true }).catch(() => []);
+  const names = entries.flatMap((entry) => (entry.isFile() ? [entry.name] : [])).sort();
   const files: ReadFile[] = [];
   let left = READ_LIMIT;
-  const entries = await readdir(real, { withFileTypes: true }).catch(() => []);
-  for (const entry of entries
-    .filter((it) => it.isFile())
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .slice(0, 200)) {
-    if (left <= 0) break;
-    const file = await readOne(join(real, entry.name), join(path, entry.name), left);
+  for (const name of names.slice(0, FOLDER_LIMIT)) {
+    if (left <= 0) return { files, cut: true };
+    const file = await readOne(join(real, name), join(path, name), left);
     if (!file || file === "folder") continue;
     files.push(file);
     left -= Buffer.byteLength(file.text);
   }
-  return files;
+  return { files, cut: names.length > FOLDER_LIMIT };
 }
 
 async function readOne(real: string, path: string, limit: number): Promise<ReadFile | "folder" | undefined> {
@@ -117,16 +127,20 @@ async function readOne(real: string, path: string, limit: number): Promise<ReadF
     const stat = await file.stat();
     if (stat.isDirectory()) return "folder";
     if (!stat.isFile()) return undefined;
-    const bytes = Buffer.alloc(Math.min(limit, Math.max(stat.size, 4096)));
+    // One byte more than may be looked at tells that there is more. Files of /proc say that they have none.
+    let bytes = Buffer.alloc(Math.min(limit, Math.max(stat.size, UNKNOWN)) + 1);
     let filled = 0;
     for (;;) {
       const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, filled);
       if (bytesRead === 0) break;
       filled += bytesRead;
-      if (filled === bytes.length) break;
+      if (filled > limit) break;
+      if (filled === bytes.length) bytes = Buffer.concat([bytes, Buffer.alloc(Math.min(filled, limit + 1 - filled))]);
     }
-    const version = `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeMs}`;
-    return { path, text: decode(bytes.subarray(0, filled)), version, cut: filled >= limit && stat.size > limit };
+    const shown = bytes.subarray(0, Math.min(filled, limit));
+    const told = stat.size === filled ? "" : crc32(shown);
+    const version = `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${told}`;
+    return { path, text: decode(shown), version, cut: filled > limit };
   } catch {
     // What we cannot read, the tool cannot show either.
     return undefined;
