@@ -30,6 +30,8 @@ interface Place {
   snapshots: Pick<Snapshots, "last" | "write">;
   /** Puts the copy, which holds all up to batch `have`, in the image's place. */
   take(copy: Image, have: number): Promise<void>;
+  /** Aborts with what is thrown: the copy is given up, nothing has changed. */
+  signal: AbortSignal;
 }
 
 /**
@@ -37,13 +39,14 @@ interface Place {
  * it, and a snapshot of it replaces the old one as any snapshot does: killed at any moment, the disk holds the old one with its journal,
  * or the new one.
  */
-export async function compactCatalogue({ dir, blocks = {}, room, snapshots, take }: Place): Promise<Compacted> {
+export async function compactCatalogue(place: Place): Promise<Compacted> {
+  const { dir, blocks = {}, room, snapshots, take, signal } = place;
   await snapshots.write();
   const before = snapshots.last?.bytes ?? 0;
   const needed = before + SPARE - (await room(dir));
   if (needed > 0) throw new SessarcError("STORAGE_FULL", { needed });
   const old = await openSnapshot(dir, blocks);
-  const copy = old && (await compactCopy(old.file));
+  const copy = old && (await compactCopy(old.file, signal));
   if (!copy) return { before, after: before };
   await take(copy, old.head.batch);
   await snapshots.write();
@@ -54,7 +57,7 @@ export async function compactCatalogue({ dir, blocks = {}, room, snapshots, take
  * Answers a new image with all that `from` holds, rowids among it; undefined where that cannot be told row by row (virtual tables). `from`
  * is closed. Others get their turn between pieces. It takes as much memory as the new file has bytes.
  */
-async function compactCopy(from: PagedFile): Promise<Image | undefined> {
+async function compactCopy(from: PagedFile, signal: AbortSignal): Promise<Image | undefined> {
   const sql = await loadSqlJs();
   const old = new sql.Database(from);
   const file = new PagedFile(emptyDatabase(sql));
@@ -76,6 +79,7 @@ async function compactCopy(from: PagedFile): Promise<Image | undefined> {
     for (const { name } of of("table")) {
       for (const _ of moveRows(db, name)) {
         if (from.damage) throw from.damage;
+        signal.throwIfAborted();
         if (slices.due) await slices.turn();
       }
     }

@@ -64,6 +64,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   let generation = 0;
   let undone = 0;
   let closing: Promise<void> | undefined;
+  /** Of what takes long and may be given up. */
+  const ending = new AbortController();
   /** Held while the image must not change. */
   const gate = createHold();
   const commits = createCommits({ append, appended: () => snapshots.look(), failed: undo });
@@ -217,7 +219,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function compact(): Promise<Compacted> {
     await opened;
     if (readOnly) throw new SessarcError("STORAGE_READ_ONLY", {});
-    return compactCatalogue({ dir, blocks: options.blocks, room, snapshots, take });
+    return compactCatalogue({ dir, blocks: options.blocks, room, snapshots, take, signal: ending.signal });
   }
 
   /** Puts `copy`, which holds all up to batch `have`, in the image's place, with what was written since; closes it when that fails. */
@@ -267,6 +269,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     flush: () => call(flush),
     compact: () => call(() => snapshotQueue(compact)),
     close() {
+      ending.abort(new SessarcError("SHUTTING_DOWN", {}));
       closing ??= close().finally(options.onClosed);
       return closing;
     },

@@ -31,7 +31,7 @@ export interface Database {
   flush(): Promise<void>;
   /**
    * Gives the room of deleted rows back, while reading and writing go on. Takes memory and room on the disk for another catalogue meanwhile.
-   * Throws STORAGE_FULL without that room, STORAGE_READ_ONLY.
+   * Throws STORAGE_FULL without that room, STORAGE_READ_ONLY, SHUTTING_DOWN when it is closed meanwhile: then nothing has changed.
    */
   compact(): Promise<Compacted>;
   close(): Promise<void>;

@@ -91,6 +91,22 @@ it("is done where the only table that counted is gone", async () => {
   await db.close();
 });
 
+it("is given up when the catalogue is closed meanwhile, and nothing has changed", async () => {
+  const dir = await makeTempDir();
+  let closing: Promise<void> | undefined;
+  const room = async () => {
+    closing = db.close();
+    return Number.MAX_SAFE_INTEGER;
+  };
+  const db = openDatabase({ dir, room });
+  await fill(db);
+  await expect(db.compact()).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
+  await closing;
+  const again = openDatabase({ dir });
+  expect(await again.get("select count(*) as n from t")).toEqual({ n: LEFT });
+  await again.close();
+});
+
 it("refuses where nothing may be written, and where the disk has no room for another catalogue", async () => {
   const dir = await makeTempDir();
   const owner = openDatabase({ dir, room: async () => 4_096 });
