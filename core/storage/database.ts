@@ -248,7 +248,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     // One that is being written is waited for in any case.
     await snapshotQueue(async () => {
       // A torn end is in the journal still, and would be told of at every start.
-      if (recovered.tornBytes > 0 || snapshots.isWorthIt()) await snapshots.write();
+      const { changed } = (await opened).image;
+      if (recovered.tornBytes > 0 || snapshots.isWorthIt(changed)) await snapshots.write();
     }).catch((error: unknown) =>
       notice(`the snapshot could not be written; the journal has everything: ${messageOf(error)}`),
     );

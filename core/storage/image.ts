@@ -13,6 +13,8 @@ export interface Image {
   replay(batches: Iterable<readonly Statement[]>): void;
   /** The database file as it is now, whatever is written later. Call `release` on it. */
   freeze(): Frozen;
+  /** Blocks of the file that are not as the snapshot has them. */
+  readonly changed: number;
   close(): void;
 }
 
@@ -152,6 +154,9 @@ export function createImage(sql: SqlJsStatic, file: PagedFile, db: SqlImage = ne
         }),
       ),
     freeze: () => file.freeze(),
+    get changed() {
+      return file.changed;
+    },
     close() {
       db.close();
       file.close();

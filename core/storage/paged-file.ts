@@ -47,6 +47,7 @@ export class PagedFile {
   #blocks: (Uint8Array | undefined)[] = [];
   /** Blocks that are as the source has them, the one used last at the end. */
   readonly #unchanged = new Set<number>();
+  #changed = 0;
   /** Since a snapshot is being taken: blocks as they were before their first change. */
   #before: Map<number, Uint8Array> | undefined;
   #damage: SessarcError | undefined;
@@ -75,6 +76,10 @@ export class PagedFile {
   get damage(): SessarcError | undefined {
     return this.#damage;
   }
+  /** Blocks that the source has otherwise, or not. */
+  get changed(): number {
+    return this.#changed;
+  }
   /** Bytes in memory. */
   get held(): number {
     const buffers = new Set(this.#blocks.flatMap((block) => (block ? [block.buffer] : [])));
@@ -102,7 +107,7 @@ export class PagedFile {
     const block = this.#block(i);
     // Not by `slice`: of a Buffer that is the same memory, and the snapshot would hold half a batch.
     if (this.#before && !this.#before.has(i)) this.#before.set(i, new Uint8Array(block));
-    this.#unchanged.delete(i);
+    if (this.#unchanged.delete(i) || !this.#blocks[i]) this.#changed++;
     this.#blocks[i] = block;
     block.set(bytes, start);
     this.#size = Math.max(this.#size, at + bytes.length);
@@ -126,6 +131,7 @@ export class PagedFile {
         this.#leave();
         this.#source = source;
         this.#unchanged.clear();
+        this.#changed = before.size;
         const count = Math.ceil(size / BLOCK);
         for (let i = 0; i < count; i++) {
           const block = this.#blocks[i];

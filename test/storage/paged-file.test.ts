@@ -228,6 +228,23 @@ it("closing leaves a little journal beside it, which the next opening reads, and
   expect(last.stats.journalBytes).toBeLessThan(1_000);
 });
 
+it("closing writes it anew too where few words changed much: every opening would change all that again", async () => {
+  await fill();
+  const before = await readFile(snapshot());
+  const db = openIt();
+  await db.run(
+    "with recursive more (i) as (select 1000 union all select i + 1 from more where i < 6600) insert into t select i, printf('%3000s', i) from more",
+  );
+  expect(db.stats.journalBytes).toBeLessThan(before.length / 200);
+  await db.close();
+  const after = await readFile(snapshot());
+  expect(after.length).toBeGreaterThan(before.length * 5);
+  const again = openIt();
+  await again.run("update t set text = ? where n = 7", ["a little"]);
+  await again.close();
+  expect((await readFile(snapshot())).equals(after)).toBe(true);
+});
+
 it("a torn end is told of once, though nobody writes after it", async () => {
   await fill();
   const told: string[] = [];
