@@ -35,8 +35,9 @@ const BYTES_PER_MESSAGE = 2_000;
 const AHEAD = 16;
 /** Sessions told at once. */
 const BATCH = 256;
-/** Rows read between two looks at the clock. */
-const PAGE = 500;
+/** Rows read between two looks at the clock, and logs passed over. */
+const PAGE = 250;
+const LOOKED = 1_024;
 
 /** What the archive says of a session that stands in a scan. */
 interface StoredTitle {
@@ -57,7 +58,7 @@ export async function* describeLogs(kernel: Kernel, found: readonly Found[]): As
   const slices = new Slices();
   const rows = await storedTitles(kernel, slices);
   const deleted = await archive.store.tombstones();
-  const perMessage = bytesPerMessage(found, rows);
+  const perMessage = await bytesPerMessage(found, rows, slices);
   const describe = async (one: Found): Promise<Described> => {
     const { id, ref } = one;
     const row = rows.get(id);
@@ -133,9 +134,10 @@ async function storedTitles({ storage: { db } }: Kernel, slices: Slices): Promis
 }
 
 /** What a message took in this user's own logs of the same tool; a usual figure until some are imported. */
-function bytesPerMessage(found: readonly Found[], rows: ReadonlyMap<string, StoredTitle>) {
+async function bytesPerMessage(found: readonly Found[], rows: ReadonlyMap<string, StoredTitle>, slices: Slices) {
   const sums = new Map<string, { bytes: number; messages: number }>();
-  for (const { id, ref } of found) {
+  for (const [i, { id, ref }] of found.entries()) {
+    if (i % LOOKED === 0 && slices.due) await slices.turn();
     const row = rows.get(id);
     if (!row) continue;
     const sum = sums.get(ref.tool) ?? { bytes: 0, messages: 0 };

@@ -77,7 +77,8 @@ export class Shelf {
     const [least, most] = [this.#least, this.#most];
     if (folder === undefined || readOnly) return;
     await this.#sweep();
-    if (missing.reduce((sum, { chunks }) => sum + chunks, 0) < least) return;
+    let left = missing.reduce((sum, { chunks }) => sum + chunks, 0);
+    if (left < least) return;
     const live = liveKeys();
     for (const file of this.#files) {
       let chunks = 0;
@@ -87,14 +88,16 @@ export class Shelf {
     await this.#sweep();
     let batch: Signed[] = [];
     let chunks = 0;
-    for (const { key, signatures } of missing) {
+    for (const { key, chunks: about, signatures } of missing) {
       if (this.#closed) return;
+      left -= about;
       const own = await signatures();
       // One that would fill a file alone is quicker to look at by itself.
       if (!own || own.length > most / 4) continue;
       batch.push({ key, signatures: own });
       chunks += own.length;
-      if (chunks < most - most / 4) continue;
+      // A rest too small for a file of its own goes along: each search would look at its sessions one by one.
+      if (chunks < most - most / 4 || (left < least && left > 0)) continue;
       await this.#write(folder, batch);
       batch = [];
       chunks = 0;
