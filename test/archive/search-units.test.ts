@@ -3,7 +3,7 @@ import type { Chunk, Json, SessionEvent } from "sessarc";
 import { describe, expect, it } from "vitest";
 import { decodeChunk } from "../../core/storage/chunk.ts";
 import { ChunkBuilder } from "../../core/storage/chunk-builder.ts";
-import { compile, matchChunk, toMatch } from "../../plugins/archive/search/match.ts";
+import { compile, matchChunk, matchesIn, toMatch } from "../../plugins/archive/search/match.ts";
 import { parseQuery } from "../../plugins/archive/search/query.ts";
 import { gramsOf, mayHold, signatureOf } from "../../plugins/archive/search/signature.ts";
 import { rounds } from "../rounds.ts";
@@ -215,6 +215,15 @@ describe("matching", () => {
     expect(find(events, "red green")).toEqual([0, 2]);
     expect(find(events, "red green -blue")).toEqual([0]);
     expect(find(events, '"green blue"')).toEqual([2]);
+  });
+
+  it.each(["", "-"])("lets others in between hundreds of words of one message (%s)", (sign) => {
+    const words = Array.from({ length: 600 }, (_, n) => `w${n}x`);
+    const text = sign === "" ? words.join(" ") : "none of them";
+    const chunk = chunkOf([{ seq: 0, kind: "user", text }]);
+    const found = [...matchesIn(chunk, compile(parseQuery(words.map((word) => sign + word).join(" "))))];
+    expect(found.filter((index) => index !== null)).toEqual([0]);
+    expect(found.length).toBeGreaterThan(60);
   });
 
   it("filters by kind, model, path, time and failure", () => {

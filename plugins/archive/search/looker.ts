@@ -6,7 +6,7 @@ import { type Candidate, counts, mayCount } from "./candidate.ts";
 import { type ColumnFile, countIn } from "./columns.ts";
 import type { Entries } from "./entries.ts";
 import type { Entry, TextPart } from "./entry.ts";
-import { type CompiledQuery, matchChunk } from "./match.ts";
+import { type CompiledQuery, matchesIn } from "./match.ts";
 import type { Query } from "./query.ts";
 import { mayHold } from "./signature.ts";
 
@@ -189,8 +189,13 @@ export class Looker {
   }
 
   /** Calls `onMatch` with each message of the chunk that matches and counts, until it answers true. */
-  match(chunk: Chunk, { earlier }: Candidate, onMatch: (index: number) => boolean | undefined): void {
-    matchChunk(chunk, this.#compiled, (index) => counts(earlier, chunk.firstSeq + index) && onMatch(index));
+  async match(chunk: Chunk, { earlier }: Candidate, onMatch: (index: number) => boolean | undefined): Promise<void> {
+    for (const index of matchesIn(chunk, this.#compiled)) {
+      if (index === null) {
+        this.#signal?.throwIfAborted();
+        if (this.slices.due) await this.slices.turn();
+      } else if (counts(earlier, chunk.firstSeq + index) && onMatch(index)) return;
+    }
   }
 
   /** Whether anything in these chunks matches. */
@@ -200,7 +205,7 @@ export class Looker {
       if (this.slices.due) await this.slices.turn();
       if (!chunk) continue;
       let found = false;
-      this.match(chunk, one, () => {
+      await this.match(chunk, one, () => {
         found = true;
         return found;
       });

@@ -70,16 +70,28 @@ export function matchChunk(
   compiled: CompiledQuery,
   onMatch: (index: number) => boolean | undefined,
 ): void {
+  for (const index of matchesIn(chunk, compiled)) if (index !== null && onMatch(index)) return;
+}
+
+/** Words looked for in single messages between two looks at the clock. */
+const WORDS_AT_ONCE = 8;
+
+/** The same one by one; null now and then, for a look at the clock: a question may have a thousand words, and a message all of them. */
+export function* matchesIn(chunk: Chunk, compiled: CompiledQuery): Generator<number | null, void> {
   const [first, ...others] = compiled.words;
   const { spans, text } = chunk;
-  const accept = (index: number): boolean | undefined => {
-    if (others.length > 0 && !others.every((word) => fieldOf(chunk, index, word) !== undefined)) return;
-    if (compiled.without.some((word) => fieldOf(chunk, index, word) !== undefined)) return;
-    if (compiled.filtered && !passes(chunk, index, compiled.query)) return;
-    return onMatch(index);
-  };
+  let looked = 0;
+  function* accepts(index: number): Generator<null, boolean> {
+    for (const [words, wanted] of [[others, true] as const, [compiled.without, false] as const]) {
+      for (const word of words) {
+        if ((fieldOf(chunk, index, word) !== undefined) !== wanted) return false;
+        if (++looked % WORDS_AT_ONCE === 0) yield null;
+      }
+    }
+    return !compiled.filtered || passes(chunk, index, compiled.query);
+  }
   if (!first) {
-    for (let index = 0; index < spans.length; index++) if (accept(index)) return;
+    for (let index = 0; index < spans.length; index++) if (yield* accepts(index)) yield index;
     return;
   }
   let index = 0;
@@ -90,7 +102,7 @@ export function matchChunk(
     const span = spans[index];
     if (!span) return;
     if (end <= span.input || (hit.index >= span.input && end <= span.end)) {
-      if (accept(index)) return;
+      if (yield* accepts(index)) yield index;
       first.lastIndex = span.end;
     } else first.lastIndex = behindFirst(text, hit.index); // across two fields: no hit
   }

@@ -35,7 +35,7 @@ export async function hitsIn(
       const chunk = await looker.chunk(entry, one);
       if (looker.slices.due) await looker.slices.turn();
       if (!chunk) continue;
-      looker.match(chunk, one, (index) => {
+      await looker.match(chunk, one, (index) => {
         hits.matchCount++;
         if (hits.matches.length === MATCHES_SHOWN) return false;
         const match = toMatch(chunk, index, compiled);

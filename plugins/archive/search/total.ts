@@ -166,7 +166,7 @@ async function here(
     for (const one of candidates ?? (await looker.candidates([entry]))) {
       const chunk = await looker.chunk(entry, one, keep);
       if (chunk) {
-        looker.match(chunk, one, () => {
+        await looker.match(chunk, one, () => {
           messages++;
           return false;
         });
