@@ -3,8 +3,10 @@ import { emptyUsage } from "sessarc";
 import { expect, it } from "vitest";
 import { Blocks } from "../../plugins/insights/figures/blocks.ts";
 import { dayName, zoneOf } from "../../plugins/insights/figures/buckets.ts";
-import { CubeSession, KINDS, packed, type Slot, type TokenSlot } from "../../plugins/insights/figures/cube-session.ts";
+import { CubeSession, KINDS, toUsage } from "../../plugins/insights/figures/cube-session.ts";
 import { readDays } from "../../plugins/insights/figures/days.ts";
+import { nameOf } from "../../plugins/insights/figures/names.ts";
+import { packed, type Slot, type TokenSlot } from "../../plugins/insights/figures/packed.ts";
 import { GROUPS, isByTime, report, reportOfDays, type UsageReport } from "../../plugins/insights/figures/report.ts";
 import { Rollup } from "../../plugins/insights/figures/rollup.ts";
 import { sessionRows, writeRows } from "../../plugins/insights/figures/session-rows.ts";
@@ -180,12 +182,9 @@ async function read(pieces: AsyncGenerator<string>): Promise<UsageReport> {
 
 function toBrute(session: CubeSession): BruteSession {
   const { id, root, kind, tool, project, label, evidence } = session;
-  const slots = Array.from({ length: session.slots }, (_, i) => ({
-    quarter: session.quarter(i),
-    m: session.messages(i),
-    a: session.activeMs(i),
-    e: session.errors(i),
-  }));
-  const tokens = Array.from({ length: session.tokenSlots }, (_, i) => session.tokens(i));
+  const slots: BruteSession["slots"] = [];
+  const tokens: BruteSession["tokens"] = [];
+  session.eachSlot((quarter, m, a, e) => slots.push({ quarter, m, a, e }));
+  session.eachTokens((quarter, model, all) => tokens.push({ quarter, model: nameOf(model), tokens: toUsage(all) }));
   return { id, root, kind, tool, project, label, evidence, slots, tokens };
 }

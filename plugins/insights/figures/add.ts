@@ -121,13 +121,10 @@ export class Adder {
       else if (sum) block.addTokens(row, sum.of(key));
     }
     if (!timed) return;
-    const session = this.#blocks.session(n, i);
-    for (let slot = 0; slot < session.tokenSlots; slot++) {
-      const model = session.modelAt(slot);
-      if (this.#keys.steady(model) !== undefined) continue;
-      const sum = ofModel ? ofModel(model) : own;
-      if (sum) session.addTokens(slot, sum.of(this.#keys.at(model, session.tokenQuarter(slot))));
-    }
+    this.#blocks.session(n, i).eachTokens((quarter, model, tokens) => {
+      if (this.#keys.steady(model) !== undefined) return;
+      (ofModel ? ofModel(model) : own)?.add(this.#keys.at(model, quarter), tokens);
+    });
   }
 
   #addPart(place: Place, { ofModel, ofDay, of }: RowsOf, turn: number, root: string | undefined): boolean {
@@ -139,27 +136,24 @@ export class Adder {
       own ??= of?.(place);
       return own;
     };
-    for (let i = 0; i < session.slots; i++) {
-      const day = this.#zone.day(session.quarter(i));
-      if (!place.whole && !inRange(day, this.#range)) continue;
+    session.eachSlot((quarter, messages, activeMs, errors) => {
+      const day = this.#zone.day(quarter);
+      if (!place.whole && !inRange(day, this.#range)) return;
       touched = true;
-      const [messages, activeMs, errors] = [session.messages(i), session.activeMs(i), session.errors(i)];
       this.totals.addWork(messages, activeMs, errors);
-      if (ofModel) continue;
+      if (ofModel) return;
       const sum = rowOn(day);
       sum?.addWork(messages, activeMs, errors);
       sum?.count(turn, root);
-    }
-    for (let i = 0; i < session.tokenSlots; i++) {
-      const quarter = session.tokenQuarter(i);
+    });
+    session.eachTokens((quarter, model, tokens) => {
       const day = this.#zone.day(quarter);
-      if (!place.whole && !inRange(day, this.#range)) continue;
+      if (!place.whole && !inRange(day, this.#range)) return;
       touched = true;
-      const model = session.modelAt(i);
       const sum = ofModel ? ofModel(model) : rowOn(day);
       sum?.count(turn, root);
-      if (sum) session.addTokens(i, sum.of(this.#keys.at(model, quarter)));
-    }
+      sum?.add(this.#keys.at(model, quarter), tokens);
+    });
     return touched;
   }
 }

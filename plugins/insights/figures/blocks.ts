@@ -4,11 +4,13 @@
  */
 import type { UsageEvidence } from "sessarc";
 import type { Edges } from "./buckets.ts";
-import { type CubeSession, FIELD_COUNT, type SessionKind } from "./cube-session.ts";
+import type { CubeSession, SessionKind } from "./cube-session.ts";
+import { FIELDS } from "./packed.ts";
 
 /** Sessions of a block. */
 const TOGETHER = 512;
 const EVIDENCE = 4;
+const OUTPUT = FIELDS.indexOf("output");
 
 /** Whole numbers; four bytes each where that is enough. */
 type Numbers = Uint32Array | Float64Array;
@@ -89,6 +91,13 @@ export class Block {
   requests(i: number): number {
     return this.#evidence[i * EVIDENCE + 1] as number;
   }
+  /** Tokens that went in, those of caches among them. */
+  prompt(i: number): number {
+    let sum = 0;
+    for (let at = (this.from[i] as number) * FIELDS.length; at < (this.from[i + 1] as number) * FIELDS.length; at++)
+      if (at % FIELDS.length !== OUTPUT) sum += this.tokens[at] as number;
+    return sum;
+  }
   addEvidence(i: number, sum: UsageEvidence): void {
     const at = i * EVIDENCE;
     sum.records += this.#evidence[at] as number;
@@ -98,8 +107,8 @@ export class Block {
   }
   /** Adds the tokens of one of `models`. */
   addTokens(row: number, sums: Float64Array): void {
-    const at = row * FIELD_COUNT;
-    for (let field = 0; field < FIELD_COUNT; field++)
+    const at = row * sums.length;
+    for (let field = 0; field < sums.length; field++)
       sums[field] = (sums[field] as number) + (this.tokens[at + field] as number);
   }
 

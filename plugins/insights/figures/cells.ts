@@ -21,7 +21,7 @@ export class Cells {
     return this.#figures[i * this.#width + column] as number;
   }
 
-  add(key: number, figures: readonly number[], sign: 1 | -1): void {
+  add(key: number, figures: ArrayLike<number>, sign: 1 | -1): void {
     const width = this.#width;
     const i = this.#find(key);
     if (i === this.#length || this.#keys[i] !== key) this.#insert(i, key);

@@ -3,8 +3,8 @@ import { emptyUsage } from "sessarc";
 import type { Prices } from "../prices/pricing.ts";
 import { type DayRange, inRange, QUARTER_MS, type Zone } from "./buckets.ts";
 import type { Cells } from "./cells.ts";
-import type { TokenSlot } from "./cube-session.ts";
-import { beforeRoot, FIELDS, QUARTERS_A_DAY, quarterOfRoot, type Rollup, type RollupDay } from "./rollup.ts";
+import { FIELDS, type TokenSlot } from "./packed.ts";
+import { beforeRoot, QUARTERS_A_DAY, quarterOfRoot, type Rollup, type RollupDay } from "./rollup.ts";
 
 export interface DayReader {
   /** What was done in a quarter-hour. */

@@ -1,16 +1,18 @@
 /**
  * Figures on disk: what a start would otherwise count anew from every row of the catalogue.
  *
- * File: "SESSARCC" | parts, each its length (4), checksum (4) and bytes. The first is JSON: names and counts; then for some thousand sessions at a
+ * File: "SESSARCD" | parts, each its length (4), checksum (4) and bytes. The first is JSON: names and counts; then for some thousand sessions at a
  * time their heads (JSON) and figures, then the sums by day. Numbers are those of the machine: elsewhere it is no such file.
  */
 import { open } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { Slices, writeFileAtomic } from "sessarc";
-import { allNames, CubeSession, KINDS, nameOf, numberOf, renumber } from "./cube-session.ts";
+import { CubeSession, KINDS } from "./cube-session.ts";
+import { allNames, nameOf, numberOf } from "./names.ts";
+import { endOf, type Packed } from "./packed.ts";
 import { Rollup, type RollupLayout } from "./rollup.ts";
 
-const MAGIC = Buffer.from("SESSARCC", "latin1");
+const MAGIC = Buffer.from("SESSARCD", "latin1");
 /** Sessions of a part: some 3 ms of work. */
 const TOGETHER = 1_000;
 
@@ -59,14 +61,7 @@ export async function writeFigures(
     for (let i = 0; i < sessions.length; i += TOGETHER) {
       const some = sessions.slice(i, i + TOGETHER);
       await put(Buffer.from(JSON.stringify(some.map(toHead))));
-      const figures = some.map((session) => session.figures);
-      const data = new Float64Array(figures.reduce((sum, { length }) => sum + length, 0));
-      let at = 0;
-      for (const one of figures) {
-        data.set(one, at);
-        at += one.length;
-      }
-      await put(bytesOf(data));
+      await put(Buffer.concat(some.map((session) => session.figures)));
       if (slices.due) await slices.turn();
     }
     await put(bytesOf(numbers));
@@ -101,15 +96,17 @@ export async function readFigures(path: string): Promise<{ sessions: CubeSession
     };
     if (!(await read(MAGIC.length)).equals(MAGIC)) throw new Error("it is no file of figures");
     const contents: Contents = JSON.parse((await take()).toString());
-    const numbers = contents.names.map(numberOf);
+    const named = contents.names.map(numberOf);
+    // The first to be read, they are the same.
+    const numbers = named.every((number, i) => number === i) ? undefined : named;
     const sessions: CubeSession[] = [];
     while (sessions.length < contents.sessions) {
       const heads: Head[] = JSON.parse((await take()).toString());
-      const data = numbersOf(await take());
-      let from = 0;
+      const bytes = new Uint8Array((await take()).buffer);
+      let figures: Packed = { bytes, at: 0, numbers };
       for (const head of heads) {
-        sessions.push(toSession(head, data, from, numbers));
-        from = renumber(data, from, numbers);
+        sessions.push(toSession(head, figures, named));
+        figures = { bytes, at: endOf(figures), numbers };
       }
     }
     const rollup = Rollup.of(contents.rollup, numbersOf(await take()));
@@ -134,19 +131,19 @@ const toHead = ({ id, kind, tool, project, parent, root, label, endedAt }: CubeS
   endedAt,
 ];
 
-function toSession(head: Head, data: Float64Array, at: number, numbers: readonly number[]): CubeSession {
+function toSession(head: Head, figures: Packed, named: readonly number[]): CubeSession {
   const [id, kind, tool, project, parent, root, label, endedAt] = head;
   return new CubeSession(
     {
       id,
       kind: KINDS[kind] ?? "main",
-      tool: nameOf(numbers[tool]),
-      project: nameOf(numbers[project]),
+      tool: nameOf(named[tool]),
+      project: nameOf(named[project]),
       parent,
       label,
       endedAt,
     },
-    { data, at },
+    figures,
     root ?? id,
   );
 }

@@ -8,6 +8,8 @@
 import type { UsageEvidence } from "sessarc";
 import { Cells } from "./cells.ts";
 import type { CubeSession } from "./cube-session.ts";
+import { nameOf } from "./names.ts";
+import { FIELDS } from "./packed.ts";
 
 export const QUARTERS_A_DAY = 96;
 /** In place of a distance, where there is no quarter-hour before. */
@@ -38,8 +40,6 @@ export interface RollupLayout {
   calls: [name: string, calls: number, errors: number][];
   evidence: UsageEvidence;
 }
-
-export const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 
 /** The quarter-hour that a key of `roots` is about, of the UTC day `day`. */
 export const quarterOfRoot = (day: number, key: number): number => day * QUARTERS_A_DAY + Math.floor(key / SCALE);
@@ -161,27 +161,18 @@ export class Rollup {
 
   #count(session: CubeSession, sign: 1 | -1): void {
     this.#relate(session, sign);
-    for (let i = 0; i < session.slots; i++) {
-      const quarter = session.quarter(i);
-      this.#tool(dayOf(quarter), session.tool).slots.add(
-        inDay(quarter),
-        [session.messages(i), session.activeMs(i), session.errors(i)],
-        sign,
-      );
-    }
-    for (let i = 0; i < session.tokenSlots; i++) {
-      const { quarter, model, tokens } = session.tokens(i);
+    session.eachSlot((quarter, ...work) => {
+      this.#tool(dayOf(quarter), session.tool).slots.add(inDay(quarter), work, sign);
+    });
+    session.eachTokens((quarter, number, tokens) => {
       const models = this.#tool(dayOf(quarter), session.tool).tokens;
+      const model = nameOf(number);
       const cells = models.get(model) ?? new Cells(FIELDS.length);
       models.set(model, cells);
-      cells.add(
-        inDay(quarter),
-        FIELDS.map((field) => tokens[field]),
-        sign,
-      );
+      cells.add(inDay(quarter), tokens, sign);
       if (cells.length === 0) models.delete(model);
-    }
-    if (session.slots + session.tokenSlots > 0) {
+    });
+    if (session.hasAny) {
       addEvidence(this.#evidence, session.evidence, sign);
       session.eachTool((name, calls, errors) => {
         const sum = this.#calls.get(name) ?? { calls: 0, errors: 0 };
@@ -248,9 +239,10 @@ const inDay = (quarter: number) => quarter - dayOf(quarter) * QUARTERS_A_DAY;
 /** In time, each once. */
 function quartersOf(family: readonly CubeSession[]): number[] {
   const quarters = new Set<number>();
+  const put = (quarter: number) => quarters.add(quarter);
   for (const session of family) {
-    for (let i = 0; i < session.slots; i++) quarters.add(session.quarter(i));
-    for (let i = 0; i < session.tokenSlots; i++) quarters.add(session.tokenQuarter(i));
+    session.eachSlot(put);
+    session.eachTokens(put);
   }
   return [...quarters].sort((a, b) => a - b);
 }

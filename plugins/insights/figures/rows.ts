@@ -1,8 +1,8 @@
 /** From a row of the catalogue to a session's figures. */
 import type { SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
 import { QUARTER_MS } from "./buckets.ts";
-import { type Counts, CubeSession, packed, type Slot, type TokenSlot } from "./cube-session.ts";
-import { FIELDS } from "./rollup.ts";
+import { CubeSession } from "./cube-session.ts";
+import { type Counts, FIELDS, packed, type Slot, type TokenSlot } from "./packed.ts";
 
 export interface Row {
   rowid: number;

@@ -12,7 +12,8 @@ import {
 } from "sessarc";
 import { Blocks } from "./blocks.ts";
 import { QUARTER_MS, zoneOf } from "./buckets.ts";
-import { CubeSession, packed, type TokenSlot } from "./cube-session.ts";
+import { CubeSession } from "./cube-session.ts";
+import { packed, type TokenSlot } from "./packed.ts";
 import { toRange } from "./range.ts";
 import { type By, report, type UsageReport, type UsageRow } from "./report.ts";
 import { type SessionRows, sessionRows } from "./session-rows.ts";

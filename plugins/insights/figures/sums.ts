@@ -1,9 +1,9 @@
 /** Sums of a row while they are added up, as plain numbers: there may be a million pieces of them. */
-import { emptyUsage } from "sessarc";
 import type { Prices, Rates } from "../prices/pricing.ts";
 import { QUARTER_MS } from "./buckets.ts";
-import { FIELD_COUNT, nameOf } from "./cube-session.ts";
-import { FIELDS } from "./rollup.ts";
+import { toUsage } from "./cube-session.ts";
+import { nameOf } from "./names.ts";
+import { FIELDS } from "./packed.ts";
 import { Tally } from "./tally.ts";
 
 /** A model at one of its prices. */
@@ -53,11 +53,7 @@ export class PriceKeys {
     tally.addSessions(sessions);
     tokens.forEach((sums, number) => {
       const { model, key } = this.priced(number);
-      const usage = emptyUsage();
-      FIELDS.forEach((field, i) => {
-        usage[field] = sums[i] as number;
-      });
-      tally.addPriced(model, key, usage);
+      tally.addPriced(model, key, toUsage(sums));
     });
     return tally;
   }
@@ -112,17 +108,18 @@ export class Sum {
   of(number: number): Float64Array {
     let sums = this.tokens[number];
     if (!sums) {
-      sums = new Float64Array(FIELD_COUNT);
+      sums = new Float64Array(FIELDS.length);
       this.tokens[number] = sums;
     }
     return sums;
   }
+  add(number: number, tokens: Float64Array): void {
+    const own = this.of(number);
+    for (let field = 0; field < own.length; field++) own[field] = (own[field] as number) + (tokens[field] as number);
+  }
   addTokens({ tokens }: Sum): void {
     tokens.forEach((sums, number) => {
-      const own = this.of(number);
-      sums.forEach((value, i) => {
-        own[i] = (own[i] as number) + value;
-      });
+      this.add(number, sums);
     });
   }
 }

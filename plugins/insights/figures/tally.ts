@@ -2,7 +2,9 @@
 import { emptyUsage, type SessionUsage, type TokenUsage } from "sessarc";
 import type { Cost, Prices } from "../prices/pricing.ts";
 import { type DayRange, inRange, QUARTER_MS, type Zone } from "./buckets.ts";
-import type { CubeSession, TokenSlot } from "./cube-session.ts";
+import { type CubeSession, toUsage } from "./cube-session.ts";
+import { nameOf } from "./names.ts";
+import type { TokenSlot } from "./packed.ts";
 
 export class Tally {
   readonly #roots = new Set<string>();
@@ -22,9 +24,9 @@ export class Tally {
     this.#prices = prices;
   }
 
-  addSlot(session: CubeSession, i: number): void {
+  addSlot(session: CubeSession, ...work: [messages: number, activeMs: number, errors: number]): void {
     this.addRoot(session.root);
-    this.addWork(session.messages(i), session.activeMs(i), session.errors(i));
+    this.addWork(...work);
   }
   addTokens(session: CubeSession, slot: TokenSlot): void {
     this.addRoot(session.root);
@@ -104,28 +106,22 @@ export function sumOf(usage: SessionUsage): TokenUsage {
 
 export const totalOf = (t: TokenUsage): number => t.input + t.output + t.cacheWrite5m + t.cacheWrite1h + t.cacheRead;
 
-/** Calls back for everything of a session that lies on days in the range; false when there was nothing. */
+/** Calls back for everything of a session that lies on days in the range. */
 export function visit(
   session: CubeSession,
   zone: Zone,
   range: DayRange,
-  onSlot: (index: number, day: number) => void,
+  onSlot: (day: number, quarter: number, messages: number, activeMs: number, errors: number) => void,
   onTokens: (slot: TokenSlot, day: number) => void,
-): boolean {
-  let touched = false;
-  for (let i = 0; i < session.slots; i++) {
-    const day = zone.day(session.quarter(i));
-    if (!inRange(day, range)) continue;
-    touched = true;
-    onSlot(i, day);
-  }
-  for (let i = 0; i < session.tokenSlots; i++) {
-    const day = zone.day(session.tokenQuarter(i));
-    if (!inRange(day, range)) continue;
-    touched = true;
-    onTokens(session.tokens(i), day);
-  }
-  return touched;
+): void {
+  session.eachSlot((quarter, ...work) => {
+    const day = zone.day(quarter);
+    if (inRange(day, range)) onSlot(day, quarter, ...work);
+  });
+  session.eachTokens((quarter, model, tokens) => {
+    const day = zone.day(quarter);
+    if (inRange(day, range)) onTokens({ quarter, model: nameOf(model), tokens: toUsage(tokens) }, day);
+  });
 }
 
 /** The value under `key`, made when it is not there. */

@@ -60,7 +60,7 @@ export async function traitsOf(
     const own = block.requests(i);
     if (own > 0) {
       requests += own;
-      heavy.add(session, Math.round(session.prompt / own));
+      heavy.add(session, Math.round(block.prompt(i) / own));
     }
     if (all) return;
     session.eachTool((name, calls, errors) => {

@@ -63,7 +63,7 @@ async function activity(blocks: Blocks, zone: Zone, from: number, to: number): P
       session,
       zone,
       { from, to },
-      (i, day) => touch(day, session.messages(i)),
+      (day, _, messages) => touch(day, messages),
       (_, day) => touch(day, 0),
     );
   });

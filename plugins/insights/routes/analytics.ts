@@ -95,11 +95,11 @@ async function analyse(kernel: Kernel, id: string, blocks: Blocks, zone: Zone, s
       session,
       zone,
       span,
-      (i, day) => {
-        totals.addSlot(session, i);
-        at(perDay, day, () => new Tally(prices)).addSlot(session, i);
-        const hour = hourOf(zone.local(session.quarter(i)));
-        (hours[weekdayOf(day)] as number[])[hour] = (hours[weekdayOf(day)]?.[hour] ?? 0) + session.messages(i);
+      (day, quarter, messages, ...work) => {
+        totals.addSlot(session, messages, ...work);
+        at(perDay, day, () => new Tally(prices)).addSlot(session, messages, ...work);
+        const hour = hourOf(zone.local(quarter));
+        (hours[weekdayOf(day)] as number[])[hour] = (hours[weekdayOf(day)]?.[hour] ?? 0) + messages;
       },
       (slot, day) => {
         totals.addTokens(session, slot);

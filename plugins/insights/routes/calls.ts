@@ -121,8 +121,7 @@ async function choose(
       const known = names.get(name) ?? { calls: 0, errors: 0 };
       names.set(name, { calls: known.calls + calls, errors: known.errors + errors });
     });
-    const lastSlot = session.slots > 0 ? session.quarter(session.slots - 1) * QUARTER_MS : 0;
-    if (wanted) order.push({ id: session.id, ended: session.endedAt ?? lastSlot });
+    if (wanted) order.push({ id: session.id, ended: session.endedAt ?? (session.lastSlot ?? 0) * QUARTER_MS });
   };
   await eachIn(blocks, zone, span, look, accept);
   order.sort((a, b) => b.ended - a.ended || (a.id < b.id ? -1 : 1));

@@ -4,8 +4,9 @@ import * as v from "valibot";
 import { eachIn } from "../figures/add.ts";
 import { type DayRange, dayName, edgesOf, inRange, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
 import type { Figures } from "../figures/cube.ts";
-import type { CubeSession } from "../figures/cube-session.ts";
+import { type CubeSession, toUsage } from "../figures/cube-session.ts";
 import { readDays } from "../figures/days.ts";
+import { nameOf } from "../figures/names.ts";
 import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
 import { at, Tally, totalOf } from "../figures/tally.ts";
 import { type Trait, traitsOf } from "../figures/traits.ts";
@@ -237,9 +238,12 @@ async function since(
   for (const session of sessions) {
     if ((session.endedAt ?? 0) < time) continue;
     recent.push(session);
-    for (let i = 0; i < session.slots; i++) if (session.quarter(i) >= first) tally.addSlot(session, i);
-    for (let i = 0; i < session.tokenSlots; i++)
-      if (session.tokenQuarter(i) >= first) tally.addTokens(session, session.tokens(i));
+    session.eachSlot((quarter, ...work) => {
+      if (quarter >= first) tally.addSlot(session, ...work);
+    });
+    session.eachTokens((quarter, model, tokens) => {
+      if (quarter >= first) tally.addTokens(session, { quarter, model: nameOf(model), tokens: toUsage(tokens) });
+    });
   }
   const ids = recent
     .filter((session) => session.parent === null)

@@ -62,7 +62,7 @@ async function counted({ blocks, get }: Figures, zone: Zone, span: Span): Promis
   await eachIn(blocks, zone, span, (session) => roots.add(session.root));
   const ended = (id: string) => {
     const session = get(id);
-    return session?.endedAt ?? (session && session.slots > 0 ? session.quarter(session.slots - 1) * QUARTER_MS : 0);
+    return session?.endedAt ?? (session?.lastSlot ?? 0) * QUARTER_MS;
   };
   return [...roots]
     .map((id) => [ended(id), id] as const)
