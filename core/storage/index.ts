@@ -63,6 +63,6 @@ async function openFiles(
 
 /** What writes of an owner that died left half done. */
 async function sweepLeftovers(dataDir: string): Promise<void> {
-  for (const folder of ["files", "transcripts"]) await durableFs({ base: join(dataDir, folder) }).sweep();
+  for (const folder of ["files", "transcripts", "index"]) await durableFs({ base: join(dataDir, folder) }).sweep();
   for (const name of await readdir(dataDir)) if (isTempName(name)) await rm(join(dataDir, name), { force: true });
 }

@@ -2,6 +2,7 @@
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { tempName } from "sessarc";
 import { createTestKernel, type TestKernel } from "sessarc/test";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ColumnFile, countIn, turnAround } from "../../plugins/archive/search/columns.ts";
@@ -113,6 +114,16 @@ it("find what was appended, imported and deleted since, and make room for it", a
   await t.send("DELETE", `/api/sessions/claude-code:${uuid(5)}`);
   expect(await ids("quandary5x")).toEqual([]);
   expect(await ids("quandary6x")).toEqual(["06"]);
+});
+
+it("leave alone what others write beside them meanwhile", async () => {
+  await search("zyzzogeton");
+  await tidy();
+  await startAgain();
+  const writing = join(columns, tempName());
+  await writeFile(writing, "half of it");
+  expect(await ids("pineapple3x")).toEqual(["03"]);
+  expect(await files()).toContain(writing);
 });
 
 it("that are damaged are looked past, and made again", async () => {

@@ -58,6 +58,7 @@ describe("createStorage", () => {
       join(dataDir, tempName()),
       join(dataDir, "files", "a", tempName()),
       join(dataDir, "transcripts", "00", tempName()),
+      join(dataDir, "index", tempName()),
     ];
     for (const path of leftovers) {
       await mkdir(join(path, ".."), { recursive: true });

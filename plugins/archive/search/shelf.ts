@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isTempName, Slices, writeFileAtomic } from "sessarc";
+import { Slices, writeFileAtomic } from "sessarc";
 import { ColumnFile, type Columns, type Signed, turnAround } from "./columns.ts";
 
 const NAME = /^[0-9a-f]{16}\.columns$/;
@@ -134,7 +134,6 @@ export class Shelf {
     for (const name of names) {
       if (slices.due) await slices.turn();
       const path = join(folder, name);
-      if (isTempName(name) && !readOnly) await rm(path, { force: true });
       if (!NAME.test(name)) continue;
       try {
         this.#take(new ColumnFile(path));
