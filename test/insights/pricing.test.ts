@@ -142,6 +142,13 @@ describe("pricing", () => {
     expect(price("claude-4.5-sonnet")?.entry).toBe("anthropic/claude-sonnet-4-5");
   });
 
+  it("a name that no model has is looked at no longer than another", () => {
+    const { price } = createPricing();
+    // As a log may say: digits that could be dates and revisions in more ways than can be tried.
+    for (const times of [90, 100_000]) expect(price(`claude-sonnet-4-5-${"20".repeat(times)}x`)).toBeUndefined();
+    expect(price(`claude-sonnet-4-5${"-latest".repeat(100_000)}`)).toBeUndefined();
+  });
+
   it("takes the provider where the id names it", () => {
     const { price } = createPricing();
     expect(price("anthropic/claude-sonnet-4.5")?.entry).toBe("anthropic/claude-sonnet-4-5");

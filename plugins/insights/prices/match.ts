@@ -1,10 +1,12 @@
 /** Which entry of the price table a model id means: the table's own rules, held to whole names. */
 import type { MatchLogic, ModelInfo, Provider } from "@pydantic/genai-prices";
-import { modelName } from "./names.ts";
+import { LONGEST, modelName } from "./names.ts";
 
 /** What may follow a model's name without making it another model: a date, a revision, a release stage. */
-const SUFFIX =
-  /^(?:[-@:.]?(?:20\d{6}|20\d{2}-\d{2}-\d{2}|\d{2}-\d{2}|\d{2}-20\d{2}|\d{3}|latest|preview|exp|thinking|v\d(?::\d)?))*(?:\[1m\])?$/;
+const VERSIONS = [
+  ...["20\\d{6}", "20\\d{2}-\\d{2}-\\d{2}", "\\d{2}-\\d{2}", "\\d{2}-20\\d{2}", "\\d{3}"],
+  ...["latest", "preview", "exp", "thinking", "v\\d", "v\\d:\\d"],
+].map((version) => new RegExp(`[-@:.]?${version}`, "y"));
 /** What may stand before it: the region of a hosted model. */
 const REGION = /^(?:[a-z]{2,6}(?:-gov)?\.)?$/;
 
@@ -27,7 +29,21 @@ export function names(rule: MatchLogic, id: string): boolean {
   const behind = at + literal.length;
   // A prefix may end inside a date (`claude-sonnet-4-2025`) or at a hyphen.
   const open = literal.replace(/[-@:](?:20\d*|0)?$/, "");
-  return SUFFIX.test(id.slice(behind)) || (open !== literal && SUFFIX.test(id.slice(at + open.length)));
+  return isVersion(id.slice(behind)) || (open !== literal && isVersion(id.slice(at + open.length)));
+}
+
+/** Whether `text` is versions one behind the other. Not one expression: digits can be taken apart in very many ways, and a log may say anything. */
+function isVersion(text: string): boolean {
+  const whole = text.endsWith("[1m]") ? text.length - 4 : text.length;
+  const ends = new Set([0]);
+  // Those that are added are looked at as well.
+  for (const end of ends) {
+    for (const version of VERSIONS) {
+      version.lastIndex = end;
+      if (version.test(text)) ends.add(version.lastIndex);
+    }
+  }
+  return ends.has(whole);
 }
 
 function holds(rule: MatchLogic, id: string): boolean {
@@ -44,6 +60,7 @@ type FindProvider = (options: { providerId?: string; modelId?: string }) => Prov
 
 /** `anthropic/claude-sonnet-4.5` names its provider; `us.anthropic.claude-…` and `anthropic.claude-…` are hosted by AWS. */
 export function findModel(id: string, findProvider: FindProvider): Entry | undefined {
+  if (id.length > LONGEST) return undefined;
   // A provider that is named is not ours to take away; else the tool may have its own way to spell the model.
   const hosted = id.replace(/^models\//, "").includes("/");
   return findExact(id, findProvider) ?? (hosted ? undefined : findExact(modelName(id), findProvider));

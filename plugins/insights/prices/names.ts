@@ -2,6 +2,8 @@
 
 import { BoundedMap } from "sessarc";
 
+/** Characters of a name that is looked into: what is longer is no model's. */
+export const LONGEST = 200;
 /** A setting of a call that some tools write behind the model it was made with. */
 const SETTING = /(?<=^(?:gpt-|o\d|claude-).*)-(?:thinking|minimal|low|medium|x?high)$/;
 const DATE = /[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2})$/;
@@ -24,6 +26,7 @@ export function modelName(id: string): string {
 const named = new BoundedMap<string, string>(1_000);
 
 function withoutSettings(id: string): string {
+  if (id.length > LONGEST) return id;
   let name = id.trim().toLowerCase().replace(/\s+/g, "-");
   name = name.slice(name.lastIndexOf("/") + 1).replace(/^(?:[a-z]{2,6}(?:-gov)?\.)?anthropic\./, "");
   for (let before = ""; before !== name; ) {

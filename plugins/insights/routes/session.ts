@@ -67,7 +67,7 @@ const context = defineRoute({
       .filter((one) => one.tokens > 0);
     if (points.length === 0) return { ...none, missing: "replies" };
     const { windowOf } = await import("../prices/windows.ts");
-    const most = Math.max(...points.map((one) => one.tokens));
+    const most = points.reduce((max, { tokens }) => Math.max(max, tokens), 0);
     const window = windowOf(usualOf(points.map((one) => one.model)));
     return {
       missing: null,
