@@ -6,6 +6,7 @@ import { ChunkCache } from "./cache.ts";
 import { Course, passes, placeBehind } from "./course.ts";
 import { Entries } from "./entries.ts";
 import { type Entry, newestFirst } from "./entry.ts";
+import { foldTable } from "./fold.ts";
 import { KeptCounts } from "./kept-counts.ts";
 import { Looker, type Scope, type SearchStats } from "./looker.ts";
 import { compile } from "./match.ts";
@@ -125,6 +126,7 @@ export class SearchIndex {
   async prepare(): Promise<void> {
     if ((await this.#entries.most()) < PREPARED_FROM) return;
     await this.#entries.list();
+    foldTable();
     await this.tidy();
   }
 
