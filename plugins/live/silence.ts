@@ -66,10 +66,10 @@ async function newest({ found }: Scan): Promise<Found[]> {
   let least = Number.NEGATIVE_INFINITY;
   const slices = new Slices();
   for (const one of found.values()) {
+    if (slices.due) await slices.turn();
     if ((one.ref.mtime ?? 0) <= least || best.push(one) < 2 * SAMPLE) continue;
     best = best.sort(latestFirst).slice(0, SAMPLE);
     least = best.at(-1)?.ref.mtime ?? 0;
-    if (slices.due) await slices.turn();
   }
   return best.sort(latestFirst).slice(0, SAMPLE);
 }

@@ -1,6 +1,6 @@
 /** Scans and imports, one run at a time; remembers the last scan and tells what is going on. */
 import { join } from "node:path";
-import { type AdapterEnv, BoundedMap, type Kernel, SessarcError, type SessionSummary } from "sessarc";
+import { type AdapterEnv, BoundedMap, type Kernel, SessarcError, type SessionSummary, Slices } from "sessarc";
 import type { Readers } from "../catalogue/readers.ts";
 import { ReplyIndex } from "../counting/reply-index.ts";
 import type { Identity, ProjectResolver } from "../places/projects.ts";
@@ -149,7 +149,7 @@ export class Importer {
     const look = async () => {
       // What is entered into a listing that another one is about to replace would be lost with it.
       const last = await (this.#scanning ?? this.#scan);
-      if (!last) return choose([...(await this.#compared()).found.values()]);
+      if (!last) return choose(await (await this.#compared()).found.all());
       const { db } = this.#kernel.storage;
       const adapters = [...this.#kernel.registry.adapters.values()];
       const { touched, gone } = await rescan(last, paths, adapters, this.env, db);
@@ -242,7 +242,9 @@ export class Importer {
     const projects = new Set(selection.projects);
     const choose = async (scan: Scan) => {
       const chosen: Found[] = [];
+      const slices = new Slices();
       for (const found of scan.found.values()) {
+        if (slices.due) await slices.turn();
         const direct = selection.all || ids.has(found.id) || tools.has(found.ref.tool);
         if (direct || (projects.size > 0 && projects.has(await this.projectOf(found)))) chosen.push(found);
       }

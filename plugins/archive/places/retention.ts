@@ -72,8 +72,8 @@ async function reportOf(kernel: Kernel, scan: Scan | undefined, now: number): Pr
     deleted ??= await kernel.inject("archive").store.tombstones();
     const slices = new Slices();
     for (const { id, ref } of scan.found.values()) {
-      if (ref.tool !== adapter.name || (ref.mtime ?? now) > before) continue;
       if (slices.due) await slices.turn();
+      if (ref.tool !== adapter.name || (ref.mtime ?? now) > before) continue;
       if (dirs.some((dir) => isInside(dir, ref.path)) || deleted.has(id)) continue;
       report.dueWithin7Days++;
       if (stored.get(id) === versionOf(ref)) report.archived++;

@@ -77,7 +77,6 @@ async function scanTool(
     unlisted: false,
   };
   const copies = createCopies();
-  const ids = new Set<string>();
   let roots: string[] = [];
   try {
     roots = adapter.roots(env);
@@ -98,7 +97,8 @@ async function scanTool(
     takeClosed(path);
     const added = dirs.some((dir) => isInside(dir, path));
     // Which of its tool's places an added folder has is found out by looking: those it has not are no news.
-    if (exists || !added) scan.roots.push({ path, exists, sessions: 0, added });
+    const here: ScannedRoot = { path, exists, sessions: 0, added };
+    if (exists || !added) scan.roots.push(here);
     if (!exists) continue;
     try {
       for await (const ref of listLogs(adapter, path, env, db)) {
@@ -110,7 +110,10 @@ async function scanTool(
           continue;
         }
         if (other) copies.add(other, one);
-        ids.add(id);
+        const before = other && scan.roots.find((root) => root.path === other.root);
+        if (before) before.sessions--;
+        else scan.sessions++;
+        here.sessions++;
         found.set(one);
       }
     } catch (error) {
@@ -121,12 +124,6 @@ async function scanTool(
       scan.unlisted = true;
       scan.problems.push({ path: folder, reason: "may not be read: what is in it is left out" });
     }
-  }
-  scan.sessions = ids.size;
-  const byRoot = new Map(scan.roots.map((root) => [root.path, root]));
-  for (const id of ids) {
-    const root = byRoot.get(found.get(id)?.root ?? "");
-    if (root) root.sessions++;
   }
   scan.problems.push(...copies.problems());
   return scan;

@@ -17,10 +17,8 @@ export async function removeSource(kernel: Kernel, id: string): Promise<string[]
   if (!source) throw new SessarcError("SOURCE_MISSING", { id });
   if (!source.ref.exclusive)
     throw new SessarcError("SOURCE_SHARED", { id, reason: "its file holds more than this session" });
-  for (const other of found.values()) {
-    if (other.id !== id && other.ref.path === source.ref.path)
-      throw new SessarcError("SOURCE_SHARED", { id, reason: `its file also holds ${other.id}` });
-  }
+  const other = found.at(source.ref.path).find((one) => one.id !== id);
+  if (other) throw new SessarcError("SOURCE_SHARED", { id, reason: `its file also holds ${other.id}` });
   const paths = [source.ref.path, ...(source.ref.companions ?? [])];
   const roots = await Promise.all(adapter.roots(kernel.env).map((root) => realpath(root).catch(() => root)));
   for (const path of paths) await assertRemovable(id, path, roots);

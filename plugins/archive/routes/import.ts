@@ -63,7 +63,7 @@ const sync = defineRoute({
   handler: async ({ kernel, query }): Promise<ImportReport | { started: true }> => {
     const { importer } = kernel.inject("archive");
     const run = importer
-      .run((result: Scan) => [...result.found.values()], NONE)
+      .run((result: Scan) => result.found.all(), NONE)
       .then((report) => {
         if (report.cancelled === 0) importer.lastSyncAt = new Date().toISOString();
         return report;

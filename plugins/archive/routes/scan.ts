@@ -25,7 +25,7 @@ export const scan = defineRoute({
   handler: async ({ kernel, query, event }): Promise<{ tools: ToolScan[]; projects: ScannedProject[] } | Response> => {
     const result = await kernel.inject("archive").importer.scan();
     const tools = result.tools.filter((tool) => query.tool === undefined || tool.tool === query.tool);
-    const found = [...result.found.values()].filter((one) => query.tool === undefined || one.ref.tool === query.tool);
+    const found = await result.found.all((one) => query.tool === undefined || one.ref.tool === query.tool);
     const looked = describeLogs(kernel, query.projects === "0" ? [] : found);
     if (event.req.headers.get("accept")?.includes("text/event-stream")) {
       return eventsResponse(textStream(framesOf(tools, found.length, looked)));
