@@ -3,14 +3,13 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFile
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { Changes } from "../../plugins/archive/catalogue/changes.ts";
 import archive from "../../plugins/archive/index.ts";
-import { counterOf } from "../../plugins/archive/search/counter.ts";
 import { parseQuery, type Query } from "../../plugins/archive/search/query.ts";
-import { SearchIndex, type SearchRequest } from "../../plugins/archive/search/search.ts";
+import type { SearchIndex, SearchRequest } from "../../plugins/archive/search/search.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 import { rounds } from "../rounds.ts";
+import { indexByJobs } from "./by-jobs.ts";
 
 /** More than a sample that tells whether a word is frequent, and than what is kept for. */
 const SESSIONS = 150;
@@ -60,34 +59,9 @@ afterAll(async () => {
 });
 beforeEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** As after a start, with workers; a job holds a few sessions. */
+/** A job holds a few sessions. */
 function started(readOnly = false): SearchIndex {
-  const { kernel } = t;
-  const pool: typeof kernel.pool = {
-    ...kernel.pool,
-    threaded: true,
-    size: 2,
-    run: (task, ...args) => task.inline(...args),
-  };
-  const counter = counterOf({ ...kernel, pool });
-  if (!counter) throw new Error("no workers");
-  const { readers } = kernel.inject("archive");
-  const { db, transcripts } = kernel.storage;
-  const index = new SearchIndex(
-    db,
-    transcripts,
-    readers,
-    new Changes(),
-    (query) => ({ ...counter(query), chunks: 8 }),
-    () => {},
-    {
-      folder,
-      readOnly,
-      onError(error) {
-        throw error;
-      },
-    },
-  );
+  const index = indexByJobs(t.kernel, 8, { folder, readOnly });
   open.push(index);
   return index;
 }

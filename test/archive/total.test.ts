@@ -4,11 +4,11 @@ import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { Changes } from "../../plugins/archive/catalogue/changes.ts";
 import archive from "../../plugins/archive/index.ts";
-import { counterOf } from "../../plugins/archive/search/counter.ts";
 import { parseQuery } from "../../plugins/archive/search/query.ts";
 import { SearchIndex } from "../../plugins/archive/search/search.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
+import { indexByJobs } from "./by-jobs.ts";
 
 const keyOf = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
 const logOf = (t: TestKernel, n: number) => join(t.home, ".claude/projects/-w-app", `${keyOf(n)}.jsonl`);
@@ -17,27 +17,6 @@ const row = (n: number, text: string, uuid = `u${n}`) =>
   `${JSON.stringify({ type: n % 3 ? "assistant" : "user", uuid, timestamp: new Date(began + n * 100).toISOString(), cwd: "/w/app", message: { id: uuid, role: n % 3 ? "assistant" : "user", model: "m", content: [{ type: "text", text }] } })}\n`;
 const words = (n: number) =>
   `${n % 2 ? "Other" : "none"} line ${n} ${n % 5 ? "" : "für the 検索 "}${"text ".repeat(200)}`;
-
-/** An index whose totals are counted by jobs, as in workers; every job holds one session. */
-function byJobs(t: TestKernel): SearchIndex {
-  const { kernel } = t;
-  const { readers } = kernel.inject("archive");
-  const pool: typeof kernel.pool = {
-    ...kernel.pool,
-    threaded: true,
-    size: 2,
-    run: (task, ...args) => task.inline(...args),
-  };
-  const counter = counterOf({ ...kernel, pool });
-  if (!counter) throw new Error("no workers");
-  const changes = new Changes();
-  const small: typeof counter = (query) => ({ ...counter(query), chunks: 1 });
-  return new SearchIndex(kernel.storage.db, kernel.storage.transcripts, readers, changes, small, () => {}, {
-    folder: undefined,
-    readOnly: true,
-    onError: () => {},
-  });
-}
 
 it("a total by jobs is that of the service: earlier texts, filters, every script, what is damaged", async () => {
   const t = await createTestKernel({ plugins: [archive(), claude()], config: { sync: false } });
@@ -48,7 +27,7 @@ it("a total by jobs is that of the service: earlier texts, filters, every script
   // Half of it is an earlier text now.
   writeFileSync(logOf(t, 1), Array.from({ length: 60 }, (_, i) => row(i, words(i + 1), `u1-${i}`)).join(""));
   await t.send("POST", "/api/import", { all: true });
-  const index = byJobs(t);
+  const index = indexByJobs(t.kernel, 1, { folder: undefined, readOnly: true });
   const same = async (q: string) => {
     const query = parseQuery(q);
     const one = await t.kernel.inject("archive").index.total({ query, projects: null });
