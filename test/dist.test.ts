@@ -49,7 +49,7 @@ async function compile(name: string, code: string): Promise<string> {
   };
   await writeFile(join(consumer, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: [name] }));
   const tsc = join(ROOT, "node_modules/typescript-native/bin/tsc");
-  return exec(process.execPath, [tsc, "-p", consumer]).then(
+  return exec(process.execPath, [tsc, "-p", consumer, "--checkers", "1"]).then(
     () => "",
     (error: { stdout?: string }) => error.stdout ?? String(error),
   );

@@ -124,7 +124,7 @@ export async function memoryStaysFlat(bench: Bench, context: TestContext, size: 
   expect((second ?? 0) - (first ?? 0)).toBeLessThan(size * 0.25);
 }
 
-const STEPS = 12;
+const STEPS = 6;
 
 function keptBytes(): number {
   setFlagsFromString("--expose-gc");

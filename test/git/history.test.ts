@@ -69,9 +69,9 @@ describeGit("history equals plain git", () => {
           }
         }
       }),
-      { numRuns: rounds(32, 10), seed: 20261121, endOnFailure: true },
+      { numRuns: rounds(32, 6), seed: 20261121, endOnFailure: true },
     );
-    expect(lookups).toBeGreaterThanOrEqual(rounds(32, 10) * 15);
+    expect(lookups).toBeGreaterThanOrEqual(rounds(32, 6) * 15);
     for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0);
   });
 });

@@ -94,7 +94,7 @@ export interface CommittedTree {
 /** A repository whose commits each hold exactly these files; written by git itself, in one process. */
 export async function writeCommits(path: string, commits: readonly CommittedTree[]): Promise<void> {
   await mkdir(path, { recursive: true });
-  await runGit(path, ["init", "-q", "-b", "main"]);
+  await runGit(path, ["init", "-q", "-b", "main", "--template="]);
   const parts: Buffer[] = [];
   const say = (text: string) => parts.push(Buffer.from(text));
   for (const { at, files } of commits) {

@@ -35,7 +35,8 @@ export async function createRemote(home: string, name = "skills.git"): Promise<R
     if (done.code !== 0) throw new Error(`git ${args[0]}: ${done.stderr}`);
     return done.stdout.toString().replace(/\n$/, "");
   };
-  await git(["init", "--quiet", "--bare", "--initial-branch=main", folder]);
+  await git(["init", "--quiet", "--bare", "--initial-branch=main", "--template=", folder]);
+  await mkdir(join(folder, "hooks"));
 
   const blobs = new Map<string, Promise<string>>();
   const blob = (text: string) => {
