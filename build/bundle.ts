@@ -3,6 +3,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { rolldown } from "rolldown";
 import { entries, here, isExternal } from "./entries.ts";
+import { inBoth } from "./in-both.ts";
 import { leaveOut } from "./left-out.ts";
 import { squeezeAll, squeezeLines } from "./lines.ts";
 
@@ -20,7 +21,7 @@ export async function bundle(): Promise<readonly string[]> {
     input: { ...entries },
     platform: "node",
     external: isExternal,
-    plugins: [leaveOut()],
+    plugins: [leaveOut(), inBoth()],
     // An import written as `await import()` says when it is needed; that the file is in one with its importer is wanted.
     checks: { ineffectiveDynamicImport: false },
   });

@@ -164,8 +164,8 @@ describe("the built package", () => {
       ),
     ).toEqual([]);
     const report = `packed ${Math.round(packed.size / 1024)} KiB, unpacked ${Math.round(packed.unpackedSize / 1024)} KiB`;
-    expect(packed.size, report).toBeLessThan(1.65 * MIB);
-    expect(packed.unpackedSize, report).toBeLessThan(4 * MIB);
+    expect(packed.size, report).toBeLessThan(1.53 * MIB);
+    expect(packed.unpackedSize, report).toBeLessThan(3.6 * MIB);
   });
 
   it("brings few packages along", async () => {
@@ -178,7 +178,7 @@ describe("the built package", () => {
     );
     expect(brought.map(([path]) => path).join(" ")).not.toContain("modelcontextprotocol");
     // And the one of @parcel/watcher's programs that fits the machine.
-    expect(brought.length + 1).toBeLessThanOrEqual(56);
+    expect(brought.length + 1).toBeLessThanOrEqual(36);
   });
 
   it("brings the notices of every package that is in the dashboard", async () => {
