@@ -92,7 +92,7 @@ function contents(rollup: Rollup): string[] {
 }
 
 it("sums of days equal a sum made anew, after any changes, in all zones and ranges", async () => {
-  for (let seed = 1; seed <= rounds(160); seed++) {
+  for (let seed = 1; seed <= rounds(96, 6); seed++) {
     const dice = random(seed);
     const rollup = new Rollup();
     let sessions: CubeSession[] = [];
@@ -170,7 +170,7 @@ it("sums of days equal a sum made anew, after any changes, in all zones and rang
 });
 
 const dice = random(99);
-const more = Array.from({ length: 1_100 }, (_, i) => someSession(1_000 + i, dice)).map((session, i) =>
+const more = Array.from({ length: 600 }, (_, i) => someSession(1_000 + i, dice)).map((session, i) =>
   i % 7 === 0 ? session.under(`s${1_000 + (i >> 1)}`) : session,
 );
 

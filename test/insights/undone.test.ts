@@ -5,10 +5,15 @@ import { expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import type { SqlValue } from "../../core/storage/types.ts";
 import { migrations } from "../../plugins/archive/catalogue/schema.ts";
+import { zoneOf } from "../../plugins/insights/figures/buckets.ts";
 import { createCube } from "../../plugins/insights/figures/cube.ts";
 import { createKept } from "../../plugins/insights/figures/kept.ts";
+import type { UsageRow } from "../../plugins/insights/figures/report.ts";
+import { sessionRows } from "../../plugins/insights/figures/session-rows.ts";
+import { createPricing } from "../../plugins/insights/prices/pricing.ts";
 import { makeTempDir } from "../_setup.ts";
 import { failing } from "../storage/failing-disk.ts";
+import { insertSession } from "./rows.ts";
 
 const NAMES = ["a", "b"];
 const name = (id: string, now: string): [string, SqlValue[]] => ["update session set name = ? where id = ?", [now, id]];
@@ -20,26 +25,7 @@ async function catalogue() {
   let asked: Promise<void> = Promise.resolve();
   const db = openDatabase({ dir, calls, prove: () => asked, onNotice: () => {} });
   for (const sql of migrations) await db.run(sql);
-  for (const id of NAMES) {
-    const row: Record<string, SqlValue> = { id, key: id, origin_id: "p", project_id: "p", tool: "t", title: id };
-    const text = {
-      usage: "{}",
-      facts: '{"slots":{}}',
-      source_path: "",
-      source_version: "",
-      parts: "[]",
-      imported_at: "",
-    };
-    const counts = { sort_at: 0, active_ms: 0, message_count: 1, error_count: 0, generation: 1, exclusive: 1 };
-    const source = { source_bytes: 0, source_mtime: 0, source_born: 0 };
-    const all = Object.entries({ ...row, ...text, ...counts, ...source });
-    const marks = all.map(() => "?").join(", ");
-    const sql = `insert into session (${all.map(([column]) => column).join(", ")}) values (${marks})`;
-    await db.run(
-      sql,
-      all.map(([, value]) => value),
-    );
-  }
+  for (const id of NAMES) await db.run(...insertSession(id));
   const archive = { generation: 0, importer: { progress: { type: "idle" as const } } };
   const start = () => createCube(archive, db, createKept(db, { folder: join(dir, "index"), readOnly: false }));
   const lose = async (meanwhile: () => Promise<unknown>) => {
@@ -58,8 +44,14 @@ async function catalogue() {
   return { dir, db, archive, start, lose };
 }
 
-const labels = async (cube: ReturnType<typeof createCube>) =>
-  (await cube.figures()).sessions.map(({ label }) => label).sort();
+/** As the sessions and, from their columns, the rows of a report say. */
+async function labels(cube: ReturnType<typeof createCube>): Promise<(string | null)[]> {
+  const { sessions, blocks } = await cube.figures();
+  const { rows } = await sessionRows({ blocks }, zoneOf("UTC"), { from: null, to: null }, createPricing());
+  const found = Array.from(rows(), (row) => (JSON.parse(row) as UsageRow).label).sort();
+  expect(sessions.map(({ label }) => label).sort()).toEqual(found);
+  return found;
+}
 
 it("they are read again though nobody tells of a change", async () => {
   const { db, start, lose } = await catalogue();
