@@ -75,7 +75,7 @@ it("hold each chunk of every width, and rule out what is not there", async () =>
     const grams = gramsOf([word]);
     const bits = file.having(grams.fives);
     for (const { key, signatures } of sessions) {
-      const place = file.sessions.get(key);
+      const place = file.sessions.find((one) => one.key === key);
       const [signature] = signatures;
       if (!place || !signature) throw new Error(`${key} is not in it`);
       const passes = countIn(bits, place) > 0;

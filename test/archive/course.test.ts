@@ -39,7 +39,7 @@ async function archiveOf(files: number, unplaced: readonly number[] = []) {
     await writeFile(path, await turnAround(signed));
     const columns = new ColumnFile(path);
     opened.push(columns);
-    for (const [one, place] of columns.sessions) places.set(one, place);
+    for (const place of columns.sessions) places.set(place.key, place);
   }
   let looked = 0;
   const entries = Array.from({ length: files * A_FILE }, (_, n): Entry => {

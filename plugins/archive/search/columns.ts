@@ -18,6 +18,8 @@ const ROWS_LOG2 = 15;
 /** A session's chunks in a file of columns. */
 export interface Columns {
   file: ColumnFile;
+  /** The session's, as `Signed` has it. */
+  key: string;
   from: number;
   count: number;
 }
@@ -67,7 +69,7 @@ export async function turnAround(sessions: readonly Signed[]): Promise<Buffer> {
 
 export class ColumnFile {
   readonly path: string;
-  readonly sessions: ReadonlyMap<string, Columns>;
+  readonly sessions: readonly Columns[];
   readonly chunks: number;
   readonly #fd: number;
   readonly #rowsAt: number;
@@ -90,11 +92,11 @@ export class ColumnFile {
         throw new Error("it is not as long as it says");
       const head = this.#read(this.#rowsAt, 0);
       if (crc32(head.subarray(0, -4)) !== head.readUInt32LE(head.length - 4)) throw new Error("its head is damaged");
-      const sessions = new Map<string, Columns>();
+      const sessions: Columns[] = [];
       for (let i = 0, from = 0; i < count; i++) {
         const at = HEAD + i * ENTRY;
         const chunks = head.readUInt32LE(at + 8);
-        sessions.set(head.toString("hex", at, at + 8), { file: this, from, count: chunks });
+        sessions.push({ file: this, key: head.toString("hex", at, at + 8), from, count: chunks });
         from += chunks;
       }
       this.sessions = sessions;

@@ -222,6 +222,8 @@ export class Entries {
       for (const row of rows) {
         const entry = toEntry(row, earlier.get(row.id) ?? [], old.get(row.id));
         entry.columns ??= this.#shelf.placeOf(entry.key);
+        // One string for both.
+        entry.key = entry.columns?.key ?? entry.key;
         read.push(entry);
       }
     }

@@ -65,7 +65,7 @@ export class Shelf {
   drop(file: ColumnFile): void {
     if (file.closed) return;
     this.#files = this.#files.filter((one) => one !== file);
-    for (const key of file.sessions.keys()) if (this.#places.get(key)?.file === file) this.#places.delete(key);
+    for (const { key } of file.sessions) if (this.#places.get(key)?.file === file) this.#places.delete(key);
     file.close();
     this.#drops++;
     this.#dropped.push(file.path);
@@ -82,7 +82,7 @@ export class Shelf {
     const live = liveKeys();
     for (const file of this.#files) {
       let chunks = 0;
-      for (const [key, { count }] of file.sessions) if (live.has(key)) chunks += count;
+      for (const { key, count } of file.sessions) if (live.has(key)) chunks += count;
       if (chunks * 2 < file.chunks) this.drop(file);
     }
     await this.#sweep();
@@ -146,6 +146,6 @@ export class Shelf {
 
   #take(file: ColumnFile): void {
     this.#files.push(file);
-    for (const [key, place] of file.sessions) this.#places.set(key, place);
+    for (const place of file.sessions) this.#places.set(place.key, place);
   }
 }
