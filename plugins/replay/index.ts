@@ -49,8 +49,11 @@ export default definePlugin((options: ReplayOptions | undefined) => ({
     let known: { kind: string; reason: string | null } = { kind: "unknown", reason: "not tried yet" };
     kernel.hooks.hook("status:collect", (status) => {
       status.isolation = known;
-      void replay.isolation().then((found) => {
-        known = { kind: found.kind, reason: found.kind === "none" ? found.reason : null };
+      // A program is started for it: not before this is answered.
+      setImmediate(() => {
+        void replay.isolation().then((found) => {
+          known = { kind: found.kind, reason: found.kind === "none" ? found.reason : null };
+        });
       });
     });
     kernel.hooks.hook("kernel:ready", () => void replay.sweep());
