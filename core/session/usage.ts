@@ -22,14 +22,23 @@ export function toCount(value: unknown): number {
 
 /** Adds `tokens` to `usage[model]`. */
 export function addUsage(usage: SessionUsage, model: string, tokens: LooseUsage): void {
-  addTokens(usage, model, toTokens(tokens));
+  const sum = sumOf(usage, model);
+  sum.input += toCount(tokens.input);
+  sum.output += toCount(tokens.output);
+  sum.cacheWrite5m += toCount(tokens.cacheWrite5m);
+  sum.cacheWrite1h += toCount(tokens.cacheWrite1h);
+  sum.cacheRead += toCount(tokens.cacheRead);
+}
+
+function sumOf(usage: SessionUsage, model: string): TokenUsage {
+  // A hostile log may name its model so; writing to it would change every object.
+  const name = model === "__proto__" ? "unknown" : model;
+  const sum = Object.hasOwn(usage, name) ? usage[name] : undefined;
+  return sum ?? (usage[name] = emptyUsage());
 }
 
 function addTokens(usage: SessionUsage, model: string, tokens: TokenUsage): void {
-  // A hostile log may name its model so; writing to it would change every object.
-  const name = model === "__proto__" ? "unknown" : model;
-  let sum = Object.hasOwn(usage, name) ? usage[name] : undefined;
-  if (!sum) usage[name] = sum = emptyUsage();
+  const sum = sumOf(usage, model);
   sum.input += tokens.input;
   sum.output += tokens.output;
   sum.cacheWrite5m += tokens.cacheWrite5m;

@@ -38,12 +38,19 @@ const emptyEnvelope = (): Envelope => ({ w: [], s: 0, k: "", a: [], l: [], f: []
 
 /** Bytes of text a chunk starts with room for; it grows when one message is larger. */
 const ROOM = 96 * 1024;
+/** Larger rooms are not kept. */
+const MOST = 1024 * 1024;
+
+/** The room of a builder that ended, for the next one, and where finished chunks are put together: an import makes thousands of both. */
+let spare: Buffer | undefined;
+let whole: Buffer | undefined;
+const NONE = Buffer.alloc(0);
 
 /** Collects events until a chunk is full. One buffer is used again and again. */
 export class ChunkBuilder {
   #words = new Map<string, number>();
   #envelope = emptyEnvelope();
-  #bytes = Buffer.allocUnsafeSlow(ROOM);
+  #bytes = takeRoom();
   #end = 0;
   #last = 0;
   /** UTF-16 units of text so far. */
@@ -53,7 +60,8 @@ export class ChunkBuilder {
     return this.#envelope.l.length;
   }
 
-  add(event: SessionEvent): void {
+  /** Answers when it was, in ms since the epoch; NaN: the message does not say. */
+  add(event: SessionEvent): number {
     const e = this.#envelope;
     const index = e.l.length;
     if (index === 0) e.s = event.seq;
@@ -79,14 +87,18 @@ export class ChunkBuilder {
       const lengths: number[] = [];
       e.x.push([index, this.#take(event.tool_input, lengths), lengths]);
     }
+    return at;
   }
 
-  /** The finished chunk: its bytes before compression, those of them that are its text, and how many UTF-16 units that is. The builder is empty again. */
+  /**
+   * The finished chunk: its bytes before compression, those of them that are its text, and how many UTF-16 units that is. They are
+   * valid until any builder's next `take`. The builder is empty again.
+   */
   take(): { bytes: Buffer; text: Buffer; units: number } {
     const e = this.#envelope;
     e.w = [...this.#words.keys()];
     const head = Buffer.from(JSON.stringify(e));
-    const bytes = Buffer.allocUnsafe(4 + head.length + this.#end);
+    const bytes = wholeOf(4 + head.length + this.#end);
     bytes.writeUInt32LE(head.length, 0);
     head.copy(bytes, 4);
     this.#bytes.copy(bytes, 4 + head.length, 0, this.#end);
@@ -97,6 +109,12 @@ export class ChunkBuilder {
     this.#last = 0;
     this.size = 0;
     return { bytes, text: bytes.subarray(4 + head.length), units };
+  }
+
+  /** Gives back what it holds. It takes no more events. */
+  end(): void {
+    if (this.#bytes.length <= MOST) spare = this.#bytes;
+    this.#bytes = NONE;
   }
 
   #word(word: string): number {
@@ -151,6 +169,18 @@ export class ChunkBuilder {
     }
     return shape;
   }
+}
+
+function takeRoom(): Buffer {
+  const room = spare ?? Buffer.allocUnsafeSlow(ROOM);
+  spare = undefined;
+  return room;
+}
+
+function wholeOf(length: number): Buffer {
+  if (length > MOST) return Buffer.allocUnsafeSlow(length);
+  if (!whole || whole.length < length) whole = Buffer.allocUnsafeSlow(Math.max(length, 2 * ROOM));
+  return whole.subarray(0, length);
 }
 
 /** Sets `list[index]`, with 0 for what was left out before it. */

@@ -65,9 +65,8 @@ export function createWriter(
       return count;
     },
     add(event) {
-      builder.add(event);
+      const at = builder.add(event);
       count++;
-      const at = event.at === undefined ? Number.NaN : Date.parse(event.at);
       if (!Number.isNaN(at)) {
         firstAt = firstAt === null ? at : Math.min(firstAt, at);
         lastAt = lastAt === null ? at : Math.max(lastAt, at);
@@ -76,6 +75,7 @@ export function createWriter(
     },
     async finish() {
       close();
+      builder.end();
       if (count === 0) return undefined;
       const directory = Buffer.from(JSON.stringify({ v: 1, chunks: entries.map(packEntry) }));
       const sidecars = compress(Buffer.concat(sides));

@@ -1,6 +1,6 @@
 /** The book of a session's replies, as the catalogue keeps it: every keyed reply any version of its log had, in about 18 bytes each. */
 import type { Held } from "./claims.ts";
-import { type PackedReplies, type Reply, unpack, weightOf, weightOfOutput } from "./replies.ts";
+import { type PackedReplies, type Reply, replyAt, weightOf, weightOfOutput } from "./replies.ts";
 
 export interface Entry extends Reply {
   /** Another session owns it. */
@@ -12,10 +12,12 @@ export type Book = Map<number, Entry>;
 
 export function toBook(replies: PackedReplies | null): Book {
   const book: Book = new Map();
-  for (const reply of replies ? unpack(replies) : []) {
-    const other = book.get(reply.hash);
-    if (!other || weightOf(reply.tokens) > weightOf(other.tokens))
-      book.set(reply.hash, { ...reply, lost: false, earlier: false });
+  if (!replies) return book;
+  for (let i = 0; i < replies.hashes.length; i++) {
+    const { hash, quarter, model, tokens } = replyAt(replies, i);
+    const other = book.get(hash);
+    if (!other || weightOf(tokens) > weightOf(other.tokens))
+      book.set(hash, { hash, quarter, model, tokens, lost: false, earlier: false });
   }
   return book;
 }

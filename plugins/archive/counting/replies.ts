@@ -34,8 +34,9 @@ export function packReplies(tool: string, replies: readonly UsageEntry[]): Packe
     let model = models.indexOf(reply.model);
     if (model < 0) model = models.push(reply.model) - 1;
     const { input, output, cacheWrite5m, cacheWrite1h, cacheRead } = reply.usage;
-    const quarter = Number.isNaN(at) ? -1 : Math.floor(at / QUARTER_MS);
-    values.set([quarter, model, input, output, cacheWrite5m, cacheWrite1h, cacheRead], i * WIDTH);
+    let to = i * WIDTH;
+    values[to++] = Number.isNaN(at) ? -1 : Math.floor(at / QUARTER_MS);
+    for (const value of [model, input, output, cacheWrite5m, cacheWrite1h, cacheRead]) values[to++] = value;
   });
   return { hashes, values, models };
 }
@@ -43,20 +44,19 @@ export function packReplies(tool: string, replies: readonly UsageEntry[]): Packe
 /** With the model: what another model answered is no copy, whatever its ids say. */
 const hashOf = (tool: string, { key, model }: UsageEntry) => hash53(`${tool}\0${key}\0${model}`);
 
-export function* unpack({ hashes, values, models }: PackedReplies): Generator<Reply> {
-  for (let i = 0; i < hashes.length; i++) {
-    // By index: a view of each would be most of the work.
-    const at = i * WIDTH;
-    const value = (field: number) => values[at + field] as number;
-    const tokens: TokenUsage = {
-      input: value(2),
-      output: value(3),
-      cacheWrite5m: value(4),
-      cacheWrite1h: value(5),
-      cacheRead: value(6),
-    };
-    yield { hash: hashes[i] as number, quarter: value(0), model: models[value(1)] ?? "unknown", tokens };
-  }
+/** The reply at an index. */
+export function replyAt({ hashes, values, models }: PackedReplies, index: number): Reply {
+  // By index: a view of each would be most of the work.
+  const at = index * WIDTH;
+  const value = (field: number) => values[at + field] as number;
+  const tokens: TokenUsage = {
+    input: value(2),
+    output: value(3),
+    cacheWrite5m: value(4),
+    cacheWrite1h: value(5),
+    cacheRead: value(6),
+  };
+  return { hash: hashes[index] as number, quarter: value(0), model: models[value(1)] ?? "unknown", tokens };
 }
 
 /** `2026-11-20T20:15`. */

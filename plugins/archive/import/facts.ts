@@ -15,6 +15,7 @@ import { countSkills } from "./skills.ts";
 
 /** Gaps longer than this are not active time. */
 export const IDLE_GAP_MS = 600_000;
+const QUARTER_MS = 900_000;
 const MAX_FILES = 2_000;
 const MAX_OPEN = 64;
 const PROMPT_CHARS = 400;
@@ -44,7 +45,7 @@ export function collectFacts(adapter: Pick<Adapter, "skills" | "tools"> = {}, pa
   const skills = countSkills(facts, adapter);
   let fileCount = Object.keys(facts.files).length;
   let slot: SlotFacts | undefined;
-  let slotName = "";
+  let quarter = Number.NaN;
 
   /** False beyond the files that are kept. */
   const touch = (path: string, place: 0 | 1): boolean => {
@@ -130,9 +131,9 @@ export function collectFacts(adapter: Pick<Adapter, "skills" | "tools"> = {}, pa
       if (Number.isNaN(ms)) return;
       if (collector.firstAt === null || event.at < collector.firstAt) collector.firstAt = event.at;
       if (collector.lastAt === null || event.at > collector.lastAt) collector.lastAt = event.at;
-      const name = slotOf(event.at);
-      if (name !== slotName) {
-        slotName = name;
+      if (Math.floor(ms / QUARTER_MS) !== quarter) {
+        quarter = Math.floor(ms / QUARTER_MS);
+        const name = slotOf(event.at);
         slot = own(facts.slots, name) ?? put(facts.slots, name, { m: 0, a: 0, e: 0 });
       }
       if (!slot) return;

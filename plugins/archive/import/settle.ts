@@ -219,13 +219,14 @@ function settleLoose({ summary, facts }: ImportedSession, listed: Book, book: Bo
 
 /** Replies only grow. Those that a log no longer lists stay where the messages beside them do. */
 function joinBooks(listed: Book, stored: Book | undefined, appended: boolean, keeps: boolean): Book {
+  if (!stored) return listed;
   const book: Book = new Map();
-  for (const [hash, entry] of stored ?? []) {
+  for (const [hash, entry] of stored) {
     if (listed.has(hash)) continue;
     if (appended || entry.earlier || keeps) book.set(hash, { ...entry, earlier: entry.earlier || !appended });
   }
   for (const [hash, entry] of listed) {
-    const old = stored?.get(hash);
+    const old = stored.get(hash);
     book.set(hash, { ...(old && weightOf(old.tokens) > weightOf(entry.tokens) ? old : entry), earlier: false });
   }
   return book;

@@ -60,4 +60,6 @@ function skillReader({ skills, tools = {} }: Pick<Adapter, "skills" | "tools">):
   };
 }
 
-const nameIn = (text: string): string | undefined => (HIDDEN.test(text) ? undefined : READ.exec(text)?.[1]);
+/** Nearly all paths and commands are none of a skill: that is seen before either expression looks at each letter. */
+const nameIn = (text: string): string | undefined =>
+  text.includes("SKILL.md") && !HIDDEN.test(text) ? READ.exec(text)?.[1] : undefined;
