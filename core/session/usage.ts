@@ -33,8 +33,11 @@ export function addUsage(usage: SessionUsage, model: string, tokens: LooseUsage)
 function sumOf(usage: SessionUsage, model: string): TokenUsage {
   // A hostile log may name its model so; writing to it would change every object.
   const name = model === "__proto__" ? "unknown" : model;
-  const sum = Object.hasOwn(usage, name) ? usage[name] : undefined;
-  return sum ?? (usage[name] = emptyUsage());
+  const known = Object.hasOwn(usage, name) ? usage[name] : undefined;
+  if (known) return known;
+  const sum = emptyUsage();
+  usage[name] = sum;
+  return sum;
 }
 
 function addTokens(usage: SessionUsage, model: string, tokens: TokenUsage): void {
