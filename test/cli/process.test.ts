@@ -82,11 +82,11 @@ describe("serve", () => {
     await (await fetch(new URL("/api/import", service.url), post)).json();
     const copy = join(home, "copy");
     await cp(dataDir(home), copy, { recursive: true });
-    const [{ id }] = JSON.parse((await runCli(["sessions", "--json", "--limit", "1"], home)).stdout).sessions;
+    const [{ id }] = JSON.parse((await runCommand(["sessions", "--json", "--limit", "1"], home)).stdout).sessions;
     const rename = { ...post, method: "PATCH", body: '{"name":"only in the original"}' };
     expect((await fetch(new URL(`/api/sessions/${id}`, service.url), rename)).status).toBe(200);
     const named = async (args: readonly string[]) => {
-      const { code, stdout } = await runCli(["sessions", "--json", "--limit", "1000", ...args], home);
+      const { code, stdout } = await runCommand(["sessions", "--json", "--limit", "1000", ...args], home);
       return [code, stdout.includes("only in the original")];
     };
     expect(await named([])).toEqual([0, true]);
@@ -277,8 +277,8 @@ describe("commands on the archive", () => {
     const ran = await runCli(["--plugin", "./hello.mjs", "hello", "you"], home);
     expect(ran).toEqual({ code: 3, stdout: "hello you\n", stderr: "" });
     await writeFile(join(home, "sessarc.config.mjs"), `export default { plugins: ["./hello.mjs"] };`);
-    expect(await runCli(["hello"], home)).toMatchObject({ code: 3 });
-    expect((await runCli(["--help"], home)).stdout).toMatch(/^ {2}hello +Greets$/m);
+    expect(await runCommand(["hello"], home)).toMatchObject({ code: 3 });
+    expect((await runCommand(["--help"], home)).stdout).toMatch(/^ {2}hello +Greets$/m);
   });
 
   it("survive a reader that goes away", async () => {
