@@ -35,6 +35,7 @@ export const describeUi = describe.skipIf(NO_BROWSER);
 const LIMIT = 60_000;
 
 const SIZE = { width: 1440, height: 900 };
+const PLAIN = { media: null, colorScheme: null, reducedMotion: null, forcedColors: null };
 
 export interface Stage {
   page: Page;
@@ -81,7 +82,7 @@ export function useStage(options: StageOptions = {}): () => Stage {
 let shared: Promise<Standing> | undefined;
 
 /**
- * The sample data for a block that writes nothing, neither in the archive nor in settings: such blocks share a service and its loaded
+ * The sample data for a block that writes nothing, neither in the archive nor in settings, or takes it back: such blocks share a service and its loaded
  * page, which is a third of what a stage takes.
  */
 export function useSharedStage(): () => Stage {
@@ -90,7 +91,7 @@ export function useSharedStage(): () => Stage {
     shared ??= setUp({}, inject("stages"));
     ({ stage } = await shared);
     await stage.page.setViewportSize(SIZE);
-    await stage.page.emulateMedia({ colorScheme: null, reducedMotion: null });
+    await stage.page.emulateMedia(PLAIN);
     await forget(stage);
     stage.problems();
   });
@@ -234,7 +235,7 @@ async function givePage(page: Page, url: string): Promise<void> {
       page.mouse.move(0, 0),
     ]);
     await page.setViewportSize(SIZE);
-    await page.emulateMedia({ media: null, colorScheme: null, reducedMotion: null, forcedColors: null });
+    await page.emulateMedia(PLAIN);
     await page.goto(`${url}/favicon.svg`);
     await page.evaluate(() => {
       localStorage.clear();

@@ -1,6 +1,6 @@
 /** Chromium: where it is, how it is started, and how a test file comes to it. */
 import { existsSync } from "node:fs";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -50,6 +50,8 @@ export function openBrowser(): Promise<Browser> {
 }
 
 async function launch(): Promise<Browser> {
+  // A second of a processor: not for the process that only asks whether there is a browser.
+  const { chromium } = await import("playwright-core");
   const browser = await chromium.launch(OPTIONS);
   // Vitest ends its processes so: the browser takes its profile with it.
   process.once("SIGTERM", () => void browser.close().finally(() => process.exit()));

@@ -1,7 +1,7 @@
 /** The command palette: what stands in it, what → offers, and where the focus goes afterwards. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { describeUi, projectId, sessionId, useStage, visit } from "./browser.ts";
+import { describeUi, projectId, sessionId, useSharedStage, visit } from "./browser.ts";
 
 async function open(page: Page) {
   await page.keyboard.press("Control+k");
@@ -13,7 +13,7 @@ async function open(page: Page) {
 const selected = (page: Page) => page.locator("[role=option][aria-selected=true]");
 
 describeUi("dashboard: command palette", () => {
-  const get = useStage();
+  const get = useSharedStage();
 
   it("shows recent sessions and the actions of the page before anything is typed", async () => {
     const stage = get();
@@ -99,6 +99,7 @@ describeUi("dashboard: command palette", () => {
     ).find((one) => one.id === id) ?? { name: "" };
     expect(kept).toBe("Notes of the field");
     await page.getByRole("dialog").waitFor({ state: "detached" });
+    await stage.served.kernel.fetch(`/api/projects/${id}`, { method: "PATCH", body: JSON.stringify({ name: null }) });
   });
 
   it("offers actions by mouse too, and opens in a new tab with Ctrl Enter", async () => {

@@ -1,15 +1,25 @@
 /** The session view: links into it, filters, search, time travel, causes, and a tail that never moves what is being read. */
 import { expect, it } from "vitest";
-import { describeUi, load, painted, type Stage, sessionId, settled, useStage } from "./browser.ts";
+import {
+  describeUi,
+  load,
+  painted,
+  type Stage,
+  sessionId,
+  settled,
+  useSharedStage,
+  useStage,
+  visit,
+} from "./browser.ts";
 import { appendMessages, type LongSession, writeLongSession } from "./long-session.ts";
 
 const row = (seq: number) => `article[data-seq="${seq}"]`;
 
 describeUi("dashboard: a session", () => {
-  const get = useStage();
+  const get = useSharedStage();
   const open = async (query = "") => {
     const stage = get();
-    await load(stage, `/sessions/${await sessionId(stage, "High and low water")}${query}`);
+    await visit(stage, `/sessions/${await sessionId(stage, "High and low water")}${query}`);
     return stage;
   };
 

@@ -5,7 +5,7 @@ import { definePlugin, type SettingsAnswer } from "sessarc";
 import { expect, it } from "vitest";
 import { makeTempDir } from "../_setup.ts";
 import { violations } from "./axe.ts";
-import { describeUi, load, settled, useStage, visit } from "./browser.ts";
+import { describeUi, settled, useStage, visit } from "./browser.ts";
 import { sound } from "./sound.ts";
 
 describeUi("dashboard: settings of the service", () => {
@@ -18,7 +18,7 @@ describeUi("dashboard: settings of the service", () => {
   it("changes a key at once, says what the configuration says, and takes it back", async () => {
     const stage = get();
     const { page } = stage;
-    await load(stage, "/settings/service");
+    await visit(stage, "/settings/service");
     await page.getByRole("switch", { name: /Import all sessions/ }).click();
     await page.locator("#auto-import").getByText("The configuration says: off").waitFor();
     expect(await settingOf("autoImport")).toBe(true);
@@ -39,7 +39,7 @@ describeUi("dashboard: settings of the service", () => {
   it("says in words what a relay means before it is switched on, and keeps the address typed while the service is away", async () => {
     const stage = get();
     const { page } = stage;
-    await load(stage, "/settings/service#relay-address");
+    await visit(stage, "/settings/service#relay-address");
     const field = page.getByRole("textbox", { name: "Address feedback is sent on to" });
     await field.fill("https://relay.example.test/in?token=mine");
     await stage.served.close();
@@ -66,7 +66,7 @@ describeUi("dashboard: settings of the service", () => {
   it("sets a price, counts with it at once, keeps what is typed over a reload and a dead service, and undoes it", async () => {
     const stage = get();
     const { page } = stage;
-    await load(stage, "/settings/prices");
+    await visit(stage, "/settings/prices");
     const model = (await page.locator("#unpriced li").first().innerText()).trim();
     await page.getByRole("button", { name: `Change the price of ${model}` }).click();
     const dialog = page.getByRole("dialog", { name: "Price of a model" });
@@ -105,7 +105,7 @@ describeUi("dashboard: settings of the service", () => {
   it("downloads a backup that the browser never holds in the page", async () => {
     const stage = get();
     const { page } = stage;
-    await load(stage, "/settings/data#backup");
+    await visit(stage, "/settings/data#backup");
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("link", { name: /Download a backup/ }).click(),
@@ -142,7 +142,7 @@ describeUi("dashboard: plugins that did not start", () => {
 
   it("are listed with the reason, and everything else runs", async () => {
     const stage = get();
-    await load(stage, "/settings/plugins");
+    await visit(stage, "/settings/plugins");
     const row = stage.page.getByRole("list", { name: "Left out" }).getByRole("listitem");
     expect(await row.innerText()).toMatch(/weather\s*PLUGIN_FAILED[\s\S]*No wind today/);
     await sound(stage, "settings, plugins left out");

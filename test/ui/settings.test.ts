@@ -1,9 +1,9 @@
 /** Settings: found by words, kept as they are changed, and what the service tells about itself. */
 import { expect, it } from "vitest";
-import { describeUi, settled, useStage, visit } from "./browser.ts";
+import { describeUi, settled, useSharedStage, visit } from "./browser.ts";
 
 describeUi("dashboard: settings", () => {
-  const get = useStage();
+  const get = useSharedStage();
 
   it("finds a setting of any section by its words and goes to its field", async () => {
     const stage = get();

@@ -1,9 +1,9 @@
 /** The frame around every screen: rail, menu of small screens, lost connection, zoom, print, forced colours. */
 import { expect, it } from "vitest";
-import { describeUi, go, projectId, type Stage, sessionId, settled, useStage, visit } from "./browser.ts";
+import { describeUi, go, projectId, type Stage, sessionId, settled, useSharedStage, visit } from "./browser.ts";
 
 describeUi("dashboard: shell", () => {
-  const get = useStage();
+  const get = useSharedStage();
   const overflow = ({ page }: Stage) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 
   it("folds the rail with [ and by its button, and stays folded", async () => {
