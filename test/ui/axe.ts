@@ -8,7 +8,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 /**
  * What is wrong with the page as it stands, by WCAG 2.2 AA and axe's best practices. Empty when nothing. `"over"`: of what stands over the
- * page alone, which is a third of the work. A selector: of what it finds alone.
+ * page alone. A selector: of what it finds alone.
  */
 export async function violations({ page }: Stage, what: "all" | "over" | (string & {}) = "all"): Promise<string[]> {
   // Half a megabyte: once for each page that is loaded.
