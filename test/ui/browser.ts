@@ -92,7 +92,7 @@ export function useSharedStage(): () => Stage {
     ({ stage } = await shared);
     await stage.page.setViewportSize(SIZE);
     await stage.page.emulateMedia(PLAIN);
-    await forget(stage);
+    await forget(stage.page, stage.url);
     stage.problems();
   });
   return () => {
@@ -101,16 +101,13 @@ export function useSharedStage(): () => Stage {
   };
 }
 
-/** What the block before left in the browser is gone, from its storage and from the page. */
-async function forget({ page, url }: Stage): Promise<void> {
-  if (!page.url().startsWith(url)) return;
-  const kept = await page.evaluate(() => {
-    const count = localStorage.length + sessionStorage.length;
+/** What was left in the browser is gone, from its storage and from the page, which writes there when it is left. */
+async function forget(page: Page, url: string): Promise<void> {
+  await page.goto(`${url}/favicon.svg`);
+  await page.evaluate(() => {
     localStorage.clear();
     sessionStorage.clear();
-    return count;
   });
-  if (kept > 0) await page.reload();
 }
 
 interface Standing {
@@ -236,11 +233,7 @@ async function givePage(page: Page, url: string): Promise<void> {
     ]);
     await page.setViewportSize(SIZE);
     await page.emulateMedia(PLAIN);
-    await page.goto(`${url}/favicon.svg`);
-    await page.evaluate(() => {
-      localStorage.clear();
-      sessionStorage.clear();
-    });
+    await forget(page, url);
     spare = page;
   } catch {
     // Its page or its service is gone: that is what the test was about.

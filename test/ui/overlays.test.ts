@@ -228,8 +228,7 @@ describeUi("dashboard: what opens", () => {
         await page.setViewportSize({ width, height: 900 });
         // What is open is closed; the palette goes back step by step.
         for (let step = 0; step < 4 && i > 0; step++) await page.keyboard.press("Escape");
-        if (LONG) await load(stage, address);
-        else if (page.url() !== stage.url + address) await visit(stage, address);
+        await (LONG ? load : visit)(stage, address);
         await overlay.open(page);
         const where = `${name}, ${colorScheme}, ${width} px`;
         expect(await violations(stage, LONG ? "all" : (overlay.part ?? "over")), where).toEqual([]);

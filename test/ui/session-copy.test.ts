@@ -1,10 +1,10 @@
 /** What a person takes out of a session: texts, commands, code and links, the command that resumes it, and what prompts cost. */
 import { expect, it } from "vitest";
-import { describeUi, sessionId, settled, useStage, visit } from "./browser.ts";
+import { describeUi, sessionId, settled, useSharedStage, visit } from "./browser.ts";
 import { sound } from "./sound.ts";
 
 describeUi("dashboard: taking out of a session", () => {
-  const get = useStage();
+  const get = useSharedStage();
   const copied = () => get().page.evaluate(() => navigator.clipboard.readText());
   const message = (kind: string) =>
     get()
