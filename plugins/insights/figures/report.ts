@@ -68,7 +68,7 @@ type Time = keyof typeof DAY_KEYS;
 export const isByTime = (by: By): by is Time => by in DAY_KEYS;
 const isByOrigin = (by: By): by is keyof Origin => by === "project" || by === "tool" || by === "kind";
 
-/** The report over sessions: some 100 ns each, and as much each quarter-hour of those that an edge of the range cuts, or where days are rows. */
+/** The report over sessions: some 100 ns each, as much each quarter-hour of those that an edge of the range cuts, or where days are rows. */
 export async function report(
   by: Exclude<By, "session">,
   { blocks, accept }: Choice,
@@ -89,7 +89,9 @@ export async function report(
     of: isByOrigin(by)
       ? ({ block, i }) => {
           const origin = block.origin[i] as number;
-          return (origins[origin] ??= row(originAt(origin)[by]));
+          const sum = origins[origin] ?? row(originAt(origin)[by]);
+          origins[origin] = sum;
+          return sum;
         }
       : undefined,
     ofModel: by === "model" ? (model) => (models[model] ??= row(modelName(nameOf(model)))) : undefined,
