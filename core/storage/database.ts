@@ -18,7 +18,7 @@ import { createOwnership } from "./ownership.ts";
 import { createQueue } from "./queue.ts";
 import { type Blocks, catchUp, dropBefore, JOURNAL_FILE, keepTorn, type Recovered, recover } from "./recover.ts";
 import type { Moment } from "./replace.ts";
-import { createSnapshots } from "./snapshots.ts";
+import { createSnapshots, MANY } from "./snapshots.ts";
 import { toStorageError } from "./storage-error.ts";
 import type { Compacted, Database, SqlValue, Statement } from "./types.ts";
 
@@ -108,8 +108,10 @@ export function openDatabase(options: DatabaseOptions): Database {
       head: { base, checksum },
       sign: recovered.sign,
     });
-    // Of a version that had it all in memory: from the next start on it is read as it is needed.
-    if (!readOnly && snapshots.last?.sliced === false) snapshots.inBackground();
+    // Of a version that had it all in memory: from the next start on it is read as it is needed. And few words may change much (an index that an
+    // update adds, a table that is emptied): every start would do all that again.
+    if (!readOnly && (snapshots.last?.sliced === false || (snapshots.last && recovered.image.changed > MANY)))
+      snapshots.inBackground();
     return recovered;
   }
 
@@ -248,8 +250,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     // One that is being written is waited for in any case.
     await snapshotQueue(async () => {
       // A torn end is in the journal still, and would be told of at every start.
-      const { changed } = (await opened).image;
-      if (recovered.tornBytes > 0 || snapshots.isWorthIt(changed)) await snapshots.write();
+      if (recovered.tornBytes > 0 || snapshots.isWorthIt()) await snapshots.write();
     }).catch((error: unknown) =>
       notice(`the snapshot could not be written; the journal has everything: ${messageOf(error)}`),
     );

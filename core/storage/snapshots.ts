@@ -7,7 +7,7 @@ import { LARGE } from "./snapshot.ts";
 /** This part of a large snapshot is little journal. */
 const LITTLE = 100;
 /** Blocks that a journal changes, short as it may be, are read, changed and kept in memory at each start: so many are some 100 ms and 16 MB. */
-const MANY = 1_024;
+export const MANY = 1_024;
 
 export interface Snapshots {
   /** The one on disk; undefined: none is. */
@@ -17,11 +17,8 @@ export interface Snapshots {
   /** Has one written in the background once the journal is long. */
   look(): void;
   inBackground(): void;
-  /**
-   * Whether closing writes one: of a large catalogue a little journal that changes little (`changed`: blocks of the image) is read sooner
-   * than all of it is written.
-   */
-  isWorthIt(changed: number): boolean;
+  /** Whether closing writes one: of a large catalogue a little journal is read sooner than all of it is written. */
+  isWorthIt(): boolean;
 }
 
 export function createSnapshots(options: {
@@ -67,10 +64,10 @@ export function createSnapshots(options: {
           flushing = false;
         });
     },
-    isWorthIt(changed) {
+    isWorthIt() {
       const { journal, blocks } = options.place();
       const { sliced = false, bytes = 0 } = snapshots.last ?? {};
-      return !sliced || bytes < (blocks?.from ?? LARGE) || journal.bytes > bytes / LITTLE || changed > MANY;
+      return !sliced || bytes < (blocks?.from ?? LARGE) || journal.bytes > bytes / LITTLE;
     },
   };
   return snapshots;
