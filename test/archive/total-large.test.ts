@@ -1,6 +1,6 @@
 /** Totals over many chunks: counted in jobs that read whole parts, and kept on disk. Equal to a look at every message. */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
@@ -170,4 +170,23 @@ it("the best matches of what there was time for, then those behind: each session
   expect(pages).toBeGreaterThan(1);
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids).toHaveLength(scan(query).sessions);
+});
+
+it("what could not be read is not kept as counted: the total says so after a restart, too, and is whole once it can be", async () => {
+  const { transcripts, dataDir } = t.kernel.storage;
+  const earlier = transcripts.keyOf(`claude-code:${basename(logOf(3), ".jsonl")}`, 1);
+  const path = join(dataDir, "transcripts", earlier.replace(":", "/"));
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.subarray(0, -1));
+  const query = parseQuery("the");
+  for (const when of ["at first", "after a restart"]) {
+    const index = started();
+    // Directories are in memory from here on: what is counted is chosen by them.
+    await total(index, parseQuery("nowhere"));
+    expect(await total(index, query), when).toMatchObject({ relation: "gte", damaged: 1 });
+    await index.saved();
+  }
+  writeFileSync(path, bytes);
+  const { best: _, ...expected } = scan(query);
+  expect(await total(started(), query)).toMatchObject({ ...expected, relation: "eq", damaged: 0 });
 });

@@ -89,7 +89,8 @@ export async function countAll(
     for (const [i, { entry }] of job.entries()) {
       const { messages, damaged } = counted[i] as (typeof counted)[number];
       if (damaged) looker.damage(entry);
-      else known.set(entry, messages);
+      // Also where a directory could not be read: that was left out before it was counted.
+      if (!entry.damaged) known.set(entry, messages);
       tally.add(entry, messages);
     }
   };
