@@ -98,6 +98,31 @@ export function createRuleSet(kernel: Kernel): RuleSet {
     return rule;
   };
 
+  async function change(id: string, patch: RulePatch): Promise<Rule> {
+    const rule = await find(id);
+    const only = Object.keys(patch).filter((key) => patch[key as keyof RulePatch] !== undefined);
+    if (rule.builtin) {
+      if (only.some((key) => key !== "enabled"))
+        throw new SessarcError("RULE_READ_ONLY", { id, why: "is built in: only `enabled` can be changed" });
+      if (patch.enabled !== undefined)
+        await db.run("insert or replace into security_builtin (id, enabled) values (?, ?)", [
+          id,
+          patch.enabled ? 1 : 0,
+        ]);
+    } else {
+      if (rule.source !== "user")
+        throw new SessarcError("RULE_READ_ONLY", { id, why: "stands in the configuration file" });
+      const next = { ...rule, ...patch };
+      await checkPattern(next);
+      const { id: _, createdAt, builtin, source, ...data } = next;
+      await db.run("update security_rule set data = ? where id = ?", [JSON.stringify(data), id]);
+    }
+    await changed();
+    return find(id);
+  }
+  /** The last change, which the next one waits for: it begins with what that left. */
+  let last: Promise<unknown> = Promise.resolve();
+
   async function currentScanner(): Promise<Scanner> {
     const { createScanner } = await engine();
     const rules = await all();
@@ -125,26 +150,10 @@ export function createRuleSet(kernel: Kernel): RuleSet {
       return rule;
     },
     async update(id, patch) {
-      const rule = await find(id);
-      const only = Object.keys(patch).filter((key) => patch[key as keyof RulePatch] !== undefined);
-      if (rule.builtin) {
-        if (only.some((key) => key !== "enabled"))
-          throw new SessarcError("RULE_READ_ONLY", { id, why: "is built in: only `enabled` can be changed" });
-        if (patch.enabled !== undefined)
-          await db.run("insert or replace into security_builtin (id, enabled) values (?, ?)", [
-            id,
-            patch.enabled ? 1 : 0,
-          ]);
-      } else {
-        if (rule.source !== "user")
-          throw new SessarcError("RULE_READ_ONLY", { id, why: "stands in the configuration file" });
-        const next = { ...rule, ...patch };
-        await checkPattern(next);
-        const { id: _, createdAt, builtin, source, ...data } = next;
-        await db.run("update security_rule set data = ? where id = ?", [JSON.stringify(data), id]);
-      }
-      await changed();
-      const after = await find(id);
+      const next = () => change(id, patch);
+      const changing = last.then(next, next);
+      last = changing;
+      const after = await changing;
       await kernel.notify("rule:changed", after);
       return after;
     },

@@ -51,13 +51,13 @@ export interface SkillOptions {
 export function createSkills(kernel: Kernel, options: SkillOptions = {}): Skills {
   const use = createUse(kernel);
   const shelf = createShelf(kernel, use, options.hosts ?? []);
-  const { alone } = shelf;
+  const { alone, aloneReading } = shelf;
   let watching: Promise<void> | undefined;
 
   const notice = (ids: Iterable<string>) => Promise.all([...ids].map((id) => alone(() => noticeEdit(shelf, id))));
 
   async function watch(): Promise<void> {
-    const ids = await alone(async () => (await shelf.catalog.skills()).map((row) => row.id));
+    const ids = await aloneReading(async () => (await shelf.catalog.skills()).map((row) => row.id));
     if (kernel.closing.aborted) return;
     await kernel.watch(shelf.realOf(""), async (changes) => {
       const root = shelf.realOf("");
@@ -65,14 +65,14 @@ export function createSkills(kernel: Kernel, options: SkillOptions = {}): Skills
     });
     await notice(ids);
     // The first scan reads everything: better before somebody waits for it.
-    await alone(() => scanAll(shelf));
+    await aloneReading(() => scanAll(shelf));
   }
 
   return {
     uses: use,
-    list: () => alone(() => listSkills(shelf)),
-    scan: () => alone(() => scanAll(shelf)),
-    get: (id) => alone(() => detailOf(shelf, id)),
+    list: () => aloneReading(() => listSkills(shelf)),
+    scan: () => aloneReading(() => scanAll(shelf)),
+    get: (id) => aloneReading(() => detailOf(shelf, id)),
     importPath: (path) => alone(() => importPath(shelf, path)),
     importSelf: () => alone(() => importSelf(shelf)),
     importGit: (from) => importGit(shelf, from),
@@ -91,17 +91,17 @@ export function createSkills(kernel: Kernel, options: SkillOptions = {}): Skills
     remove: (id, removeFiles) => alone(() => deleteSkill(shelf, id, removeFiles)),
     link: (id, request) => alone(() => linkSkill(shelf, id, request)),
     unlink: (id, request) => alone(() => unlinkSkill(shelf, id, request)),
-    snapshots: (id) => alone(() => snapshotsOf(shelf, id)),
+    snapshots: (id) => aloneReading(() => snapshotsOf(shelf, id)),
     restore: (id, snapshot) => alone(() => restoreSnapshot(shelf, id, snapshot)),
     checkUpstream: (id) => lookUpstream(shelf, id),
     update: (id, { commit, conflicts }) =>
       commit === undefined ? planUpdate(shelf, id) : alone(() => applyUpdate(shelf, id, commit, conflicts)),
-    drift: (id) => alone(() => driftOf(shelf, id)),
+    drift: (id) => aloneReading(() => driftOf(shelf, id)),
     use: async (id) => {
       const row = await shelf.row(id);
       return use.of([row.id, row.name]);
     },
-    overview: (since) => alone(() => overviewOf(shelf, since)),
+    overview: (since) => aloneReading(() => overviewOf(shelf, since)),
     watch() {
       watching ??= watch().catch((error) => {
         watching = undefined;

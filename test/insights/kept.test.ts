@@ -180,3 +180,18 @@ it("what is kept may be missing, cut short, changed anywhere, or of another cata
   };
   expect(await spoiled("mixed", mixed)).toEqual(right);
 });
+
+it("what could not be kept is tried again", async () => {
+  const home = await keptHome();
+  const t = await start(home, "data");
+  const index = join(home, "data/index");
+  rmSync(index, { recursive: true });
+  await t.kernel.storage.db.run("delete from derived");
+  await t.kernel.inject("insights").cube.figures();
+  writeFileSync(index, "in the way");
+  await expect(keep(t)).rejects.toThrow();
+  rmSync(index);
+  await keep(t);
+  expect(readdirSync(index).filter((one) => one.endsWith(".figures"))).toHaveLength(1);
+  await t.close();
+});

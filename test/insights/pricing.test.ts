@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createTestKernel } from "sessarc/test";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import insights from "../../plugins/insights/index.ts";
@@ -65,6 +65,25 @@ it("a price counts of the time of use, whenever that is asked or imported", asyn
   expect(east).toEqual([day, night]);
   expect((await costs("/insights?tz=UTC")).totals.cost.microdollars).toBe(day + night);
   expect((await costs(`/projects/${sessions[0]?.projectId}?tz=UTC`)).totals.cost.microdollars).toBe(day + night);
+});
+
+it("the price of now is that of the moment it is asked, not of the first time", () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.parse("2026-03-02T10:00:00Z") });
+  try {
+    const prices = createPricing();
+    const now = () => [prices.price(NIGHTLY)?.rates.input, prices.cost({ [NIGHTLY]: tokens({ input: M }) })];
+    const day = now();
+    vi.setSystemTime(Date.parse("2026-03-02T20:00:00Z"));
+    expect(now()).not.toEqual(day);
+    expect(now()).toEqual([
+      createPricing().price(NIGHTLY)?.rates.input,
+      createPricing().cost({ [NIGHTLY]: tokens({ input: M }) }),
+    ]);
+    vi.setSystemTime(Date.parse("2026-03-03T10:00:00Z"));
+    expect(now()).toEqual(day);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 interface Costs {

@@ -1,6 +1,6 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Interception } from "../../plugins/security/index.ts";
 import { createTestKernel } from "../kernel.ts";
 import { plugins } from "./_kernel.ts";
@@ -196,6 +196,23 @@ describe("security: tool-call guard", () => {
     expect(JSON.stringify(list)).not.toContain(token.slice(4, 12));
     for (const tool_use_id of ["a", "b"]) await ask(t, claude("ls", { tool_use_id }), "?client=claude-code");
     expect(await records(t)).toHaveLength(3);
+  });
+
+  it("records a call again after some seconds though the machine's clock was set back", async () => {
+    const t = await start();
+    vi.useFakeTimers({ toFake: ["Date", "performance"] });
+    try {
+      await ask(t, claude("ls"), "?client=claude-code");
+      vi.setSystemTime(Date.now() - 3_600_000);
+      await ask(t, claude("pwd"), "?client=claude-code");
+      await ask(t, claude("pwd"), "?client=claude-code");
+      expect(await records(t)).toHaveLength(2);
+      vi.advanceTimersByTime(6_000);
+      await ask(t, claude("pwd"), "?client=claude-code");
+      expect(await records(t)).toHaveLength(3);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("uses the user's rules at once, and a disabled rule not any more", async () => {

@@ -40,6 +40,14 @@ describe("security: rules", () => {
     expect((await again.send("PATCH", "/api/security/rules/none", { enabled: true })).status).toBe(404);
   });
 
+  it("two changes of one rule at once are both kept", async () => {
+    const t = await start();
+    const { body } = await t.send<Rule>("POST", "/api/security/rules", { name: "A", pattern: "a+b" });
+    const changes = [{ name: "B" }, { action: "flag" }, { flags: "i" }, { keywords: ["aab"] }, { enabled: false }];
+    await Promise.all(changes.map((change) => t.send("PATCH", `/api/security/rules/${body.id}`, change)));
+    expect((await list(t)).at(-1)).toMatchObject(Object.assign({}, ...changes));
+  });
+
   it("refuses a pattern that does not compile, with the place", async () => {
     const t = await start();
     for (const pattern of ["a(b", "(?<=x)y", "[z-a]", "", "x*"]) {

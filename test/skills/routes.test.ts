@@ -216,6 +216,47 @@ describe("snapshots", () => {
     expect(await picture(store)).toEqual(before);
   });
 
+  it("damaged bytes are mended where good ones are at hand", async () => {
+    const t = await skillKernel();
+    await importSkill(t, await plant(t.home, ".claude/skills", "one", { "a.txt": "precious" }));
+    const store = storeOf(t.home, "one");
+    const whole = await picture(store);
+    const hash = createHash("sha256").update("precious").digest("hex");
+    await writeFile(join(t.home, "data/skills/objects", hash.slice(0, 2), hash.slice(2)), "precioux");
+    const [imported] = await snapshotsOf(t, "one");
+    await writeFile(join(store, "a.txt"), "edited");
+    expect((await t.send("POST", "/api/skills/one/restore", { snapshot: imported?.id })).status).toBe(200);
+    expect(await picture(store)).toEqual(whole);
+  });
+
+  it("a change that failed at its last write is finished before the next one, never after it", async () => {
+    const t = await skillKernel();
+    await importSkill(t, await plant(t.home, ".claude/skills", "one", { "a.txt": "first" }));
+    const [imported] = await snapshotsOf(t, "one");
+    const { db } = t.kernel.storage;
+    const { batch } = db;
+    let isFull = false;
+    // The disk is full from the moment that the folder has changed.
+    db.batch = (statements) => {
+      isFull ||= statements.some(([sql]) => sql.includes("delete from skill_intent"));
+      return isFull ? Promise.reject(new Error("no room")) : batch(statements);
+    };
+    await writeFile(join(storeOf(t.home, "one"), "a.txt"), "second");
+    expect((await t.send("POST", "/api/skills/one/restore", { snapshot: imported?.id })).status).toBe(500);
+    expect((await t.send("PATCH", "/api/skills/one", { rating: 5 })).status).toBe(500);
+    expect((await t.json<{ skills: Skill[] }>("/api/skills")).skills).toHaveLength(1);
+    db.batch = batch;
+    expect((await t.send<Skill>("PATCH", "/api/skills/one", { rating: 4 })).body.rating).toBe(4);
+    expect((await snapshotsOf(t, "one")).map((one) => [one.reason, one.current])).toEqual([
+      ["restore", false],
+      ["import", true],
+    ]);
+    t.errors.splice(0);
+    await t.kernel.close();
+    const again = await skillKernel({ home: t.home });
+    expect((await again.json<Skill>("/api/skills/one")).rating).toBe(4);
+  });
+
   it("what a snapshot cannot hold is put aside, not lost", async () => {
     const t = await skillKernel();
     await importSkill(t, await plant(t.home, ".claude/skills", "one"));

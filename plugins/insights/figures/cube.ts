@@ -200,7 +200,12 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
     const { sessions, rollup } = figures;
     if (unkept !== undefined && unkept < Math.max(FEW, sessions.length * SHARE)) return;
     unkept = 0;
-    if (!(await kept.store(sessions, rollup, upto))) unkept = undefined;
+    let isKept = false;
+    try {
+      isKept = await kept.store(sessions, rollup, upto);
+    } finally {
+      if (!isKept) unkept = undefined;
+    }
   };
 
   return {

@@ -149,19 +149,25 @@ export function createPricing(
 
 function pricesOf(find: (model: string) => ModelPrice | undefined): Prices {
   const known = new Map<string, ModelPrice | undefined>();
+  /** `rates`: those of when it was found. */
+  const found = (model: string): ModelPrice | undefined => {
+    if (!known.has(model)) known.set(model, find(model));
+    return known.get(model);
+  };
   const prices: Prices = {
     price(model) {
-      if (!known.has(model)) known.set(model, find(model));
-      return known.get(model);
+      const price = found(model);
+      // A service runs for months, and every day has its nights.
+      const now = price?.periods?.[periodAt(price.periods, Date.now())];
+      return price && now ? { ...price, rates: now.rates } : price;
     },
     keyAt(model, at) {
-      const periods = prices.price(model)?.periods;
+      const periods = found(model)?.periods;
       return periods ? `${model}${AT}${periodAt(periods, at)}` : model;
     },
     rates(key) {
       const [model, period] = parts(key);
-      const price = prices.price(model);
-      return period === undefined ? price?.rates : price?.periods?.[Number(period)]?.rates;
+      return period === undefined ? prices.price(model)?.rates : found(model)?.periods?.[Number(period)]?.rates;
     },
     cost(usage) {
       let sum = 0;

@@ -170,7 +170,7 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
       await kernel.hooks.callHook("tool:check", { call, decision });
       const at = new Date();
       const fired = await installer.fired(call.client, hook, at);
-      if (recent.isNew(call, at.getTime())) {
+      if (recent.isNew(call, started)) {
         const { paths } = await pathsRead(call, "read", kernel.env.home);
         const [path] = paths;
         const hidden = (text: string, max: number) => hideIn(scanner, text, { budgetMs: 10 }).slice(0, max);

@@ -80,8 +80,10 @@ export function createLedger(db: Database) {
       if (!row || row.id !== hook) return undefined;
       const iso = at.toISOString();
       const known = fired.get(client);
-      const due = !known || at.getTime() - known.written > FIRED_MS;
-      fired.set(client, { at: iso, written: due ? at.getTime() : known.written });
+      // The machine's clock may be set back.
+      const now = performance.now();
+      const due = !known || now - known.written > FIRED_MS;
+      fired.set(client, { at: iso, written: due ? now : known.written });
       if (!due) return undefined;
       row.last_fired_at = iso;
       return ["update guard_install set last_fired_at = ? where tool = ?", [iso, client]];

@@ -9,6 +9,7 @@ export function createRecent() {
   const key = randomBytes(32);
   const seen = new Map<string, { at: number; client: string; callId: string | null }>();
   return {
+    /** `now`: ms of a clock that nobody sets. */
     isNew(call: ToolCall, now: number): boolean {
       for (const [id, { at }] of seen) {
         if (now - at < WINDOW_MS) break;

@@ -34,8 +34,10 @@ export interface Shelf {
   readonly hosts: readonly string[];
   /** Loads what reads skills, once. */
   inspector(): Promise<Inspector>;
-  /** Runs one after the other, after what a crash left is put in order. Never inside another. */
+  /** Runs one after the other, after what a crash or a full disk left is put in order. Never inside another. */
   alone<T>(work: () => Promise<T>): Promise<T>;
+  /** The same for what changes nothing: it also runs while a full disk keeps that from being put in order. */
+  aloneReading<T>(work: () => Promise<T>): Promise<T>;
   /** The row of a skill that is there; throws SKILL_NOT_FOUND. */
   row(id: string): Promise<SkillRow>;
   /** The row, deleted ones too. */
@@ -58,15 +60,26 @@ export function createShelf(kernel: Kernel, use: Use, hosts: readonly string[]):
   const places = createPlaces(join(kernel.storage.dataDir, "skills"), catalog);
   const links = createLinks(catalog, places.objects);
   let inspector: Promise<Inspector> | undefined;
-  let ready: Promise<void> | undefined;
+  let isInOrder = false;
+  let hasStarted = false;
   let last: Promise<unknown> = Promise.resolve();
   let real: string | undefined;
 
-  const recover = async () => {
+  const inOrder = async () => {
+    if (isInOrder) return;
     // What may only be read is left as a crash left it.
-    if (kernel.storage.readOnly) return;
-    await places.recover();
-    await links.recover();
+    if (!kernel.storage.readOnly) {
+      await places.recover();
+      await links.recover();
+    }
+    isInOrder = true;
+    hasStarted = true;
+  };
+
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = last.then(work, work);
+    last = result.catch(() => {});
+    return result;
   };
 
   const shelf: Shelf = {
@@ -80,19 +93,23 @@ export function createShelf(kernel: Kernel, use: Use, hosts: readonly string[]):
       inspector ??= createInspector();
       return inspector;
     },
-    alone(work) {
-      const run = async () => {
-        ready ??= recover();
-        await ready.catch((error) => {
-          ready = undefined; // the disk may be there again next time
+    alone: (work) =>
+      inTurn(async () => {
+        await inOrder();
+        try {
+          return await work();
+        } catch (error) {
+          isInOrder = false; // what failed at its last write is finished before anything stands on it
           throw error;
+        }
+      }),
+    aloneReading: (work) =>
+      inTurn(async () => {
+        await inOrder().catch((error) => {
+          if (!hasStarted) throw error;
         });
         return work();
-      };
-      const result = last.then(run, run);
-      last = result.catch(() => {});
-      return result;
-    },
+      }),
     async row(id) {
       const row = await catalog.skill(id);
       if (!row || row.deleted_at !== null) throw new SessarcError("SKILL_NOT_FOUND", { id });

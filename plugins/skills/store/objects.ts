@@ -16,8 +16,9 @@ export function createObjects(folder: string): Objects {
   return {
     async put(hash, bytes) {
       const path = pathOf(hash);
+      // One that was damaged is written anew.
       const known = await stat(path).catch(() => undefined);
-      if (known?.size === bytes.length) return;
+      if (known?.size === bytes.length && (await readFile(path)).equals(bytes)) return;
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await writeFileAtomic(path, bytes);
     },
