@@ -1,9 +1,11 @@
 /** Totals over many chunks: counted in jobs that read whole parts, and kept on disk. Equal to a look at every message. */
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
+import { toEntry } from "../../plugins/archive/search/entry.ts";
+import type { Row } from "../../plugins/archive/search/entry-rows.ts";
 import { parseQuery, type Query } from "../../plugins/archive/search/query.ts";
 import type { SearchIndex, SearchRequest } from "../../plugins/archive/search/search.ts";
 import claude from "../../plugins/claude-code/index.ts";
@@ -152,6 +154,23 @@ it("kept totals that are damaged say nothing, hold no words, and are not many", 
   const { best: _, ...expected } = scan(parseQuery("the"));
   for (let n = 3; n < 35; n++) expect(await total(again, { ...parseQuery("the"), after: n })).toMatchObject(expected);
   expect(readdirSync(folder)).toHaveLength(32);
+});
+
+it("a kept total says nothing of another question, and of a text that another log was read for", async () => {
+  const index = started();
+  await total(index, parseQuery("the"));
+  await index.saved();
+  const [of = ""] = readdirSync(folder);
+  await total(index, parseQuery("line"));
+  await index.saved();
+  for (const name of readdirSync(folder)) if (name !== of) copyFileSync(join(folder, of), join(folder, name));
+  const { best: _, ...expected } = scan(parseQuery("line"));
+  expect(await total(started(true), parseQuery("line"))).toMatchObject(expected);
+  // A catalogue that was restored gives a text the number that another one had.
+  const row = await t.kernel.storage.db.get<Row>("select * from session where parts like '[[1,%' limit 1");
+  if (!row) throw new Error("none is as it was imported");
+  const keys = ["10:1", "10:2"].map((source_version) => toEntry({ ...row, source_version }, [], undefined).key);
+  expect(keys[0]).not.toBe(keys[1]);
 });
 
 it("the best matches of what there was time for, then those behind: each session counts once", async () => {

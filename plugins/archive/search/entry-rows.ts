@@ -3,7 +3,17 @@ import { type Database, Slices } from "sessarc";
 import { type NarrowRow, narrowRows } from "../catalogue/narrow.ts";
 import type { EarlierRow } from "../catalogue/types.ts";
 
-const COLUMNS = ["tool", "project_id", "sort_at", "started_at", "ended_at", "error_count", "copied", "parts"] as const;
+const COLUMNS = [
+  "tool",
+  "project_id",
+  "sort_at",
+  "started_at",
+  "ended_at",
+  "error_count",
+  "copied",
+  "source_version",
+  "parts",
+] as const;
 export type Row = NarrowRow<(typeof COLUMNS)[number]>;
 
 /** Sessions, and the earlier texts of them, the newest first. */

@@ -16,7 +16,7 @@ export interface Entry {
   errors: number;
   /** Its texts, see `textsOf`: few are ever asked for. */
   packed: string;
-  /** Id and texts in 8 bytes, as hex. */
+  /** Id, texts and the log they were read from in 8 bytes, as hex. */
   key: string;
   /** Where its signatures stand turned around, as far as they do. */
   columns: Columns | undefined;
@@ -83,7 +83,9 @@ function shared(name: string): string {
 
 export function toEntry(row: Row, earlier: readonly EarlierRow[], old: Entry | undefined): Entry {
   const packed = pack(row, earlier);
-  const same = old?.packed === packed ? old : undefined;
+  // A catalogue that was restored numbers its texts as the newer one did; what they were read from tells them apart.
+  const key = createHash("sha256").update(`${row.id}\n${row.source_version}\n${packed}`).digest().toString("hex", 0, 8);
+  const same = old?.key === key ? old : undefined;
   return {
     id: row.id,
     projectId: shared(row.project_id),
@@ -94,7 +96,7 @@ export function toEntry(row: Row, earlier: readonly EarlierRow[], old: Entry | u
     // Errors that a fork copied count elsewhere, and stand in its text all the same.
     errors: row.error_count + (row.copied > 0 ? 1 : 0),
     packed,
-    key: same?.key ?? createHash("sha256").update(`${row.id}\n${packed}`).digest().toString("hex", 0, 8),
+    key,
     columns: same && isPlaced(same) ? same.columns : undefined,
     index: same?.index,
     damaged: same?.damaged ?? false,

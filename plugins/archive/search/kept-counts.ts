@@ -1,8 +1,8 @@
 /**
  * What large totals counted, on disk: texts never change, so a question asked again, also after a restart, counts what came since.
  *
- * A file for each question: "SESSARCN" | sessions (4) | for each its key (8) and its messages (4) | checksum of all that (4). Its name is a
- * digest of the question: the words themselves are not kept.
+ * A file for each question: "SESSARCN" | sessions (4) | for each its key (8) and its messages (4) | checksum of the name and all that (4). Its
+ * name is a digest of the question: the words themselves are not kept, and under another name it says nothing.
  */
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
@@ -36,8 +36,9 @@ export class KeptCounts {
     const { folder } = this.#options;
     const known: KnownCounts = new WeakMap();
     if (folder === undefined) return known;
-    const file = await readFile(join(folder, nameOf(question))).catch(() => undefined);
-    if (!file || !isWhole(file)) return known;
+    const name = nameOf(question);
+    const file = await readFile(join(folder, name)).catch(() => undefined);
+    if (!file || !isWhole(name, file)) return known;
     const slices = new Slices();
     const counts = new Map<string, number>();
     for (let at = HEAD; at < file.length - 4; at += ENTRY) {
@@ -71,11 +72,13 @@ export class KeptCounts {
 const nameOf = (question: string) =>
   `${createHash("sha256").update(`${VERSION} ${process.versions.unicode} ${question}`).digest("hex").slice(0, 32)}.counts`;
 
-const isWhole = (file: Buffer) =>
+const sumOf = (name: string, content: Buffer) => crc32(content, crc32(name));
+
+const isWhole = (name: string, file: Buffer) =>
   file.length >= HEAD + 4 &&
   file.subarray(0, 8).equals(MAGIC) &&
   file.length === HEAD + file.readUInt32LE(8) * ENTRY + 4 &&
-  crc32(file.subarray(0, -4)) === file.readUInt32LE(file.length - 4);
+  sumOf(name, file.subarray(0, -4)) === file.readUInt32LE(file.length - 4);
 
 async function write(folder: string, name: string, entries: readonly Entry[], known: KnownCounts): Promise<void> {
   const file = Buffer.alloc(HEAD + entries.length * ENTRY + 4);
@@ -91,7 +94,7 @@ async function write(folder: string, name: string, entries: readonly Entry[], kn
   }
   MAGIC.copy(file);
   file.writeUInt32LE((end - HEAD) / ENTRY, 8);
-  file.writeUInt32LE(crc32(file.subarray(0, end)), end);
+  file.writeUInt32LE(sumOf(name, file.subarray(0, end)), end);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeFileAtomic(join(folder, name), file.subarray(0, end + 4));
   await makeRoom(folder);
