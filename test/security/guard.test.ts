@@ -121,6 +121,14 @@ describe("security: tool-call guard", () => {
     expect(JSON.stringify([answer, await records(t)])).not.toContain(token.slice(4));
   });
 
+  it("looks at arguments in a JSON text however deep they are nested", async () => {
+    const t = await start();
+    for (const depth of [50, 150, 20_000]) {
+      const tool_input = `${"[".repeat(depth)}"echo ${token}"${"]".repeat(depth)}`;
+      expect([depth, (await ask(t, { ...claude(""), tool_input })).decision]).toEqual([depth, "block"]);
+    }
+  });
+
   it("refuses what is no call", async () => {
     const t = await start();
     expect((await t.send("POST", "/api/security/pretooluse", {})).status).toBe(400);

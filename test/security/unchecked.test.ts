@@ -5,7 +5,8 @@ import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
-import { builtinRules, createRedactor, createScanner } from "../../plugins/security/engine.ts";
+import { builtinRules, createRedactor, createScanner, customRule } from "../../plugins/security/engine.ts";
+import { hideIn } from "../../plugins/security/hide.ts";
 import security from "../../plugins/security/index.ts";
 import share from "../../plugins/share/index.ts";
 import { makeTempDir } from "../_setup.ts";
@@ -49,6 +50,22 @@ it("a check and an export decode all of a text, also behind 4 MB of other encode
   expect(text.length).toBeGreaterThan(4_000_000);
   const told = await frames(await t.fetch(CHECK, { headers: { accept: "text/event-stream" } }));
   expect(told.at(-1)).toMatchObject({ type: "done", partial: false });
+});
+
+it("a check names a message that is nested deeper than it looks", async () => {
+  const nested = (depth: number) => Array.from({ length: depth }).reduce<unknown>((inner) => [inner], `use ${token}`);
+  const t = await startWith([50, 110].map((depth) => ({ role: "call", input: { a: nested(depth) } })));
+  const check = await t.json<Check>(CHECK);
+  expect(check.findings.map(({ seq }) => seq)).toEqual([0]);
+  expect(check).toMatchObject({ partial: true, unchecked: [1] });
+  expect(await (await t.fetch(`${EXPORT}?format=json`)).text()).not.toContain(token);
+});
+
+it("a short text that could not be looked at in time is hidden whole", () => {
+  const rules = [customRule({ id: "own", name: "Tickets", pattern: "ACME-[0-9]+" })];
+  const scanner = createScanner(rules, { categories: ["secret"] });
+  expect(hideIn(scanner, "see ACME-12345")).toBe("see ••••••");
+  expect(hideIn(scanner, "see ACME-12345", { budgetMs: -1 })).toBe("[REDACTED:not-checked]");
 });
 
 it("past the budget a check names the messages, and is not kept as an answer", async () => {

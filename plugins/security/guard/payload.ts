@@ -37,11 +37,20 @@ const text = (value: unknown): string | undefined => (typeof value === "string" 
 function toInput(value: Json | undefined): Json | undefined {
   if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
   try {
-    return JSON.parse(value) as Json;
+    const input = JSON.parse(value) as Json;
+    // Deeper than a request may be: its text is looked at whole, its tree would not be.
+    return isShallow(input, DEPTH) ? input : value;
   } catch {
     // Then it is raw text, as of a patch.
     return value;
   }
+}
+
+const DEPTH = 64;
+
+function isShallow(value: Json, left: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return left > 0 && Object.values(value).every((part) => isShallow(part, left - 1));
 }
 
 const ENVELOPE = new Set([

@@ -57,7 +57,11 @@ export function createLeafScanner(scanner: TextScanner): LeafScanner {
   function scanEvent(event: SessionEvent, options: ScanOptions = {}): EventScan {
     const deadline = performance.now() + (options.budgetMs ?? Number.POSITIVE_INFINITY);
     const all: EventScan = { findings: [], partial: false, scannedBytes: 0 };
-    for (const leaf of leavesOf(event, (key) => scanner.scan(key).findings.length > 0)) {
+    const hidden = (key: string) => scanner.scan(key).findings.length > 0;
+    const tooDeep = () => {
+      all.partial = true;
+    };
+    for (const leaf of leavesOf(event, hidden, tooDeep)) {
       const left = deadline - performance.now();
       if (left <= 0) return { ...all, partial: true };
       const result = scanLeaf(leaf, Number.isFinite(left) ? { ...options, budgetMs: left } : options);
@@ -71,40 +75,47 @@ export function createLeafScanner(scanner: TextScanner): LeafScanner {
   return { scanLeaf, scanEvent };
 }
 
-/** Every string of an event, keys included. `hidden` says which keys must not show in `field`. */
-export function* leavesOf(event: SessionEvent, hidden: (key: string) => boolean = () => false): Generator<Leaf> {
+/** Every string of an event, keys included. `hidden` says which keys must not show in `field`; `tooDeep` hears of what is left out. */
+export function* leavesOf(
+  event: SessionEvent,
+  hidden: (key: string) => boolean = () => false,
+  tooDeep: () => void = () => {},
+): Generator<Leaf> {
   for (const [key, value] of Object.entries(event)) {
     if (FIXED.has(key) || value === undefined) continue;
     // The fields of an event are fixed names: only what stands inside them names anything.
     if (typeof value === "string") yield { text: value, field: key, name: undefined };
-    else yield* walk(value, key, undefined, hidden, 0);
+    else yield* walk(value, key, undefined, { hidden, tooDeep }, 0);
   }
 }
 
 /** Every string of a JSON value, keys included. */
-export function* stringsOf(value: Json, field = "", hidden: (key: string) => boolean = () => false): Generator<Leaf> {
-  yield* walk(value, field, undefined, hidden, 0);
+export function* stringsOf(value: Json): Generator<Leaf> {
+  yield* walk(value, "", undefined, { hidden: () => false, tooDeep: () => {} }, 0);
 }
 
-function* walk(
-  value: Json,
-  field: string,
-  name: string | undefined,
-  hidden: (key: string) => boolean,
-  depth: number,
-): Generator<Leaf> {
+interface Ways {
+  hidden: (key: string) => boolean;
+  tooDeep: () => void;
+}
+
+function* walk(value: Json, field: string, name: string | undefined, ways: Ways, depth: number): Generator<Leaf> {
   if (typeof value === "string") yield { text: value, field, name };
   if (typeof value === "number") yield { text: String(value), field, name };
-  if (typeof value !== "object" || value === null || depth > DEPTH) return;
+  if (typeof value !== "object" || value === null) return;
+  if (isTooDeep(depth)) {
+    ways.tooDeep();
+    return;
+  }
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
-      yield* walk(item, `${field}.${index}`, flagBefore(value, index) ?? name, hidden, depth + 1);
+      yield* walk(item, `${field}.${index}`, flagBefore(value, index) ?? name, ways, depth + 1);
     }
     return;
   }
   for (const [key, item] of Object.entries(value)) {
     yield { text: key, field: `${field}#key`, name: undefined };
-    yield* walk(item, `${field}.${hidden(key) ? "•••" : key}`, key, hidden, depth + 1);
+    yield* walk(item, `${field}.${ways.hidden(key) ? "•••" : key}`, key, ways, depth + 1);
   }
 }
 

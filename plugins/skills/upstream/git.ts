@@ -86,7 +86,7 @@ export async function withGit<T>(
   const place = await mkdtemp(join(parent, "fetch-"));
   const folder = join(place, "repository.git");
   const home = join(place, "home");
-  const ends = Date.now() + DEADLINE_MS;
+  const ends = performance.now() + DEADLINE_MS;
   const env = environment(kernel.env.env, home, rules.files);
   const git: Git = {
     folder,
@@ -100,7 +100,7 @@ export async function withGit<T>(
         const result = await exec("git", [...fixed(rules.files), ...args], {
           cwd: place,
           env,
-          timeoutMs: Math.max(1, ends - Date.now()),
+          timeoutMs: Math.max(1, ends - performance.now()),
           signal: full.signal,
           ...(input !== undefined && { input }),
           ...(maxBytes !== undefined && { maxBytes }),
