@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SessarcError } from "../core/index.ts";
 import { builtPackage, packedTarball, ROOT } from "./built.ts";
 
 const exec = promisify(execFile);
@@ -103,7 +104,7 @@ describe("the built package", () => {
     expect(await runScript(script)).toBe(wanted.map(([specifier]) => `${specifier} function\n`).join(""));
   });
 
-  it("goes on when it is replaced under a running service: a thread that does not start fails its task alone, and the next one runs", async () => {
+  it("goes on when it is replaced under a running service: a thread that does not start fails its task alone, and the next one runs and fails in its own words", async () => {
     const copy = join(consumer, "replaced");
     const own = join(copy, "node_modules/sessarc");
     await mkdir(own, { recursive: true });
@@ -125,12 +126,19 @@ describe("the built package", () => {
       await rename(worker, worker + ".old");
       const failed = await run().catch((error) => error.code);
       await rename(worker + ".old", worker);
-      console.log(JSON.stringify([t.kernel.pool.threaded, failed, await run()]));
+      const own = { specifier: import.meta.resolve("./full.mjs"), export: "fill", inline() {} };
+      const { status, code, fix, params, cause } = await t.kernel.pool.run(own).catch((error) => error);
+      console.log(JSON.stringify([t.kernel.pool.threaded, failed, await run(), { status, code, fix, params }, cause.message]));
       await t.close();`;
+    const full = new SessarcError("STORAGE_FULL", { needed: 4096 });
+    const throws = `import { SessarcError } from "sessarc";
+      export const fill = async () => { throw new SessarcError("STORAGE_FULL", { needed: 4096 }); };`;
+    await writeFile(join(copy, "full.mjs"), throws);
     // A file, as threads are started with the flags of their process.
     await writeFile(join(copy, "run.mjs"), script);
     const { stdout } = await exec(process.execPath, ["run.mjs"], { cwd: copy });
-    expect(JSON.parse(stdout)).toEqual([true, "ERR_MODULE_NOT_FOUND", []]);
+    const { status, code, fix, params, message } = full;
+    expect(JSON.parse(stdout)).toEqual([true, "ERR_MODULE_NOT_FOUND", [], { status, code, fix, params }, message]);
   });
 
   it("loads no heavy package for its public entry", async () => {

@@ -1,5 +1,6 @@
 /** Work off the main thread: tinypool over worker threads, started when first needed, gone when idle. */
 import { availableParallelism } from "node:os";
+import { fromCarried } from "./carry.ts";
 
 /** A function of a module, run in a worker. Arguments and result must survive structured clone. */
 export interface PoolTask<A extends unknown[], R> {
@@ -73,7 +74,7 @@ export function createPool(options: PoolOptions = {}): Pool {
       try {
         return await made.run({ specifier: task.specifier, export: task.export, args });
       } catch (error) {
-        throw broken.get(made) ?? error;
+        throw broken.get(made) ?? fromCarried(error);
       }
     },
     async close() {

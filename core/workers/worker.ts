@@ -15,5 +15,10 @@ export default async function run(call: Call): Promise<unknown> {
   }
   const fn = (await module)[call.export];
   if (typeof fn !== "function") throw new TypeError(`${call.specifier} exports no function ${call.export}`);
-  return fn(...call.args);
+  try {
+    return await fn(...call.args);
+  } catch (error) {
+    const { toCarried } = await import("./carry.ts");
+    throw toCarried(error);
+  }
 }
