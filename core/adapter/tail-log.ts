@@ -1,4 +1,5 @@
 /** JSON-lines logs: read once from start to end, or tailed from a cursor. Both number the same events the same way. */
+import { closeSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { LineParser } from "../contract/adapter.ts";
 import type { SessionEvent } from "../session/session.ts";
@@ -40,12 +41,14 @@ export async function* tailBatches(
     return end;
   }
   const fd = openRegularSync(ref.path);
-  const before = cursor ? markOf(fd, cursor.offset) : { mark: "", bytes: 0 };
-  const valid = cursor && before.mark === cursor.head && isTailState(cursor.state) ? cursor : undefined;
-  const { reader, parser } = resume(ref.path, valid, makeParser);
-  const start = valid?.offset ?? 0;
-  const cutter = createCutter(fileSource(fd, start), start);
+  let close = () => closeSync(fd);
   try {
+    const before = cursor ? markOf(fd, cursor.offset) : { mark: "", bytes: 0 };
+    const valid = cursor && before.mark === cursor.head && isTailState(cursor.state) ? cursor : undefined;
+    const { reader, parser } = resume(ref.path, valid, makeParser);
+    const start = valid?.offset ?? 0;
+    const cutter = createCutter(fileSource(fd, start), start);
+    close = cutter.close;
     while (advance(cutter, reader)) {
       if (reader.events.length > 0) {
         yield reader.events;
@@ -75,7 +78,7 @@ export async function* tailBatches(
       bytesRead: before.bytes + cutter.bytesRead + after.bytes,
     };
   } finally {
-    cutter.close();
+    close();
   }
 }
 

@@ -63,27 +63,26 @@ export async function recover(dir: string, last = Number.POSITIVE_INFINITY, bloc
   const sql = await loading;
   const snapshot = await openSnapshot(dir, blocks);
   const head = snapshot?.head;
-  const journal = journalBytes && (await withBefore(dir, head, parseJournal(dir, journalBytes)));
-  if (journal) checkOrder(dir, head, journal);
-
-  const image = createImage(sql, snapshot?.file ?? new PagedFile(emptyDatabase(sql)));
   const have = head?.batch ?? 0;
-  const groups = journal?.groups ?? [];
-  let batch = have;
+  /** What is to be closed when it cannot be opened: a service tries again at every call. */
+  let opened: { close(): void } | undefined = snapshot?.file;
   try {
-    batch += await repeat(dir, image, groups, have, last);
+    const journal = journalBytes && (await withBefore(dir, head, parseJournal(dir, journalBytes)));
+    if (journal) checkOrder(dir, head, journal);
+    const image = createImage(sql, snapshot?.file ?? new PagedFile(emptyDatabase(sql)));
+    opened = image;
+    return {
+      image,
+      batch: have + (await repeat(dir, image, journal?.groups ?? [], have, last)),
+      sign,
+      snapshot: snapshot && { ...snapshot.head, bytes: snapshot.bytes, sliced: snapshot.sliced },
+      journalBytes: journal?.end ?? 0,
+      tornBytes: journalBytes && journal ? journalBytes.length - journal.end : 0,
+    };
   } catch (error) {
-    image.close();
+    opened?.close();
     throw error;
   }
-  return {
-    image,
-    batch,
-    sign,
-    snapshot: snapshot && { ...snapshot.head, bytes: snapshot.bytes, sliced: snapshot.sliced },
-    journalBytes: journal?.end ?? 0,
-    tornBytes: journalBytes && journal ? journalBytes.length - journal.end : 0,
-  };
 }
 
 /** Repeats the batches after `have` up to `last` and answers how many. Throws CATALOG_DAMAGED. */

@@ -29,18 +29,22 @@ export function createReader(adapter: Adapter, env: AdapterEnv, cursor?: Cursor)
         const expected = at?.seq;
         let restarted = false;
         const batches = tailBatches(ref, at, env);
-        for (;;) {
-          const step = await batches.next();
-          if (step.done) {
-            if (step.value.restarted && !restarted) sink.restart();
-            at = step.value.cursor;
-            return;
+        try {
+          for (;;) {
+            const step = await batches.next();
+            if (step.done) {
+              if (step.value.restarted && !restarted) sink.restart();
+              at = step.value.cursor;
+              return;
+            }
+            if (expected !== undefined && expected > 0 && !restarted && step.value[0]?.seq === 0) {
+              restarted = true;
+              sink.restart();
+            }
+            await sink.events(step.value);
           }
-          if (expected !== undefined && expected > 0 && !restarted && step.value[0]?.seq === 0) {
-            restarted = true;
-            sink.restart();
-          }
-          await sink.events(step.value);
+        } finally {
+          await batches.return(undefined as never); // closes the log when the sink failed
         }
       },
     };

@@ -9,6 +9,7 @@ import claude from "../../plugins/claude-code/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { runCommand } from "../command.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
+import { openFiles } from "../open-files.ts";
 
 const plugins = () => [archive(), claude()];
 const key = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
@@ -76,6 +77,25 @@ describe("GET /backup", () => {
     await t.send("DELETE", `/api/sessions/${encodeURIComponent(`claude-code:${key(0)}`)}`);
     expect(transcripts()).toBe(0);
   });
+
+  it.skipIf(process.platform !== "linux")(
+    "lets go of it too when the service ends before the download does",
+    async () => {
+      const t = await createTestKernel({ plugins: plugins() });
+      write(t.home, 0, "y".repeat(400_000));
+      await importAll(t);
+      const response = await t.fetch("/api/backup");
+      const reader = response.body?.getReader();
+      const catalogue = join(t.kernel.storage.dataDir, "catalog.db");
+      while (openFiles(catalogue) < 1) await reader?.read();
+      await t.kernel.close();
+      const rest = async () => {
+        while (!(await reader?.read())?.done);
+      };
+      await expect(rest()).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
+      expect(openFiles(t.kernel.storage.dataDir)).toBe(0);
+    },
+  );
 
   it("says where to look when transcripts lie elsewhere", async () => {
     const t = await createTestKernel({ plugins: plugins(), config: { storage: { driver: { name: "memory" } } } });

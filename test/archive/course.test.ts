@@ -119,7 +119,7 @@ it("passes over nothing that may match: filters, later pages and sessions in no 
 });
 
 it("a list that is edited is the list made anew, whatever came and went", async () => {
-  const { list } = await archiveOf(3);
+  const { list, close } = await archiveOf(3);
   const at = fc.record({ sortAt: fc.integer({ min: 998_400, max: 1_000_010 }), id: fc.uuid(), file: fc.nat(3) });
   const change = fc.record({ gone: fc.uniqueArray(fc.nat(list.entries.length - 1)), come: fc.array(at) });
   const files = [...new Set(list.entries.map(({ columns }) => columns))];
@@ -139,4 +139,5 @@ it("a list that is edited is the list made anew, whatever came and went", async 
     }),
     { numRuns: rounds(20) },
   );
+  await close();
 });

@@ -1,7 +1,7 @@
 /** Pages of messages hold what was asked for. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import { parseQuery } from "../../plugins/archive/search/query.ts";
 import type { SearchPlace } from "../../plugins/archive/search/search.ts";
@@ -117,6 +117,7 @@ describe("lists of sessions", () => {
     }
     await priced.send("POST", "/api/import", { all: true });
   });
+  afterAll(() => Promise.all([t.close(), priced.close()]));
 
   it.each(["/api/sessions?sort=recent&", "/api/sessions?sort=messages&", "/api/sessions?sort=active&", "/api/search?"])(
     "%s: sessions that arrive while one pages move nothing",

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createTestKernel, type TestKernel } from "sessarc/test";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
@@ -53,6 +53,7 @@ beforeAll(async () => {
   await write(5, "mcp__db__query", { sql: "select 1" }, `Chunk ID: 1\nWall time: 2 s\nOutput:\n${trace}\nbadly`, true);
   await t.send("POST", "/api/import", { all: true });
 });
+afterAll(() => t.close());
 
 describe("calls that failed or took long", () => {
   it("tell what was called, with what, and what the error begins with", async () => {

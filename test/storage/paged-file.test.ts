@@ -1,6 +1,7 @@
 /** A catalogue that is read from its snapshot block by block is the same as one that is held whole. */
+import { closeSync } from "node:fs";
 import * as disk from "node:fs/promises";
-import { appendFile, copyFile, mkdir, mkdtemp, open, readFile, rm, stat } from "node:fs/promises";
+import { appendFile, copyFile, mkdir, mkdtemp, open, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -11,6 +12,7 @@ import { checkSnapshot, openSource } from "../../core/storage/snapshot.ts";
 import { loadSqlJs } from "../../core/storage/sqljs.ts";
 import type { Database } from "../../core/storage/types.ts";
 import type { DiskCalls } from "../../core/utils/atomic.ts";
+import { openFiles } from "../open-files.ts";
 import { rounds } from "../rounds.ts";
 
 /** Every catalogue is a large one, and two blocks are all that stay. */
@@ -182,7 +184,23 @@ it.each(["with a journal", "without one"])(
     expect(await openIt(LARGE, copy).get("select text from t where n = 1000")).toEqual({ text: "new" });
     await db.close();
     await expect(checkSnapshot(snapshot())).resolves.toBeUndefined();
-    expect(openSource(snapshot())?.source.size).toBeGreaterThan(BLOCK);
+    const { source } = openSource(snapshot()) ?? {};
+    if (source) closeSync(source.fd);
+    expect(source?.size).toBeGreaterThan(BLOCK);
+  },
+);
+
+it.skipIf(process.platform !== "linux")(
+  "a catalogue that cannot be opened is not left open, however often one tries",
+  async () => {
+    await fill();
+    await writeFile(join(dir, "catalog.journal"), "no journal of ours".repeat(10));
+    for (let i = 0; i < 3; i++) {
+      const db = openDatabase({ dir, blocks: LARGE, onNotice: () => {} });
+      await expect(db.ready).rejects.toMatchObject({ code: "CATALOG_DAMAGED" });
+      await db.close();
+    }
+    expect(openFiles(dir)).toBe(0);
   },
 );
 

@@ -41,10 +41,14 @@ async function open(session: JobSession, adapter: Adapter, env: AdapterEnv, tran
 }
 
 export async function* inBatches(events: AsyncGenerator<SessionEvent, SessionSummary>): Batches {
-  for (;;) {
-    const step = await events.next();
-    if (step.done) return step.value;
-    yield [step.value];
+  try {
+    for (;;) {
+      const step = await events.next();
+      if (step.done) return step.value;
+      yield [step.value];
+    }
+  } finally {
+    await events.return(undefined as never); // an import that is stopped leaves no log open
   }
 }
 
@@ -90,29 +94,28 @@ export async function importOne(
   }
   const earlier = new Set(past?.earlier);
   let step = await batches.next();
-  for (; !step.done; step = await batches.next()) {
-    if (Atomics.load(stop, 0) !== 0) {
-      await batches.return(undefined as never);
-      throw new Stopped(); // a part is written whole at its end: nothing of this one is on disk
-    }
-    if (appended && target.count === 0 && step.value[0]?.seq === 0) {
-      appended = false; // the log was replaced: this is all of it
-      target = begin(0);
-    }
-    for (const event of step.value) {
-      if (event.text.length > TEXT_CAP) {
-        event.text = event.text.slice(0, TEXT_CAP);
-        event.truncated = true;
+  try {
+    for (; !step.done; step = await batches.next()) {
+      // A part is written whole at its end: nothing of this one is on disk.
+      if (Atomics.load(stop, 0) !== 0) throw new Stopped();
+      if (appended && target.count === 0 && step.value[0]?.seq === 0) {
+        appended = false; // the log was replaced: this is all of it
+        target = begin(0);
       }
-      if (appended && earlier.size > 0 && earlier.has(nameOf(event))) {
-        await batches.return(undefined as never);
-        throw new Again();
+      for (const event of step.value) {
+        if (event.text.length > TEXT_CAP) {
+          event.text = event.text.slice(0, TEXT_CAP);
+          event.truncated = true;
+        }
+        if (appended && earlier.size > 0 && earlier.has(nameOf(event))) throw new Again();
+        target.facts.add(event);
+        target.seen?.add(event);
+        target.writer.add(event);
+        target.count++;
       }
-      target.facts.add(event);
-      target.seen?.add(event);
-      target.writer.add(event);
-      target.count++;
     }
+  } finally {
+    await batches.return(undefined as never); // closes the log where it was not read to its end
   }
   const end = "cursor" in step.value ? step.value : undefined;
   if (end?.restarted && appended) {

@@ -18,7 +18,10 @@ export const backupRoute = defineRoute({
     let head = first.done ? undefined : first.value;
     const stream = new ReadableStream<Uint8Array>({
       async pull(controller) {
-        if (kernel.closing.aborted) throw new SessarcError("SHUTTING_DOWN", {});
+        if (kernel.closing.aborted) {
+          await pieces.return(undefined); // who has been told of an error does not cancel
+          throw new SessarcError("SHUTTING_DOWN", {});
+        }
         const step = head ? { done: false, value: head } : await pieces.next();
         head = undefined;
         if (step.done) controller.close();
