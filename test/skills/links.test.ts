@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { lstat, mkdir, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readFile, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Drift, Project, Scan, Skill, SkillLink } from "../../plugins/index.ts";
@@ -193,6 +193,34 @@ describe("copies", () => {
       ["new.md", "mine", false],
       ["run.sh", "same", false],
     ]);
+  });
+
+  it("are kept when somebody edits them in the moment of their removal", async () => {
+    await send("link", { tool: "claude-code", mode: "copy" });
+    const { db } = t.kernel.storage;
+    const { batch } = db;
+    db.batch = async (statements) => {
+      await batch(statements);
+      if (statements.some(([, values]) => values?.includes("removing")))
+        await writeFile(join(path(), "run.sh"), "mine");
+    };
+    const { status, body } = await send("unlink", { tool: "claude-code" });
+    expect([status, body.code]).toEqual([409, "SKILL_COPY_EDITED"]);
+    db.batch = batch;
+    expect(await readFile(join(path(), "run.sh"), "utf8")).toBe("mine");
+    expect(linkOf(await skill(), "claude-code")).toMatchObject({ state: "linked", mode: "copy" });
+  });
+
+  it("whose removal a crash left and that cannot be read any more hold up no start", async () => {
+    await send("link", { tool: "claude-code", mode: "copy" });
+    await symlink("nowhere", join(path(), "dangling"));
+    await t.kernel.storage.db.run("update skill_link set state = 'removing'");
+    const { home } = t;
+    await t.kernel.close();
+    const again = await skillKernel({ home });
+    expect(await again.json<Skill>("/api/skills/notes")).toMatchObject({ id: "notes" });
+    expect(existsSync(join(path(), "run.sh"))).toBe(true);
+    await again.close();
   });
 
   it("are brought up to date by linking again", async () => {

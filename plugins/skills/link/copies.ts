@@ -2,13 +2,15 @@
 import { lstatSync, rmdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { inSlices } from "../content/slices.ts";
-import { readTree, type TreeEntry, TreeError } from "../content/tree.ts";
+import { newStamp, readTree, stampTree, type TreeEntry, TreeError } from "../content/tree.ts";
 
 export interface CopyState {
   same: boolean;
   files: FileChange[];
   /** What it was made from. */
   entries: readonly TreeEntry[];
+  /** What the system said of all of it; undefined when it could not be read, and `entries` is empty then. */
+  stamp: string | undefined;
 }
 
 export interface FileChange {
@@ -19,16 +21,17 @@ export interface FileChange {
 /** Reads the folder at `path`. What cannot be read as a skill is no longer the same, as a whole. */
 export async function compareCopy(path: string, entries: readonly TreeEntry[]): Promise<CopyState> {
   try {
-    const tree = await inSlices(readTree(path));
+    const stamp = newStamp();
+    const tree = await inSlices(readTree(path, undefined, stamp));
     const files = [
       ...changesOf(entries, tree.entries),
       ...tree.skipped.map((name): FileChange => ({ path: name, status: "added" })),
     ];
-    return { same: files.length === 0, files, entries };
+    return { same: files.length === 0, files, entries, stamp: stamp.hash.digest("hex") };
   } catch (error) {
     if (!(error instanceof TreeError)) throw error;
     // Nothing of it can be told to be as it was made.
-    return { same: false, files: [{ path: error.message, status: "changed" }], entries: [] };
+    return { same: false, files: [{ path: error.message, status: "changed" }], entries: [], stamp: undefined };
   }
 }
 
@@ -61,8 +64,12 @@ export const marksOf = (entries: readonly TreeEntry[]): Map<string, string> =>
     }),
   );
 
-/** Removes the files that are as they were made and the folders that are empty then. Everything else stays, and what it stands in. */
-export function removeCopy(path: string, { entries, files }: CopyState): void {
+/**
+ * Removes the files that are as they were made and the folders that are empty then. Everything else stays, and what it stands in. False:
+ * somebody changed it since it was compared, and nothing was removed.
+ */
+export function removeCopy(path: string, { entries, files, stamp }: CopyState): boolean {
+  if (stamp !== undefined && stamp !== stampOf(path)) return false;
   const changed = new Set(files.map((file) => file.path));
   for (const entry of entries) {
     if (entry.kind === "folder" || changed.has(entry.path)) continue;
@@ -76,5 +83,17 @@ export function removeCopy(path: string, { entries, files }: CopyState): void {
     } catch {
       // Not empty: something in it is not ours.
     }
+  }
+  return true;
+}
+
+/** In one turn: one stat a file. */
+function stampOf(path: string): string | undefined {
+  try {
+    const work = stampTree(path);
+    for (let step = work.next(); ; step = work.next()) if (step.done) return step.value.hash.digest("hex");
+  } catch (error) {
+    if (error instanceof TreeError) return undefined;
+    throw error;
   }
 }

@@ -142,7 +142,11 @@ export function createLinks(catalog: Catalog, objects: Objects): Links {
       await catalog.putLink({ ...row, state: "removing" });
       const still = refuse();
       if (still === "ours" && row.kind === "symlink") unlinkSync(path);
-      else if (still === "ours" && state) removeCopy(path, state);
+      else if (still === "ours" && state && !removeCopy(path, state)) {
+        // Somebody wrote into it after it was compared.
+        await catalog.putLink(row);
+        return self.remove(row);
+      }
       await takeBack(row);
       return still === "ours" ? "removed" : "gone";
     },
@@ -155,7 +159,7 @@ export function createLinks(catalog: Catalog, objects: Objects): Links {
           const found = standingAt(row.path, row);
           if (found.is === "ours") {
             if (row.kind === "symlink") unlinkSync(row.path);
-            else removeCopy(row.path, await copyState(row));
+            else while (!removeCopy(row.path, await copyState(row)));
           }
           await takeBack(row);
         } else if (row.state === "making") await settle(row);
