@@ -1,6 +1,7 @@
 /** How many commits HEADs had, in a file: after a start nothing is counted again that did not move. */
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { crc32 } from "node:zlib";
 import { isRecord, toList, writeFileAtomic } from "sessarc";
 
 export interface KeptCount {
@@ -33,9 +34,9 @@ export class CountFile {
     const text = await readFile(this.#options.path, "utf8").catch(() => "");
     return toList(parse(text)).flatMap((row) => {
       if (!isRecord(row)) return [];
-      const { gitDir, head, shallow, count } = row;
+      const { gitDir, head, shallow, count, sum } = row;
       const isOurs = typeof gitDir === "string" && typeof shallow === "string" && isHash(head) && isCount(count);
-      return isOurs ? [[gitDir, { head, shallow, count }]] : [];
+      return isOurs && sum === sumOf(gitDir, { head, shallow, count }) ? [[gitDir, { head, shallow, count }]] : [];
     });
   }
 
@@ -46,7 +47,8 @@ export class CountFile {
     this.#saving = this.#saving
       .then(async () => {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-        await writeFileAtomic(path, JSON.stringify(kept.map(([gitDir, one]) => ({ gitDir, ...one }))));
+        const rows = kept.map(([gitDir, one]) => ({ gitDir, ...one, sum: sumOf(gitDir, one) }));
+        await writeFileAtomic(path, JSON.stringify(rows));
       })
       .catch(onError);
   }
@@ -57,6 +59,10 @@ export class CountFile {
     return this.#saving;
   }
 }
+
+/** One wrong figure would stay: later ones are counted from it. */
+const sumOf = (gitDir: string, { head, shallow, count }: KeptCount) =>
+  crc32(JSON.stringify([gitDir, head, shallow, count]));
 
 function parse(text: string): unknown {
   try {
