@@ -21,9 +21,6 @@ import {
   type StoredSession,
 } from "./types.ts";
 
-/** Ids in one query. */
-const PAGE = 500;
-
 /** Of one project. Read from the index `session_counts` alone, one project at a time: a few µs a session. */
 const COUNTS = `select count(*) - count(parent_id) as sessions, coalesce(sum(message_count), 0) as messages, count(parent_id) as subagents,
   max(ended_at) as last, max(sort_at) as newest, group_concat(distinct tool) as tools from session where project_id = ?`;

@@ -8,7 +8,6 @@ import { rescan } from "../places/rescan.ts";
 import { type Found, type Scan, scanLogs, versionOf } from "../places/scan.ts";
 import { Bulletin } from "./bulletin.ts";
 import { compareAll, compareSome, markGone } from "./compare.ts";
-
 import { sweepOrphans } from "./orphans.ts";
 import { recountGone } from "./recount.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";

@@ -1,7 +1,7 @@
 /** What changed at some paths, without listing everything again. */
 import { stat } from "node:fs/promises";
 import { sep } from "node:path";
-import { type Adapter, type AdapterEnv, type Database, Slices } from "sessarc";
+import type { Adapter, AdapterEnv, Database } from "sessarc";
 import { listLogs } from "./listing.ts";
 import { type Found, isBetterCopy, type Scan } from "./scan.ts";
 
