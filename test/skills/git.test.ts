@@ -29,6 +29,7 @@ const plain: RemoteFiles = {
   "skills/one/scripts/run.sh": { text: "#!/bin/sh\necho one\n", mode: "100755" },
   "skills/two/SKILL.md": skillText("two"),
   "skills/two/nested/SKILL.md": skillText("nested"),
+  "skills/two.md": "no skill",
 };
 
 describe("import from a repository", () => {

@@ -113,20 +113,29 @@ export async function findSkills(git: Git, url: string, commit: string, path = "
       const [, mode = "", type = "", hash = "", size = "0", name = ""] = match;
       return [{ mode, type, hash, size: Number(size) || 0, path: name }];
     });
-  const trees = new Map(nodes.filter((node) => node.type === "tree").map((node) => [node.path, node.hash]));
-  const root = await git.run([`--git-dir=${git.folder}`, "rev-parse", "--verify", "--quiet", `${commit}^{tree}`]);
-  trees.set("", root.stdout.toString().trim());
-  const homes = nodes
-    .filter((node) => node.path === "SKILL.md" || node.path.endsWith("/SKILL.md"))
-    .map((node) => (node.path === "SKILL.md" ? "" : dirname(node.path)))
-    .filter((home) => within(path, home))
-    .sort();
-  const outer = homes.filter((home) => !homes.some((other) => other !== home && within(other, home)));
-  return outer.map((home) => ({
-    path: home,
-    tree: trees.get(home) ?? "",
-    nodes: nodes.filter((node) => node.type !== "tree" && within(home, node.path)),
-  }));
+  const homes = new Set(
+    nodes
+      .filter((node) => node.path === "SKILL.md" || node.path.endsWith("/SKILL.md"))
+      .map((node) => (node.path === "SKILL.md" ? "" : dirname(node.path)))
+      .filter((home) => within(path, home)),
+  );
+  if (homes.has("")) {
+    const root = await git.run([`--git-dir=${git.folder}`, "rev-parse", "--verify", "--quiet", `${commit}^{tree}`]);
+    const files = nodes.filter((node) => node.type !== "tree");
+    return [{ path: "", tree: root.stdout.toString().trim(), nodes: files }];
+  }
+  // A folder is followed by all that is in it: one pass, there may be a hundred thousand of them.
+  const skills = new Map<string, RemoteSkill>();
+  let outer: RemoteSkill | undefined;
+  for (const node of nodes) {
+    if (outer && node.path.startsWith(`${outer.path}/`)) {
+      if (node.type !== "tree") outer.nodes.push(node);
+    } else if (node.type === "tree" && homes.has(node.path)) {
+      outer = skills.get(node.path) ?? { path: node.path, tree: node.hash, nodes: [] };
+      skills.set(node.path, outer);
+    }
+  }
+  return [...skills.values()].sort(byPath);
 }
 
 const within = (folder: string, path: string) => folder === "" || path === folder || path.startsWith(`${folder}/`);
