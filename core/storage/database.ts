@@ -246,7 +246,10 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function close(): Promise<void> {
     await Promise.allSettled(flights);
     const recovered = await opened.catch(() => undefined);
-    if (!recovered) return journal?.close();
+    if (!recovered) {
+      before?.close(); // the image that could not be made anew
+      return journal?.close();
+    }
     // One that is being written is waited for in any case.
     await snapshotQueue(async () => {
       // A torn end is in the journal still, and would be told of at every start.

@@ -356,6 +356,7 @@ describe("durability", () => {
     const writer = kernel.storage.transcripts.writer("claude-code:orphan", 1);
     writer.add({ seq: 0, kind: "user", text: "left behind" });
     await writer.finish();
+    await kernel.storage.transcripts.settle();
     expect(await transcripts()).toHaveLength(2);
     await kernel.close();
     kernel = await open();

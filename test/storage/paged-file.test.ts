@@ -14,6 +14,7 @@ import type { Database } from "../../core/storage/types.ts";
 import type { DiskCalls } from "../../core/utils/atomic.ts";
 import { openFiles } from "../open-files.ts";
 import { rounds } from "../rounds.ts";
+import { failing } from "./failing-disk.ts";
 
 /** Every catalogue is a large one, and two blocks are all that stay. */
 const LARGE: Blocks = { from: 0, keep: 2 };
@@ -200,6 +201,15 @@ it.skipIf(process.platform !== "linux")(
       await expect(db.ready).rejects.toMatchObject({ code: "CATALOG_DAMAGED" });
       await db.close();
     }
+    await rm(join(dir, "catalog.journal"));
+    const { calls, faults } = failing();
+    const db = openDatabase({ dir, blocks: LARGE, calls, onNotice: () => {} });
+    await db.run("delete from t where n = 1");
+    faults.write = "ENOSPC";
+    await writeFile(join(dir, "catalog.journal"), "no journal of ours".repeat(10));
+    await expect(db.run("delete from t where n = 2")).rejects.toThrow();
+    await expect(db.get("select 1")).rejects.toMatchObject({ code: "CATALOG_DAMAGED" });
+    await db.close();
     expect(openFiles(dir)).toBe(0);
   },
 );
