@@ -9,8 +9,8 @@ export interface Image {
   all<T>(sql: string, params: readonly SqlValue[]): T[];
   /** Runs the statements (parameters checked) in one transaction and answers how many rows changed. Throws the statement's error, everything undone. */
   apply(statements: readonly Statement[]): number;
-  /** Runs batches that were once applied, in one transaction. */
-  replay(batches: Iterable<readonly Statement[]>): void;
+  /** Runs batches that were once applied, in one transaction: all, or until `enough` after one of them. Answers how many. */
+  replay(batches: Iterable<readonly Statement[]>, enough?: () => boolean): number;
   /** The database file as it is now, whatever is written later. Call `release` on it. */
   freeze(): Frozen;
   /** Blocks of the file that are not as the snapshot has them. */
@@ -147,10 +147,16 @@ export function createImage(sql: SqlJsStatic, file: PagedFile, db: SqlImage = ne
     },
     apply: (statements) =>
       whole(() => transact(() => statements.reduce((sum, [text, params]) => sum + runText(text, params), 0))),
-    replay: (batches) =>
+    replay: (batches, enough) =>
       whole(() =>
         transact(() => {
-          for (const batch of batches) for (const [text, params] of batch) runText(text, params);
+          let done = 0;
+          for (const batch of batches) {
+            for (const [text, params] of batch) runText(text, params);
+            done++;
+            if (enough?.()) break;
+          }
+          return done;
         }),
       ),
     freeze: () => file.freeze(),

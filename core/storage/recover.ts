@@ -13,9 +13,6 @@ import { PagedFile } from "./paged-file.ts";
 import { LARGE, openSource, readSnapshotHead, type SnapshotHead } from "./snapshot.ts";
 import { loadSqlJs } from "./sqljs.ts";
 
-/** Batches of the journal repeated in one transaction. */
-const AT_ONCE = 100;
-
 export const SNAPSHOT_FILE = "catalog.db";
 export const JOURNAL_FILE = "catalog.journal";
 /** The journal that the last snapshot made superfluous. */
@@ -98,8 +95,8 @@ async function repeat(
   );
   const slices = new Slices();
   try {
-    for (let i = 0; i < missed.length; i += AT_ONCE) {
-      image.replay(missed.slice(i, i + AT_ONCE));
+    for (let done = 0; done < missed.length; ) {
+      done += image.replay(missed.slice(done), () => slices.due);
       if (slices.due) await slices.turn();
     }
     return missed.length;

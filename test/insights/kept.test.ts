@@ -1,9 +1,13 @@
 /** Figures that are kept from start to start: right after everything that may have happened meanwhile, and read instead of all rows. */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { SqlValue } from "sessarc";
 import { expect, it } from "vitest";
+import { openDatabase } from "../../core/storage/database.ts";
+import type { SqlValue, Statement } from "../../core/storage/types.ts";
+import { migrations } from "../../plugins/archive/catalogue/schema.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
+import { createKept } from "../../plugins/insights/figures/kept.ts";
+import { Rollup } from "../../plugins/insights/figures/rollup.ts";
 import { makeTempDir } from "../_setup.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 
@@ -194,4 +198,34 @@ it("what could not be kept is tried again", async () => {
   await keep(t);
   expect(readdirSync(index).filter((one) => one.endsWith(".figures"))).toHaveLength(1);
   await t.close();
+});
+
+it("a statement takes out a bounded number of known changes, however many there are, and none that came later", async () => {
+  const dir = await makeTempDir();
+  const db = openDatabase({ dir });
+  for (const sql of migrations) await db.run(sql);
+  const upto = 9_001;
+  await db.run(
+    "insert into session_change (session_id) with recursive c(n) as (select 1 union all select n + 1 from c where n < ?) select 's' || n from c",
+    [upto + 2],
+  );
+  const { run, batch } = db;
+  const taken: number[] = [];
+  const left = async () => (await db.get<{ left: number }>("select count(*) as left from session_change"))?.left ?? 0;
+  const counted = async <T>(write: () => Promise<T>) => {
+    const before = await left();
+    const answer = await write();
+    taken.push(before - (await left()));
+    return answer;
+  };
+  Object.assign(db, {
+    run: (sql: string, params?: SqlValue[]) => counted(() => run(sql, params)),
+    batch: (statements: Statement[]) => counted(() => batch(statements)),
+  });
+  expect(await createKept(db, { folder: join(dir, "index"), readOnly: false }).store([], new Rollup(), upto)).toBe(
+    true,
+  );
+  expect(Math.max(...taken)).toBeLessThanOrEqual(4_000);
+  expect(await db.all("select n from session_change order by n")).toEqual([{ n: upto + 1 }, { n: upto + 2 }]);
+  await db.close();
 });

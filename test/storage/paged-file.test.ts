@@ -6,11 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
+import { createImage, emptyDatabase } from "../../core/storage/image.ts";
 import { BLOCK, PagedFile } from "../../core/storage/paged-file.ts";
 import type { Blocks } from "../../core/storage/recover.ts";
 import { checkSnapshot, openSource } from "../../core/storage/snapshot.ts";
 import { loadSqlJs } from "../../core/storage/sqljs.ts";
-import type { Database } from "../../core/storage/types.ts";
+import type { Database, Statement } from "../../core/storage/types.ts";
 import type { DiskCalls } from "../../core/utils/atomic.ts";
 import { openFiles } from "../open-files.ts";
 import { rounds } from "../rounds.ts";
@@ -288,6 +289,22 @@ it("a torn end is told of once, though nobody writes after it", async () => {
     await again.close();
   }
   expect(told).toHaveLength(1);
+});
+
+it("a journal is repeated as far as a turn goes, at least one batch, and goes on from there", async () => {
+  const sql = await loadSqlJs();
+  const image = createImage(sql, new PagedFile(emptyDatabase(sql)));
+  onTestFinished(() => image.close());
+  const batches: Statement[][] = [
+    [["create table t (n)"]],
+    ...[1, 2, 3].map((n): Statement[] => [["insert into t values (?)", [n]]]),
+  ];
+  const held = () => image.all<{ n: number }>("select n from t", []).map(({ n }) => n);
+  expect(image.replay(batches.slice(0, 3), () => true)).toBe(1);
+  expect(held()).toEqual([]);
+  expect(image.replay(batches.slice(1), () => held().length === 2)).toBe(2);
+  expect(image.replay(batches.slice(3), () => false)).toBe(1);
+  expect(held()).toEqual([1, 2, 3]);
 });
 
 it("what is frozen stays as it was whatever the content was read into", () => {

@@ -12,6 +12,8 @@ import type { Rollup } from "./rollup.ts";
 
 const NAME = /^[0-9a-f]{16}\.figures$/;
 const ROW = "figures";
+/** Changes taken out by one statement: some 10 ms, now and at each start until the next snapshot. */
+const AT_ONCE = 4_000;
 
 export interface KeptFigures {
   load(): Promise<{ sessions: CubeSession[]; rollup: Rollup; upto: number } | undefined>;
@@ -26,6 +28,12 @@ export function createKept(db: Database, { folder, readOnly }: { folder: string;
   const sweep = async (name: string | undefined) => {
     for (const other of await readdir(folder).catch(() => []))
       if (NAME.test(other) && other !== name) await rm(join(folder, other), { force: true });
+  };
+  /** Changes that are known are needed by nobody. What a crash leaves of them is taken out the next time. */
+  const forget = async (upto: number) => {
+    const { first } = (await db.get<{ first: number | null }>("select min(n) as first from session_change")) ?? {};
+    for (let n = first ?? upto + 1; n <= upto; n += AT_ONCE)
+      await db.run("delete from session_change where n <= ?", [Math.min(n + AT_ONCE - 1, upto)]);
   };
   return {
     async load() {
@@ -49,15 +57,13 @@ export function createKept(db: Database, { folder, readOnly }: { folder: string;
         await rm(path, { force: true });
         return false;
       }
-      // Only now it counts: a crash before leaves a file that nobody names. Changes it knows are needed by nobody.
-      await db.batch([
-        ["insert or replace into derived (name, token, upto) values (?, ?, ?)", [ROW, name, upto]],
-        ["delete from session_change where n <= ?", [upto]],
-      ]);
+      // Only now it counts: a crash before leaves a file that nobody names.
+      await db.run("insert or replace into derived (name, token, upto) values (?, ?, ?)", [ROW, name, upto]);
       // It may have waited for a disk that refused what the figures know.
       const isSure = undone === db.undone;
       if (!isSure) await db.run("delete from derived where name = ?", [ROW]);
       await sweep(isSure ? name : undefined);
+      if (isSure) await forget(upto);
       return isSure;
     },
   };
