@@ -88,7 +88,10 @@ export class Shelf {
     await this.#sweep();
     let batch: Signed[] = [];
     let chunks = 0;
+    const slices = new Slices();
     for (const { key, chunks: about, signatures } of missing) {
+      // What they are read from may be in memory, or read at once: that lets nobody in.
+      if (slices.due) await slices.turn();
       if (this.#closed) return;
       left -= about;
       const own = await signatures();
