@@ -60,7 +60,8 @@ async function costOfOneLine(sessions: number) {
   db.get = get;
   for (const [sql, params] of asked) {
     for (const { detail } of await all<{ detail: string }>(`explain query plan ${sql}`, params)) {
-      const [, table] = /^SCAN (\w+)(?! USING (?:COVERING )?INDEX session_uncompared)/.exec(detail) ?? [];
+      const [, table] =
+        /^SCAN (\w+)\b(?! USING (?:COVERING )?INDEX session_(?:uncompared|unsettled))/.exec(detail) ?? [];
       if (table) cost.scanned.add(`${table}: ${sql}`);
     }
   }

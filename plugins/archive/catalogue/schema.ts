@@ -101,4 +101,9 @@ export const migrations: readonly string[] = [
      source_version, source_path, parts, has_cursor
    );
    create index session_gone on session (format) where missing = 1;`,
+  // Forks were linked as their logs happened to arrive: they alone are read again. The files of replies lack what forks repeat.
+  `alter table session add column lineage integer not null default 0;
+   create index session_unsettled on session (id) where lineage >= 8;
+   update session set format = 0 where missing = 0 and (forked_from is not null or inherited is not null);
+   delete from derived where name = 'replies';`,
 ];

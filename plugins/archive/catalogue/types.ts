@@ -81,6 +81,8 @@ export interface SessionRow {
   format: number;
   /** Messages at the start of the text that another session counts; −1: not looked at yet. */
   copied: number;
+  /** Flags: what is known of where it came from, see `import/lineage.ts`. */
+  lineage: number;
 }
 
 /** A row with the length of its text. */

@@ -93,10 +93,10 @@ export interface StoredBook {
   hashes: Uint8Array;
 }
 
-/** Its replies that no other session owns. */
+/** All its replies, also those that another session owns. */
 export function* heldBy({ format, hashes }: StoredBook): Generator<Held> {
   if (format === FORMAT) {
-    for (const { hash, tokens, lost } of entriesOf(hashes)) if (!lost) yield { hash, weight: weightOf(tokens) };
+    for (const { hash, tokens } of entriesOf(hashes)) yield { hash, weight: weightOf(tokens) };
     return;
   }
   const pairs = new Float64Array(Uint8Array.from(hashes).buffer);

@@ -19,8 +19,6 @@ export interface Claim {
 export interface ClaimResult {
   /** Indexes of replies that another session owns. */
   lost: number[];
-  /** The one that owns the first of them. */
-  owner: string | undefined;
   /** Replies taken from other sessions, by their id. */
   taken: Map<string, Claim[]>;
 }
@@ -39,6 +37,8 @@ export class Claims {
   #weights = new Float64Array(1024);
   #size = 0;
   #claimants: Claimant[] = [];
+  /** Of replies that several sessions have: which. */
+  readonly #sharers = new Map<number, Set<number>>();
   #numbers = new Map<string, number>();
 
   /** Replies known here. */
@@ -52,14 +52,14 @@ export class Claims {
    */
   claim(session: Claimant, replies: Iterable<Held>): ClaimResult {
     const number = this.#number(session);
-    const result: ClaimResult = { lost: [], owner: undefined, taken: new Map() };
+    const result: ClaimResult = { lost: [], taken: new Map() };
     let index = -1;
     for (const { hash, weight } of replies) {
       index++;
       const slot = this.#slot(hash);
       if (this.#keys[slot] === EMPTY) this.#insert(slot, hash, number, weight);
       else if (this.#owners[slot] === number) this.#weights[slot] = weight;
-      else if (this.#beats(session, weight, slot)) {
+      else if (this.#share(hash, number, slot) && this.#beats(session, weight, slot)) {
         const owner = this.#ownerAt(slot).id;
         const list = result.taken.get(owner) ?? [];
         result.taken.set(owner, list);
@@ -67,10 +67,21 @@ export class Claims {
         this.#own(slot, number, weight);
       } else {
         result.lost.push(index);
-        result.owner ??= this.#ownerAt(slot).id;
       }
     }
     return result;
+  }
+
+  /** The sessions that have a reply which more than one has; none else. */
+  sharersOf(hash: number): Claimant[] {
+    return Array.from(this.#sharers.get(hash) ?? [], (number) => this.#claimants[number] as Claimant);
+  }
+
+  #share(hash: number, number: number, slot: number): true {
+    const sharers = this.#sharers.get(hash);
+    if (sharers) sharers.add(number);
+    else this.#sharers.set(hash, new Set([this.#owners[slot] as number, number]));
+    return true;
   }
 
   #beats(session: Claimant, weight: number, slot: number): boolean {

@@ -52,10 +52,13 @@ function give({ usage, slots, evidence }: Figures, { quarter, model, tokens }: R
 function take({ usage, slots, evidence }: Figures, { quarter, model, tokens }: Reply, requests: number): void {
   if (evidence) evidence.requests -= requests;
   subtract(usage, model, tokens);
-  const slot = quarter < 0 ? undefined : slots[slotName(quarter)];
+  const name = slotName(quarter);
+  const slot = quarter < 0 ? undefined : slots[name];
   if (!slot?.u) return;
   subtract(slot.u, model, tokens);
-  if (Object.keys(slot.u).length === 0) delete slot.u;
+  if (Object.keys(slot.u).length > 0) return;
+  delete slot.u;
+  if (slot.m + slot.a + slot.e === 0) delete slots[name];
 }
 
 function subtract(from: SessionUsage, model: string, tokens: TokenUsage): void {

@@ -46,6 +46,15 @@ export function takeFacts(facts: SessionFacts, less: SessionFacts): number {
   return active;
 }
 
+/** Undoes `takeFacts`. */
+export function giveFacts(facts: SessionFacts, back: SessionFacts): void {
+  addFacts(facts, back);
+  for (const [name, { a }] of Object.entries(back.slots)) {
+    const slot = facts.slots[name];
+    if (slot) slot.a += a;
+  }
+}
+
 type Uses = [calls: number, failures: number, last: number | null];
 
 const skillOf = ({ skills }: SessionFacts, name: string): Uses =>

@@ -1,8 +1,11 @@
 /** What a fork copied from the session it came from counts there: its messages, calls and files, as its tokens do. */
-import type { Adapter, Database, Kernel, SessionEvent, TranscriptPart } from "sessarc";
+import type { Adapter, Kernel, SessionEvent, TranscriptPart } from "sessarc";
 import { type EarlierRow, partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
-import { takeFacts } from "../counting/merge.ts";
+import { isOlder } from "../counting/claims.ts";
+import { giveFacts, takeFacts } from "../counting/merge.ts";
 import { collectFacts, type FactsCollector } from "./facts.ts";
+import { COMPARE, FORK_ENDED, ORIGIN_ENDED } from "./lineage.ts";
+import { filesOf } from "./recount.ts";
 import type { OnCommit } from "./stage.ts";
 
 /** `copied` of a session whose origin was not looked at yet: it is not there, or this run brought one of the two. */
@@ -10,55 +13,105 @@ export const UNKNOWN = -1;
 
 type Fork = Pick<
   SessionRow,
-  "id" | "tool" | "parts" | "facts" | "message_count" | "error_count" | "active_ms" | "parent_id" | "forked_from"
+  | "id"
+  | "tool"
+  | "parts"
+  | "facts"
+  | "message_count"
+  | "error_count"
+  | "active_ms"
+  | "parent_id"
+  | "forked_from"
+  | "copied"
+  | "lineage"
+  | "source_born"
 >;
 
-const OPEN = `select f.id, f.tool, f.parts, f.facts, f.message_count, f.error_count, f.active_ms, f.parent_id, f.forked_from
-  from session f join session p on p.id = coalesce(f.forked_from, f.parent_id) where f.copied = ${UNKNOWN} and p.id <> f.id`;
+const COLUMNS = `f.id, f.tool, f.parts, f.facts, f.message_count, f.error_count, f.active_ms, f.parent_id, f.forked_from, f.copied,
+  f.lineage, f.source_born`;
+const NEW = `select ${COLUMNS} from session f join session p on p.id = coalesce(f.forked_from, f.parent_id)
+  where f.copied = ${UNKNOWN} and p.id <> f.id`;
+const AGAIN = `select ${COLUMNS} from session f indexed by session_unsettled
+  where f.lineage >= ${COMPARE} and f.copied <> ${UNKNOWN}`;
 
-/** Looks at forks whose origin is archived and was not compared yet. Reads both texts as far as they are the same. */
+/** Looks at forks whose origin is archived and that were not compared with it as it is. Reads both texts as far as they are the same. */
 export async function settleCopies(kernel: Kernel, onChange: OnCommit): Promise<void> {
   const { db } = kernel.storage;
-  for (const fork of await db.all<Fork>(OPEN)) {
+  for (const fork of [...(await db.all<Fork>(NEW)), ...(await db.all<Fork>(AGAIN))]) {
     if (kernel.closing.aborted) return;
-    const origin = await originOf(db, fork);
-    const copied = origin && (await copiedFrom(kernel, fork, origin));
-    if (!origin) {
-      // They share replies because one started the other: no fork.
-      await db.run("update session set forked_from = null, copied = 0 where id = ?", [fork.id]);
-      onChange([], [fork.id]);
+    const from = fork.forked_from ?? fork.parent_id;
+    const row = from === null ? undefined : await db.get<SessionRow>("select * from session where id = ?", [from]);
+    const lineage = fork.lineage & ~(COMPARE | FORK_ENDED | ORIGIN_ENDED);
+    if (from !== null && !row) {
+      // Deleted since: what counted there does not count here.
+      await db.run("update session set lineage = ? where id = ?", [lineage, fork.id]);
       continue;
     }
-    if (!copied) {
-      await db.run("update session set copied = 0 where id = ?", [fork.id]);
-      continue;
-    }
-    const facts = JSON.parse(fork.facts) as SessionFacts;
-    const active = takeFacts(facts, copied.facts.finish(undefined));
-    await db.run(
-      "update session set copied = ?, facts = ?, message_count = ?, error_count = ?, active_ms = ? where id = ?",
-      [
-        copied.count,
-        JSON.stringify(facts),
-        Math.max(0, fork.message_count - copied.count),
-        Math.max(0, fork.error_count - copied.facts.errorCount),
-        Math.max(0, fork.active_ms - active),
-        fork.id,
-      ],
-    );
+    if (row && startedBy(fork, row)) {
+      // They share replies because this one started the other: no fork.
+      fork.forked_from = null;
+      await store(kernel, fork, lineage, undefined);
+    } else await store(kernel, fork, lineage, row && (await copiedFrom(kernel, fork, row)));
     onChange([], [fork.id]);
   }
 }
 
-/** Undefined when the session named is no origin: it came from this one. */
-async function originOf(db: Database, fork: Fork): Promise<SessionRow | undefined> {
-  const row = await db.get<SessionRow>("select * from session where id = ?", [fork.forked_from ?? fork.parent_id]);
-  return row?.parent_id === fork.id || row?.forked_from === fork.id ? undefined : row;
+/** Of two that name each other the older one is the origin. */
+const startedBy = (fork: Fork, { id, parent_id, forked_from, source_born }: SessionRow): boolean =>
+  parent_id === fork.id ||
+  (forked_from === fork.id && isOlder({ id: fork.id, born: fork.source_born }, { id, born: source_born }));
+
+/** Takes what was copied out of the fork's figures, after what was taken before is put back. */
+async function store(kernel: Kernel, fork: Fork, lineage: number, copied: Copied | undefined): Promise<void> {
+  const facts = JSON.parse(fork.facts) as SessionFacts;
+  let { message_count: messages, error_count: errors, active_ms: active } = fork;
+  const before = fork.copied > 0 ? await startOf(kernel, fork) : undefined;
+  if (before) {
+    giveFacts(facts, before.finish(undefined));
+    messages += fork.copied;
+    errors += before.errorCount;
+    active += before.activeMs;
+  }
+  const count = copied?.count ?? 0;
+  if (copied && count > 0) {
+    active -= takeFacts(facts, copied.facts.finish(undefined));
+    messages -= count;
+    errors -= copied.facts.errorCount;
+  }
+  // A call may be copied and its failure not yet: that is not put back by adding.
+  const adapter = before && kernel.registry.adapters.get(fork.tool);
+  if (adapter) facts.files = await filesOf(kernel, { ...fork, copied: count }, adapter);
+  await kernel.storage.db.run(
+    "update session set forked_from = ?, lineage = ?, copied = ?, facts = ?, message_count = ?, error_count = ?, active_ms = ? where id = ?",
+    [
+      fork.forked_from,
+      lineage | (copied?.ended ?? 0),
+      count,
+      JSON.stringify(facts),
+      Math.max(0, messages),
+      Math.max(0, errors),
+      Math.max(0, active),
+      fork.id,
+    ],
+  );
+}
+
+/** What was copied until now, as it was counted. */
+async function startOf({ storage, registry }: Kernel, fork: Fork): Promise<FactsCollector> {
+  const facts = collectFacts(registry.adapters.get(fork.tool) ?? {});
+  let left = fork.copied;
+  for await (const event of oneByOne(storage.transcripts.events(fork.id, partsOf(fork)))) {
+    if (left-- === 0) break;
+    facts.add(event);
+  }
+  return facts;
 }
 
 interface Copied {
   count: number;
   facts: FactsCollector;
+  /** FORK_ENDED where the fork has no more, ORIGIN_ENDED where the origin has no more. */
+  ended: number;
 }
 
 /** The longest start of the fork's text that is a start of one of the origin's texts. */
@@ -67,12 +120,14 @@ async function copiedFrom(kernel: Kernel, fork: Fork, origin: SessionRow): Promi
   const earlier = await db.all<EarlierRow>("select * from earlier where session_id = ?", [origin.id]);
   const adapter = kernel.registry.adapters.get(fork.tool) ?? {};
   let most: Copied | undefined;
+  let ended = 0;
   for (const text of [origin, ...earlier]) {
     const read = (id: string, parts: TranscriptPart[]) => oneByOne(transcripts.events(id, parts));
     const found = await commonStart(read(fork.id, partsOf(fork)), read(origin.id, partsOf(text)), adapter);
-    if (found.count > (most?.count ?? 0)) most = found;
+    ended |= found.ended;
+    if (!most || found.count > most.count) most = found;
   }
-  return most;
+  return most && { ...most, ended };
 }
 
 /** Notes may stand between the messages of either: tools write down that a session was forked. */
@@ -105,7 +160,7 @@ async function commonStart(
   } finally {
     await Promise.all([fork.return(undefined), origin.return(undefined)]);
   }
-  return { count, facts };
+  return { count, facts, ended: (mine.done ? FORK_ENDED : 0) | (theirs.done ? ORIGIN_ENDED : 0) };
 }
 
 /** Ids and times do not matter: some tools give copies others. */

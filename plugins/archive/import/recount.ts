@@ -39,7 +39,11 @@ export async function recountGone(kernel: Kernel, onChange: OnCommit): Promise<v
 }
 
 /** Of the session's own text without what it copied, and of earlier texts what is in no later one. */
-async function filesOf(kernel: Kernel, session: Gone, adapter: Adapter): Promise<SessionFacts["files"]> {
+export async function filesOf(
+  kernel: Kernel,
+  session: Pick<Gone, "id" | "parts" | "copied">,
+  adapter: Adapter,
+): Promise<SessionFacts["files"]> {
   const { db, transcripts } = kernel.storage;
   const total = collectFacts(adapter).finish(undefined);
   const count = async (parts: TranscriptPart[], isCounted: (seq: number) => boolean) => {

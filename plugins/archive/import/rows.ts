@@ -3,6 +3,7 @@ import type { SqlValue, Statement } from "sessarc";
 import { packParts, partsOf, type SessionRow } from "../catalogue/types.ts";
 import { type Found, versionOf } from "../places/scan.ts";
 import { UNKNOWN } from "./copies.ts";
+import { COMPARE, FORK_ENDED, LINK, LINKED, OPEN, ORIGIN_ENDED } from "./lineage.ts";
 import type { ImportedSession } from "./types.ts";
 
 const COLUMNS = [
@@ -42,6 +43,7 @@ const COLUMNS = [
   "imported_at",
   "format",
   "copied",
+  "lineage",
 ] as const satisfies readonly (keyof SessionRow)[];
 
 function valueFor(column: (typeof COLUMNS)[number], index: number): string {
@@ -55,7 +57,7 @@ function valueFor(column: (typeof COLUMNS)[number], index: number): string {
 /** `name` is not among the columns: a rename survives. */
 const UPSERT = `insert into session (${COLUMNS.join(", ")}) values (${COLUMNS.map(valueFor).join(", ")})
   on conflict (id) do update set ${COLUMNS.filter((c) => c !== "id")
-    .map((c) => `${c} = excluded.${c}`)
+    .map((c) => `${c} = excluded.${c}${c === "lineage" ? ` | (session.lineage & ${OPEN})` : ""}`)
     .join(", ")}`;
 
 /** Where the session goes and what is there already. */
@@ -67,12 +69,17 @@ export interface Place {
   past: SessionRow | null;
   /** The stored session, when some of what it says stays beside what was read. */
   before: SessionRow | null;
+  /** Others have replies of it, too. */
+  shares: boolean;
 }
 
 /** Grows when sessions are counted another way: then each log is read once more. */
 export const COUNTED = 2;
 
-export function upsert(session: ImportedSession, { found, originId, generation, past, before }: Place): Statement {
+export function upsert(
+  session: ImportedSession,
+  { found, originId, generation, past, before, shares }: Place,
+): Statement {
   const { ref } = found;
   const { summary, earlier } = session;
   const stored = past ?? before;
@@ -80,7 +87,14 @@ export function upsert(session: ImportedSession, { found, originId, generation, 
   const startedAt = earliest(stored?.started_at, session.startedAt);
   const parentId = idOf(ref.tool, summary.parent ?? ref.parent) ?? before?.parent_id ?? null;
   const forkedFrom = idOf(ref.tool, summary.forkedFrom) ?? stored?.forked_from ?? null;
-  const mayCopy = forkedFrom !== null || (parentId !== null && Object.keys(summary.inheritedUsage ?? {}).length > 0);
+  const inherited = jsonOrNull(summary.inheritedUsage);
+  const copies = mayCopy(forkedFrom, parentId, inherited);
+  const compared = past !== null && mayCopy(past.forked_from, past.parent_id, past.inherited);
+  const linked = summary.forkedFrom === undefined && forkedFrom !== null ? (stored?.lineage ?? 0) & LINKED : 0;
+  const again =
+    past &&
+    past.copied >= 0 &&
+    ((past.lineage & FORK_ENDED) !== 0 || (past.copied > 0 && forkedFrom !== past.forked_from));
   const sortAt = Date.parse(endedAt ?? startedAt ?? "");
   const row: Record<(typeof COLUMNS)[number], SqlValue> = {
     id: session.id,
@@ -101,7 +115,7 @@ export function upsert(session: ImportedSession, { found, originId, generation, 
     message_count: earlier.reduce((sum, text) => sum + text.count, (past?.message_count ?? 0) + session.messageCount),
     error_count: earlier.reduce((sum, text) => sum + text.errorCount, (past?.error_count ?? 0) + session.errorCount),
     usage: JSON.stringify(summary.usage),
-    inherited: jsonOrNull(summary.inheritedUsage),
+    inherited,
     evidence: jsonOrNull(summary.evidence),
     // Bytes: a long text costs sql.js thirty times as much to bind.
     facts: Buffer.from(JSON.stringify(session.facts)),
@@ -122,7 +136,9 @@ export function upsert(session: ImportedSession, { found, originId, generation, 
     has_cursor: session.hasCursor ? generation : 0,
     imported_at: new Date().toISOString(),
     format: COUNTED,
-    copied: past?.copied ?? (mayCopy ? UNKNOWN : 0),
+    copied: compared ? past.copied : copies ? UNKNOWN : 0,
+    lineage:
+      linked | (past ? past.lineage & (FORK_ENDED | ORIGIN_ENDED) : 0) | (again ? COMPARE : 0) | (shares ? LINK : 0),
   };
   return [UPSERT, COLUMNS.map((column) => row[column])];
 }
@@ -151,6 +167,10 @@ function skippedOf({ summary: { skipped } }: ImportedSession): string | null {
 
 const earliest = (a: string | null | undefined, b: string | null) => (a && b ? (a < b ? a : b) : (a ?? b));
 const latest = (a: string | null | undefined, b: string | null) => (a && b ? (a > b ? a : b) : (a ?? b));
+
+/** One that repeats nothing of its parent is not compared with it. */
+const mayCopy = (forkedFrom: string | null, parentId: string | null, inherited: string | null) =>
+  forkedFrom !== null || (parentId !== null && inherited !== null);
 
 const idOf = (tool: string, key: string | undefined) => (key === undefined ? null : `${tool}:${key}`);
 export const jsonOrNull = (value: object | undefined) =>

@@ -8,6 +8,7 @@ import { CANCELLED } from "./failure.ts";
 import { importSessions, runJob } from "./job.ts";
 import { toJobs, toStored } from "./jobs.ts";
 import { type Known, loadPast, type Past, storedTexts } from "./known.ts";
+import { settleLinks } from "./lineage.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";
 import { COUNTED } from "./rows.ts";
 import { Stage, type StageOptions } from "./stage.ts";
@@ -168,6 +169,7 @@ class Run {
     const lanes = Array.from({ length: kernel.pool.threaded ? kernel.pool.size * 2 + 1 : 1 }, lane);
     const outcomes = await Promise.allSettled(lanes);
     await this.#stage.commit();
+    await settleLinks(kernel, this.#options.settler, this.#options.onCommit);
     await settleCopies(kernel, this.#options.onCommit);
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (failed) throw failed.reason;

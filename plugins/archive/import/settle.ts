@@ -8,6 +8,7 @@ import { addLoose, larger, looseOf, surplus } from "../counting/loose.ts";
 import { outputOfWeight, type Reply, weightOf } from "../counting/replies.ts";
 import type { ReplyIndex } from "../counting/reply-index.ts";
 import { UNKNOWN } from "./copies.ts";
+import { linkAgain } from "./lineage.ts";
 import { jsonOrNull } from "./rows.ts";
 import type { ImportedSession } from "./types.ts";
 
@@ -17,6 +18,8 @@ export interface Settled {
   after: (() => Promise<Statement[]>) | undefined;
   /** Those sessions. */
   losers: readonly string[];
+  /** Others have replies of it, too. */
+  shares: boolean;
 }
 
 /** What is stored of a session goes on (`appended`), is followed by another text of it (`replaced`), or does not matter. */
@@ -122,21 +125,18 @@ export class Settler {
     const listed = toBook(session.replies);
     const book = joinBooks(listed, stored?.book, follows === "appended", session.earlier.length > 0);
     settleLoose(session, listed, book, before);
-    if (book.size === 0) return { write: [], after: undefined, losers: [] };
+    if (book.size === 0) return { write: [], after: undefined, losers: [], shares: false };
     const born = Math.min(session.born, stored?.born ?? session.born);
     // What an appended log does not list again is as it was.
     const open = [...(follows === "appended" ? listed.keys() : book.keys())].flatMap((hash) => book.get(hash) ?? []);
     await this.#meet(open.map(({ hash }) => hash));
-    const { lost, owner, taken } = this.#claims.claim(
+    const { lost, taken } = this.#claims.claim(
       { id: session.id, born },
       open.map(({ hash, tokens }) => ({ hash, weight: weightOf(tokens) })),
     );
     for (const entry of open) entry.lost = false;
     for (const index of lost) if (open[index]) open[index].lost = true;
     const { summary, facts } = session;
-    // Its log does not say where it came from, the replies it repeats do.
-    if (owner !== undefined && summary.parent === undefined && ref.parent === undefined)
-      summary.forkedFrom ??= owner.slice(ref.tool.length + 1);
     summary.inheritedUsage ??= {};
     const { usage, inheritedUsage: inherited, evidence } = summary;
     applyBook(book.values(), listed, { usage, inherited, evidence, slots: facts.slots });
@@ -146,18 +146,37 @@ export class Settler {
         [session.id, ref.tool, born, FORMAT, encodeBook(book)],
       ],
     ];
-    if (taken.size === 0) return { write, after: undefined, losers: [] };
+    const sharers = new Set(open.flatMap(({ hash }) => this.#claims.sharersOf(hash).map(({ id }) => id)));
+    const shares = sharers.delete(session.id);
+    for (const some of inPages([...sharers])) write.push(linkAgain(some));
+    if (taken.size === 0) return { write, after: undefined, losers: [], shares };
     const after = async () => {
       const statements: Statement[] = [];
-      for (const [id, claims] of taken)
-        statements.push(...(await this.#disown(id, { id: session.id, born }, open, claims)));
+      for (const [id, claims] of taken) statements.push(...(await this.#disown(id, open, claims)));
       return statements;
     };
-    return { write, after, losers: [...taken.keys()] };
+    return { write, after, losers: [...taken.keys()], shares };
+  }
+
+  /** The sessions in which replies of `id` were first said, the youngest first: of those that have a reply the oldest one. */
+  async originsOf(id: string): Promise<string[]> {
+    const row = await this.#row(id);
+    if (!row) return [];
+    const hashes = Array.from(heldBy(row), ({ hash }) => hash);
+    await this.#meet(hashes);
+    this.#learn(row);
+    const origins = new Map<string, Claimant>();
+    for (const hash of hashes) {
+      const [first, ...others] = this.#claims.sharersOf(hash);
+      if (!first) continue;
+      const oldest = others.reduce((old, one) => (isOlder(one, old) ? one : old), first);
+      if (oldest.id !== id) origins.set(oldest.id, oldest);
+    }
+    return [...origins.values()].sort((a, b) => (isOlder(a, b) ? 1 : -1)).map((one) => one.id);
   }
 
   /** Takes replies out of a stored session that another one has more of. */
-  async #disown(id: string, taker: Claimant, open: readonly Reply[], claims: readonly Claim[]): Promise<Statement[]> {
+  async #disown(id: string, open: readonly Reply[], claims: readonly Claim[]): Promise<Statement[]> {
     const stored = toStored(await this.#row(id));
     const row = await this.#db.get<Pick<SessionRow, "usage" | "inherited" | "evidence" | "facts">>(
       "select usage, inherited, evidence, facts from session where id = ?",
@@ -181,11 +200,11 @@ export class Settler {
     const statements: Statement[] = [];
     if (stored?.book)
       statements.push(["update session_replies set hashes = ? where session_id = ?", [encodeBook(stored.book), id]]);
-    if (isOlder(taker, { id, born: stored?.born ?? 0 }))
-      statements.push([
-        `update session set forked_from = ?, copied = ${UNKNOWN} where id = ? and forked_from is null and parent_id is null`,
-        [taker.id, id],
-      ]);
+    // One that repeats nothing of its parent is not compared with it.
+    statements.push([
+      `update session set copied = ${UNKNOWN} where id = ? and copied = 0 and forked_from is null and parent_id is not null`,
+      [id],
+    ]);
     if (row)
       statements.push([
         "update session set usage = ?, inherited = ?, evidence = ?, facts = ? where id = ?",
@@ -197,6 +216,10 @@ export class Settler {
   async #row(id: string): Promise<Stored | undefined> {
     return this.#db.get<Stored>(`select ${COLUMNS} from session_replies where session_id = ?`, [id]);
   }
+}
+
+function* inPages(ids: readonly string[]): Generator<string[]> {
+  for (let i = 0; i < ids.length; i += PAGE) yield ids.slice(i, i + PAGE);
 }
 
 const toStored = (row: Stored | undefined): { born: number; book: Book | undefined } | undefined =>

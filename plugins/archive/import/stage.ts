@@ -6,6 +6,7 @@ import { addFacts, keepTime } from "../counting/merge.ts";
 import type { ProjectResolver } from "../places/projects.ts";
 import type { Found } from "../places/scan.ts";
 import { isRecount, type Known, type Past } from "./known.ts";
+import { compareForks } from "./lineage.ts";
 import { replaceEarlier, upsert } from "./rows.ts";
 import type { Arrival, Follows, Settler } from "./settle.ts";
 import type { ImportedSession } from "./types.ts";
@@ -70,9 +71,10 @@ export class Stage {
         : undefined;
     const projectId = association?.project_id ?? originId;
     this.#statements.push(...write);
-    await this.#settle({ session, ref, follows, before });
+    const shares = await this.#settle({ session, ref, follows, before });
     const generation = this.generationOf(session.id);
-    this.#statements.push(upsert(session, { found, originId, generation, past, before }));
+    this.#statements.push(upsert(session, { found, originId, generation, past, before, shares }));
+    if (known) this.#statements.push(...compareForks(session.id));
     this.#statements.push(["delete from tombstone where session_id = ?", [session.id]]);
     if (!past && (before || known?.earlier.length)) {
       const keptAt = new Map(known?.earlier.map((text) => [text.version, text.kept_at]));
@@ -91,14 +93,16 @@ export class Stage {
     return row ?? null;
   }
 
-  async #settle(arrival: Arrival): Promise<void> {
+  /** Answers whether others have replies of it, too. */
+  async #settle(arrival: Arrival): Promise<boolean> {
     const settler = await this.#options.settler();
-    const { write, after, losers } = await settler.settle(arrival);
+    const { write, after, losers, shares } = await settler.settle(arrival);
     this.#statements.push(...write);
-    if (!after) return;
+    if (!after) return shares;
     await this.commit(); // the session that loses may be among what is staged
     this.#statements.push(...(await after()));
     this.#losers.push(...losers);
+    return shares;
   }
 
   /** Stores what was added, then removes the files it replaces: a crash between leaves files that the next import sweeps. */

@@ -1,0 +1,85 @@
+/** What is known of where a session came from, and what is still to be settled of it: flags of the column `lineage`. */
+import type { Kernel, SqlValue, Statement } from "sessarc";
+import type { SessionRow } from "../catalogue/types.ts";
+import type { Settler } from "./settle.ts";
+import type { OnCommit } from "./stage.ts";
+
+/** Its log does not say where it came from: `forked_from` was found by the replies it repeats. */
+export const LINKED = 1;
+/** All of its text is copied so far: what is appended to it may be, too. */
+export const FORK_ENDED = 2;
+/** It has all of its origin's text: what is appended to that may stand in it already. */
+export const ORIGIN_ENDED = 4;
+/** To be compared with its origin again. */
+export const COMPARE = 8;
+/** Who has its replies changed: its origin is to be found again. */
+export const LINK = 16;
+
+/** Flags that only the end of a run takes away. */
+export const OPEN = COMPARE | LINK;
+
+/** Their origins are to be found again at the end of the run. */
+export const linkAgain = (ids: readonly string[]): Statement => [
+  `update session set lineage = lineage | ${LINK} where id in (${ids.map(() => "?").join(", ")})`,
+  [...ids],
+];
+
+/** The text of `id` grew: forks that had all of it are to be compared again. */
+export const compareForks = (id: string): Statement[] =>
+  ["forked_from = ?", "forked_from is null and parent_id = ?"].map((its) => [
+    `update session set lineage = lineage | ${COMPARE} where ${its} and lineage & ${ORIGIN_ENDED}`,
+    [id],
+  ]);
+
+type Open = Pick<SessionRow, "id" | "parent_id" | "forked_from" | "lineage" | "copied">;
+type Candidate = Pick<SessionRow, "id" | "parent_id" | "forked_from" | "lineage">;
+
+/**
+ * Finds the origin of sessions whose logs do not name it, once all that a run brought is stored. A reply was first said in the oldest
+ * log that has it; a session came from the youngest of the logs in which those it repeats were first said.
+ */
+export async function settleLinks(kernel: Kernel, settler: () => Promise<Settler>, onChange: OnCommit): Promise<void> {
+  const { db } = kernel.storage;
+  const rows = await db.all<Open>(
+    `select id, parent_id, forked_from, lineage, copied from session indexed by session_unsettled where lineage >= ${COMPARE} and lineage >= ${LINK}`,
+  );
+  for (const row of rows) {
+    if (kernel.closing.aborted) return;
+    const lineage = row.lineage & ~LINK;
+    const named = row.parent_id !== null || (row.forked_from !== null && !(lineage & LINKED));
+    const origin = named ? row.forked_from : await originOf(kernel, await settler(), row);
+    const same = origin === row.forked_from;
+    const values: SqlValue[] = same
+      ? [origin, lineage, row.copied]
+      : [
+          origin,
+          (origin === null ? lineage & ~LINKED : lineage | LINKED) | (row.copied > 0 ? COMPARE : 0),
+          row.copied > 0 ? row.copied : origin === null ? 0 : -1,
+        ];
+    await db.run("update session set forked_from = ?, lineage = ?, copied = ? where id = ?", [...values, row.id]);
+    if (!same) onChange([], [row.id]);
+  }
+}
+
+async function originOf({ storage: { db } }: Kernel, settler: Settler, row: Open): Promise<string | null> {
+  const ids = await settler.originsOf(row.id);
+  const found = await db.all<Candidate>(
+    `select id, parent_id, forked_from, lineage from session where id in (${ids.map(() => "?").join(", ")})`,
+    ids,
+  );
+  const stored = new Map(found.map((one) => [one.id, one]));
+  // One that was deleted since it was compared: what counted there does not count here.
+  if (row.forked_from !== null && row.copied > 0 && ids.includes(row.forked_from) && !stored.has(row.forked_from))
+    return row.forked_from;
+  const rank = (id: string) => {
+    const one = stored.get(id);
+    return one ? (one.parent_id === null ? 0 : 1) : 2;
+  };
+  // They share replies because this one started the other: no fork.
+  const startedHere = (id: string) => {
+    const one = stored.get(id);
+    return one !== undefined && (one.parent_id === row.id || (one.forked_from === row.id && !(one.lineage & LINKED)));
+  };
+  // Sorting is stable: of equal rank the youngest stays first.
+  return ids.filter((id) => !startedHere(id)).sort((a, b) => rank(a) - rank(b))[0] ?? null;
+}
