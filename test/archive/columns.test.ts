@@ -6,6 +6,7 @@ import { tempName } from "sessarc";
 import { createTestKernel, type TestKernel } from "sessarc/test";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ColumnFile, countIn, turnAround } from "../../plugins/archive/search/columns.ts";
+import { Shelf } from "../../plugins/archive/search/shelf.ts";
 import { gramsOf, mayHold, signatureOf } from "../../plugins/archive/search/signature.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
 
@@ -150,4 +151,26 @@ it("that are damaged are looked past, and made again", async () => {
   expect(await ids("pineapple3x")).toEqual(["03"]);
   // That nothing could be made is told; the answer was right all the same.
   await expect.poll(() => t.errors.splice(0)).toMatchObject([{ code: "EEXIST" }]);
+});
+
+it("others get their turn though all signatures are there at once", async () => {
+  const shelf = new Shelf({ folder: join(home, "shelf"), readOnly: false });
+  shelf.keepFrom(1, 8);
+  let turns = 0;
+  const next = () => {
+    turns++;
+    waiting = setImmediate(next);
+  };
+  let waiting = setImmediate(next);
+  const seen: number[] = [];
+  const signatures = async () => {
+    seen.push(turns);
+    // Longer than a slice.
+    for (const began = performance.now(); performance.now() - began < 10; );
+    return undefined;
+  };
+  const missing = ["a", "b", "c", "d"].map((key) => ({ key, chunks: 1, signatures }));
+  await shelf.tidy(() => new Set(), missing);
+  clearImmediate(waiting);
+  expect(new Set(seen).size).toBe(missing.length);
 });
