@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrowserContext, ConsoleMessage, Page, Request } from "playwright-core";
 import { loadConfig, type Plugin, type Served, serve } from "sessarc";
-import { afterAll, beforeAll, describe, inject } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, inject } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import causality from "../../plugins/causality/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
@@ -29,9 +29,14 @@ import { testEnv } from "../kernel.ts";
 import { NO_BROWSER, openBrowser } from "./chromium.ts";
 import { answered, watchTraffic } from "./traffic.ts";
 
-/** On a build server a test that fails is tried once more, and the report says "retry": one click that meets a moving row stops no change. */
+/** On a build server a test that fails is tried once more, and the report says so: one click that meets a moving row stops no change. */
 export const describeUi = (name: string, tests: () => void): void => {
-  describe.skipIf(NO_BROWSER)(name, { retry: process.env.CI ? 1 : 0 }, tests);
+  describe.skipIf(NO_BROWSER)(name, { retry: process.env.CI ? 1 : 0 }, () => {
+    afterEach(({ task }) => {
+      if (task.result?.retryCount) console.warn(`tried twice: ${name} > ${task.name}`);
+    });
+    tests();
+  });
 };
 
 /** Of one wait for the page: only for what never comes, so long that a busy machine does not meet it. */
