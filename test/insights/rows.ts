@@ -1,5 +1,6 @@
 /** Rows of the catalogue for tests of figures: put there, and read as they stand. */
 import type { Database, SessionUsage, SqlValue, TokenUsage, UsageEvidence } from "sessarc";
+import type { Row } from "../../plugins/insights/figures/rows.ts";
 import type { BruteSession } from "./brute.ts";
 
 /** A statement that stores a session with one message; `more`: columns that are to say something else. */
@@ -23,20 +24,6 @@ export function insertSession(id: string, more: Record<string, SqlValue> = {}): 
   ];
 }
 
-interface Row {
-  id: string;
-  tool: string;
-  project_id: string;
-  parent_id: string | null;
-  forked_from: string | null;
-  label: string | null;
-  sort_at: number;
-  message_count: number;
-  error_count: number;
-  usage: string;
-  evidence: string | null;
-  facts: string;
-}
 interface Facts {
   slots?: Record<string, { m: number; a: number; e: number; u?: SessionUsage }>;
 }
