@@ -14,7 +14,7 @@ import { makeTempDir } from "../_setup.ts";
 import { rounds } from "../rounds.ts";
 import { failing } from "../storage/failing-disk.ts";
 import { brute, figuresOf, reportFigures } from "./brute.ts";
-import { insertSession, sessionsOf } from "./rows.ts";
+import { insertSession, rowsOf, sessionsOf } from "./rows.ts";
 
 const SESSIONS = 600;
 const ALL = { from: null, to: null };
@@ -54,9 +54,9 @@ it("each figure is that of the rows, whatever happened to them", async () => {
       expect(reportFigures(await report(by, { blocks }, zone, ALL, new Map(), prices)), `${note}, ${by}`).toEqual(
         brute(sessions, { by, zone: zone.name }, prices),
       );
-    const { rows } = await sessionRows({ blocks }, zone, ALL, prices);
+    const rows = await rowsOf(await sessionRows({ blocks }, zone, ALL, prices));
     const right = brute(sessions, { by: "session", zone: zone.name }, prices).rows;
-    const found = Array.from(rows(), (row) => figuresOf(JSON.parse(row)));
+    const found = rows.map((row) => figuresOf(row));
     // As one text: a thousand objects take a second to compare.
     const text = (list: typeof found) => list.map((row) => JSON.stringify(row, Object.keys(row).sort())).join("\n");
     expect(text(found), note).toBe(text(right));

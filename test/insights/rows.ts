@@ -1,6 +1,8 @@
 /** Rows of the catalogue for tests of figures: put there, and read as they stand. */
 import type { Database, SessionUsage, SqlValue, TokenUsage, UsageEvidence } from "sessarc";
+import type { UsageReport, UsageRow } from "../../plugins/insights/figures/report.ts";
 import type { Row } from "../../plugins/insights/figures/rows.ts";
+import { type SessionRows, writeRows } from "../../plugins/insights/figures/session-rows.ts";
 import type { BruteSession } from "./brute.ts";
 
 /** A statement that stores a session with one message; `more`: columns that are to say something else. */
@@ -26,6 +28,13 @@ export function insertSession(id: string, more: Record<string, SqlValue> = {}): 
 
 interface Facts {
   slots?: Record<string, { m: number; a: number; e: number; u?: SessionUsage }>;
+}
+
+/** The rows of an answer by session, as it is written. */
+export async function rowsOf(answer: SessionRows): Promise<UsageRow[]> {
+  let text = "";
+  for await (const piece of writeRows(answer)) text += piece;
+  return (JSON.parse(text) as UsageReport).rows;
 }
 
 /** The rows as they stand, by the catalogue alone. */

@@ -8,12 +8,11 @@ import { migrations } from "../../plugins/archive/catalogue/schema.ts";
 import { zoneOf } from "../../plugins/insights/figures/buckets.ts";
 import { createCube } from "../../plugins/insights/figures/cube.ts";
 import { createKept } from "../../plugins/insights/figures/kept.ts";
-import type { UsageRow } from "../../plugins/insights/figures/report.ts";
 import { sessionRows } from "../../plugins/insights/figures/session-rows.ts";
 import { createPricing } from "../../plugins/insights/prices/pricing.ts";
 import { makeTempDir } from "../_setup.ts";
 import { failing } from "../storage/failing-disk.ts";
-import { insertSession } from "./rows.ts";
+import { insertSession, rowsOf } from "./rows.ts";
 
 const NAMES = ["a", "b"];
 const name = (id: string, now: string): [string, SqlValue[]] => ["update session set name = ? where id = ?", [now, id]];
@@ -47,8 +46,8 @@ async function catalogue() {
 /** As the sessions and, from their columns, the rows of a report say. */
 async function labels(cube: ReturnType<typeof createCube>): Promise<(string | null)[]> {
   const { sessions, blocks } = await cube.figures();
-  const { rows } = await sessionRows({ blocks }, zoneOf("UTC"), { from: null, to: null }, createPricing());
-  const found = Array.from(rows(), (row) => (JSON.parse(row) as UsageRow).label).sort();
+  const answer = await sessionRows({ blocks }, zoneOf("UTC"), { from: null, to: null }, createPricing());
+  const found = (await rowsOf(answer)).map(({ label }) => label).sort();
   expect(sessions.map(({ label }) => label).sort()).toEqual(found);
   return found;
 }

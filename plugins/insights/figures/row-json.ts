@@ -3,7 +3,8 @@
  * Rows in which a model was used at several prices or under several names are made the long way.
  */
 import { modelName } from "../prices/names.ts";
-import { PRICED_AT, type Rates } from "../prices/pricing.ts";
+import { dot, PRICED_AT, type Rates } from "../prices/pricing.ts";
+import { toUsage } from "./cube-session.ts";
 import { toRow } from "./report.ts";
 import type { PriceKeys, Sum } from "./sums.ts";
 
@@ -98,13 +99,5 @@ function textOf(tokens: ArrayLike<number>): string {
 }
 
 /** Millionths of a dollar, not rounded. */
-export function costOf(tokens: ArrayLike<number>, rates: Rates | undefined): number {
-  if (!rates) return 0;
-  return (
-    (tokens[0] as number) * rates.input +
-    (tokens[1] as number) * rates.output +
-    (tokens[2] as number) * rates.cacheWrite5m +
-    (tokens[3] as number) * rates.cacheWrite1h +
-    (tokens[4] as number) * rates.cacheRead
-  );
-}
+export const costOf = (tokens: ArrayLike<number>, rates: Rates | undefined): number =>
+  rates ? dot(toUsage(tokens), rates) : 0;

@@ -10,8 +10,15 @@ import { PriceKeys, Sum } from "./sums.ts";
 export interface SessionRows {
   /** All but the rows. */
   report: Omit<UsageReport, "rows">;
-  /** Each as JSON, the dearest first. */
-  rows(): Generator<string>;
+  /** What `rows` adds up by. */
+  keys: PriceKeys;
+  /** The dearest first, each made as it is asked for. */
+  rows(): Generator<SessionRow>;
+}
+export interface SessionRow {
+  id: string;
+  label: string | null;
+  sum: Sum;
 }
 
 /** A row to come. */
@@ -49,14 +56,14 @@ export async function sessionRows(
   );
   return {
     report: { ...headOf("session", zone, range), ...endOf(prices, keys.tally(adder.totals), adder.evidence) },
+    keys,
     *rows() {
       // What it adds up over all is nobody's.
       const again = new Adder(blocks, zone, range, keys);
-      const writer = new RowWriter(keys);
       for (const { place, id } of order) {
         const sum = new Sum();
         again.add(place, { of: () => sum });
-        yield writer.write(id, blocks.session(place.n, place.i).label, sum);
+        yield { id, label: blocks.session(place.n, place.i).label, sum };
       }
     },
   };
@@ -66,13 +73,14 @@ export async function sessionRows(
 const TOGETHER = 1 << 16;
 
 /** The report as JSON, in pieces and slices. */
-export async function* writeRows({ report, rows }: SessionRows): AsyncGenerator<string> {
+export async function* writeRows({ report, keys, rows }: SessionRows): AsyncGenerator<string> {
+  const writer = new RowWriter(keys);
   const { by, tz, range, ...end } = report;
   let text = `${JSON.stringify({ by, tz, range }).slice(0, -1)},"rows":[`;
   let separator = "";
   const slices = new Slices();
-  for (const row of rows()) {
-    text += separator + row;
+  for (const { id, label, sum } of rows()) {
+    text += separator + writer.write(id, label, sum);
     separator = ",";
     if (text.length < TOGETHER) continue;
     yield text;

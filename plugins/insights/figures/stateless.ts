@@ -15,7 +15,7 @@ import { QUARTER_MS, zoneOf } from "./buckets.ts";
 import { CubeSession } from "./cube-session.ts";
 import { packed, type TokenSlot } from "./packed.ts";
 import { toRange } from "./range.ts";
-import { type By, report, type UsageReport, type UsageRow } from "./report.ts";
+import { type By, report, toRow, type UsageReport } from "./report.ts";
 import { type SessionRows, sessionRows } from "./session-rows.ts";
 
 export interface StatelessQuery {
@@ -106,9 +106,9 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
   };
 }
 
-const toReport = ({ report, rows }: SessionRows): UsageReport => ({
+const toReport = ({ report, keys, rows }: SessionRows): UsageReport => ({
   ...report,
-  rows: Array.from(rows(), (row) => JSON.parse(row) as UsageRow),
+  rows: Array.from(rows(), ({ id, label, sum }) => toRow("session", id, label, keys.tally(sum))),
 });
 
 type Found = { id: string; ref: SessionRef; adapter: Adapter };

@@ -186,7 +186,8 @@ function pricesOf(find: (model: string) => ModelPrice | undefined): Prices {
   return prices;
 }
 
-const dot = (tokens: TokenUsage, rates: Rates) =>
+/** Millionths of a dollar, not rounded. */
+export const dot = (tokens: TokenUsage, rates: Rates) =>
   tokens.input * rates.input +
   tokens.output * rates.output +
   tokens.cacheWrite5m * rates.cacheWrite5m +
