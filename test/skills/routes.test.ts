@@ -135,20 +135,33 @@ describe("skills of the store", () => {
     const gone = await t.json<SkillDetail>("/api/skills/one");
     expect(gone).toMatchObject({ problem: "Its folder is gone from the store", drift: "local", content: null });
     const removed = await t.send("DELETE", "/api/skills/one?removeFiles=1");
-    expect(removed.body).toEqual({ unlinked: 0, filesRemoved: true, left: [] });
+    const [kept] = await snapshotsOf(t, "one");
+    expect(removed.body).toEqual({ unlinked: 0, filesRemoved: true, left: [], snapshot: kept?.id });
     expect((await t.fetch("/api/skills/one")).status).toBe(404);
 
     await t.send("POST", "/api/skills/two/link", { tool: "codex" });
     expect(existsSync(join(t.home, ".agents/skills/two"))).toBe(true);
     const second = await t.send("DELETE", "/api/skills/two?removeFiles=1");
-    expect(second.body).toEqual({ unlinked: 1, filesRemoved: true, left: [] });
     expect(existsSync(storeOf(t.home, "two"))).toBe(false);
     await expect(lstat(join(t.home, ".agents"))).rejects.toThrow("ENOENT");
     const snapshots = await snapshotsOf(t, "two");
     expect(snapshots.map((one) => [one.reason, one.current])).toEqual([["import", false]]);
+    expect(second.body).toEqual({ unlinked: 1, filesRemoved: true, left: [], snapshot: snapshots[0]?.id });
     const restored = await t.send("POST", "/api/skills/two/restore", { snapshot: snapshots[0]?.id });
     expect(restored).toMatchObject({ status: 200, body: { id: "two", problem: null } });
     expect(await picture(storeOf(t.home, "two"))).toEqual(await picture(two));
+  });
+
+  it("answers what the skill was as it was deleted: an edit nobody told of is in it", async () => {
+    const t = await skillKernel();
+    await importSkill(t, await plant(t.home, ".claude/skills", "one"));
+    for (const removeFiles of ["0", "1"]) {
+      const words = skillText("one", `Edited ${removeFiles}`);
+      await writeFile(join(storeOf(t.home, "one"), "SKILL.md"), words);
+      const { body } = await t.send<{ snapshot: string }>("DELETE", `/api/skills/one?removeFiles=${removeFiles}`);
+      await t.send("POST", "/api/skills/one/restore", { snapshot: body.snapshot });
+      expect(await readFile(join(storeOf(t.home, "one"), "SKILL.md"), "utf8")).toBe(words);
+    }
   });
 
   it("keeps the files without removeFiles, and takes the id again for a new import", async () => {

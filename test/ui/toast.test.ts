@@ -1,6 +1,6 @@
 /** Notices, without a browser: how long each stays. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { dismiss, hold, toast, toasts } from "../../ui/state/toast.ts";
+import { act, dismiss, hold, toast, toasts } from "../../ui/state/toast.ts";
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => {
@@ -35,4 +35,12 @@ it("one that is dismissed under the pointer does not hold the others for ever", 
   dismiss(toasts[0]?.id ?? -1);
   vi.advanceTimersByTime(4_100);
   expect(texts()).toEqual([]);
+});
+
+it("an Undo that fails says why and what to do", async () => {
+  const run = () => Promise.reject(Object.assign(new Error("The disk is full."), { fix: "Make room." }));
+  toast("Deleted", { action: { label: "Undo", run } });
+  for (const one of toasts) await act(one);
+  expect(toasts.at(-1)).toMatchObject({ text: "The disk is full. Make room.", bad: true });
+  expect(texts()).not.toContain("Deleted");
 });

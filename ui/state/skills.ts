@@ -43,7 +43,7 @@ export function useLinking() {
       toast(s(on ? "linked" : "unlinked", { name: skill.name, tool: toolLabel(link.tool) }), {
         action: {
           label: s("undo"),
-          run: () => send(skill, link, !on, back).then(refresh, failed),
+          run: () => send(skill, link, !on, back).then(refresh),
         },
       });
     } catch (error) {

@@ -45,6 +45,16 @@ export function dismiss(id: number): void {
   if (held) hold(false);
 }
 
+/** Does what a notice offers; what goes wrong is told by another. */
+export async function act({ id, action }: Toast): Promise<void> {
+  dismiss(id);
+  try {
+    await action?.run();
+  } catch (error) {
+    failed(error);
+  }
+}
+
 /** Tells what went wrong with an act of the user. */
 export function failed(error: unknown): void {
   toast(reasonOf(error), { bad: true });

@@ -1,8 +1,9 @@
 /** Links of a skill into tools, and the end of a skill. */
 import { join } from "node:path";
-import { isSessarcError, SessarcError } from "sessarc";
+import { isSessarcError, SessarcError, type Statement } from "sessarc";
 import { linkRoot } from "../scan/roots.ts";
-import { type LinkRow, originOf, putSkill, putSnapshot } from "../store/catalog.ts";
+import { type LinkRow, originOf, putSkill, putSnapshot, type SkillRow, snapshotOf } from "../store/catalog.ts";
+import { knownSnapshot } from "../store/place.ts";
 import type { Scope, Skill } from "../types.ts";
 import { oneSkill } from "./list.ts";
 import type { Shelf } from "./shelf.ts";
@@ -53,12 +54,17 @@ export async function unlinkSkill(shelf: Shelf, id: string, request: LinkTarget)
   return oneSkill(shelf, id);
 }
 
+export interface Deleted {
+  unlinked: number;
+  filesRemoved: boolean;
+  /** What was not ours any more. */
+  left: { path: string; reason: string }[];
+  /** For the way back: what the skill was at that moment; the newest one where its folder is gone or cannot be kept. */
+  snapshot: string | null;
+}
+
 /** Unlinks ours, then forgets the skill; its snapshots stay and can be restored. What is not ours any more stays where it is. */
-export async function deleteSkill(
-  shelf: Shelf,
-  id: string,
-  removeFiles: boolean,
-): Promise<{ unlinked: number; filesRemoved: boolean; left: { path: string; reason: string }[] }> {
+export async function deleteSkill(shelf: Shelf, id: string, removeFiles: boolean): Promise<Deleted> {
   const row = await shelf.row(id);
   const left: { path: string; reason: string }[] = [];
   let unlinked = 0;
@@ -72,11 +78,21 @@ export async function deleteSkill(
     }
   }
   const gone = putSkill({ ...row, deleted_at: Date.now() });
-  if (removeFiles)
-    await shelf.places.set(id, null, { keep: { reason: "delete", origin: originOf(row) }, statements: [gone] });
-  else await shelf.catalog.batch([gone]);
+  const snapshot = removeFiles
+    ? await shelf.places.set(id, null, { keep: { reason: "delete", origin: originOf(row) }, statements: [gone] })
+    : await keepPresent(shelf, row, gone);
   await shelf.tell({ id, what: "deleted" });
-  return { unlinked, filesRemoved: removeFiles, left };
+  const newest = snapshot ?? (await shelf.catalog.snapshots(id))[0]?.id;
+  return { unlinked, filesRemoved: removeFiles, left, snapshot: newest ?? null };
+}
+
+/** Writes `statement`, and what the folder holds as a snapshot if none has it: it may change once the skill is forgotten. */
+async function keepPresent(shelf: Shelf, row: SkillRow, statement: Statement): Promise<string | undefined> {
+  const tree = await shelf.places.capture(shelf.places.pathOf(row.id));
+  const known = tree && (await knownSnapshot(shelf.catalog, row.id, tree));
+  const fresh = tree && !known ? snapshotOf(row.id, tree, "delete", originOf(row)) : undefined;
+  await shelf.catalog.batch(fresh ? [putSnapshot(fresh), statement] : [statement]);
+  return known?.id ?? fresh?.id;
 }
 
 /** An edited copy, or somebody else's folder: from now on none of ours. */
