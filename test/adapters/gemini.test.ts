@@ -1,90 +1,19 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { appendFile, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { appendFile, cp, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import {
-  type AdapterEnv,
-  type Cursor,
-  parseDocument,
-  type SessionEvent,
-  type SessionRef,
-  type SessionSummary,
-} from "sessarc";
+import type { Cursor, SessionRef } from "sessarc";
 import { testAdapter } from "sessarc/test";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-
+import { describe, expect, it } from "vitest";
 import { createFold } from "../../plugins/gemini-cli/fold.ts";
 import gemini from "../../plugins/gemini-cli/index.ts";
+import { answered, chat, create, header, kinds, lines, one, own, paid, read, said, scan, texts } from "./_gemini.ts";
+import { env, home, useHome } from "./_home.ts";
 
-const own = fileURLToPath(new URL("../fixtures/gemini-cli", import.meta.url));
 const shared = process.env.SESSARC_FIXTURES ?? fileURLToPath(new URL("../../../shared/fixtures", import.meta.url));
 
-let home: string;
-let env: AdapterEnv;
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), "sessarc-gemini-"));
-  env = { home, platform: "linux", env: {} };
-});
-afterEach(() => rm(home, { recursive: true, force: true }));
-
-const create = (dir?: string) => gemini(dir === undefined ? undefined : { dir }).adapter;
-type Adapter = ReturnType<typeof create>;
-
-async function scan(adapter: Adapter): Promise<SessionRef[]> {
-  const refs: SessionRef[] = [];
-  for (const root of adapter.roots(env)) for await (const ref of adapter.scan(root, env)) refs.push(ref);
-  return refs.sort((a, b) => (a.key < b.key ? -1 : 1));
-}
-
-async function read(adapter: Adapter, ref: SessionRef): Promise<{ events: SessionEvent[]; summary: SessionSummary }> {
-  const events: SessionEvent[] = [];
-  const generator = adapter.read(ref, env);
-  for (;;) {
-    const step = await generator.next();
-    if (step.done) return { events, summary: step.value };
-    events.push(step.value);
-  }
-}
-
-async function chat(folder: string, name: string, content: unknown): Promise<string> {
-  const path = join(home, ".gemini", "tmp", folder, "chats", name);
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, typeof content === "string" ? content : lines(content as unknown[]));
-  return path;
-}
-const lines = (rows: readonly unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-const header = (sessionId: string, more = {}) => ({
-  sessionId,
-  projectHash: "d".repeat(64),
-  startTime: "2026-10-01T10:00:00.000Z",
-  ...more,
-});
-const said = (id: string, text: string) => ({
-  id,
-  timestamp: "2026-10-01T10:00:01.000Z",
-  type: "user",
-  content: [{ text }],
-});
-const answered = (id: string, text: string, tokens?: object | null) => ({
-  id,
-  timestamp: "2026-10-01T10:00:02.000Z",
-  type: "gemini",
-  content: text,
-  model: "gemini-2.5-pro",
-  tokens,
-});
-const paid = (output: number) => ({ input: 10, output, cached: 4, thoughts: 1, tool: 0, total: 0 });
-async function one(rows: unknown[] | string): Promise<{ events: SessionEvent[]; summary: SessionSummary }> {
-  await chat("demo", "session-2026-10-01T10-00-aaaaaaaa.jsonl", rows);
-  const adapter = create();
-  const [ref] = await scan(adapter);
-  if (!ref) throw new Error("not found");
-  return read(adapter, ref);
-}
-const texts = (events: readonly SessionEvent[]) => events.map((event) => event.text);
-const kinds = (events: readonly SessionEvent[]) => events.map((event) => event.kind);
+useHome("gemini");
 
 describe("adapters: gemini-cli", () => {
   testAdapter({
@@ -294,55 +223,6 @@ describe("adapters: gemini-cli", () => {
     await rename(path, `${path}.old`);
     await writeFile(path, lines([header("second"), said("u1", "a longer one")]));
     expect((await scan(adapter))[0]?.key).toBe("second");
-  });
-
-  describe("hostile input is counted, never thrown", () => {
-    it("bad lines, wrong types, unknown records", async () => {
-      const rows = [header("s"), said("u1", "a")].map((row) => JSON.stringify(row));
-      const text = `\uFEFF${rows[0]}\r\n\r\n${rows[1]}\r\n{"broken\n42\n[1]\nnull\n{"what":1}\n{"id":7,"type":"user"}\n{"type":{"a":1},"id":"x"}\n{"$set":3}\n{"$set":{"messages":[3,{"id":"m","type":"martian"}]}}\n{"id":"g","type":"gemini","content":{"deep":[]},"thoughts":5,"toolCalls":[null,{"name":{}}],"tokens":{"input":"12","output":-3,"cached":"x"}}\n{"id":"h`;
-      const { events, summary } = await one(text);
-      expect(kinds(events)).toEqual(["tool_use"]);
-      expect(summary.skipped).toEqual({ lines: 5, pending: 1, unknown: { what: 1, martian: 1 } });
-      expect(summary.usage.unknown).toMatchObject({ input: 12, output: 0 });
-    });
-
-    it("prototype names and deep nesting", async () => {
-      const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
-      const call = `{"id":"g","type":"gemini","content":"","model":"__proto__","tokens":{"output":1},"toolCalls":[{"name":"x","args":${deep},"result":[{"functionResponse":{"response":${deep}}}]}]}`;
-      const { events, summary } = await one(`${JSON.stringify(header("s"))}\n{"__proto__":{"x":1}}\n${call}\n`);
-      expect(kinds(events)).toEqual(["tool_use", "tool_result"]);
-      expect(JSON.stringify(events)).toContain("nested too deep");
-      expect(Object.keys(summary.usage)).toEqual(["unknown"]);
-      expect(({} as { x?: number }).x).toBeUndefined();
-    });
-
-    it("a document cut anywhere gives its finished messages", async () => {
-      const text = await readFile(
-        join(own, ".gemini/tmp", "c".repeat(64), "chats/session-2026-01-02T03-04-01dc0de0.json"),
-        "utf8",
-      );
-      const whole = parseDocument(text);
-      expect(whole.whole).toBe(true);
-      let before = 0;
-      for (let end = 0; end < text.trimEnd().length; end += 7) {
-        const fold = createFold();
-        const { value, whole: complete } = parseDocument(text.slice(0, end));
-        expect(complete).toBe(false);
-        fold.row({ $set: value });
-        const { size } = fold.result().messages;
-        expect(size).toBeGreaterThanOrEqual(before);
-        before = size;
-      }
-      expect(before).toBe(3);
-      expect(parseDocument(`${text}{"half`)).toEqual({ value: whole.value, whole: false });
-      expect(parseDocument("{]")).toEqual({ value: undefined, whole: false });
-    });
-
-    it("an empty file, a missing root", async () => {
-      const { events, summary } = await one("");
-      expect([events, summary.usage, summary.skipped]).toEqual([[], {}, { lines: 0, unknown: {} }]);
-      expect(await scan(create(join(home, "nothing")))).toEqual([]);
-    });
   });
 
   it("takes GEMINI_CLI_HOME for the home, and a folder of chats for `dir`", async () => {
