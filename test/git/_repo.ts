@@ -38,6 +38,7 @@ export interface Repo {
 }
 
 export const T0 = 1_700_000_000;
+export const iso = (seconds: number, ms = 0) => new Date(seconds * 1000 + ms).toISOString();
 
 export const testEnv = (seconds = T0): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH,

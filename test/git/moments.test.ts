@@ -8,10 +8,9 @@ import claude from "../../plugins/claude-code/index.ts";
 import type { CommitAt } from "../../plugins/git/git.ts";
 import git from "../../plugins/git/index.ts";
 import replay from "../../plugins/replay/index.ts";
-import { describeGit, makeRepo, openGit, type Repo, T0, tempFolder } from "./_repo.ts";
+import { describeGit, iso, makeRepo, openGit, type Repo, T0, tempFolder } from "./_repo.ts";
 
 const KEY = "0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a01";
-const iso = (seconds: number, ms = 0) => new Date(seconds * 1000 + ms).toISOString();
 const hashOf = ({ commit }: CommitAt) => commit?.hash;
 
 interface Call {
