@@ -1,40 +1,24 @@
-import { appendFile, copyFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { appendFile, copyFile, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, describe, expect, it } from "vitest";
-import { type DatabaseOptions, openDatabase } from "../../core/storage/database.ts";
+import { describe, expect, it } from "vitest";
+import { openDatabase } from "../../core/storage/database.ts";
 import { openSqliteFile } from "../../core/storage/sqlite-file.ts";
+import { makeTempDir } from "../_setup.ts";
 import { testDatabase } from "../database.ts";
 import { rounds } from "../rounds.ts";
+import { CREATE, ids, journalOf, open, snapshotOf } from "./catalogue.ts";
 import { failing } from "./failing-disk.ts";
 
-const dirs: string[] = [];
-const makeDir = async () => {
-  const dir = await mkdtemp(join(tmpdir(), "sessarc-db-"));
-  dirs.push(dir);
-  return dir;
-};
-afterEach(async () => {
-  for (const dir of dirs.splice(0)) await rm(dir, { recursive: true, force: true });
-});
-
-testDatabase("sql.js", { dir: makeDir, open: (dir) => openDatabase({ dir }) });
+testDatabase("sql.js", { dir: makeTempDir, open: (dir) => openDatabase({ dir }) });
 testDatabase("sql.js, a snapshot after every few batches", {
-  dir: makeDir,
+  dir: makeTempDir,
   open: (dir) => openDatabase({ dir, journalLimit: 200 }),
 });
 
-const open = (dir: string, options: Partial<DatabaseOptions> = {}) => openDatabase({ dir, ...options });
-const ids = async (db: ReturnType<typeof openDatabase>) =>
-  (await db.all<{ id: number }>("select id from t order by rowid")).map((row) => row.id);
-const journalOf = (dir: string) => join(dir, "catalog.journal");
-const snapshotOf = (dir: string) => join(dir, "catalog.db");
-const CREATE = "create table t (id integer, text text)";
-
 /** A directory whose journal holds one group for each of `count` batches, as a crash leaves it; and where each group ends. */
 async function crashed(count: number, rowsPerBatch = 1): Promise<{ dir: string; ends: number[] }> {
-  const [work, dir] = [await makeDir(), await makeDir()];
+  const [work, dir] = [await makeTempDir(), await makeTempDir()];
   const db = open(work);
   await db.run(CREATE);
   const ends = [db.stats.journalBytes];
@@ -51,7 +35,7 @@ async function crashed(count: number, rowsPerBatch = 1): Promise<{ dir: string; 
 
 describe("journal and snapshot", () => {
   it("writes nothing before the first batch", async () => {
-    const dir = await makeDir();
+    const dir = await makeTempDir();
     const db = open(dir);
     expect(await db.all("select 1 as one")).toEqual([{ one: 1 }]);
     await db.close();
@@ -60,7 +44,7 @@ describe("journal and snapshot", () => {
 
   it("shares one fsync between batches that come together", async () => {
     const { calls, counts } = failing();
-    const db = open(await makeDir(), { calls });
+    const db = open(await makeTempDir(), { calls });
     await db.run(CREATE);
     counts.syncs = 0;
     await Promise.all(Array.from({ length: 200 }, (_, i) => db.run("insert into t values (?, '')", [i])));
@@ -71,7 +55,7 @@ describe("journal and snapshot", () => {
 
   it("P1: a batch writes its own bytes, not the database", async () => {
     const { calls, counts } = failing();
-    const db = open(await makeDir(), { calls });
+    const db = open(await makeTempDir(), { calls });
     await db.run(CREATE);
     await db.batch(
       Array.from({ length: 5000 }, (_, i) => ["insert into t values (?, ?)", [i, "x".repeat(200)]] as const),
@@ -83,7 +67,7 @@ describe("journal and snapshot", () => {
   });
 
   it("keeps the snapshot readable to any SQLite tool", async () => {
-    const dir = await makeDir();
+    const dir = await makeTempDir();
     const db = open(dir);
     await db.run(CREATE);
     await db.run("insert into t values (1, 'one')");
@@ -99,7 +83,7 @@ describe("journal and snapshot", () => {
   });
 
   it("writes a snapshot when the journal passes its limit, and starts the journal anew", async () => {
-    const dir = await makeDir();
+    const dir = await makeTempDir();
     const flushed: number[] = [];
     const db = open(dir, { journalLimit: 20_000, onFlushed: ({ bytes }) => flushed.push(bytes) });
     await db.run(CREATE);
@@ -113,7 +97,7 @@ describe("journal and snapshot", () => {
   });
 
   it("does not write a snapshot when nothing changed", async () => {
-    const dir = await makeDir();
+    const dir = await makeTempDir();
     const db = open(dir);
     await db.run(CREATE);
     await db.close();
@@ -162,7 +146,7 @@ describe("journal and snapshot", () => {
     expect(await code()).toBe("CATALOG_DAMAGED");
     await rm(snapshotOf(dir));
     expect(await code()).toBe("CATALOG_DAMAGED");
-    const other = await makeDir();
+    const other = await makeTempDir();
     const second = open(other);
     for (const sql of [
       CREATE,
@@ -181,7 +165,7 @@ describe("journal and snapshot", () => {
   });
 
   it("surfaces what is wrong in every call", async () => {
-    const dir = await makeDir();
+    const dir = await makeTempDir();
     await writeFile(snapshotOf(dir), "not a database at all");
     const db = open(dir);
     const wrong = { code: "CATALOG_DAMAGED", message: expect.stringContaining(snapshotOf(dir)) };
@@ -199,7 +183,7 @@ describe("torn ends and flipped bytes", () => {
     const whole = await readFile(journalOf(source));
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: ends[0] as number, max: whole.length }), async (cut) => {
-        const dir = await makeDir();
+        const dir = await makeTempDir();
         await writeFile(journalOf(dir), whole.subarray(0, cut));
         const notices: string[] = [];
         const db = open(dir, { onNotice: (text) => notices.push(text) });
@@ -212,7 +196,7 @@ describe("torn ends and flipped bytes", () => {
         await copyFile(journalOf(dir), join(dir, "copy"));
         await db.close();
 
-        const after = await makeDir();
+        const after = await makeTempDir();
         await copyFile(join(dir, "copy"), journalOf(after));
         const again = open(after);
         expect((await ids(again)).at(-1)).toBe(99);
@@ -228,7 +212,7 @@ describe("torn ends and flipped bytes", () => {
     const all = Array.from({ length: 12 }, (_, i) => 1 + Math.floor(i / 2));
     await fc.assert(
       fc.asyncProperty(fc.nat(whole.length - 1), fc.integer({ min: 1, max: 255 }), async (at, mask) => {
-        const dir = await makeDir();
+        const dir = await makeTempDir();
         const bytes = Buffer.from(whole);
         bytes.writeUInt8(bytes.readUInt8(at) ^ mask, at);
         await writeFile(journalOf(dir), bytes);
@@ -248,7 +232,7 @@ describe("torn ends and flipped bytes", () => {
   });
 
   it("a snapshot with a flipped byte or a missing end is not opened, and is kept", async () => {
-    const source = await makeDir();
+    const source = await makeTempDir();
     const db = open(source);
     await db.run(CREATE);
     for (let i = 0; i < 50; i++) await db.run("insert into t values (?, ?)", [i, "text ".repeat(40)]);
@@ -256,7 +240,7 @@ describe("torn ends and flipped bytes", () => {
     const whole = await readFile(snapshotOf(source));
     await fc.assert(
       fc.asyncProperty(fc.nat(whole.length - 1), fc.integer({ min: 0, max: 255 }), async (at, mask) => {
-        const dir = await makeDir();
+        const dir = await makeTempDir();
         const bytes = mask === 0 ? whole.subarray(0, at) : Buffer.from(whole);
         if (mask > 0) bytes.writeUInt8(bytes.readUInt8(at) ^ mask, at);
         await writeFile(snapshotOf(dir), bytes);
@@ -272,7 +256,7 @@ describe("torn ends and flipped bytes", () => {
 
   it("does not take a foreign or newer file for a journal", async () => {
     for (const bytes of [Buffer.from(""), Buffer.from("hello"), Buffer.alloc(64)]) {
-      const dir = await makeDir();
+      const dir = await makeTempDir();
       await writeFile(journalOf(dir), bytes);
       await expect(open(dir).ready).rejects.toMatchObject({ code: "CATALOG_DAMAGED" });
     }
@@ -285,7 +269,7 @@ describe("torn ends and flipped bytes", () => {
 
 describe("reading beside a running owner", () => {
   it("sees what is on disk, and never writes", async () => {
-    const dir = await makeDir();
+    const dir = await makeTempDir();
     const owner = open(dir);
     await owner.run(CREATE);
     await owner.run("insert into t values (1, '')");
@@ -302,7 +286,7 @@ describe("reading beside a running owner", () => {
   });
 
   it("finds no gap while the owner writes and replaces its files", async () => {
-    const dir = await makeDir();
+    const dir = await makeTempDir();
     const owner = open(dir, { journalLimit: 300 });
     await owner.run(CREATE);
     let acknowledged = 0;
@@ -324,177 +308,5 @@ describe("reading beside a running owner", () => {
     stop = true;
     await writing;
     await owner.close();
-  });
-});
-
-describe("a disk that is full, read-only or broken", () => {
-  const setup = async (options: Partial<DatabaseOptions> = {}) => {
-    const dir = await makeDir();
-    const disk = failing();
-    const notices: string[] = [];
-    const db = open(dir, { calls: disk.calls, onNotice: (text) => notices.push(text), ...options });
-    await db.run(CREATE);
-    await db.run("insert into t values (1, '')");
-    return { dir, db, notices, ...disk };
-  };
-
-  for (const [what, faults] of [
-    ["at once", { write: "ENOSPC" }],
-    ["in the middle of a record", { write: "ENOSPC", writeBytes: 30 }],
-    ["and the end cannot be cut off", { write: "ENOSPC", writeBytes: 30, truncate: "EIO" }],
-  ] as const) {
-    it(`a full disk (${what}): the batch is undone in memory too, and writing goes on when there is room`, async () => {
-      const { dir, db, faults: active } = await setup();
-      const before = db.generation;
-      Object.assign(active, faults);
-      const lost = await Promise.allSettled(
-        [2, 3, 4].map((id) => db.run("insert into t values (?, 'a longer text to be lost')", [id])),
-      );
-      for (const result of lost)
-        expect(result).toMatchObject({ status: "rejected", reason: { code: "STORAGE_FULL", status: 507 } });
-      expect(await ids(db)).toEqual([1]);
-      expect(db.generation).toBeGreaterThan(before);
-      for (const key of Object.keys(active)) delete active[key as keyof typeof active];
-      await db.run("insert into t values (5, '')");
-      expect(await ids(db)).toEqual([1, 5]);
-      await copyFile(journalOf(dir), join(dir, "as-after-a-crash"));
-      await db.close();
-
-      const crash = await makeDir();
-      await copyFile(join(dir, "as-after-a-crash"), journalOf(crash));
-      for (const home of [dir, crash]) {
-        const again = open(home, { onNotice: () => undefined });
-        expect(await ids(again)).toEqual([1, 5]);
-        await again.close();
-      }
-    });
-  }
-
-  it("a failed fsync ends writing until the next start; reads go on with what was acknowledged", async () => {
-    const { dir, db, faults, notices } = await setup();
-    faults.sync = "EIO";
-    await expect(db.run("insert into t values (2, '')")).rejects.toMatchObject({
-      code: "STORAGE_READ_ONLY",
-      message: expect.stringContaining(journalOf(dir)),
-    });
-    faults.sync = undefined;
-    await expect(db.run("insert into t values (3, '')")).rejects.toMatchObject({ code: "STORAGE_READ_ONLY" });
-    expect(await ids(db)).toEqual([1]);
-    await db.close();
-    expect(notices.length).toBeGreaterThan(0);
-    const again = open(dir);
-    expect((await ids(again))[0]).toBe(1);
-    expect(await ids(again)).not.toContain(3);
-    await again.close();
-  });
-
-  it("a directory that cannot be written says so with its path", async () => {
-    const dir = await makeDir();
-    const { calls } = failing({ open: "EROFS" });
-    const db = open(dir, { calls });
-    await expect(db.run(CREATE)).rejects.toMatchObject({
-      code: "STORAGE_READ_ONLY",
-      message: expect.stringContaining(dir),
-      fix: expect.any(String),
-    });
-    expect(await db.all("select 1 as one")).toEqual([{ one: 1 }]);
-    await db.close();
-  });
-
-  it("a snapshot that cannot be written leaves the old one, and the journal has the rest", async () => {
-    const { dir, db, faults, notices } = await setup();
-    await db.flush();
-    await db.run("insert into t values (2, '')");
-    for (const fault of ["write", "rename", "open"] as const) {
-      faults[fault] = "ENOSPC";
-      await expect(db.flush(), fault).rejects.toMatchObject({ code: "STORAGE_FULL" });
-      faults[fault] = undefined;
-      await db.run("insert into t values (3, '')");
-    }
-    faults.rename = "ENOSPC";
-    await db.close();
-    expect(notices.join()).toMatch(/journal has everything/);
-    expect((await readdir(dir)).sort()).toEqual(["catalog.db", "catalog.journal"]);
-    const again = open(dir);
-    expect(await ids(again)).toEqual([1, 2, 3, 3, 3]);
-    await again.close();
-  });
-
-  it("does not try a snapshot at every batch while there is no room for it", async () => {
-    const { db, faults, notices } = await setup({ journalLimit: 500 });
-    faults.rename = "ENOSPC";
-    for (let i = 0; i < 60; i++) await db.run("insert into t values (?, 'some text to fill')", [i]);
-    expect(notices.length).toBeGreaterThan(0);
-    expect(notices.length).toBeLessThan(8);
-    await db.close();
-  });
-
-  it("whatever fails when: acknowledged batches stay, refused ones are gone, none is there by half", async () => {
-    const step = fc.record({
-      fault: fc.constantFrom(
-        {},
-        {},
-        {},
-        { write: "ENOSPC" },
-        { write: "ENOSPC", writeBytes: 25 },
-        { rename: "EIO" },
-        { sync: "EIO" },
-        { open: "ENOSPC" },
-        { write: "ENOSPC", writeBytes: 9, truncate: "EIO" },
-      ),
-      batches: fc.integer({ min: 1, max: 3 }),
-      flush: fc.boolean(),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
-        const dir = await makeDir();
-        const { calls, faults } = failing();
-        let db = open(dir, { calls, journalLimit: 400, onNotice: () => undefined });
-        await db.run(CREATE);
-        const acknowledged: number[] = [];
-        const unknown = new Set<number>();
-        let id = 0;
-        for (const { fault, batches, flush } of steps) {
-          Object.assign(
-            faults,
-            {
-              write: undefined,
-              writeBytes: undefined,
-              rename: undefined,
-              sync: undefined,
-              open: undefined,
-              truncate: undefined,
-            },
-            fault,
-          );
-          const work: Promise<unknown>[] = Array.from({ length: batches }, () => {
-            const own = ++id;
-            const row = ["insert into t values (?, 'half')", [own]] as const;
-            return db.batch([row, row]).then(
-              () => void acknowledged.push(own),
-              // After a failed fsync nobody knows what the disk holds.
-              () => void ("sync" in fault && unknown.add(own)),
-            );
-          });
-          if (flush) work.push(db.flush().catch(() => undefined));
-          await Promise.all(work);
-          expect(await ids(db)).toEqual(acknowledged.flatMap((n) => [n, n]));
-        }
-        Object.assign(faults, {
-          write: undefined,
-          rename: undefined,
-          sync: undefined,
-          open: undefined,
-          truncate: undefined,
-        });
-        await db.close();
-        db = open(dir, { onNotice: () => undefined });
-        const found = await ids(db);
-        expect(found.filter((n) => !unknown.has(n))).toEqual(acknowledged.flatMap((n) => [n, n]));
-        for (const n of unknown) expect([0, 2]).toContain(found.filter((m) => m === n).length);
-        await db.close();
-      }),
-      { numRuns: rounds(60) },
-    );
   });
 });
