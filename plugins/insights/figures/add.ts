@@ -5,6 +5,7 @@ import { type DayRange, type Edges, edgesOf, inRange, type Zone } from "./bucket
 import type { CubeSession } from "./cube-session.ts";
 import { noEvidence } from "./rollup.ts";
 import { type PriceKeys, Sum } from "./sums.ts";
+import { at } from "./tally.ts";
 
 /** A session on its way through the blocks: the one at `i` of the block `n`. */
 export interface Place {
@@ -74,6 +75,8 @@ export class Adder {
   readonly #zone: Zone;
   readonly #range: DayRange;
   readonly #edges: Edges;
+  /** By day. */
+  readonly #daysEdges = new Map<number, Edges>();
   #turn = 0;
 
   constructor(blocks: Blocks, zone: Zone, range: DayRange, keys: PriceKeys) {
@@ -94,20 +97,28 @@ export class Adder {
     const { n, block, i, whole } = place;
     const turn = this.#turn++;
     const root = block.related[i] ? this.#blocks.session(n, i).root : undefined;
-    if (whole && !rows.ofDay) this.#addWhole(place, rows, turn, root);
+    const day = whole && rows.ofDay ? this.#dayOf(block, i) : undefined;
+    if (whole && (!rows.ofDay || day !== undefined)) this.#addWhole(place, rows, day, turn, root);
     else if (!this.#addPart(place, rows, turn, root)) return false;
     this.totals.count(turn, root);
     block.addEvidence(i, this.evidence);
     return true;
   }
 
-  #addWhole(place: Place, { ofModel, of }: RowsOf, turn: number, root: string | undefined): void {
+  /** The day that all of a session lies on. */
+  #dayOf(block: Block, i: number): number | undefined {
+    const day = this.#zone.day(block.first[i] as number);
+    const edges = at(this.#daysEdges, day, () => edgesOf(this.#zone, { from: day, to: day }));
+    return block.isIn(i, edges) ? day : undefined;
+  }
+
+  #addWhole(place: Place, { ofModel, ofDay, of }: RowsOf, day: number | undefined, turn: number, root?: string): void {
     const { n, block, i } = place;
     const { work, models } = block;
-    const at = i * 3;
-    const [messages, activeMs, errors] = [work[at] as number, work[at + 1] as number, work[at + 2] as number];
+    const first = i * 3;
+    const [messages, activeMs, errors] = [work[first] as number, work[first + 1] as number, work[first + 2] as number];
     this.totals.addWork(messages, activeMs, errors);
-    const own = ofModel ? undefined : of?.(place);
+    const own = ofModel ? undefined : day === undefined ? of?.(place) : ofDay?.(day);
     own?.addWork(messages, activeMs, errors);
     own?.count(turn, root);
     let timed = false;

@@ -147,6 +147,13 @@ export function edgesOf(zone: Zone, { from, to }: DayRange): Edges {
 
 /** `maybe`: the first quarter-hour that lies on `day` or later; from `sure` on all do. No zone is a day or more from UTC. */
 function edgeAt(zone: Zone, day: number): { maybe: number; sure: number } {
+  const offset = (utcDay: number) => zone.local(utcDay * QUARTERS_A_DAY) - utcDay * QUARTERS_A_DAY;
+  const [before, ...others] = [day - 1, day, day + 1, day + 2].map(offset) as [number, ...number[]];
+  // No clock was changed anywhere near.
+  if (others.every((one) => one === before)) {
+    const start = day * QUARTERS_A_DAY - before;
+    return { maybe: start, sure: start };
+  }
   let maybe = (day - 1) * QUARTERS_A_DAY;
   const end = (day + 2) * QUARTERS_A_DAY;
   while (zone.day(maybe) < day) maybe++;

@@ -4,19 +4,38 @@ import type { Prices } from "../prices/pricing.ts";
 import { type DayRange, inRange, QUARTER_MS, type Zone } from "./buckets.ts";
 import type { Cells } from "./cells.ts";
 import { FIELDS, type TokenSlot } from "./packed.ts";
-import { beforeRoot, QUARTERS_A_DAY, quarterOfRoot, type Rollup, type RollupDay } from "./rollup.ts";
+import {
+  beforeRoot,
+  type GroupChoice,
+  isOf,
+  keyOf,
+  QUARTERS_A_DAY,
+  quarterOfRoot,
+  type Rollup,
+  type RollupDay,
+} from "./rollup.ts";
 
 export interface DayReader {
   /** What was done in a quarter-hour. */
   onSlot(day: number, tool: string, messages: number, activeMs: number, errors: number, quarter: number): void;
   /** Tokens of one local day at one price; `quarter` is the first of theirs. */
   onTokens(day: number, tool: string, slot: TokenSlot): void;
-  /** `count` sessions that were there on `day` (with a tool, or with any: null) and before that last on `before` (null: never). */
+  /**
+   * `count` sessions that were there on `day` (with a tool, or with any: null) and before that last on `before` (null: never). To be added
+   * up: a count may be negative.
+   */
   onSessions?(day: number, tool: string | null, before: number | null, count: number): void;
 }
 
-/** Hands over all that lies on days in the range, in no order. In one go: nothing changes meanwhile. */
-export function readDays(rollup: Rollup, zone: Zone, range: DayRange, prices: Prices, use: DayReader): void {
+/** Hands over all of the chosen groups that lies on days in the range, in no order. In one go: nothing changes meanwhile. */
+export function readDays(
+  rollup: Rollup,
+  zone: Zone,
+  range: DayRange,
+  prices: Prices,
+  use: DayReader,
+  of: GroupChoice = {},
+): void {
   const timed = new Map<string, boolean>();
   const changes = (model: string) => {
     let known = timed.get(model);
@@ -26,9 +45,17 @@ export function readDays(rollup: Rollup, zone: Zone, range: DayRange, prices: Pr
     }
     return known;
   };
-  for (const [utcDay, { tools, roots }] of daysIn(rollup, range)) {
+  const all = keyOf(of);
+  for (const [utcDay, { groups, shared }] of daysIn(rollup, range)) {
     const first = utcDay * QUARTERS_A_DAY;
-    for (const [tool, { slots, tokens, roots: own }] of tools) {
+    const readRoots = (cells: Cells | undefined, ...tools: (string | null)[]) => {
+      if (cells && use.onSessions) eachRoot(cells, utcDay, zone, range, tools, use.onSessions);
+    };
+    const tools = new Set<string>();
+    for (const group of groups.values()) {
+      if (!isOf(group, of)) continue;
+      const { tool, slots, tokens, roots } = group;
+      tools.add(tool);
       for (let i = 0; i < slots.length; i++) {
         const quarter = first + slots.key(i);
         const day = zone.day(quarter);
@@ -41,9 +68,10 @@ export function readDays(rollup: Rollup, zone: Zone, range: DayRange, prices: Pr
           if (inRange(day, range)) use.onTokens(day, tool, { ...slot, model });
         });
       }
-      if (use.onSessions) readRoots(own, utcDay, tool, zone, range, use);
+      readRoots(roots, tool, null);
     }
-    if (use.onSessions) readRoots(roots, utcDay, null, zone, range, use);
+    readRoots(shared.get(all), null);
+    for (const tool of tools) readRoots(shared.get(keyOf({ ...of, tool })), tool);
   }
 }
 
@@ -86,13 +114,13 @@ function eachRun(
   if (day !== undefined) use(day, { quarter: start, tokens });
 }
 
-function readRoots(
+function eachRoot(
   cells: Cells,
   utcDay: number,
-  tool: string | null,
   zone: Zone,
   range: DayRange,
-  use: DayReader,
+  tools: readonly (string | null)[],
+  use: NonNullable<DayReader["onSessions"]>,
 ): void {
   for (let i = 0; i < cells.length; i++) {
     const key = cells.key(i);
@@ -101,6 +129,6 @@ function readRoots(
     if (!inRange(day, range)) continue;
     const distance = beforeRoot(key);
     const before = distance === undefined ? null : zone.day(quarter - distance);
-    if (before !== day) use.onSessions?.(day, tool, before, cells.figure(i, 0));
+    if (before !== day) for (const tool of tools) use(day, tool, before, cells.figure(i, 0));
   }
 }

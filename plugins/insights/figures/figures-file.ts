@@ -1,7 +1,7 @@
 /**
  * Figures on disk: what a start would otherwise count anew from every row of the catalogue.
  *
- * File: "SESSARCD" | parts, each its length (4), checksum (4) and bytes. The first is JSON: names and counts; then for some thousand sessions at a
+ * File: "SESSARCE" | parts, each its length (4), checksum (4) and bytes. The first is JSON: names and counts; then for some thousand sessions at a
  * time their heads (JSON) and figures, then the sums by day. Numbers are those of the machine: elsewhere it is no such file.
  */
 import { open } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { allNames, nameOf, numberOf } from "./names.ts";
 import { endOf, type Packed } from "./packed.ts";
 import { Rollup, type RollupLayout } from "./rollup.ts";
 
-const MAGIC = Buffer.from("SESSARCD", "latin1");
+const MAGIC = Buffer.from("SESSARCE", "latin1");
 /** Sessions of a part: some 3 ms of work. */
 const TOGETHER = 1_000;
 

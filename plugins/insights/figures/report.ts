@@ -6,10 +6,10 @@ import { Adder, eachIn, type RowsOf } from "./add.ts";
 import { type Blocks, type Origin, originAt } from "./blocks.ts";
 import { type DayRange, dayName, inRange, monthName, weekName, type Zone } from "./buckets.ts";
 import type { Figures } from "./cube.ts";
-import { readDays } from "./days.ts";
+import { type DayReader, readDays } from "./days.ts";
 import { type ModelUsage, modelsOf } from "./models.ts";
 import { nameOf } from "./names.ts";
-import { noEvidence } from "./rollup.ts";
+import { type GroupChoice, isOf, noEvidence } from "./rollup.ts";
 import { PriceKeys, Sum } from "./sums.ts";
 import { at, Tally, totalOf } from "./tally.ts";
 
@@ -107,45 +107,47 @@ export async function report(
   return toReport(by, zone, range, prices, { rows: new Map(rows), totals, evidence: adder.evidence });
 }
 
-/** The report by time over all sessions, or those of one tool, from the sums of days: its cost grows with the days. */
+/** The report by time over all sessions, or those of a tool or kind, from the sums of days: its cost grows with the days. */
 export async function reportOfDays(
   by: Time,
   { rollup, blocks }: Pick<Figures, "rollup" | "blocks">,
   zone: Zone,
   range: DayRange,
   prices: Prices,
-  tool?: string,
+  of: GroupChoice = {},
 ): Promise<UsageReport> {
   const rows: Rows["rows"] = new Map();
   const totals = new Tally(prices);
   const keys = new Map<number, string>();
   const keyOn = (day: number) => at(keys, day, () => DAY_KEYS[by](day));
   const row = (day: number) => at(rows, keyOn(day), () => ({ tally: new Tally(prices), label: null })).tally;
-  const isOther = (name: string) => tool !== undefined && name !== tool;
-  readDays(rollup, zone, range, prices, {
-    onSlot(day, name, messages, activeMs, errors) {
-      if (isOther(name)) return;
+  const use: DayReader = {
+    onSlot(day, _, messages, activeMs, errors) {
       totals.addWork(messages, activeMs, errors);
       row(day).addWork(messages, activeMs, errors);
     },
-    onTokens(day, name, slot) {
-      if (isOther(name)) return;
+    onTokens(day, _, slot) {
       totals.addUsage(slot);
       row(day).addUsage(slot);
     },
-    onSessions(day, name, before, count) {
-      if (name !== (tool ?? null)) return;
+    onSessions(day, tool, before, count) {
+      if (tool !== null) return;
       const isNew = before === null || !inRange(before, range);
       if (isNew) totals.addSessions(count);
       if (isNew || keyOn(before) !== keyOn(day)) row(day).addSessions(count);
     },
-  });
-  const all = range.from === null && range.to === null && tool === undefined;
-  const evidence = all ? rollup.evidence : noEvidence();
-  if (!all)
-    await eachIn(blocks, zone, range, (_, { block, i }) => {
-      if (tool === undefined || originAt(block.origin[i] as number).tool === tool) block.addEvidence(i, evidence);
-    });
+  };
+  readDays(rollup, zone, range, prices, use, of);
+  const isAllTime = range.from === null && range.to === null;
+  const evidence = isAllTime ? rollup.evidence(of) : noEvidence();
+  if (!isAllTime)
+    await eachIn(
+      blocks,
+      zone,
+      range,
+      (_, { block, i }) => block.addEvidence(i, evidence),
+      (origin) => isOf(origin, of),
+    );
   return toReport(by, zone, range, prices, { rows, totals, evidence });
 }
 

@@ -4,7 +4,7 @@ import { QUARTER_MS } from "./buckets.ts";
 import { toUsage } from "./cube-session.ts";
 import { nameOf } from "./names.ts";
 import { FIELDS } from "./packed.ts";
-import { Tally } from "./tally.ts";
+import { Tally, Work } from "./tally.ts";
 
 /** A model at one of its prices. */
 export interface Priced {
@@ -74,10 +74,7 @@ export class PriceKeys {
   }
 }
 
-export class Sum {
-  messages = 0;
-  activeMs = 0;
-  errors = 0;
+export class Sum extends Work {
   /** By number of `PriceKeys`, in the order of `FIELDS`. */
   readonly tokens: Float64Array[] = [];
   #alone = 0;
@@ -98,11 +95,6 @@ export class Sum {
       this.#roots ??= new Set();
       this.#roots.add(root);
     }
-  }
-  addWork(messages: number, activeMs: number, errors: number): void {
-    this.messages += messages;
-    this.activeMs += activeMs;
-    this.errors += errors;
   }
   /** Where tokens of this number are added. */
   of(number: number): Float64Array {

@@ -6,21 +6,32 @@ import { type CubeSession, toUsage } from "./cube-session.ts";
 import { nameOf } from "./names.ts";
 import type { TokenSlot } from "./packed.ts";
 
-export class Tally {
+/** What was done, whoever did it. */
+export class Work {
+  messages = 0;
+  activeMs = 0;
+  errors = 0;
+
+  addWork(messages: number, activeMs: number, errors: number): void {
+    this.messages += messages;
+    this.activeMs += activeMs;
+    this.errors += errors;
+  }
+}
+
+export class Tally extends Work {
   readonly #roots = new Set<string>();
   /** The one added last: sessions come one after another. */
   #last: string | undefined;
   /** Sessions that were counted elsewhere. */
   #counted = 0;
-  messages = 0;
-  activeMs = 0;
-  errors = 0;
   readonly usage: SessionUsage = {};
   /** Of models whose price changes with time: their tokens by the price at which they were used. */
   readonly #timed = new Map<string, SessionUsage>();
   readonly #prices: Prices;
 
   constructor(prices: Prices) {
+    super();
     this.#prices = prices;
   }
 
@@ -38,12 +49,7 @@ export class Tally {
     this.#roots.add(root);
   }
 
-  /** Of sessions that `addSessions` counts. */
-  addWork(messages: number, activeMs: number, errors: number): void {
-    this.messages += messages;
-    this.activeMs += activeMs;
-    this.errors += errors;
-  }
+  /** Of sessions whose work `addWork` adds. */
   addSessions(count: number): void {
     this.#counted += count;
   }

@@ -81,8 +81,8 @@ async function change(kernel: Kernel, to: (own: Settings["prices"]) => Settings[
 async function prices(kernel: Kernel): Promise<PriceList> {
   const { cube, pricing } = kernel.inject("insights");
   const seen = new Set<string>();
-  for (const { tools } of (await cube.figures()).rollup.days.values())
-    for (const { tokens } of tools.values()) for (const model of tokens.keys()) seen.add(model);
+  for (const { groups } of (await cube.figures()).rollup.days.values())
+    for (const { tokens } of groups.values()) for (const model of tokens.keys()) seen.add(model);
   const named = new Set([...seen, ...Object.keys(pricing.own)]);
   return {
     pricedAt: pricing.pricedAt,

@@ -43,7 +43,7 @@ const usage = defineRoute({
     const projects = by === "project" ? await archive.store.projects() : [];
     const figures = await cube.figures();
     const { generation, sessions } = figures;
-    const isOneToolAtMost = [kind, chosen, id].every((one) => one === undefined);
+    const isOfGroups = chosen === undefined && id === undefined;
     const choice = (): Choice => ({
       blocks:
         id === undefined
@@ -62,7 +62,7 @@ const usage = defineRoute({
       return streamJson(writeRows(rows));
     }
     return answers.get(question, generation, async () => {
-      if (isByTime(by) && isOneToolAtMost) return reportOfDays(by, figures, zone, range, pricing.now, tool);
+      if (isByTime(by) && isOfGroups) return reportOfDays(by, figures, zone, range, pricing.now, { tool, kind });
       const names = new Map(projects.map((project) => [project.id, project.name]));
       return report(by, choice(), zone, range, names, pricing.now);
     });
