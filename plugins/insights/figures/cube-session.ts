@@ -163,11 +163,11 @@ export class CubeSession {
   }
 }
 
-/** Of numbers in the order of `FIELDS`. */
-export const toUsage = (tokens: ArrayLike<number>): TokenSlot["tokens"] => ({
-  input: tokens[0] as number,
-  output: tokens[1] as number,
-  cacheWrite5m: tokens[2] as number,
-  cacheWrite1h: tokens[3] as number,
-  cacheRead: tokens[4] as number,
+/** Of numbers in the order of `FIELDS`, from `at` on. */
+export const toUsage = (tokens: ArrayLike<number>, at = 0): TokenSlot["tokens"] => ({
+  input: tokens[at] as number,
+  output: tokens[at + 1] as number,
+  cacheWrite5m: tokens[at + 2] as number,
+  cacheWrite1h: tokens[at + 3] as number,
+  cacheRead: tokens[at + 4] as number,
 });

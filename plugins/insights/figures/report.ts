@@ -41,6 +41,8 @@ export interface UsageReport {
   range: { from: string | null; to: string | null };
   /** Time going on; else the dearest first. */
   rows: UsageRow[];
+  /** How many rows there are; with `limit` not all of them are in `rows`. */
+  rowCount: number;
   totals: UsageSums;
   /** Of all sessions with something in the range. */
   evidence: UsageEvidence;
@@ -56,6 +58,10 @@ interface Rows {
   /** Of all sessions with something in the range. */
   evidence: UsageEvidence;
 }
+
+/** The first rows of a report; default all of them. */
+export const firstRows = (report: UsageReport, limit: number | undefined): UsageReport =>
+  limit === undefined ? report : { ...report, rows: report.rows.slice(0, limit) };
 
 /** Sessions a report is of: `accept` chooses among their origins; default all of them. */
 export interface Choice {
@@ -159,7 +165,7 @@ function toReport(by: By, zone: Zone, range: DayRange, prices: Prices, { rows, t
       (a, b) =>
         b.cost.microdollars - a.cost.microdollars || totalOf(b.tokens) - totalOf(a.tokens) || (a.key < b.key ? -1 : 1),
     );
-  return { ...headOf(by, zone, range), rows: list, ...endOf(prices, totals, evidence) };
+  return { ...headOf(by, zone, range), rows: list, rowCount: list.length, ...endOf(prices, totals, evidence) };
 }
 
 export const toRow = (by: By, key: string, label: string | null, tally: Tally): UsageRow => ({

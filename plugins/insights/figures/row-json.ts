@@ -1,12 +1,21 @@
 /**
- * A session's row of the table of usage as JSON, written from its sums: a hundred thousand of them take a quarter of what objects would.
+ * A session's row of the table of usage as JSON, written from its columns: a hundred thousand of them take a fifth of what objects would.
  * Rows in which a model was used at several prices or under several names are made the long way.
  */
 import { modelName } from "../prices/names.ts";
-import { dot, PRICED_AT, type Rates } from "../prices/pricing.ts";
-import { toUsage } from "./cube-session.ts";
+import { PRICED_AT, type Rates } from "../prices/pricing.ts";
+import type { Place } from "./add.ts";
+import { FIELDS } from "./packed.ts";
 import { toRow } from "./report.ts";
-import type { PriceKeys, Sum } from "./sums.ts";
+import { type PriceKeys, priceOf, type Sum } from "./sums.ts";
+
+export interface SessionRow {
+  place: Place;
+  id: string;
+  label: string | null;
+  /** Adds up what of it lies in the range. */
+  sum(): Sum;
+}
 
 /** What is the same of a model in every row. */
 interface Frame {
@@ -25,7 +34,9 @@ interface Frame {
 /** Tokens of one model in one row. */
 interface Part {
   frame: Frame;
+  /** In the order of `FIELDS`, from `at` on. */
   tokens: ArrayLike<number>;
+  at: number;
   text: string;
   total: number;
   /** Not rounded. */
@@ -41,19 +52,28 @@ export class RowWriter {
     this.#keys = keys;
   }
 
-  write(key: string, label: string | null, sum: Sum): string {
-    const parts: Part[] = [];
-    sum.tokens.forEach((tokens, number) => {
-      parts.push(toPart(this.#frames[number] ?? this.#frame(number), tokens));
+  write({ place, id, label, sum }: SessionRow): string {
+    const { whole, block, i } = place;
+    const parts = whole && this.#partsOf(place);
+    if (parts && isPlain(parts))
+      return this.#text(id, label, block.work[i * 3] as number, block.work[i * 3 + 1] as number, parts);
+    const own = sum();
+    const others: Part[] = [];
+    own.tokens.forEach((tokens, number) => {
+      others.push(toPart(this.#frames[number] ?? this.#frame(number), tokens, 0));
     });
-    if (!isPlain(parts)) return JSON.stringify(toRow("session", key, label, this.#keys.tally(sum)));
+    if (isPlain(others)) return this.#text(id, label, own.messages, own.activeMs, others);
+    return JSON.stringify(toRow("session", id, label, this.#keys.tally(own)));
+  }
+
+  #text(id: string, label: string | null, messages: number, activeMs: number, parts: Part[]): string {
     const all = [0, 0, 0, 0, 0];
     const unpriced: string[] = [];
     let usage = "";
     let cost = 0;
-    for (const { frame, tokens, text, total, cost: own } of parts) {
+    for (const { frame, tokens, at, text, total, cost: own } of parts) {
       usage += usage ? `,${frame.inUsage}${text}` : frame.inUsage + text;
-      for (let i = 0; i < all.length; i++) all[i] = (all[i] as number) + (tokens[i] as number);
+      for (let i = 0; i < all.length; i++) all[i] = (all[i] as number) + (tokens[at + i] as number);
       cost += own;
       if (!frame.rates && total > 0) unpriced.push(frame.spelling);
     }
@@ -61,11 +81,23 @@ export class RowWriter {
     for (const { frame, text, microdollars } of parts.sort(dearestFirst))
       models += `${models ? "," : ""}${frame.inModels}${text},"microdollars":${microdollars}}`;
     return (
-      `{"key":${JSON.stringify(key)},"label":${JSON.stringify(label)},"sessions":${sum.sessions},` +
-      `"messages":${sum.messages},"activeMs":${sum.activeMs},"usage":{${usage}},"tokens":${textOf(all)},` +
+      `{"key":${JSON.stringify(id)},"label":${JSON.stringify(label)},"sessions":1,` +
+      `"messages":${messages},"activeMs":${activeMs},"usage":{${usage}},"tokens":${textOf(all, 0)},` +
       `"cost":{"microdollars":${Math.round(cost)},"pricedAt":"${PRICED_AT}","unpriced":${JSON.stringify(unpriced)}},` +
       `"models":[${models}]}`
     );
+  }
+
+  /** Of a session as a whole, from its columns; undefined where a price changes with time. */
+  #partsOf({ block, i }: Place): Part[] | undefined {
+    const parts: Part[] = [];
+    const end = block.from[i + 1] as number;
+    for (let row = block.from[i] as number; row < end; row++) {
+      const number = this.#keys.steady(block.models[row] as number);
+      if (number === undefined) return undefined;
+      parts.push(toPart(this.#frames[number] ?? this.#frame(number), block.tokens, row * FIELDS.length));
+    }
+    return parts;
   }
 
   #frame(number: number): Frame {
@@ -79,12 +111,10 @@ export class RowWriter {
   }
 }
 
-function toPart(frame: Frame, tokens: ArrayLike<number>): Part {
-  let total = 0;
-  for (let i = 0; i < tokens.length; i++) total += tokens[i] as number;
-  const cost = costOf(tokens, frame.rates);
+function toPart(frame: Frame, tokens: ArrayLike<number>, at: number): Part {
+  const { cost, total } = priceOf(tokens, frame.rates, at);
   const microdollars = frame.rates || total === 0 ? Math.round(cost) : null;
-  return { frame, tokens, text: textOf(tokens), total, cost, microdollars };
+  return { frame, tokens, at, text: textOf(tokens, at), total, cost, microdollars };
 }
 
 const isPlain = (parts: readonly Part[]) =>
@@ -94,10 +124,6 @@ const dearestFirst = (a: Part, b: Part) =>
   (b.microdollars ?? -1) - (a.microdollars ?? -1) || b.total - a.total || (a.frame.name < b.frame.name ? -1 : 1);
 
 /** In the order of `FIELDS`. */
-function textOf(tokens: ArrayLike<number>): string {
-  return `{"input":${tokens[0]},"output":${tokens[1]},"cacheWrite5m":${tokens[2]},"cacheWrite1h":${tokens[3]},"cacheRead":${tokens[4]}}`;
-}
-
-/** Millionths of a dollar, not rounded. */
-export const costOf = (tokens: ArrayLike<number>, rates: Rates | undefined): number =>
-  rates ? dot(toUsage(tokens), rates) : 0;
+const textOf = (tokens: ArrayLike<number>, at: number): string =>
+  `{"input":${tokens[at]},"output":${tokens[at + 1]},"cacheWrite5m":${tokens[at + 2]},` +
+  `"cacheWrite1h":${tokens[at + 3]},"cacheRead":${tokens[at + 4]}}`;

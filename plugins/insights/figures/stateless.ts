@@ -108,7 +108,7 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
 
 const toReport = ({ report, keys, rows }: SessionRows): UsageReport => ({
   ...report,
-  rows: Array.from(rows(), ({ id, label, sum }) => toRow("session", id, label, keys.tally(sum))),
+  rows: Array.from(rows(), ({ id, label, sum }) => toRow("session", id, label, keys.tally(sum()))),
 });
 
 type Found = { id: string; ref: SessionRef; adapter: Adapter };

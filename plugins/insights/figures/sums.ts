@@ -1,10 +1,11 @@
 /** Sums of a row while they are added up, as plain numbers: there may be a million pieces of them. */
-import type { Prices, Rates } from "../prices/pricing.ts";
+import { dot, type Prices, type Rates } from "../prices/pricing.ts";
+import type { Block } from "./blocks.ts";
 import { QUARTER_MS } from "./buckets.ts";
 import { toUsage } from "./cube-session.ts";
 import { nameOf } from "./names.ts";
 import { FIELDS } from "./packed.ts";
-import { Tally, Work } from "./tally.ts";
+import { Tally, totalOf, Work } from "./tally.ts";
 
 /** A model at one of its prices. */
 export interface Priced {
@@ -46,6 +47,29 @@ export class PriceKeys {
     return this.#priced[number] as Priced;
   }
 
+  /** Of a session as a whole, not rounded; undefined where a price changes with time. */
+  costOfSession({ from, models, tokens }: Block, i: number): { cost: number; tokens: number } | undefined {
+    let [cost, total] = [0, 0];
+    const end = from[i + 1] as number;
+    for (let row = from[i] as number; row < end; row++) {
+      const number = this.steady(models[row] as number);
+      if (number === undefined) return undefined;
+      const own = priceOf(tokens, this.priced(number).rates, row * FIELDS.length);
+      cost += own.cost;
+      total += own.total;
+    }
+    return { cost, tokens: total };
+  }
+  costOfSum({ tokens }: Sum): { cost: number; tokens: number } {
+    let [cost, total] = [0, 0];
+    tokens.forEach((sums, number) => {
+      const own = priceOf(sums, this.priced(number).rates);
+      cost += own.cost;
+      total += own.total;
+    });
+    return { cost, tokens: total };
+  }
+
   /** The row of what was added up. */
   tally({ messages, activeMs, errors, sessions, tokens }: Sum): Tally {
     const tally = new Tally(this.#prices);
@@ -72,6 +96,12 @@ export class PriceKeys {
     }
     return number;
   }
+}
+
+/** Of one model's tokens, in the order of `FIELDS` from `at` on: how many, and millionths of a dollar, not rounded (without a price 0). */
+export function priceOf(tokens: ArrayLike<number>, rates: Rates | undefined, at = 0): { cost: number; total: number } {
+  const usage = toUsage(tokens, at);
+  return { cost: rates ? dot(usage, rates) : 0, total: totalOf(usage) };
 }
 
 export class Sum extends Work {

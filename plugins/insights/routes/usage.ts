@@ -5,7 +5,7 @@ import { Blocks } from "../figures/blocks.ts";
 import { zoneOf } from "../figures/buckets.ts";
 import { KINDS } from "../figures/cube-session.ts";
 import { day, toRange } from "../figures/range.ts";
-import { type Choice, GROUPS, isByTime, report, reportOfDays, type UsageReport } from "../figures/report.ts";
+import { type Choice, firstRows, GROUPS, isByTime, report, reportOfDays, type UsageReport } from "../figures/report.ts";
 import { sessionRows, writeRows } from "../figures/session-rows.ts";
 
 /** Sessions of an answer by session that is kept. */
@@ -27,6 +27,16 @@ const usage = defineRoute({
     project: v.optional(v.string()),
     /** Id: this session and its sub-agents. */
     session: v.optional(v.string()),
+    /** Rows at most, the first of them; default all. */
+    limit: v.optional(
+      v.pipe(
+        v.string(),
+        v.regex(/^\d{1,4}$/, "must be 1 to 1000"),
+        v.transform(Number),
+        v.minValue(1, "must be 1 to 1000"),
+        v.maxValue(1000, "must be 1 to 1000"),
+      ),
+    ),
   }),
   agent: {
     description:
@@ -36,7 +46,8 @@ const usage = defineRoute({
     const { cube, answers, pricing } = kernel.inject("insights");
     const zone = zoneOf(query.tz);
     const range = toRange(query.from, query.to);
-    const { by, tool, kind, session: id } = query;
+    const { limit, ...asked } = query;
+    const { by, tool, kind, session: id } = asked;
     const archive = kernel.inject("archive");
     if (tool !== undefined) await archive.checkTool(tool);
     const chosen = query.project === undefined ? undefined : await projectIds(kernel, query.project);
@@ -54,18 +65,21 @@ const usage = defineRoute({
         (kind === undefined || origin.kind === kind) &&
         (!chosen || chosen.has(origin.project)),
     });
-    const question = JSON.stringify(["usage", query, zone.name]);
+    const question = ["usage", asked, zone.name];
     if (by === "session") {
-      const compute = () => sessionRows(choice(), zone, range, pricing.now);
+      const compute = () => sessionRows(choice(), zone, range, pricing.now, limit);
       // A place for each of very many sessions: kept, a few such answers would hold more than everything else.
-      const rows = await (sessions.length > KEPT_ROWS ? compute() : answers.get(question, generation, compute));
+      const rows = await ((limit ?? sessions.length) > KEPT_ROWS
+        ? compute()
+        : answers.get(JSON.stringify([...question, limit]), generation, compute));
       return streamJson(writeRows(rows));
     }
-    return answers.get(question, generation, async () => {
+    const all = await answers.get(JSON.stringify(question), generation, async () => {
       if (isByTime(by) && isOfGroups) return reportOfDays(by, figures, zone, range, pricing.now, { tool, kind });
       const names = new Map(projects.map((project) => [project.id, project.name]));
       return report(by, choice(), zone, range, names, pricing.now);
     });
+    return firstRows(all, limit);
   },
 });
 
