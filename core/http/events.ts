@@ -8,7 +8,7 @@ export interface EventWriter {
   comment(text: string): void;
   /** Ends the stream. Calling it again does nothing. */
   close(): void;
-  /** Aborts when the reader went away. */
+  /** Aborts when the reader went away, and when `write` failed: what else it began has nobody to write for. */
   readonly gone: AbortSignal;
 }
 
@@ -47,6 +47,7 @@ export function toEvents(write: (out: EventWriter) => MaybePromise<void>): Respo
     new Promise<void>((resolve) => resolve(write(out))).catch((error: unknown) => {
       if (open) controller.error(error);
       open = false;
+      reader.abort();
     });
   };
   const cancel = () => {

@@ -1,5 +1,5 @@
 /** Who follows a session: everybody gets what they lack, from where they stand, at their own pace. */
-import type { Kernel, SessionEvent } from "sessarc";
+import { BoundedMap, type Kernel, type SessionEvent } from "sessarc";
 import { inFrames } from "./backlog.ts";
 import { Client } from "./client.ts";
 import { HEARTBEAT, messagesFrame, statusFrame, toWire } from "./frames.ts";
@@ -9,6 +9,8 @@ import { formatId, NO_MARK, type Position } from "./position.ts";
 const HEARTBEAT_MS = 15_000;
 /** A client that took nothing for this many heartbeats is gone, whatever its connection says; a living one comes again. */
 const STALLED = 8;
+/** A message that is edited while it is written begins a lineage with every look. */
+const LINEAGES = 500;
 
 /** Why a stream is over. */
 export type StopReason = "deleted" | "unreadable" | "removed" | "closing" | "idle";
@@ -28,8 +30,8 @@ export class Audience {
   readonly #clients = new Set<Client>();
   readonly #heartbeat: NodeJS.Timeout;
   #lineage = newLineage();
-  /** Earlier lineages: the seq up to which they hold. */
-  readonly #past = new Map<string, number>();
+  /** Earlier lineages: the seq up to which they hold. Of one that is no longer known the mark tells. */
+  readonly #past = new BoundedMap<string, number>(LINEAGES);
   #ended = false;
 
   constructor(
@@ -77,7 +79,7 @@ export class Audience {
 
   /** Messages from `from` on are no longer what they were. */
   revise(from: number): void {
-    for (const [lineage, seq] of this.#past) this.#past.set(lineage, Math.min(seq, from));
+    for (const [lineage, seq] of [...this.#past]) if (seq > from) this.#past.set(lineage, from);
     this.#past.set(this.#lineage, from);
     this.#lineage = newLineage();
     for (const client of this.#clients) this.#rewind(client, from);
@@ -109,9 +111,9 @@ export class Audience {
 
   /** Finds the place of a new client: after what it has seen, when that still holds. */
   async #admit(client: Client): Promise<void> {
-    await this.#ready;
-    if (client.closed || this.#ended) return;
     try {
+      await this.#ready;
+      if (client.closed || this.#ended) return;
       const { wanted } = client;
       const { row, agreed } = this.#history;
       client.position = wanted?.seq ?? row.length;

@@ -123,12 +123,11 @@ export class Feed {
   async #start(): Promise<void> {
     while (!this.#stopped && !this.#isReady) {
       try {
-        this.reads++;
+        if (this.reads++ > 0) await this.#history.refresh();
         await this.#history.open();
         this.#isReady = true;
       } catch (error) {
         await this.#failed(error);
-        await this.#history.refresh();
         if (!this.#stopped) await delay(RETRY_MS, undefined, { ref: false });
       }
     }
@@ -183,7 +182,8 @@ export class Feed {
     const gone = isGone(error);
     if (gone) {
       this.#goneSince ??= performance.now();
-      if (await this.#moved()) return;
+      // An archive that cannot be asked, either, knows of no other place.
+      if (await this.#moved().catch(() => false)) return;
       if (performance.now() - this.#goneSince >= GONE_MS) return this.stop("deleted");
     } else if (++this.#failures >= FAILURES) {
       this.stop("unreadable");

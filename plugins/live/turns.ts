@@ -1,5 +1,5 @@
 /** Whose turn it is in a session: the assistant works, it waits for the person, or nothing comes any more. */
-import { type EventKind, type Kernel, SessarcError } from "sessarc";
+import { type EventKind, isSessarcError, type Kernel } from "sessarc";
 import { readFrame } from "./frames.ts";
 import { NO_MARK } from "./position.ts";
 import { findTarget } from "./target.ts";
@@ -27,9 +27,12 @@ const SILENT_MS = 900_000;
 const SETTLE_MS = 500;
 /** Messages looked back at, to find the last that is no note. */
 const LOOK_BACK = 16;
+/** Errors of a session that nothing can be told of; the others of its stream go on. */
+const NOT_THERE: readonly string[] = ["SESSION_NOT_FOUND", "ADAPTER_MISSING"];
 
 /**
- * Tells whose turn it is, at first and whenever that changes, until `signal` aborts or the session ends. One that is not there has ended.
+ * Tells whose turn it is, at first and whenever that changes, until `signal` aborts or the session ends. One that is not there, or whose adapter is
+ * not, has ended.
  * A call without a result is work: whether a tool runs or waits for a permission is in no log.
  */
 export async function followTurn(
@@ -93,7 +96,7 @@ async function open(kernel: Kernel, id: string) {
     const seq = Math.max(0, row.length - LOOK_BACK);
     return await kernel.inject("live").follow(id, { seq, mark: NO_MARK, lineage: "" });
   } catch (error) {
-    if (error instanceof SessarcError && error.code === "SESSION_NOT_FOUND") return undefined;
+    if (isSessarcError(error) && NOT_THERE.includes(error.code)) return undefined;
     throw error;
   }
 }

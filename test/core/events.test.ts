@@ -16,6 +16,16 @@ it("a reader that does not read is cut off, and its writer hears so, before it h
   await expect(response.text()).rejects.toMatchObject({ name: "AbortError" });
 });
 
+it("a writer that fails ends what else it began", async () => {
+  let told: AbortSignal | undefined;
+  const response = toEvents(({ gone }) => {
+    told = gone;
+    throw new Error("no more");
+  });
+  await expect(response.text()).rejects.toThrow("no more");
+  expect(told?.aborted).toBe(true);
+});
+
 it("one that reads gets all, however much it is", async () => {
   const text = "y".repeat(1 << 20);
   const response = toEvents(async ({ send, close }) => {

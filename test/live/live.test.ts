@@ -149,6 +149,15 @@ describe("GET /sessions/:id/live", () => {
     expect(reason(closing)).toBe("closing");
   });
 
+  it("a log that goes while the archive cannot be asked ends its stream and nothing else", async () => {
+    const client = await connect();
+    await client.until((self) => self.frames.length === 1);
+    await served.kernel.storage.db.close();
+    rmSync(log);
+    await client.ended;
+    expect(client.frames.at(-1)).toMatchObject({ status: "stopped", reason: "deleted" });
+  });
+
   it("unknown ids are 404, HEAD leaves nothing behind, an id of another service is a new client", async () => {
     expect((await call("GET", "/sessions/nope:1/live")).status).toBe(404);
     const head = await served.kernel.fetch(`/api/sessions/${ID}/live`, { method: "HEAD" });

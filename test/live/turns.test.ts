@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
+import codex from "../../plugins/codex/index.ts";
 import live, { type TurnFrame } from "../../plugins/live/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { createTestKernel } from "../kernel.ts";
@@ -63,4 +64,26 @@ it("tells that a session ended: its log is gone, or it is none", async () => {
   const unknown = framesOf(`/api/live/turns?session=claude-code:none&session=${ID}`);
   expect((await unknown.next()).value).toEqual({ sessionId: "claude-code:none", turn: "ended", seq: null });
   await unknown.return(undefined);
+});
+
+it("one whose tool is not loaded any more has ended, and the others are told of; who leaves leaves nothing", async () => {
+  await frames.return(undefined);
+  const { home } = kernel;
+  const stamp = new Date().toISOString();
+  const other = join(home, ".codex/sessions/2026/11/02", `rollout-2026-11-02T10-00-00-${KEY}.jsonl`);
+  mkdirSync(dirname(other), { recursive: true });
+  writeFileSync(
+    other,
+    `${JSON.stringify({ timestamp: stamp, type: "session_meta", payload: { id: KEY, timestamp: stamp } })}\n`,
+  );
+  await kernel.close();
+  kernel = await createTestKernel({ home, plugins: [archive(), claude(), codex()] });
+  await kernel.fetch("/api/import", { method: "POST", body: JSON.stringify({ all: true }) });
+  await kernel.close();
+  kernel = await createTestKernel({ home, plugins: [archive(), claude(), live({ turns: { restMs: 0 } })] });
+  frames = framesOf(`/api/live/turns?session=codex:${KEY}&session=${ID}`);
+  expect(await next()).toEqual({ sessionId: `codex:${KEY}`, turn: "ended", seq: null });
+  expect(await next()).toEqual({ sessionId: ID, turn: "waiting", seq: 1 });
+  await frames.return(undefined);
+  await expect.poll(() => kernel.kernel.inject("live").status()).toEqual([]);
 });
