@@ -7,6 +7,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
+import { V8_FLAGS } from "./flags.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const OURS = ["--long", "--count"];
@@ -91,7 +92,7 @@ async function check([name, args]) {
 /** Runs Node with `args`; what it says comes with the answer, or goes straight on (`inherit`). */
 function run(args, stdio, env = process.env) {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ["ignore", stdio, stdio] });
+    const child = spawn(process.execPath, [...V8_FLAGS, ...args], { cwd: ROOT, env, stdio: ["ignore", stdio, stdio] });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding("utf8").on("data", (text) => {
