@@ -70,7 +70,10 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
   const store = createReplayStore(kernel.storage.db);
   const sessions = createSessionReader(kernel);
   const isolation = createIsolationProbe(kernel, options);
-  const sweep = createSweeper(home, store, options);
+  const sweep = createSweeper(home, store, options, async (error) => {
+    // One that the end of the service cuts off is gone on with at the next start.
+    if (!kernel.closing.aborted) await kernel.notify("listener:failed", error, { hook: "replay" });
+  });
   const git = () => kernel.registry.services.get("git") as Services["git"] | undefined;
   const turns = new Map<string, Promise<unknown>>();
   let soon: NodeJS.Timeout | undefined;

@@ -203,6 +203,13 @@ it("old sandboxes go when there are too many, the ones used longest ago first", 
   expect((await client(t, "echo:s1").step(1)).body.code).toBe("REPLAY_NOT_STARTED");
 });
 
+it("a sweep that fails is told", async () => {
+  const { t } = await bench([]);
+  await t.kernel.storage.db.close();
+  await t.kernel.inject("replay").sweep();
+  expect(t.errors.splice(0)).toMatchObject([{ message: "The catalogue is closed" }]);
+});
+
 it("a file browser that is not there is 422", async () => {
   const { t, id, start } = await bench([]);
   await start();

@@ -8,15 +8,16 @@ import { ASIDE, removeAll, sizeOf } from "./sandbox.ts";
 const MAX_BYTES = 2 * 2 ** 30;
 const MAX_SANDBOXES = 20;
 
-/** One sweep at a time. `keep`: the session whose sandbox stays whatever its size. */
+/** One sweep at a time. `keep`: the session whose sandbox stays whatever its size. `failed` is told why one ended early; the next tries again. */
 export function createSweeper(
   home: string,
   store: ReplayStore,
   options: ReplayOptions,
+  failed: (error: unknown) => Promise<void>,
 ): (keep?: string) => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   return (keep) => {
-    running = running.then(() => sweep(home, store, options, keep)).catch(() => undefined); // the next one tries again
+    running = running.then(() => sweep(home, store, options, keep)).catch(failed);
     return running;
   };
 }
