@@ -96,27 +96,29 @@ describe("mcp-hub: the archive as a service", () => {
     const params = { name: "sessarc__list_projects", arguments: {}, _meta: { "claudecode/toolUseId": "toolu_1" } };
     const { signal } = new AbortController();
     await mcp.hub.ask(view, { caller, method: "tools/call", params, signal }, 1);
-    await mcp.hub.ask(view, { caller, method: "tools/call", params: { ...params, _meta: {} }, signal }, 2);
+    for (const id of [2, 3])
+      await mcp.hub.ask(view, { caller, method: "tools/call", params: { ...params, _meta: {} }, signal }, id);
     await mcp.hub.flush();
     // The log's clock is not ours: its messages are of another year, the session's span must hold the call.
-    await t.kernel.storage.db.run("update mcp_call set at = ? where tool_use_id is not null", [
-      Date.UTC(2026, 10, 1, 10, 0, 2),
-    ]);
+    await t.kernel.storage.db.run("update mcp_call set at = ? where id < 3", [Date.UTC(2026, 10, 1, 10, 0, 2)]);
     await importRows(t, [
       ...ROWS,
       { role: "call", name: "mcp__sessarc__sessarc__list_projects", input: {}, id: "toolu_1" },
       { role: "result", id: "toolu_1", text: "…" },
+      { role: "call", name: "mcp__sessarc__sessarc__list_projects", input: {}, id: "another" },
+      { role: "result", id: "another", text: "…" },
     ]);
     const { calls, tools } = await t.json<{ calls: JoinedCall[]; tools: ToolFigures[] }>("/api/mcp/calls");
     expect(calls.map(({ tool, sessionId, seq, ok, client }) => [tool, sessionId, seq, ok, client])).toEqual([
       ["list_projects", null, null, true, "claude-code"],
+      ["list_projects", SESSION, 8, true, "claude-code"],
       ["list_projects", SESSION, 6, true, "claude-code"],
     ]);
-    expect(tools).toMatchObject([{ service: "sessarc", tool: "list_projects", calls: 2, errors: 0 }]);
-    // Of the joined one: 15 dollars a million for what the model wrote, 3 for what it read.
+    expect(tools).toMatchObject([{ service: "sessarc", tool: "list_projects", calls: 3, errors: 0 }]);
+    // Of the joined ones: 15 dollars a million for what the model wrote, 3 for what it read.
     const { tokensIn = 0, tokensOut = 0 } = calls[1] ?? {};
     expect(tokensOut).toBeGreaterThan(10);
-    expect(tools[0]?.cost).toMatchObject({ microdollars: tokensIn * 15 + tokensOut * 3, unpriced: [] });
+    expect(tools[0]?.cost).toMatchObject({ microdollars: 2 * (tokensIn * 15 + tokensOut * 3), unpriced: [] });
   });
 
   it("finds tools by what they do, and calls them, where a client lists two alone", async () => {

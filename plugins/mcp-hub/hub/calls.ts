@@ -1,5 +1,6 @@
 /** Calls as the archive knows them: each joined to the message of the session it was made in, and summed by tool. */
 import { type Database, type Kernel, type SessionEvent, type SessionUsage, type Statement, toRecord } from "sessarc";
+import { createMatcher, isNameOf, NEAR_MS } from "./matcher.ts";
 
 export interface JoinedCall {
   at: string;
@@ -64,9 +65,6 @@ interface Row {
   seq: number | null;
 }
 
-/** The client's clock and ours are the same; what lies between is the way to the hub and a person who has to allow the call. */
-const NEAR_MS = 60_000;
-
 const iso = (ms: number) => new Date(ms).toISOString();
 
 export function createCallHistory(kernel: Kernel) {
@@ -121,32 +119,21 @@ async function found(
   session: string,
   calls: readonly Row[],
 ): Promise<Statement[]> {
-  const left = new Set(calls);
+  const callOf = createMatcher(calls);
   const statements: Statement[] = [];
   let model: string | null = null;
   for await (const events of batches) {
     for (const event of events) {
       model = event.model ?? model;
       if (event.kind !== "tool_use") continue;
-      const call = [...left].find((it) => isCallOf(event, it));
+      const call = callOf(event);
       if (!call) continue;
-      left.delete(call);
       const joined = [session, event.seq, model, call.id];
       statements.push(["update mcp_call set session_id = ?, seq = ?, model = ? where id = ?", joined]);
     }
   }
   return statements;
 }
-
-/** By the client's own id where it sent one; else the same tool at about that time. */
-function isCallOf(event: Pick<SessionEvent, "tool_use_id" | "tool_name" | "at">, call: Row): boolean {
-  if (call.tool_use_id !== null) return event.tool_use_id === call.tool_use_id;
-  if (!event.tool_name || !isNameOf(event.tool_name, call)) return false;
-  return Math.abs(Date.parse(event.at ?? "") - call.at) <= NEAR_MS;
-}
-
-/** Clients put their own name of the hub in front. */
-const isNameOf = (name: string, call: Pick<Row, "name">) => name.endsWith(call.name);
 
 function toFigures(rows: readonly FigureRow[], prices: Prices | undefined): ToolFigures {
   const sum = (read: (row: FigureRow) => number) => rows.reduce((total, row) => total + read(row), 0);
