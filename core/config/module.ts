@@ -29,7 +29,7 @@ export async function resolveModule(name: string, from: string): Promise<string 
 
 async function createLoader(from: string) {
   const { createJiti } = await import("jiti");
-  return createJiti(from, { alias: ownEntries(), interopDefault: false, moduleCache: false });
+  return createJiti(from, { ...(await ourselves()), interopDefault: false, moduleCache: false });
 }
 
 /** Names of this package that plugins import, and their sources. */
@@ -39,10 +39,13 @@ const ENTRIES = [
   ["sessarc", "../index.ts"],
 ] as const;
 
-/** This very package: in a source checkout its files, else what the package's own name means. */
-function ownEntries(): Record<string, string> {
-  const inSources = import.meta.url.endsWith(".ts");
-  const fileOf = ([name, file]: readonly [string, string]) =>
-    [name, fileURLToPath(inSources ? new URL(file, import.meta.url) : import.meta.resolve(name))] as const;
-  return Object.fromEntries(ENTRIES.map(fileOf));
+/**
+ * This very package under its names: what the own name means, and in a source checkout the modules that run already. Taken from the
+ * files there it would be a second kernel beside the first, and a second of a processor each time.
+ */
+async function ourselves() {
+  if (!import.meta.url.endsWith(".ts"))
+    return { alias: Object.fromEntries(ENTRIES.map(([name]) => [name, fileURLToPath(import.meta.resolve(name))])) };
+  const made = ENTRIES.map(async ([name, file]) => [name, await import(new URL(file, import.meta.url).href)] as const);
+  return { virtualModules: Object.fromEntries(await Promise.all(made)) };
 }
