@@ -30,12 +30,14 @@ describe.each(RUNTIMES)("the documented adapter on $name", ({ node }) => {
       expect({ code: ran.code, stderr: ran.stderr }).toMatchObject({ code: 0 });
       return JSON.parse(ran.stdout);
     };
-    // Read from the start, then twice from where the last read ended; the figures of each step are the last one's and a row more.
-    for (const n of [1, 2, 3]) {
+    // Read from the start, then from where the last read ended; the figures are the last step's and a row more. That a state which was
+    // itself made from a state serves as well is nothing of the runtime's: one of them shows it.
+    const steps = node === process.execPath ? 3 : 2;
+    for (let n = 1; n <= steps; n++) {
       if (n > 1) await appendFile(log, row(n, 10));
       expect(await run("import")).toMatchObject({ failed: [] });
-      if (n !== 2) expect((await run("usage")).totals.tokens.input).toBe(n === 1 ? 15 : 35);
     }
+    expect((await run("usage")).totals.tokens.input).toBe(15 + 10 * (steps - 1));
   });
 
   it.skipIf(node === undefined)("is imported from the configuration, with options", async () => {

@@ -53,19 +53,16 @@ async function bench(calls: readonly LoggedCall[], start: object = {}, limits = 
 }
 
 describe("confirmation", () => {
-  it.each([
-    ["missing", undefined],
-    ["true", true],
-    ["another", "touch b.txt "],
-    ["empty", ""],
-  ])("a %s confirmCommand is refused and runs nothing", async (_, confirmCommand) => {
+  it("of another text, or none, is refused and runs nothing", async () => {
     const { t, run, plan } = await bench([sh("touch b.txt")], { allowUnisolated: true });
-    const { status, body } = await run(1, { confirmCommand });
-    if (confirmCommand === true) expect(status).toBe(400);
-    else expect([status, body.code]).toEqual([409, "COMMAND_NOT_CONFIRMED"]);
-    const { sandbox, steps } = await plan();
-    expect(await readdir(sandbox?.path ?? "")).toEqual(["a.txt"]);
-    expect(steps[0]?.state).toBe("pending");
+    for (const confirmCommand of [undefined, true, "touch b.txt ", ""]) {
+      const { status, body } = await run(1, { confirmCommand });
+      if (confirmCommand === true) expect(status).toBe(400);
+      else expect([confirmCommand, status, body.code]).toEqual([confirmCommand, 409, "COMMAND_NOT_CONFIRMED"]);
+      const { sandbox, steps } = await plan();
+      expect(await readdir(sandbox?.path ?? "")).toEqual(["a.txt"]);
+      expect(steps[0]?.state).toBe("pending");
+    }
     await t.close();
   });
 
