@@ -1,14 +1,11 @@
 /** What a fork copied counts once: tokens, messages, calls and files. */
-import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import fc from "fast-check";
 import { expect, it } from "vitest";
 import archive, { type Session } from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import insights from "../../plugins/insights/index.ts";
-import { makeTempDir } from "../_setup.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
-import { rounds } from "../rounds.ts";
 
 const start = () => createTestKernel({ plugins: [archive(), insights(), claude()] });
 const at = (n: number) => new Date(Date.UTC(2026, 10, 20, 10, n)).toISOString();
@@ -115,85 +112,37 @@ it("finds an error that a fork copied in both texts, as all else it copied", asy
     expect(await t.json(`/api/search/total?q=${encodeURIComponent(q)}`)).toMatchObject({ sessions: 2, messages: 4 });
 });
 
-/** Sessions in the order they were begun: of which one each is a fork, how many of its turns it has, and how many it adds. */
-const family = fc
-  .array(fc.record({ of: fc.nat(), keeps: fc.integer({ min: 1, max: 4 }), adds: fc.integer({ min: 0, max: 2 }) }), {
-    minLength: 2,
-    maxLength: 4,
-  })
-  .map((plans) => {
-    const logs: number[][] = [];
-    let next = 1;
-    for (const { of, keeps, adds } of plans) {
-      const copied = logs[of % (logs.length + 1)]?.slice(0, keeps) ?? [];
-      logs.push([...copied, ...Array.from({ length: adds + (copied.length === 0 ? 1 : 0) }, () => next++)]);
-    }
-    return logs;
+it("counts once what a sub-agent repeats: of its parent, and of the sub-agent it was copied from along with its session", async () => {
+  const t = await start();
+  const agentOf = (id: string) => join(t.home, ".claude/projects/-w-app", id, "subagents", "agent-1.jsonl");
+  write(pathOf(t, PARENT), [...turn(1), ...turn(2)]);
+  write(agentOf(PARENT), [...turn(1, "-task"), ...turn(5)]);
+  await new Promise((resolve) => setImmediate(resolve));
+  write(pathOf(t, FORK), [...turn(1, "-copy"), ...turn(2, "-copy")]);
+  write(agentOf(FORK), [...turn(1, "-task"), ...turn(5, "-copy"), ...turn(6)]);
+  await t.send("POST", "/api/import", { all: true });
+  const all = await sessions(t);
+  expect(all[`${PARENT}:agent-1`]).toMatchObject({ messageCount: 3, copiedMessages: 3, forkedFrom: null });
+  expect(all[`${FORK}:agent-1`]).toMatchObject({
+    messageCount: 3,
+    copiedMessages: 6,
+    parentId: `claude-code:${FORK}`,
+    forkedFrom: `claude-code:${PARENT}:agent-1`,
   });
-const history = family.chain((logs) =>
-  fc.record({
-    logs: fc.constant(logs),
-    /** A run imports what a log says by then: which log grows by one record, and whether a run follows. */
-    steps: fc.tuple(
-      fc.shuffledSubarray(
-        logs.flatMap((turns, n) => turns.flatMap(() => [n, n, n])),
-        { minLength: logs.flat().length * 3 },
-      ),
-      fc.array(fc.boolean(), { minLength: 90, maxLength: 90 }),
-    ),
-  }),
-);
-const keyOf = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
-const LATELY = Math.floor(Date.now() / 900_000) * 900_000 - 3 * 3_600_000;
-/** One that is imported in pieces as it grows: a place to go on from is kept of late ones alone. */
-const lately = (n: number, copy: string) =>
-  turn(n, copy).map((row, i) => ({ ...row, timestamp: new Date(LATELY + n * 300_000 + i * 1_000).toISOString() }));
+  expect(await t.json("/api/usage?by=tool")).toMatchObject({ totals: { messages: 12 }, evidence: { requests: 4 } });
+  const parent = await t.json<{ forks: Session[] }>(`/api/sessions/claude-code:${PARENT}`);
+  expect(parent.forks.map(({ id }) => id)).toEqual([`claude-code:${FORK}`]);
+});
 
-/** All that is counted of each session. */
-async function counted(t: TestKernel) {
-  const rows = await t.kernel.storage.db.all<{ id: string; facts: string }>(
-    `select id, parent_id, forked_from, copied, message_count, error_count, active_ms, usage, inherited, evidence, facts, started_at,
-       ended_at, lineage >= 8 as open from session order by id`,
-  );
-  const usage = await t.json<{ totals: object; rows: object[] }>("/api/usage?tz=UTC&by=day");
-  return {
-    rows: rows.map((row) => ({ ...row, facts: JSON.parse(row.facts) })),
-    totals: usage.totals,
-    days: usage.rows,
-  };
-}
-
-it("any family of forks, in any order and any pieces, ends in the figures and links of one import of the whole", async () => {
-  await fc.assert(
-    fc.asyncProperty(history, async ({ logs, steps: [order, runs] }) => {
-      const home = await makeTempDir();
-      const open = (data: string) =>
-        createTestKernel({ home, plugins: [archive(), insights(), claude()], config: { dataDir: join(home, data) } });
-      const t = await open("pieces");
-      const rows = logs.map((turns, n) => turns.flatMap((one) => lately(one, `-${n}`)));
-      // Files are made in the order of their names, so that both archives see the same ages.
-      for (const n of logs.keys()) write(pathOf(t, keyOf(n)), []);
-      const lengths = logs.map(() => 0);
-      for (const [step, n] of order.entries()) {
-        lengths[n] = (lengths[n] ?? 0) + 1;
-        write(pathOf(t, keyOf(n)), rows[n]?.slice(0, lengths[n]) ?? []);
-        if (runs[step]) await t.send("POST", "/api/import", { all: true });
-      }
-      await t.send("POST", "/api/import", { all: true });
-      const pieces = await counted(t);
-      await t.close();
-      const fresh = await open("whole");
-      await fresh.send("POST", "/api/import", { all: true });
-      expect(pieces).toEqual(await counted(fresh));
-      await fresh.close();
-      const backwards = await open("backwards");
-      await backwards.json("/api/scan");
-      for (const n of [...logs.keys()].reverse())
-        await backwards.send("POST", "/api/import", { sessions: [`claude-code:${keyOf(n)}`] });
-      expect(pieces).toEqual(await counted(backwards));
-      await backwards.close();
-      rmSync(home, { recursive: true, force: true });
-    }),
-    { numRuns: rounds(60, 6), endOnFailure: true },
-  );
+it("compares a fork again with an origin that was deleted and comes back with more", async () => {
+  const t = await start();
+  write(pathOf(t, PARENT), turn(1));
+  await new Promise((resolve) => setImmediate(resolve));
+  write(pathOf(t, FORK), [...turn(1, "-copy"), ...turn(2, "-copy")]);
+  await t.send("POST", "/api/import", { all: true });
+  await t.send("DELETE", `/api/sessions/claude-code:${PARENT}`);
+  write(pathOf(t, PARENT), [...turn(1), ...turn(2)]);
+  await t.json("/api/scan");
+  await importOnly(t, PARENT);
+  expect((await sessions(t))[FORK]).toMatchObject({ messageCount: 0, copiedMessages: 6 });
 });

@@ -50,7 +50,7 @@ export function where(filter: SessionFilter): { sql: string; params: SqlValue[] 
   if (filter.until !== undefined)
     add("(started_at < ? or (started_at is null and sort_at < ?))", new Date(filter.until).toISOString(), filter.until);
   if (filter.parent !== undefined) add("parent_id = ?", filter.parent);
-  if (filter.forkedFrom !== undefined) add("forked_from = ?", filter.forkedFrom);
+  if (filter.forkedFrom !== undefined) add("forked_from = ? and forked_from is not parent_id", filter.forkedFrom);
   if (filter.topLevel) add("parent_id is null");
   if (filter.kind) add(OF_KIND[filter.kind]);
   if (filter.errors) add("error_count > 0");

@@ -38,7 +38,8 @@ export function toSession(row: ListedRow, cost: Cost | null): Session {
     tool: row.tool,
     projectId: row.project_id,
     parentId: row.parent_id,
-    forkedFrom: row.forked_from,
+    // A sub-agent that goes on with its parent's talk is no fork of it.
+    forkedFrom: row.forked_from === row.parent_id ? null : row.forked_from,
     name: row.name,
     title: row.title,
     firstPrompt: row.first_prompt,

@@ -106,4 +106,6 @@ export const migrations: readonly string[] = [
    create index session_unsettled on session (id) where lineage >= 8;
    update session set format = 0 where missing = 0 and (forked_from is not null or inherited is not null);
    delete from derived where name = 'replies';`,
+  // What sub-agents repeat was looked for in their parents alone: they are linked as all others are (16: `LINK` of `import/lineage.ts`).
+  "update session set lineage = lineage | 16 where parent_id is not null and (inherited is not null or copied <> 0)",
 ];

@@ -20,16 +20,15 @@ type Fork = Pick<
   | "message_count"
   | "error_count"
   | "active_ms"
-  | "parent_id"
   | "forked_from"
   | "copied"
   | "lineage"
   | "source_born"
 >;
 
-const COLUMNS = `f.id, f.tool, f.parts, f.facts, f.message_count, f.error_count, f.active_ms, f.parent_id, f.forked_from, f.copied,
+const COLUMNS = `f.id, f.tool, f.parts, f.facts, f.message_count, f.error_count, f.active_ms, f.forked_from, f.copied,
   f.lineage, f.source_born`;
-const NEW = `select ${COLUMNS} from session f join session p on p.id = coalesce(f.forked_from, f.parent_id)
+const NEW = `select ${COLUMNS} from session f indexed by session_uncompared join session p on p.id = f.forked_from
   where f.copied = ${UNKNOWN} and p.id <> f.id`;
 const AGAIN = `select ${COLUMNS} from session f indexed by session_unsettled
   where f.lineage >= ${COMPARE} and f.copied <> ${UNKNOWN}`;
@@ -39,7 +38,7 @@ export async function settleCopies(kernel: Kernel, onChange: OnCommit): Promise<
   const { db } = kernel.storage;
   for (const fork of [...(await db.all<Fork>(NEW)), ...(await db.all<Fork>(AGAIN))]) {
     if (kernel.closing.aborted) return;
-    const from = fork.forked_from ?? fork.parent_id;
+    const from = fork.forked_from;
     const row = from === null ? undefined : await db.get<SessionRow>("select * from session where id = ?", [from]);
     const lineage = fork.lineage & ~(COMPARE | FORK_ENDED | ORIGIN_ENDED);
     if (from !== null && !row) {

@@ -24,18 +24,17 @@ export const linkAgain = (ids: readonly string[]): Statement => [
   [...ids],
 ];
 
-/** The text of `id` grew: forks that had all of it are to be compared again. */
-export const compareForks = (id: string): Statement[] =>
-  ["forked_from = ?", "forked_from is null and parent_id = ?"].map((its) => [
-    `update session set lineage = lineage | ${COMPARE} where ${its} and lineage & ${ORIGIN_ENDED}`,
-    [id],
-  ]);
+/** The text of `id` grew: forks that had all of it are to be compared again. `all`: it is back, and may say more or less than before. */
+export const compareForks = (id: string, all: boolean): Statement => [
+  `update session set lineage = lineage | ${COMPARE} where forked_from = ?${all ? "" : ` and lineage & ${ORIGIN_ENDED}`}`,
+  [id],
+];
 
 type Open = Pick<SessionRow, "id" | "parent_id" | "forked_from" | "lineage" | "copied">;
 type Candidate = Pick<SessionRow, "id" | "parent_id" | "forked_from" | "lineage">;
 
 /**
- * Finds the origin of sessions whose logs do not name it, once all that a run brought is stored. A reply was first said in the oldest
+ * Finds the origin of sessions and sub-agents whose logs do not name it, once all that a run brought is stored. A reply was first said in the oldest
  * log that has it; a session came from the youngest of the logs in which those it repeats were first said.
  */
 export async function settleLinks(kernel: Kernel, settler: () => Promise<Settler>, onChange: OnCommit): Promise<void> {
@@ -46,7 +45,7 @@ export async function settleLinks(kernel: Kernel, settler: () => Promise<Settler
   for (const row of rows) {
     if (kernel.closing.aborted) return;
     const lineage = row.lineage & ~LINK;
-    const named = row.parent_id !== null || (row.forked_from !== null && !(lineage & LINKED));
+    const named = row.forked_from !== null && !(lineage & LINKED);
     const origin = named ? row.forked_from : await originOf(kernel, await settler(), row);
     const same = origin === row.forked_from;
     const values: SqlValue[] = same
@@ -73,7 +72,9 @@ async function originOf({ storage: { db } }: Kernel, settler: Settler, row: Open
     return row.forked_from;
   const rank = (id: string) => {
     const one = stored.get(id);
-    return one ? (one.parent_id === null ? 0 : 1) : 2;
+    if (!one) return 2;
+    // A sub-agent may go on with its parent's talk, or be copied along with it.
+    return one.parent_id === null || row.parent_id !== null ? 0 : 1;
   };
   // They share replies because this one started the other: no fork.
   const startedHere = (id: string) => {

@@ -88,8 +88,6 @@ export function upsert(
   const parentId = idOf(ref.tool, summary.parent ?? ref.parent) ?? before?.parent_id ?? null;
   const forkedFrom = idOf(ref.tool, summary.forkedFrom) ?? stored?.forked_from ?? null;
   const inherited = jsonOrNull(summary.inheritedUsage);
-  const copies = mayCopy(forkedFrom, parentId, inherited);
-  const compared = past !== null && mayCopy(past.forked_from, past.parent_id, past.inherited);
   const linked = summary.forkedFrom === undefined && forkedFrom !== null ? (stored?.lineage ?? 0) & LINKED : 0;
   const again =
     past &&
@@ -136,7 +134,7 @@ export function upsert(
     has_cursor: session.hasCursor ? generation : 0,
     imported_at: new Date().toISOString(),
     format: COUNTED,
-    copied: compared ? past.copied : copies ? UNKNOWN : 0,
+    copied: past && (past.forked_from !== null || past.copied > 0) ? past.copied : forkedFrom !== null ? UNKNOWN : 0,
     lineage:
       linked | (past ? past.lineage & (FORK_ENDED | ORIGIN_ENDED) : 0) | (again ? COMPARE : 0) | (shares ? LINK : 0),
   };
@@ -167,10 +165,6 @@ function skippedOf({ summary: { skipped } }: ImportedSession): string | null {
 
 const earliest = (a: string | null | undefined, b: string | null) => (a && b ? (a < b ? a : b) : (a ?? b));
 const latest = (a: string | null | undefined, b: string | null) => (a && b ? (a > b ? a : b) : (a ?? b));
-
-/** One that repeats nothing of its parent is not compared with it. */
-const mayCopy = (forkedFrom: string | null, parentId: string | null, inherited: string | null) =>
-  forkedFrom !== null || (parentId !== null && inherited !== null);
 
 const idOf = (tool: string, key: string | undefined) => (key === undefined ? null : `${tool}:${key}`);
 export const jsonOrNull = (value: object | undefined) =>

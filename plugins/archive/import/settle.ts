@@ -7,7 +7,6 @@ import { applyBook, moveAway } from "../counting/figures.ts";
 import { addLoose, larger, looseOf, surplus } from "../counting/loose.ts";
 import { outputOfWeight, type Reply, weightOf } from "../counting/replies.ts";
 import type { ReplyIndex } from "../counting/reply-index.ts";
-import { UNKNOWN } from "./copies.ts";
 import { linkAgain } from "./lineage.ts";
 import { jsonOrNull } from "./rows.ts";
 import type { ImportedSession } from "./types.ts";
@@ -200,11 +199,6 @@ export class Settler {
     const statements: Statement[] = [];
     if (stored?.book)
       statements.push(["update session_replies set hashes = ? where session_id = ?", [encodeBook(stored.book), id]]);
-    // One that repeats nothing of its parent is not compared with it.
-    statements.push([
-      `update session set copied = ${UNKNOWN} where id = ? and copied = 0 and forked_from is null and parent_id is not null`,
-      [id],
-    ]);
     if (row)
       statements.push([
         "update session set usage = ?, inherited = ?, evidence = ?, facts = ? where id = ?",

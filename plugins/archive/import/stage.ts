@@ -74,7 +74,7 @@ export class Stage {
     const shares = await this.#settle({ session, ref, follows, before });
     const generation = this.generationOf(session.id);
     this.#statements.push(upsert(session, { found, originId, generation, past, before, shares }));
-    if (known) this.#statements.push(...compareForks(session.id));
+    if (known || this.#deleted.has(session.id)) this.#statements.push(compareForks(session.id, !known));
     this.#statements.push(["delete from tombstone where session_id = ?", [session.id]]);
     if (!past && (before || known?.earlier.length)) {
       const keptAt = new Map(known?.earlier.map((text) => [text.version, text.kept_at]));
