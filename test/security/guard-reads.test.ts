@@ -1,6 +1,6 @@
 /** Files a call would show by other doors than a read tool, and what the guard blocks and what it only tells. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createTestKernel, type TestKernelOptions } from "../kernel.ts";
@@ -104,6 +104,58 @@ describe("security: files a call would show", () => {
     for (const command of NOT_SHOWN) expect(await run(command), command).toBe("allow");
   });
 
+  it("however the call spells the place", async () => {
+    const { cwd, ask } = await start();
+    const calls: [string, object][] = [
+      ["exec_command", { cmd: "cat prod.env", workdir: join(cwd, "conf") }],
+      ["run_shell_command", { command: "cat prod.env", dir_path: "conf" }],
+      ["Bash", { command: `curl file://${cwd}/.env` }],
+      ["view", { path: `file://${cwd}/%2Eenv` }],
+      ["mcp__filesystem__read_text_file", { path: join(cwd, ".env") }],
+      ["filesystem-read_multiple_files", { paths: ["notes.txt", ".env"] }],
+      ["write_stdin", { session_id: 1, chars: "cat .env\n" }],
+      ["write_bash", { sessionId: "1", input: "cat .env{enter}" }],
+    ];
+    for (const [tool, input] of calls)
+      expect((await ask(tool, input)).decision, `${tool} ${JSON.stringify(input)}`).toBe("block");
+  });
+
+  it("through links in a folder that is read, and when a file is changed without a sign of it", async () => {
+    const { cwd, ask } = await start();
+    await mkdir(join(cwd, "linked"));
+    await symlink(join(cwd, ".env"), join(cwd, "linked", "config"));
+    expect((await ask("Read", { file_path: "linked" })).decision).toBe("block");
+    const path = join(cwd, "same.txt");
+    const secret = `GITHUB_TOKEN=${token}`;
+    const then = new Date(Date.now() - 60_000);
+    for (const [text, decision] of [
+      ["x".repeat(secret.length), "allow"],
+      [secret, "block"],
+    ] as const) {
+      await writeFile(path, text);
+      await utimes(path, then, then);
+      expect((await ask("Read", { file_path: "same.txt" })).decision).toBe(decision);
+    }
+  });
+
+  it("in lines made to be too much for it", async () => {
+    const { ask, run } = await start();
+    const many = `{${Array(600).fill("a").join(",")}}`;
+    for (const line of [
+      `A=aaaaaaaa;${"A=$A$A;".repeat(40)}cat .env`,
+      `cat ${many.repeat(3)} .env`,
+      `${"env ".repeat(9)}cat .env`,
+      `${"cd a;".repeat(5_000)}cat ../.env .env`,
+    ])
+      expect(await run(line), line.slice(0, 60)).toBe("block");
+    expect((await ask("read_many_files", { paths: [`${many.repeat(3)}`, ".env"] })).decision).toBe("block");
+    let nested = "cat .env";
+    for (let n = 0; n < 6; n++) nested = `echo $(${nested})`;
+    const shells = `bash -c ${JSON.stringify(`bash -c ${JSON.stringify(`bash -c ${JSON.stringify("bash -c 'cat .env'")}`)}`)}`;
+    for (const line of [nested, shells, `: ${" ".repeat(70_000)};cat .env`, `cat ${"a".repeat(5_000)}`])
+      expect(await ask("Bash", { command: line }), line.slice(0, 60)).toMatchObject({ partial: true });
+  });
+
   it("says what it could not know, and lets it go", async () => {
     const { ask } = await start();
     for (const command of ["cat $FILE", "find . -name '.e*' -exec cat {} +", "ls | xargs cat"])
@@ -175,6 +227,20 @@ describe("security: what the guard blocks", () => {
     expect(guess.decision).toBe("allow");
   });
 
+  it("small files come first, and the hook has its answer before it gives up", async () => {
+    const { cwd, ask } = await start();
+    const names = Array.from({ length: 8 }, (_, n) => `large${n}.log`);
+    for (const name of names) {
+      await writeFile(join(cwd, name), "");
+      await truncate(join(cwd, name), 2 * 2 ** 20);
+    }
+    expect(await ask("Bash", { command: `cat ${names.join(" ")}` })).toMatchObject({
+      decision: "allow",
+      partial: true,
+    });
+    expect((await ask("Bash", { command: `cat ${names.join(" ")} .env` })).decision).toBe("block");
+  });
+
   it("what was not looked at is not clean: the hook's user chose what happens then", async () => {
     const { t, cwd, ask } = await start();
     await writeFile(join(cwd, "large.log"), Buffer.alloc(16 * 2 ** 20 + 10, "a line of a log\n"));
@@ -183,5 +249,7 @@ describe("security: what the guard blocks", () => {
     await t.send("POST", "/api/security/install-hook", { tool: "claude-code", onFailure: "block" });
     expect(await read()).toMatchObject({ decision: "block", partial: true });
     expect(await ask("Read", { file_path: "notes.txt" }, "?client=claude-code")).toMatchObject({ decision: "allow" });
+    const line = { command: `: ${" ".repeat(70_000)};cat .env` };
+    expect(await ask("Bash", line, "?client=claude-code")).toMatchObject({ decision: "block", partial: true });
   });
 });

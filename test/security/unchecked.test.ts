@@ -52,6 +52,30 @@ it("a check and an export decode all of a text, also behind 4 MB of other encode
   expect(told.at(-1)).toMatchObject({ type: "done", partial: false });
 });
 
+it.each(["a", "\0", "\\", "%41"])(
+  "megabytes of %j are no reason to give up on the text, which is said not to be whole",
+  (unit) => {
+    const scanner = createScanner(builtinRules());
+    const text = `GITHUB_TOKEN=${token}\n${unit.repeat((15 * 2 ** 20) / unit.length)}`;
+    const { findings, partial } = scanner.scan(text, { forms: true, budgetMs: 500 });
+    expect(findings.map(({ ruleId }) => ruleId)).toEqual(["github-pat"]);
+    expect(partial).toBe(true);
+  },
+);
+
+it("finds what is encoded at any place of a long text", () => {
+  const scanner = createScanner(builtinRules());
+  // Around the places where the clock is looked at.
+  for (const before of [262_100, 262_144 - 1_024, 262_144 - 1_000, 262_143, 600_000]) {
+    const text = `${"a line of a log\n".repeat(40_000).slice(0, before)}\n,\n${hidden}\n,\n${"more and more\n".repeat(100_000)}`;
+    const { findings, partial } = scanner.scan(text, { forms: true });
+    expect([findings.map(({ start, end }) => text.slice(start, end)), partial], String(before)).toEqual([
+      [hidden],
+      false,
+    ]);
+  }
+});
+
 it("a check names a message that is nested deeper than it looks", async () => {
   const nested = (depth: number) => Array.from({ length: depth }).reduce<unknown>((inner) => [inner], `use ${token}`);
   const t = await startWith([50, 110].map((depth) => ({ role: "call", input: { a: nested(depth) } })));

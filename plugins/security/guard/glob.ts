@@ -5,7 +5,7 @@ import { join } from "node:path";
 /** The paths that an absolute pattern stands for: `*`, `?`, `[a-z]`, `{a,b}`, each within one name. At most `limit` of them. */
 export async function matching(pattern: string, limit: number): Promise<string[]> {
   const all: string[] = [];
-  for (const one of braces(pattern).slice(0, limit)) {
+  for (const one of braces(pattern, limit)) {
     let found = ["/"];
     for (const part of one.split("/").filter(Boolean)) {
       const next: string[] = [];
@@ -21,15 +21,21 @@ export async function matching(pattern: string, limit: number): Promise<string[]
   return all.slice(0, limit);
 }
 
-/** `a{b,c}` → `ab`, `ac`. */
-function braces(pattern: string, depth = 0): string[] {
-  const match = depth < 4 ? /\{([^{}]*,[^{}]*)\}/.exec(pattern) : null;
-  if (!match) return [pattern];
-  const [before, after] = [pattern.slice(0, match.index), pattern.slice(match.index + match[0].length)];
-  return (match[1] ?? "")
-    .split(",")
-    .flatMap((option) => braces(before + option + after, depth + 1))
-    .slice(0, 256);
+/** `a{b,c}` → `ab`, `ac`. The first ones: three lists of a thousand would be a thousand million. */
+function braces(pattern: string, limit: number): string[] {
+  let all = [pattern];
+  for (let depth = 0; depth < 4; depth++) {
+    const next: string[] = [];
+    for (const one of all) {
+      if (next.length >= limit) break;
+      const match = /\{([^{}]*,[^{}]*)\}/.exec(one);
+      const [before, after] = [one.slice(0, match?.index), one.slice((match?.index ?? 0) + (match?.[0].length ?? 0))];
+      if (match) for (const option of match[1]?.split(",", limit) ?? []) next.push(before + option + after);
+      else next.push(one);
+    }
+    all = next.slice(0, limit);
+  }
+  return all;
 }
 
 /** Hidden files want their dot. Goes back to the last `*` alone, so that no pattern is slow. */

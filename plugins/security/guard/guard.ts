@@ -9,7 +9,7 @@ import type { RuleSet } from "../rule-set.ts";
 import { DEADLINE_MS } from "./hook-script.ts";
 import { createInstaller, type Installer } from "./install.ts";
 import { readPayload, type ToolCall } from "./payload.ts";
-import { pathsRead, type ReadFile, readPath } from "./reads.ts";
+import { pathsRead, type ReadFile, readPath, smallestFirst } from "./reads.ts";
 import { createRecent } from "./recent.ts";
 import { createRecords, type Interception } from "./records.ts";
 
@@ -54,7 +54,7 @@ const LARGE: PoolTask<[ScanJob], ScanJobResult> = {
 const SMALL = 512 * 1024;
 const BUDGET_MS = 40;
 /** Leaves the answer time to arrive before the hook's deadline. */
-const POOL_BUDGET_MS = DEADLINE_MS - 400;
+const TIME_MS = DEADLINE_MS - 400;
 
 export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
   const records = createRecords(kernel);
@@ -63,19 +63,28 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
   const scanned = new Map<string, { version: string; result: ScanJobResult }>();
   const key = randomBytes(32);
 
-  async function scan(scanner: Scanner, event: SessionEvent, size: number, path?: string): Promise<ScanJobResult> {
+  async function scan(
+    scanner: Scanner,
+    event: SessionEvent,
+    size: number,
+    { ends, path }: { ends: number; path?: string },
+  ): Promise<ScanJobResult> {
     if (size <= SMALL || !kernel.pool.threaded) {
       const budget = kernel.pool.threaded ? { budgetMs: BUDGET_MS } : {};
       const options = { ...budget, forms: true, ...(path === undefined ? {} : { path }) };
       const { findings, partial } = scanner.scanEvent(event, options);
       if (!partial) return { findings, partial };
     }
-    const job: ScanJob = { rules: [...scanner.rules], event, budgetMs: POOL_BUDGET_MS };
+    const job: ScanJob = { rules: [...scanner.rules], event, budgetMs: Math.max(1, ends - performance.now()) };
     return kernel.pool.run(LARGE, path === undefined ? job : { ...job, path });
   }
 
   /** Files are looked at again when they or the rules change. */
-  async function scanFiles(scanner: Scanner, read: readonly ReadFile[]): Promise<(ScanJobResult & { path: string })[]> {
+  async function scanFiles(
+    scanner: Scanner,
+    read: readonly ReadFile[],
+    ends: number,
+  ): Promise<(ScanJobResult & { path: string })[]> {
     const results = [];
     for (const file of read) {
       const version = `${scanner.version} ${file.version}`;
@@ -83,7 +92,7 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
       let known = scanned.get(id);
       if (known?.version !== version) {
         const event: SessionEvent = { seq: 0, kind: "tool_result", text: file.text };
-        const { findings, partial } = await scan(scanner, event, file.text.length, file.path);
+        const { findings, partial } = await scan(scanner, event, file.text.length, { ends, path: file.path });
         // Only what may be shown is kept.
         const kept = findings.map(({ ruleId, rule, field, confidence, masked }) => ({
           ruleId,
@@ -94,7 +103,8 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
         }));
         known = { version, result: { findings: kept, partial: partial || file.cut } };
         if (scanned.size >= 500) scanned.clear();
-        scanned.set(id, known);
+        // With more time there may be more to say.
+        if (!partial) scanned.set(id, known);
       }
       results.push({ ...known.result, path: file.path });
     }
@@ -125,14 +135,20 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
       tool_input: call.tool_input,
     };
     const size = sizeOf(call.tool_input) + (call.content?.length ?? 0);
-    const own = await scan(scanner, event, size);
+    // One deadline for all of it: an answer that comes later is none, and the call runs.
+    const ends = performance.now() + TIME_MS;
+    const own = await scan(scanner, event, size, { ends });
     const found = own.findings.map((finding) => ({ ...finding, field: hideIn(scanner, finding.field).slice(0, 200) }));
     const reads = await pathsRead(call, roleOf(call), kernel.env.home);
     let unseen = own.partial || reads.cut;
-    for (const path of reads.paths) {
+    for (const path of await smallestFirst(reads.paths)) {
+      if (performance.now() > ends) {
+        unseen = true;
+        break;
+      }
       const { files, cut } = await readPath(path, reads.folders);
       unseen ||= cut;
-      for (const file of await scanFiles(scanner, files)) {
+      for (const file of await scanFiles(scanner, files, ends)) {
         const field = `file:${hideIn(scanner, basename(file.path)).slice(0, 200)}`;
         found.push(...file.findings.map((finding) => ({ ...finding, field })));
         unseen ||= file.partial;

@@ -1,11 +1,12 @@
 /** Files a call would show: found in its arguments, opened with care. */
 import { constants } from "node:fs";
-import { open, readdir, realpath } from "node:fs/promises";
+import { open, readdir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { crc32 } from "node:zlib";
-import { type Json, pathsIn, type ToolRole } from "sessarc";
+import { isRecord, type Json, pathsIn, type ToolRole } from "sessarc";
 import { matching } from "./glob.ts";
 import type { ToolCall } from "./payload.ts";
+import { WORD_LIMIT } from "./shell.ts";
 import { filesShown, type ShownFile } from "./shown.ts";
 
 /** A file is looked at up to here. */
@@ -15,8 +16,13 @@ const FILES_LIMIT = 64;
 const FOLDER_LIMIT = 200;
 /** Bytes read at once of a file that does not say how many it has. */
 const UNKNOWN = 4096;
-/** Names of reading tools where the adapter is not loaded. */
-const READERS = /^(?:read|read_?file|view|view_?image|open_?file|cat|notebook_?read|read_many_files|beforeReadFile)$/i;
+/** Names of reading tools where the adapter is not loaded, and behind the name of an MCP server. */
+const READERS =
+  /(?:^|__|[./:-])(?:read|read_?(?:text_?|media_?|multiple_?|many_?)?files?|view|view_?image|open_?file|cat|notebook_?read|beforeReadFile)$/i;
+/** They type into a shell that runs already. */
+const TYPERS = /^write_(?:stdin|bash|powershell)$/;
+/** Arguments that name the folder a command runs in. */
+const FOLDER_KEYS = ["workdir", "working_directory", "cwd", "directory", "dir_path"];
 
 export interface ReadFile {
   /** As the call names it. */
@@ -41,27 +47,27 @@ export interface Reads {
 /** Paths of the files `call` would show, resolved against its folder; not looked at yet. */
 export async function pathsRead(call: ToolCall, role: ToolRole | undefined, home: string): Promise<Reads> {
   const reads = role === "read" || READERS.test(call.tool_name);
-  const command = commandOf(call.tool_input);
-  const shown = reads || role === "search" || command === "" ? undefined : filesShown(command, call.cwd, home);
+  const command = commandOf(call);
+  const shown =
+    reads || role === "search" || command === "" ? undefined : filesShown(command, call.cwd, home, FILES_LIMIT);
   const named = reads
     ? [...pathsIn(call.tool_input, role), ...listed(call.tool_input)]
     : pathsIn(call.tool_input, role);
   const files: ShownFile[] =
     shown?.files ??
     (reads || role === "search" ? named : []).map((path) => ({
-      path: path.replace(/^~(?=\/|$)/, home),
+      path: path.slice(0, WORD_LIMIT).replace(/^~(?=\/|$)/, home),
       pattern: reads && /[*?[{]/.test(path),
       folders: [""],
     }));
   const paths = new Set<string>();
-  for (const { path, pattern, folders } of files.slice(0, FILES_LIMIT)) {
-    for (const folder of new Set(folders)) {
-      const base = isAbsolute(path)
-        ? path
-        : call.cwd && isAbsolute(call.cwd)
-          ? resolve(call.cwd, folder, path)
-          : undefined;
-      if (base === undefined) continue;
+  const places = placesOf(call);
+  for (const { path: written, pattern, folders } of files.slice(0, FILES_LIMIT)) {
+    const path = withoutScheme(written);
+    const bases = isAbsolute(path)
+      ? [path]
+      : places.flatMap((place) => folders.map((folder) => resolve(place, folder, path)));
+    for (const base of new Set(bases)) {
       if (pattern) for (const one of await matching(base, FILES_LIMIT)) paths.add(one);
       paths.add(base);
     }
@@ -71,20 +77,56 @@ export async function pathsRead(call: ToolCall, role: ToolRole | undefined, home
     paths: all.slice(0, FILES_LIMIT),
     folders: reads,
     unsure: shown?.unsure ?? false,
-    cut: files.length > FILES_LIMIT || all.length > FILES_LIMIT,
+    cut: (shown?.cut ?? false) || files.length > FILES_LIMIT || all.length > FILES_LIMIT,
   };
+}
+
+/** Where its names may begin: the folder of the session, and the one the call names. */
+function placesOf({ cwd, tool_input: input }: ToolCall): string[] {
+  const named = isRecord(input) ? FOLDER_KEYS.map((key) => input[key]) : [];
+  const places = cwd !== null && isAbsolute(cwd) ? [cwd] : [];
+  for (const place of named)
+    if (typeof place === "string" && (isAbsolute(place) || places.length > 0)) places.push(resolve(cwd ?? "/", place));
+  return places;
+}
+
+/** `file:///w/a%20b` → `/w/a b`. */
+function withoutScheme(path: string): string {
+  const [, rest] = /^file:\/\/(?:localhost)?(\/.*)$/is.exec(path) ?? [];
+  if (rest === undefined) return path;
+  try {
+    return decodeURIComponent(rest);
+  } catch {
+    return rest;
+  }
+}
+
+/** The smallest first; those that are not there left out. */
+export async function smallestFirst(paths: readonly string[]): Promise<string[]> {
+  const sizes = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
+  return paths
+    .flatMap((path, n) => {
+      const size = sizes[n]?.size;
+      return size === undefined ? [] : [{ path, size }];
+    })
+    .sort((a, b) => a.size - b.size)
+    .map(({ path }) => path);
 }
 
 /** `read_many_files` lists paths under other names. */
 function listed(input: Json): string[] {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) return [];
+  if (!isRecord(input)) return [];
   const list = input.include;
   return Array.isArray(list) ? list.filter((item): item is string => typeof item === "string") : [];
 }
 
-function commandOf(input: Json): string {
+function commandOf({ tool_name, tool_input: input }: ToolCall): string {
   if (typeof input === "string") return input;
-  if (typeof input !== "object" || input === null || Array.isArray(input)) return "";
+  if (!isRecord(input)) return "";
+  if (TYPERS.test(tool_name)) {
+    const typed = input.chars ?? input.input;
+    return typeof typed === "string" ? typed.replace(/\{[a-z]+\}|\r/g, "\n") : "";
+  }
   const command = input.command ?? input.cmd ?? input.script;
   if (!Array.isArray(command)) return typeof command === "string" ? command : "";
   const words = command.filter((word): word is string => typeof word === "string");
@@ -106,7 +148,7 @@ export async function readPath(path: string, folders: boolean): Promise<ReadPath
   if (one !== "folder") return one ? { files: [one], cut: false } : none;
   if (!folders) return none;
   const entries = await readdir(real, { withFileTypes: true }).catch(() => []);
-  const names = entries.flatMap((entry) => (entry.isFile() ? [entry.name] : [])).sort();
+  const names = entries.flatMap((entry) => (entry.isFile() || entry.isSymbolicLink() ? [entry.name] : [])).sort();
   const files: ReadFile[] = [];
   let left = READ_LIMIT;
   for (const name of names.slice(0, FOLDER_LIMIT)) {
@@ -139,7 +181,8 @@ async function readOne(real: string, path: string, limit: number): Promise<ReadF
     }
     const shown = bytes.subarray(0, Math.min(filled, limit));
     const told = stat.size === filled ? "" : crc32(shown);
-    const version = `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${told}`;
+    // Anybody may set the time of the last write, and nobody that of the last change.
+    const version = `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${told}`;
     return { path, text: decode(shown), version, cut: filled > limit };
   } catch {
     // What we cannot read, the tool cannot show either.

@@ -14,16 +14,20 @@ export interface SimpleCommand {
   input: Word[];
   /** Here-documents and here-strings. */
   bodies: string[];
+  /** Stands for commands nested too deep to be looked at. */
+  unknown?: true;
 }
 
 const DEPTH = 4;
 /** Longer lines are written by programs; what follows is not looked at. */
 export const LINE_LIMIT = 64 * 1024;
+/** No name of a file is longer; `A=$A$A` over and over would be. */
+export const WORD_LIMIT = 4096;
 
 /** All simple commands in order, those inside of substitutions included. `vars` are known values; assignments add to them. */
 export function parseShell(line: string, vars: Map<string, string>, depth = 0): SimpleCommand[] {
   const done: SimpleCommand[] = [];
-  if (depth > DEPTH) return done;
+  if (depth > DEPTH) return [{ words: [], input: [], bodies: [], unknown: true }];
   const text = line.slice(0, LINE_LIMIT);
   let at = 0;
   let word: Word | undefined;
@@ -43,7 +47,11 @@ export function parseShell(line: string, vars: Map<string, string>, depth = 0): 
     else if (target === "heredoc") ends.push({ end: word.text, command });
     else if (target === "herestring") command.bodies.push(word.text);
     else if (target === "word" && !assigned) command.words.push(word);
-    else if (assigned && target === "word" && !word.open) vars.set(assigned[1] as string, assigned[2] as string);
+    else if (assigned && target === "word") {
+      const [, name = "", value = ""] = assigned;
+      if (word.open || value.length > WORD_LIMIT) vars.delete(name);
+      else vars.set(name, value);
+    }
     word = undefined;
     target = "word";
   };

@@ -1,5 +1,5 @@
 /** Which files the commands of a shell line would show or send, by what is known of the programs. */
-import { LINE_LIMIT, parseShell, type SimpleCommand, type Word } from "./shell.ts";
+import { LINE_LIMIT, parseShell, type SimpleCommand, WORD_LIMIT, type Word } from "./shell.ts";
 
 export interface ShownFile {
   /** As written, `~` and variables replaced. */
@@ -14,6 +14,8 @@ export interface Shown {
   files: ShownFile[];
   /** Files are shown that only the shell will know. */
   unsure: boolean;
+  /** The line says more than is looked at. */
+  cut: boolean;
 }
 
 const names = (list: string) => new Set(list.split(" "));
@@ -29,12 +31,15 @@ const WRAPPERS = names(
 /** Their code opens files by quoted names. */
 const CODE = names("perl ruby php python python2 python3 node deno bun awk gawk");
 const DEPTH = 3;
+const FOLDERS_LIMIT = 16;
+const CODE_LIMIT = 20_000;
 
-export function filesShown(line: string, cwd: string | null, home: string): Shown {
-  const shown: Shown = { files: [], unsure: line.length > LINE_LIMIT };
+/** At most `limit` files. */
+export function filesShown(line: string, cwd: string | null, home: string, limit: number): Shown {
+  const shown: Shown = { files: [], unsure: false, cut: line.length > LINE_LIMIT };
   const vars = new Map([["HOME", home]]);
   if (cwd !== null) vars.set("PWD", cwd);
-  look(line, { vars, folders: [""], home, shown, depth: 0 });
+  look(line, { vars, folders: [""], home, shown, depth: 0, limit });
   return shown;
 }
 
@@ -44,6 +49,7 @@ interface View {
   home: string;
   shown: Shown;
   depth: number;
+  limit: number;
 }
 
 function look(line: string, view: View): void {
@@ -51,16 +57,21 @@ function look(line: string, view: View): void {
 }
 
 function lookAt(command: SimpleCommand, view: View): void {
+  if (command.unknown) view.shown.cut = true;
   const words = unwrapped(command.words);
   const program = (words[0]?.text ?? "").split("/").at(-1)?.toLowerCase() ?? "";
   for (const word of command.input) show(word, view);
   if (program === "cd" || program === "pushd") {
     const folder = words[1];
-    if (folder && !folder.open) view.folders.push(folder.text.replace(/^~(?=\/|$)/, view.home));
+    const place = folder && !folder.open ? folder.text.replace(/^~(?=\/|$)/, view.home) : undefined;
+    if (place === undefined || view.folders.includes(place)) return;
+    if (view.folders.length < FOLDERS_LIMIT) view.folders.push(place);
+    else view.shown.cut = true;
     return;
   }
   const texts = words.slice(1).map(({ text }) => text);
-  if (view.depth < DEPTH) {
+  if (view.depth === DEPTH) view.shown.cut ||= program === "eval" || SHELLS.has(program);
+  else {
     const inner = { ...view, depth: view.depth + 1 };
     if (program === "eval") look(texts.join(" "), inner);
     if (SHELLS.has(program)) {
@@ -80,14 +91,15 @@ function lookAt(command: SimpleCommand, view: View): void {
 
 /** The command behind `sudo -u x`, `env A=1`, `timeout 5` and the like. */
 function unwrapped(words: Word[]): Word[] {
-  let rest = words;
-  for (let n = 0; n < 6; n++) {
-    const program = rest[0]?.text.split("/").at(-1) ?? "";
-    if (!WRAPPERS.has(program)) return rest;
-    const known = rest.findIndex((word, index) => index > 0 && isProgram(word.text));
-    rest = known > 0 ? rest.slice(known) : rest.slice(1);
+  let at = 0;
+  while (WRAPPERS.has(words[at]?.text.split("/").at(-1) ?? "")) {
+    let next = at + 1;
+    while (next < words.length && !isProgram(words[next]?.text ?? "")) next++;
+    // Nothing behind it is known: what stands right behind it is the program.
+    if (next === words.length) return words.slice(at + 1);
+    at = next;
   }
-  return rest;
+  return words.slice(at);
 }
 
 const isProgram = (text: string) => {
@@ -107,14 +119,16 @@ function named(word: Word): Word[] {
   return text.startsWith("-") ? [] : [word];
 }
 
-function show(word: Word, { folders, home, shown }: View): void {
+function show(word: Word, { folders, home, shown, limit }: View): void {
   if (word.open) shown.unsure = true;
-  else if (word.text !== "" && word.text.length <= 4096)
+  else if (word.text.length > WORD_LIMIT || shown.files.length === limit) shown.cut = true;
+  else if (word.text !== "")
     shown.files.push({ path: word.text.replace(/^~(?=\/|$)/, home), pattern: word.pattern, folders: [...folders] });
 }
 
 /** `open(".env")` in code given on the command line. */
 function showQuoted(code: string, view: View): void {
-  for (const match of code.slice(0, 20_000).matchAll(/(["'`])([^"'`\n]{1,512})\1/g))
+  if (code.length > CODE_LIMIT) view.shown.cut = true;
+  for (const match of code.slice(0, CODE_LIMIT).matchAll(/(["'`])([^"'`\n]{1,512})\1/g))
     show({ text: match[2] ?? "", open: false, pattern: false }, view);
 }

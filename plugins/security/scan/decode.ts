@@ -25,15 +25,22 @@ const SIMPLE: Record<string, string> = {
   "'": "'",
 };
 
+/** The time is up, or a text is made of so many escapes that undoing them would take the memory. */
+export class TooMuch extends Error {}
+
+/** Pieces between two looks at the clock, and the most of one reading. */
+const LOOKED = 4_096;
+const PIECES = 2_000_000;
+
 /** The same text, at no cost. */
 export function plainReading(text: string): Reading {
   return { text, origin: (offset) => offset };
 }
 
-/** Terminal sequences removed. The reading itself when there are none. */
-export function stripAnsi(reading: Reading): Reading {
+/** Terminal sequences removed. The reading itself when there are none. Throws `TooMuch`. */
+export function stripAnsi(reading: Reading, expired?: () => boolean): Reading {
   if (!reading.text.includes("\x1b") && !reading.text.includes("\x9b")) return reading;
-  const out = createMapping();
+  const out = createMapping(expired);
   let from = 0;
   for (const match of reading.text.matchAll(ANSI)) {
     out.copy(reading.text, from, match.index);
@@ -45,13 +52,13 @@ export function stripAnsi(reading: Reading): Reading {
 
 /**
  * One level of JSON string escapes undone, on the lines that hold any; other lines are left out, since the text itself
- * was read already. Undefined when no line does. Cost: linear in the lines with a backslash.
+ * was read already. Undefined when no line does. Cost: linear in the lines with a backslash. Throws `TooMuch`.
  */
-export function unescapeJson(reading: Reading): Reading | undefined {
+export function unescapeJson(reading: Reading, expired?: () => boolean): Reading | undefined {
   const { text } = reading;
   let at = text.indexOf("\\");
   if (at < 0) return undefined;
-  const out = createMapping();
+  const out = createMapping(expired);
   while (at >= 0) {
     const from = text.lastIndexOf("\n", at) + 1;
     const newline = text.indexOf("\n", at);
@@ -97,8 +104,8 @@ export interface Mapping {
   done(base: Reading): Reading;
 }
 
-/** Pieces of a reading; within a piece offsets run along with the original. */
-export function createMapping(): Mapping {
+/** Pieces of a reading; within a piece offsets run along with the original. Throws `TooMuch` when `expired` says so, or there are too many. */
+export function createMapping(expired: () => boolean = () => false): Mapping {
   const pieces: string[] = [];
   const starts: number[] = [];
   const origins: number[] = [];
@@ -107,7 +114,7 @@ export function createMapping(): Mapping {
 
   function push(piece: string, origin: number): void {
     if (piece === "") return;
-    pieces.push(piece);
+    if (pieces.push(piece) % LOOKED === 0 && (pieces.length > PIECES || expired())) throw new TooMuch();
     starts.push(length);
     origins.push(origin);
     length += piece.length;

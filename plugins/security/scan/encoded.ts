@@ -3,7 +3,7 @@
  * letters (`loosen`); base64, hexadecimal and gzip in base64 (`decodeRuns`). Bounded: what is decoded counts against one budget.
  */
 import { constants, gunzipSync } from "node:zlib";
-import { createMapping, type Reading } from "./decode.ts";
+import { createMapping, type Reading, TooMuch } from "./decode.ts";
 
 /** Characters one text may be decoded to, all levels together, where nothing else is said. */
 export const DECODE_LIMIT = 4 * 2 ** 20;
@@ -14,12 +14,17 @@ const ESCAPE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   /%([0-9A-Fa-f]{2})|\\(?:x([0-9A-Fa-f]{2})|([0-3][0-7]{2})|\r?\n[ \t]*)|&#(?:x([0-9a-fA-F]{1,5})|(\d{1,6}));|[\u200b-\u200f\u2060\ufeff\u00ad\0\x07\x08]|["'`](?:[ \t]*[+.][ \t]*(?:\\?\r?\n[ \t]*)?["'`]|[ \t]*\r?\n[ \t]*[+.][ \t]*["'`]|(?<=[\w-]["'])["']?(?=[\w-]))/g;
 
-/** The text with escapes undone, pieces joined and invisible characters taken out; undefined when there are none. Linear. */
-export function loosen(reading: Reading): Reading | undefined {
+const LOOKED = 1_024;
+
+/** The text with escapes undone, pieces joined and invisible characters taken out; undefined when there are none. Linear. Throws `TooMuch`. */
+export function loosen(reading: Reading, expired: () => boolean): Reading | undefined {
   const { text } = reading;
-  const out = createMapping();
+  const out = createMapping(expired);
   let copied = 0;
+  let count = 0;
   for (const match of text.matchAll(ESCAPE)) {
+    // What is taken out makes no piece.
+    if (++count % LOOKED === 0 && expired()) throw new TooMuch();
     const [whole, percent, hex, octal, entityHex, entity] = match;
     // A backspace takes the character before it along.
     out.copy(text, copied, Math.max(copied, match.index - Number(whole === "\b")));
@@ -47,7 +52,7 @@ const HEX =
 
 /**
  * Stretches that decode to text. `spend` takes what each costs and says whether there is any budget left for it; what is too large to
- * be inflated costs everything.
+ * be inflated costs everything. Throws `TooMuch` when the time is up.
  */
 export function* decodeRuns(text: string, limit: number, spend: (cost: number) => boolean): Generator<Decoded> {
   const toText = (bytes: Buffer) => {
@@ -61,7 +66,7 @@ export function* decodeRuns(text: string, limit: number, spend: (cost: number) =
       return undefined;
     }
   };
-  for (const match of text.matchAll(BASE64)) {
+  for (const match of runsOf(text, BASE64, spend)) {
     const run = match[0].replace(/\\n|\s/g, "");
     if (!spend(run.length)) return;
     // A word glued to the front moves all that follows: the other places to begin are tried too.
@@ -72,11 +77,38 @@ export function* decodeRuns(text: string, limit: number, spend: (cost: number) =
       break;
     }
   }
-  for (const match of text.matchAll(HEX)) {
+  for (const match of runsOf(text, HEX, spend)) {
     const digits = match[0].replace(/0x|[^0-9a-fA-F]/g, "");
     if (!spend(digits.length)) return;
     const decoded = toText(Buffer.from(digits.slice(0, digits.length & ~1), "hex"));
     if (decoded !== undefined) yield { text: decoded, start: match.index, end: match.index + match[0].length };
+  }
+}
+
+/** The clock is looked at after each stretch of this length; a run that matters begins no later than `OVERLAP` before its end. */
+const WINDOW = 256 * 1024;
+const OVERLAP = 1_024;
+
+/** All matches in order, as `matchAll` would give them. */
+function* runsOf(text: string, expression: RegExp, spend: (cost: number) => boolean): Generator<RegExpExecArray> {
+  let at = 0;
+  for (let to = WINDOW; ; to += WINDOW) {
+    const isLast = to >= text.length;
+    const part = isLast ? text : text.slice(0, to);
+    for (;;) {
+      expression.lastIndex = at;
+      let match = expression.exec(part);
+      if (match && !isLast && match.index + match[0].length > to - OVERLAP) {
+        expression.lastIndex = match.index;
+        match = expression.exec(text); // it may go on
+      }
+      if (!match) break;
+      at = match.index + match[0].length;
+      yield match;
+    }
+    if (isLast) return;
+    at = Math.max(at, to - OVERLAP);
+    if (!spend(0)) throw new TooMuch();
   }
 }
 

@@ -281,7 +281,8 @@ export function createHits(matchers: readonly Matcher[]): Hits {
         else search(matcher, span.start, span.end, (from) => isNear(text, matcher, surroundings, from));
       }
     }
-    if (sweepable?.test(text)) {
+    if (sweepable && expired()) skipped = true;
+    else if (sweepable?.test(text)) {
       for (const matcher of sweeps) {
         if (expired()) skipped = true;
         else search(matcher, 0, at, () => true);

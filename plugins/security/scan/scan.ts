@@ -3,7 +3,7 @@
 import { entropyOf } from "../match/entropy.ts";
 import { type CustomMatcher, compileCustom } from "../rules/custom.ts";
 import { type Confidence, matchersOf, type Rule, rulesVersion } from "../rules/rules.ts";
-import { plainReading, type Reading, stripAnsi, unescapeJson } from "./decode.ts";
+import { plainReading, type Reading, stripAnsi, TooMuch, unescapeJson } from "./decode.ts";
 import { DECODE_LIMIT, decodeRuns, loosen } from "./encoded.ts";
 import { createHits } from "./hits.ts";
 import { type Match, resolveOverlaps, subtract } from "./resolve.ts";
@@ -81,7 +81,8 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
       return complete;
     };
     const look = (from: Reading, depth: number, found: Match[]): void => {
-      const loose = depth < FORMS_DEPTH ? loosen(from) : undefined;
+      if (!spend(0)) return;
+      const loose = depth < FORMS_DEPTH ? loosen(from, expired) : undefined;
       if (loose) complete &&= sure.find(loose, undefined, expired, found) === loose.text.length;
       const base = loose ?? from;
       for (const piece of decodeRuns(base.text, limit, spend)) {
@@ -95,7 +96,7 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
       }
     };
     const found: Match[] = [];
-    look(reading, 0, found);
+    complete = within(() => look(reading, 0, found)) && complete;
     out.push(...found.filter(({ confidence }) => confidence === "definite"));
     return complete;
   }
@@ -108,7 +109,8 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
     const allowed: Match[] = [];
     let reached = text.length;
     // The text without colours, then the lines that hold JSON escapes with one and with two levels undone.
-    let reading: Reading | undefined = stripAnsi(plainReading(text));
+    let reading: Reading | undefined = plainReading(text);
+    if (!within(() => (reading = stripAnsi(plainReading(text), expired)))) reached = 0;
     for (let level = 0; reading; level++) {
       const end = hits.find(reading, path, expired, matches);
       const complete = findCustom(redact, reading, expired, matches);
@@ -117,8 +119,13 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
       if (forms && !findForms(reading, decodeLimit, expired, matches)) reached = 0;
       // What is allowed must be known even when time is up: fewer allowed spans only hide more.
       if (matches.length > 0) findCustom(allow, reading, expired, allowed);
-      const inner: Reading | undefined = level < 2 ? unescapeJson(reading) : undefined;
-      reading = inner && stripAnsi(inner);
+      const from: Reading = reading;
+      reading = undefined;
+      const go = () => {
+        const inner = unescapeJson(from, expired);
+        reading = inner && stripAnsi(inner, expired);
+      };
+      if (level < 2 && from.text.includes("\\") && (expired() || !within(go))) reached = 0;
     }
     if (matches.length === 0)
       return { findings: [], partial: reached < text.length, scannedBytes: bytesOf(text, reached) };
@@ -131,6 +138,17 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
   }
 
   return { scan, version: rulesVersion(active), rules: active };
+}
+
+/** False: there was too much to do. An expression that runs along megabytes may have no stack left for them. */
+function within(work: () => unknown): boolean {
+  try {
+    work();
+    return true;
+  } catch (error) {
+    if (error instanceof TooMuch || error instanceof RangeError) return false;
+    throw error;
+  }
 }
 
 function bytesOf(text: string, reached: number): number {
