@@ -1,12 +1,7 @@
 #!/usr/bin/env node
 /** The `sessarc` command: the process around `main`. */
 import module from "node:module";
-import { setFlagsFromString } from "node:v8";
 
-// Node 20 optimises early, in each thread: a tenth of an import's processor time. Later versions wait about as long as this by themselves.
-if (process.versions.node.startsWith("20.")) setFlagsFromString("--interrupt-budget=400000");
-// Optimising SQLite takes 0.2 s of a processor and 20 MB. V8 does it after some fifty statements, this after as many as take about that long.
-setFlagsFromString("--wasm-tiering-budget=2000000000");
 // Node 22.8 and later keep compiled code from start to start; what is imported from here on is served from there.
 (module as { enableCompileCache?: () => unknown }).enableCompileCache?.();
 const [{ processIo }, { main }] = await Promise.all([import("./cli/io.ts"), import("./cli/main.ts")]);

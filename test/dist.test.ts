@@ -186,7 +186,7 @@ describe("the built package", () => {
     );
     expect(brought.map(([path]) => path).join(" ")).not.toContain("modelcontextprotocol");
     // And the one of @parcel/watcher's programs that fits the machine.
-    expect(brought.length + 1).toBeLessThanOrEqual(36);
+    expect(brought.length + 1).toBeLessThanOrEqual(35);
   });
 
   it("brings the notices of every package that is in the dashboard", async () => {

@@ -1,7 +1,7 @@
 /** The process as the command line sees it; tests hand in their own. */
 import { homedir } from "node:os";
 import type { AdapterEnv } from "../contract/adapter.ts";
-import { expectBrief } from "./engine.ts";
+import { tuneEngine } from "./engine.ts";
 
 export interface Sink {
   write(text: string): unknown;
@@ -18,8 +18,8 @@ export interface CliIo {
   stderr: Sink;
   /** Aborts when the user wants out. */
   signal: AbortSignal;
-  /** Told before a command that asks the archive once and ends. */
-  brief?(dataDir: string): void;
+  /** Called right before SQLite starts; `brief` is the data directory of a command that asks the archive once and ends. */
+  tune?(brief: string | undefined): void;
 }
 
 export function processIo(signal: AbortSignal): CliIo {
@@ -30,6 +30,6 @@ export function processIo(signal: AbortSignal): CliIo {
     stdout: process.stdout,
     stderr: process.stderr,
     signal,
-    brief: expectBrief,
+    tune: tuneEngine,
   };
 }

@@ -3,6 +3,7 @@ import type { ConfigFlags, LoadedConfig } from "../config/config.ts";
 import type { Command } from "../contract/command.ts";
 import { isSessarcError, leftOut, type SessarcError } from "../errors/error.ts";
 import { type Client, createClient } from "../serve/client.ts";
+import { beforeSqlJs } from "../storage/sqljs.ts";
 import { printable, wantsColour } from "../terminal/style.ts";
 import { enableDebug } from "../utils/debug.ts";
 import { commonFlags, type Flags, listFlag, numberFlag, parseFlags, splitCommand, textFlag } from "./args.ts";
@@ -34,7 +35,7 @@ async function runCommand(io: CliIo): Promise<number> {
   const { flags, args } = parseFlags(command, rest);
   const { config, configError } = await configure(io, flags, ALWAYS.has(command.name));
   const all = [...plugins, ...config.plugins];
-  if (command.needs?.(flags)) io.brief?.(config.dataDir);
+  beforeSqlJs(() => io.tune?.(command.needs?.(flags) && config.dataDir));
   const client = createClient({
     config,
     env: io.env,

@@ -133,7 +133,7 @@ export function createClient({
 /** The database's WebAssembly compiles on another thread: started here, it is ready when the plugins are. */
 export function warmUp(): void {
   import("../storage/sqljs.ts")
-    .then((sqljs) => sqljs.loadSqlJs())
+    .then((sqljs) => sqljs.fetchSqlJs())
     .catch(() => {
       // Told by whoever needs the database.
     });

@@ -6,6 +6,7 @@ import { openDatabase } from "./database.ts";
 import type { DriverConfig } from "./driver.ts";
 import { durableFs } from "./durable-fs.ts";
 import { acquireLock } from "./lock.ts";
+import { loadSqlJs } from "./sqljs.ts";
 import { createTranscripts } from "./transcripts.ts";
 import type { Storage } from "./types.ts";
 
@@ -28,6 +29,8 @@ export interface StorageOptions {
  */
 export async function createStorage(options: StorageOptions): Promise<Storage> {
   const { dataDir, driver, readOnly = false, onFlushed, onNotice } = options;
+  // Whoever calls the catalogue is told when it does not start.
+  loadSqlJs().catch(() => {});
   const lock = readOnly ? undefined : await acquireLock(dataDir);
   try {
     if (lock?.tookOver) await sweepLeftovers(dataDir);

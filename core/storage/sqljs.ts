@@ -1,43 +1,65 @@
 /** Loads sql.js when first asked: 45 ms of start-up that nobody pays before a database is opened. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
-import type { SqlJsStatic } from "sql.js";
+import type { SqlJsConfig, SqlJsStatic } from "sql.js";
 
 export type { Database as SqlImage, SqlJsStatic, Statement as SqlStatement } from "sql.js";
 
 /** More than it is: in one piece it is inflated a quarter sooner than in pieces of 16 KB. */
 const ROOM = 2 ** 20;
-let loading: Promise<SqlJsStatic> | undefined;
+/** Fetched and not started yet. */
+let fetched: Promise<Parts> | undefined;
+let started: Promise<SqlJsStatic> | undefined;
+let before = () => {};
 
-/** The one sql.js of this process. The 0.7 MB of WebAssembly are read and inflated (8 ms of another thread) while the script around them loads. */
-export function loadSqlJs(): Promise<SqlJsStatic> {
-  loading ??= load();
-  return loading;
+type Parts = [script: (config: SqlJsConfig) => Promise<SqlJsStatic>, wasm: ArrayBuffer];
+
+/** Reads it: the 0.7 MB of WebAssembly are inflated (8 ms of another thread) while something else loads. */
+export async function fetchSqlJs(): Promise<void> {
+  if (started) return;
+  fetched ??= fetchParts();
+  await fetched;
 }
 
-async function load(): Promise<SqlJsStatic> {
-  const { script, wasm } = locate();
-  const [{ default: initSqlJs }, bytes] = await Promise.all([
-    import(/* @vite-ignore */ script) as Promise<typeof import("sql.js")>,
-    wasm(),
-  ]);
-  const wasmBinary = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
+/** The one sql.js of this process. */
+export function loadSqlJs(): Promise<SqlJsStatic> {
+  started ??= start();
+  return started;
+}
+
+async function start(): Promise<SqlJsStatic> {
+  const [initSqlJs, wasmBinary] = await (fetched ?? fetchParts());
+  fetched = undefined;
+  before();
   return initSqlJs({ wasmBinary });
+}
+
+/** Runs right before it starts: how V8 compiles it is said by then. */
+export function beforeSqlJs(run: () => void): void {
+  before = run;
+}
+
+async function fetchParts(): Promise<Parts> {
+  const { script, wasm } = locate();
+  const { buffer, byteOffset, byteLength } = await wasm();
+  // `import()` would look through all of it for names that it might export: 15 ms, and 50 of another thread.
+  const initSqlJs: typeof import("sql.js").default = createRequire(import.meta.url)(script);
+  return [initSqlJs, buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer];
 }
 
 /** The one build of sql.js that is used: of the thirty megabytes of its package the built sessarc carries this copy alone. */
 function locate(): { script: string; wasm: () => Promise<Buffer> } {
   if (import.meta.url.endsWith(".ts")) {
     const { resolve } = createRequire(import.meta.url);
-    const script = pathToFileURL(resolve("sql.js/dist/sql-wasm.js")).href;
+    const script = resolve("sql.js/dist/sql-wasm.js");
     return { script, wasm: () => readFile(resolve("sql.js/dist/sql-wasm.wasm")) };
   }
   const folder = new URL("./dist/sqljs/", import.meta.resolve("sessarc/package.json"));
   return {
-    script: new URL("sql-wasm.cjs", folder).href,
+    script: fileURLToPath(new URL("sql-wasm.cjs", folder)),
     wasm: async () =>
       promisify(brotliDecompress)(await readFile(new URL("sql-wasm.wasm.br", folder)), { chunkSize: ROOM }),
   };

@@ -34,6 +34,13 @@ beforeAll(async () => {
 });
 afterAll(() => rm(home, { recursive: true, force: true, maxRetries: 3 }));
 
+/** How many of Node's own modules came compiled, and which V8 refused and compiled again: it does under other flags than its own. */
+function builtinsOf(output: string): { accepted: number; rejected: string[] } {
+  const told = [...output.matchAll(/^Code cache of (\S+) .*is (accepted|rejected)/gm)];
+  const rejected = told.flatMap(([, name = "", verdict]) => (verdict === "rejected" ? [name] : []));
+  return { accepted: told.length - rejected.length, rejected };
+}
+
 function loadedOf(stderr: string): { files: number; kilobytes: number } {
   const sizes = [...stderr.matchAll(/^loaded (\d+) file:/gm)].map(([, bytes]) => Number(bytes));
   return { files: sizes.length, kilobytes: Math.round(sizes.reduce((sum, bytes) => sum + bytes, 0) / 1024) };
@@ -59,12 +66,18 @@ describe("a command that asks the archive", () => {
 
 describe("the service", () => {
   it("loads few files before it answers", async () => {
-    const service = await startService([], home, { NODE_OPTIONS: `--import=${pathToFileURL(hook).href}` });
+    const service = await startService([], home, {
+      NODE_OPTIONS: `--import=${pathToFileURL(hook).href}`,
+      NODE_DEBUG_NATIVE: "code_cache",
+    });
+    const { accepted, rejected } = builtinsOf(service.stdout() + service.stderr());
     await (await fetch(`${service.url}api/status`)).text();
     await service.stop();
     const { files, kilobytes } = loadedOf(service.stderr());
     expect(files).toBeGreaterThan(20);
     expect(files).toBeLessThanOrEqual(58);
     expect(kilobytes).toBeLessThanOrEqual(1_500);
+    expect(accepted).toBeGreaterThan(60);
+    expect(rejected.length, rejected.join()).toBeLessThan(10);
   });
 });

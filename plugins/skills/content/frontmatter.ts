@@ -34,13 +34,24 @@ const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 let loaded: Promise<ReadFrontmatter> | undefined;
 
-/** The reader; loads the YAML library once (20 ms). */
+/** What is used of the library; the package takes in no more of it. */
+type Library = Pick<
+  typeof Yaml,
+  "LineCounter" | "parseDocument" | "isAlias" | "isCollection" | "isMap" | "isNode" | "isPair" | "isScalar"
+>;
+
+/** The reader; loads the YAML library once. */
 export function loadFrontmatter(): Promise<ReadFrontmatter> {
-  loaded ??= import("yaml").then((yaml) => (text, folder) => read(yaml, text, folder));
+  loaded ??= import("yaml").then(
+    ({ LineCounter, parseDocument, isAlias, isCollection, isMap, isNode, isPair, isScalar }) => {
+      const yaml = { LineCounter, parseDocument, isAlias, isCollection, isMap, isNode, isPair, isScalar };
+      return (text, folder) => read(yaml, text, folder);
+    },
+  );
   return loaded;
 }
 
-function read(yaml: typeof Yaml, text: string, folder?: string): Frontmatter | { fault: FrontmatterFault } {
+function read(yaml: Library, text: string, folder?: string): Frontmatter | { fault: FrontmatterFault } {
   const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\n|\r/);
   const fault = (line: number, message: string) => ({ fault: { line, message } });
   if (lines[0]?.trimEnd() !== "---") return fault(1, "It does not begin with frontmatter (a line of three hyphens)");
@@ -67,7 +78,7 @@ interface Parsed {
 }
 
 /** The core schema of YAML 1.2: strings, numbers, booleans, null. Tags and aliases are refused, so nothing is run and nothing expands. */
-function parse(yaml: typeof Yaml, text: string): Parsed | { fault: FrontmatterFault } {
+function parse(yaml: Library, text: string): Parsed | { fault: FrontmatterFault } {
   const counter = new yaml.LineCounter();
   const lineAt = (offset: number | undefined) => counter.linePos(offset ?? 0).line;
   const doc = yaml.parseDocument(text, {
@@ -99,7 +110,7 @@ function parse(yaml: typeof Yaml, text: string): Parsed | { fault: FrontmatterFa
 }
 
 /** What is not taken though it is YAML: aliases, tags, a key that stands twice. Depth is limited before. */
-function refusedIn(yaml: typeof Yaml, node: unknown): { node: Yaml.Node; message: string } | undefined {
+function refusedIn(yaml: Library, node: unknown): { node: Yaml.Node; message: string } | undefined {
   if (!yaml.isNode(node)) return undefined;
   if (yaml.isAlias(node)) return { node, message: "Aliases are not allowed in frontmatter" };
   if (node.tag?.startsWith("!")) return { node, message: `The tag ${node.tag} is not allowed` };
