@@ -48,6 +48,7 @@ export {
   readFolderInSlices,
   takeClosed,
 } from "../utils/log-files.ts";
+export { marks, pages } from "../utils/marks.ts";
 export { openRegular, openRegularSync, readRegular, readRegularSync } from "../utils/regular.ts";
 export { countUnknown, nearest, toTitle } from "../utils/text.ts";
 export { earliest, isBefore, latest, msToIso, type Span, toIso, widen } from "../utils/time.ts";

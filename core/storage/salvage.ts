@@ -3,6 +3,7 @@ import { readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { syncFolder, writeFileAtomic } from "../utils/atomic.ts";
 import { isGone } from "../utils/gone.ts";
+import { marks } from "../utils/marks.ts";
 import { createImage, emptyDatabase, type Image } from "./image.ts";
 import { findGroups } from "./journal-format.ts";
 import { acquireLock } from "./lock.ts";
@@ -116,7 +117,7 @@ function copyTable(
       while (all.step()) {
         const values = all.get() as SqlValue[];
         try {
-          to.replay([[[`insert into ${quoted} values (${values.map(() => "?").join(", ")})`, values]]]);
+          to.replay([[[`insert into ${quoted} values (${marks(values)})`, values]]]);
           rows++;
         } catch {
           // A row that breaks a rule of its table is part of the damage.

@@ -1,5 +1,5 @@
 /** SQL of sandboxes and steps, one function per question. */
-import type { Database } from "sessarc";
+import { type Database, marks } from "sessarc";
 
 export interface SandboxRow {
   session_id: string;
@@ -73,8 +73,6 @@ const STEP = [
   "comparison",
   "ran_at",
 ] as const satisfies readonly (keyof StepRow)[];
-
-const marks = (names: readonly string[]) => names.map(() => "?").join(", ");
 
 export type ReplayStore = ReturnType<typeof createReplayStore>;
 

@@ -1,5 +1,5 @@
 /** SQL of shares, one function per question. */
-import type { Database } from "sessarc";
+import { type Database, marks } from "sessarc";
 
 export interface ShareRow {
   id: string;
@@ -46,7 +46,7 @@ export function createShareStore(db: Database) {
       ),
     insert: (row: ShareRow) =>
       db.run(
-        `insert into share (${COLUMNS.join(", ")}) values (${COLUMNS.map(() => "?").join(", ")})`,
+        `insert into share (${COLUMNS.join(", ")}) values (${marks(COLUMNS)})`,
         COLUMNS.map((name) => row[name]),
       ),
     revoke: (id: string, at: number) => db.run("update share set revoked_at = ? where id = ?", [at, id]),

@@ -30,6 +30,7 @@ interface Listed {
   total: number;
 }
 interface Usage {
+  rowCount: number;
   rows: { key: string; cost: { microdollars: number }; models: Model[] }[];
   totals: { cost: { microdollars: number; unpriced: string[] }; models: Model[] };
 }
@@ -120,6 +121,18 @@ describe("usage", () => {
     expect(one.rows[0]?.key).toContain(id);
     expect(await runCommand(["usage", "session", "nothing-like-it"], home)).toMatchObject({ code: 3, stdout: "" });
     expect(await runCommand(["usage", "daily", id], home)).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  it("gives the first rows of either order, and says how many there are", async () => {
+    const { rows: all, rowCount, totals } = await json<Usage>("usage", "session");
+    expect(rowCount).toBe(all.length);
+    expect(all.length).toBeGreaterThan(2);
+    const first = await json<Usage>("usage", "session", "--limit", "2");
+    expect(first).toMatchObject({ rows: all.slice(0, 2), rowCount, totals });
+    const last = await json<Usage>("usage", "session", "-n", "2", "--order", "asc");
+    expect(last).toMatchObject({ rows: all.slice(-2).reverse(), rowCount, totals });
+    expect((await runCommand(["usage", "session", "-n", "1"], home)).stderr).toContain(`1 of ${rowCount} rows`);
+    expect(await runCommand(["usage", "-n", "0"], home)).toMatchObject({ code: 2, stdout: "" });
   });
 
   it("breaks cost down by model, and the parts add up", async () => {

@@ -1,5 +1,5 @@
 /** Sessions by what they cost: kept in memory, since prices change and no column could follow them. Only changed sessions are looked at again. */
-import { type Database, Slices, type SqlValue } from "sessarc";
+import { type Database, marks, pages, Slices, type SqlValue } from "sessarc";
 import type { Changes } from "./changes.ts";
 import { costsOf, type Prices, type Timed } from "./cost.ts";
 import type { Place } from "./pages.ts";
@@ -39,8 +39,7 @@ export class CostOrder {
     const found: Entry[] = [];
     for (let at = from ? behindIn(order, from) : 0; at < order.length && found.length <= limit; at += FILTERED) {
       const some = order.slice(at, at + FILTERED);
-      const holders = some.map(() => "?").join(", ");
-      const sql = `select id from session ${filter.sql === "" ? "where" : `${filter.sql} and`} id in (${holders})`;
+      const sql = `select id from session ${filter.sql === "" ? "where" : `${filter.sql} and`} id in (${marks(some)})`;
       const params = [...filter.params, ...some.map((one) => one.id)];
       const passing = new Set((await this.#db.all<{ id: string }>(sql, params)).map((row) => row.id));
       found.push(...some.filter((one) => passing.has(one.id)));
@@ -96,13 +95,8 @@ export class CostOrder {
   }
 
   async *#some(ids: readonly string[]): AsyncGenerator<Row[]> {
-    for (let i = 0; i < ids.length; i += PAGE) {
-      const page = ids.slice(i, i + PAGE);
-      yield await this.#db.all<Row>(
-        `select ${COLUMNS} from session where id in (${page.map(() => "?").join(", ")})`,
-        page,
-      );
-    }
+    for (const page of pages(ids, PAGE))
+      yield await this.#db.all<Row>(`select ${COLUMNS} from session where id in (${marks(page)})`, page);
   }
 }
 

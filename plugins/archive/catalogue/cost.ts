@@ -1,5 +1,5 @@
 /** What sessions cost at the prices of when they ran: where a price changed meanwhile, by their quarter-hours. */
-import type { Database, SessionUsage, TokenUsage } from "sessarc";
+import { type Database, marks, pages, type SessionUsage, type TokenUsage } from "sessarc";
 import type { Cost, SessionFacts, SessionRow } from "./types.ts";
 
 /** Service "pricing", as far as it is needed here. */
@@ -25,10 +25,9 @@ export async function costsOf(db: Database, prices: Prices, rows: readonly Timed
       costs.set(row.id, prices.cost(keyed(prices, usage, row.sort_at)));
     else split.push(row);
   }
-  for (let i = 0; i < split.length; i += PAGE) {
-    const page = split.slice(i, i + PAGE);
+  for (const page of pages(split, PAGE)) {
     const found = await db.all<Pick<SessionRow, "id" | "facts">>(
-      `select id, facts from session where id in (${page.map(() => "?").join(", ")})`,
+      `select id, facts from session where id in (${marks(page)})`,
       page.map((row) => row.id),
     );
     const facts = new Map(found.map((row) => [row.id, row.facts]));

@@ -1,5 +1,5 @@
 /** Which sessions a question is about, as a condition. */
-import type { SqlValue } from "sessarc";
+import { marks, type SqlValue } from "sessarc";
 import type { ColumnSort } from "./pages.ts";
 
 export const SESSION_KINDS = ["main", "subagent", "fork"] as const;
@@ -43,7 +43,7 @@ export function where(filter: SessionFilter): { sql: string; params: SqlValue[] 
   };
   if (filter.project !== undefined) {
     const ids = [filter.project].flat();
-    add(`project_id in (${ids.map(() => "?").join(", ")})`, ...ids);
+    add(`project_id in (${marks(ids)})`, ...ids);
   }
   if (filter.tool !== undefined) add("tool = ?", filter.tool);
   if (filter.since !== undefined) add("sort_at >= ?", filter.since);
@@ -55,11 +55,8 @@ export function where(filter: SessionFilter): { sql: string; params: SqlValue[] 
   if (filter.kind) add(OF_KIND[filter.kind]);
   if (filter.errors) add("error_count > 0");
   if (filter.models)
-    add(
-      `exists (select 1 from json_each(usage) used where used.key in (${filter.models.map(() => "?").join(", ")}))`,
-      ...filter.models,
-    );
-  if (filter.ids) add(`id in (${filter.ids.map(() => "?").join(", ")})`, ...filter.ids);
+    add(`exists (select 1 from json_each(usage) used where used.key in (${marks(filter.models)}))`, ...filter.models);
+  if (filter.ids) add(`id in (${marks(filter.ids)})`, ...filter.ids);
   if (filter.q) {
     const like = `%${filter.q.replace(/[\\%_]/g, "\\$&")}%`;
     const name = "coalesce(name, title, first_prompt, '')";

@@ -28,7 +28,7 @@ const usageCommand: Command = {
   name: "usage",
   summary: "Tokens and estimated cost by day, week, month, session, model or project",
   usage:
-    "[daily|weekly|monthly|model|project|tool] [--since d] [--until d]\nsession [<session>|last] [--since d] [--until d]",
+    "[daily|weekly|monthly|model|project|tool] [--since d] [--until d]\nsession [<session>|last] [--since d] [--until d] [--limit n]",
   options: {
     since: { type: "string" },
     until: { type: "string" },
@@ -36,6 +36,7 @@ const usageCommand: Command = {
     project: { type: "string", short: "p" },
     tz: { type: "string" },
     order: { type: "string" },
+    limit: { type: "string", short: "n" },
     breakdown: { type: "boolean", short: "b" },
     compact: { type: "boolean", short: "c" },
     evidence: { type: "boolean" },
@@ -48,6 +49,7 @@ const usageCommand: Command = {
     project: "Only this project: its name, path or id",
     tz: "Time zone whose days count, as Europe/Berlin or UTC (default: this machine's)",
     order: "asc or desc: by time, else by cost (default: time going on, the dearest first)",
+    limit: "Rows to show, 1 to 1000 (default: all)",
     breakdown: "One more line per model, with its cost",
     compact: "Total and cost alone, for narrow terminals",
     evidence: "How many usage records were seen, folded and left out; how models are spelled",

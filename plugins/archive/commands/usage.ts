@@ -15,7 +15,7 @@ import {
   UsageError,
 } from "sessarc";
 import type { Cost } from "../catalogue/types.ts";
-import { dayFlag, textFlag } from "./_flags.ts";
+import { dayFlag, numberFlag, textFlag } from "./_flags.ts";
 import { findSession, moneyOf, shortIds } from "./_session.ts";
 
 /** What GET /usage answers. */
@@ -23,6 +23,8 @@ export interface UsageAnswer {
   by: string;
   /** Rows in the order they are shown: time going on, else the largest first. */
   rows: UsageRow[];
+  /** With those that a limit left out. */
+  rowCount: number;
   totals: Omit<UsageRow, "key" | "label">;
   evidence?: { records: number; requests: number; duplicatesFolded: number; inheritedExcluded: number } | null;
   /** Logs that could not be read, of a stateless answer. */
@@ -53,14 +55,18 @@ const PERIODS = {
 type Period = keyof typeof PERIODS;
 
 export async function run(ctx: CommandContext): Promise<number> {
-  const answer = inOrder(ctx, await ask(ctx, readQuery(ctx)));
+  const limit = numberFlag(ctx, "limit", 1, 1000);
+  const query = readQuery(ctx);
+  // The first of the other order are the last of all.
+  if (isUsualOrder(ctx, query.by)) query.limit = limit?.toString();
+  const answer = inOrder(ctx, await ask(ctx, query), limit);
   if (ctx.json) ctx.out(JSON.stringify(answer));
   else print(ctx, answer);
   return answer.rows.length > 0 ? 0 : 3;
 }
 
 type Query = { by: (typeof PERIODS)[Period] } & Record<
-  "from" | "to" | "tool" | "project" | "tz" | "session",
+  "from" | "to" | "tool" | "project" | "tz" | "session" | "limit",
   string | undefined
 >;
 
@@ -76,6 +82,7 @@ function readQuery(ctx: CommandContext): Query {
     project: textFlag(ctx, "project"),
     tz: readZone(textFlag(ctx, "tz")),
     session,
+    limit: undefined,
   };
 }
 
@@ -90,10 +97,14 @@ function readZone(value: string | undefined): string {
 }
 
 /** Time goes on and the dearest stands first, unless the user wants it the other way round. */
-function inOrder(ctx: CommandContext, answer: UsageAnswer): UsageAnswer {
-  const usual = ["day", "week", "month"].includes(answer.by) ? "asc" : "desc";
-  if (ctx.flags.order === undefined || ctx.flags.order === usual) return answer;
-  return { ...answer, rows: [...answer.rows].reverse() };
+function isUsualOrder(ctx: CommandContext, by: string): boolean {
+  const usual = ["day", "week", "month"].includes(by) ? "asc" : "desc";
+  return ctx.flags.order === undefined || ctx.flags.order === usual;
+}
+
+function inOrder(ctx: CommandContext, answer: UsageAnswer, limit: number | undefined): UsageAnswer {
+  const rows = isUsualOrder(ctx, answer.by) ? answer.rows : answer.rows.toReversed();
+  return { ...answer, rows: rows.slice(0, limit) };
 }
 
 async function ask(ctx: CommandContext, query: Query): Promise<UsageAnswer> {
@@ -116,7 +127,7 @@ async function askArchive(ctx: CommandContext, query: Query): Promise<UsageAnswe
 }
 
 async function askLogs(ctx: CommandContext, query: Query): Promise<UsageAnswer> {
-  const { by, project, session, ...rest } = query;
+  const { by, project, session, limit: _, ...rest } = query;
   if (by === "project" || project !== undefined || session !== undefined) {
     // Which folders are one project, and which session a text names, only an archive can tell.
     await importIntoScratch(ctx);
@@ -166,6 +177,8 @@ function print(ctx: CommandContext, answer: UsageAnswer): void {
   ]);
   const columns = columnsOf(answer.by, ctx.flags.compact === true);
   ctx.out(formatTable(columns, lines, { head: style.dim, foot: [toLine(answer.totals, "total")], width: ctx.columns }));
+  if (answer.rows.length < answer.rowCount)
+    ctx.err(`${formatCount(answer.rows.length)} of ${formatCount(answer.rowCount)} rows, all of them without --limit`);
   const { cost, models } = answer.totals;
   if (cost)
     ctx.err(

@@ -1,5 +1,5 @@
 /** What the archive has of logs that were found, and of which it has that are gone. */
-import type { Database, Statement } from "sessarc";
+import { type Database, marks, pages, type Statement } from "sessarc";
 import { type NarrowRow, narrowRows } from "../catalogue/narrow.ts";
 import { type Found, type Scan, versionOf } from "../places/scan.ts";
 import { COUNTED } from "./rows.ts";
@@ -35,15 +35,11 @@ export async function compareAll(db: Database, { tools, found }: Scan): Promise<
   return any;
 }
 
-/** Ids in one query. */
-const PAGE = 500;
-
 /** The same of some logs: looked up by their keys. */
 export async function compareSome(db: Database, found: readonly Found[]): Promise<void> {
-  for (let i = 0; i < found.length; i += PAGE) {
-    const page = found.slice(i, i + PAGE);
+  for (const page of pages(found)) {
     const rows = await db.all<Row>(
-      `select id, ${COLUMNS.join(", ")} from session where id in (${page.map(() => "?").join(", ")})`,
+      `select id, ${COLUMNS.join(", ")} from session where id in (${marks(page)})`,
       page.map(({ id }) => id),
     );
     const byId = new Map(rows.map((row) => [row.id, row]));

@@ -1,5 +1,5 @@
 /** What the catalogue says of the logs a run looks at, and of no others. */
-import { type Database, type SessionRef, Slices } from "sessarc";
+import { type Database, marks, pages, type SessionRef, Slices } from "sessarc";
 import { type EarlierRow, partsOf } from "../catalogue/types.ts";
 import { COUNTED } from "./rows.ts";
 import type { StoredText } from "./types.ts";
@@ -25,29 +25,26 @@ export interface Past {
   deleted: ReadonlyMap<string, number>;
 }
 
-const PAGE = 500;
-
 /** Looks `ids` up by their keys, in slices: a run over one log costs the same in an archive of any size. */
 export async function loadPast(db: Database, ids: readonly string[]): Promise<Past> {
   const known = new Map<string, Known>();
   const deleted = new Map<string, number>();
   const slices = new Slices();
-  for (let i = 0; i < ids.length; i += PAGE) {
-    const page = ids.slice(i, i + PAGE);
-    const marks = page.map(() => "?").join(", ");
+  for (const page of pages(ids)) {
+    const all = marks(page);
     const rows = await db.all<Known>(
       `select id, source_path, source_version, source_bytes, generation, parts, missing, has_cursor, format
-       from session where id in (${marks})`,
+       from session where id in (${all})`,
       page,
     );
     for (const row of rows) known.set(row.id, { ...row, earlier: [] });
     const texts = await db.all<EarlierRow>(
-      `select * from earlier where session_id in (${marks}) order by version desc`,
+      `select * from earlier where session_id in (${all}) order by version desc`,
       page,
     );
     for (const text of texts) known.get(text.session_id)?.earlier.push(text);
     const gone = await db.all<{ session_id: string; generation: number }>(
-      `select session_id, generation from tombstone where session_id in (${marks})`,
+      `select session_id, generation from tombstone where session_id in (${all})`,
       page,
     );
     for (const row of gone) deleted.set(row.session_id, row.generation);

@@ -1,5 +1,5 @@
 /** What is known of where a session came from, and what is still to be settled of it: flags of the column `lineage`. */
-import type { Kernel, SqlValue, Statement } from "sessarc";
+import { type Kernel, marks, pages, type SqlValue, type Statement } from "sessarc";
 import type { SessionRow } from "../catalogue/types.ts";
 import type { Settler } from "./settle.ts";
 import type { OnCommit } from "./stage.ts";
@@ -20,7 +20,7 @@ export const OPEN = COMPARE | LINK;
 
 /** Their origins are to be found again at the end of the run. */
 export const linkAgain = (ids: readonly string[]): Statement => [
-  `update session set lineage = lineage | ${LINK} where id in (${ids.map(() => "?").join(", ")})`,
+  `update session set lineage = lineage | ${LINK} where id in (${marks(ids)})`,
   [...ids],
 ];
 
@@ -62,11 +62,11 @@ export async function settleLinks(kernel: Kernel, settler: () => Promise<Settler
 
 async function originOf({ storage: { db } }: Kernel, settler: Settler, row: Open): Promise<string | null> {
   const ids = await settler.originsOf(row.id);
-  const found = await db.all<Candidate>(
-    `select id, parent_id, forked_from, lineage from session where id in (${ids.map(() => "?").join(", ")})`,
-    ids,
-  );
-  const stored = new Map(found.map((one) => [one.id, one]));
+  const stored = new Map<string, Candidate>();
+  for (const page of pages(ids)) {
+    const sql = `select id, parent_id, forked_from, lineage from session where id in (${marks(page)})`;
+    for (const one of await db.all<Candidate>(sql, page)) stored.set(one.id, one);
+  }
   // One that was deleted since it was compared: what counted there does not count here.
   if (row.forked_from !== null && row.copied > 0 && ids.includes(row.forked_from) && !stored.has(row.forked_from))
     return row.forked_from;

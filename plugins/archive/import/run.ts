@@ -1,5 +1,5 @@
 /** One import run: what changed is read in the pool, committed in groups, and told as it goes. */
-import { type PoolTask, Slices, type Statement } from "sessarc";
+import { marks, type PoolTask, pages, Slices, type Statement } from "sessarc";
 import { isDamage } from "../catalogue/damage.ts";
 import { partsOf, type SessionRow } from "../catalogue/types.ts";
 import { type Found, versionOf } from "../places/scan.ts";
@@ -256,11 +256,14 @@ class Run {
 
   async #nameProjects(): Promise<void> {
     const { touched } = this.#stage;
-    const ids = [...touched.keys()];
-    const rows = await this.#options.kernel.storage.db.all<{ id: string; name: string }>(
-      `select id, coalesce(name, derived_name) as name from project where id in (${ids.map(() => "?").join(", ")})`,
-      ids,
-    );
+    const rows: { id: string; name: string }[] = [];
+    for (const ids of pages([...touched.keys()]))
+      rows.push(
+        ...(await this.#options.kernel.storage.db.all<{ id: string; name: string }>(
+          `select id, coalesce(name, derived_name) as name from project where id in (${marks(ids)})`,
+          ids,
+        )),
+      );
     this.#report.projects = rows
       .map((row) => ({ ...row, sessions: touched.get(row.id) ?? 0 }))
       .sort((a, b) => b.sessions - a.sessions);

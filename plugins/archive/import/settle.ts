@@ -1,5 +1,14 @@
 /** Counts each reply once: which of an imported session's replies are its own, and which other sessions lose theirs to it. */
-import { type Database, type SessionRef, type SessionUsage, Slices, type Statement, type UsageEvidence } from "sessarc";
+import {
+  type Database,
+  marks,
+  pages,
+  type SessionRef,
+  type SessionUsage,
+  Slices,
+  type Statement,
+  type UsageEvidence,
+} from "sessarc";
 import type { SessionFacts, SessionRow } from "../catalogue/types.ts";
 import { type Book, decodeBook, encodeBook, FORMAT, heldBy, type StoredBook, toBook } from "../counting/book.ts";
 import { type Claim, type Claimant, Claims, isOlder } from "../counting/claims.ts";
@@ -103,11 +112,9 @@ export class Settler {
       await this.#readFrom(0);
       return this.#index.drop();
     }
-    for (let i = 0; i < rows.length; i += PAGE) {
-      const page = rows.slice(i, i + PAGE);
-      const marks = page.map(() => "?").join(", ");
+    for (const page of pages(rows, PAGE)) {
       for (const row of await this.#db.all<Stored>(
-        `select ${COLUMNS} from session_replies where rowid in (${marks})`,
+        `select ${COLUMNS} from session_replies where rowid in (${marks(page)})`,
         page,
       ))
         this.#learn(row);
@@ -147,7 +154,7 @@ export class Settler {
     ];
     const sharers = new Set(open.flatMap(({ hash }) => this.#claims.sharersOf(hash).map(({ id }) => id)));
     const shares = sharers.delete(session.id);
-    for (const some of inPages([...sharers])) write.push(linkAgain(some));
+    for (const some of pages([...sharers], PAGE)) write.push(linkAgain(some));
     if (taken.size === 0) return { write, after: undefined, losers: [], shares };
     const after = async () => {
       const statements: Statement[] = [];
@@ -210,10 +217,6 @@ export class Settler {
   async #row(id: string): Promise<Stored | undefined> {
     return this.#db.get<Stored>(`select ${COLUMNS} from session_replies where session_id = ?`, [id]);
   }
-}
-
-function* inPages(ids: readonly string[]): Generator<string[]> {
-  for (let i = 0; i < ids.length; i += PAGE) yield ids.slice(i, i + PAGE);
 }
 
 const toStored = (row: Stored | undefined): { born: number; book: Book | undefined } | undefined =>

@@ -1,5 +1,5 @@
 /** The logs below a root, each under the key it is archived under. */
-import type { Adapter, AdapterEnv, Database, SessionRef } from "sessarc";
+import { type Adapter, type AdapterEnv, type Database, marks, pages, type SessionRef } from "sessarc";
 
 /** Ids per look-up. */
 const PAGE = 500;
@@ -44,10 +44,9 @@ const swapped = (ref: SessionRef): SessionRef => ({ ...ref, key: ref.otherKey ??
 async function pathsOf(db: Database, refs: readonly SessionRef[]): Promise<Map<string, string>> {
   const ids = refs.flatMap(({ tool, key, otherKey }) => [`${tool}:${key}`, `${tool}:${otherKey}`]);
   const paths = new Map<string, string>();
-  for (let i = 0; i < ids.length; i += PAGE) {
-    const page = ids.slice(i, i + PAGE);
+  for (const page of pages(ids, PAGE)) {
     const rows = await db.all<{ id: string; source_path: string }>(
-      `select id, source_path from session where id in (${page.map(() => "?").join(", ")})`,
+      `select id, source_path from session where id in (${marks(page)})`,
       page,
     );
     for (const row of rows) paths.set(row.id, row.source_path);

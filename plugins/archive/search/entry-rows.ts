@@ -1,5 +1,5 @@
 /** What a search needs of the catalogue to know its sessions, in pages. */
-import { type Database, Slices } from "sessarc";
+import { type Database, marks, pages, Slices } from "sessarc";
 import { type NarrowRow, narrowRows } from "../catalogue/narrow.ts";
 import type { EarlierRow } from "../catalogue/types.ts";
 
@@ -38,24 +38,15 @@ export async function* allRows(db: Database): AsyncGenerator<Page> {
     };
 }
 
-/** Ids in one query. */
-const PAGE = 500;
-
 /** Of these sessions, as far as they are there; in slices. */
 export async function* rowsOf(db: Database, ids: readonly string[]): AsyncGenerator<Page> {
   const slices = new Slices();
-  for (let i = 0; i < ids.length; i += PAGE) {
-    const page = ids.slice(i, i + PAGE);
-    const rows = await db.all<Row>(
-      `select id, ${COLUMNS.join(", ")} from session where id in (${marksOf(page)})`,
-      page,
-    );
+  for (const page of pages(ids)) {
+    const rows = await db.all<Row>(`select id, ${COLUMNS.join(", ")} from session where id in (${marks(page)})`, page);
     yield { rows, texts: await textsOf(db, page) };
     if (slices.due) await slices.turn();
   }
 }
 
 const textsOf = (db: Database, ids: readonly string[]) =>
-  db.all<EarlierRow>(`select * from earlier where session_id in (${marksOf(ids)}) order by version desc`, ids);
-
-const marksOf = (ids: readonly string[]) => ids.map(() => "?").join(", ");
+  db.all<EarlierRow>(`select * from earlier where session_id in (${marks(ids)}) order by version desc`, ids);

@@ -2,7 +2,16 @@
  * The database of all windows (`globalStorage/state.vscdb`): which composers it holds, and one composer's bubbles. Keys are asked for
  * one by one or by key range; the bulk (checkpoints, diffs, blobs) and ItemTable, which holds the account's tokens, are never touched.
  */
-import { type JsonRecord, parseRecord, type SqliteFile, toList, toNumber, toRecord, toText } from "sessarc/adapter";
+import {
+  type JsonRecord,
+  marks,
+  parseRecord,
+  type SqliteFile,
+  toList,
+  toNumber,
+  toRecord,
+  toText,
+} from "sessarc/adapter";
 import { type Conversation, toMs } from "./types.ts";
 import { folderOfIdentifier } from "./uri.ts";
 
@@ -127,8 +136,10 @@ export function bubblesOf(db: SqliteFile, id: string): BubbleStats {
 export function bubbleTexts(db: SqliteFile, id: string, bubbles: readonly string[]): Map<string, string> {
   const prefix = `bubbleId:${id}:`;
   const keys = bubbles.map((bubble) => prefix + bubble);
-  const marks = keys.map(() => "?").join(",");
-  const rows = db.all<Raw>(`select key, cast(value as text) as value from cursorDiskKV where key in (${marks})`, keys);
+  const rows = db.all<Raw>(
+    `select key, cast(value as text) as value from cursorDiskKV where key in (${marks(keys)})`,
+    keys,
+  );
   const found = new Map<string, string>();
   for (const { key, value } of rows) {
     const text = toText(value);

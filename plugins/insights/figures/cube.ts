@@ -3,7 +3,7 @@
  * table `session_change`, which triggers keep, says which sessions changed when: those alone are looked at again, also after a restart,
  * from the figures that were kept.
  */
-import { type Database, type Services, Slices } from "sessarc";
+import { type Database, marks, pages, type Services, Slices } from "sessarc";
 import { Blocks } from "./blocks.ts";
 import type { CubeSession } from "./cube-session.ts";
 import type { KeptFigures } from "./kept.ts";
@@ -71,10 +71,8 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
   }
 
   async function* some(ids: readonly string[]): AsyncGenerator<Row[]> {
-    for (let i = 0; i < ids.length; i += PAGE) {
-      const page = ids.slice(i, i + PAGE);
-      yield await db.all<Row>(`select ${COLUMNS} from session where id in (${page.map(() => "?").join(", ")})`, page);
-    }
+    for (const page of pages(ids, PAGE))
+      yield await db.all<Row>(`select ${COLUMNS} from session where id in (${marks(page)})`, page);
   }
 
   /** All sessions anew. */

@@ -1,5 +1,5 @@
 /** GET /projects/:id: what happened in a project, day by day. */
-import { defineRoute, type Kernel, nextSlice, type Services, type SessionUsage } from "sessarc";
+import { defineRoute, type Kernel, marks, nextSlice, pages, type Services, type SessionUsage } from "sessarc";
 import * as v from "valibot";
 import { eachIn } from "../figures/add.ts";
 import type { Blocks } from "../figures/blocks.ts";
@@ -149,12 +149,10 @@ const FILES_OF_FACTS = `substr(facts, instr(facts, ',"files":{') + 9, instr(fact
 /** Read from the catalogue when asked for: the cube leaves files out. */
 async function touchedFiles(kernel: Kernel, ids: ReadonlySet<string>): Promise<ProjectAnalytics["files"]> {
   const files = new Map<string, { path: string; reads: number; edits: number }>();
-  const list = [...ids];
-  for (let i = 0; i < list.length; i += PAGE) {
+  for (const page of pages([...ids], PAGE)) {
     await nextSlice();
-    const page = list.slice(i, i + PAGE);
     const rows = await kernel.storage.db.all<{ files: string }>(
-      `select ${FILES_OF_FACTS} as files from session where instr(facts, ',"files":{') > 0 and id in (${page.map(() => "?").join(", ")})`,
+      `select ${FILES_OF_FACTS} as files from session where instr(facts, ',"files":{') > 0 and id in (${marks(page)})`,
       page,
     );
     for (const row of rows) {

@@ -175,14 +175,22 @@ export const TOOLS: readonly ArchiveTool[] = [
     },
     async run(args, source) {
       const names = ["from", "to", "project", "tool"];
-      const query = { by: args.text("by"), ...Object.fromEntries(names.map((name) => [name, args.text(name)])) };
+      const by = args.text("by") ?? "day";
+      const isByTime = ["day", "week", "month"].includes(by);
+      const query = {
+        by,
+        ...Object.fromEntries(names.map((name) => [name, args.text(name)])),
+        // More than any budget holds.
+        ...(!isByTime && { limit: "1000" }),
+      };
       const { rows, totals, unpriced } = await source.get<Answer<"GET /usage">>("/usage", query);
       const line = (label: string, { tokens, cost, sessions }: (typeof rows)[number] | typeof totals) =>
         `${label}: ${(cost.microdollars / 1e6).toFixed(2)} dollars · ${tokens.input} input, ${tokens.output} output, ${tokens.cacheRead} cache read tokens · ${sessions} sessions`;
       const page = createPage(args.tokens);
       page.add(line("Total", totals));
       if (unpriced.length > 0) page.add(`Without a known price, not counted: ${unpriced.join(", ")}`);
-      for (const row of rows.toReversed()) if (!page.add(line(row.label ?? row.key, row))) break;
+      // The newest first, or the dearest.
+      for (const row of isByTime ? rows.toReversed() : rows) if (!page.add(line(row.label ?? row.key, row))) break;
       return page.text();
     },
   },

@@ -1,5 +1,5 @@
 /** What is installed where: one row per assistant. */
-import type { Database, Statement } from "sessarc";
+import { type Database, marks, type Statement } from "sessarc";
 
 export interface InstallRow {
   tool: string;
@@ -66,7 +66,7 @@ export function createLedger(db: Database) {
     all,
     async put(row: InstallRow): Promise<void> {
       await db.run(
-        `insert or replace into guard_install (${COLUMNS.join(", ")}) values (${COLUMNS.map(() => "?").join(", ")})`,
+        `insert or replace into guard_install (${COLUMNS.join(", ")}) values (${marks(COLUMNS)})`,
         COLUMNS.map((name) => row[name]),
       );
       rows = undefined;

@@ -1,6 +1,6 @@
 /** SQL of skills, one function per question. */
 import { randomBytes } from "node:crypto";
-import type { Database, Statement } from "sessarc";
+import { type Database, marks, type Statement } from "sessarc";
 import type { Tree, TreeEntry } from "../content/tree.ts";
 import type { Origin, Scope, Snapshot } from "../types.ts";
 
@@ -99,7 +99,7 @@ const LINK = [
 ] as const satisfies readonly (keyof LinkRow)[];
 
 const insert = <T, K extends keyof T & string>(table: string, columns: readonly K[], row: Pick<T, K>): Statement => [
-  `insert or replace into ${table} (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`,
+  `insert or replace into ${table} (${columns.join(", ")}) values (${marks(columns)})`,
   columns.map((name) => row[name] as string | number | null),
 ];
 

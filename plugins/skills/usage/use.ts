@@ -1,5 +1,13 @@
 /** Skills as the archive's sessions used them. Counted at import; kept by session and name. */
-import { type Database, type Kernel, mergeUsage, type SessionUsage, type SqlValue, type Statement } from "sessarc";
+import {
+  type Database,
+  type Kernel,
+  marks,
+  mergeUsage,
+  type SessionUsage,
+  type SqlValue,
+  type Statement,
+} from "sessarc";
 import { normalName } from "../content/names.ts";
 import type { SkillSession, SkillUse } from "../types.ts";
 
@@ -102,7 +110,7 @@ async function usesOf(db: Database, names: readonly string[]): Promise<Row[]> {
   return db.all<Row>(
     `select u.*, s.tool, s.project_id, substr(coalesce(s.name, s.title, s.first_prompt), 1, 160) as title, s.usage
      from skill_use u join session s on s.id = u.session_id
-     where u.name in (${spelled.map(() => "?").join(", ")}) order by u.last_at desc`,
+     where u.name in (${marks(spelled)}) order by u.last_at desc`,
     spelled,
   );
 }
