@@ -91,6 +91,8 @@ async function measure(size) {
     await cost(`usage by ${by}, asked first`, (i) => `/usage?by=${by}&tz=${zones[i]}`);
   await cost("usage by day of one project, asked first", (i) => `/usage?tz=${zones[i]}&project=project-3`);
   await cost("usage by day of one tool, asked first", (i) => `/usage?tz=${zones[i]}&tool=claude-code`);
+  await cost("usage by day of one kind, asked first", (i) => `/usage?tz=${zones[i]}&kind=main`);
+  await cost("usage by session, the 100 dearest, asked first", (i) => `/usage?by=session&limit=100&tz=${zones[i]}`);
   await cost("usage by session, all rows, asked first", (i) => `/usage?by=session&tz=${zones[i]}`, 1);
   const clock = [];
   let cpu = 0;

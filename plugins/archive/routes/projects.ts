@@ -1,7 +1,7 @@
 /** Projects: list, rename, delete, associate, unlink, sync. GET /projects/:id is the insights plugin's. */
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
-import { defineRoute, type Kernel, SessarcError, type Statement, toEvents } from "sessarc";
+import { defineRoute, type Kernel, marks, pages, SessarcError, type Statement, toEvents } from "sessarc";
 import * as v from "valibot";
 import type { Project } from "../catalogue/types.ts";
 import { answer } from "./import.ts";
@@ -61,7 +61,7 @@ const rename = defineRoute({
     const archive = kernel.inject("archive");
     if (!(await archive.store.renameProject(params.id, body.name || null)))
       throw new SessarcError("PROJECT_NOT_FOUND", { id: params.id });
-    return changed(kernel, params.id, "renamed");
+    return changed(kernel, params.id, "renamed", []);
   },
 });
 
@@ -96,7 +96,7 @@ const remove = defineRoute({
       });
       return found;
     });
-    archive.changed();
+    archive.changed(rows.map(({ id }) => id));
     for (const { id } of rows) await kernel.notify("session:removed", { id });
     await kernel.notify("project:changed", { id: params.id, what: "removed" });
     return { deleted: { sessions: rows.length, messages: rows.reduce((sum, row) => sum + row.messages, 0) } };
@@ -125,8 +125,7 @@ const associate = defineRoute({
       ["update session set project_id = ? where origin_id = ?", [target.id, params.id]],
     ];
     await kernel.storage.db.batch(statements);
-    archive.changed();
-    return changed(kernel, target.id, "associated");
+    return changed(kernel, target.id, "associated", await sessionsFrom(kernel, [params.id]));
   },
 });
 
@@ -150,8 +149,8 @@ const unlink = defineRoute({
         ["update session set project_id = origin_id where origin_id = ?", [virtual_id]],
       ]),
     );
-    archive.changed();
-    return changed(kernel, first.virtual_id, "unlinked");
+    const ids = links.map((link) => link.virtual_id);
+    return changed(kernel, first.virtual_id, "unlinked", await sessionsFrom(kernel, ids));
   },
 });
 
@@ -175,10 +174,26 @@ const sync = defineRoute({
 
 export const projectRoutes = [list, gitStates, rename, remove, associate, unlink, sync] as const;
 
-async function changed(kernel: Kernel, id: string, what: "renamed" | "associated" | "unlinked"): Promise<Project> {
+/** Sessions that began in these projects, wherever they count now. */
+async function sessionsFrom({ storage: { db } }: Kernel, origins: readonly string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const page of pages(origins)) {
+    const sql = `select id from session where origin_id in (${marks(page)})`;
+    for (const { id } of await db.all<{ id: string }>(sql, page)) ids.push(id);
+  }
+  return ids;
+}
+
+/** `sessions`: those whose rows are others now. A name of a project stands in none. */
+async function changed(
+  kernel: Kernel,
+  id: string,
+  what: "renamed" | "associated" | "unlinked",
+  sessions: readonly string[],
+): Promise<Project> {
   const archive = kernel.inject("archive");
+  archive.changed(sessions);
   const project = await archive.project(id);
-  archive.changed();
   await kernel.notify("project:changed", { id, what });
   return { ...project, git: (await archive.gitOf([project])).get(id) ?? null };
 }
