@@ -4,6 +4,7 @@ import { cp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { buildOnce, CACHE, isFresh, ROOT } from "./build-once.ts";
+import { V8_FLAGS } from "./flags.mjs";
 
 export { ROOT } from "./build-once.ts";
 export const CLI = join(ROOT, "dist/cli.mjs");
