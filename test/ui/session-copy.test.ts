@@ -34,7 +34,7 @@ describeUi("dashboard: taking out of a session", () => {
     await page.keyboard.press("Enter");
     await expect.poll(copied).toMatch(/\/sessions\/[^?]+\?m=0$/);
     await visit(stage, new URL(await copied()).pathname + new URL(await copied()).search);
-    await sound(stage, "session with its menus");
+    await page.locator('article[data-seq="0"][aria-current=true]').waitFor();
     expect(stage.problems()).toEqual([]);
   });
 

@@ -1,9 +1,9 @@
 /** What people come to do: by mouse, and by the keyboard alone. */
 import { expect, it } from "vitest";
-import { describeUi, projectId, sessionId, settled, useStage, visit } from "./browser.ts";
+import { describeUi, projectId, sessionId, settled, useSharedStage, visit } from "./browser.ts";
 
 describeUi("dashboard: tasks", () => {
-  const get = useStage();
+  const get = useSharedStage();
 
   it("walks from Home to a session and back, with the history of the browser", async () => {
     const stage = get();
@@ -106,7 +106,11 @@ describeUi("dashboard: tasks", () => {
     await page.getByRole("link", { name: "Ledger of things" }).waitFor();
     await page.reload();
     await page.getByRole("link", { name: "Ledger of things" }).waitFor();
-    await visit(stage, `/sessions/${await sessionId(stage, "Read the settings")}`);
+    const [project, session] = await Promise.all([
+      projectId(stage, "Ledger of things"),
+      sessionId(stage, "Read the settings"),
+    ]);
+    await visit(stage, `/sessions/${session}`);
     await page.locator("main h1").focus();
     await page.keyboard.press("r");
     await page.getByRole("textbox", { name: "Rename" }).fill("A better name");
@@ -114,6 +118,8 @@ describeUi("dashboard: tasks", () => {
     await page.getByRole("heading", { level: 1, name: "A better name" }).waitFor();
     await page.reload();
     await page.getByRole("heading", { level: 1, name: "A better name" }).waitFor();
+    for (const path of [`/api/projects/${project}`, `/api/sessions/${session}`])
+      expect((await stage.served.kernel.fetch(path, { method: "PATCH", body: '{"name":null}' })).status).toBe(200);
   });
 
   it("sorts and filters projects in the URL, and asks before it deletes", async () => {
