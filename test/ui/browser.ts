@@ -29,7 +29,7 @@ import { testEnv } from "../kernel.ts";
 import { NO_BROWSER, openBrowser } from "./chromium.ts";
 import { answered, watchTraffic } from "./traffic.ts";
 
-/** On a build server a test that fails is tried once more, and the report says so: one click that meets a moving row stops no change. */
+/** On a build server a test that fails is tried once more, and the report says so: what a busy machine breaks once stops no change. */
 export const describeUi = (name: string, tests: () => void): void => {
   describe.skipIf(NO_BROWSER)(name, { retry: process.env.CI ? 1 : 0 }, () => {
     afterEach(({ task }) => {
@@ -43,7 +43,8 @@ export const describeUi = (name: string, tests: () => void): void => {
 const LIMIT = 60_000;
 
 const SIZE = { width: 1440, height: 900 };
-const PLAIN = { media: null, colorScheme: null, reducedMotion: null, forcedColors: null };
+/** Nothing moves by itself: while something does, the browser draws sixty times a second. */
+const PLAIN = { media: null, colorScheme: null, reducedMotion: "reduce", forcedColors: null } as const;
 
 export interface Stage {
   page: Page;
@@ -215,6 +216,7 @@ async function newPage(serviceWorkers: "allow" | "block"): Promise<Page> {
     viewport: SIZE,
     locale: "en-GB",
     timezoneId: "Europe/Berlin",
+    reducedMotion: PLAIN.reducedMotion,
     serviceWorkers,
   });
   watchTraffic(context);

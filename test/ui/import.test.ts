@@ -110,7 +110,7 @@ describeUi("dashboard: importing", () => {
     await page.getByText("parsing").first().waitFor();
     await page.getByText("queued").first().waitFor();
     await page.getByText("Logs are only read, never changed.").waitFor();
-    await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+    await page.emulateMedia({ colorScheme: "dark" });
     expect(await violations(stage)).toEqual([]);
     await page.getByRole("button", { name: "Cancel", exact: true }).press("Enter");
     await page.getByRole("button", { name: "Cancelling…" }).waitFor();

@@ -224,7 +224,7 @@ describeUi("dashboard: what opens", () => {
       const looks = LONG ? LOOKS : [LOOKS[i % LOOKS.length] ?? LOOKS[0]];
       for (const [colorScheme, usual] of looks) {
         const width = overlay.width ?? usual;
-        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width, height: 900 });
         // What is open is closed; the palette goes back step by step.
         for (let step = 0; step < 4 && i > 0; step++) await page.keyboard.press("Escape");

@@ -77,7 +77,7 @@ const WIDE = 1440;
 const NARROW = 390;
 
 async function show({ page }: Stage, colorScheme: "light" | "dark", width: number): Promise<void> {
-  await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+  await page.emulateMedia({ colorScheme });
   await page.setViewportSize({ width, height: 900 });
   await painted(page);
 }

@@ -69,7 +69,6 @@ describeUi("dashboard: the diff beside a session", () => {
   const get = useStage({ fill: writeHome });
   const open = async (query: string) => {
     const stage = get();
-    await stage.page.emulateMedia({ reducedMotion: "reduce" });
     await visit(stage, `/sessions/${await sessionId(stage, "Compute two")}${query}`);
     return { stage, page: stage.page, pane: stage.page.getByRole("region", { name: "Side pane" }) };
   };

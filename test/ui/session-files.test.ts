@@ -38,7 +38,6 @@ describeUi("dashboard: the files of a session", () => {
   });
   const open = async (query: string, width = 1440) => {
     const stage = get();
-    await stage.page.emulateMedia({ reducedMotion: "reduce" });
     await stage.page.setViewportSize({ width, height: 900 });
     await visit(stage, `/sessions/${await sessionId(stage, "Berths")}${query}`);
     const tree = stage.page.getByRole("tree", { name: "Files" });

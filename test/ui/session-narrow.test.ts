@@ -7,7 +7,6 @@ describeUi("dashboard: a session on a small screen", () => {
   const get = useSharedStage();
   const open = async (width: number, query = "") => {
     const stage = get();
-    await stage.page.emulateMedia({ reducedMotion: "reduce" });
     await stage.page.setViewportSize({ width, height: 800 });
     await visit(stage, `/sessions/${await sessionId(stage, "High and low water")}${query}`);
     return { stage, page: stage.page };

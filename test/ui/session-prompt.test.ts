@@ -48,7 +48,6 @@ describeUi("dashboard: prompts and filters of a session", () => {
   });
   const open = async (width: number, query = "") => {
     const stage = get();
-    await stage.page.emulateMedia({ reducedMotion: "reduce" });
     await stage.page.setViewportSize({ width, height: 800 });
     await visit(stage, `/sessions/${await sessionId(stage, "Rename")}${query}`);
     return { stage, page: stage.page };

@@ -30,7 +30,6 @@ describeUi("dashboard: a live connection that is lost", () => {
   const open = async (query: string) => {
     const stage = get();
     const { page } = stage;
-    await page.emulateMedia({ reducedMotion: "reduce" });
     await page.setViewportSize({ width: 1440, height: 900 });
     await visit(stage, `/sessions/${long.id}?tail=1${query}`);
     await page.getByText("following", { exact: true }).first().waitFor();

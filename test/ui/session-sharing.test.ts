@@ -9,7 +9,6 @@ describeUi("dashboard: sharing a session", () => {
   const get = useStage();
   const open = async (query = "") => {
     const stage = get();
-    await stage.page.emulateMedia({ reducedMotion: "reduce" });
     await visit(stage, `/sessions/${await sessionId(stage, "Read the settings")}${query}`);
     return stage;
   };

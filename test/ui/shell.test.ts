@@ -141,8 +141,11 @@ describeUi("dashboard: shell", () => {
     expect(on).not.toBe(off);
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Command or search" }).waitFor();
-    expect(await page.getByRole("dialog").evaluate((dialog) => getComputedStyle(dialog).animationName)).toBe("none");
-    await page.keyboard.press("Escape");
+    const animation = () => page.getByRole("dialog").evaluate((dialog) => getComputedStyle(dialog).animationName);
+    expect(await animation()).toBe("none");
     await page.emulateMedia({ forcedColors: "none", reducedMotion: "no-preference" });
+    expect(await animation()).toBe("fade");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 });

@@ -16,7 +16,7 @@ const LOOKS = [
  */
 export async function sound(stage: Stage, where: string): Promise<void> {
   for (const [i, [width, colorScheme]] of LOOKS.entries()) {
-    await stage.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await stage.page.emulateMedia({ colorScheme });
     await stage.page.setViewportSize({ width, height: 900 });
     await painted(stage.page);
     const isWhole = LONG || i === where.length % LOOKS.length;

@@ -25,7 +25,6 @@ describeUi("dashboard: the whole walk", () => {
   it("goes from an empty archive to the reason of a line, by what stands on the screens", async () => {
     const stage = get();
     const { page, home } = stage;
-    await page.emulateMedia({ reducedMotion: "reduce" });
     const rail = page.getByRole("navigation", { name: "Main" });
     const dialog = page.getByRole("dialog");
 
