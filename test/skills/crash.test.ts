@@ -106,13 +106,18 @@ async function checkEdits(home: string, edits: readonly string[]): Promise<void>
   }
 }
 
-async function runChild(home: string, killAt: number, all: readonly Action[]): Promise<void> {
+/** Answers how many steps there were. */
+async function runChild(home: string, killAt: number, all: readonly Action[]): Promise<number> {
   const argument = JSON.stringify({ home, killAt, actions: all });
   const run = spawn(process.execPath, [script, argument], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env.PATH },
   });
   let text = "";
+  let told = "";
+  run.stdout.on("data", (chunk: Buffer) => {
+    told += chunk.toString();
+  });
   run.stderr.on("data", (chunk: Buffer) => {
     text += chunk.toString();
   });
@@ -120,6 +125,7 @@ async function runChild(home: string, killAt: number, all: readonly Action[]): P
     run.on("close", (...end) => resolve(end)),
   );
   if (signal !== "SIGKILL" && code !== 0) throw new Error(`The child failed (${code}): ${text}`);
+  return Number(told);
 }
 
 async function newHome(): Promise<string> {
@@ -128,6 +134,30 @@ async function newHome(): Promise<string> {
     await plant(home, ".gemini/skills", one, { "run.sh": ["#!/bin/sh\n", 0o755], [`${one}.md`]: one });
   return home;
 }
+
+it("a copy that is brought up to date stands, old or new, whenever the process is killed", async () => {
+  const copy: Action = { do: "copy", name: "one", tool: "codex" };
+  const all: Action[] = [{ do: "import", name: "one" }, copy, { do: "edit", name: "one", text: "new" }, copy];
+  const whole = await newHome();
+  const steps = await runChild(whole, 1e9, all);
+  const first = await runChild(await newHome(), 1e9, all.slice(0, 2));
+  expect(await readdir(placeOf(whole, "codex", "one"))).toContain("note.txt");
+  const kills = Array.from({ length: steps - first }, (_, n) => first + 1 + n);
+  for (const killAt of LONG ? kills : kills.filter((_, n) => n % 12 === 7)) {
+    const home = await newHome();
+    await runChild(home, killAt, all);
+    const t = await skillKernel({ home });
+    await t.kernel.inject("skills").list();
+    expect(await readdir(placeOf(home, "codex", "one")), `killed before step ${killAt}`).toContain("SKILL.md");
+    expect((await t.kernel.inject("skills").get("one")).links).toContainEqual(
+      expect.objectContaining({ tool: "codex", mode: "copy", state: "linked" }),
+    );
+    await checkWhole(t);
+    await takeAllAway(t);
+    await t.close();
+    rmSync(home, { recursive: true, force: true });
+  }
+});
 
 describe("nothing that is not ours is changed or removed", () => {
   it("by random actions among things of others", async () => {

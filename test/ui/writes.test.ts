@@ -18,6 +18,15 @@ const call = (seq: number, tool_input: Message["tool_input"]): Message => ({
   tool_input,
 });
 
+it("looks for words that differ as long as there is time: hundreds of minified lines are no reason to wait", () => {
+  const line = (n: number, mark: string) =>
+    Array.from({ length: 190 }, (_, i) => `${i % 2 ? mark : "k"}${(i * 7919 + n) % 997};`).join("");
+  const text = (mark: string) => Array.from({ length: 190 }, (_, n) => line(n, mark)).join("\n");
+  const lines = (compare(text("a"), text("b"), 3, 800) ?? []).flatMap((hunk) => hunk.lines);
+  expect(lines.some(({ words }) => words.length > 0)).toBe(true);
+  expect(lines.filter(({ sign }) => sign === "+").at(-1)?.words).toEqual([]);
+});
+
 describe("the message that wrote a hunk", () => {
   const old = numbered(40);
   const text = old.join("\n");

@@ -68,8 +68,9 @@ export const marksOf = (entries: readonly TreeEntry[]): Map<string, string> =>
  * Removes the files that are as they were made and the folders that are empty then. Everything else stays, and what it stands in. False:
  * somebody changed it since it was compared, and nothing was removed.
  */
-export function removeCopy(path: string, { entries, files, stamp }: CopyState): boolean {
-  if (stamp !== undefined && stamp !== stampOf(path)) return false;
+export function removeCopy(path: string, state: CopyState): boolean {
+  if (!isAsCompared(path, state)) return false;
+  const { entries, files } = state;
   const changed = new Set(files.map((file) => file.path));
   for (const entry of entries) {
     if (entry.kind === "folder" || changed.has(entry.path)) continue;
@@ -86,6 +87,10 @@ export function removeCopy(path: string, { entries, files, stamp }: CopyState): 
   }
   return true;
 }
+
+/** Nobody changed it since it was compared. In one turn. */
+export const isAsCompared = (path: string, { stamp }: CopyState): boolean =>
+  stamp === undefined || stamp === stampOf(path);
 
 /** In one turn: one stat a file. */
 function stampOf(path: string): string | undefined {

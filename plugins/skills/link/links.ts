@@ -7,7 +7,7 @@ import { type Catalog, entriesOf, type LinkRow, type MadeFolder, type SnapshotRo
 import { materialise, removeOwn } from "../store/materialise.ts";
 import type { Objects } from "../store/objects.ts";
 import type { Scope } from "../types.ts";
-import { type CopyState, compareCopy, removeCopy } from "./copies.ts";
+import { type CopyState, compareCopy, isAsCompared, removeCopy } from "./copies.ts";
 import { identityAt, standingAt, statAt } from "./proof.ts";
 
 export interface LinkPlace {
@@ -32,7 +32,14 @@ export interface Links {
 }
 
 export function createLinks(catalog: Catalog, objects: Objects): Links {
-  const rowOf = (place: LinkPlace, kind: LinkRow["kind"], target: string, stage: string | null): LinkRow => ({
+  /** `stood`: the copy of ours that it replaces. */
+  const rowOf = (
+    place: LinkPlace,
+    kind: LinkRow["kind"],
+    target: string,
+    stage: string | null,
+    stood?: LinkRow,
+  ): LinkRow => ({
     path: place.path,
     skill_id: place.skill,
     tool: place.tool,
@@ -42,8 +49,8 @@ export function createLinks(catalog: Catalog, objects: Objects): Links {
     target,
     stage,
     identity: null,
-    before: JSON.stringify({ stood: "nothing", folder: firstMissing(dirname(place.path)) ?? null }),
-    made: "[]",
+    before: JSON.stringify({ stood: stood ?? "nothing", folder: firstMissing(dirname(place.path)) ?? null }),
+    made: stood?.made ?? "[]",
     state: "making",
     created_at: Date.now(),
   });
@@ -68,9 +75,31 @@ export function createLinks(catalog: Catalog, objects: Objects): Links {
     }
   }
 
-  async function copyState(row: LinkRow): Promise<CopyState> {
+  async function copyState(row: LinkRow, path = row.path): Promise<CopyState> {
     const snapshot = await catalog.snapshot(row.skill_id, row.target);
-    return compareCopy(row.path, snapshot ? entriesOf(snapshot) : []);
+    return compareCopy(path, snapshot ? entriesOf(snapshot) : []);
+  }
+
+  /** Removes a copy of ours as it was made; what somebody wrote into it stays. */
+  async function clear(row: LinkRow, path: string): Promise<void> {
+    while (!removeCopy(path, await copyState(row, path)));
+  }
+
+  function refuseEdited({ path }: LinkRow, state: CopyState): void {
+    if (state.same) return;
+    throw new SessarcError("SKILL_COPY_EDITED", { path, files: state.files.map((file) => file.path).join(", ") });
+  }
+
+  /** Puts the new copy where the old one stands, which is moved aside, in one turn. */
+  function swap(row: LinkRow, stage: string, old: LinkRow): void {
+    if (standingAt(row.path, old).is !== "ours") throw inTheWay(row.path);
+    renameSync(row.path, asideOf(stage));
+    try {
+      renameSync(stage, row.path);
+    } catch (error) {
+      renameSync(asideOf(stage), row.path);
+      throw error;
+    }
   }
 
   const self: Links = {
@@ -97,29 +126,41 @@ export function createLinks(catalog: Catalog, objects: Objects): Links {
     async copy(place, snapshot) {
       const known = await catalog.link(place.path);
       const found = standingAt(place.path, known);
+      let old: { row: LinkRow; state: CopyState } | undefined;
       if (found.is === "ours" && known) {
-        if (known.kind === "copy" && known.target === snapshot.id && (await copyState(known)).same) return false;
         if (known.kind !== "copy") throw inTheWay(place.path);
-        await self.remove(known);
+        const state = await copyState(known);
+        refuseEdited(known, state);
+        if (known.target === snapshot.id) return false;
+        old = { row: known, state };
       } else if (found.is !== "nothing") throw inTheWay(place.path);
       // Beside its place, so that one rename puts it there whole.
       const stage = join(dirname(place.path), `.sessarc-${randomBytes(8).toString("hex")}`);
-      const row = rowOf(place, "copy", snapshot.id, stage);
+      const row = rowOf(place, "copy", snapshot.id, stage, old?.row);
       await catalog.putLink(row);
       try {
-        makeParents(row);
+        if (!old) makeParents(row);
         await materialise(stage, entriesOf(snapshot), objects, snapshot.id);
         row.identity = identityAt(stage) ?? null;
         await catalog.putLink(row);
         // In one turn: what comes in between would be an empty folder at most, which a rename replaces.
-        if (standingAt(row.path, undefined).is !== "nothing") throw inTheWay(row.path);
-        renameSync(stage, row.path);
+        if (old && !isAsCompared(row.path, old.state)) {
+          // Somebody wrote into it after it was compared.
+          await removeOwn(stage);
+          await catalog.putLink(old.row);
+          return self.copy(place, snapshot);
+        }
+        if (old) swap(row, stage, old.row);
+        else if (standingAt(row.path, undefined).is !== "nothing") throw inTheWay(row.path);
+        else renameSync(stage, row.path);
       } catch (error) {
         await removeOwn(stage);
-        await takeBack(row);
+        if (old) await catalog.putLink(old.row);
+        else await takeBack(row);
         throw toDenied(row.path, error);
       }
-      await catalog.putLink({ ...row, stage: null, state: "made" });
+      if (old) await clear(old.row, asideOf(stage));
+      await catalog.putLink({ ...row, before: old?.row.before ?? row.before, stage: null, state: "made" });
       return true;
     },
 
@@ -135,10 +176,7 @@ export function createLinks(catalog: Catalog, objects: Objects): Links {
         return "gone";
       }
       const state = row.kind === "copy" ? await copyState(row) : undefined;
-      if (state && !state.same) {
-        const files = state.files.map((file) => file.path).join(", ");
-        throw new SessarcError("SKILL_COPY_EDITED", { path, files });
-      }
+      if (state) refuseEdited(row, state);
       await catalog.putLink({ ...row, state: "removing" });
       const still = refuse();
       if (still === "ours" && row.kind === "symlink") unlinkSync(path);
@@ -159,7 +197,7 @@ export function createLinks(catalog: Catalog, objects: Objects): Links {
           const found = standingAt(row.path, row);
           if (found.is === "ours") {
             if (row.kind === "symlink") unlinkSync(row.path);
-            else while (!removeCopy(row.path, await copyState(row)));
+            else await clear(row, row.path);
           }
           await takeBack(row);
         } else if (row.state === "making") await settle(row);
@@ -170,8 +208,21 @@ export function createLinks(catalog: Catalog, objects: Objects): Links {
   /** A row whose link may have been made: told by what it is, since nobody else makes one like it. */
   async function settle(row: LinkRow): Promise<void> {
     if (row.stage !== null) await removeOwn(row.stage);
+    const old = replacedBy(row);
+    const aside = row.stage === null ? undefined : asideOf(row.stage);
+    if (old && aside && identityAt(aside) === old.identity) {
+      if (identityAt(row.path) === undefined) renameSync(aside, row.path);
+      else await clear(old, aside);
+    }
+    if (old && standingAt(row.path, old).is === "ours") return catalog.putLink(old);
     const identity = identityAt(row.path);
-    const asMade: LinkRow = { ...row, identity: identity ?? null, stage: null, state: "made" };
+    const asMade: LinkRow = {
+      ...row,
+      before: old?.before ?? row.before,
+      identity: identity ?? null,
+      stage: null,
+      state: "made",
+    };
     // A copy has the inode of its stage; a link is known by the target alone.
     const ours =
       identity !== undefined &&
@@ -181,6 +232,15 @@ export function createLinks(catalog: Catalog, objects: Objects): Links {
   }
 
   return self;
+}
+
+/** Where the old copy waits until the new one stands. */
+const asideOf = (stage: string) => `${stage}.old`;
+
+/** The row of the copy that a new one was to replace. */
+function replacedBy(row: LinkRow): LinkRow | undefined {
+  const { stood } = JSON.parse(row.before) as { stood: "nothing" | LinkRow };
+  return stood === "nothing" ? undefined : stood;
 }
 
 /** Topmost folder that is missing on the way to `folder`. */

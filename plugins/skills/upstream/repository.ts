@@ -3,6 +3,7 @@ import { dirname } from "node:path/posix";
 import { SessarcError } from "sessarc";
 import { loadFrontmatter } from "../content/frontmatter.ts";
 import { badPath } from "../content/names.ts";
+import { inSlices } from "../content/slices.ts";
 import { byPath, digestOf, hashOf, LIMITS, type Tree, type TreeEntry } from "../content/tree.ts";
 import { isCommit, type Upstream } from "./address.ts";
 import { failed, type Git } from "./git.ts";
@@ -100,19 +101,25 @@ export async function fetchTip(git: Git, url: string, tip: Tip): Promise<string>
   return commit;
 }
 
+/** A hundred thousand lines are ordinary. */
+function* nodesIn(listing: Buffer): Generator<void, Node[]> {
+  const nodes: Node[] = [];
+  for (let from = 0; ; ) {
+    const to = listing.indexOf(0, from);
+    if (to < 0) return nodes;
+    const match = /^(\d{6}) (\w+) ([0-9a-f]+) +(\d+|-)\t(.+)$/s.exec(listing.toString("utf8", from, to));
+    from = to + 1;
+    if (!match) continue;
+    const [, mode = "", type = "", hash = "", size = "0", name = ""] = match;
+    if (nodes.push({ mode, type, hash, size: Number(size) || 0, path: name }) % 1_000 === 0) yield;
+  }
+}
+
 /** Folders with a SKILL.md at or below `path`; a skill inside another one is part of that. */
 export async function findSkills(git: Git, url: string, commit: string, path = ""): Promise<RemoteSkill[]> {
   const listing = await git.run([`--git-dir=${git.folder}`, "ls-tree", "-r", "-t", "-z", "-l", "--full-tree", commit]);
   if (listing.code !== 0) throw failed(url, listing);
-  const nodes = listing.stdout
-    .toString()
-    .split("\0")
-    .flatMap((line): Node[] => {
-      const match = /^(\d{6}) (\w+) ([0-9a-f]+) +(\d+|-)\t(.+)$/s.exec(line);
-      if (!match) return [];
-      const [, mode = "", type = "", hash = "", size = "0", name = ""] = match;
-      return [{ mode, type, hash, size: Number(size) || 0, path: name }];
-    });
+  const nodes = await inSlices(nodesIn(listing.stdout));
   const homes = new Set(
     nodes
       .filter((node) => node.path === "SKILL.md" || node.path.endsWith("/SKILL.md"))
