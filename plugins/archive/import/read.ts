@@ -93,6 +93,21 @@ export async function importOne(
       for (const event of events) target.writer.add(event);
   }
   const earlier = new Set(past?.earlier);
+  // A function of its own is compiled well after a few batches; the loop around it lives as long as one log.
+  const take = (events: readonly SessionEvent[]) => {
+    const { facts, seen, writer } = target;
+    for (const event of events) {
+      if (event.text.length > TEXT_CAP) {
+        event.text = event.text.slice(0, TEXT_CAP);
+        event.truncated = true;
+      }
+      if (appended && earlier.size > 0 && earlier.has(nameOf(event))) throw new Again();
+      facts.add(event);
+      seen?.add(event);
+      writer.add(event);
+    }
+    target.count += events.length;
+  };
   let step = await batches.next();
   try {
     for (; !step.done; step = await batches.next()) {
@@ -102,17 +117,7 @@ export async function importOne(
         appended = false; // the log was replaced: this is all of it
         target = begin(0);
       }
-      for (const event of step.value) {
-        if (event.text.length > TEXT_CAP) {
-          event.text = event.text.slice(0, TEXT_CAP);
-          event.truncated = true;
-        }
-        if (appended && earlier.size > 0 && earlier.has(nameOf(event))) throw new Again();
-        target.facts.add(event);
-        target.seen?.add(event);
-        target.writer.add(event);
-        target.count++;
-      }
+      take(step.value);
     }
   } finally {
     await batches.return(undefined as never); // closes the log where it was not read to its end
