@@ -18,7 +18,7 @@ import type { Storage } from "../storage/types.ts";
 import { messageOf } from "../utils/async.ts";
 import { debugError } from "../utils/debug.ts";
 import { nearest } from "../utils/text.ts";
-import { createPool } from "../workers/pool.ts";
+import { createPool, type Pool } from "../workers/pool.ts";
 import { createDoor, type Door } from "./admit.ts";
 import { runStep } from "./boot.ts";
 import { builtin } from "./builtin.ts";
@@ -107,6 +107,7 @@ interface Parts {
   config: ResolvedConfig;
   env: AdapterEnv;
   access: Access;
+  pool: Pool;
   storage: Storage;
   hooks: Hooks;
   notify: Notify;
@@ -115,12 +116,14 @@ interface Parts {
 async function openParts(options: KernelOptions, closer: Closer, log: (line: string) => void): Promise<Parts> {
   const { env = machineEnv(), config = resolveConfig({}, {}, env) } = options;
   const { hooks, notify } = createHooks();
-  const storage = options.storage ?? (await openStorage(config, closer, notify, log));
+  const pool = createPool();
+  const storage = options.storage ?? (await openStorage(config, closer, notify, log, pool));
+  closer.add("the worker pool", () => pool.close());
   const access = await createAccess(config.auth, config.dataDir);
   if (access.required) closer.add("the discovery file", () => access.retract());
   // What is wrong with the catalogue is told as it is, not as the failure of whichever plugin asks first.
   await storage.db.ready;
-  return { config, env, access, storage, hooks, notify };
+  return { config, env, access, pool, storage, hooks, notify };
 }
 
 /** Takes the archive's lock; closing the catalogue gives it back. */
@@ -129,10 +132,11 @@ async function openStorage(
   closer: Closer,
   notify: Notify,
   log: (line: string) => void,
+  pool: Pool,
 ): Promise<Storage> {
   const { createStorage } = await import("../storage/index.ts");
   const onFlushed = (info: { bytes: number; ms: number }) => void notify("storage:flushed", info);
-  const options = { dataDir, driver, onFlushed, onNotice: log };
+  const options = { dataDir, driver, onFlushed, onNotice: log, pool };
   const storage = await createStorage(options).catch((error: unknown) => {
     const readable = existsSync(join(dataDir, "catalog.db"));
     if (!isSessarcError(error) || error.code !== "STORAGE_READ_ONLY" || !readable) throw error;
@@ -144,7 +148,7 @@ async function openStorage(
 }
 
 function assemble(
-  { config, env, access, storage, hooks, notify }: Parts,
+  { config, env, access, pool, storage, hooks, notify }: Parts,
   registry: WritableRegistry,
   closer: Closer,
   starting: { readonly plugin: string },
@@ -155,8 +159,6 @@ function assemble(
   );
   hooks.hook("listener:failed", (error, { hook }) => log(`A listener of ${hook} failed: ${detailOf(error)}`));
   const traffic = createTraffic();
-  const pool = createPool();
-  closer.add("the worker pool", () => pool.close());
   let address: ServedAddress | undefined;
   let app: Promise<HttpApp> | undefined;
 

@@ -16,13 +16,14 @@ import { createJournal, type Journal } from "./journal.ts";
 import { encodeBatch, encodeGroup } from "./journal-format.ts";
 import { createOwnership } from "./ownership.ts";
 import { createQueue } from "./queue.ts";
-import { type Blocks, catchUp, dropBefore, JOURNAL_FILE, keepTorn, type Recovered, recover } from "./recover.ts";
+import type { Recovered, RecoverOptions } from "./recover.ts";
+import { catchUp, dropBefore, JOURNAL_FILE, keepTorn, recover } from "./recover.ts";
 import type { Moment } from "./replace.ts";
 import { createSnapshots, MANY } from "./snapshots.ts";
 import { toStorageError } from "./storage-error.ts";
 import type { Compacted, Database, SqlValue, Statement } from "./types.ts";
 
-export interface DatabaseOptions {
+export interface DatabaseOptions extends RecoverOptions {
   dir: string;
   /** Reads what the owner has on disk, beside it, and never writes. */
   readOnly?: boolean;
@@ -39,7 +40,6 @@ export interface DatabaseOptions {
   calls?: DiskCalls;
   /** Bytes that are free where a folder lies. */
   room?: (dir: string) => Promise<number>;
-  blocks?: Blocks | undefined;
 }
 
 const JOURNAL_LIMIT = 8 * 2 ** 20;
@@ -91,7 +91,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   ready.catch(() => undefined);
 
   async function open(): Promise<Recovered> {
-    const recovered = await recover(dir, undefined, options.blocks);
+    const recovered = await recover(dir, undefined, options);
     if (!readOnly) await makeFolder(dir, 0o700).catch(fail(dir));
     if (!readOnly && recovered.tornBytes > 0) {
       const kept = await keepTorn(dir, recovered).catch(fail(dir));
@@ -181,7 +181,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   function reopen(): Promise<Recovered> {
     stale = false;
     opened = queue(async () => {
-      const recovered = await recover(dir, ownership.lost ? undefined : durable, options.blocks);
+      const recovered = await recover(dir, ownership.lost ? undefined : durable, options);
       if (recovered.batch < (ownership.lost ? Math.min(durable, 1) : durable)) {
         recovered.image.close();
         throw ownership.lost ?? new SessarcError("STORAGE_REPLACED", { path: dir });

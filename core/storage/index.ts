@@ -2,6 +2,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isTempName } from "../utils/atomic.ts";
+import type { Pool } from "../workers/pool.ts";
 import { openDatabase } from "./database.ts";
 import type { DriverConfig } from "./driver.ts";
 import { durableFs } from "./durable-fs.ts";
@@ -21,6 +22,8 @@ export interface StorageOptions {
   readOnly?: boolean | undefined;
   onFlushed?: ((info: { bytes: number; ms: number }) => void) | undefined;
   onNotice?: ((message: string) => void) | undefined;
+  /** For what takes long when the catalogue is opened. */
+  pool?: Pool | undefined;
 }
 
 /**
@@ -28,7 +31,7 @@ export interface StorageOptions {
  * it. The catalogue opens meanwhile: what is wrong with it shows in `db.ready` and in every call.
  */
 export async function createStorage(options: StorageOptions): Promise<Storage> {
-  const { dataDir, driver, readOnly = false, onFlushed, onNotice } = options;
+  const { dataDir, driver, readOnly = false, onFlushed, onNotice, pool } = options;
   // Whoever calls the catalogue is told when it does not start.
   loadSqlJs().catch(() => {});
   const lock = readOnly ? undefined : await acquireLock(dataDir);
@@ -39,6 +42,7 @@ export async function createStorage(options: StorageOptions): Promise<Storage> {
       readOnly,
       onFlushed,
       onNotice,
+      pool,
       prove: lock?.prove,
       onClosed: () => lock?.release(),
     });

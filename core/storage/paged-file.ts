@@ -37,6 +37,15 @@ export interface Frozen {
   release(): void;
 }
 
+/** The blocks of a file that its source has otherwise, or not. */
+export interface Changes {
+  /** Bytes of the whole file. */
+  size: number;
+  /** Which blocks; their bytes, one after the other. */
+  numbers: number[];
+  bytes: Uint8Array;
+}
+
 export class PagedFile {
   readonly [n: number]: number;
   readonly #keep: number;
@@ -111,6 +120,22 @@ export class PagedFile {
     this.#blocks[i] = block;
     block.set(bytes, start);
     this.#size = Math.max(this.#size, at + bytes.length);
+  }
+
+  /** What makes another file over the same source this one. */
+  changes(): Changes {
+    const numbers = [...this.#blocks.keys()].filter((i) => this.#blocks[i] && !this.#unchanged.has(i));
+    const bytes = new Uint8Array(numbers.length * BLOCK);
+    for (const [n, i] of numbers.entries()) bytes.set(this.#blocks[i] as Uint8Array, n * BLOCK);
+    return { size: this.#size, numbers, bytes };
+  }
+
+  /** Of a file that nobody has read yet. */
+  lay({ size, numbers, bytes }: Changes): void {
+    // Blocks of their own: a piece would keep all the others.
+    for (const [n, i] of numbers.entries()) this.#blocks[i] = bytes.slice(n * BLOCK, (n + 1) * BLOCK);
+    this.#size = size;
+    this.#changed = numbers.length;
   }
 
   /** From now on `Frozen` says how it is now. One at a time. */

@@ -6,12 +6,15 @@ import { messageOf } from "../utils/async.ts";
 import { tempName } from "../utils/atomic.ts";
 import { codeOf, ifThere, isGone } from "../utils/gone.ts";
 import { Slices } from "../utils/slices.ts";
+import type { Pool } from "../workers/pool.ts";
 import { createImage, emptyDatabase, type Image } from "./image.ts";
 import { signOf } from "./journal.ts";
 import { type JournalContent, JournalDamage, readJournal } from "./journal-format.ts";
-import { PagedFile } from "./paged-file.ts";
+import { PagedFile, type Source } from "./paged-file.ts";
+import { isLong, replayInPool } from "./replay-job.ts";
 import { LARGE, openSource, readSnapshotHead, type SnapshotHead } from "./snapshot.ts";
 import { loadSqlJs } from "./sqljs.ts";
+import type { Statement } from "./types.ts";
 
 export const SNAPSHOT_FILE = "catalog.db";
 export const JOURNAL_FILE = "catalog.journal";
@@ -25,6 +28,12 @@ export interface Blocks {
   /** Bytes of the snapshot. */
   from?: number;
   keep?: number;
+}
+
+export interface RecoverOptions {
+  blocks?: Blocks | undefined;
+  /** Where statements are repeated that take long. Default: here. */
+  pool?: Pool | undefined;
 }
 
 /** What lies in `catalog.db`. */
@@ -53,7 +62,11 @@ export interface Recovered {
  * The journal is read before the snapshot: when a running owner replaces both meanwhile, the newer snapshot holds what the older
  * journal begins with, so a reader without the lock sees some committed state, never a gap.
  */
-export async function recover(dir: string, last = Number.POSITIVE_INFINITY, blocks: Blocks = {}): Promise<Recovered> {
+export async function recover(
+  dir: string,
+  last = Number.POSITIVE_INFINITY,
+  { blocks = {}, pool }: RecoverOptions = {},
+): Promise<Recovered> {
   const loading = loadSqlJs();
   const sign = await signOf(join(dir, JOURNAL_FILE));
   const journalBytes = await ifThere(readFile(join(dir, JOURNAL_FILE)));
@@ -66,11 +79,14 @@ export async function recover(dir: string, last = Number.POSITIVE_INFINITY, bloc
   try {
     const journal = journalBytes && (await withBefore(dir, head, parseJournal(dir, journalBytes)));
     if (journal) checkOrder(dir, head, journal);
+    const missed = missedOf(journal?.groups ?? [], have, last);
+    const laid = pool && snapshot && (await lay(pool, snapshot, missed, blocks));
     const image = createImage(sql, snapshot?.file ?? new PagedFile(emptyDatabase(sql)));
     opened = image;
+    if (!laid) await repeat(dir, image, missed);
     return {
       image,
-      batch: have + (await repeat(dir, image, journal?.groups ?? [], have, last)),
+      batch: have + missed.length,
       sign,
       snapshot: snapshot && { ...snapshot.head, bytes: snapshot.bytes, sliced: snapshot.sliced },
       journalBytes: journal?.end ?? 0,
@@ -82,24 +98,31 @@ export async function recover(dir: string, last = Number.POSITIVE_INFINITY, bloc
   }
 }
 
-/** Repeats the batches after `have` up to `last` and answers how many. Throws CATALOG_DAMAGED. */
-async function repeat(
-  dir: string,
-  image: Image,
-  groups: JournalContent["groups"],
-  have: number,
-  last: number,
-): Promise<number> {
-  const missed = groups.flatMap(({ first, batches }) =>
-    batches.filter((_, i) => first + i > have && first + i <= last),
-  );
+/** Batches after `have` up to `last`. */
+const missedOf = (groups: JournalContent["groups"], have: number, last: number): Statement[][] =>
+  groups.flatMap(({ first, batches }) => batches.filter((_, i) => first + i > have && first + i <= last));
+
+/** Has what would be a long turn repeated elsewhere. False: nothing was, and the file is as it was. */
+async function lay(
+  pool: Pool,
+  { file, source }: OpenSnapshot,
+  batches: Statement[][],
+  { keep }: Blocks,
+): Promise<boolean> {
+  const changes = source && isLong(batches) && (await replayInPool(pool, { source, keep, batches }));
+  if (!changes) return false;
+  file.lay(changes);
+  return true;
+}
+
+/** Repeats the batches. Throws CATALOG_DAMAGED. */
+async function repeat(dir: string, image: Image, missed: readonly Statement[][]): Promise<void> {
   const slices = new Slices();
   try {
     for (let done = 0; done < missed.length; ) {
       done += image.replay(missed.slice(done), () => slices.due);
       if (slices.due) await slices.turn();
     }
-    return missed.length;
   } catch (error) {
     if (isSessarcError(error)) throw error;
     const reason = `a record cannot be repeated: ${messageOf(error)}`;
@@ -107,18 +130,28 @@ async function repeat(
   }
 }
 
-/** Repeats on `image`, which is of batch `have`, what the journal says after it, up to `last`, and answers how many batches that were. */
-export async function catchUp(dir: string, image: Image, have: number, last: number): Promise<number> {
+/** Repeats on `image`, which is of batch `have`, what the journal says after it, up to `last`. */
+export async function catchUp(dir: string, image: Image, have: number, last: number): Promise<void> {
   const bytes = await ifThere(readFile(join(dir, JOURNAL_FILE)));
-  return bytes ? repeat(dir, image, parseJournal(dir, bytes).groups, have, last) : 0;
+  if (bytes) await repeat(dir, image, missedOf(parseJournal(dir, bytes).groups, have, last));
+}
+
+interface OpenSnapshot {
+  file: PagedFile;
+  /** What it is read from, where that is done block by block. */
+  source?: Source;
+  head: SnapshotHead;
+  bytes: number;
+  /** It is read block by block, or is small. */
+  sliced: boolean;
 }
 
 /** The snapshot in `dir`, to be read on its own. Undefined: there is none. Throws CATALOG_DAMAGED. */
-export async function openSnapshot(dir: string, { from = LARGE, keep }: Blocks) {
+export async function openSnapshot(dir: string, { from = LARGE, keep }: Blocks): Promise<OpenSnapshot | undefined> {
   const path = join(dir, SNAPSHOT_FILE);
   try {
     const open = openSource(path);
-    if (open) return { file: new PagedFile(open.source, keep), head: open.head, bytes: open.bytes, sliced: true };
+    if (open) return { file: new PagedFile(open.source, keep), ...open, sliced: true };
   } catch (error) {
     if (!isGone(error)) throw error;
   }

@@ -10,6 +10,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import type { Blocks } from "../../core/storage/recover.ts";
 import type { DiskCalls } from "../../core/utils/atomic.ts";
+import { createPool } from "../../core/workers/pool.ts";
 import { rounds } from "../rounds.ts";
 
 /** One call that changes the disk, or what the caller was told. */
@@ -137,13 +138,15 @@ function disksAfter(calls: readonly Call[]): { disks: Map<string, Buffer>[]; tol
   return { disks, told, asked };
 }
 
+const pool = createPool({ threads: 0 });
+
 async function scenario(blocks: Blocks): Promise<Call[]> {
   const dir = await mkdtemp(join(tmpdir(), "sessarc-cuts-"));
   onTestFinished(() => rm(dir, { recursive: true, force: true }));
   const { calls, note, disk } = recorder(dir);
   let n = 0;
   for (let life = 0; life < 3; life++) {
-    const db = openDatabase({ dir, calls: disk, journalLimit: 4_000, onNotice: () => {}, blocks });
+    const db = openDatabase({ dir, calls: disk, journalLimit: 4_000, onNotice: () => {}, blocks, pool });
     if (life === 0) await db.run("create table t (n integer primary key, text text)");
     for (let i = 0; i < 8; i++) {
       const next = ++n;
@@ -151,6 +154,8 @@ async function scenario(blocks: Blocks): Promise<Call[]> {
       await db.run("insert into t values (?, ?)", [next, "x".repeat(next % 3 === 0 ? 3_000 : 40)]);
       note({ call: "told", n: next });
       if (i === 5) await db.flush();
+      // What is repeated in the pool, as long as no snapshot holds it.
+      if (i === 6) await db.run(`create index by_text_${life} on t (text)`);
     }
     await db.close();
   }
@@ -179,7 +184,7 @@ it.each([
         await disk.mkdir(dir);
         for (const [name, data] of files) await writeFile(join(dir, name), data);
         const where = `cut after call ${end} of ${calls.length}, state ${states}`;
-        const db = openDatabase({ dir, onNotice: () => {}, blocks });
+        const db = openDatabase({ dir, onNotice: () => {}, blocks, pool });
         const there = await db.get("select 1 from sqlite_master where name = 't'");
         const rows = there ? await db.all<{ n: number }>("select n from t order by n") : [];
         expect([where, rows.map((row) => row.n)]).toEqual([

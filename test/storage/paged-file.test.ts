@@ -13,6 +13,7 @@ import { checkSnapshot, openSource } from "../../core/storage/snapshot.ts";
 import { loadSqlJs } from "../../core/storage/sqljs.ts";
 import type { Database, Statement } from "../../core/storage/types.ts";
 import type { DiskCalls } from "../../core/utils/atomic.ts";
+import { createPool, type Pool } from "../../core/workers/pool.ts";
 import { openFiles } from "../open-files.ts";
 import { rounds } from "../rounds.ts";
 import { failing } from "./failing-disk.ts";
@@ -315,4 +316,86 @@ it("what is frozen stays as it was whatever the content was read into", () => {
     expect([frozen.block(0)[0], frozen.block(1)[0]]).toEqual([0, 0]);
     frozen.release();
   }
+});
+
+describe("an index that a killed service left in its journal", () => {
+  /** What a kill leaves: rows as `fill` made them, and in the journal what `statements` say. */
+  async function killedWith(...statements: string[]): Promise<string> {
+    await fill();
+    const db = openIt();
+    for (const sql of statements) await db.run(sql);
+    const left = join(dir, "left");
+    await mkdir(left);
+    for (const name of ["catalog.db", "catalog.journal"]) await copyFile(join(dir, name), join(left, name));
+    return left;
+  }
+  /** The pool as it is without threads; `tasks` are those it was given. */
+  function counted(fails = false) {
+    const own = createPool({ threads: 0 });
+    const tasks: string[] = [];
+    const pool: Pool = {
+      ...own,
+      async run(task, ...args) {
+        tasks.push(task.export);
+        if (fails) throw new Error("no thread is to be had");
+        return own.run(task, ...args);
+      },
+    };
+    return { pool, tasks };
+  }
+  const opened = async (where: string, pool: Pool, notices: string[] = []) => {
+    const db = openDatabase({ dir: where, blocks: LARGE, pool, onNotice: (line) => notices.push(line) });
+    onTestFinished(() => db.close());
+    await db.ready;
+    return db;
+  };
+  const LONG = [
+    "create index by_text on t (text)",
+    "insert into t values (1000, 'after it')",
+    "delete from t where n = 3",
+  ];
+  const all = "select n, length(text) as length from t order by text";
+  const indexes = "select name from sqlite_master where type = 'index'";
+
+  it("is made again off the main thread, and the file is the same", async () => {
+    const left = await killedWith(...LONG);
+    const there = await openIt().all(all);
+    const { pool, tasks } = counted();
+    const db = await opened(left, pool);
+    expect(tasks).toEqual(["replayBatches"]);
+    expect(await db.all(indexes)).toEqual([{ name: "by_text" }]);
+    expect(await db.all(all)).toEqual(there);
+    expect(await db.get("select n from t where text = 'after it'")).toEqual({ n: 1000 });
+    // It is written to and stored as any other.
+    await db.run("insert into t values (1001, 'more')");
+    await db.flush();
+    await db.close();
+    await checkSnapshot(join(left, "catalog.db"));
+    const again = await opened(left, pool);
+    expect(tasks).toHaveLength(1);
+    expect(await again.all(all)).toHaveLength(there.length + 1);
+    expect(await again.all("pragma integrity_check")).toEqual([{ integrity_check: "ok" }]);
+  });
+
+  it("is made here where no thread is to be had", async () => {
+    const left = await killedWith(...LONG);
+    const { pool, tasks } = counted(true);
+    expect(await (await opened(left, pool)).all(indexes)).toEqual([{ name: "by_text" }]);
+    expect(tasks).toHaveLength(1);
+  });
+
+  it("is no reason for a thread where there is none", async () => {
+    const left = await killedWith(...LONG.slice(1));
+    const { pool, tasks } = counted();
+    expect(await (await opened(left, pool)).all(indexes)).toEqual([]);
+    expect(tasks).toEqual([]);
+  });
+
+  it("says what is damaged", async () => {
+    const left = await killedWith(...LONG);
+    const bytes = await readFile(join(left, "catalog.db"));
+    bytes[BLOCK * 5 + 99] = (bytes[BLOCK * 5 + 99] ?? 0) ^ 1;
+    await writeFile(join(left, "catalog.db"), bytes);
+    await expect(opened(left, counted().pool)).rejects.toMatchObject({ code: "CATALOG_DAMAGED" });
+  });
 });

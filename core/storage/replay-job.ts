@@ -1,0 +1,53 @@
+/**
+ * Batches repeated in the worker pool. SQLite runs a statement to its end: an index over 120,000 sessions is a turn of more than a second,
+ * and whoever asks meanwhile waits. The blocks it changed come back and take their places.
+ */
+import type { Pool, PoolTask } from "../workers/pool.ts";
+import { createImage } from "./image.ts";
+import { type Changes, PagedFile, type Source } from "./paged-file.ts";
+import { loadSqlJs } from "./sqljs.ts";
+import type { Statement } from "./types.ts";
+
+export interface ReplayJob {
+  /** The snapshot, open already: a descriptor is the whole process's. */
+  source: Source;
+  /** Blocks that stay in memory, as for any catalogue. */
+  keep: number | undefined;
+  batches: Statement[][];
+}
+
+/** Migrations say what they do in words and pass no values; an index reads its whole table. */
+export const isLong = (batches: readonly Statement[][]): boolean =>
+  batches.some((batch) => batch.some(([sql, params = []]) => params.length === 0 && MAKES_INDEX.test(sql)));
+const MAKES_INDEX = /\bcreate\s+(?:unique\s+)?index\b/i;
+
+/** Answers how the file differs from `source` then. Leaves that open. */
+export async function replayBatches({ source, keep, batches }: ReplayJob): Promise<Changes> {
+  const sql = await loadSqlJs();
+  const file = new PagedFile(source, keep);
+  const db = new sql.Database(file);
+  try {
+    const image = createImage(sql, file, db);
+    image.replay(batches);
+    return file.changes();
+  } finally {
+    db.close(); // not the file, whose source is its owner's
+  }
+}
+
+const REPLAY_TASK: PoolTask<[ReplayJob], Changes> = {
+  get specifier() {
+    return new URL("./dist/replay-job.mjs", import.meta.resolve("sessarc/package.json")).href;
+  },
+  export: "replayBatches",
+  inline: replayBatches,
+};
+
+/** Undefined where no worker can be had, or what it does fails: then it is to be done here, and fails here with what is wrong. */
+export async function replayInPool(pool: Pool, job: ReplayJob): Promise<Changes | undefined> {
+  try {
+    return await pool.run(REPLAY_TASK, job);
+  } catch {
+    return undefined;
+  }
+}
