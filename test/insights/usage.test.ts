@@ -2,10 +2,11 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readSettings } from "sessarc";
 import { createTestKernel, type TestKernel } from "sessarc/test";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
+import { CubeSession } from "../../plugins/insights/figures/cube-session.ts";
 import type { PriceList, ProjectAnalytics, UsageReport } from "../../plugins/insights/index.ts";
 import insights from "../../plugins/insights/index.ts";
 
@@ -63,6 +64,24 @@ describe("GET /usage", () => {
     expect(evidence).toEqual({ records: 3, requests: 1, duplicatesFolded: 2, inheritedExcluded: 0 });
     expect(rows).toHaveLength(1);
     expect(totals.cost.microdollars).toBe(Math.round(1 + 25 + 7 * 1.25 + 10));
+  });
+
+  it("looks at no session for days of a tool and kind, and for those of a project at the quarter-hours of sessions on several days alone", async () => {
+    for (let n = 1; n <= 8; n++)
+      await write(log(n), [
+        reply({ at: `2026-11-0${n}T10:00:00.000Z`, id: `a${n}`, output: n }),
+        reply({ at: `2026-11-0${n === 3 ? 9 : n}T11:00:00.000Z`, id: `b${n}`, output: n }),
+      ]);
+    await importAll();
+    // Makes the columns.
+    const whole = await usage("&by=project");
+    const looked = vi.spyOn(CubeSession.prototype, "eachTokens");
+    const ofKind = byKey(await usage("&kind=main&tool=claude-code"));
+    expect(looked).not.toHaveBeenCalled();
+    expect(byKey(await usage(`&project=${whole.rows[0]?.key}`))).toEqual(ofKind);
+    expect(looked).toHaveBeenCalledTimes(1);
+    looked.mockRestore();
+    expect(ofKind).toMatchObject({ "2026-11-02": 4, "2026-11-03": 3, "2026-11-09": 3 });
   });
 
   it("D2: tokens of sub-agents are there, and the session is one", async () => {
