@@ -20,6 +20,9 @@ export interface Envelope {
   a: (number | null)[];
   /** Length of the text in UTF-16 units. */
   l: number[];
+  /** How many bytes more than units the text is in UTF-8, and bytes of the tool input. Neither is in chunks of before. */
+  d?: number[];
+  t?: number[];
   f: number[];
   /** The tool's own id of the record. */
   i: (string | 0)[];
@@ -34,7 +37,22 @@ export const FLAG_ERROR = 1;
 export const FLAG_OK = 2;
 export const FLAG_CUT = 4;
 
-const emptyEnvelope = (): Envelope => ({ w: [], s: 0, k: "", a: [], l: [], f: [], i: [], m: [], n: [], u: [], x: [] });
+/** `l`, `d` and `t` stand side by side: they are read alone where messages are counted. */
+const emptyEnvelope = (): Required<Envelope> => ({
+  w: [],
+  s: 0,
+  k: "",
+  a: [],
+  l: [],
+  d: [],
+  t: [],
+  f: [],
+  i: [],
+  m: [],
+  n: [],
+  u: [],
+  x: [],
+});
 
 /** Bytes of text a chunk starts with room for; it grows when one message is larger. */
 const ROOM = 96 * 1024;
@@ -82,10 +100,15 @@ export class ChunkBuilder {
     if (event.model !== undefined) fill(e.m, index, this.#word(event.model));
     if (event.tool_name !== undefined) fill(e.n, index, this.#word(event.tool_name));
     if (event.tool_use_id !== undefined) fill(e.u, index, event.tool_use_id);
+    const start = this.#end;
     this.#push(event.text);
+    const more = this.#end - start - event.text.length;
+    if (more > 0) fill(e.d, index, more);
     if (event.tool_input !== undefined) {
       const lengths: number[] = [];
+      const input = this.#end;
       e.x.push([index, this.#take(event.tool_input, lengths), lengths]);
+      fill(e.t, index, this.#end - input);
     }
     return at;
   }

@@ -1,4 +1,4 @@
-/** Reads one chunk of a transcript: about 64 KB of text. `chunk-builder.ts` says how it is laid out. */
+/** Reads one chunk of a transcript: about 64 KB of text. `chunk-builder.ts` says how it is laid out, `chunk-bytes.ts` reads it without making text of it. */
 import { EVENT_KINDS, type SessionEvent } from "../session/session.ts";
 import type { Json } from "../utils/json.ts";
 import { isoOf } from "../utils/time.ts";
@@ -8,12 +8,6 @@ import { type Envelope, FLAG_CUT, FLAG_ERROR, FLAG_OK } from "./chunk-builder.ts
 export function decodeChunk(bytes: Buffer): Chunk {
   const split = 4 + bytes.readUInt32LE(0);
   return new Chunk(bytes.toString("utf8", 4, split), bytes.toString("utf8", split));
-}
-
-/** The same in two: its text as bytes, and all else (a chunk whose `text` is empty) when asked for. */
-export function outlineChunk(bytes: Buffer): { text: Buffer; outline(): Chunk } {
-  const split = 4 + bytes.readUInt32LE(0);
-  return { text: bytes.subarray(split), outline: () => new Chunk(bytes.toString("utf8", 4, split), "") };
 }
 
 /** Where one message's text and tool input stand in a chunk's text. */

@@ -170,7 +170,28 @@ it("others get their turn though all signatures are there at once", async () => 
     return undefined;
   };
   const missing = ["a", "b", "c", "d"].map((key) => ({ key, chunks: 1, signatures }));
-  await shelf.tidy(() => new Set(), missing);
+  await shelf.tidy(async () => new Set(), missing);
   clearImmediate(waiting);
   expect(new Set(seen).size).toBe(missing.length);
+});
+
+it("a session too large for a file is looked at once, and no reason to ask for all keys again", async () => {
+  const shelf = new Shelf({ folder: join(home, "shelf"), readOnly: false });
+  shelf.keepFrom(4, 8);
+  const asked = { keys: 0, signatures: 0 };
+  const keys = async () => {
+    asked.keys++;
+    return new Set<string>();
+  };
+  const signatures = async () => {
+    asked.signatures++;
+    return Array.from({ length: 5 }, () => signatureOf(Buffer.from("some words"), 10));
+  };
+  const missing = [{ key: "a".repeat(16), chunks: 5, signatures }];
+  await shelf.tidy(keys, missing);
+  await shelf.tidy(keys, missing);
+  expect(asked).toEqual({ keys: 1, signatures: 1 });
+  // Another text of it may fit.
+  await shelf.tidy(keys, [{ key: "b".repeat(16), chunks: 5, signatures }]);
+  expect(asked).toEqual({ keys: 2, signatures: 2 });
 });

@@ -1,7 +1,7 @@
 /** What is counted by a chunk's bytes is what is found in its text. */
 
 import fc from "fast-check";
-import { decodeChunk, type SessionEvent } from "sessarc";
+import { type Chunk, decodeChunk, outlineChunk, type SessionEvent } from "sessarc";
 import { expect, it } from "vitest";
 import { ChunkBuilder } from "../../core/storage/chunk-builder.ts";
 import { countInBytes, toByteQuery } from "../../plugins/archive/search/count-bytes.ts";
@@ -25,6 +25,20 @@ const event = fc
   .map((some): Omit<SessionEvent, "seq"> => some);
 const word = fc.string({ unit: fc.constantFrom(..."aksth .*"), minLength: 1, maxLength: 3 });
 
+/** As chunks were written before they said how many bytes a message has. */
+function before(bytes: Buffer): Buffer {
+  const split = 4 + bytes.readUInt32LE(0);
+  const { d: _, t: __, ...envelope } = JSON.parse(bytes.toString("utf8", 4, split));
+  const head = Buffer.from(JSON.stringify(envelope));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(head.length);
+  return Buffer.concat([length, head, bytes.subarray(split)]);
+}
+
+/** Where tool inputs begin and end, by the text before them. */
+const boundsOf = ({ spans, text }: Chunk) =>
+  Uint32Array.from(spans.flatMap(({ input, end }) => [input, end].map((at) => Buffer.byteLength(text.slice(0, at)))));
+
 it("property: a chunk's bytes say of each query of ASCII words what its text says", () => {
   fc.assert(
     fc.property(
@@ -45,8 +59,13 @@ it("property: a chunk's bytes say of each query of ASCII words what its text say
         });
         const byBytes = toByteQuery(query);
         if (terms.every(({ negated }) => negated)) expect(byBytes).toBeNull();
-        else if (byBytes) expect(countInBytes(bytes, byBytes, counted)).toBe(expected.size);
-        else expect.fail("an ASCII word is looked for in bytes");
+        else if (byBytes) {
+          for (const one of [bytes, before(bytes)]) {
+            expect(countInBytes(one, byBytes, counted)).toBe(expected.size);
+            expect(from > 0 || countInBytes(one, byBytes) === expected.size).toBe(true);
+            expect(outlineChunk(one).bounds()).toEqual(boundsOf(decodeChunk(bytes)));
+          }
+        } else expect.fail("an ASCII word is looked for in bytes");
       },
     ),
     { numRuns: rounds(3_000, 400) },

@@ -68,7 +68,7 @@ export async function countSessions({ dir, query, work }: CountJob): Promise<Cou
 /** Messages of a chunk that match. */
 function countingOf(query: Query): (bytes: Buffer, earlier: EarlierOf | undefined) => number {
   const byBytes = toByteQuery(query);
-  if (byBytes) return (bytes, earlier) => countInBytes(bytes, byBytes, (seq) => counts(earlier, seq));
+  if (byBytes) return (bytes, earlier) => countInBytes(bytes, byBytes, earlier && ((seq) => counts(earlier, seq)));
   const compiled = compile(query);
   return (bytes, earlier) => {
     const chunk = decodeChunk(bytes);

@@ -134,8 +134,7 @@ export class Entries {
       unplaced.push({ key: entry.key, chunks: chunksIn(entry), signatures: () => signatures(entry) });
       if (slices.due) await slices.turn();
     }
-    const { entries } = this.#list;
-    await this.#shelf.tidy(() => new Set(entries.map(({ key }) => key)), unplaced);
+    await this.#shelf.tidy(() => this.#keys(), unplaced);
     let placed = 0;
     for (const entry of missing) {
       if (slices.due) await slices.turn();
@@ -148,6 +147,16 @@ export class Entries {
       entry.index = undefined;
     }
     if (placed > 0 || this.#groupedAt !== this.#shelf.drops) await this.#groupAnew();
+  }
+
+  async #keys(): Promise<Set<string>> {
+    const keys = new Set<string>();
+    const slices = new Slices();
+    for (const { key } of this.#list.entries) {
+      keys.add(key);
+      if (slices.due) await slices.turn();
+    }
+    return keys;
   }
 
   /** Those that stand in no columns. All are looked at only when a file was let go. */

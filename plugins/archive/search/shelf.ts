@@ -34,6 +34,8 @@ export class Shelf {
   readonly #dropped: string[] = [];
   #drops = 0;
   readonly #places = new Map<string, Columns>();
+  /** Keys of those that would fill a file alone: they are quicker to look at by themselves, stay missing, and are no reason to look at all others. */
+  readonly #large = new Set<string>();
   #opened: Promise<void> | undefined;
   #closed = false;
 
@@ -71,16 +73,22 @@ export class Shelf {
     this.#dropped.push(file.path);
   }
 
-  /** Makes files of those `missing` where they are enough for one, and removes such of which most is no longer live. */
-  async tidy(liveKeys: () => ReadonlySet<string>, missing: readonly Unplaced[]): Promise<void> {
+  /**
+   * Makes files of those `missing` where they are enough for one, and removes such of which most is no longer live. All keys are asked for only
+   * when a file is made: they are as many as there are sessions.
+   */
+  async tidy(liveKeys: () => Promise<ReadonlySet<string>>, missing: readonly Unplaced[]): Promise<void> {
     const { folder, readOnly } = this.#options;
     const [least, most] = [this.#least, this.#most];
     if (folder === undefined || readOnly) return;
     await this.#sweep();
-    let left = missing.reduce((sum, { chunks }) => sum + chunks, 0);
+    const wanted = missing.filter(({ key }) => !this.#large.has(key));
+    let left = wanted.reduce((sum, { chunks }) => sum + chunks, 0);
     if (left < least) return;
-    const live = liveKeys();
+    const slices = new Slices();
+    const live = await liveKeys();
     for (const file of this.#files) {
+      if (slices.due) await slices.turn();
       let chunks = 0;
       for (const { key, count } of file.sessions) if (live.has(key)) chunks += count;
       if (chunks * 2 < file.chunks) this.drop(file);
@@ -88,14 +96,13 @@ export class Shelf {
     await this.#sweep();
     let batch: Signed[] = [];
     let chunks = 0;
-    const slices = new Slices();
-    for (const { key, chunks: about, signatures } of missing) {
+    for (const { key, chunks: about, signatures } of wanted) {
       // What they are read from may be in memory, or read at once: that lets nobody in.
       if (slices.due) await slices.turn();
       if (this.#closed) return;
       left -= about;
       const own = await signatures();
-      // One that would fill a file alone is quicker to look at by itself.
+      if (own && own.length > most / 4) this.#large.add(key);
       if (!own || own.length > most / 4) continue;
       batch.push({ key, signatures: own });
       chunks += own.length;

@@ -68,6 +68,8 @@ export interface Found {
 
 const PROGRESS_MS = 100;
 const HERE = { lanes: 1, chunks: 64 };
+/** Of a frequent word: each worker's first job is as small, so that none starts late. */
+const FIRST_CHUNKS = 32;
 
 interface Work {
   entry: Entry;
@@ -131,7 +133,7 @@ export async function countAll(
         chunks += candidates.length;
       }
       if (looker.slices.due) await looker.slices.turn();
-      if (chunks >= most) await hand();
+      if (chunks >= (counter && looker.isFrequent && jobs.length < lanes ? FIRST_CHUNKS : most)) await hand();
       if (performance.now() <= until) continue;
       await rest();
       if (tally.found.length === 0 || i === wanted.length - 1) continue;
