@@ -18,11 +18,13 @@ let running: TestKernel | undefined;
 let columns: string;
 const uuid = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
 const log = (n: number) => join(home, ".claude/projects/-w-app", `${uuid(n)}.jsonl`);
+/** Their order is not that of their ids. */
+const timeOf = (n: number) => new Date(Date.UTC(2026, 9, 1 + ((n * 5) % 14)));
 const line = (n: number, text: string) =>
   `${JSON.stringify({
     type: "user",
     uuid: `${n} ${text}`,
-    timestamp: new Date(Date.UTC(2026, 9, 1 + n)).toISOString(),
+    timestamp: timeOf(n).toISOString(),
     cwd: "/w/app",
     message: { role: "user", content: text },
   })}\n`;
@@ -194,4 +196,17 @@ it("a session too large for a file is looked at once, and no reason to ask for a
   // Another text of it may fit.
   await shelf.tidy(keys, [{ key: "b".repeat(16), chunks: 5, signatures }]);
   expect(asked).toEqual({ keys: 2, signatures: 2 });
+});
+
+it("are made of sessions that are neighbours in time", async () => {
+  await search("nowhere");
+  await tidy();
+  const byTime = Array.from({ length: SESSIONS }, (_, n) => n).sort((a, b) => +timeOf(a) - +timeOf(b));
+  const made = (await files()).map((path) => new ColumnFile(path));
+  const fileOf = (n: number) =>
+    made.findIndex((file) => file.having(gramsOf([`pineapple${n}x`]).fives).some((byte) => byte !== 0));
+  const order = byTime.map(fileOf);
+  for (const file of made) file.close();
+  expect(made.length).toBeGreaterThan(1);
+  expect(order.filter((file, i) => file !== order[i - 1])).toHaveLength(made.length);
 });

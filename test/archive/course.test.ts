@@ -141,3 +141,27 @@ it("a list that is edited is the list made anew, whatever came and went", async 
   );
   await close();
 });
+
+it("what stands in a list is taken over in stretches, not looked at one by one", async () => {
+  const { list, close } = await archiveOf(1);
+  const [some] = list.entries as [Entry];
+  const all = Array.from(
+    { length: 20_000 },
+    (_, i): Entry => ({ ...some, id: `${i}`, sortAt: -i, columns: undefined }),
+  );
+  const looked = new Set<string>();
+  const entries = new Proxy(all, {
+    get(target, name) {
+      if (name === "slice") return (from: number, to: number) => target.slice(from, to);
+      if (typeof name === "string" && /^\d+$/.test(name)) looked.add(name);
+      return Reflect.get(target, name);
+    },
+  });
+  const gone = [all[7], all[12_000]] as Entry[];
+  const come = [{ ...some, id: "new", sortAt: -9_000.5, columns: undefined }];
+  const made = edited({ entries, runs: await runsOf(all) }, gone, come);
+  expect(made.entries).toEqual([...all.filter((entry) => !gone.includes(entry)), ...come].sort(newestFirst));
+  // Halving finds each place in fifteen looks.
+  expect(looked.size).toBeLessThanOrEqual(3 * 15);
+  await close();
+});

@@ -246,7 +246,8 @@ export class Entries {
       this.#byId.delete(entry.id);
       if (slices.due) await slices.turn();
     }
-    for (const entry of read) {
+    // In the order of the list: files are made of neighbours.
+    for (const entry of sorted) {
       if (entry.index) this.#keep(entry);
       if (entry.damaged) this.#damaged.add(entry);
       if (!isPlaced(entry)) this.#unplaced.add(entry);
