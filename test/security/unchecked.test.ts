@@ -76,6 +76,14 @@ it("finds what is encoded at any place of a long text", () => {
   }
 });
 
+it("finds what is encoded between lines of single words", () => {
+  const scanner = createScanner(builtinRules());
+  for (const text of [`${hidden}\n${"more\n".repeat(10)}`, `a_name_of_more_than_24_letters\n${hidden}\nexit`])
+    expect(scanner.scan(text, { forms: true }).findings.map(({ start, end }) => text.slice(start, end))).toEqual([
+      hidden,
+    ]);
+});
+
 it("a check names a message that is nested deeper than it looks", async () => {
   const nested = (depth: number) => Array.from({ length: depth }).reduce<unknown>((inner) => [inner], `use ${token}`);
   const t = await startWith([50, 110].map((depth) => ({ role: "call", input: { a: nested(depth) } })));

@@ -47,6 +47,7 @@ export interface Decoded {
 
 /** Tried where a run begins and nowhere inside of it. Lines of a wrapped block follow each other with nothing but blanks, or the quotes of a list, between them. */
 const BASE64 = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}(?:={0,2}[ \t]*(?:\r?\n|\\n)[ \t]*[A-Za-z0-9+/_-]{4,})*={0,2}/g;
+const LINE = /[A-Za-z0-9+/_-]{24,}={0,2}/g;
 const HEX =
   /(?<![0-9a-fA-F])(?:(?:[0-9a-fA-F]{2}){16,}|[0-9a-fA-F]{2}(?:[ :,][0-9a-fA-F]{2}){15,}(?!\w)|(?:[0-9a-fA-F]{4} ){7,}[0-9a-fA-F]{2,4}(?!\w)|0x[0-9a-fA-F]{2}(?:[,; ]{1,2}0x[0-9a-fA-F]{2}){15,})/g;
 
@@ -66,15 +67,28 @@ export function* decodeRuns(text: string, limit: number, spend: (cost: number) =
       return undefined;
     }
   };
+  // A word glued to the front moves all that follows: the other places to begin are tried too.
+  const decode = (run: string): string | undefined => {
+    for (let skip = 0; skip < 4; skip++) {
+      const decoded = toText(Buffer.from(skip === 0 ? run : run.slice(skip), "base64"));
+      if (decoded !== undefined) return decoded;
+    }
+    return undefined;
+  };
   for (const match of runsOf(text, BASE64, spend)) {
     const run = match[0].replace(/\\n|\s/g, "");
     if (!spend(run.length)) return;
-    // A word glued to the front moves all that follows: the other places to begin are tried too.
-    for (let skip = 0; skip < 4; skip++) {
-      const decoded = toText(Buffer.from(skip === 0 ? run : run.slice(skip), "base64"));
-      if (decoded === undefined) continue;
-      yield { text: decoded, start: match.index, end: match.index + match[0].length };
-      break;
+    const whole = decode(run);
+    if (whole !== undefined) {
+      yield { text: whole, start: match.index, end: match.index + match[0].length };
+      continue;
+    }
+    // Words that stand alone on the lines around it look as if they belonged to it.
+    if (run.length === match[0].length) continue;
+    for (const { 0: line, index } of match[0].matchAll(LINE)) {
+      const decoded = decode(line);
+      const start = match.index + index;
+      if (decoded !== undefined) yield { text: decoded, start, end: start + line.length };
     }
   }
   for (const match of runsOf(text, HEX, spend)) {
