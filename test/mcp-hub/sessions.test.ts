@@ -63,10 +63,12 @@ describe("mcp-hub: sessions", () => {
     const response = await session.post(call(2, "slow-progress", args, { progressToken: 7 }), stop.signal);
     const seen = await readUntil(response, /"progress":1.*\n\n/);
     const last = [...seen.matchAll(/^id: (.*)$/gm)].at(-1)?.[1];
+    // On a busy machine more than one came at once.
+    const left = args.steps - [...seen.matchAll(/"progress":\d/g)].length;
     stop.abort();
     const { status, messages } = await session.read(await session.listen(last));
     expect(status).toBe(200);
-    expect(messages.map(({ method, id }) => method ?? id)).toEqual([...Array(3).fill("notifications/progress"), 2]);
+    expect(messages.map(({ method, id }) => method ?? id)).toEqual([...Array(left).fill("notifications/progress"), 2]);
     expect((await session.listen("nobody's")).status).toBe(400);
     expect((await session.end()).status).toBe(200);
     expect((await session.ask(call(3, "echo"))).status).toBe(404);
