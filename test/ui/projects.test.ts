@@ -327,4 +327,39 @@ describeUi("dashboard: one project", () => {
     await heading.waitFor();
     await heading.and(page.locator(":focus")).waitFor();
   });
+
+  it("keeps a name though what shows it cannot be asked anew at once", async () => {
+    const stage = get();
+    const { page } = stage;
+    const id = await projectId(stage, "Ledger two");
+    await visit(stage, `/projects/${id}`);
+    await page.keyboard.press("r");
+    const field = page.getByRole("textbox", { name: "Rename" });
+    await field.fill("Beacon");
+    const one = `**/api/projects/${id}?*`;
+    const full = { error: { code: "STORAGE_FULL", message: "The disk is full." } };
+    await page.route(one, (route) =>
+      route.request().method() === "GET" ? route.fulfill({ status: 507, json: full }) : route.continue(),
+    );
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Retry" }).waitFor();
+    expect(await field.count()).toBe(0);
+    await page.unroute(one);
+    await page.getByRole("button", { name: "Retry" }).click();
+    await page.getByRole("heading", { level: 1, name: "Beacon" }).waitFor();
+  });
+
+  it("deletes from its own page, and leads to the others", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, `/projects/${await projectId(stage, "Beacon")}`);
+    await page.getByRole("button", { name: "Actions for Beacon" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await page.getByRole("dialog", { name: "Delete Beacon?" }).getByRole("button", { name: "Delete" }).click();
+    await page.waitForURL(/\/projects$/);
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.locator("[data-notices]").getByText("Beacon").waitFor();
+    expect(await page.locator("[data-notices]").getByRole("button", { name: "Close" }).count()).toBe(1);
+    expect(stage.problems().filter((one) => !one.includes("507"))).toEqual([]);
+  });
 });

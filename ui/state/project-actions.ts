@@ -1,34 +1,34 @@
 /** What can be done with a project, on the list and on its own page. */
-import { useQueryCache } from "@pinia/colada";
 import { nextTick, type Ref, reactive, ref } from "vue";
 import { api } from "../client.ts";
 import type { MenuItem } from "../components/base/MenuButton.vue";
 import { t } from "../i18n/index.ts";
 import type { Project } from "../wire.ts";
+import { useRefresh } from "./refresh.ts";
 import { failed, toast } from "./toast.ts";
 
 export interface ProjectActionsOptions {
-  /** After the archive changed; `gone` is the id of a project that is no more. */
-  changed?(gone?: string): unknown;
+  /** After the archive changed. */
+  changed?(): unknown;
+  /** Leaves a screen that is about one project, which is no more. */
+  leave?(): Promise<unknown>;
   /** Where the focus goes when the field for the name closes. */
   focus?(project: Project): void;
 }
 
 export function useProjectActions(options: ProjectActionsOptions = {}) {
-  const cache = useQueryCache();
+  const ask = useRefresh();
   const renaming = ref<string | null>(null);
   const draft = ref("");
   const removing = ref<Project | null>(null);
   const linking = ref<Project | null>(null);
   const syncing = reactive(new Set<string>());
 
-  async function refresh(gone?: string): Promise<void> {
-    await Promise.all(
-      [["projects"], ["project"], ["activity"], ["sessions"], ["insights"]].map((key) =>
-        cache.invalidateQueries({ key }),
-      ),
-    );
-    options.changed?.(gone);
+  const askAgain = () =>
+    ask(...["projects", "project", "activity", "sessions", "insights"].map((name) => ({ key: [name] })));
+  async function refresh(): Promise<void> {
+    await askAgain();
+    options.changed?.();
   }
   async function rename(project: Project): Promise<void> {
     draft.value = project.name;
@@ -87,7 +87,10 @@ export function useProjectActions(options: ProjectActionsOptions = {}) {
     if (!project) return;
     await api("DELETE /projects/:id", { params: { id: project.id } });
     toast(t("project.deleted", { name: project.name }));
-    await refresh(project.id);
+    if (!options.leave) return refresh();
+    // Left first: the screen would ask for what is no more.
+    await options.leave();
+    await askAgain();
   }
   function open(dialog: Ref<Project | null>, project: Project): void {
     dialog.value = project;

@@ -1,10 +1,11 @@
 /** A session gone through again: its plan, which step is looked at, and doing steps. */
-import { useQuery, useQueryCache } from "@pinia/colada";
+import { useQuery } from "@pinia/colada";
 import { computed, type Ref } from "vue";
 import { type Answer, api } from "../client.ts";
 import { r } from "../i18n/replay/index.ts";
 import { useAct } from "./act.ts";
 import { useQueryState } from "./query-state.ts";
+import { useRefresh } from "./refresh.ts";
 import { toast } from "./toast.ts";
 
 export type Plan = Answer<"GET /sessions/:id/replay-plan">;
@@ -15,7 +16,7 @@ type Named = Pick<Step, "seq" | "source">;
 export const keyOf = ({ seq, source }: Named): string => (source === null ? String(seq) : `${source}#${seq}`);
 
 export function useReplay(id: Readonly<Ref<string>>) {
-  const cache = useQueryCache();
+  const ask = useRefresh();
   const query = useQuery({
     key: () => ["replay", id.value, "plan"],
     query: ({ signal }) => api("GET /sessions/:id/replay-plan", { params: { id: id.value }, signal }),
@@ -36,7 +37,7 @@ export function useReplay(id: Readonly<Ref<string>>) {
   const isNext = (step: Step) => next.value !== undefined && keyOf(step) === keyOf(next.value);
 
   const { busy, act } = useAct();
-  const refresh = () => cache.invalidateQueries({ key: ["replay", id.value] });
+  const refresh = () => ask({ key: ["replay", id.value] });
   /** Asks, then looks at the plan anew, whatever came of it. */
   const change = <T>(run: () => Promise<T>) =>
     act(async () => {

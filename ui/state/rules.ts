@@ -1,6 +1,7 @@
 /** Rules of the secret scanner. */
-import { useQuery, useQueryCache } from "@pinia/colada";
+import { useQuery } from "@pinia/colada";
 import { type Answer, api, type BodyOf } from "../client.ts";
+import { useRefresh } from "./refresh.ts";
 
 export type Rule = Answer<"GET /security/rules">["rules"][number];
 export type RuleInput = BodyOf<"POST /security/rules">;
@@ -9,7 +10,7 @@ export type RuleInput = BodyOf<"POST /security/rules">;
 export const useRules = () =>
   useQuery({ key: ["security-rules"], query: ({ signal }) => api("GET /security/rules", { signal }) });
 
-export function useRuleRefresh(): () => Promise<unknown> {
-  const cache = useQueryCache();
-  return () => Promise.all([["security-rules"], ["security-check"]].map((key) => cache.invalidateQueries({ key })));
+export function useRuleRefresh(): () => Promise<void> {
+  const refresh = useRefresh();
+  return () => refresh({ key: ["security-rules"] }, { key: ["security-check"] });
 }

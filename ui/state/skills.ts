@@ -1,9 +1,10 @@
 /** The stored skills, and linking them into the assistants. */
-import { useQuery, useQueryCache } from "@pinia/colada";
+import { useQuery } from "@pinia/colada";
 import { reactive } from "vue";
 import { type Answer, api, type BodyOf } from "../client.ts";
 import { toolLabel } from "../components/base/tools.ts";
 import { s } from "../i18n/skills/index.ts";
+import { useRefresh } from "./refresh.ts";
 import { failed, toast } from "./toast.ts";
 
 export type Skill = Answer<"GET /skills">["skills"][number];
@@ -15,9 +16,9 @@ export const useSkillList = () =>
   useQuery({ key: ["skills", "list"], query: ({ signal }) => api("GET /skills", { signal }) });
 
 /** After any change: what is shown of skills is asked anew. */
-export function useSkillRefresh(): () => Promise<unknown> {
-  const cache = useQueryCache();
-  return () => cache.invalidateQueries({ key: ["skills"] });
+export function useSkillRefresh(): () => Promise<void> {
+  const refresh = useRefresh();
+  return () => refresh({ key: ["skills"] });
 }
 
 const target = ({ tool, scope, project }: SkillLink) => ({ tool, scope, ...(project !== null && { project }) });

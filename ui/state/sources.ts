@@ -1,14 +1,15 @@
 /** Where each tool's logs are read, folders the user added among them. */
-import { useQuery, useQueryCache } from "@pinia/colada";
+import { useQuery } from "@pinia/colada";
 import { computed } from "vue";
 import { type Answer, api } from "../client.ts";
+import { useRefresh } from "./refresh.ts";
 
 export type ToolSources = Answer<"GET /sources">["tools"][number];
 
 export function useSources() {
-  const cache = useQueryCache();
+  const refresh = useRefresh();
   const query = useQuery({ key: ["sources"], query: ({ signal }) => api("GET /sources", { signal }) });
-  const changed = () => Promise.all([query.refetch(), cache.invalidateQueries({ key: ["scan"] })]);
+  const changed = () => refresh({ key: ["sources"] }, { key: ["scan"] });
   return {
     tools: computed(() => query.data.value?.tools ?? []),
     data: query.data,

@@ -1,5 +1,4 @@
 /** What can be done with a session as a whole: the entries of its menu, and the dialogs they open. */
-import { useQueryCache } from "@pinia/colada";
 import { computed, ref } from "vue";
 import { useRouter } from "vue-router";
 import { api, urlOf } from "../client.ts";
@@ -8,6 +7,7 @@ import { t } from "../i18n/index.ts";
 import { w } from "../i18n/session/index.ts";
 import { useCommands } from "../state/commands.ts";
 import { copyLink, copyText } from "../state/page.ts";
+import { useRefresh } from "../state/refresh.ts";
 import { saveFrom } from "../state/save.ts";
 import { failed, toast } from "../state/toast.ts";
 import type { useSession } from "./use-session.ts";
@@ -18,12 +18,12 @@ export function useSessionActions(
 ) {
   const { id, detail } = session;
   const router = useRouter();
-  const cache = useQueryCache();
+  const ask = useRefresh();
   /** What the dialog asks about. */
   const removing = ref<"copy" | "source" | null>(null);
   const linking = ref(false);
   const sharing = ref(false);
-  const refresh = () => cache.invalidateQueries({ key: ["session", id] });
+  const refresh = () => ask({ key: ["session", id] });
 
   async function rename(name: string): Promise<void> {
     await api("PATCH /sessions/:id", { params: { id }, body: { name: name === "" ? null : name } });

@@ -3,7 +3,8 @@ import { useQuery, useQueryCache } from "@pinia/colada";
 import { type Answer, api, type BodyOf } from "../../client.ts";
 import { s } from "../../i18n/settings/index.ts";
 import { useDraft } from "../../state/draft.ts";
-import { failed, toast } from "../../state/toast.ts";
+import { useRefresh } from "../../state/refresh.ts";
+import { toast } from "../../state/toast.ts";
 
 export const RATES = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 export type PriceDraft = Record<(typeof RATES)[number] | "model", string>;
@@ -12,6 +13,7 @@ type Model = Answer<"GET /prices">["models"][number];
 
 export function usePrices() {
   const cache = useQueryCache();
+  const refresh = useRefresh();
   const query = useQuery({ key: ["prices"], query: ({ signal }) => api("GET /prices", { signal }) });
   /** Null: nothing is being typed. */
   const draft = useDraft<{ price: PriceDraft | null }>("price", { price: null });
@@ -21,11 +23,11 @@ export function usePrices() {
   /** Every cost on every screen is another one now. */
   async function changed(list: Answer<"GET /prices">): Promise<void> {
     cache.setQueryData(["prices"], list);
-    await cache.invalidateQueries({ predicate: (entry) => entry.key[0] !== "prices" });
+    await refresh({ predicate: (entry) => entry.key[0] !== "prices" });
   }
   const before = (model: string) => query.data.value?.own[model];
   function told(text: string, model: string, rates: Model["rates"] | undefined): void {
-    const run = () => (rates ? send({ model, ...rates }) : drop(model)).catch(failed);
+    const run = () => (rates ? send({ model, ...rates }) : drop(model));
     toast(text, { action: { label: s("undo"), run } });
   }
   return {
