@@ -109,8 +109,9 @@ export function openDatabase(options: DatabaseOptions): Database {
       sign: recovered.sign,
     });
     // Of a version that had it all in memory: from the next start on it is read as it is needed. And few words may change much (an index that an
-    // update adds, a table that is emptied): every start would do all that again.
-    if (!readOnly && (snapshots.last?.sliced === false || (snapshots.last && recovered.image.changed > MANY)))
+    // update adds, a table that is emptied) or look at all rows: every start would do all that again.
+    const { last } = snapshots;
+    if (!readOnly && last && (!last.sliced || recovered.isLong || recovered.image.changed > MANY))
       snapshots.inBackground();
     return recovered;
   }

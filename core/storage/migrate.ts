@@ -6,6 +6,9 @@ import type { Database } from "./types.ts";
 const TABLE =
   "create table if not exists migration (plugin text, number integer, digest text, at text, primary key (plugin, number))";
 
+/** Ends each step. What it began may look at all rows, in few words. */
+export const RECORD = "insert into migration (plugin, number, digest, at) values (?, ?, ?, ?)";
+
 /**
  * Brings the tables of `plugin` up to date. Each step is one batch with its record, so a crash leaves it done or undone. Throws when
  * a step that was applied no longer reads the same (released steps are never edited, new ones are appended), ARCHIVE_NEWER when the
@@ -28,8 +31,7 @@ export async function migrate(db: Database, plugin: string, migrations: readonly
         `Migration ${number} of "${plugin}" was applied with another text; append a new one instead of editing it`,
       );
     }
-    const record = "insert into migration (plugin, number, digest, at) values (?, ?, ?, ?)";
-    await db.batch([[TABLE], [sql], [record, [plugin, number, digest, new Date().toISOString()]]]).catch((error) => {
+    await db.batch([[TABLE], [sql], [RECORD, [plugin, number, digest, new Date().toISOString()]]]).catch((error) => {
       // Without a cause: no disk was asked, the archive is open for reading only.
       const isReader = isSessarcError(error) && error.code === "STORAGE_READ_ONLY" && !error.cause;
       throw isReader

@@ -54,6 +54,8 @@ export interface Recovered {
   journalBytes: number;
   /** Bytes after them: a write that a crash cut short. */
   tornBytes: number;
+  /** The journal holds what takes long to repeat, and each opening would repeat it. */
+  isLong: boolean;
 }
 
 /**
@@ -91,6 +93,7 @@ export async function recover(
       snapshot: snapshot && { ...snapshot.head, bytes: snapshot.bytes, sliced: snapshot.sliced },
       journalBytes: journal?.end ?? 0,
       tornBytes: journalBytes && journal ? journalBytes.length - journal.end : 0,
+      isLong: isLong(missed),
     };
   } catch (error) {
     opened?.close();

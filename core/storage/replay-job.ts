@@ -4,6 +4,7 @@
  */
 import type { Pool, PoolTask } from "../workers/pool.ts";
 import { createImage } from "./image.ts";
+import { RECORD } from "./migrate.ts";
 import { type Changes, PagedFile, type Source } from "./paged-file.ts";
 import { loadSqlJs } from "./sqljs.ts";
 import type { Statement } from "./types.ts";
@@ -16,9 +17,11 @@ export interface ReplayJob {
   batches: Statement[][];
 }
 
-/** Migrations say what they do in words and pass no values; an index reads its whole table. */
+/** A step of an update may read all rows of its tables, and an index does. */
 export const isLong = (batches: readonly Statement[][]): boolean =>
-  batches.some((batch) => batch.some(([sql, params = []]) => params.length === 0 && MAKES_INDEX.test(sql)));
+  batches.some((batch) =>
+    batch.some(([sql, params = []]) => sql === RECORD || (params.length === 0 && MAKES_INDEX.test(sql))),
+  );
 const MAKES_INDEX = /\bcreate\s+(?:unique\s+)?index\b/i;
 
 /** Answers how the file differs from `source` then. Leaves that open. */

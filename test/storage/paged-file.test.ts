@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import { createImage, emptyDatabase } from "../../core/storage/image.ts";
+import { migrate } from "../../core/storage/migrate.ts";
 import { BLOCK, PagedFile } from "../../core/storage/paged-file.ts";
 import type { Blocks } from "../../core/storage/recover.ts";
 import { checkSnapshot, openSource } from "../../core/storage/snapshot.ts";
@@ -375,6 +376,23 @@ describe("an index that a killed service left in its journal", () => {
     expect(tasks).toHaveLength(1);
     expect(await again.all(all)).toHaveLength(there.length + 1);
     expect(await again.all("pragma integrity_check")).toEqual([{ integrity_check: "ok" }]);
+  });
+
+  it("and so is a step of an update, which may look at all rows to change one; the next opening has it in the snapshot", async () => {
+    await fill();
+    const db = openIt();
+    await migrate(db, "words", ["update t set text = 'x' where text like '%nothing%' or n = 3"]);
+    await db.close();
+    const { pool, tasks } = counted();
+    const flushed = new Promise((resolve) => {
+      const again = openDatabase({ dir, blocks: LARGE, pool, onNotice: () => {}, onFlushed: resolve });
+      onTestFinished(() => again.close());
+    });
+    await flushed;
+    expect(tasks).toEqual(["replayBatches"]);
+    const last = await opened(dir, pool);
+    expect(await last.get("select text from t where n = 3")).toEqual({ text: "x" });
+    expect(tasks).toHaveLength(1);
   });
 
   it("is made here where no thread is to be had", async () => {
