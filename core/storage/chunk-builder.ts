@@ -176,7 +176,8 @@ export class ChunkBuilder {
       return "";
     }
     if (value === null || typeof value !== "object") {
-      this.#push(String(value));
+      // As the envelope will have it: of an infinite number (1e999 in a log) that is null, and lengths are told by it.
+      this.#push(JSON.stringify(value));
       this.#newline();
       return value;
     }

@@ -48,6 +48,13 @@ const anyEvent = fc.record({
 });
 
 describe("chunks", () => {
+  it("keep each message's words apart behind a number that JSON cannot hold", () => {
+    const input: Json = JSON.parse('{"to":1e999,"from":[-1e999,-0],"said":"hello"}');
+    const chunk = chunkOf([event(0, { tool_input: input }), event(1, { text: "the next message" })]);
+    expect(chunk.event(0).tool_input).toEqual({ to: null, from: [null, 0], said: "hello" });
+    expect(chunk.textOf(1)).toBe("the next message");
+  });
+
   it("give back what was put in, whatever it is", () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { minLength: 1, maxLength: 12 }), (parts) => {
