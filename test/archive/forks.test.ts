@@ -5,9 +5,11 @@ import { expect, it } from "vitest";
 import archive, { type Session } from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import insights from "../../plugins/insights/index.ts";
+import { makeTempDir } from "../_setup.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 
-const start = () => createTestKernel({ plugins: [archive(), insights(), claude()] });
+const start = (home?: string) =>
+  createTestKernel({ ...(home && { home }), plugins: [archive(), insights(), claude()] });
 const at = (n: number) => new Date(Date.UTC(2026, 10, 20, 10, n)).toISOString();
 const PARENT = "aaaaaaaa-0000-4000-8000-000000000001";
 const FORK = "ffffffff-0000-4000-8000-000000000002";
@@ -145,4 +147,26 @@ it("compares a fork again with an origin that was deleted and comes back with mo
   await t.json("/api/scan");
   await importOnly(t, PARENT);
   expect((await sessions(t))[FORK]).toMatchObject({ messageCount: 0, copiedMessages: 6 });
+});
+
+it("settles at the next run what one left open that was stopped as it had stored all, though no log changed since", async () => {
+  const home = await makeTempDir();
+  const first = await start(home);
+  write(pathOf(first, PARENT), [...turn(1), ...turn(2)]);
+  await new Promise((resolve) => setImmediate(resolve));
+  write(pathOf(first, FORK), [...turn(1, "-copy"), ...turn(2, "-copy"), ...turn(3)]);
+  let closed: Promise<void> | undefined;
+  first.kernel.hooks.hook("session:replaced", () => {
+    closed ??= first.close();
+  });
+  await first.send("POST", "/api/import", { all: true });
+  await closed;
+  const t = await start(home);
+  expect((await sessions(t))[FORK]).toMatchObject({ messageCount: 9, forkedFrom: null });
+  expect((await t.send("POST", "/api/sync?wait=1")).body).toMatchObject({ imported: 0, unchanged: 2 });
+  expect((await sessions(t))[FORK]).toMatchObject({
+    messageCount: 3,
+    copiedMessages: 6,
+    forkedFrom: `claude-code:${PARENT}`,
+  });
 });

@@ -371,3 +371,57 @@ async function wordsOf(t: TestKernel, id: string): Promise<Set<number>> {
   }
   return words;
 }
+
+it("a log that was replaced by one that names no folder keeps its session's, also as it grows, and as it is counted anew", async () => {
+  const t = await start();
+  const key = "0f9e1d2c-0000-4000-8000-000000000009";
+  const id = `claude-code:${key}`;
+  const path = join(t.home, ".claude/projects/-w-app", `${key}.jsonl`);
+  const row = (n: number, more: object = {}) => ({
+    type: "user",
+    uuid: `u${n}`,
+    timestamp: at(n),
+    message: { role: "user", content: `word${n}` },
+    ...more,
+  });
+  const stored = async () => {
+    const {
+      facts,
+      imported_at: _,
+      generation: __,
+      parts: ___,
+      has_cursor: ____,
+      ...rest
+    } = await t.kernel.inject("archive").row(id);
+    return { ...rest, facts: JSON.parse(facts) as object };
+  };
+  const message = {
+    id: "m1",
+    role: "assistant",
+    model: "claude-sonnet-4-5",
+    content: [{ type: "text", text: "answer" }],
+    usage: { input_tokens: 10, output_tokens: 20 },
+  };
+  const reply = { type: "assistant", uuid: "a1", requestId: "r1", timestamp: at(1), message };
+  const title = { type: "summary", summary: "A title", leafUuid: "u1" };
+  write(path, [title, row(1, { cwd: "/w/app", gitBranch: "topic" }), reply]);
+  await sync(t);
+  const { project_id, usage } = await stored();
+  write(path, [row(2)]);
+  await sync(t);
+  expect(await stored()).toMatchObject({ project_id, cwd: "/w/app", git_branch: "topic", message_count: 3, usage });
+  write(path, [row(2), row(3)]);
+  await sync(t);
+  const grown = await stored();
+  expect(grown).toMatchObject({
+    project_id,
+    cwd: "/w/app",
+    git_branch: "topic",
+    title: "A title",
+    message_count: 4,
+    usage,
+  });
+  await t.kernel.storage.db.run("update session set format = 0");
+  await sync(t);
+  expect(await stored()).toEqual(grown);
+});

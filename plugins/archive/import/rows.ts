@@ -85,7 +85,7 @@ export function upsert(
   const stored = past ?? before;
   const endedAt = latest(stored?.ended_at, session.endedAt);
   const startedAt = earliest(stored?.started_at, session.startedAt);
-  const parentId = idOf(ref.tool, summary.parent ?? ref.parent) ?? before?.parent_id ?? null;
+  const parentId = idOf(ref.tool, summary.parent ?? ref.parent) ?? stored?.parent_id ?? null;
   const forkedFrom = idOf(ref.tool, summary.forkedFrom) ?? stored?.forked_from ?? null;
   const inherited = jsonOrNull(summary.inheritedUsage);
   const linked = summary.forkedFrom === undefined && forkedFrom !== null ? (stored?.lineage ?? 0) & LINKED : 0;
@@ -102,10 +102,10 @@ export function upsert(
     project_id: originId,
     parent_id: parentId,
     forked_from: forkedFrom,
-    title: summary.title ?? before?.title ?? null,
+    title: summary.title ?? stored?.title ?? null,
     first_prompt: stored?.first_prompt ?? session.firstPrompt,
-    cwd: summary.cwd ?? before?.cwd ?? null,
-    git_branch: summary.gitBranch ?? before?.git_branch ?? null,
+    cwd: summary.cwd ?? stored?.cwd ?? null,
+    git_branch: summary.gitBranch ?? stored?.git_branch ?? null,
     started_at: startedAt,
     ended_at: endedAt,
     sort_at: Math.round(Number.isNaN(sortAt) ? (ref.mtime ?? 0) : sortAt),

@@ -76,6 +76,7 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
   }
   if (moved.length > 0) await db.batch(moved);
   if (changed.length > 0) await new Run(options, past, report).go(changed);
+  else await settleAll(options); // what a run that was killed, or a migration, left open
   report.ms = Math.round(performance.now() - started);
   onFrame({
     type: "progress",
@@ -88,6 +89,12 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
     current: null,
   });
   return report;
+}
+
+/** Where sessions came from, and what they copied there. Two look-ups where nothing is open. */
+async function settleAll({ kernel, settler, onCommit }: RunOptions): Promise<void> {
+  await settleLinks(kernel, settler, onCommit);
+  await settleCopies(kernel, onCommit);
 }
 
 /** What a look said is stored as it is needs no second one, unless somebody named it. */
@@ -169,8 +176,7 @@ class Run {
     const lanes = Array.from({ length: kernel.pool.threaded ? kernel.pool.size * 2 + 1 : 1 }, lane);
     const outcomes = await Promise.allSettled(lanes);
     await this.#stage.commit();
-    await settleLinks(kernel, this.#options.settler, this.#options.onCommit);
-    await settleCopies(kernel, this.#options.onCommit);
+    await settleAll(this.#options);
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (failed) throw failed.reason;
     this.#report.cancelled = this.#total - this.#done;

@@ -30,8 +30,11 @@ export interface Settled {
   shares: boolean;
 }
 
-/** What is stored of a session goes on (`appended`), is followed by another text of it (`replaced`), or does not matter. */
-export type Follows = "appended" | "replaced" | null;
+/**
+ * What is stored of a session goes on (`appended`), is followed by another text of it (`replaced`), is read once more, of which only the
+ * texts before it stay as they were counted (`recounted`), or does not matter.
+ */
+export type Follows = "appended" | "replaced" | "recounted" | null;
 
 /** A session that was read, and how it stands to the stored one. */
 export interface Arrival {
@@ -129,8 +132,8 @@ export class Settler {
     this.#whole.add(session.id);
     const stored = follows === null ? undefined : toStored(row);
     const listed = toBook(session.replies);
-    const book = joinBooks(listed, stored?.book, follows === "appended", session.earlier.length > 0);
-    settleLoose(session, listed, book, before);
+    const book = joinBooks(listed, stored?.book, follows, session.earlier.length > 0);
+    settleLoose(session, listed, book, before, follows);
     if (book.size === 0) return { write: [], after: undefined, losers: [], shares: false };
     const born = Math.min(session.born, stored?.born ?? session.born);
     // What an appended log does not list again is as it was.
@@ -223,12 +226,18 @@ const toStored = (row: Stored | undefined): { born: number; book: Book | undefin
   row && { born: row.born, book: row.format === FORMAT ? decodeBook(row.hashes) : undefined };
 
 /** Tokens of no reply in particular, in this text and in earlier ones. */
-function settleLoose({ summary, facts }: ImportedSession, listed: Book, book: Book, before: SessionRow | null): void {
+function settleLoose(
+  { summary, facts }: ImportedSession,
+  listed: Book,
+  book: Book,
+  before: SessionRow | null,
+  follows: Follows,
+): void {
   const { usage } = summary;
   const inLog = [...book.values()].filter((entry) => !entry.earlier).map((entry) => listed.get(entry.hash) ?? entry);
   const loose = looseOf({ usage, slots: facts.slots }, inLog);
   const past = before ? (JSON.parse(before.facts) as SessionFacts) : facts;
-  const looseBefore = before ? larger(past.looseBefore, past.loose) : past.looseBefore;
+  const looseBefore = before && follows === "replaced" ? larger(past.looseBefore, past.loose) : past.looseBefore;
   delete facts.loose;
   delete facts.looseBefore;
   if (loose) facts.loose = loose;
@@ -238,13 +247,16 @@ function settleLoose({ summary, facts }: ImportedSession, listed: Book, book: Bo
 }
 
 /** Replies only grow. Those that a log no longer lists stay where the messages beside them do. */
-function joinBooks(listed: Book, stored: Book | undefined, appended: boolean, keeps: boolean): Book {
+function joinBooks(listed: Book, stored: Book | undefined, follows: Follows, keeps: boolean): Book {
   if (!stored) return listed;
+  const appended = follows === "appended";
   const book: Book = new Map();
   for (const [hash, entry] of stored) {
     if (listed.has(hash)) continue;
-    if (appended || entry.earlier || keeps) book.set(hash, { ...entry, earlier: entry.earlier || !appended });
+    if (appended || entry.earlier || (keeps && follows === "replaced"))
+      book.set(hash, { ...entry, earlier: entry.earlier || !appended });
   }
+  if (follows === "recounted") return new Map([...book, ...listed]);
   for (const [hash, entry] of listed) {
     const old = stored.get(hash);
     book.set(hash, { ...(old && weightOf(old.tokens) > weightOf(entry.tokens) ? old : entry), earlier: false });

@@ -1,5 +1,5 @@
 /** Collects what was read into groups that are committed together, and removes what each replaces. */
-import type { Kernel, Statement } from "sessarc";
+import type { Kernel, SessionRef, Statement } from "sessarc";
 import type { Readers } from "../catalogue/readers.ts";
 import { partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
 import { addFacts, keepTime } from "../counting/merge.ts";
@@ -59,10 +59,10 @@ export class Stage {
     await kernel.hooks.callHook("session:replace", session, found.ref);
     const { adapter, ref } = found;
     const known = this.#known.get(session.id);
-    const follows: Follows = past ? "appended" : known && !isRecount(known, ref) ? "replaced" : null;
-    const stored = follows === "replaced" ? await this.#keep(session) : null;
+    const follows = past ? "appended" : followsOf(session, known, ref);
+    const stored = follows === "replaced" || follows === "recounted" ? await this.#keep(session) : null;
     const before = session.earlier.length > 0 ? stored : null;
-    const cwd = session.summary.cwd ?? ref.cwd ?? before?.cwd ?? undefined;
+    const cwd = session.summary.cwd ?? ref.cwd ?? (past ?? before)?.cwd ?? undefined;
     const identity = await resolver.identify(adapter, { ...session.summary, cwd });
     const { id: originId, write } = await resolver.resolve(identity);
     const association =
@@ -127,6 +127,13 @@ export class Stage {
     });
     for (const id of ids) await kernel.notify("session:replaced", { id });
   }
+}
+
+/** How a log that was read as a whole stands to what is stored. */
+function followsOf({ earlier }: ImportedSession, known: Known | undefined, ref: SessionRef): Follows {
+  if (!known) return null;
+  if (!isRecount(known, ref)) return "replaced";
+  return earlier.length > 0 ? "recounted" : null;
 }
 
 /** Generations of parts that nothing points at once the session is stored. */
