@@ -7,17 +7,20 @@ const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] 
 /** Keyed replies that a snapshot keeps open for later, larger records of the same reply. */
 const OPEN = 256;
 
-/** Figures as logs have them: numeric strings count, everything else not finite or negative is 0. */
+/** Tokens that no reply has; from some millions of millions on sums would no longer be exact. */
+const TOO_MANY = 1e12;
+
+/** Figures as logs have them, each read by `toCount`. */
 export type LooseUsage = { [F in keyof TokenUsage]?: unknown };
 
 export function emptyUsage(): TokenUsage {
   return { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 };
 }
 
-/** A count from a log: an integer, 0 when it is negative, missing or no number. */
+/** A count from a log: an integer, also of a numeric string; 0 when it is negative, missing, no number, or a million millions and more. */
 export function toCount(value: unknown): number {
   const number = typeof value === "string" && value !== "" ? Number(value) : value;
-  return typeof number === "number" && number > 0 && Number.isFinite(number) ? Math.trunc(number) : 0;
+  return typeof number === "number" && number > 0 && number < TOO_MANY ? Math.trunc(number) : 0;
 }
 
 /** Adds `tokens` to `usage[model]`. */

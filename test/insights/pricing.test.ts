@@ -227,6 +227,20 @@ describe("pricing", () => {
     expect(() => createPricing({ "model-x": { input: 2 } })).toThrow(/prices\.model-x.*output/);
     expect(() => createPricing({ "model-x": { input: -1, output: 1 } })).toThrow(/input/);
     expect(() => createPricing({ "model-x": 3 })).toThrow(/prices\.model-x/);
+    // Times the tokens it would be more than a number holds.
+    expect(() => createPricing({ "model-x": { input: 1, output: 1e308 } })).toThrow(/output.*1,000,000/);
+    expect(() => createPricing({ "model-x": { input: 1_000_000, output: 1 } })).not.toThrow();
+  });
+
+  it("a cost is the same whichever model was added up first, also where it is half of what is told", () => {
+    const { cost } = createPricing({
+      a: { input: 0.075, output: 0 },
+      b: { input: 0.3, output: 0 },
+      c: { input: 0.125, output: 0 },
+    });
+    const [a, b, c] = [tokens({ input: 3 }), tokens({ input: 18 }), tokens({ input: 23 })];
+    expect(cost({ a, b, c }).microdollars).toBe(9);
+    expect(cost({ c, b, a }).microdollars).toBe(9);
   });
 
   it("names of models that are names of objects' own members are no prices", () => {

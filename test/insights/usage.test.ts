@@ -211,6 +211,20 @@ describe("GET /usage", () => {
     }
   });
 
+  it("counts that no reply can have are none: every report stays JSON, with and without an archive", async () => {
+    const [first, ...others] = ["a", "b", "c"].map((id) => reply({ at: "2026-11-01T10:00:00.000Z", id, output: 3 }));
+    for (const row of others) row.message.usage.input_tokens = 1.5e308;
+    await write(log(1), [first ?? {}, ...others]);
+    await importAll();
+    for (const by of ["session", "day", "model"]) {
+      const { totals } = await usage(`&by=${by}`);
+      expect([by, totals.tokens.input, totals.tokens.output]).toEqual([by, 1, 9]);
+      expect(totals.cost.microdollars).toBe(Math.round(1 + 45 + 3 * (7 * 1.25 + 10)));
+    }
+    const { totals } = await t.kernel.inject("insights").stateless({ by: "day", tz: "UTC" });
+    expect(totals.tokens.input).toBe(1);
+  });
+
   it("tokens without a time count on the session's last day", async () => {
     const { timestamp, ...untimed } = reply({ at: "", id: "b", output: 9 });
     await write(log(1), [reply({ at: "2026-11-01T10:00:00.000Z", id: "a", output: 1 }), untimed]);

@@ -3,7 +3,7 @@
  * Rows in which a model was used at several prices or under several names are made the long way.
  */
 import { modelName } from "../prices/names.ts";
-import { PRICED_AT, type Rates } from "../prices/pricing.ts";
+import { PRICED_AT, type Rates, toMicrodollars } from "../prices/pricing.ts";
 import type { Place } from "./add.ts";
 import { FIELDS } from "./packed.ts";
 import { toRow } from "./report.ts";
@@ -83,7 +83,7 @@ export class RowWriter {
     return (
       `{"key":${JSON.stringify(id)},"label":${JSON.stringify(label)},"sessions":1,` +
       `"messages":${messages},"activeMs":${activeMs},"usage":{${usage}},"tokens":${textOf(all, 0)},` +
-      `"cost":{"microdollars":${Math.round(cost)},"pricedAt":"${PRICED_AT}","unpriced":${JSON.stringify(unpriced)}},` +
+      `"cost":{"microdollars":${toMicrodollars(cost)},"pricedAt":"${PRICED_AT}","unpriced":${JSON.stringify(unpriced)}},` +
       `"models":[${models}]}`
     );
   }
@@ -113,7 +113,7 @@ export class RowWriter {
 
 function toPart(frame: Frame, tokens: ArrayLike<number>, at: number): Part {
   const { cost, total } = priceOf(tokens, frame.rates, at);
-  const microdollars = frame.rates || total === 0 ? Math.round(cost) : null;
+  const microdollars = frame.rates || total === 0 ? toMicrodollars(cost) : null;
   return { frame, tokens, at, text: textOf(tokens, at), total, cost, microdollars };
 }
 

@@ -1,6 +1,6 @@
 /** The table of usage by session, written row by row: there may be a hundred thousand of them, and none is held. */
 import { Slices, sortInSlices } from "sessarc";
-import type { Prices } from "../prices/pricing.ts";
+import { type Prices, toMicrodollars } from "../prices/pricing.ts";
 import { Adder, type Place } from "./add.ts";
 import type { DayRange, Zone } from "./buckets.ts";
 import { type Choice, endOf, headOf, type UsageReport } from "./report.ts";
@@ -43,14 +43,14 @@ export async function sessionRows(
     const known = place.whole && keys.costOfSession(place.block, place.i);
     if (known) {
       adder.add(place, { of: () => whole });
-      first.add({ place, microdollars: Math.round(known.cost), tokens: known.tokens });
+      first.add({ place, microdollars: toMicrodollars(known.cost), tokens: known.tokens });
       return;
     }
     const sum = new Sum();
     if (!adder.add(place, { of: () => sum })) return;
     adder.totals.addTokens(sum);
     const { cost, tokens } = keys.costOfSum(sum);
-    first.add({ place, microdollars: Math.round(cost), tokens });
+    first.add({ place, microdollars: toMicrodollars(cost), tokens });
   });
   adder.totals.addTokens(whole);
   const order = await first.inOrder();

@@ -8,6 +8,9 @@ import { findModel } from "./match.ts";
 export const PRICED_AT = "2026-09-23";
 export const SOURCE = "@pydantic/genai-prices 0.1.8";
 
+/** Of a rate. */
+export const MOST_DOLLARS = 1_000_000;
+
 /** Dollars per million tokens, which is millionths of a dollar per token. */
 export type Rates = { readonly [F in keyof TokenUsage]: number };
 
@@ -180,7 +183,7 @@ function pricesOf(find: (model: string) => ModelPrice | undefined): Prices {
         if (rates) sum += dot(tokens, rates);
         else if (!unpriced.includes(model)) unpriced.push(model);
       }
-      return { microdollars: Math.round(sum), pricedAt: PRICED_AT, unpriced };
+      return { microdollars: toMicrodollars(sum), pricedAt: PRICED_AT, unpriced };
     },
   };
   return prices;
@@ -193,6 +196,9 @@ export const dot = (tokens: TokenUsage, rates: Rates) =>
   tokens.cacheWrite5m * rates.cacheWrite5m +
   tokens.cacheWrite1h * rates.cacheWrite1h +
   tokens.cacheRead * rates.cacheRead;
+
+/** Whole ones of a sum. Its last digits depend on what was added up first: they must not say where a half goes. */
+export const toMicrodollars = (cost: number): number => Math.round(Math.round(cost * 1e6) / 1e6);
 
 /** Of a key of `keyAt`. */
 function parts(key: string): [model: string, period: string | undefined] {
@@ -263,8 +269,8 @@ function toRates(model: string, value: unknown, where: string): Rates {
   const rate = (name: keyof Rates): number | undefined => {
     const given = value[name];
     if (given === undefined) return undefined;
-    if (typeof given === "number" && given >= 0 && Number.isFinite(given)) return given;
-    throw wrong(`has no number of dollars per million tokens in ${name}`);
+    if (typeof given === "number" && given >= 0 && given <= MOST_DOLLARS) return given;
+    throw wrong(`has no number of dollars per million tokens in ${name}: 0 to ${MOST_DOLLARS.toLocaleString("en")}`);
   };
   const input = rate("input");
   const output = rate("output");

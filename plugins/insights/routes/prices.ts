@@ -2,7 +2,7 @@
 import { defineRoute, type Kernel, SessarcError, type Settings, writeSettings } from "sessarc";
 import * as v from "valibot";
 import "../errors.ts";
-import type { ModelPrice, Rates } from "../prices/pricing.ts";
+import { MOST_DOLLARS, type ModelPrice, type Rates } from "../prices/pricing.ts";
 
 export interface PriceList {
   pricedAt: string;
@@ -21,7 +21,7 @@ const rate = v.pipe(
   v.number("is no number of dollars"),
   v.finite("is no number of dollars"),
   v.minValue(0, "is below 0"),
-  v.maxValue(1_000_000, "is above 1,000,000 dollars"),
+  v.maxValue(MOST_DOLLARS, "is above 1,000,000 dollars"),
 );
 const model = v.pipe(v.string(), v.trim(), v.nonEmpty("is empty"), v.maxLength(200, "is too long for a model"));
 
