@@ -18,11 +18,12 @@ async function start(options: TestKernelOptions = {}) {
   await writeFile(join(cwd, "notes.txt"), "nothing\n");
   const ask = async (tool_name: string, tool_input: object | string, query = "") =>
     (
-      await t.send<{ decision: string; partial: boolean; findings: { rule: string; confidence: string }[] }>(
-        "POST",
-        `/api/security/pretooluse${query}`,
-        { hook_event_name: "PreToolUse", tool_name, tool_input, cwd },
-      )
+      await t.send<{
+        decision: string;
+        reason: string;
+        partial: boolean;
+        findings: { rule: string; confidence: string }[];
+      }>("POST", `/api/security/pretooluse${query}`, { hook_event_name: "PreToolUse", tool_name, tool_input, cwd })
     ).body;
   const run = async (command: string) => (await ask("Bash", { command })).decision;
   return { t, cwd, ask, run };
@@ -152,7 +153,7 @@ describe("security: files a call would show", () => {
     let nested = "cat .env";
     for (let n = 0; n < 6; n++) nested = `echo $(${nested})`;
     const shells = `bash -c ${JSON.stringify(`bash -c ${JSON.stringify(`bash -c ${JSON.stringify("bash -c 'cat .env'")}`)}`)}`;
-    for (const line of [nested, shells, `: ${" ".repeat(70_000)};cat .env`, `cat ${"a".repeat(5_000)}`])
+    for (const line of [nested, shells, `${":;".repeat(200_000)}cat .env`, `cat {${"a".repeat(5_000)},.env}`])
       expect(await ask("Bash", { command: line }), line.slice(0, 60)).toMatchObject({ partial: true });
   });
 
@@ -194,9 +195,9 @@ describe("security: files a call would show", () => {
   it("says so when a folder has more files than are looked at", async () => {
     const { ask, cwd } = await start();
     await mkdir(join(cwd, "many"));
-    for (let n = 0; n < 201; n++) await writeFile(join(cwd, "many", `${1_000 + n}.txt`), "nothing\n");
+    for (let n = 0; n < 1_001; n++) await writeFile(join(cwd, "many", `${1_000 + n}.txt`), "nothing\n");
     expect((await ask("read_many_files", { paths: ["many"], path: join(cwd, "many") })).partial).toBe(true);
-    await rm(join(cwd, "many", "1200.txt"));
+    await rm(join(cwd, "many", "2000.txt"));
     expect((await ask("read_many_files", { paths: ["many"], path: join(cwd, "many") })).partial).toBe(false);
   });
 
@@ -249,7 +250,12 @@ describe("security: what the guard blocks", () => {
     await t.send("POST", "/api/security/install-hook", { tool: "claude-code", onFailure: "block" });
     expect(await read()).toMatchObject({ decision: "block", partial: true });
     expect(await ask("Read", { file_path: "notes.txt" }, "?client=claude-code")).toMatchObject({ decision: "allow" });
-    const line = { command: `: ${" ".repeat(70_000)};cat .env` };
-    expect(await ask("Bash", line, "?client=claude-code")).toMatchObject({ decision: "block", partial: true });
+    const line = { command: `${":;".repeat(200_000)}cat .env` };
+    const answer = await ask("Bash", line, "?client=claude-code");
+    expect(answer).toMatchObject({
+      decision: "block",
+      partial: true,
+      reason: expect.stringContaining("more is in it"),
+    });
   });
 });

@@ -2,38 +2,59 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The paths that an absolute pattern stands for: `*`, `?`, `[a-z]`, `{a,b}`, each within one name. At most `limit` of them. */
-export async function matching(pattern: string, limit: number): Promise<string[]> {
+/** What is left for the patterns of one call. */
+export interface Looking {
+  /** Names in folders compared; opening a folder is `FOLDER_COST` of them. */
+  names: number;
+  /** There was more to compare, or more that matched. */
+  cut: boolean;
+}
+
+const BRACES_LIMIT = 500;
+const FOLDER_COST = 50;
+
+/** The paths that an absolute pattern stands for: `*`, `?`, `[a-z]`, `{a,b}`, each within one name. At most `limit` for each way to read its braces. */
+export async function matching(pattern: string, limit: number, looking: Looking): Promise<string[]> {
   const all: string[] = [];
-  for (const one of braces(pattern, limit)) {
+  const namesIn = async (folder: string) => {
+    if (looking.names <= 0) {
+      looking.cut = true;
+      return [];
+    }
+    const names = await readdir(folder).catch(() => []);
+    looking.names -= names.length + FOLDER_COST;
+    return names;
+  };
+  for (const one of braces(pattern, looking)) {
     let found = ["/"];
     for (const part of one.split("/").filter(Boolean)) {
       const next: string[] = [];
       for (const folder of found) {
         if (!/[*?[]/.test(part)) next.push(join(folder, part));
-        else
-          for (const name of await readdir(folder).catch(() => [])) if (fits(name, part)) next.push(join(folder, name));
+        else for (const name of await namesIn(folder)) if (fits(name, part)) next.push(join(folder, name));
       }
       found = next.slice(0, limit);
+      looking.cut ||= next.length > limit;
     }
     all.push(...found);
   }
-  return all.slice(0, limit);
+  return all;
 }
 
 /** `a{b,c}` → `ab`, `ac`. The first ones: three lists of a thousand would be a thousand million. */
-function braces(pattern: string, limit: number): string[] {
+function braces(pattern: string, looking: Looking): string[] {
   let all = [pattern];
   for (let depth = 0; depth < 4; depth++) {
     const next: string[] = [];
     for (const one of all) {
-      if (next.length >= limit) break;
+      if (next.length > BRACES_LIMIT) break;
       const match = /\{([^{}]*,[^{}]*)\}/.exec(one);
       const [before, after] = [one.slice(0, match?.index), one.slice((match?.index ?? 0) + (match?.[0].length ?? 0))];
-      if (match) for (const option of match[1]?.split(",", limit) ?? []) next.push(before + option + after);
+      if (match) for (const option of match[1]?.split(",", BRACES_LIMIT + 1) ?? []) next.push(before + option + after);
       else next.push(one);
     }
-    all = next.slice(0, limit);
+    looking.cut ||= next.length > BRACES_LIMIT;
+    all = next.slice(0, BRACES_LIMIT);
   }
   return all;
 }

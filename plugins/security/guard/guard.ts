@@ -50,11 +50,22 @@ const LARGE: PoolTask<[ScanJob], ScanJobResult> = {
   export: "scanLarge",
   inline: async (job) => (await import("../job.ts")).scanLarge(job),
 };
-/** Longer texts go to the pool at once. */
+/** Longer texts go to the pool at once. So much of a call and its files is looked at whatever the clock says: waiting is not its fault. */
 const SMALL = 512 * 1024;
 const BUDGET_MS = 40;
 /** Leaves the answer time to arrive before the hook's deadline. */
 const TIME_MS = DEADLINE_MS - 400;
+
+/** How far a call was looked at, its files included. */
+interface Look {
+  /** By then what is more than `SMALL` has to be looked at, on the clock of `performance.now()`. */
+  ends: number;
+  /** Characters so far. */
+  size: number;
+}
+
+/** `late`: there was no time for all of it. */
+type Looked = ScanJobResult & { late: boolean };
 
 export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
   const records = createRecords(kernel);
@@ -67,32 +78,49 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
     scanner: Scanner,
     event: SessionEvent,
     size: number,
-    { ends, path }: { ends: number; path?: string },
-  ): Promise<ScanJobResult> {
+    { look, path }: { look: Look; path?: string },
+  ): Promise<Looked> {
+    const stops = (result: ScanJobResult) => result.findings.some((finding) => blocks(scanner, finding));
+    look.size += size;
     if (size <= SMALL || !kernel.pool.threaded) {
       const budget = kernel.pool.threaded ? { budgetMs: BUDGET_MS } : {};
       const options = { ...budget, forms: true, ...(path === undefined ? {} : { path }) };
       const { findings, partial } = scanner.scanEvent(event, options);
-      if (!partial) return { findings, partial };
+      if (!partial || stops({ findings, partial })) return { findings, partial, late: false };
     }
-    const job: ScanJob = { rules: [...scanner.rules], event, budgetMs: Math.max(1, ends - performance.now()) };
-    return kernel.pool.run(LARGE, path === undefined ? job : { ...job, path });
+    const inPool = (budgetMs: number) => {
+      const job: ScanJob = { rules: [...scanner.rules], event, budgetMs };
+      return kernel.pool.run(LARGE, path === undefined ? job : { ...job, path });
+    };
+    const inTime = await inPool(Math.max(1, look.ends - performance.now()));
+    const late = inTime.partial && performance.now() >= look.ends;
+    if (!late || look.size > SMALL || stops(inTime)) return { ...inTime, late };
+    return { ...(await inPool(Number.POSITIVE_INFINITY)), late: false };
   }
+
+  const tooLate = (look: Look, more: number) => look.size + more > SMALL && performance.now() >= look.ends;
 
   /** Files are looked at again when they or the rules change. */
   async function scanFiles(
     scanner: Scanner,
     read: readonly ReadFile[],
-    ends: number,
-  ): Promise<(ScanJobResult & { path: string })[]> {
-    const results = [];
+    look: Look,
+  ): Promise<(Looked & { path: string })[]> {
+    const results: (Looked & { path: string })[] = [];
     for (const file of read) {
       const version = `${scanner.version} ${file.version}`;
       const id = createHmac("sha256", key).update(file.path).digest("base64");
       let known = scanned.get(id);
+      let late = false;
       if (known?.version !== version) {
+        if (tooLate(look, file.text.length)) {
+          results.push({ findings: [], partial: true, late: true, path: file.path });
+          break;
+        }
         const event: SessionEvent = { seq: 0, kind: "tool_result", text: file.text };
-        const { findings, partial } = await scan(scanner, event, file.text.length, { ends, path: file.path });
+        const result = await scan(scanner, event, file.text.length, { look, path: file.path });
+        const { findings, partial } = result;
+        late = result.late;
         // Only what may be shown is kept.
         const kept = findings.map(({ ruleId, rule, field, confidence, masked }) => ({
           ruleId,
@@ -102,11 +130,11 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
           masked,
         }));
         known = { version, result: { findings: kept, partial: partial || file.cut } };
-        if (scanned.size >= 500) scanned.clear();
+        if (scanned.size >= 2_000) scanned.clear();
         // With more time there may be more to say.
         if (!partial) scanned.set(id, known);
       }
-      results.push({ ...known.result, path: file.path });
+      results.push({ ...known.result, late, path: file.path });
     }
     return results;
   }
@@ -135,23 +163,28 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
       tool_input: call.tool_input,
     };
     const size = sizeOf(call.tool_input) + (call.content?.length ?? 0);
-    // One deadline for all of it: an answer that comes later is none, and the call runs.
-    const ends = performance.now() + TIME_MS;
-    const own = await scan(scanner, event, size, { ends });
+    // One deadline for all of it: an answer that comes later is none, and the hook does what its user chose.
+    const look: Look = { ends: performance.now() + TIME_MS, size: 0 };
+    const own = await scan(scanner, event, size, { look });
     const found = own.findings.map((finding) => ({ ...finding, field: hideIn(scanner, finding.field).slice(0, 200) }));
     const reads = await pathsRead(call, roleOf(call), kernel.env.home);
-    let unseen = own.partial || reads.cut;
-    for (const path of await smallestFirst(reads.paths)) {
-      if (performance.now() > ends) {
-        unseen = true;
+    const files = await smallestFirst(reads.paths);
+    let { unsure } = reads;
+    let unseen = own.partial || reads.cut || files.cut;
+    let { late } = own;
+    for (const path of files.there) {
+      if (tooLate(look, 0)) {
+        unseen = late = true;
         break;
       }
-      const { files, cut } = await readPath(path, reads.folders);
-      unseen ||= cut;
-      for (const file of await scanFiles(scanner, files, ends)) {
+      const read = await readPath(path, reads.folders);
+      if (reads.many) unseen ||= read.cut;
+      else unsure ||= read.cut;
+      for (const file of await scanFiles(scanner, read.files, look)) {
         const field = `file:${hideIn(scanner, basename(file.path)).slice(0, 200)}`;
         found.push(...file.findings.map((finding) => ({ ...finding, field })));
         unseen ||= file.partial;
+        late ||= file.late;
       }
     }
     const blocking = found.filter((finding) => blocks(scanner, finding));
@@ -160,7 +193,7 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
         ? reasonOf(blocking)
         : // What was not looked at is not clean: as the user chose for a guard that cannot answer.
           unseen && (await installer.onFailureOf(call.client)) === "block"
-          ? UNSEEN
+          ? unseenText(late)
           : null;
     const stops = reason !== null && mode === "enforce";
     return {
@@ -170,7 +203,7 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
         .slice(0, 100)
         .map(({ ruleId, field, confidence, masked }) => ({ rule: ruleId, field, confidence, masked })),
       mode,
-      partial: unseen || reads.unsure,
+      partial: unseen || unsure,
     };
   }
 
@@ -220,8 +253,12 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
   };
 }
 
-const UNSEEN =
-  "sessarc stopped this call: it is too large to be looked at whole in a second. Do it in smaller parts, or let its user choose `--on-failure allow`.";
+function unseenText(late: boolean): string {
+  const why = late
+    ? "it could not be looked at whole within a second: it is large, or this machine is busy. Try it again"
+    : "more is in it, or in the files it shows, than can be looked at. Do it in smaller parts";
+  return `sessarc stopped this call: ${why}, or let its user choose \`--on-failure allow\`.`;
+}
 
 const rulesOf = new WeakMap<Scanner, Map<string, Rule>>();
 function ruleOf(scanner: Scanner, id: string): Rule | undefined {

@@ -4,21 +4,27 @@ import { open, readdir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { crc32 } from "node:zlib";
 import { isRecord, type Json, pathsIn, type ToolRole } from "sessarc";
-import { matching } from "./glob.ts";
+import { type Looking, matching } from "./glob.ts";
 import type { ToolCall } from "./payload.ts";
 import { WORD_LIMIT } from "./shell.ts";
 import { filesShown, type ShownFile } from "./shown.ts";
 
 /** A file is looked at up to here. */
 export const READ_LIMIT = 16 * 2 ** 20;
-const FILES_LIMIT = 64;
+const FILES_LIMIT = 1_000;
+/** Names a call may mean; most strings of a program are no file's. */
+const NAMES_LIMIT = 4_000;
 /** Files of one folder. */
-const FOLDER_LIMIT = 200;
+const FOLDER_LIMIT = 1_000;
+/** Names compared with all the patterns of a call. */
+const COMPARED_LIMIT = 200_000;
 /** Bytes read at once of a file that does not say how many it has. */
 const UNKNOWN = 4096;
 /** Names of reading tools where the adapter is not loaded, and behind the name of an MCP server. */
 const READERS =
   /(?:^|__|[./:-])(?:read|read_?(?:text_?|media_?|multiple_?|many_?)?files?|view|view_?image|open_?file|cat|notebook_?read|beforeReadFile)$/i;
+/** They show files of a folder; others that read show its names. */
+const MANY = /files$/i;
 /** They type into a shell that runs already. */
 const TYPERS = /^write_(?:stdin|bash|powershell)$/;
 /** Arguments that name the folder a command runs in. */
@@ -38,6 +44,8 @@ export interface Reads {
   paths: string[];
   /** A search shows no more of a folder than names and matches; only files it names are read. */
   folders: boolean;
+  /** All files of a folder are shown for sure. */
+  many: boolean;
   /** More is shown than can be known beforehand. */
   unsure: boolean;
   /** There are more files than are looked at. */
@@ -49,7 +57,9 @@ export async function pathsRead(call: ToolCall, role: ToolRole | undefined, home
   const reads = role === "read" || READERS.test(call.tool_name);
   const command = commandOf(call);
   const shown =
-    reads || role === "search" || command === "" ? undefined : filesShown(command, call.cwd, home, FILES_LIMIT);
+    reads || (role !== undefined && role !== "shell") || command === ""
+      ? undefined
+      : filesShown(command, call.cwd, home, NAMES_LIMIT);
   const named = reads
     ? [...pathsIn(call.tool_input, role), ...listed(call.tool_input)]
     : pathsIn(call.tool_input, role);
@@ -62,22 +72,24 @@ export async function pathsRead(call: ToolCall, role: ToolRole | undefined, home
     }));
   const paths = new Set<string>();
   const places = placesOf(call);
-  for (const { path: written, pattern, folders } of files.slice(0, FILES_LIMIT)) {
+  const looking: Looking = { names: COMPARED_LIMIT, cut: files.length > NAMES_LIMIT };
+  for (const { path: written, pattern, folders } of files.slice(0, NAMES_LIMIT)) {
     const path = withoutScheme(written);
     const bases = isAbsolute(path)
       ? [path]
       : places.flatMap((place) => folders.map((folder) => resolve(place, folder, path)));
     for (const base of new Set(bases)) {
-      if (pattern) for (const one of await matching(base, FILES_LIMIT)) paths.add(one);
+      if (pattern) for (const one of await matching(base, FILES_LIMIT, looking)) paths.add(one);
       paths.add(base);
     }
+    if (paths.size > NAMES_LIMIT) break;
   }
-  const all = [...paths];
   return {
-    paths: all.slice(0, FILES_LIMIT),
+    paths: [...paths].slice(0, NAMES_LIMIT),
     folders: reads,
+    many: MANY.test(call.tool_name),
     unsure: shown?.unsure ?? false,
-    cut: (shown?.cut ?? false) || files.length > FILES_LIMIT || all.length > FILES_LIMIT,
+    cut: (shown?.cut ?? false) || looking.cut || paths.size > NAMES_LIMIT,
   };
 }
 
@@ -101,16 +113,17 @@ function withoutScheme(path: string): string {
   }
 }
 
-/** The smallest first; those that are not there left out. */
-export async function smallestFirst(paths: readonly string[]): Promise<string[]> {
+/** The smallest first; those that are not there left out. `cut`: there are more than are looked at. */
+export async function smallestFirst(paths: readonly string[]): Promise<{ there: string[]; cut: boolean }> {
   const sizes = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
-  return paths
+  const there = paths
     .flatMap((path, n) => {
       const size = sizes[n]?.size;
       return size === undefined ? [] : [{ path, size }];
     })
     .sort((a, b) => a.size - b.size)
     .map(({ path }) => path);
+  return { there: there.slice(0, FILES_LIMIT), cut: there.length > FILES_LIMIT };
 }
 
 /** `read_many_files` lists paths under other names. */

@@ -14,21 +14,35 @@ export interface SimpleCommand {
   input: Word[];
   /** Here-documents and here-strings. */
   bodies: string[];
-  /** Stands for commands nested too deep to be looked at. */
+  /** Stands for commands that were not looked at: nested too deep, or too many. */
   unknown?: true;
 }
 
 const DEPTH = 4;
-/** Longer lines are written by programs; what follows is not looked at. */
-export const LINE_LIMIT = 64 * 1024;
+/** Words, blanks and signs looked at, all nested commands together; what is quoted and a here-document are one. What follows is not looked at. */
+export const STEPS = 150_000;
+/** What a command, and a line inside of a line, cost beside their words. */
+const COMMAND_STEPS = 4;
+const NESTED_STEPS = 10;
+/** What variables may make of one word. */
+const GROWN_LIMIT = 64 * 1024;
+/** Stands for what was not looked at. */
+const UNKNOWN: SimpleCommand = { words: [], input: [], bodies: [], unknown: true };
+const PLAIN = /[^\s'"$`\\<>;&|(){}!#*?[]+/y;
+const PLAIN_IN_QUOTES = /[^"$`\\]+/y;
+const BLANKS = /[^\S\n]+/y;
 /** No name of a file is longer; `A=$A$A` over and over would be. */
 export const WORD_LIMIT = 4096;
 
 /** All simple commands in order, those inside of substitutions included. `vars` are known values; assignments add to them. */
-export function parseShell(line: string, vars: Map<string, string>, depth = 0): SimpleCommand[] {
+export function parseShell(
+  text: string,
+  vars: Map<string, string>,
+  left: { steps: number },
+  depth = 0,
+): SimpleCommand[] {
   const done: SimpleCommand[] = [];
-  if (depth > DEPTH) return [{ words: [], input: [], bodies: [], unknown: true }];
-  const text = line.slice(0, LINE_LIMIT);
+  if (depth > DEPTH) return [UNKNOWN];
   let at = 0;
   let word: Word | undefined;
   let command: SimpleCommand = { words: [], input: [], bodies: [] };
@@ -57,8 +71,20 @@ export function parseShell(line: string, vars: Map<string, string>, depth = 0): 
   };
   const endCommand = () => {
     endWord();
+    left.steps -= COMMAND_STEPS;
     if (command.words.length + command.input.length > 0) done.push(command);
     command = { words: [], input: [], bodies: [] };
+  };
+  /** What an expression that sticks to `at` takes; leaves `at` behind it. */
+  const run = (expression: RegExp): string => {
+    expression.lastIndex = at;
+    const [taken = ""] = expression.exec(text) ?? [];
+    at += taken.length;
+    return taken;
+  };
+  const nested = (inner: string) => {
+    left.steps -= NESTED_STEPS;
+    for (const one of parseShell(inner, vars, left, depth + 1)) done.push(one);
   };
   /** What stands between brackets that begin at `at`; leaves `at` behind them. */
   const bracketed = (open: string, close: string): string => {
@@ -74,9 +100,9 @@ export function parseShell(line: string, vars: Map<string, string>, depth = 0): 
   const dollar = () => {
     at++;
     if (text[at] === "(") {
-      done.push(...parseShell(bracketed("(", ")"), vars, depth + 1));
+      nested(bracketed("(", ")"));
       add("").open = true;
-    } else if (text[at] === "'" && !word?.text.endsWith("\\")) {
+    } else if (text[at] === "'") {
       const end = endOfAnsi(text, at + 1);
       add(unescapeAnsi(text.slice(at + 1, end)));
       at = end + 1;
@@ -85,26 +111,27 @@ export function parseShell(line: string, vars: Map<string, string>, depth = 0): 
       if (text[at - 1] !== "}") at += name.length;
       const value = vars.get(name);
       if (value === undefined) add(name === "" ? "$" : "").open ||= name !== "";
-      else add(value);
+      else if ((word?.text.length ?? 0) + value.length <= GROWN_LIMIT) add(value);
+      else done.push(UNKNOWN);
     }
   };
   const backticks = () => {
     const end = text.indexOf("`", at + 1);
-    done.push(...parseShell(text.slice(at + 1, end < 0 ? text.length : end), vars, depth + 1));
+    nested(text.slice(at + 1, end < 0 ? text.length : end));
     add("").open = true;
     at = end < 0 ? text.length : end + 1;
   };
   const double = () => {
     add("");
-    for (at++; at < text.length && text[at] !== '"'; ) {
+    for (at++; at < text.length && text[at] !== '"' && left.steps-- > 0; ) {
       const char = text.charAt(at);
       if (char === "$") dollar();
       else if (char === "`") backticks();
-      else {
-        if (char === "\\" && '"\\$`\n'.includes(text[at + 1] ?? "")) at++;
-        add(text[at] === "\n" && char === "\\" ? "" : text.charAt(at));
+      else if (char === "\\") {
+        if ('"\\$`\n'.includes(text[at + 1] ?? "")) at++;
+        add(text[at] === "\n" ? "" : text.charAt(at));
         at++;
-      }
+      } else add(run(PLAIN_IN_QUOTES));
     }
     at++;
   };
@@ -119,6 +146,10 @@ export function parseShell(line: string, vars: Map<string, string>, depth = 0): 
   };
 
   while (at < text.length) {
+    if (left.steps-- <= 0) {
+      done.push(UNKNOWN);
+      break;
+    }
     const char = text.charAt(at);
     if (char === "'") {
       const end = text.indexOf("'", at + 1);
@@ -138,7 +169,7 @@ export function parseShell(line: string, vars: Map<string, string>, depth = 0): 
       endWord();
       if (text[at + 1] === "(") {
         at++;
-        done.push(...parseShell(bracketed("(", ")"), vars, depth + 1));
+        nested(bracketed("(", ")"));
       } else {
         const operator = /^(?:<<<|<<-?|<>|<&|<|>>|>&|>\||>)/.exec(text.slice(at, at + 3))?.[0] ?? char;
         at += operator.length;
@@ -150,15 +181,19 @@ export function parseShell(line: string, vars: Map<string, string>, depth = 0): 
       endCommand();
       at++;
       hereDocuments();
-    } else if (/\s/.test(char)) {
-      endWord();
-      at++;
-    } else if (";&|()".includes(char) || (/[{}!]/.test(char) && !word && /^\s?$/.test(text[at + 1] ?? ""))) {
+    } else if (run(BLANKS) !== "") endWord();
+    else if (";&|()".includes(char) || (/[{}!]/.test(char) && !word && /^\s?$/.test(text[at + 1] ?? ""))) {
       endCommand();
       at++;
     } else {
-      add(char).pattern ||= "*?[{".includes(char);
-      at++;
+      const plain = run(PLAIN);
+      if (plain !== "") {
+        add(plain);
+        if (run(BLANKS) !== "") endWord();
+      } else {
+        add(char).pattern ||= "*?[{".includes(char);
+        at++;
+      }
     }
   }
   endCommand();

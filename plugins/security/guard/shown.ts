@@ -1,5 +1,5 @@
 /** Which files the commands of a shell line would show or send, by what is known of the programs. */
-import { LINE_LIMIT, parseShell, type SimpleCommand, WORD_LIMIT, type Word } from "./shell.ts";
+import { parseShell, type SimpleCommand, STEPS, WORD_LIMIT, type Word } from "./shell.ts";
 
 export interface ShownFile {
   /** As written, `~` and variables replaced. */
@@ -31,15 +31,14 @@ const WRAPPERS = names(
 /** Their code opens files by quoted names. */
 const CODE = names("perl ruby php python python2 python3 node deno bun awk gawk");
 const DEPTH = 3;
-const FOLDERS_LIMIT = 16;
-const CODE_LIMIT = 20_000;
+const FOLDERS_LIMIT = 64;
 
-/** At most `limit` files. */
+/** At most `limit` names that may be a file's. */
 export function filesShown(line: string, cwd: string | null, home: string, limit: number): Shown {
-  const shown: Shown = { files: [], unsure: false, cut: line.length > LINE_LIMIT };
+  const shown: Shown = { files: [], unsure: false, cut: false };
   const vars = new Map([["HOME", home]]);
   if (cwd !== null) vars.set("PWD", cwd);
-  look(line, { vars, folders: [""], home, shown, depth: 0, limit });
+  look(line, { vars, folders: [""], home, shown, known: new Set(), left: { steps: STEPS }, depth: 0, limit });
   return shown;
 }
 
@@ -48,12 +47,15 @@ interface View {
   folders: string[];
   home: string;
   shown: Shown;
+  /** What is in `shown`, and from how many folders. */
+  known: Set<string>;
+  left: { steps: number };
   depth: number;
   limit: number;
 }
 
 function look(line: string, view: View): void {
-  for (const command of parseShell(line, view.vars)) lookAt(command, view);
+  for (const command of parseShell(line, view.vars, view.left)) lookAt(command, view);
 }
 
 function lookAt(command: SimpleCommand, view: View): void {
@@ -119,16 +121,21 @@ function named(word: Word): Word[] {
   return text.startsWith("-") ? [] : [word];
 }
 
-function show(word: Word, { folders, home, shown, limit }: View): void {
+function show(word: Word, { folders, home, shown, known, limit }: View): void {
+  const id = `${folders.length} ${word.pattern} ${word.text}`;
   if (word.open) shown.unsure = true;
-  else if (word.text.length > WORD_LIMIT || shown.files.length === limit) shown.cut = true;
-  else if (word.text !== "")
+  // No file has a longer name, but a pattern stands for others.
+  else if (word.text.length > WORD_LIMIT) shown.cut ||= word.pattern;
+  else if (word.text === "" || known.has(id)) return;
+  else if (shown.files.length === limit) shown.cut = true;
+  else {
+    known.add(id);
     shown.files.push({ path: word.text.replace(/^~(?=\/|$)/, home), pattern: word.pattern, folders: [...folders] });
+  }
 }
 
 /** `open(".env")` in code given on the command line. */
 function showQuoted(code: string, view: View): void {
-  if (code.length > CODE_LIMIT) view.shown.cut = true;
-  for (const match of code.slice(0, CODE_LIMIT).matchAll(/(["'`])([^"'`\n]{1,512})\1/g))
+  for (const match of code.matchAll(/(["'`])([^"'`\n]{1,512})\1/g))
     show({ text: match[2] ?? "", open: false, pattern: false }, view);
 }
