@@ -71,7 +71,7 @@ export default definePlugin({
       if (warming)
         await insights.cube.keep().catch((error) => kernel.notify("listener:failed", error, { hook: "close" }));
       const learned = pricing.learned();
-      if (!learned) return;
+      if (!learned || kernel.storage.readOnly) return;
       await writePrices(files, learned).catch((error) => kernel.notify("listener:failed", error, { hook: "close" }));
     });
   },

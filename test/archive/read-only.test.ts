@@ -17,13 +17,15 @@ import { childScript } from "../scripts.ts";
 
 const isRoot = process.getuid?.() === 0;
 const log = ".claude/projects/-w-app/aaaaaaaa-0000-4000-8000-000000000001.jsonl";
+/** Its price is learned when it is asked for. */
+const reply = `${JSON.stringify({ type: "assistant", uuid: "a1", timestamp: "2026-01-01T00:00:01Z", requestId: "r1", message: { id: "m1", role: "assistant", model: "claude-sonnet-4-5", content: [{ type: "text", text: "yes" }], usage: { input_tokens: 10, output_tokens: 5 } } })}\n`;
 const row = (text: string) =>
   `${JSON.stringify({ type: "user", uuid: text, timestamp: "2026-01-01T00:00:00Z", message: { role: "user", content: text } })}\n`;
 
 it.skipIf(process.platform === "win32")("is read, says so, and refuses what would write", async () => {
   const home = await makeTempDir();
   mkdirSync(dirname(join(home, log)), { recursive: true });
-  writeFileSync(join(home, log), row("needle"));
+  writeFileSync(join(home, log), row("needle") + reply);
   const plugins = [archive(), claude(), insights(), live(), security(), share(), skills()];
   const t = await createTestKernel({ home, plugins });
   await t.send("POST", "/api/import", { all: true });
