@@ -115,6 +115,8 @@ describe("security: files a call would show", () => {
       ["mcp__filesystem__read_text_file", { path: join(cwd, ".env") }],
       ["filesystem-read_multiple_files", { paths: ["notes.txt", ".env"] }],
       ["write_stdin", { session_id: 1, chars: "cat .env\n" }],
+      ["write_stdin", { session_id: 1, chars: "\u0003cat .env\n" }],
+      ["mcp__resources__read", { uri: `file://${cwd}/.env` }],
       ["write_bash", { sessionId: "1", input: "cat .env{enter}" }],
     ];
     for (const [tool, input] of calls)

@@ -126,11 +126,11 @@ export async function smallestFirst(paths: readonly string[]): Promise<{ there: 
   return { there: there.slice(0, FILES_LIMIT), cut: there.length > FILES_LIMIT };
 }
 
-/** `read_many_files` lists paths under other names. */
+/** `read_many_files` lists paths under other names, MCP servers take addresses. */
 function listed(input: Json): string[] {
   if (!isRecord(input)) return [];
-  const list = input.include;
-  return Array.isArray(list) ? list.filter((item): item is string => typeof item === "string") : [];
+  const list = Array.isArray(input.include) ? input.include : [];
+  return [...list, input.uri].filter((item): item is string => typeof item === "string");
 }
 
 function commandOf({ tool_name, tool_input: input }: ToolCall): string {
@@ -138,7 +138,9 @@ function commandOf({ tool_name, tool_input: input }: ToolCall): string {
   if (!isRecord(input)) return "";
   if (TYPERS.test(tool_name)) {
     const typed = input.chars ?? input.input;
-    return typeof typed === "string" ? typed.replace(/\{[a-z]+\}|\r/g, "\n") : "";
+    // Keys end what was typed before: Enter, and with Ctrl-C or Ctrl-D also what runs.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    return typeof typed === "string" ? typed.replace(/\{[a-z]+\}|[\r\x03\x04\x15]/g, "\n") : "";
   }
   const command = input.command ?? input.cmd ?? input.script;
   if (!Array.isArray(command)) return typeof command === "string" ? command : "";
