@@ -1,5 +1,5 @@
 /** What a fork copied counts once: tokens, messages, calls and files. */
-import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import archive, { type Session } from "../../plugins/archive/index.ts";
@@ -169,4 +169,29 @@ it("settles at the next run what one left open that was stopped as it had stored
     copiedMessages: 6,
     forkedFrom: `claude-code:${PARENT}`,
   });
+});
+
+it("a kill between two writes of a run counts no reply twice", async () => {
+  const home = await makeTempDir();
+  const first = await start(home);
+  write(pathOf(first, PARENT), [...turn(1), ...turn(2)]);
+  await new Promise((resolve) => setImmediate(resolve));
+  write(pathOf(first, FORK), [...turn(1, "-copy"), ...turn(2, "-copy"), ...turn(3)]);
+  // What a kill right after the first write leaves: the fork is stored, and the parent is about to take its replies back.
+  const killed = join(home, "killed");
+  first.kernel.hooks.hook("session:replaced", () => {
+    if (!existsSync(killed)) cpSync(join(home, "data"), killed, { recursive: true });
+  });
+  await first.send("POST", "/api/import", { all: true });
+  const figures = async (t: TestKernel) =>
+    Object.fromEntries(
+      Object.values(await sessions(t)).map(({ id, usage, inheritedUsage }) => [id, { usage, inheritedUsage }]),
+    );
+  const expected = await figures(first);
+  await first.close();
+  for (const name of readdirSync(killed)) if (name.includes("lock")) rmSync(join(killed, name), { recursive: true });
+  const t = await createTestKernel({ home, plugins: [archive(), insights(), claude()], config: { dataDir: killed } });
+  expect(Object.keys(await sessions(t))).toEqual([FORK]);
+  await t.send("POST", "/api/import", { all: true });
+  expect(await figures(t)).toEqual(expected);
 });

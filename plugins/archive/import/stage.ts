@@ -97,10 +97,9 @@ export class Stage {
   async #settle(arrival: Arrival): Promise<boolean> {
     const settler = await this.#options.settler();
     const { write, after, losers, shares } = await settler.settle(arrival);
-    this.#statements.push(...write);
-    if (!after) return shares;
-    await this.commit(); // the session that loses may be among what is staged
-    this.#statements.push(...(await after()));
+    if (after) await this.commit(); // the session that loses may be among what is staged
+    // Its book goes with what the others lose: a book that a kill left alone would say that nothing is to be taken from them.
+    this.#statements.push(...write, ...((await after?.()) ?? []));
     this.#losers.push(...losers);
     return shares;
   }
