@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { InsightsAnswer, SkillDetail, SkillsOverview } from "../../plugins/index.ts";
+import { createUse } from "../../plugins/skills/usage/use.ts";
 import type { TestKernel } from "../kernel.ts";
 import { importSkill, plant, skillKernel, writeTree } from "./world.ts";
 
@@ -41,6 +42,21 @@ async function importAll(t: TestKernel): Promise<void> {
 }
 
 describe("what sessions use", () => {
+  it("a skill that was spelled in more ways than a statement takes counts with all of them", async () => {
+    const t = await skillKernel();
+    await importSkill(t, await plant(t.home, ".claude/skills", "notes"));
+    await writeTree(join(t.home, ".claude/projects/-w-app"), {
+      "s1.jsonl": claudeLog("s1", "/w/app", [["Skill", { skill: "notes" }]]),
+    });
+    await importAll(t);
+    await t.kernel.storage.db.run(
+      `with recursive n(i) as (select 1 union all select i + 1 from n where i < 32800)
+       insert into skill_use select session_id, 'notes ' || char(33 + i % 15, 33 + i / 15 % 15, 33 + i / 225 % 15, 33 + i / 3375), 1, 0, last_at from skill_use, n`,
+    );
+    const use = await createUse(t.kernel).of(["notes"]);
+    expect(use).toMatchObject({ invocations: 32_801, sessions: 1, tools: [{ invocations: 32_801 }] });
+  });
+
   it("counts calls, reads and commands per skill, with failures, projects, tools and tokens", async () => {
     const t = await skillKernel();
     await importSkill(t, await plant(t.home, ".claude/skills", "notes"));

@@ -1,13 +1,5 @@
 /** Skills as the archive's sessions used them. Counted at import; kept by session and name. */
-import {
-  type Database,
-  type Kernel,
-  marks,
-  mergeUsage,
-  type SessionUsage,
-  type SqlValue,
-  type Statement,
-} from "sessarc";
+import { type Database, type Kernel, mergeUsage, type SessionUsage, type Statement } from "sessarc";
 import { normalName } from "../content/names.ts";
 import type { SkillSession, SkillUse } from "../types.ts";
 
@@ -105,13 +97,14 @@ export function createUse({ storage: { db } }: Pick<Kernel, "storage">): Use {
 async function usesOf(db: Database, names: readonly string[]): Promise<Row[]> {
   const wanted = new Set(names.map(normalName));
   const used = await db.all<{ name: string }>("select distinct name from skill_use");
-  const spelled: SqlValue[] = used.map(({ name }) => name).filter((name) => wanted.has(plainName(name)));
+  const spelled = used.map(({ name }) => name).filter((name) => wanted.has(plainName(name)));
   if (spelled.length === 0) return [];
+  // As one value: a log may spell a name in any number of ways.
   return db.all<Row>(
     `select u.*, s.tool, s.project_id, substr(coalesce(s.name, s.title, s.first_prompt), 1, 160) as title, s.usage
      from skill_use u join session s on s.id = u.session_id
-     where u.name in (${marks(spelled)}) order by u.last_at desc`,
-    spelled,
+     where u.name in (select value from json_each(?)) order by u.last_at desc`,
+    [JSON.stringify(spelled)],
   );
 }
 
