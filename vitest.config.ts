@@ -10,8 +10,9 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/_global.ts"],
     sequence: { sequencer: Sequencer },
-    // Two more than cores: a test waits now and then, for a page or a process.
-    maxWorkers: availableParallelism() + 2,
+    // One more than cores: a test waits now and then, for a page or a process. Each loads the service and starts a browser of its own: with two more
+    // a run takes as long on two cores, and 6 % more of the processor's time.
+    maxWorkers: availableParallelism() + 1,
     // Tests leave nothing behind in their process: it is kept, which saves loading the whole service for each file.
     isolate: false,
     execArgv: V8_FLAGS,
