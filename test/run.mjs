@@ -35,7 +35,7 @@ const browser = ["chromium-headless-shell", "chromium", "chromium-browser", "goo
 const chromium = [process.env.CHROMIUM, ...browser].find((path) => path && existsSync(path));
 console.log(
   [
-    `Lint, types and ${isLong ? "all rounds of all tests: about 25" : "all tests: about 4"} minutes on two idle cores (this machine has ${availableParallelism()}).`,
+    `Lint, types and ${isLong ? "all rounds of all tests: about 25" : "all tests: about 5"} minutes on two idle cores (this machine has ${availableParallelism()}).`,
     "Needs Node and git, 3 GB of memory, 2 GB below the system's temp folder; sends nothing, touches nothing of yours.",
     chromium ? `Browser: ${chromium}` : "No chromium (set CHROMIUM=…): tests of the dashboard are skipped",
     "A part of it: npx vitest run test/cli",
