@@ -119,9 +119,6 @@ async function forget(page: Page, url: string): Promise<void> {
   });
 }
 
-/** Of the last stage of this process; the next one takes it, or the next free one: what the browser compiled of an address lasts. 0: any. */
-let lastPort = 0;
-
 interface Standing {
   stage: Stage;
   close(): Promise<void>;
@@ -137,7 +134,6 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
   const config = await loadConfig({ cwd: home, env, flags: { port: 0, dataDir: join(folder, "data") } });
   // What is imported is what a test imports.
   if (options.sync !== true) config.sync = false;
-  config.port = lastPort;
   const plugins = () => [
     claude(),
     codex(),
@@ -163,7 +159,6 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
     serve({ config: settings, env, plugins: plugins(), log: () => {}, graceMs: 200, onBroken: options.onBroken });
   const served = await run(config);
   const url = served.url.replace(/\/$/, "");
-  lastPort = Number(new URL(url).port);
   if (options.imported !== false)
     await served.kernel.fetch("/api/import", { method: "POST", body: JSON.stringify({ all: true }) });
   const page = await (options.worker ? newPage("allow") : takePage());
