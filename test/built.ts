@@ -14,7 +14,11 @@ export const DASHBOARD = join(CACHE, "ui");
 const exec = promisify(execFile);
 /** Without vitest's NODE_ENV: with it the dashboard would be made of Vue's development build, which no user gets. */
 const node = (...args: string[]) =>
-  exec(process.execPath, args, { cwd: ROOT, env: { ...process.env, NODE_ENV: undefined }, maxBuffer: 64 * 2 ** 20 });
+  exec(process.execPath, [...V8_FLAGS, ...args], {
+    cwd: ROOT,
+    env: { ...process.env, NODE_ENV: undefined },
+    maxBuffer: 64 * 2 ** 20,
+  });
 const PUBLISHED = ["published", "adapter", "kernel", "plugin"].map((name) => `test/${name}.ts`);
 const SERVER = ["core", "plugins", "build", "package.json", "test/adapter", ...PUBLISHED];
 
