@@ -4,13 +4,11 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import type { SessionUsage } from "sessarc";
 import { expect, it } from "vitest";
-import archive from "../../plugins/archive/index.ts";
-import claude from "../../plugins/claude-code/index.ts";
 import type { UsageReport } from "../../plugins/insights/index.ts";
-import insights from "../../plugins/insights/index.ts";
 import { makeTempDir } from "../_setup.ts";
-import { createTestKernel, type TestKernel } from "../kernel.ts";
+import type { TestKernel } from "../kernel.ts";
 import { rounds } from "../rounds.ts";
+import { openBooked } from "./booked.ts";
 
 const MINUTE = 60_000;
 /** Lately, so that the import keeps a place to go on from. */
@@ -30,17 +28,6 @@ const reply = (n: number, output: number, model = "claude-sonnet-4-5") => ({
 });
 const keyOf = (n: number) => `aaaaaaaa-0000-4000-8000-${String(n).padStart(12, "0")}`;
 const idOf = (n: number) => `claude-code:${keyOf(n)}`;
-
-/** One whose replies are booked in files, however few they are, and which holds none in memory between two runs. */
-async function start(home: string, data: string): Promise<TestKernel> {
-  const t = await createTestKernel({
-    home,
-    plugins: [archive(), insights(), claude()],
-    config: { dataDir: join(home, data) },
-  });
-  t.kernel.inject("archive").importer.replies.keepFrom(0, 3);
-  return t;
-}
 
 let clock = Date.now() / 1000 - 86_400;
 /** In place: the file keeps its birth. */
@@ -69,7 +56,7 @@ const importOnly = (t: TestKernel, n: number) => t.send("POST", "/api/import", {
 it("a reply that was taken in half-written and forked then counts once, as large as it became", async () => {
   const home = await makeTempDir();
   write(home, 1, [reply(1, 2)]);
-  const t = await start(home, "data");
+  const t = await openBooked(home, "data");
   await t.json("/api/scan");
   await importOnly(t, 1); // followed while it was written
   write(home, 2, [reply(1, 800)]);
@@ -88,7 +75,7 @@ it("what another model answered under the same ids is no copy, with and without 
   const home = await makeTempDir();
   write(home, 1, [reply(1, 100)]);
   write(home, 2, [reply(1, 70, "claude-haiku-4-5")]);
-  const t = await start(home, "data");
+  const t = await openBooked(home, "data");
   await t.send("POST", "/api/import", { all: true });
   const stateless = await t.kernel.inject("insights").stateless({ by: "model", tz: "UTC" });
   const outputs = (usage: SessionUsage) => Object.values(usage).reduce((sum, tokens) => sum + tokens.output, 0);
@@ -100,7 +87,7 @@ it("an archive of before is counted anew once, from the logs that are there, and
   const home = await makeTempDir();
   write(home, 1, [reply(1, 5), reply(2, 6)]);
   write(home, 2, [reply(1, 5), reply(3, 7)]);
-  const t = await start(home, "data");
+  const t = await openBooked(home, "data");
   await t.send("POST", "/api/import", { all: true });
   const before = await figures(t);
   // As it was kept: pairs of hash and output, no count of what was copied.
@@ -108,7 +95,7 @@ it("an archive of before is counted anew once, from the logs that are there, and
   await db.run("update session set format = 0, copied = 0");
   await db.run("update session_replies set format = 0, hashes = ?", [new Uint8Array(new Float64Array([1, 2]).buffer)]);
   await t.close();
-  const again = await start(home, "data");
+  const again = await openBooked(home, "data");
   expect((await again.send("POST", "/api/sync?wait=1")).body).toMatchObject({ imported: 2, failed: [] });
   expect(await figures(again)).toEqual(before);
   expect(await again.kernel.storage.db.all("select * from earlier")).toEqual([]);
@@ -118,12 +105,12 @@ it("an archive of before is counted anew once, from the logs that are there, and
 it("reads no book but those of the replies it meets, in an archive of any size", async () => {
   const home = await makeTempDir();
   const booksRead = async (sessions: number) => {
-    const t = await start(home, `data-${sessions}`);
+    const t = await openBooked(home, `data-${sessions}`);
     for (let n = 0; n < sessions; n++) write(home, n, [reply(100 + n * 2, 5), reply(101 + n * 2, 6)]);
     await t.send("POST", "/api/import", { all: true });
     await t.close();
     write(home, 1, [reply(102, 5), reply(103, 6), reply(3, 7)]);
-    const again = await start(home, `data-${sessions}`);
+    const again = await openBooked(home, `data-${sessions}`);
     // The files are made, and the next start finds them.
     await again.kernel.inject("archive").importer.prepare();
     const { db } = again.kernel.storage;
@@ -145,7 +132,7 @@ it("reads no book but those of the replies it meets, in an archive of any size",
 it("the files of replies may be missing, cut short, changed anywhere, or of another catalogue", async () => {
   const home = await makeTempDir();
   const logs = [1, 2, 3, 4, 5, 6].map((n) => [reply(n, n), reply(n + 1, 3), reply(20 + n, 4)]);
-  const before = await start(home, "data");
+  const before = await openBooked(home, "data");
   logs.slice(0, 3).forEach((rows, n) => {
     write(home, n, rows);
   });
@@ -163,7 +150,7 @@ it("the files of replies may be missing, cut short, changed anywhere, or of anot
     const files = readdirSync(index).filter((one) => one.endsWith(".replies"));
     expect(files.length).toBeGreaterThan(0);
     spoil(index, files);
-    const t = await start(home, name);
+    const t = await openBooked(home, name);
     await t.send("POST", "/api/import", { all: true });
     const found = await figures(t);
     await t.close();
@@ -194,7 +181,7 @@ it("the files of replies may be missing, cut short, changed anywhere, or of anot
 
 it("the files of replies name rows of the catalogue, which keep their numbers when it is made anew", async () => {
   const home = await makeTempDir();
-  const t = await start(home, "data");
+  const t = await openBooked(home, "data");
   const { importer } = t.kernel.inject("archive");
   for (const n of [1, 2, 3]) write(home, n, [reply(n, 5)]);
   await t.send("POST", "/api/import", { all: true });
@@ -204,7 +191,7 @@ it("the files of replies name rows of the catalogue, which keep their numbers wh
   await importer.prepare();
   await t.kernel.storage.db.compact();
   await t.close();
-  const again = await start(home, "data");
+  const again = await openBooked(home, "data");
   for (const n of [2, 3]) write(home, 10 + n, [reply(n, 5)]);
   await again.send("POST", "/api/import", { all: true });
   expect((await figures(again)).requests).toBe(4);
@@ -232,7 +219,7 @@ it("any cut of the logs in time, in any order, ends in the totals of one import 
     fc.asyncProperty(world, async ({ logs, order }) => {
       const home = await makeTempDir();
       const data = `data-${run++}`;
-      const t = await start(home, data);
+      const t = await openBooked(home, data);
       const rows = logs.map((list) => list.map(([n, output]) => reply(n, output)));
       // Files are made in the order of their names, so that both archives see the same ages.
       logs.forEach((_, n) => {
@@ -248,7 +235,7 @@ it("any cut of the logs in time, in any order, ends in the totals of one import 
       const grown = await figures(t);
       const stateless = await t.kernel.inject("insights").stateless({ by: "model", tz: "UTC" });
       await t.close();
-      const fresh = await start(home, `${data}-whole`);
+      const fresh = await openBooked(home, `${data}-whole`);
       await fresh.send("POST", "/api/import", { all: true });
       expect(grown).toEqual(await figures(fresh));
       expect(stateless.totals.usage).toEqual(grown.usage);

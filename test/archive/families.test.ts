@@ -5,12 +5,11 @@ import fc from "fast-check";
 import type { SessionUsage } from "sessarc";
 import { expect, it } from "vitest";
 import { salvageCatalogue } from "../../core/storage/salvage.ts";
-import archive from "../../plugins/archive/index.ts";
-import claude from "../../plugins/claude-code/index.ts";
-import insights, { type UsageReport } from "../../plugins/insights/index.ts";
+import type { UsageReport } from "../../plugins/insights/index.ts";
 import { makeTempDir } from "../_setup.ts";
-import { createTestKernel, type TestKernel } from "../kernel.ts";
+import type { TestKernel } from "../kernel.ts";
 import { rounds } from "../rounds.ts";
+import { openBooked } from "./booked.ts";
 import {
   create,
   family,
@@ -26,15 +25,6 @@ import {
 } from "./families.ts";
 
 const outputOf = (usage: SessionUsage) => Object.values(usage).reduce((sum, tokens) => sum + tokens.output, 0);
-const open = async (home: string, data: string) => {
-  const t = await createTestKernel({
-    home,
-    plugins: [archive(), insights(), claude()],
-    config: { dataDir: join(home, data) },
-  });
-  t.kernel.inject("archive").importer.replies.keepFrom(0, 3);
-  return t;
-};
 
 /** All that is counted of each session. */
 async function counted(t: TestKernel) {
@@ -123,7 +113,7 @@ class History {
       default:
         await t.close();
         if (step.do === "rebuild") await salvageCatalogue(join(home, "pieces"));
-        this.t = await open(home, "pieces");
+        this.t = await openBooked(home, "pieces");
     }
   }
 
@@ -195,7 +185,7 @@ it("any family of forks and sub-agents, whatever happens to logs and archive on 
     fc.asyncProperty(history, async ({ logs, steps }) => {
       const home = await makeTempDir();
       create(home, logs);
-      const pieces = new History(home, logs, await open(home, "pieces"));
+      const pieces = new History(home, logs, await openBooked(home, "pieces"));
       for (const step of steps) {
         await pieces.take(step);
         if (step.do !== "grow") await pieces.check();
@@ -207,7 +197,7 @@ it("any family of forks and sub-agents, whatever happens to logs and archive on 
       await pieces.t.close();
       pieces.putBack();
       const whole = logs.map((log) => log.rows.length);
-      const fresh = await open(home, "whole");
+      const fresh = await openBooked(home, "whole");
       await fresh.send("POST", "/api/import", { all: true });
       expect(await tokens(fresh)).toEqual(tokensOf(logs, whole));
       const rows = await fresh.kernel.storage.db.all<{ id: string; n: number; e: number; c: number }>(
@@ -221,7 +211,7 @@ it("any family of forks and sub-agents, whatever happens to logs and archive on 
       );
       await fresh.close();
       expect(found).toEqual(all);
-      const backwards = await open(home, "backwards");
+      const backwards = await openBooked(home, "backwards");
       await backwards.json("/api/scan");
       for (const log of [...logs].reverse()) await backwards.send("POST", "/api/import", { sessions: [idOf(log)] });
       expect(await counted(backwards)).toEqual(all);
