@@ -19,7 +19,7 @@ import { createQueue } from "./queue.ts";
 import type { Recovered, RecoverOptions } from "./recover.ts";
 import { catchUp, dropBefore, JOURNAL_FILE, keepTorn, recover } from "./recover.ts";
 import type { Moment } from "./replace.ts";
-import { createSnapshots, MANY } from "./snapshots.ts";
+import { createSnapshots } from "./snapshots.ts";
 import { toStorageError } from "./storage-error.ts";
 import type { Compacted, Database, SqlValue, Statement } from "./types.ts";
 
@@ -108,11 +108,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       head: { base, checksum },
       sign: recovered.sign,
     });
-    // Of a version that had it all in memory: from the next start on it is read as it is needed. And few words may change much (an index that an
-    // update adds, a table that is emptied) or look at all rows: every start would do all that again.
-    const { last } = snapshots;
-    if (!readOnly && last && (!last.sliced || recovered.isLong || recovered.image.changed > MANY))
-      snapshots.inBackground();
+    if (!readOnly) snapshots.opened(recovered);
     return recovered;
   }
 

@@ -82,7 +82,8 @@ export async function recover(
     const journal = journalBytes && (await withBefore(dir, head, parseJournal(dir, journalBytes)));
     if (journal) checkOrder(dir, head, journal);
     const missed = missedOf(journal?.groups ?? [], have, last);
-    const laid = pool && snapshot && (await lay(pool, snapshot, missed, blocks));
+    const long = isLong(missed);
+    const laid = long && pool && snapshot && (await lay(pool, snapshot, missed, blocks));
     const image = createImage(sql, snapshot?.file ?? new PagedFile(emptyDatabase(sql)));
     opened = image;
     if (!laid) await repeat(dir, image, missed);
@@ -93,7 +94,7 @@ export async function recover(
       snapshot: snapshot && { ...snapshot.head, bytes: snapshot.bytes, sliced: snapshot.sliced },
       journalBytes: journal?.end ?? 0,
       tornBytes: journalBytes && journal ? journalBytes.length - journal.end : 0,
-      isLong: isLong(missed),
+      isLong: long,
     };
   } catch (error) {
     opened?.close();
@@ -105,14 +106,14 @@ export async function recover(
 const missedOf = (groups: JournalContent["groups"], have: number, last: number): Statement[][] =>
   groups.flatMap(({ first, batches }) => batches.filter((_, i) => first + i > have && first + i <= last));
 
-/** Has what would be a long turn repeated elsewhere. False: nothing was, and the file is as it was. */
+/** Has the batches repeated elsewhere. False: nothing was, and the file is as it was. */
 async function lay(
   pool: Pool,
   { file, source }: OpenSnapshot,
   batches: Statement[][],
   { keep }: Blocks,
 ): Promise<boolean> {
-  const changes = source && isLong(batches) && (await replayInPool(pool, { source, keep, batches }));
+  const changes = source && (await replayInPool(pool, { source, keep, batches }));
   if (!changes) return false;
   file.lay(changes);
   return true;

@@ -2,8 +2,7 @@
 import { join } from "node:path";
 import { isSessarcError, SessarcError, type Statement } from "sessarc";
 import { linkRoot } from "../scan/roots.ts";
-import { type LinkRow, originOf, putSkill, putSnapshot, type SkillRow, snapshotOf } from "../store/catalog.ts";
-import { knownSnapshot } from "../store/place.ts";
+import { type LinkRow, originOf, putSkill, putSnapshot, type SkillRow } from "../store/catalog.ts";
 import type { Scope, Skill } from "../types.ts";
 import { oneSkill } from "./list.ts";
 import type { Shelf } from "./shelf.ts";
@@ -88,11 +87,9 @@ export async function deleteSkill(shelf: Shelf, id: string, removeFiles: boolean
 
 /** Writes `statement`, and what the folder holds as a snapshot if none has it: it may change once the skill is forgotten. */
 async function keepPresent(shelf: Shelf, row: SkillRow, statement: Statement): Promise<string | undefined> {
-  const tree = await shelf.places.capture(shelf.places.pathOf(row.id));
-  const known = tree && (await knownSnapshot(shelf.catalog, row.id, tree));
-  const fresh = tree && !known ? snapshotOf(row.id, tree, "delete", originOf(row)) : undefined;
-  await shelf.catalog.batch(fresh ? [putSnapshot(fresh), statement] : [statement]);
-  return known?.id ?? fresh?.id;
+  const present = await shelf.presentIfAny(row, "delete");
+  await shelf.catalog.batch(present?.isNew ? [putSnapshot(present.snapshot), statement] : [statement]);
+  return present?.snapshot.id;
 }
 
 /** An edited copy, or somebody else's folder: from now on none of ours. */

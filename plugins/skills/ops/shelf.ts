@@ -24,6 +24,12 @@ export interface SkillEvent {
   what: "imported" | "edited" | "updated" | "restored" | "deleted" | "linked" | "unlinked" | "described";
 }
 
+interface Present {
+  tree: Tree;
+  snapshot: Omit<SnapshotRow, "seq">;
+  isNew: boolean;
+}
+
 export interface Shelf {
   readonly kernel: Kernel;
   readonly catalog: Catalog;
@@ -46,10 +52,9 @@ export interface Shelf {
   realOf(id: string): string;
   look(id: string): Promise<Inspected>;
   /** The present content and the snapshot that has it; of a change nobody told of, a new one. Throws SKILL_UNREADABLE. */
-  present(
-    row: SkillRow,
-    reason?: Snapshot["reason"],
-  ): Promise<{ tree: Tree; snapshot: Omit<SnapshotRow, "seq">; isNew: boolean }>;
+  present(row: SkillRow, reason?: Snapshot["reason"]): Promise<Present>;
+  /** The same; undefined where there is nothing that can be kept. */
+  presentIfAny(row: SkillRow, reason: Snapshot["reason"]): Promise<Present | undefined>;
   adapters(): Adapter[];
   projects(): Promise<ProjectFolder[]>;
   tell(event: SkillEvent): Promise<void>;
@@ -133,8 +138,13 @@ export function createShelf(kernel: Kernel, use: Use, hosts: readonly string[]):
         : inSlices(at.inspect(found.real, id));
     },
     async present(row, reason = "edit") {
+      const present = await shelf.presentIfAny(row, reason);
+      if (!present) throw new SessarcError("SKILL_UNREADABLE", { id: row.id, reason: await faultOf(shelf, row.id) });
+      return present;
+    },
+    async presentIfAny(row, reason) {
       const tree = await places.capture(places.pathOf(row.id));
-      if (!tree) throw new SessarcError("SKILL_UNREADABLE", { id: row.id, reason: await faultOf(shelf, row.id) });
+      if (!tree) return undefined;
       const known = await knownSnapshot(catalog, row.id, tree);
       return known
         ? { tree, snapshot: known, isNew: false }
