@@ -1,15 +1,15 @@
 /** Runs the built-in rules over one reading of a text. */
 import { valueStart } from "../match/assign.ts";
 import { entropyOf } from "../match/entropy.ts";
-import type { Binding, Matcher } from "../match/matcher.ts";
+import type { Matcher } from "../match/matcher.ts";
 import { isSample } from "../match/words.ts";
 import type { Confidence } from "../rules/rules.ts";
-import { closingQuote, dashBefore, endOfRun, isWord, lastAt, wordBefore } from "./chars.ts";
+import { closingQuote, endOfRun, isWord, lastAt, wordBefore } from "./chars.ts";
 import { plainReading, type Reading } from "./decode.ts";
 import { isNear, type Surroundings, surround } from "./near.ts";
 import { createPrefilter } from "./prefilter.ts";
 import type { Match } from "./resolve.ts";
-import { groupOf, hasEnding, named } from "./spans.ts";
+import { groupOf, hasEnding, isGlued, type Keyword, named } from "./spans.ts";
 
 export interface Hits {
   /** Adds what is found to `out`, in offsets of the original text. Answers how far into the reading it came. */
@@ -26,14 +26,10 @@ const LONG = 256;
 
 const NOTHING: Reading = plainReading("");
 
-interface Entry extends Binding {
-  matcher: Matcher;
+interface Entry extends Keyword {
   /** Place of the matcher in the state arrays. */
   index: number;
 }
-
-/** Right behind a letter only a head counts that no word ends with (`task_test_` holds a key's); behind a `_` a shorter one will do. */
-const LONG_HEAD = 10;
 
 export function createHits(matchers: readonly Matcher[]): Hits {
   const entries = new Map<string, Entry[]>();
@@ -100,7 +96,7 @@ export function createHits(matchers: readonly Matcher[]): Hits {
       if (at - start < run.min) return;
     }
     if (base + start < (done[index] as number)) return;
-    if (!matcher.row.inside && isGlued(entry, start)) return;
+    if (!matcher.row.inside && isGlued(text, entry, start)) return;
     if (matcher.row.notAfter && start > 0 && matcher.row.notAfter.includes(text.charAt(start - 1))) return;
     if (base + start < (retreat[index] as number) && (retreats[index] as number) > RETREATS) {
       limited = true;
@@ -108,15 +104,6 @@ export function createHits(matchers: readonly Matcher[]): Hits {
     }
     const end = attempt(matcher, index, start);
     if (end > 0) done[index] = base + end;
-  }
-
-  /** The match would begin inside of a longer word. An unmistakable head may: `key_npm_…`. */
-  function isGlued({ matcher, head }: Entry, start: number): boolean {
-    // A parameter stands behind anything.
-    if ("?&;".includes(text.charAt(start))) return false;
-    if (matcher.dashed && dashBefore(text, start)) return head === "";
-    if (!wordBefore(text, start)) return false;
-    return head === "" || (head.length < LONG_HEAD && text.charCodeAt(start - 1) !== 95);
   }
 
   /** A match was taken back: the next one that overlaps it costs as much again. */

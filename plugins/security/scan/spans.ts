@@ -1,5 +1,6 @@
-/** Which part of a match is the secret, and files that are one as a whole. */
-import type { Matcher } from "../match/matcher.ts";
+/** Where a match may begin, which part of it is the secret, and files that are one as a whole. */
+import type { Binding, Matcher } from "../match/matcher.ts";
+import { dashBefore, wordBefore } from "./chars.ts";
 import type { Reading } from "./decode.ts";
 import type { Match } from "./resolve.ts";
 
@@ -25,4 +26,21 @@ export function groupOf(match: RegExpExecArray | null, offset: number): readonly
     if (group) return [group[0] + offset, group[1] + offset];
   }
   return undefined;
+}
+
+/** A keyword, and the matcher that waits for it. */
+export interface Keyword extends Binding {
+  matcher: Matcher;
+}
+
+/** Right behind a letter only a head counts that no word ends with (`task_test_` holds a key's); behind a `_` a shorter one will do. */
+const LONG_HEAD = 10;
+
+/** The match would begin inside of a longer word. An unmistakable head may: `key_npm_…`. */
+export function isGlued(text: string, { matcher, head }: Keyword, start: number): boolean {
+  // A parameter stands behind anything.
+  if ("?&;".includes(text.charAt(start))) return false;
+  if (matcher.dashed && dashBefore(text, start)) return head === "";
+  if (!wordBefore(text, start)) return false;
+  return head === "" || (head.length < LONG_HEAD && text.charCodeAt(start - 1) !== 95);
 }
