@@ -5,7 +5,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { type JsonRecord, toList, toRecord } from "sessarc";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { createGate } from "../../plugins/mcp-hub/upstream/gate.ts";
 import { serveHub } from "./_hub.ts";
 import { rawSession } from "./_raw.ts";
 import { rough } from "./_rough.ts";
@@ -113,6 +114,29 @@ describe("mcp-hub: hostile", () => {
     const after = await toolsOf(session);
     expect(after).toContain("renamed__tool99");
     expect(after).not.toContain("s99__tool99");
+  });
+
+  it("few are started at once where each takes seconds, as on a busy machine; those that hang keep nobody waiting for long", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const gate = createGate();
+    let [inside, most, done] = [0, 0, 0];
+    const start = (ms: number) =>
+      gate(async () => {
+        most = Math.max(most, ++inside);
+        await new Promise((resolve) => setTimeout(resolve, ms));
+        inside--;
+        done++;
+      });
+    const slow = Array.from({ length: 40 }, () => start(5_000));
+    await vi.advanceTimersByTimeAsync(60_000);
+    await Promise.all(slow);
+    // One more after each two seconds in which nothing got done.
+    expect(most).toBe(10);
+    for (let n = 0; n < 9; n++) void start(1e9);
+    for (let n = 0; n < 100; n++) void start(10);
+    await vi.advanceTimersByTimeAsync(5_100);
+    expect(done).toBe(140);
   });
 
   it("an answer that is nested without an end is an error, at once or over a stream, and the next one is fine", async () => {

@@ -106,6 +106,8 @@ export function createUpstreamPool({ env, closing, idleMs, authFor }: PoolOption
         onClose: (reason) => slot && closed(entry, slot, reason),
       };
       const options = { entry, env, watchdog, authFor, era, capabilities, timeoutMs: CONNECT_MS, signal: closing };
+      // Loaded by whoever comes first; on a busy machine that takes seconds, in which no service hangs.
+      await import("@modelcontextprotocol/client");
       const connection = await gate(() => connect({ ...options, events: told }));
       slot = {
         service: entry.id,
