@@ -60,7 +60,7 @@ export async function compactCatalogue(place: Place): Promise<Compacted> {
 async function compactCopy(from: PagedFile, signal: AbortSignal): Promise<Image | undefined> {
   const sql = await loadSqlJs();
   const old = new sql.Database(from);
-  const file = new PagedFile(emptyDatabase(sql));
+  const file = new PagedFile(emptyDatabase());
   const db = new sql.Database(file);
   const image = createImage(sql, file, db);
   let whole = false;

@@ -1,6 +1,6 @@
 /** The catalogue in memory: sql.js with its statements prepared once, reads kept from writing, writes all or nothing. */
 import { messageOf } from "../utils/async.ts";
-import type { Frozen, PagedFile } from "./paged-file.ts";
+import { BLOCK, type Frozen, type PagedFile } from "./paged-file.ts";
 import { checkSql } from "./sql-check.ts";
 import type { SqlImage, SqlJsStatic, SqlStatement } from "./sqljs.ts";
 import type { SqlValue, Statement } from "./types.ts";
@@ -32,16 +32,24 @@ const KEEP = 400;
 const SETTINGS =
   "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA cache_spill=OFF;";
 
-/** A database of its own has large pages: they are copied faster. The version gives it a first page; without one it has no bytes at all. */
-export const emptyDatabase = (sql: SqlJsStatic): Uint8Array => {
-  const db = new sql.Database();
-  try {
-    db.exec("PRAGMA page_size=16384; PRAGMA user_version=1");
-    return db.export();
-  } finally {
-    db.close();
-  }
-};
+/**
+ * The one page of an empty database, as SQLite writes it with `PRAGMA page_size=16384; PRAGMA user_version=1`: large pages are copied
+ * faster, and a file without a page has no bytes to begin with. To have SQLite make it took a connection more at each first start.
+ */
+export function emptyDatabase(): Uint8Array {
+  const page = new Uint8Array(BLOCK);
+  page.set(Buffer.from("SQLite format 3\0", "latin1"));
+  const view = new DataView(page.buffer);
+  view.setUint16(16, BLOCK);
+  // Written and read as of version 1; how much of a page a payload may take.
+  page.set([1, 1, 0, 64, 32, 32], 18);
+  // Changes, pages, the schema's number, `user_version`, and which change the number of pages is of.
+  for (const at of [24, 28, 40, 60, 92]) view.setUint32(at, 1);
+  // The page holds a table's leaf with nothing in it.
+  page[100] = 13;
+  view.setUint16(105, BLOCK);
+  return page;
+}
 
 /** Works on `file`, which is closed with it, as `db` is: the connection that has it open already. */
 export function createImage(sql: SqlJsStatic, file: PagedFile, db: SqlImage = new sql.Database(file)): Image {

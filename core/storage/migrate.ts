@@ -1,7 +1,7 @@
 /** Schema steps: each plugin's SQL, in order, once; recorded by plugin and number. */
 import { createHash } from "node:crypto";
 import { isSessarcError, SessarcError } from "../errors/error.ts";
-import type { Database } from "./types.ts";
+import type { Database, Statement } from "./types.ts";
 
 const TABLE =
   "create table if not exists migration (plugin text, number integer, digest text, at text, primary key (plugin, number))";
@@ -10,9 +10,10 @@ const TABLE =
 export const RECORD = "insert into migration (plugin, number, digest, at) values (?, ?, ?, ?)";
 
 /**
- * Brings the tables of `plugin` up to date. Each step is one batch with its record, so a crash leaves it done or undone. Throws when
- * a step that was applied no longer reads the same (released steps are never edited, new ones are appended), ARCHIVE_NEWER when the
- * archive has seen steps of a newer version, ARCHIVE_OLDER when it lacks steps and is open for reading only.
+ * Brings the tables of `plugin` up to date. Each step is one batch with its record, so a crash leaves it done or undone; where none was
+ * applied yet all of them are one. Throws when a step that was applied no longer reads the same (released steps are never edited, new
+ * ones are appended), ARCHIVE_NEWER when the archive has seen steps of a newer version, ARCHIVE_OLDER when it lacks steps and is open for
+ * reading only.
  *
  * Cost when there is nothing to do: two small queries.
  */
@@ -21,6 +22,7 @@ export async function migrate(db: Database, plugin: string, migrations: readonly
   if (applied.size > migrations.length) {
     throw new SessarcError("ARCHIVE_NEWER", { plugin, has: applied.size, knows: migrations.length });
   }
+  const missing: Statement[][] = [];
   for (const [i, sql] of migrations.entries()) {
     const number = i + 1;
     const digest = createHash("sha256").update(normalize(sql)).digest("hex").slice(0, 32);
@@ -31,7 +33,12 @@ export async function migrate(db: Database, plugin: string, migrations: readonly
         `Migration ${number} of "${plugin}" was applied with another text; append a new one instead of editing it`,
       );
     }
-    await db.batch([[TABLE], [sql], [RECORD, [plugin, number, digest, new Date().toISOString()]]]).catch((error) => {
+    missing.push([[TABLE], [sql], [RECORD, [plugin, number, digest, new Date().toISOString()]]]);
+  }
+  // Each batch waits for the disk: two dozen at a first start, where the tables are empty and no step takes long.
+  const batches = applied.size === 0 && missing.length > 0 ? [missing.flat()] : missing;
+  for (const steps of batches) {
+    await db.batch(steps).catch((error) => {
       // Without a cause: no disk was asked, the archive is open for reading only.
       const isReader = isSessarcError(error) && error.code === "STORAGE_READ_ONLY" && !error.cause;
       throw isReader

@@ -84,7 +84,7 @@ export async function recover(
     const missed = missedOf(journal?.groups ?? [], have, last);
     const long = isLong(missed);
     const laid = long && pool && snapshot && (await lay(pool, snapshot, missed, blocks));
-    const image = createImage(sql, snapshot?.file ?? new PagedFile(emptyDatabase(sql)));
+    const image = createImage(sql, snapshot?.file ?? new PagedFile(emptyDatabase()));
     opened = image;
     if (!laid) await repeat(dir, image, missed);
     return {

@@ -78,7 +78,7 @@ interface Contents {
 }
 
 function readSnapshot(sql: SqlJsStatic, bytes: Buffer | undefined): Contents {
-  const image = createImage(sql, new PagedFile(emptyDatabase(sql)));
+  const image = createImage(sql, new PagedFile(emptyDatabase()));
   const incomplete: string[] = [];
   let rows = 0;
   const batch = bytes && bytes.length >= 64 ? bytes.readUInt32BE(60) : 0;

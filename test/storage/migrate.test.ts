@@ -44,12 +44,24 @@ describe("migrate", () => {
 
   it("leaves nothing of a step that fails", async () => {
     const db = openDatabase({ dir });
+    await migrate(db, "one", [FIRST]);
     await expect(migrate(db, "one", [FIRST, "create table c (x); create table a (again)"])).rejects.toThrow(
       /already exists/,
     );
     expect(await db.all("select number from migration")).toEqual([{ number: 1 }]);
     expect(await db.get("select 1 from sqlite_master where name = 'c'")).toBeUndefined();
     await migrate(db, "one", [FIRST, "create table c (x)"]);
+    await db.close();
+  });
+
+  it("waits for the disk once where nothing was applied yet, and leaves nothing when a step fails", async () => {
+    const db = openDatabase({ dir });
+    await expect(migrate(db, "one", [FIRST, "create table a (again)"])).rejects.toThrow(/already exists/);
+    expect(await db.all("select name from sqlite_master")).toEqual([]);
+    const before = db.generation;
+    await migrate(db, "one", [FIRST, SECOND]);
+    expect(db.generation).toBe(before + 1);
+    expect(await db.all("select number from migration")).toEqual([{ number: 1 }, { number: 2 }]);
     await db.close();
   });
 
