@@ -1,4 +1,4 @@
-/** Patterns of a shell, compared with what is there. */
+/** Patterns of a shell and of tools, compared with what is there. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -6,32 +6,63 @@ import { join } from "node:path";
 export interface Looking {
   /** Names in folders compared; opening a folder is `FOLDER_COST` of them. */
   names: number;
+  /** Characters that reading braces may make. */
+  characters: number;
   /** There was more to compare, or more that matched. */
   cut: boolean;
 }
 
 const BRACES_LIMIT = 500;
+const BRACES_DEPTH = 8;
 const FOLDER_COST = 50;
+const CLASSES = new Map(
+  Object.entries({ lower: "a-z", upper: "A-Z", alpha: "A-Za-z", digit: "0-9", alnum: "A-Za-z0-9", word: "A-Za-z0-9_" }),
+);
+/** Folders that `**` leaves out. */
+const LEFT_OUT = new Set(["node_modules", ".git"]);
 
-/** The paths that an absolute pattern stands for: `*`, `?`, `[a-z]`, `{a,b}`, each within one name. At most `limit` for each way to read its braces. */
-export async function matching(pattern: string, limit: number, looking: Looking): Promise<string[]> {
+/**
+ * The paths that an absolute pattern stands for: `*`, `?`, `[a-z]`, `{a,b}`, `{1..9}` within one name, `**` for any folders. At most
+ * `limit` for each way to read its braces. `hidden`: names that begin with a dot are names like others, as tools take them.
+ */
+export async function matching(pattern: string, limit: number, looking: Looking, hidden = false): Promise<string[]> {
   const all: string[] = [];
-  const namesIn = async (folder: string) => {
+  const entriesOf = async (folder: string) => {
     if (looking.names <= 0) {
       looking.cut = true;
       return [];
     }
-    const names = await readdir(folder).catch(() => []);
-    looking.names -= names.length + FOLDER_COST;
-    return names;
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    looking.names -= entries.length + FOLDER_COST;
+    return entries;
+  };
+  const hides = (name: string, part: string) => !hidden && name.startsWith(".") && !part.startsWith(".");
+  const below = async (folders: string[]) => {
+    const found = [...folders];
+    for (const folder of found)
+      for (const entry of await entriesOf(folder))
+        if (entry.isDirectory() && !LEFT_OUT.has(entry.name) && !hides(entry.name, ""))
+          found.push(join(folder, entry.name));
+    return found;
   };
   for (const one of braces(pattern, looking)) {
     let found = ["/"];
-    for (const part of one.split("/").filter(Boolean)) {
+    const parts = one
+      .replace(/\[:(\w+):\]/g, (text, name) => CLASSES.get(name) ?? text)
+      .split("/")
+      .filter(Boolean);
+    if (parts.at(-1) === "**") parts.push("*");
+    for (const part of parts) {
+      if (part === "**") {
+        found = await below(found);
+        continue;
+      }
       const next: string[] = [];
       for (const folder of found) {
         if (!/[*?[]/.test(part)) next.push(join(folder, part));
-        else for (const name of await namesIn(folder)) if (fits(name, part)) next.push(join(folder, name));
+        else
+          for (const { name } of await entriesOf(folder))
+            if (!hides(name, part) && fits(name, part)) next.push(join(folder, name));
       }
       found = next.slice(0, limit);
       looking.cut ||= next.length > limit;
@@ -41,27 +72,53 @@ export async function matching(pattern: string, limit: number, looking: Looking)
   return all;
 }
 
-/** `a{b,c}` → `ab`, `ac`. The first ones: three lists of a thousand would be a thousand million. */
+/** `a{b,c}` → `ab`, `ac`; `{1..3}` → `1`, `2`, `3`. The first ones: three lists of a thousand would be a thousand million. */
 function braces(pattern: string, looking: Looking): string[] {
   let all = [pattern];
-  for (let depth = 0; depth < 4; depth++) {
+  for (let depth = 0; depth <= BRACES_DEPTH; depth++) {
     const next: string[] = [];
+    let more = false;
     for (const one of all) {
-      if (next.length > BRACES_LIMIT) break;
-      const match = /\{([^{}]*,[^{}]*)\}/.exec(one);
-      const [before, after] = [one.slice(0, match?.index), one.slice((match?.index ?? 0) + (match?.[0].length ?? 0))];
-      if (match) for (const option of match[1]?.split(",", BRACES_LIMIT + 1) ?? []) next.push(before + option + after);
-      else next.push(one);
+      looking.cut ||= next.length > BRACES_LIMIT || looking.characters <= 0;
+      if (next.length > BRACES_LIMIT || looking.characters <= 0) break;
+      const list = firstList(one);
+      more ||= list !== undefined;
+      looking.characters -= one.length * (list?.options.length ?? 1);
+      if (!list) next.push(one);
+      else for (const option of list.options) next.push(list.before + option + list.behind);
     }
-    looking.cut ||= next.length > BRACES_LIMIT;
+    if (!more) return next;
+    looking.cut ||= next.length > BRACES_LIMIT || depth === BRACES_DEPTH;
     all = next.slice(0, BRACES_LIMIT);
   }
   return all;
 }
 
-/** Hidden files want their dot. Goes back to the last `*` alone, so that no pattern is slow. */
+function firstList(text: string): { before: string; options: string[]; behind: string } | undefined {
+  for (const match of text.matchAll(/\{([^{}]*)\}/g)) {
+    const [whole, inner = ""] = match;
+    const options = inner.includes(",") ? inner.split(",", BRACES_LIMIT + 1) : range(inner);
+    if (options) return { before: text.slice(0, match.index), options, behind: text.slice(match.index + whole.length) };
+  }
+  return undefined;
+}
+
+/** `a..e`, `1..9..2`. */
+function range(text: string): string[] | undefined {
+  const [, from, to, step] = /^(-?\d{1,9}|[A-Za-z])\.\.(-?\d{1,9}|[A-Za-z])(?:\.\.-?(\d{1,9}))?$/.exec(text) ?? [];
+  if (from === undefined || to === undefined || /[a-z]/i.test(from) !== /[a-z]/i.test(to)) return undefined;
+  const letters = /[a-z]/i.test(from);
+  const [first, last] = letters ? [from.charCodeAt(0), to.charCodeAt(0)] : [Number(from), Number(to)];
+  const by = Math.max(1, Number(step ?? 1)) * (last < first ? -1 : 1);
+  const width = /^-?0\d/.test(from) || /^-?0\d/.test(to) ? Math.max(from.length, to.length) : 0;
+  const count = Math.min(Math.floor((last - first) / by), BRACES_LIMIT) + 1;
+  return Array.from({ length: count }, (_, n) =>
+    letters ? String.fromCharCode(first + n * by) : String(first + n * by).padStart(width, "0"),
+  );
+}
+
+/** Goes back to the last `*` alone, so that no pattern is slow. */
 function fits(name: string, pattern: string): boolean {
-  if (name.startsWith(".") && !pattern.startsWith(".")) return false;
   let [at, from] = [0, 0];
   let star: { at: number; from: number } | undefined;
   while (at < name.length) {

@@ -3,11 +3,12 @@ import { constants } from "node:fs";
 import { open, readdir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { crc32 } from "node:zlib";
-import { isRecord, type Json, pathsIn, type ToolRole } from "sessarc";
+import { isRecord, type Json, pathsIn, Slices, type ToolRole } from "sessarc";
 import { type Looking, matching } from "./glob.ts";
 import type { ToolCall } from "./payload.ts";
-import { WORD_LIMIT } from "./shell.ts";
+
 import { filesShown, type ShownFile } from "./shown.ts";
+import { WORD_LIMIT } from "./variables.ts";
 
 /** A file is looked at up to here. */
 export const READ_LIMIT = 16 * 2 ** 20;
@@ -16,8 +17,11 @@ const FILES_LIMIT = 1_000;
 const NAMES_LIMIT = 4_000;
 /** Files of one folder. */
 const FOLDER_LIMIT = 1_000;
-/** Names compared with all the patterns of a call. */
+/** Names compared with all the patterns of a call, and characters that their braces may make. */
 const COMPARED_LIMIT = 200_000;
+const BRACES_LIMIT = 2_000_000;
+/** Ways to resolve the names of a call: each from every folder that the line goes to. */
+const RESOLVED_LIMIT = 20_000;
 /** Bytes read at once of a file that does not say how many it has. */
 const UNKNOWN = 4096;
 /** Names of reading tools where the adapter is not loaded, and behind the name of an MCP server. */
@@ -59,7 +63,7 @@ export async function pathsRead(call: ToolCall, role: ToolRole | undefined, home
   const shown =
     reads || (role !== undefined && role !== "shell") || command === ""
       ? undefined
-      : filesShown(command, call.cwd, home, NAMES_LIMIT);
+      : await filesShown(command, call.cwd, home, NAMES_LIMIT);
   const named = reads
     ? [...pathsIn(call.tool_input, role), ...listed(call.tool_input)]
     : pathsIn(call.tool_input, role);
@@ -72,17 +76,22 @@ export async function pathsRead(call: ToolCall, role: ToolRole | undefined, home
     }));
   const paths = new Set<string>();
   const places = placesOf(call);
-  const looking: Looking = { names: COMPARED_LIMIT, cut: files.length > NAMES_LIMIT };
+  const looking: Looking = { names: COMPARED_LIMIT, characters: BRACES_LIMIT, cut: files.length > NAMES_LIMIT };
+  const slices = new Slices();
+  let resolved = 0;
   for (const { path: written, pattern, folders } of files.slice(0, NAMES_LIMIT)) {
     const path = withoutScheme(written);
     const bases = isAbsolute(path)
       ? [path]
       : places.flatMap((place) => folders.map((folder) => resolve(place, folder, path)));
     for (const base of new Set(bases)) {
-      if (pattern) for (const one of await matching(base, FILES_LIMIT, looking)) paths.add(one);
+      if (pattern) for (const one of await matching(base, FILES_LIMIT, looking, reads)) paths.add(one);
       paths.add(base);
+      if (slices.due) await slices.turn();
     }
-    if (paths.size > NAMES_LIMIT) break;
+    resolved += bases.length;
+    looking.cut ||= resolved > RESOLVED_LIMIT;
+    if (paths.size > NAMES_LIMIT || resolved > RESOLVED_LIMIT) break;
   }
   return {
     paths: [...paths].slice(0, NAMES_LIMIT),

@@ -1,5 +1,20 @@
 /** Which files the commands of a shell line would show or send, by what is known of the programs. */
-import { parseShell, type SimpleCommand, STEPS, WORD_LIMIT, type Word } from "./shell.ts";
+import { basename, normalize } from "node:path";
+import { Slices } from "sessarc";
+import {
+  copied,
+  goesTo,
+  isInterpreter,
+  isShell,
+  programOf,
+  showsUnknown,
+  takesCode,
+  unwrapped,
+  wordsShown,
+} from "./programs.ts";
+import { parseShell, STEPS } from "./shell.ts";
+import { type Variables, WORD_LIMIT } from "./variables.ts";
+import type { SimpleCommand, Word } from "./words.ts";
 
 export interface ShownFile {
   /** As written, `~` and variables replaced. */
@@ -18,110 +33,123 @@ export interface Shown {
   cut: boolean;
 }
 
-const names = (list: string) => new Set(list.split(" "));
-/** They print, or send, the files they are given. */
-const READERS = names(
-  "cat bat batcat head tail less more nl tac strings xxd od hexdump base64 base32 type get-content gc grep egrep fgrep rg ag ack sed awk gawk mawk cut sort uniq paste rev fold fmt pr column comm join diff sdiff cmp jq yq tr iconv expand unexpand zcat zgrep dd openssl curl wget http scp rsync nc socat tee view vim ed ex perl ruby php python python2 python3 node deno bun xargs find uuencode gpg mail",
-);
-const SHELLS = names("sh bash zsh dash ksh ash fish");
-/** They run the command behind them. */
-const WRAPPERS = names(
-  "sudo doas env command exec nohup nice time timeout stdbuf setsid builtin then do else if while until",
-);
-/** Their code opens files by quoted names. */
-const CODE = names("perl ruby php python python2 python3 node deno bun awk gawk");
 const DEPTH = 3;
 const FOLDERS_LIMIT = 64;
+/** Names under which files are left, and files under one of them. */
+const COPIES_LIMIT = 500;
+const COPIED_LIMIT = 20;
+/** Words and quoted names between two places where the work may be interrupted. */
+const PAUSE = 500;
 
 /** At most `limit` names that may be a file's. */
-export function filesShown(line: string, cwd: string | null, home: string, limit: number): Shown {
+export async function filesShown(line: string, cwd: string | null, home: string, limit: number): Promise<Shown> {
   const shown: Shown = { files: [], unsure: false, cut: false };
-  const vars = new Map([["HOME", home]]);
-  if (cwd !== null) vars.set("PWD", cwd);
-  look(line, { vars, folders: [""], home, shown, known: new Set(), left: { steps: STEPS }, depth: 0, limit });
+  const vars: Variables = new Map([["HOME", { text: home, pattern: false }]]);
+  // Where it is by then depends on the folders it went to.
+  if (cwd !== null) vars.set("PWD", { text: ".", pattern: false });
+  const known = { shown, known: new Set<string>(), copies: new Map<string, Word[]>(), limit };
+  const slices = new Slices();
+  for (const _ of look(line, { ...known, vars, folders: [""], home, left: { steps: STEPS }, depth: 0 }))
+    if (slices.due) await slices.turn();
   return shown;
 }
 
 interface View {
-  vars: Map<string, string>;
+  vars: Variables;
   folders: string[];
   home: string;
   shown: Shown;
   /** What is in `shown`, and from how many folders. */
   known: Set<string>;
+  /** Files by the names under which the line leaves them. */
+  copies: Map<string, Word[]>;
   left: { steps: number };
   depth: number;
   limit: number;
 }
 
-function look(line: string, view: View): void {
-  for (const command of parseShell(line, view.vars, view.left)) lookAt(command, view);
+function* look(line: string, view: View): Generator<void> {
+  for (const command of yield* parseShell(line, view.vars, view.left)) {
+    yield* lookAt(command, view);
+    yield;
+  }
 }
 
-function lookAt(command: SimpleCommand, view: View): void {
+function* lookAt(command: SimpleCommand, view: View): Generator<void> {
   if (command.unknown) view.shown.cut = true;
-  const words = unwrapped(command.words);
-  const program = (words[0]?.text ?? "").split("/").at(-1)?.toLowerCase() ?? "";
+  const [first, ...rest] = unwrapped(spread(command.words));
+  const program = programOf(first?.text ?? "");
   for (const word of command.input) show(word, view);
-  if (program === "cd" || program === "pushd") {
-    const folder = words[1];
-    const place = folder && !folder.open ? folder.text.replace(/^~(?=\/|$)/, view.home) : undefined;
-    if (place === undefined || view.folders.includes(place)) return;
-    if (view.folders.length < FOLDERS_LIMIT) view.folders.push(place);
-    else view.shown.cut = true;
-    return;
-  }
-  const texts = words.slice(1).map(({ text }) => text);
-  if (view.depth === DEPTH) view.shown.cut ||= program === "eval" || SHELLS.has(program);
+  if (program === "cd" || program === "pushd") return goTo(rest[0], view);
+  goTo(goesTo(program, rest), view);
+  const texts = rest.map(({ text }) => text);
+  if (view.depth === DEPTH) view.shown.cut ||= program === "eval" || isShell(program);
   else {
     const inner = { ...view, depth: view.depth + 1 };
-    if (program === "eval") look(texts.join(" "), inner);
-    if (SHELLS.has(program)) {
+    if (program === "eval") yield* look(texts.join(" "), inner);
+    if (isShell(program)) {
       const at = texts.findIndex((text) => /^-\w*c$/.test(text));
-      if (at >= 0) look(texts[at + 1] ?? "", inner);
-      for (const body of command.bodies) look(body, inner);
+      if (at >= 0) yield* look(texts[at + 1] ?? "", inner);
+      for (const body of command.bodies) yield* look(body, inner);
     }
   }
-  if (CODE.has(program)) for (const code of [...texts, ...command.bodies]) showQuoted(code, view);
-  if (!READERS.has(program)) return;
-  if (program === "xargs" || (program === "find" && texts.some((text) => /^-(?:exec|execdir|ok)$/.test(text))))
-    view.shown.unsure = true;
-  for (const word of words.slice(1)) {
+  if (isInterpreter(program)) {
+    const code = takesCode(program, rest) ? [...texts, ...command.bodies] : command.bodies;
+    for (const one of code) yield* showQuoted(one, view);
+  }
+  view.shown.unsure ||= showsUnknown(program, rest);
+  for (const [n, word] of wordsShown(program, rest).entries()) {
     for (const part of named(word)) show(part, view);
+    if (n % PAUSE === 0) yield;
   }
+  const copy = copied(program, rest);
+  if (copy) remember(copy, view);
 }
 
-/** The command behind `sudo -u x`, `env A=1`, `timeout 5` and the like. */
-function unwrapped(words: Word[]): Word[] {
-  let at = 0;
-  while (WRAPPERS.has(words[at]?.text.split("/").at(-1) ?? "")) {
-    let next = at + 1;
-    while (next < words.length && !isProgram(words[next]?.text ?? "")) next++;
-    // Nothing behind it is known: what stands right behind it is the program.
-    if (next === words.length) return words.slice(at + 1);
-    at = next;
-  }
-  return words.slice(at);
+/** `{cat,a}` → `cat a`. */
+function spread(words: Word[]): Word[] {
+  const [first, ...rest] = words;
+  const [, list] = (first?.pattern && /^\{([^{}]+,[^{}]*)\}$/.exec(first.text)) || [];
+  if (!first || list === undefined) return words;
+  return [...list.split(",").map((text) => ({ ...first, text })), ...rest];
 }
 
-const isProgram = (text: string) => {
-  const program = text.split("/").at(-1) ?? "";
-  return READERS.has(program) || SHELLS.has(program) || WRAPPERS.has(program) || program === "eval";
-};
+function goTo(folder: Word | undefined, { folders, home, shown }: View): void {
+  const place = folder && !folder.open ? folder.text.replace(/^~(?=\/|$)/, home) : undefined;
+  if (place === undefined || folders.includes(place)) return;
+  if (folders.length < FOLDERS_LIMIT) folders.push(place);
+  else shown.cut = true;
+}
+
+/** Who shows the copy later shows the file. */
+function remember({ files, to }: { files: Word[]; to: Word }, { copies }: View): void {
+  if (to.open || to.pattern || copies.size > COPIES_LIMIT) return;
+  for (const file of files.slice(0, COPIED_LIMIT)) {
+    const all = [file, ...(copies.get(normalize(file.text)) ?? [])];
+    for (const name of [normalize(to.text), normalize(`${to.text}/${basename(file.text)}`)])
+      copies.set(name, [...(copies.get(name) ?? []), ...all].slice(0, COPIED_LIMIT));
+  }
+}
 
 /** The files one word may name: itself, behind an option (`--file=x`, `-Tx`), behind curl's `@` and `<`, behind `if=`. */
 function named(word: Word): Word[] {
   const { text } = word;
   const behind = (start: number): Word => ({ ...word, text: text.slice(start) });
-  const at = /^(?:--?[\w-]+=|[\w-]+=)?[@<](?=.)/.exec(text);
-  if (at) return [behind(at[0].length)];
+  const at = /^(?:--?[\w-]+=|[\w.-]+=)?[@<](?=.)/.exec(text);
+  if (at) return [{ ...word, text: text.slice(at[0].length).replace(/;\w+=.*$/s, "") }];
   const value = /^(?:--?[\w-]+|if)=(?=.)/.exec(text);
   if (value) return [behind(value[0].length)];
   if (/^-[dFT]@?.+/.test(text)) return [behind(2 + Number(text[2] === "@"))];
   return text.startsWith("-") ? [] : [word];
 }
 
-function show(word: Word, { folders, home, shown, known, limit }: View): void {
+/** A file, and those it is a copy of by then. */
+function show(word: Word, view: View): void {
+  showOne(word, view);
+  if (view.copies.size > 0) for (const file of view.copies.get(normalize(word.text)) ?? []) showOne(file, view);
+}
+
+function showOne(word: Word, { folders, home, shown, known, limit }: View): void {
   const id = `${folders.length} ${word.pattern} ${word.text}`;
   if (word.open) shown.unsure = true;
   // No file has a longer name, but a pattern stands for others.
@@ -134,8 +162,21 @@ function show(word: Word, { folders, home, shown, known, limit }: View): void {
   }
 }
 
+/** What asks for a file, loads it or writes it, and shows nothing of it. */
+const NOT_SHOWN_BEFORE =
+  /(?:exists(?:Sync)?|is_?file|stat(?:Sync)?|getsize|unlink(?:Sync)?|remove|(?:write|append)File(?:Sync)?|load_dotenv|config|loadEnvFile)\(\s*(?:\{\s*path\s*:\s*)?$/i;
+const NOT_SHOWN_BEHIND = /^\s*,\s*(?:mode\s*=\s*)?["'][wax]/;
+
 /** `open(".env")` in code given on the command line. */
-function showQuoted(code: string, view: View): void {
-  for (const match of code.matchAll(/(["'`])([^"'`\n]{1,512})\1/g))
+function* showQuoted(code: string, view: View): Generator<void> {
+  let n = 0;
+  for (const match of code.matchAll(/(["'`])([^"'`\n]{1,512})\1/g)) {
+    if (n++ % PAUSE === 0) yield;
+    const end = match.index + match[0].length;
+    if (NOT_SHOWN_BEFORE.test(code.slice(Math.max(0, match.index - 40), match.index))) continue;
+    if (NOT_SHOWN_BEHIND.test(code.slice(end, end + 20))) continue;
+    // All that follow would be too many.
+    if (view.shown.files.length === view.limit && view.shown.cut) return;
     show({ text: match[2] ?? "", open: false, pattern: false }, view);
+  }
 }

@@ -1,0 +1,190 @@
+/** What is known of programs: which of the files they are given they print or send, and which they copy. */
+import type { Word } from "./words.ts";
+
+const names = (list: string) => new Set(list.split(" "));
+/** They print, or send, all files they are given. */
+const READERS = names(
+  "cat bat batcat head tail less more nl tac strings xxd od hexdump base64 base32 type get-content gc grep egrep fgrep rg ag ack sed awk gawk mawk cut sort uniq paste rev fold fmt pr column comm join diff sdiff jq yq tr iconv expand unexpand zcat zgrep dd http scp nc socat view vim ed ex xargs uuencode mail",
+);
+const SHELLS = names("sh bash zsh dash ksh ash fish");
+/** They run the command behind them. */
+const WRAPPERS = names(
+  "sudo doas env command exec nohup nice time timeout stdbuf setsid builtin then do else if while until",
+);
+/** With such an option they show nothing of what a file holds. */
+const QUIET = new Map<string, RegExp>([
+  ...["grep", "egrep", "fgrep", "rg", "ag", "ack", "git"].map(
+    (name) => [name, /^(?:-[abhHinorsvwxEFGPRIzZ]*[qcl]\w*|--(?:quiet|silent|count|files-with-matches))$/] as const,
+  ),
+  ["sed", /^(?:-[nErsuz]*i.*|--in-place.*)$/],
+  ["yq", /^(?:-\w*i\w*|--inplace)$/],
+  ["diff", /^(?:-\w*q\w*|--brief)$/],
+  ["perl", /^-[0lnpaws]*i/],
+  ["ruby", /^-[0lnpaws]*i/],
+]);
+/** Interpreters, and behind what they take code: they open the files it names, and are given more. */
+const CODE = new Map<string, RegExp>([
+  ...["python", "python2", "python3"].map((name) => [name, /^-\w*c$/] as const),
+  ...["node", "bun"].map((name) => [name, /^(?:-e|-p|-pe|--eval|--print)$/] as const),
+  ...["perl", "ruby"].map((name) => [name, /^-\w*[eEnp]\w*$/] as const),
+  ...["awk", "gawk", "mawk"].map((name) => [name, /^/] as const),
+  ["php", /^-r$/],
+  ["deno", /^eval$/],
+]);
+const COPIERS = names("cp mv ln install");
+const OUT = /^(?:-|\/dev\/(?:stdout|stderr|tty|fd\/[12])|\/proc\/self\/fd\/[12])$/;
+
+/** Those that show some of their files, or only then and when. */
+const SOME: Record<string, (words: Word[]) => Word[]> = {
+  curl: (words) => [
+    ...behind(words, /^(?:-\w*T|--upload-file)$/),
+    ...behind(words, /^--data-urlencode$/).map((word) => from(word, word.text.indexOf("@"))),
+    ...words.filter(({ text }) => /^(?:--?[\w-]+=|-[dF]|[\w.-]+=)?[@<]|^-T.|^--upload-file=|^file:/i.test(text)),
+  ],
+  wget: (words) => [
+    ...behind(words, /^--(?:post|body)-file$/),
+    ...words.filter(({ text }) => /^--(?:post|body)-file=/.test(text)),
+  ],
+  openssl: (words) => {
+    const [out] = behind(words, /^-out$/);
+    if ((out && !OUT.test(out.text)) || words.some(({ text }) => /^-(?:noout|pubout)$/.test(text))) return [];
+    return [...behind(words, /^-in$/), ...words.filter(({ text }) => text.startsWith("-in="))];
+  },
+  rsync: (words) => (words.some(({ text }) => /^[\w.@-]+:/.test(text)) ? words : []),
+  cmp: (words) => (words.some(({ text }) => /^-\w*[bl]/.test(text)) ? words : []),
+  find: (words) => {
+    const end = words.findIndex(({ text }) => /^[-(!]/.test(text));
+    return runsReader(words) ? words.slice(0, end) : [];
+  },
+  git: (words) => {
+    const at = words.findIndex(({ text }, n) => !text.startsWith("-") && !/^-[Cc]$/.test(words[n - 1]?.text ?? ""));
+    const rest = words.slice(at + 1);
+    const has = (option: RegExp) => rest.some(({ text }) => option.test(text));
+    const program = words[at]?.text ?? "";
+    if (/^(?:blame|annotate|grep)$/.test(program)) return rest;
+    const shows = has(/^--no-index$/) && !has(/^--(?:quiet|name-only|name-status|summary|(?:num|short)?stat)$/);
+    return program === "diff" && shows ? rest : [];
+  },
+  tar: (words) => {
+    const { creates, prints, archive, files } = packed(words);
+    if (creates) return archive === undefined || OUT.test(archive.text) ? files : [];
+    return prints && archive ? [archive] : [];
+  },
+  zip: (words) => {
+    const { archive, files } = zipped(words);
+    return archive && OUT.test(archive.text) ? files : [];
+  },
+  ...Object.fromEntries(
+    ["gzip", "bzip2", "xz", "zstd", "lz4", "brotli", "pigz"].map((name) => [
+      name,
+      (words: Word[]) => (words.some(({ text }) => /^(?:-\w*c\w*|--(?:to-)?stdout)$/.test(text)) ? words : []),
+    ]),
+  ),
+};
+
+export const isShell = (program: string): boolean => SHELLS.has(program);
+export const isInterpreter = (program: string): boolean => CODE.has(program);
+
+/** What may stand behind a wrapper. */
+const PROGRAMS = new Set([
+  ...READERS,
+  ...SHELLS,
+  ...WRAPPERS,
+  ...COPIERS,
+  ...CODE.keys(),
+  ...Object.keys(SOME),
+  "eval",
+]);
+const isProgram = (text: string): boolean => PROGRAMS.has(programOf(text));
+
+/** The command behind `sudo -u x`, `env A=1`, `timeout 5` and the like. */
+export function unwrapped(words: Word[]): Word[] {
+  let at = 0;
+  while (WRAPPERS.has(programOf(words[at]?.text ?? ""))) {
+    let next = at + 1;
+    while (next < words.length && !isProgram(words[next]?.text ?? "")) next++;
+    // Nothing behind it is known: what stands right behind it is the program.
+    if (next === words.length) return words.slice(at + 1);
+    at = next;
+  }
+  return words.slice(at);
+}
+
+/** `/usr/bin/Cat` → `cat`; also behind the mark by which assistants let their user run one. */
+export const programOf = (text: string): string =>
+  text.slice(Math.max(text.lastIndexOf("/") + 1, Number(text.startsWith("!")))).toLowerCase();
+
+/** Whether the words say that code is among them. */
+export const takesCode = (program: string, words: readonly Word[]): boolean =>
+  words.some(({ text }) => CODE.get(program)?.test(text) ?? false);
+
+/** Those of its words that name files it shows. */
+export function wordsShown(program: string, words: Word[]): Word[] {
+  const quiet = QUIET.get(program);
+  if (quiet && words.some(({ text }) => quiet.test(text)) && !words.some(({ text }) => text.includes("/dev/")))
+    return [];
+  const some = Object.hasOwn(SOME, program) ? SOME[program] : undefined;
+  if (some) return some(words);
+  if (READERS.has(program)) return words;
+  if (COPIERS.has(program)) return OUT.test(words.at(-1)?.text ?? "") ? words.slice(0, -1) : [];
+  const module = /^(?:json\.tool|base64)$/.test(behind(words, /^-m$/)[0]?.text ?? "");
+  return takesCode(program, words) || (CODE.has(program) && module) ? words : [];
+}
+
+/** Files it leaves under another name, or packed. */
+export function copied(program: string, words: Word[]): { files: Word[]; to: Word } | undefined {
+  if (program === "tar" || program === "zip") {
+    const { archive, files } = program === "tar" ? packed(words) : zipped(words);
+    return archive && { files, to: archive };
+  }
+  if (!COPIERS.has(program) && program !== "rsync") return undefined;
+  const files = words.filter(({ text }) => !text.startsWith("-"));
+  const to = files.pop();
+  return to && { files, to };
+}
+
+/** The folder that `-C` sends it to. */
+export const goesTo = (program: string, words: readonly Word[]): Word | undefined =>
+  program === "git" || program === "tar" ? behind(words, /^-C$/)[0] : undefined;
+
+/** More is shown than its words say: `xargs cat`, `find -exec cat`, `git show main:a`. */
+export function showsUnknown(program: string, words: Word[]): boolean {
+  if (program === "xargs" || program === "find") return runsReader(words, program === "xargs");
+  return (
+    program === "git" &&
+    words.some(({ text }) => /^(?:show|cat-file)$/.test(text)) &&
+    words.some(({ text }) => /^[^-].*:./.test(text))
+  );
+}
+
+function runsReader(words: readonly Word[], anywhere = false): boolean {
+  const at = anywhere ? 0 : words.findIndex(({ text }) => /^-(?:exec|execdir|ok)$/.test(text));
+  return at >= 0 && words.slice(at).some(({ text }) => isProgram(text));
+}
+
+const from = (word: Word, start: number): Word => ({ ...word, text: start < 0 ? "" : word.text.slice(start) });
+
+/** The words behind an option. */
+const behind = (words: readonly Word[], option: RegExp): Word[] =>
+  words.filter((_, n) => option.test(words[n - 1]?.text ?? ""));
+
+/** Of tar: `czf a.tgz b`, `-c -f a.tar b`, `--create --file=a.tar b`. */
+function packed(words: Word[]): { creates: boolean; prints: boolean; archive: Word | undefined; files: Word[] } {
+  // The dash of the first options may be left out.
+  const all = words.map((word, n) => (n === 0 && /^\w+$/.test(word.text) ? { ...word, text: `-${word.text}` } : word));
+  const named = all.find(({ text }) => text.startsWith("--file="));
+  const archive = named ? from(named, "--file=".length) : behind(all, /^(?:-\w*f|--file)$/)[0];
+  const taken = new Set([...behind(all, /^(?:-[CTX]|--(?:exclude|directory|files-from|exclude-from))$/), archive]);
+  return {
+    creates: all.some(({ text }) => /^(?:-\w*[cru]\w*|--(?:create|append|update))$/.test(text)),
+    prints: all.some(({ text }) => /^(?:-\w*O\w*|--to-stdout)$/.test(text)),
+    archive,
+    files: all.filter((word) => !word.text.startsWith("-") && !taken.has(word)),
+  };
+}
+
+function zipped(words: Word[]): { archive: Word | undefined; files: Word[] } {
+  const end = words.findIndex(({ text }) => /^(?:-x|--exclude)/.test(text));
+  const [archive, ...files] = words.slice(0, end < 0 ? words.length : end).filter(({ text }) => !/^-./.test(text));
+  return { archive, files };
+}
