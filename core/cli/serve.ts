@@ -88,6 +88,7 @@ async function importDemo(kernel: Kernel, ctx: CoreContext): Promise<string> {
 
 /** What a first start finds, so that an empty dashboard is no riddle. */
 async function describeScan(kernel: Kernel, ctx: CoreContext): Promise<string> {
+  // Which project each log is of takes a look into all of them: nobody asked.
   const answer = (await send(kernel, "GET", "/scan?projects=0")) as { tools: { label: string; sessions: number }[] };
   const found = answer.tools.filter((tool) => tool.sessions > 0);
   if (found.length === 0) return "No logs of any assistant were found. `sessarc --demo` shows sample data.";

@@ -4,6 +4,8 @@ import type { MaybePromise } from "../utils/async.ts";
 export interface EventWriter {
   /** Writes `data: <JSON>`; nothing once the stream has ended. */
   send(frame: object, event?: string): void;
+  /** Resolves when the reader is at most half a queue behind, or gone: before the next piece of what stands ready already. */
+  room(): Promise<void>;
   /** Writes a line that readers ignore: an answer's head leaves with its first byte. */
   comment(text: string): void;
   /** Ends the stream. Calling it again does nothing. */
@@ -22,6 +24,14 @@ export function toEvents(write: (out: EventWriter) => MaybePromise<void>): Respo
   const encoder = new TextEncoder();
   const reader = new AbortController();
   let open = true;
+  let waiting: (() => void)[] = [];
+  const goOn = () => {
+    const all = waiting;
+    waiting = [];
+    for (const resolve of all) resolve();
+  };
+  reader.signal.addEventListener("abort", goOn, { once: true });
+  const isBehind = (controller: ReadableStreamDefaultController) => open && (controller.desiredSize ?? 0) < QUEUE / 2;
   const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
     const put = (text: string) => {
       if (!open) return;
@@ -37,10 +47,12 @@ export function toEvents(write: (out: EventWriter) => MaybePromise<void>): Respo
         const head = event === undefined ? "" : `event: ${event}\n`;
         put(`${head}data: ${JSON.stringify(frame)}\n\n`);
       },
+      room: () => (isBehind(controller) ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve()),
       comment: (text) => put(`: ${text}\n\n`),
       close() {
         if (open) controller.close();
         open = false;
+        goOn();
       },
     };
     // Not awaited: frames are read while more are written.
@@ -50,12 +62,15 @@ export function toEvents(write: (out: EventWriter) => MaybePromise<void>): Respo
       reader.abort();
     });
   };
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    if (!isBehind(controller)) goOn();
+  };
   const cancel = () => {
     open = false;
     reader.abort();
   };
   return eventsResponse(
-    new ReadableStream<Uint8Array>({ start, cancel }, new ByteLengthQueuingStrategy({ highWaterMark: QUEUE })),
+    new ReadableStream<Uint8Array>({ start, pull, cancel }, new ByteLengthQueuingStrategy({ highWaterMark: QUEUE })),
   );
 }
 

@@ -4,6 +4,10 @@
  */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly limit: number;
+  /** Stands before the oldest entry. Looked for anew each time, it is behind all that went before it: the time of a full map's `set` was that of its size. */
+  #oldest: Iterator<K> | undefined;
+  /** Entries set since one had to go. */
+  #kept = 0;
 
   constructor(limit: number, entries: Iterable<readonly [K, V]> = []) {
     super();
@@ -16,8 +20,13 @@ export class BoundedMap<K, V> extends Map<K, V> {
     this.delete(key);
     super.set(key, value);
     if (this.size > this.limit) {
-      const [oldest] = this.keys();
-      this.delete(oldest as K);
+      this.#oldest ??= this.keys();
+      this.delete(this.#oldest.next().value);
+      this.#kept = 0;
+    } else if (this.#oldest && ++this.#kept >= this.limit) {
+      // One that stands still would hold all that the map was made of since.
+      this.#oldest = undefined;
+      this.#kept = 0;
     }
     return this;
   }

@@ -63,13 +63,15 @@ export default defineAdapter((options: ClaudeCodeOptions | undefined) => ({
   async peek(ref) {
     const parser = createParser(ref);
     const size = ref.size ?? HEAD;
+    const whole = size <= HEAD;
     let first: string | undefined;
-    for await (const line of readLines(ref.path, { end: HEAD })) {
+    for await (const line of readLines(ref.path, { end: Math.min(size, HEAD) })) {
+      if (first !== undefined && !NAMES.test(line)) continue;
       const events = [parser.row(parse(line), { offset: 0, length: line.length }) ?? []].flat();
       first ??= events.find((event) => event.kind === "user")?.text;
-      if (first !== undefined) break;
+      if (first !== undefined && !whole) break;
     }
-    for await (const line of readLines(ref.path, { start: Math.max(0, size - TAIL), end: size })) {
+    for await (const line of whole ? [] : readLines(ref.path, { start: size - TAIL, end: size })) {
       if (NAMES.test(line)) parser.row(parse(line), { offset: size, length: line.length });
     }
     const { title, cwd, startedAt, gitBranch } = parser.finish();

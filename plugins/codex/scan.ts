@@ -52,6 +52,7 @@ export async function* scanRollouts(root: string, heads: HeadCache): AsyncGenera
   await walk(root, 0);
   const groups = new Map<string, Found[]>();
   for (const found of files) {
+    if (++entries % SLICE === 0) await nextTurn();
     const key = idInName(found.path) ?? (await idInHead(found, heads)) ?? keyOfPath(root, found.path);
     const group = groups.get(key);
     if (group) group.push(found);

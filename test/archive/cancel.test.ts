@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { Bulletin } from "../../plugins/archive/import/bulletin.ts";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import { makeTempDir } from "../_setup.ts";
@@ -152,6 +153,35 @@ describe("GET /import/status as events", () => {
       cancelled: 0,
     });
   });
+});
+
+it("who follows an import of very many logs is told what is done a page at a time, as it is read", async () => {
+  const bulletin = new Bulletin();
+  bulletin.begin();
+  const outcome = (id: string) => bulletin.take({ type: "session", id, outcome: "imported" });
+  for (let n = 0; n < 3_500; n++) outcome(`one:${n}`);
+  const told: string[] = [];
+  let frames = 0;
+  let room = () => {};
+  bulletin.follow(
+    (frame) => {
+      if (frame.type === "session") told.push(frame.id);
+      if (frame.type !== "outcomes") return;
+      frames++;
+      expect(frame.sessions.length).toBeLessThanOrEqual(1_000);
+      told.push(...frame.sessions.map(({ id }) => id));
+    },
+    () => new Promise((resolve) => (room = resolve)),
+  );
+  await new Promise(setImmediate);
+  expect([frames, told.length]).toEqual([1, 1_000]);
+  outcome("one:3500");
+  for (let n = 2; n <= 4; n++) {
+    room();
+    await expect.poll(() => frames).toBe(n);
+  }
+  expect(new Set(told).size).toBe(told.length);
+  expect(told.length).toBe(3_501);
 });
 
 describe("Ctrl-C in `sessarc import`", () => {

@@ -108,9 +108,25 @@ describe("serve", () => {
     const empty = await start(["--or-demo"], await emptyHome());
     expect(empty.stderr()).toMatch(/^No logs of any assistant were found on this machine/);
     expect(((await getJson(empty, "/sessions")) as { total: number }).total).toBe(20);
-    const real = await start(["--or-demo"], await demoHome());
+    const home = await demoHome();
+    const peeks = join(home, "peeks");
+    await mkdir(join(home, ".config/sessarc"), { recursive: true });
+    await writeFile(
+      join(home, ".config/sessarc/sessarc.config.mjs"),
+      `import { writeFileSync } from "node:fs";
+      const adapter = {
+        name: "peeked", label: "Peeked", roots: ({ home }) => [home],
+        async *scan(root) { yield { tool: "peeked", key: "one", path: root + "/one.log", size: 1, mtime: 1 }; },
+        async peek() { writeFileSync(${JSON.stringify(peeks)}, "looked into"); return {}; },
+        async *read() { return {}; },
+      };
+      export default { plugins: [{ name: "adapter:peeked", adapter }] };`,
+    );
+    const real = await start(["--or-demo"], home);
     expect(await getJson(real, "/projects")).toEqual([]);
-    await expect.poll(() => real.stderr()).toMatch(/^Found .*Claude Code \d+.* Import them/m);
+    await expect.poll(() => real.stderr()).toMatch(/^Found .*Claude Code \d+.*Peeked 1.* Import them/m);
+    // To count them no log is looked into: there may be a hundred thousand.
+    expect(existsSync(peeks)).toBe(false);
   });
 });
 

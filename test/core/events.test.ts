@@ -37,3 +37,29 @@ it("one that reads gets all, however much it is", async () => {
   });
   expect((await response.text()).length).toBeGreaterThan(20 << 20);
 });
+
+it("one that has much ready waits for its reader, and hears when it is gone", async () => {
+  const text = "z".repeat(1 << 20);
+  let sent = 0;
+  let ended = false;
+  const write = async (count: number) => {
+    sent = 0;
+    ended = false;
+    const response = toEvents(async ({ send, room, gone, close }) => {
+      for (; sent < count && !gone.aborted; sent++) {
+        await room();
+        send({ text });
+      }
+      ended = true;
+      close();
+    });
+    await new Promise(setImmediate);
+    expect(sent).toBeLessThan(8);
+    return response;
+  };
+  expect((await (await write(40)).text()).length).toBeGreaterThan(40 << 20);
+  expect(ended).toBe(true);
+  await (await write(40)).body?.cancel();
+  await expect.poll(() => ended).toBe(true);
+  expect(sent).toBeLessThan(10);
+});

@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { BoundedMap, createRing, exec, isInside, nearest, resolveInside, toEvents } from "sessarc";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { isoOf } from "../../core/utils/time.ts";
 import { makeTempDir } from "../_setup.ts";
 
@@ -119,6 +119,36 @@ describe("BoundedMap", () => {
       ["c", 4],
     ]);
     expect(() => new BoundedMap(0)).toThrow(RangeError);
+  });
+
+  it("keeps those however it was used", () => {
+    const step = fc.oneof(
+      { weight: 20, arbitrary: fc.record({ key: fc.nat(12), change: fc.constant("set") }) },
+      { weight: 3, arbitrary: fc.record({ key: fc.nat(12), change: fc.constant("delete") }) },
+      { weight: 1, arbitrary: fc.record({ key: fc.nat(12), change: fc.constant("clear") }) },
+    );
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 6 }), fc.array(step, { maxLength: 120 }), (limit, steps) => {
+        const map = new BoundedMap<number, number>(limit);
+        let model: number[] = [];
+        for (const [n, { key, change }] of steps.entries()) {
+          if (change === "clear") map.clear();
+          else if (change === "delete") map.delete(key);
+          else map.set(key, n);
+          model = change === "clear" ? [] : model.filter((one) => one !== key);
+          if (change === "set") model = [...model, key].slice(-limit);
+          expect([...map.keys()]).toEqual(model);
+        }
+      }),
+    );
+  });
+
+  it("P2: a full one looks for its oldest entry once, not again with each new one", () => {
+    const map = new BoundedMap<number, number>(1_000);
+    const keys = vi.spyOn(map, "keys");
+    for (let n = 0; n < 10_000; n++) map.set(n, n);
+    expect(map.size).toBe(1_000);
+    expect(keys.mock.calls.length).toBeLessThan(10);
   });
 });
 

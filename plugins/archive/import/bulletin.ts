@@ -1,9 +1,10 @@
 /** What the running import has told so far, for those who ask in the middle of it. */
+import { Slices } from "sessarc";
 import { type ImportFrame, type ImportReport, NO_PROGRESS, type Progress } from "./report.ts";
 
 /** What became of a session. */
 export type SessionOutcome = Omit<Extract<ImportFrame, { type: "session" }>, "type">;
-/** Sent first to whoever follows a run: what became of its sessions so far. */
+/** Sent first to whoever follows a run: what became of its sessions so far, in as many frames as it takes; of `reading` the first tells all. */
 export interface OutcomesFrame {
   type: "outcomes";
   reading: string[];
@@ -11,6 +12,9 @@ export interface OutcomesFrame {
 }
 /** What whoever follows a run is told. */
 export type FollowFrame = ImportFrame | OutcomesFrame | ({ type: "done" } & ImportReport) | { type: "idle" };
+
+/** Sessions told in one frame. */
+const PAGE = 1_000;
 
 /** Memory: an entry for each session of the run, gone when it ends. */
 export class Bulletin {
@@ -52,17 +56,40 @@ export class Bulletin {
 
   /**
    * Calls back with what there is so far, then with every frame to the end of the run (`done`, or `idle` where it failed). Without a
-   * run: the report of the last one, if any, and `idle`. Returns a function that ends it.
+   * run: the report of the last one, if any, and `idle`. What there is comes a page at a time, each when there is `room`, and frames of what
+   * goes on in between. Returns a function that ends it.
    */
-  follow(onFrame: (frame: FollowFrame) => void): () => void {
+  follow(onFrame: (frame: FollowFrame) => void, room: () => Promise<void>): () => void {
     if (!this.#progress) {
       if (this.#last) onFrame({ type: "done", ...this.#last });
       onFrame({ type: "idle" });
       return () => {};
     }
-    onFrame({ type: "outcomes", reading: [...this.#reading], sessions: [...this.#sessions.values()] });
+    const past = this.#sessions.values();
+    let left = this.#sessions.size; // those that come later are told as they come
+    const tell = (reading: string[]) => {
+      const sessions: SessionOutcome[] = [];
+      for (; left > 0 && sessions.length < PAGE; left--) {
+        const one = past.next();
+        if (one.done)
+          left = 1; // the run is over
+        else sessions.push(one.value);
+      }
+      onFrame({ type: "outcomes", reading, sessions });
+    };
+    tell([...this.#reading]);
     onFrame(this.#progress);
     this.#followers.add(onFrame);
+    const rest = async () => {
+      const slices = new Slices();
+      while (left > 0) {
+        await room();
+        if (slices.due) await slices.turn();
+        if (!this.#followers.has(onFrame)) return;
+        tell([]);
+      }
+    };
+    void rest();
     return () => this.#followers.delete(onFrame);
   }
 }

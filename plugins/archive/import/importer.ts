@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type AdapterEnv, BoundedMap, type Kernel, SessarcError, type SessionSummary, Slices } from "sessarc";
 import type { Readers } from "../catalogue/readers.ts";
 import { ReplyIndex } from "../counting/reply-index.ts";
-import type { Identity, ProjectResolver } from "../places/projects.ts";
+import type { ProjectResolver } from "../places/projects.ts";
 import { rescan } from "../places/rescan.ts";
 import { type Found, type Scan, scanLogs, versionOf } from "../places/scan.ts";
 import { Bulletin } from "./bulletin.ts";
@@ -25,8 +25,7 @@ export interface Selection {
 
 export interface Peeked {
   title: string | null;
-  cwd: string | null;
-  startedAt: string | null;
+  cwd: string | undefined;
   virtualProject: SessionSummary["virtualProject"];
 }
 
@@ -51,7 +50,7 @@ export class Importer {
   #settler: Promise<Settler> | undefined;
   /** Where those are booked that it did not meet. */
   readonly replies: ReplyIndex;
-  readonly #peeked = new BoundedMap<string, Peeked>(PEEK_LIMIT);
+  readonly #peeked = new BoundedMap<string, { path: string; version: string; peeked: Peeked }>(PEEK_LIMIT);
   /** What the run under way tells, also for those who come later. */
   readonly bulletin = new Bulletin();
   /** End of the last run that looked at all tools. */
@@ -103,26 +102,20 @@ export class Importer {
     return this.#scanning;
   }
 
-  /** Title, folder and start of a log that is not imported yet; cached by path and version. */
+  /** Title and folder of a log that is not imported yet; cached by path and version. */
   async peek(found: Found): Promise<Peeked> {
-    const key = `${found.ref.path}\0${versionOf(found.ref)}\0${found.ref.key}`;
-    const known = this.#peeked.get(key);
-    if (known) return known;
-    const head = await found.adapter.peek?.(found.ref, this.env).catch(() => undefined);
+    const { id, ref } = found;
+    const version = versionOf(ref);
+    const known = this.#peeked.get(id);
+    if (known && known.path === ref.path && known.version === version) return known.peeked;
+    const head = await found.adapter.peek?.(ref, this.env).catch(() => undefined);
     const peeked: Peeked = {
-      title: head?.title ?? found.ref.title ?? null,
-      cwd: head?.cwd ?? found.ref.cwd ?? null,
-      startedAt: head?.startedAt ?? null,
+      title: head?.title ?? ref.title ?? null,
+      cwd: head?.cwd ?? ref.cwd,
       virtualProject: head?.virtualProject,
     };
-    this.#peeked.set(key, peeked);
+    this.#peeked.set(id, { path: ref.path, version, peeked });
     return peeked;
-  }
-
-  /** The project a log that is not imported yet would go to. */
-  async identify(found: Found): Promise<Identity> {
-    const { cwd, virtualProject } = await this.peek(found);
-    return this.#resolver.identify(found.adapter, { cwd: cwd ?? undefined, virtualProject });
   }
 
   /** Imports what `choose` picks of a fresh scan. Runs wait for each other. Without `onFrame` nobody asked for it. */
@@ -259,7 +252,7 @@ export class Importer {
       [found.id],
     );
     if (row) return row.project_id;
-    return this.#resolver.idOf(await this.identify(found));
+    return this.#resolver.idOf(await this.#resolver.identify(found.adapter, await this.peek(found)));
   }
 
   /** Does `work` between two runs: none is under way meanwhile. */

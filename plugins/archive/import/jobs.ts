@@ -1,5 +1,5 @@
 /** What one worker reads in a row, and what goes along of a log that was read before. */
-import type { TranscriptPart } from "sessarc";
+import { Slices, sortInSlices, type TranscriptPart } from "sessarc";
 import { type EarlierRow, lengthOf, partsOf, type SessionRow } from "../catalogue/types.ts";
 import type { Found } from "../places/scan.ts";
 import type { StoredSession } from "./types.ts";
@@ -14,18 +14,25 @@ const MAX_PARTS = 12;
 /** Parts up to this many times as large as all after them are folded into one with those. */
 const FOLD_RATIO = 4;
 
-/** Groups of sessions one worker reads in a row: one adapter each, a store's sessions together, the largest logs first. */
-export function* toJobs(changed: readonly Found[]): Generator<Found[]> {
+/** Groups of sessions one worker reads in a row: one adapter each, a store's sessions together, the largest logs first. In slices. */
+export async function toJobs(changed: readonly Found[]): Promise<Found[][]> {
+  const jobs: Found[][] = [];
+  const slices = new Slices();
   const large = (one: Found) => (one.ref.size ?? 0) >= JOB_BYTES;
-  const ordered = [...changed].sort(
+  const ordered = await sortInSlices(
+    changed,
     (a, b) =>
       Number(large(b)) - Number(large(a)) ||
       (large(a) ? (b.ref.size ?? 0) - (a.ref.size ?? 0) : (b.ref.mtime ?? 0) - (a.ref.mtime ?? 0)),
   );
   const counts = new Map<string, number>();
-  for (const one of changed) counts.set(groupOf(one), (counts.get(groupOf(one)) ?? 0) + 1);
+  for (const one of changed) {
+    counts.set(groupOf(one), (counts.get(groupOf(one)) ?? 0) + 1);
+    if (slices.due) await slices.turn();
+  }
   const open = new Map<string, { list: Found[]; bytes: number }>();
   for (const one of ordered) {
+    if (slices.due) await slices.turn();
     const name = groupOf(one);
     const group = open.get(name) ?? { list: [], bytes: 0 };
     open.set(name, group);
@@ -35,10 +42,11 @@ export function* toJobs(changed: readonly Found[]): Generator<Found[]> {
     if (group.list.length < share) continue;
     if (group.bytes >= JOB_BYTES || group.list.length >= JOB_SESSIONS) {
       open.delete(name);
-      yield group.list;
+      jobs.push(group.list);
     }
   }
-  for (const group of open.values()) yield group.list;
+  for (const group of open.values()) jobs.push(group.list);
+  return jobs;
 }
 
 const groupOf = ({ adapter, ref }: Found) => (adapter.readMany ? `${adapter.name}\0${ref.path}` : adapter.name);

@@ -161,7 +161,7 @@ class Run {
     this.#total = changed.length;
     this.#bytesTotal = changed.reduce((sum, one) => sum + (one.ref.size ?? 0), 0);
     this.#progress(null);
-    const jobs = toJobs(changed)[Symbol.iterator]();
+    const jobs = (await toJobs(changed)).values();
     let storing: Promise<void> = Promise.resolve();
     // Each lane reads its next job while the results of the last are being stored; storing itself is one at a time.
     const lane = async () => {

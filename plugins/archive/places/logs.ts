@@ -29,6 +29,8 @@ interface Place {
   end: string | undefined;
 }
 
+const KEYS = ["adapter", "root", "tool", "exclusive", "start", "end"] as const;
+
 /** What few logs have. */
 type Rest = Omit<SessionRef, "tool" | "key" | "path" | "size" | "mtime" | "exclusive">;
 
@@ -37,6 +39,8 @@ export class Logs {
   readonly #rows = new Map<string, number>();
   readonly #places: Place[] = [];
   readonly #placeNumbers = new Map<string, number>();
+  /** That of the log that came last. */
+  #last = 0;
   #placeOf = new Uint32Array(16);
   /** Numbers in `STORED`. */
   #stored = new Uint8Array(16);
@@ -131,6 +135,9 @@ export class Logs {
 
   #numberOf(place: Place): number {
     const { adapter, root, tool, exclusive, start, end } = place;
+    // Logs come folder by folder.
+    const last = this.#places[this.#last];
+    if (last && KEYS.every((key) => last[key] === place[key])) return this.#last;
     const text = JSON.stringify([adapter.name, root, tool, exclusive ?? null, start, end ?? null]);
     let number = this.#placeNumbers.get(text);
     // An adapter is made anew when a folder is added to it.
@@ -138,6 +145,7 @@ export class Logs {
       number = this.#places.push(place) - 1;
       this.#placeNumbers.set(text, number);
     }
+    this.#last = number;
     return number;
   }
 

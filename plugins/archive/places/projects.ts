@@ -44,6 +44,8 @@ export interface ProjectResolver {
 export function createResolver(db: Database, identify: Identify | undefined): ProjectResolver {
   const folders = new Map<string, Promise<Identity>>();
   const repositories = new Set<string>();
+  /** Ids of keys that the archive does not know: asked for with each log of a scan. */
+  const fresh = new Map<string, string>();
   let known: Map<string, string> | undefined;
 
   async function load(): Promise<Map<string, string>> {
@@ -131,11 +133,17 @@ export function createResolver(db: Database, identify: Identify | undefined): Pr
 
     async idOf(identity) {
       const moved = async () => (identity.rootCommit ? (await findMoved(db, identity))?.id : undefined);
-      return (await load()).get(identity.key) ?? (await moved()) ?? projectId(identity.key);
+      const { key } = identity;
+      const known = (await load()).get(key) ?? (await moved()) ?? fresh.get(key);
+      if (known) return known;
+      const id = projectId(key);
+      fresh.set(key, id);
+      return id;
     },
 
     reset() {
       folders.clear();
+      fresh.clear();
       known = undefined;
     },
   };

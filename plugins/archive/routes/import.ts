@@ -41,7 +41,7 @@ const status = defineRoute({
       const leave = bulletin.follow((frame) => {
         out.send(frame);
         if (frame.type === "done" || frame.type === "idle") out.close();
-      });
+      }, out.room);
       out.gone.addEventListener("abort", leave, { once: true });
     });
   },

@@ -75,10 +75,11 @@ export async function* describeLogs(kernel: Kernel, found: readonly Found[]): As
       const project = { key: row.project_id, name: row.project, path: row.path, virtual: row.kind === "virtual" };
       return { project, session: { ...session, title: row.title } };
     }
-    const identity = await archive.importer.identify(one);
+    const { title, ...head } = await archive.importer.peek(one);
+    const identity = await archive.resolver.identify(one.adapter, head);
     const key = await archive.resolver.idOf(identity);
     const project = { key, name: identity.name, path: identity.path, virtual: identity.kind === "virtual" };
-    return { project, session: { ...session, title: (await archive.importer.peek(one)).title } };
+    return { project, session: { ...session, title } };
   };
   let batch: Described[] = [];
   for (let i = 0; i < found.length; i += AHEAD) {
