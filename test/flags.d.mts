@@ -1,1 +1,3 @@
 export declare const V8_FLAGS: string[];
+export declare const WORKER_FLAGS: string[];
+export declare const SCRIPT_FLAGS: string[];

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { alias } from "./alias.ts";
 import { buildOnce, CACHE, ROOT } from "./build-once.ts";
+import { SCRIPT_FLAGS } from "./flags.mjs";
 
 const CHILDREN = [
   "archive/closed-child",
@@ -19,10 +20,10 @@ const CHILDREN = [
 /** Below node_modules, where they find this checkout's packages. */
 const FOLDER = join(CACHE, "scripts");
 
-/** Path of a child as one script that Node runs. */
-export async function childScript(name: (typeof CHILDREN)[number]): Promise<string> {
+/** A child as one script: what Node is told to run it. */
+export async function childScript(name: (typeof CHILDREN)[number]): Promise<readonly string[]> {
   await builtScripts();
-  return join(FOLDER, `${name}.mjs`);
+  return [...SCRIPT_FLAGS, join(FOLDER, `${name}.mjs`)];
 }
 
 /** A second of a processor for all of them; each alone would take as long. */

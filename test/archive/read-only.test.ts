@@ -43,7 +43,7 @@ it.skipIf(process.platform === "win32")("is read, says so, and refuses what woul
   onTestFinished(() => modes(dataDir, 0o200));
   const script = await childScript("archive/read-only-child");
   const before = readdirSync(dataDir);
-  const { stdout } = await promisify(execFile)(process.execPath, [script, home, dataDir], {
+  const { stdout } = await promisify(execFile)(process.execPath, [...script, home, dataDir], {
     ...(isRoot && { uid: 65_534, gid: 65_534 }),
   });
   const { answers, lines } = JSON.parse(stdout) as { answers: Record<string, unknown>; lines: string[] };

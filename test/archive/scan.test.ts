@@ -107,7 +107,7 @@ it.skipIf(process.platform === "win32")("a folder that may not be read is told b
   }
   await chmod(shut, 0);
   onTestFinished(() => chmod(shut, 0o755));
-  const { stdout } = await promisify(execFile)(process.execPath, [script, home, dataDir], {
+  const { stdout } = await promisify(execFile)(process.execPath, [...script, home, dataDir], {
     ...(isRoot && { uid: 65_534, gid: 65_534 }),
     env: { HOME: dataDir },
   });

@@ -11,7 +11,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { deferred, makeTempDir, sendRaw, serveTest } from "../_setup.ts";
 import { childScript } from "../scripts.ts";
 
-let script: string;
+let script: readonly string[];
 beforeAll(async () => {
   script = await childScript("fixtures/serve/child");
 });
@@ -25,7 +25,7 @@ interface Child {
 }
 
 async function start(dataDir: string, env: Record<string, string> = {}): Promise<Child> {
-  const service = spawn(process.execPath, [script, dataDir, "0"], {
+  const service = spawn(process.execPath, [...script, dataDir, "0"], {
     env: { ...process.env, HOME: dataDir, ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });

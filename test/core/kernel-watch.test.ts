@@ -44,7 +44,7 @@ const canStarve = process.platform === "linux" && spawnSync(...starve(["true"]))
 it.skipIf(!canStarve)("looks now and then when the system has no watcher left, and hangs nowhere", async () => {
   const root = await makeTempDir();
   const script = await childScript("core/watch-child");
-  const [command, args] = starve([process.execPath, script, root]);
+  const [command, args] = starve([process.execPath, ...script, root]);
   expect(execFileSync(command, [...args], { encoding: "utf8" })).toBe("error WATCH_FAILED\ncreate a\n");
 });
 

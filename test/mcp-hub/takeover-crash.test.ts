@@ -8,7 +8,7 @@ import { LONG } from "../rounds.ts";
 import { childScript } from "../scripts.ts";
 import { startConfigs } from "./_configs.ts";
 
-let script: string;
+let script: readonly string[];
 beforeAll(async () => {
   script = await childScript("mcp-hub/takeover-child");
 });
@@ -33,7 +33,7 @@ const texts = (home: string) => Promise.all(Object.keys(FILES).map((path) => rea
 
 /** Answers how many calls there were, when it was not killed. */
 async function runChild(home: string, killAt: number, action: "takeover" | "restore"): Promise<number | undefined> {
-  const run = spawn(process.execPath, [script, JSON.stringify({ home, killAt, action })], {
+  const run = spawn(process.execPath, [...script, JSON.stringify({ home, killAt, action })], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env.PATH },
   });

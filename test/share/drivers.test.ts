@@ -35,7 +35,7 @@ const bodies = (dir: string): string[] =>
     .filter((path) => /shares.*\.(html|json)$/.test(path))
     .map((path) => join(dir, path));
 
-let script: string;
+let script: readonly string[];
 beforeAll(async () => {
   script = await childScript("share/kill-child");
 });
@@ -50,7 +50,7 @@ interface Told {
 /** What a process that shares told before it was killed. */
 async function killed(home: string, killAt: number, driver: object | undefined): Promise<Told> {
   const argument = JSON.stringify({ home, killAt, driver: driver ?? null, session: id(1) });
-  const run = spawn(process.execPath, [script, argument], { stdio: ["ignore", "pipe", "inherit"] });
+  const run = spawn(process.execPath, [...script, argument], { stdio: ["ignore", "pipe", "inherit"] });
   const [output, [code, signal]] = await Promise.all([text(run.stdout), once(run, "close")]);
   if (signal !== "SIGKILL" && code !== 0) throw new Error(`The child failed (${code})`);
   const said = output.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));

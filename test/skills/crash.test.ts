@@ -13,7 +13,7 @@ import { childScript } from "../scripts.ts";
 import { type Action, act, NAMES, originalOf, placeOf, plantThing, TOOLS } from "./actions.ts";
 import { picture, plant, skillKernel } from "./world.ts";
 
-let script: string;
+let script: readonly string[];
 beforeAll(async () => {
   script = await childScript("skills/crash-child");
 });
@@ -109,7 +109,7 @@ async function checkEdits(home: string, edits: readonly string[]): Promise<void>
 /** Answers how many steps there were. */
 async function runChild(home: string, killAt: number, all: readonly Action[]): Promise<number> {
   const argument = JSON.stringify({ home, killAt, actions: all });
-  const run = spawn(process.execPath, [script, argument], {
+  const run = spawn(process.execPath, [...script, argument], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env.PATH },
   });

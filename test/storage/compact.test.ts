@@ -66,7 +66,7 @@ it("is whole when the process is killed before any of its changes on the disk", 
   const kills: number[] = [];
   for (let nth = 1; ; nth += LONG ? 1 : 5) {
     const dir = await makeTempDir();
-    const job = spawn(process.execPath, [script, dir, String(nth)], { stdio: ["ignore", "ignore", "inherit"] });
+    const job = spawn(process.execPath, [...script, dir, String(nth)], { stdio: ["ignore", "ignore", "inherit"] });
     const [code, signal] = (await once(job, "exit")) as [number | null, string | null];
     const db = openDatabase({ dir, onNotice: () => {} });
     expect(await db.get("select count(*) as n from t"), `killed before change ${nth}`).toEqual({ n: LEFT });

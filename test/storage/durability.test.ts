@@ -16,8 +16,8 @@ class Writer {
   readonly #lines: AsyncIterator<string>;
   readonly #exit: Promise<unknown[]>;
 
-  constructor(script: string) {
-    this.#child = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "inherit"] });
+  constructor(script: readonly string[]) {
+    this.#child = spawn(process.execPath, script, { stdio: ["pipe", "pipe", "inherit"] });
     this.#exit = once(this.#child, "exit");
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
   }
@@ -43,7 +43,7 @@ class Writer {
   }
 }
 
-let script: string;
+let script: readonly string[];
 let home: string;
 beforeAll(async () => {
   script = await childScript("storage/durability-child");

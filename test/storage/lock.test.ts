@@ -157,8 +157,8 @@ class Racer {
   #wake = () => {};
   #rest = "";
 
-  constructor(script: string, home: string) {
-    this.process = spawn(process.execPath, [script, home], { stdio: ["pipe", "pipe", "inherit"] });
+  constructor(script: readonly string[], home: string) {
+    this.process = spawn(process.execPath, [...script, home], { stdio: ["pipe", "pipe", "inherit"] });
     this.process.stdout?.on("data", (data: Buffer) => {
       const lines = (this.#rest + data.toString()).split("\n");
       this.#rest = lines.pop() ?? "";

@@ -11,6 +11,8 @@ export interface Prefilter {
 
 const SHIFT = 6;
 const WIDTH = 1 << SHIFT;
+const MOST = 65_535;
+const NOTHING: readonly number[] = [];
 
 /** At most 63 distinct (folded) characters and 65,535 states; throws a RangeError beyond. Keywords are ASCII. */
 export function createPrefilter(keywords: readonly string[]): Prefilter {
@@ -23,44 +25,38 @@ export function createPrefilter(keywords: readonly string[]): Prefilter {
     classes[char.toUpperCase().charCodeAt(0)] = used;
   }
 
-  const tree: Int32Array[] = [new Int32Array(WIDTH).fill(-1)];
+  // One row of transitions for each state, all in one table: a row of its own for each takes ten times as long to make. 0, the root, is
+  // nobody's child: it stands for "none" until `close` has filled the row.
+  const room = 1 + words.reduce((sum, word) => sum + word.length, 0);
+  const tree = new Int32Array(Math.min(room, MOST) << SHIFT);
   const own: number[][] = [[]];
   words.forEach((word, index) => {
     let state = 0;
     for (let i = 0; i < word.length; i++) {
-      const row = tree[state] ?? new Int32Array(0);
-      const symbol = classes[word.charCodeAt(i)] ?? 0;
-      let next = row[symbol] ?? -1;
-      if (next < 0) {
-        next = tree.length;
-        row[symbol] = next;
-        tree.push(new Int32Array(WIDTH).fill(-1));
-        own.push([]);
-      }
-      state = next;
+      const at = (state << SHIFT) | (classes[word.charCodeAt(i)] ?? 0);
+      state = tree[at] || own.push([]) - 1;
+      if (state >= MOST) throw new RangeError("Too many keywords");
+      tree[at] = state;
     }
     own[state]?.push(index);
   });
-  if (tree.length > 65_535) throw new RangeError("Too many keywords");
+  const states = own.length;
 
   const outputs = close(tree, own);
-  const order = [...tree.keys()].sort(
-    (a, b) => Math.sign(outputs[a]?.length ?? 0) - Math.sign(outputs[b]?.length ?? 0),
-  );
-  const rank = new Uint16Array(tree.length);
-  order.forEach((state, position) => {
+  const outputFrom = outputs.filter((list) => list.length === 0).length;
+  const rank = new Uint16Array(states);
+  const hits = outputs.map(() => NOTHING);
+  let [silent, telling] = [0, outputFrom];
+  outputs.forEach((list, state) => {
+    const position = list.length === 0 ? silent++ : telling++;
     rank[state] = position;
+    hits[position] = list;
   });
-  const next = new Uint16Array(tree.length << SHIFT);
-  const hits: number[][] = [];
-  order.forEach((state, position) => {
-    for (let symbol = 0; symbol < WIDTH; symbol++) {
-      next[(position << SHIFT) | symbol] = rank[tree[state]?.[symbol] ?? 0] ?? 0;
-    }
-    hits.push(outputs[state] ?? []);
-  });
-  const firstOutput = hits.findIndex((list) => list.length > 0);
-  const outputFrom = firstOutput < 0 ? tree.length : firstOutput;
+  const next = new Uint16Array(states << SHIFT);
+  for (let state = 0; state < states; state++) {
+    const [from, to] = [state << SHIFT, (rank[state] ?? 0) << SHIFT];
+    for (let symbol = 0; symbol < WIDTH; symbol++) next[to | symbol] = rank[tree[from | symbol] ?? 0] ?? 0;
+  }
   const lengths = Uint16Array.from(words, (word) => word.length);
 
   function run(text: string, from: number, to: number, start: number, onHit: (keyword: number, at: number) => void) {
@@ -68,7 +64,7 @@ export function createPrefilter(keywords: readonly string[]): Prefilter {
     for (let i = from; i < to; i++) {
       state = next[(state << SHIFT) | (classes[text.charCodeAt(i)] as number)] as number;
       if (state >= outputFrom) {
-        const list = hits[state] as number[];
+        const list = hits[state] as readonly number[];
         for (let k = 0; k < list.length; k++) {
           const keyword = list[k] as number;
           onHit(keyword, i + 1 - (lengths[keyword] as number));
@@ -78,24 +74,23 @@ export function createPrefilter(keywords: readonly string[]): Prefilter {
     return state;
   }
 
-  return { run, states: tree.length };
+  return { run, states };
 }
 
 /** Fills every missing transition and joins the outputs along the suffix links, breadth first. */
-function close(tree: Int32Array[], own: number[][]): number[][] {
-  const suffix = new Int32Array(tree.length);
-  const outputs = own.map((list) => [...list]);
-  const queue: number[] = [0];
-  for (let head = 0; head < queue.length; head++) {
-    const state = queue[head] ?? 0;
-    const row = tree[state];
-    if (!row) continue;
-    const fallback = tree[suffix[state] ?? 0];
-    outputs[state]?.push(...(state === 0 ? [] : (outputs[suffix[state] ?? 0] ?? [])));
+function close(tree: Int32Array, own: readonly (readonly number[])[]): readonly (readonly number[])[] {
+  const suffix = new Int32Array(own.length);
+  const outputs = [...own];
+  const queue = [0];
+  for (const state of queue) {
+    const fallback = suffix[state] ?? 0;
+    const inherited = state === 0 ? NOTHING : (outputs[fallback] ?? NOTHING);
+    if (inherited.length > 0) outputs[state] = [...(outputs[state] ?? NOTHING), ...inherited];
     for (let symbol = 0; symbol < WIDTH; symbol++) {
-      const child = row[symbol] ?? -1;
-      const other = state === 0 ? 0 : (fallback?.[symbol] ?? 0);
-      if (child < 0) row[symbol] = other;
+      const at = (state << SHIFT) | symbol;
+      const other = state === 0 ? 0 : (tree[(fallback << SHIFT) | symbol] ?? 0);
+      const child = tree[at] ?? 0;
+      if (child === 0) tree[at] = other;
       else {
         suffix[child] = other;
         queue.push(child);
