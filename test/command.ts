@@ -1,20 +1,52 @@
 /** `sessarc …` in this process, from the sources: for what a command says and does. What only a process shows is in `built.ts`. */
 import { main } from "../core/cli/main.ts";
-import type { Ran } from "./built.ts";
+import type { Ran, RunningService } from "./built.ts";
+
+type Env = Readonly<Record<string, string>>;
+interface Said {
+  stdout: string;
+  stderr: string;
+}
 
 /** Runs a command to its end. `home` is where every tool keeps its logs, and the working directory. */
-export async function runCommand(
+export async function runCommand(args: readonly string[], home: string, env: Env = {}): Promise<Ran> {
+  const said: Said = { stdout: "", stderr: "" };
+  return { code: await run(args, home, env, said, new AbortController().signal), ...said };
+}
+
+/** `sessarc serve` in this process, for what it answers; how a process of it starts and ends is shown by `startService`. */
+export function serveHere(args: readonly string[], home: string, env: Env = {}): Promise<RunningService> {
+  const ending = new AbortController();
+  const said: Said = { stdout: "", stderr: "" };
+  return new Promise((resolve, reject) => {
+    const ended = run(["serve", "--port", "0", ...args], home, env, said, ending.signal, () => {
+      const url = /ready at (http:\S+)/.exec(said.stdout)?.[1];
+      if (!url) return;
+      const stop = () => {
+        ending.abort();
+        return ended;
+      };
+      resolve({ url, stdout: () => said.stdout, stderr: () => said.stderr, stop });
+    });
+    void ended.then((code) => reject(new Error(`sessarc serve ended with ${code}: ${said.stderr}`)));
+  });
+}
+
+function run(
   args: readonly string[],
   home: string,
-  env: Readonly<Record<string, string>> = {},
-): Promise<Ran> {
-  const said = { stdout: "", stderr: "" };
-  const sink = (name: keyof typeof said) => ({
+  env: Env,
+  said: Said,
+  signal: AbortSignal,
+  onText = () => {},
+): Promise<number> {
+  const sink = (name: keyof Said) => ({
     write(text: string) {
       said[name] += text;
+      onText();
     },
   });
-  const code = await main({
+  return main({
     argv: args,
     cwd: home,
     // As spawnCli has it: nothing of the developer's own machine takes part.
@@ -25,7 +57,6 @@ export async function runCommand(
     },
     stdout: sink("stdout"),
     stderr: sink("stderr"),
-    signal: new AbortController().signal,
+    signal,
   });
-  return { code, ...said };
 }

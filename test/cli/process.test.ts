@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { acquireLock } from "../../core/storage/lock.ts";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import { builtPackage, type RunningService, runCli, spawnCli, startService } from "../built.ts";
-import { runCommand } from "../command.ts";
+import { runCommand, serveHere } from "../command.ts";
 
 const NOW = new Date("2026-11-20T15:00:00Z");
 const homes: string[] = [];
@@ -49,6 +49,11 @@ async function start(args: readonly string[], home: string, env?: Record<string,
   services.push(service);
   return service;
 }
+async function here(args: readonly string[], home: string): Promise<RunningService> {
+  const service = await serveHere(args, home);
+  services.push(service);
+  return service;
+}
 const getJson = async (service: RunningService, path: string) =>
   (await fetch(new URL(`/api${path}`, service.url))).json();
 const dataDir = (home: string) => join(home, ".local/share/sessarc");
@@ -68,7 +73,7 @@ describe("serve", () => {
     expect(existsSync(join(home, "opened"))).toBe(false);
     expect(await runCli(["--open"], home, env)).toMatchObject({ code: 0 });
     await expect.poll(() => readFile(join(home, "opened"), "utf8").catch(() => "")).toBe(`${first.url}\n`);
-    const other = await runCli(["serve", "--port", new URL(first.url).port], await emptyHome());
+    const other = await runCommand(["serve", "--port", new URL(first.url).port], await emptyHome());
     expect(other.code).toBe(1);
     expect(other.stderr).toMatch(/^error Port \d+ on 127\.0\.0\.1 is taken\n/);
     expect(await first.stop()).toBe(0);
@@ -77,7 +82,7 @@ describe("serve", () => {
 
   it("a command given the data directory of a copy answers from the copy while the original's service runs", async () => {
     const home = await demoHome();
-    const service = await start([], home);
+    const service = await here([], home);
     const post = { method: "POST", headers: { "content-type": "application/json" }, body: '{"all":true}' };
     await (await fetch(new URL("/api/import", service.url), post)).json();
     const copy = join(home, "copy");
@@ -105,7 +110,7 @@ describe("serve", () => {
   });
 
   it("with --or-demo shows sample data only where no tool has logs, and tells on a first start what it found", async () => {
-    const empty = await start(["--or-demo"], await emptyHome());
+    const empty = await here(["--or-demo"], await emptyHome());
     expect(empty.stderr()).toMatch(/^No logs of any assistant were found on this machine/);
     expect(((await getJson(empty, "/sessions")) as { total: number }).total).toBe(20);
     const home = await demoHome();
@@ -122,7 +127,7 @@ describe("serve", () => {
       };
       export default { plugins: [{ name: "adapter:peeked", adapter }] };`,
     );
-    const real = await start(["--or-demo"], home);
+    const real = await here(["--or-demo"], home);
     expect(await getJson(real, "/projects")).toEqual([]);
     await expect.poll(() => real.stderr()).toMatch(/^Found .*Claude Code \d+.*Peeked 1.* Import them/m);
     // To count them no log is looked into: there may be a hundred thousand.
@@ -236,7 +241,7 @@ describe("commands on the archive", () => {
     };
     const without = await ask();
     expect(without.length).toBeGreaterThan(5);
-    const service = await start([], home);
+    const service = await here([], home);
     expect(await ask()).toEqual(without);
     const plugins = JSON.parse((await runCommand(["plugins", "--json"], home)).stdout) as {
       plugins: { name: string }[];
@@ -255,7 +260,7 @@ describe("commands on the archive", () => {
 
   it("ask a service that wants a token", async () => {
     const home = await demoHome();
-    const service = await start(["--auth"], home);
+    const service = await here(["--auth"], home);
     expect((await fetch(new URL("/api/projects", service.url))).status).toBe(401);
     await expect.poll(() => service.stderr()).toMatch(/^Found .*Claude Code \d+.* Import them/m);
     expect(service.stderr()).toMatch(/^Log in with this link, once: http:\/\/127\.0\.0\.1:\d+\/auth\/\S+$/m);
