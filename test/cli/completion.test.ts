@@ -7,7 +7,8 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CORE_COMMANDS } from "../../core/cli/commands.ts";
-import { builtPackage, ROOT, runCli } from "../built.ts";
+import { builtPackage, ROOT } from "../built.ts";
+import { runCommand } from "../command.ts";
 
 const exec = promisify(execFile);
 const has = (name: string) =>
@@ -18,7 +19,7 @@ beforeAll(async () => {
   await builtPackage();
   home = await mkdtemp(join(tmpdir(), "sessarc-completion-"));
   for (const shell of ["bash", "zsh", "fish"]) {
-    const { stdout } = await runCli(["completion", shell], home);
+    const { stdout } = await runCommand(["completion", shell], home);
     await writeFile(join(home, `script.${shell}`), stdout);
   }
 });
@@ -97,7 +98,7 @@ describe.runIf(has("zsh"))("zsh", () => {
 
 describe("the manual page", () => {
   it("is what the command prints, names every command and flag, and is shipped", async () => {
-    const { stdout } = await runCli(["manual"], home);
+    const { stdout } = await runCommand(["manual"], home);
     expect(await readFile(join(ROOT, "dist/sessarc.1"), "utf8")).toBe(stdout);
     for (const command of CORE_COMMANDS) {
       expect(stdout).toContain(`.SS ${command.name}\n`);

@@ -65,11 +65,17 @@ async function leftovers(home: string): Promise<string[]> {
 }
 
 describe("killed in the middle", () => {
-  it("a takeover is done, or taken back at the next start", async () => {
+  /** One that nobody kills. */
+  let calls = 0;
+  let after: string[] = [];
+  beforeAll(async () => {
     const done = await newHome();
-    const calls = (await runChild(done, 0, "takeover")) ?? 0;
-    const after = await texts(done);
+    calls = (await runChild(done, 0, "takeover")) ?? 0;
+    after = await texts(done);
     await rm(done, { recursive: true });
+  });
+
+  it("a takeover is done, or taken back at the next start", async () => {
     expect(calls).toBeGreaterThan(20);
     for (const killAt of steps(calls)) {
       const home = await newHome();
@@ -94,9 +100,6 @@ describe("killed in the middle", () => {
   });
 
   it("what others wrote before the next start stays, with the entries back in it", async () => {
-    const done = await newHome();
-    const calls = (await runChild(done, 0, "takeover")) ?? 0;
-    await rm(done, { recursive: true });
     const home = await newHome();
     // Before the rename that says it is done: all files are edited by then.
     expect(await runChild(home, calls - 1, "takeover")).toBe(undefined);
