@@ -143,7 +143,7 @@ it("a copy that is brought up to date stands, old or new, whenever the process i
   const first = await runChild(await newHome(), 1e9, all.slice(0, 2));
   expect(await readdir(placeOf(whole, "codex", "one"))).toContain("note.txt");
   const kills = Array.from({ length: steps - first }, (_, n) => first + 1 + n);
-  const tried = LONG ? kills : kills.filter((_, n) => n % 24 === 19);
+  const tried = LONG ? kills : kills.filter((_, n) => n % 16 === 7);
   expect(tried.length).toBeGreaterThan(1);
   for (const killAt of tried) {
     const home = await newHome();
