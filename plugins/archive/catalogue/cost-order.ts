@@ -1,16 +1,14 @@
 /** Sessions by what they cost: kept in memory, since prices change and no column could follow them. Only changed sessions are looked at again. */
-import { type Database, marks, pages, Slices, type SqlValue } from "sessarc";
+import { type Database, marks, pages, Slices } from "sessarc";
 import type { Changes } from "./changes.ts";
 import { costsOf, type Prices, type Timed } from "./cost.ts";
-import type { Place } from "./pages.ts";
+import { inOrder, type Place } from "./pages.ts";
 
 /** `value`: millionths of a dollar; −1 for tokens of which nobody knows the price. */
 type Entry = Readonly<Place>;
 
 /** Rows read between two looks at the clock. */
 const PAGE = 200;
-/** Ids asked for at once whether a filter lets them through. */
-const FILTERED = 500;
 const COLUMNS = "rowid, id, usage, started_at, sort_at";
 
 export class CostOrder {
@@ -28,28 +26,8 @@ export class CostOrder {
     this.#changes = changes;
   }
 
-  /** Ids of the dearest sessions behind `from` that the filter lets through, and the place of the last one where there are more. */
-  async page(
-    filter: { sql: string; params: readonly SqlValue[] },
-    limit: number,
-    from?: Place,
-  ): Promise<{ ids: string[]; next: Place | undefined }> {
-    const order = await this.#fresh();
-    const slices = new Slices();
-    const found: Entry[] = [];
-    for (let at = from ? behindIn(order, from) : 0; at < order.length && found.length <= limit; at += FILTERED) {
-      const some = order.slice(at, at + FILTERED);
-      const sql = `select id from session ${filter.sql === "" ? "where" : `${filter.sql} and`} id in (${marks(some)})`;
-      const params = [...filter.params, ...some.map((one) => one.id)];
-      const passing = new Set((await this.#db.all<{ id: string }>(sql, params)).map((row) => row.id));
-      found.push(...some.filter((one) => passing.has(one.id)));
-      if (slices.due) await slices.turn();
-    }
-    const page = found.slice(0, limit);
-    return { ids: page.map((one) => one.id), next: found.length > limit ? page.at(-1) : undefined };
-  }
-
-  async #fresh(): Promise<readonly Entry[]> {
+  /** All sessions, the dearest first. */
+  async all(): Promise<readonly Entry[]> {
     const stale = () => this.#generation !== this.#changes.generation || this.#stamp !== this.#prices()?.stamp;
     // A flight under way may have begun too early; an import changes something all the time.
     for (let tries = 0; stale() && tries < 2; tries++) {
@@ -111,19 +89,7 @@ async function priced(db: Database, prices: Prices | undefined, rows: readonly R
   });
 }
 
-/** As `order by cost desc, id` would. */
-const byCost = (a: Entry, b: Entry) => b.value - a.value || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
-
-/** Where what stands behind `place` begins. */
-function behindIn(order: readonly Entry[], place: Place): number {
-  let [low, high] = [0, order.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (byCost(order[middle] as Entry, place) <= 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const byCost = inOrder("cost");
 
 function mergeLast(runs: Entry[][]): void {
   const b = runs.pop() ?? [];

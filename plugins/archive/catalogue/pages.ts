@@ -1,7 +1,7 @@
 /** Pages of sessions: a cursor says behind which session to go on, so that what comes or goes meanwhile moves nothing. */
 import { invalidCursor, type SqlValue } from "sessarc";
 
-const SORTS = {
+export const SORTS = {
   recent: { column: "sort_at", descending: true },
   oldest: { column: "sort_at", descending: false },
   messages: { column: "message_count", descending: true },
@@ -24,6 +24,26 @@ export interface Place {
 export function orderOf(sort: ColumnSort): string {
   const { column, descending } = SORTS[sort];
   return `${column}${descending ? " desc" : ""}, id`;
+}
+
+/** The same of places. */
+export const inOrder =
+  (sort: SessionSort) =>
+  (a: Place, b: Place): number => {
+    const descending = sort === "cost" || SORTS[sort].descending;
+    return (descending ? b.value - a.value : a.value - b.value) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+  };
+
+/** Where what stands behind `place` begins. */
+export function behindIn(places: readonly Place[], sort: SessionSort, place: Place): number {
+  const compare = inOrder(sort);
+  let [low, high] = [0, places.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compare(places[middle] as Place, place) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Condition for what comes behind `place`. */

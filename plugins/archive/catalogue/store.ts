@@ -5,8 +5,9 @@ import { costsOf, type Prices } from "./cost.ts";
 import { CostOrder } from "./cost-order.ts";
 import { type SessionFilter, where } from "./filter.ts";
 import { LISTED, LIVE_MS, type ListedRow, RECENT_MS, toSession } from "./listed.ts";
+import { isFiltered, isQuick, Matching } from "./matching.ts";
 import { projectsNamed, sessionNamed } from "./names.ts";
-import { behind, cursorOf, orderOf, placeOf, readCursor, type SessionSort } from "./pages.ts";
+import { behind, behindIn, cursorOf, orderOf, type Place, placeOf, readCursor, type SessionSort } from "./pages.ts";
 import { countTotals, type Totals } from "./totals.ts";
 import {
   type EarlierRow,
@@ -37,6 +38,14 @@ interface Counts {
 /** `prices`: undefined when no plugin knows any. `changes`: what is counted over all sessions is kept until something changed. */
 export function createStore(db: Database, prices: () => Prices | undefined, changes: Changes) {
   const costs = new CostOrder(db, prices, changes);
+  const matching = new Matching(db, changes);
+  /** What sessions cost is no column: prices change. */
+  const dearest = async (filter: SessionFilter): Promise<readonly Place[]> => {
+    const order = await costs.all();
+    if (!isFiltered(filter)) return order;
+    const passing = new Set((await matching.of(filter, "recent")).map(({ id }) => id));
+    return order.filter(({ id }) => passing.has(id));
+  };
   let summed: { generation: number; totals: Promise<Totals> } | undefined;
   let counted: { generation: number; projects: Promise<Project[]> } | undefined;
   const toSessions = async (rows: readonly ListedRow[]): Promise<Session[]> => {
@@ -78,7 +87,7 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
       cursor: string | undefined,
     ): Promise<{ sessions: Session[]; total: number; nextCursor: string | null }> {
       const { sort = "recent", ...filter } = asked;
-      if (sort === "cost") return self.dearest(filter, cursor);
+      if (sort === "cost" || !isQuick(filter, sort)) return self.pageOf(sort, filter, cursor);
       const { sql, params } = where(filter);
       const from = cursor === undefined ? undefined : behind(sort, readCursor(sort, cursor));
       const rest = from ? `${sql === "" ? "where" : `${sql} and`} ${from.sql}` : sql;
@@ -99,21 +108,22 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
       };
     },
 
-    /** The same, the dearest first. What sessions cost is no column: prices change. */
-    async dearest(
-      filter: SessionFilter & { limit: number },
+    /** The same in an order that no index has, or of sessions that none tells. */
+    async pageOf(
+      sort: SessionSort,
+      { limit, ...filter }: SessionFilter & { limit: number },
       cursor: string | undefined,
     ): Promise<{ sessions: Session[]; total: number; nextCursor: string | null }> {
-      const from = cursor === undefined ? undefined : readCursor("cost", cursor);
-      const [{ ids, next }, total] = await Promise.all([
-        costs.page(where(filter), filter.limit, from),
-        self.count(filter),
-      ]);
-      const found = new Map((await self.list({ ids })).map((one) => [one.id, one]));
+      const from = cursor === undefined ? undefined : readCursor(sort, cursor);
+      const places = sort === "cost" ? await dearest(filter) : await matching.of(filter, sort);
+      const start = from ? behindIn(places, sort, from) : 0;
+      const page = places.slice(start, start + limit);
+      const found = new Map((await self.list({ ids: page.map(({ id }) => id) })).map((one) => [one.id, one]));
+      const last = start + limit < places.length ? page.at(-1) : undefined;
       return {
-        sessions: ids.flatMap((id) => found.get(id) ?? []),
-        total,
-        nextCursor: next ? cursorOf("cost", next) : null,
+        sessions: page.flatMap(({ id }) => found.get(id) ?? []),
+        total: places.length,
+        nextCursor: last ? cursorOf(sort, last) : null,
       };
     },
 

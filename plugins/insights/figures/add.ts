@@ -3,7 +3,8 @@ import { Slices, type UsageEvidence } from "sessarc";
 import { type Block, type Blocks, type Origin, originAt } from "./blocks.ts";
 import { type DayRange, type Edges, edgesOf, inRange, type Zone } from "./buckets.ts";
 import type { CubeSession } from "./cube-session.ts";
-import { noEvidence } from "./rollup.ts";
+import { addEvidence, noEvidence } from "./rollup.ts";
+import { sharesOf } from "./shares.ts";
 import { type PriceKeys, Sum } from "./sums.ts";
 import { at } from "./tally.ts";
 
@@ -16,25 +17,30 @@ export interface Place {
   readonly whole: true | undefined;
 }
 
-/** Calls back for each session of an accepted origin that may have something in the range, in slices. */
+/**
+ * Calls back for each session of an accepted origin that may have something in the range, in slices. `useBlock` is asked first where all of
+ * a block lies in the range; true: its sessions are done.
+ */
 export async function eachPlace(
   blocks: Blocks,
   edges: Edges,
   accept: ((origin: Origin) => boolean) | undefined,
   use: (place: Place) => void,
+  useBlock?: (n: number, block: Block, accepts: (origin: number) => boolean) => boolean,
 ): Promise<void> {
   const slices = new Slices();
   const accepted: boolean[] = [];
+  const accepts = (origin: number): boolean => {
+    if (!accept) return true;
+    accepted[origin] ??= accept(originAt(origin));
+    return accepted[origin];
+  };
   for (let n = 0; n < blocks.length; n++) {
     const block = blocks.block(n);
-    for (let i = 0; i < block.length; i++) {
+    const isDone = useBlock && block.liesIn(edges) && useBlock(n, block, accepts);
+    for (let i = 0; i < block.length && !isDone; i++) {
       const whole = block.isIn(i, edges);
-      if (whole === false) continue;
-      if (accept) {
-        const origin = block.origin[i] as number;
-        accepted[origin] ??= accept(originAt(origin));
-        if (!accepted[origin]) continue;
-      }
+      if (whole === false || !accepts(block.origin[i] as number)) continue;
       use({ n, block, i, whole });
       if ((i & LOOK) === LOOK && slices.due) await slices.turn();
     }
@@ -58,11 +64,11 @@ export function eachIn(
   });
 }
 
-/** Which rows a session adds to: those of its models, else of its days, else its own. Asked for when there is something to add. */
+/** Which rows a session adds to: those of its models, else of its days, else that of its origin. Asked for when there is something to add. */
 export interface RowsOf {
   ofModel?: ((model: number) => Sum) | undefined;
   ofDay?: ((day: number) => Sum) | undefined;
-  of?: ((place: Place) => Sum) | undefined;
+  of?: ((origin: number) => Sum) | undefined;
 }
 
 export class Adder {
@@ -87,16 +93,50 @@ export class Adder {
     this.#keys = keys;
   }
 
-  /** Calls back for those that may have something in the range. */
-  each(accept: ((origin: Origin) => boolean) | undefined, use: (place: Place) => void): Promise<void> {
-    return eachPlace(this.#blocks, this.#edges, accept, use);
+  /** Adds all of an accepted origin. */
+  addAll(accept: ((origin: Origin) => boolean) | undefined, rows: RowsOf): Promise<void> {
+    return this.each(
+      accept,
+      (place) => this.add(place, rows),
+      (n, _, accepts) => !rows.ofDay && this.addShares(n, accepts, rows),
+    );
+  }
+
+  /** Calls back for those that may have something in the range; `useBlock` as in `eachPlace`. */
+  each(
+    accept: ((origin: Origin) => boolean) | undefined,
+    use: (place: Place) => void,
+    useBlock: Parameters<typeof eachPlace>[4],
+  ): Promise<void> {
+    return eachPlace(this.#blocks, this.#edges, accept, use, useBlock);
+  }
+
+  /** Adds the accepted sessions of a block that lies in the range as a whole; false: a price changes with time, add each by itself. */
+  addShares(n: number, accepts: (origin: number) => boolean, { ofModel, of }: Omit<RowsOf, "ofDay">): boolean {
+    const shares = [...sharesOf(this.#blocks, n)].filter(([origin]) => accepts(origin));
+    for (const [, { models }] of shares)
+      for (const model of models.keys()) if (this.#keys.steady(model) === undefined) return false;
+    for (const [origin, { messages, activeMs, errors, heads, evidence, models }] of shares) {
+      this.totals.addWork(messages, activeMs, errors);
+      this.totals.countAll(heads);
+      addEvidence(this.evidence, evidence);
+      const own = ofModel ? undefined : of?.(origin);
+      own?.addWork(messages, activeMs, errors);
+      own?.countAll(heads);
+      for (const [model, share] of models) {
+        const sum = ofModel ? ofModel(model) : own;
+        if (ofModel) sum?.countAll(share.heads);
+        sum?.add(this.#keys.at(model, 0), share.tokens);
+      }
+    }
+    return true;
   }
 
   /** Adds one session; false: none of it lies in the range. */
   add(place: Place, rows: RowsOf): boolean {
     const { n, block, i, whole } = place;
     const turn = this.#turn++;
-    const root = block.related[i] ? this.#blocks.session(n, i).root : undefined;
+    const root = this.#blocks.rootOf(n, i);
     const day = whole && rows.ofDay ? this.#dayOf(block, i) : undefined;
     if (whole && (!rows.ofDay || day !== undefined)) this.#addWhole(place, rows, day, turn, root);
     else if (!this.#addPart(place, rows, turn, root)) return false;
@@ -118,7 +158,7 @@ export class Adder {
     const first = i * 3;
     const [messages, activeMs, errors] = [work[first] as number, work[first + 1] as number, work[first + 2] as number];
     this.totals.addWork(messages, activeMs, errors);
-    const own = ofModel ? undefined : day === undefined ? of?.(place) : ofDay?.(day);
+    const own = ofModel ? undefined : day === undefined ? of?.(block.origin[i] as number) : ofDay?.(day);
     own?.addWork(messages, activeMs, errors);
     own?.count(turn, root);
     let timed = false;
@@ -144,7 +184,7 @@ export class Adder {
     let own: Sum | undefined;
     const rowOn = (day: number): Sum | undefined => {
       if (ofDay) return ofDay(day);
-      own ??= of?.(place);
+      own ??= of?.(place.block.origin[place.i] as number);
       return own;
     };
     session.eachSlot((quarter, messages, activeMs, errors) => {

@@ -57,6 +57,9 @@ export class Block {
   readonly models: Uint32Array;
   /** Tokens of each of `models`, in the order of `FIELDS`. */
   readonly tokens: Numbers;
+  /** Of all its sessions. */
+  readonly #first: number;
+  readonly #last: number;
 
   constructor(sessions: readonly CubeSession[], heads: ReadonlySet<string>) {
     const { length } = sessions;
@@ -81,6 +84,8 @@ export class Block {
       evidence.push(own?.records ?? 0, own?.requests ?? 0, own?.duplicatesFolded ?? 0, own?.inheritedExcluded ?? 0);
       this.from[i + 1] = models.length;
     });
+    this.#first = this.first.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+    this.#last = this.last.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
     this.work = small(work);
     this.#evidence = small(evidence);
     this.models = Uint32Array.from(models);
@@ -112,6 +117,14 @@ export class Block {
       sums[field] = (sums[field] as number) + (this.tokens[at + field] as number);
   }
 
+  /** It has no quarter-hour. */
+  isEmpty(i: number): boolean {
+    return (this.first[i] as number) > (this.last[i] as number);
+  }
+  /** All that its sessions have lies between the edges. */
+  liesIn({ from, to }: Edges): boolean {
+    return this.#first >= from && this.#last < to;
+  }
   /** All of a session lies between the edges (true), nothing (false), or its quarter-hours must be asked (undefined). */
   isIn(i: number, edges: Edges): boolean | undefined {
     const [first, last] = [this.first[i] as number, this.last[i] as number];
@@ -165,6 +178,10 @@ export class Blocks {
       this.#made[n] = block;
     }
     return block;
+  }
+  /** The session that the one at `i` of the block `n` counts with; undefined where nobody else does. */
+  rootOf(n: number, i: number): string | undefined {
+    return this.block(n).related[i] ? this.session(n, i).root : undefined;
   }
   /** The session that stands at `i` of the block `n`. */
   session(n: number, i: number): CubeSession {

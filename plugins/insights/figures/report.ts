@@ -74,7 +74,10 @@ type Time = keyof typeof DAY_KEYS;
 export const isByTime = (by: By): by is Time => by in DAY_KEYS;
 const isByOrigin = (by: By): by is keyof Origin => by === "project" || by === "tool" || by === "kind";
 
-/** The report over sessions: some 100 ns each, as much each quarter-hour of those that an edge of the range cuts, or where days are rows. */
+/**
+ * The report over sessions: some µs for a hundred of them that stand together and lie in the range; of others some 100 ns each, as much each
+ * quarter-hour of those that an edge of the range cuts, or where days are rows.
+ */
 export async function report(
   by: Exclude<By, "session">,
   { blocks, accept }: Choice,
@@ -93,8 +96,7 @@ export async function report(
   const dayKey = isByTime(by) ? DAY_KEYS[by] : undefined;
   const rowsOf: RowsOf = {
     of: isByOrigin(by)
-      ? ({ block, i }) => {
-          const origin = block.origin[i] as number;
+      ? (origin) => {
           const sum = origins[origin] ?? row(originAt(origin)[by]);
           origins[origin] = sum;
           return sum;
@@ -103,7 +105,7 @@ export async function report(
     ofModel: by === "model" ? (model) => (models[model] ??= row(modelName(nameOf(model)))) : undefined,
     ofDay: dayKey && ((day) => at(days, day, () => row(dayKey(day)))),
   };
-  await adder.each(accept, (place) => adder.add(place, rowsOf));
+  await adder.addAll(accept, rowsOf);
   for (const sum of sums.values()) adder.totals.addTokens(sum);
   const rows = [...sums].map(([key, sum]): [string, { tally: Tally; label: string | null }] => {
     const label = by === "project" ? (projectNames.get(key) ?? null) : null;

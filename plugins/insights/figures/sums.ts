@@ -1,11 +1,11 @@
 /** Sums of a row while they are added up, as plain numbers: there may be a million pieces of them. */
-import { dot, type Prices, type Rates } from "../prices/pricing.ts";
+import { dot, type Prices, type Rates, toMicrodollars } from "../prices/pricing.ts";
 import type { Block } from "./blocks.ts";
 import { QUARTER_MS } from "./buckets.ts";
 import { toUsage } from "./cube-session.ts";
 import { nameOf } from "./names.ts";
 import { FIELDS } from "./packed.ts";
-import { Tally, totalOf, Work } from "./tally.ts";
+import { Heads, Tally, totalOf, Work } from "./tally.ts";
 
 /** A model at one of its prices. */
 export interface Priced {
@@ -14,6 +14,17 @@ export interface Priced {
   readonly key: string;
   readonly rates: Rates | undefined;
 }
+
+/** What sessions cost as wholes, in columns. */
+export interface Costs {
+  readonly prices: Prices;
+  /** Whole ones; NaN where a price changes with time. */
+  readonly microdollars: Float64Array;
+  readonly tokens: Float64Array;
+  /** Each of them is known. */
+  readonly isSteady: boolean;
+}
+const made = new WeakMap<Block, Costs>();
 
 /** At which price tokens were used. Asks for that of a model that changes with time once a quarter-hour. */
 export class PriceKeys {
@@ -47,18 +58,31 @@ export class PriceKeys {
     return this.#priced[number] as Priced;
   }
 
-  /** Of a session as a whole, not rounded; undefined where a price changes with time. */
-  costOfSession({ from, models, tokens }: Block, i: number): { cost: number; tokens: number } | undefined {
-    let [cost, total] = [0, 0];
-    const end = from[i + 1] as number;
-    for (let row = from[i] as number; row < end; row++) {
-      const number = this.steady(models[row] as number);
-      if (number === undefined) return undefined;
-      const own = priceOf(tokens, this.priced(number).rates, row * FIELDS.length);
-      cost += own.cost;
-      total += own.total;
+  /** Of each session of a block as a whole. Kept with the block until prices are others. */
+  costsOf(block: Block): Costs {
+    let costs = made.get(block);
+    if (costs?.prices !== this.#prices) {
+      costs = this.#costs(block);
+      made.set(block, costs);
     }
-    return { cost, tokens: total };
+    return costs;
+  }
+  #costs({ length, from, models, tokens }: Block): Costs {
+    const microdollars = new Float64Array(length);
+    const totals = new Float64Array(length);
+    let isSteady = true;
+    for (let i = 0; i < length; i++) {
+      let cost = 0;
+      for (let row = from[i] as number; row < (from[i + 1] as number); row++) {
+        const number = this.steady(models[row] as number);
+        const own = priceOf(tokens, number === undefined ? undefined : this.priced(number).rates, row * FIELDS.length);
+        cost += number === undefined ? Number.NaN : own.cost;
+        totals[i] = (totals[i] as number) + own.total;
+      }
+      microdollars[i] = toMicrodollars(cost);
+      isSteady &&= !Number.isNaN(cost);
+    }
+    return { prices: this.#prices, microdollars, tokens: totals, isSteady };
   }
   costOfSum({ tokens }: Sum): { cost: number; tokens: number } {
     let [cost, total] = [0, 0];
@@ -107,24 +131,22 @@ export function priceOf(tokens: ArrayLike<number>, rates: Rates | undefined, at 
 export class Sum extends Work {
   /** By number of `PriceKeys`, in the order of `FIELDS`. */
   readonly tokens: Float64Array[] = [];
-  #alone = 0;
-  #roots: Set<string> | undefined;
+  readonly #heads = new Heads();
   /** The session that was counted last. */
   #last = -1;
 
-  /** Sessions; those of one root are one. */
   get sessions(): number {
-    return this.#alone + (this.#roots?.size ?? 0);
+    return this.#heads.size;
   }
   /** Once a session or often: `turn` is its number. `root`: the session it counts with; undefined where nobody else does. */
   count(turn: number, root: string | undefined): void {
     if (turn === this.#last) return;
     this.#last = turn;
-    if (root === undefined) this.#alone++;
-    else {
-      this.#roots ??= new Set();
-      this.#roots.add(root);
-    }
+    this.#heads.count(root);
+  }
+  /** Sessions that were counted elsewhere, and not here. */
+  countAll(others: Heads): void {
+    this.#heads.add(others);
   }
   /** Where tokens of this number are added. */
   of(number: number): Float64Array {

@@ -19,6 +19,29 @@ export class Work {
   }
 }
 
+/** How many sessions: those of one root are one. */
+export class Heads {
+  #alone = 0;
+  #roots: Set<string> | undefined;
+
+  get size(): number {
+    return this.#alone + (this.#roots?.size ?? 0);
+  }
+  /** `root`: the session that one counts with; undefined where nobody else does. */
+  count(root: string | undefined): void {
+    if (root === undefined) this.#alone++;
+    else {
+      this.#roots ??= new Set();
+      this.#roots.add(root);
+    }
+  }
+  /** Sessions that were counted elsewhere, and not here. */
+  add(others: Heads): void {
+    this.#alone += others.#alone;
+    if (others.#roots) for (const root of others.#roots) this.count(root);
+  }
+}
+
 export class Tally extends Work {
   readonly #roots = new Set<string>();
   /** The one added last: sessions come one after another. */

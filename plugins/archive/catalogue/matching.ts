@@ -1,0 +1,114 @@
+/**
+ * Sessions that a filter lets through which no index answers: looked for in slices, so that a rare word among a hundred thousand sessions
+ * holds nobody up, and kept for the next page until something changes.
+ */
+import { BoundedMap, type Database, Slices, sortInSlices } from "sessarc";
+import type { Changes } from "./changes.ts";
+import { type SessionFilter, where } from "./filter.ts";
+import { type ColumnSort, inOrder, type Place, SORTS } from "./pages.ts";
+
+/** Answers kept; one of all of a hundred thousand sessions takes 13 MB. */
+const KEPT = 2;
+/** Rows looked at between two looks at the clock: each some 1 µs in the index, and 4 to 20 elsewhere. */
+const IN_INDEX = 2_000;
+const IN_ROWS = 400;
+/** What the index `session_narrow` knows of a filter and an order. */
+const NARROW: readonly (keyof SessionFilter)[] = [
+  "project",
+  "tool",
+  "since",
+  "until",
+  "parent",
+  "forkedFrom",
+  "topLevel",
+  "kind",
+  "errors",
+];
+const NARROW_SORTS: readonly ColumnSort[] = ["recent", "oldest", "errors"];
+/** What of a filter is read where the index of the order, or of the one project, stands. */
+const QUICK: readonly (keyof SessionFilter)[] = ["parent", "forkedFrom", "topLevel", "ids"];
+
+const asked = (filter: SessionFilter) =>
+  (Object.keys(filter) as (keyof SessionFilter)[]).filter(
+    (key) => key !== "sort" && key !== "limit" && filter[key] !== undefined && filter[key] !== false,
+  );
+
+export const isFiltered = (filter: SessionFilter): boolean => asked(filter).length > 0;
+
+/** One statement reads a page of it, and little else. */
+export function isQuick(filter: SessionFilter, sort: ColumnSort): boolean {
+  const inTime = sort === "recent" || sort === "oldest";
+  return asked(filter).every((key) => QUICK.includes(key) || (key === "project" && inTime));
+}
+
+export class Matching {
+  readonly #db: Database;
+  readonly #changes: Changes;
+  readonly #kept = new BoundedMap<string, { generation: number; places: Promise<readonly Place[]> }>(KEPT);
+
+  constructor(db: Database, changes: Changes) {
+    this.#db = db;
+    this.#changes = changes;
+  }
+
+  /** All of them, in order. What changes while they are looked for is there as it was or as it is. */
+  of(filter: SessionFilter, sort: ColumnSort): Promise<readonly Place[]> {
+    const { generation } = this.#changes;
+    const question = JSON.stringify([sort, filter]);
+    const known = this.#kept.get(question);
+    if (known?.generation === generation) {
+      this.#kept.set(question, known); // the newest last
+      return known.places;
+    }
+    const places = this.#look(filter, sort);
+    this.#kept.set(question, { generation, places });
+    places.catch(() => {
+      if (this.#kept.get(question)?.places === places) this.#kept.delete(question);
+    });
+    return places;
+  }
+
+  async #look(filter: SessionFilter, sort: ColumnSort): Promise<readonly Place[]> {
+    const { sql, params } = where(filter);
+    const { column } = SORTS[sort];
+    const isNarrow = NARROW_SORTS.includes(sort) && asked(filter).every((key) => NARROW.includes(key));
+    const found = new Map<string, Place>();
+    const slices = new Slices();
+    for await (const { from, bounds } of isNarrow ? this.#byId() : this.#byRow()) {
+      const rows = await this.#db.all<Place>(
+        `select id, ${column} as value from session ${from} ${sql === "" ? "where" : `${sql} and`} ${bounds.sql}`,
+        [...params, ...bounds.params],
+      );
+      // One that is replaced meanwhile comes again.
+      for (const row of rows) found.set(row.id, row);
+      if (slices.due) await slices.turn();
+    }
+    return sortInSlices([...found.values()], inOrder(sort));
+  }
+
+  async *#byId(): AsyncGenerator<Portion> {
+    for (let after = ""; ; ) {
+      const end = await this.#db.get<{ id: string }>(
+        `select id from session indexed by session_narrow where id > ? order by id limit 1 offset ${IN_INDEX - 1}`,
+        [after],
+      );
+      const bounds = end ? { sql: "id > ? and id <= ?", params: [after, end.id] } : { sql: "id > ?", params: [after] };
+      yield { from: "indexed by session_narrow", bounds };
+      if (!end) return;
+      after = end.id;
+    }
+  }
+
+  async *#byRow(): AsyncGenerator<Portion> {
+    const most = async () =>
+      (await this.#db.get<{ most: number | null }>("select max(rowid) as most from session"))?.most ?? 0;
+    for (let after = 0; after < (await most()); after += IN_ROWS)
+      yield { from: "not indexed", bounds: { sql: "rowid > ? and rowid <= ?", params: [after, after + IN_ROWS] } };
+  }
+}
+
+/** Some of all sessions. */
+interface Portion {
+  from: string;
+  bounds: { sql: string; params: (string | number)[] };
+}
