@@ -74,7 +74,7 @@ it("filters find what each row says, in every order, and look at some rows at a 
   await db.batch(Array.from({ length: SESSIONS }, (_, n) => store(n)));
   const changes = new Changes();
   const pricing = createPricing({ "model-0": { input: 1, output: 1 }, "model-1": { input: 3, output: 1 } });
-  const { page } = createStore(db, () => pricing, changes);
+  const { page, sessionNamed } = createStore(db, () => pricing, changes);
   const asked = new Map<string, readonly SqlValue[]>();
   const { all } = db;
   db.all = (sql, params = []) => {
@@ -137,7 +137,7 @@ it("filters find what each row says, in every order, and look at some rows at a 
   for (let round = 0; round < rounds(120, 12); round++) {
     if (below(3) === 0) {
       // Some are replaced, some go, one comes.
-      const [gone, again] = [below(SESSIONS), below(SESSIONS)];
+      const [gone, again] = [2 + below(SESSIONS - 2), below(SESSIONS)];
       made.delete(`s${String(gone).padStart(5, "0")}`);
       const batch = [store(again), store(SESSIONS + round)];
       if (gone !== again) batch.push(["delete from session where id = ?", [`s${String(gone).padStart(5, "0")}`]]);
@@ -162,5 +162,18 @@ it("filters find what each row says, in every order, and look at some rows at a 
     for (const { detail } of await all<{ detail: string }>(`explain query plan ${sql}`, params))
       if (/^SCAN session\b/.test(detail)) scans.add(sql);
   expect([...scans]).toEqual([]);
+
+  asked.clear();
+  const newest = Math.max(...[...made.values()].filter((one) => one.parent === null).map((one) => one.ended));
+  const last = made.get(await sessionNamed("last"));
+  expect(last).toMatchObject({ ended: newest, parent: null });
+  expect(await sessionNamed("s00001")).toBe("s00001");
+  await expect(sessionNamed("s000")).rejects.toMatchObject({ code: "SESSION_AMBIGUOUS" });
+  await expect(sessionNamed("nobody")).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+  const sorted: string[] = [];
+  for (const [sql, params] of asked)
+    for (const { detail } of await all<{ detail: string }>(`explain query plan ${sql}`, params))
+      if (/TEMP B-TREE/.test(detail) || (/^SCAN/.test(detail) && !sql.includes("limit"))) sorted.push(sql);
+  expect(sorted).toEqual([]);
   await db.close();
 });

@@ -65,7 +65,14 @@ async function costOfOneLine(sessions: number) {
       if (table) cost.scanned.add(`${table}: ${sql}`);
     }
   }
-  return { cost, report, usage: usage as { totals: { tokens: { output: number } } } };
+  const [project] = await t.kernel.inject("archive").store.projects();
+  const listed = async (url: string) =>
+    (await t.json<{ sessions: { id: string }[] }>(url)).sessions.map(({ id }) => id);
+  return {
+    ...{ cost, report, usage: usage as { totals: { tokens: { output: number } } } },
+    ofProject: await listed(`/api/projects/${project?.id}?git=0`),
+    all: await listed("/api/sessions?limit=200"),
+  };
 }
 
 it("reads as many rows for one line in an archive of 150 sessions as in one of 30", async () => {
@@ -74,6 +81,8 @@ it("reads as many rows for one line in an archive of 150 sessions as in one of 3
   expect(small.report).toMatchObject({ imported: 1, failed: [] });
   expect(large.report).toMatchObject({ imported: 1, failed: [] });
   expect(large.usage.totals.tokens.output).toBe(152);
+  expect(large.ofProject).toEqual(large.all);
+  expect(large.all).toHaveLength(150);
   expect(large.cost).toEqual(small.cost);
   const fewRows = new Set(["p", "project", "project_alias", "association"]);
   expect([...large.cost.scanned].filter((found) => !fewRows.has(found.split(":")[0] ?? ""))).toEqual([]);

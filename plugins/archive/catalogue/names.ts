@@ -1,5 +1,7 @@
 /** What people call a session or a project. */
 import { type Database, SessarcError } from "sessarc";
+import { narrowRows } from "./narrow.ts";
+import type { SessionRow } from "./types.ts";
 
 /** Ids named when a text fits several. */
 const SHOWN = 10;
@@ -9,19 +11,14 @@ const SHOWN = 10;
  * of it. Sessions go before their sub-agents, whose ids hold theirs. Throws SESSION_NOT_FOUND, SESSION_AMBIGUOUS.
  */
 export async function sessionNamed(db: Database, wanted: string): Promise<string> {
-  const ways: [sql: string, params: string[]][] =
+  const exact =
     wanted === "last"
-      ? [["parent_id is null order by sort_at desc limit 1", []]]
-      : [
-          ["id = ?1", [wanted]],
-          ["(substr(id, 1, length(?1)) = ?1 or substr(key, 1, length(?1)) = ?1)", [wanted]],
-          ["instr(id, ?1) > 0", [wanted]],
-        ];
-  for (const [sql, params] of wanted === "" ? [] : ways) {
-    const rows = await db.all<{ id: string; parent_id: string | null }>(
-      `select id, parent_id from session where ${sql}`,
-      params,
-    );
+      ? // The plus: entered by its order, not by the parent that it lacks.
+        await db.get<Named>("select id, parent_id from session where +parent_id is null order by sort_at desc limit 1")
+      : await db.get<Named>("select id, parent_id from session where id = ?", [wanted]);
+  if (exact) return exact.id;
+  const { begin, hold } = wanted === "" || wanted === "last" ? nobody : await namedLike(db, wanted);
+  for (const rows of [begin, hold]) {
     const own = rows.filter((row) => row.parent_id === null);
     const ids = (own.length > 0 ? own : rows).map((row) => row.id);
     if (ids.length > 1)
@@ -29,6 +26,24 @@ export async function sessionNamed(db: Database, wanted: string): Promise<string
     if (ids[0] !== undefined) return ids[0];
   }
   throw new SessarcError("SESSION_NOT_FOUND", { id: wanted });
+}
+
+type Named = Pick<SessionRow, "id" | "parent_id">;
+const nobody: { begin: Named[]; hold: Named[] } = { begin: [], hold: [] };
+
+/** Those whose id or key begins with a text, and all that hold it. */
+async function namedLike(db: Database, wanted: string): Promise<{ begin: Named[]; hold: Named[] }> {
+  const hold: Named[] = [];
+  const begin: Named[] = [];
+  for await (const rows of narrowRows(db, ["tool", "parent_id"])) {
+    for (const row of rows) {
+      if (!row.id.includes(wanted)) continue;
+      hold.push(row);
+      // Behind the tool and a colon stands the key.
+      if (row.id.startsWith(wanted) || row.id.startsWith(wanted, row.tool.length + 1)) begin.push(row);
+    }
+  }
+  return { begin, hold };
 }
 
 /** Projects with this id or path; else, whatever the case, with this name. Empty when there are none. */

@@ -5,6 +5,7 @@ import type { SessionRow } from "./types.ts";
 type Column =
   | "tool"
   | "project_id"
+  | "parent_id"
   | "sort_at"
   | "started_at"
   | "ended_at"

@@ -65,7 +65,7 @@ const get = defineRoute({
     const { project, rest } = await answers.get(question, generation, async () => {
       const { project, ...rest } = await analyse(kernel, params.id, blocks, zone, span);
       // Sessions by the hundred: written down once, only git is new each time.
-      return { project, rest: Buffer.from(JSON.stringify(rest)) };
+      return { project, rest: await toJson(rest) };
     });
     const git = query.git === "0" ? null : (await archive.gitOf([project])).get(params.id);
     const head = Buffer.from(`{"project":${JSON.stringify({ ...project, git: git ?? null })},`);
@@ -117,8 +117,7 @@ async function analyse(kernel: Kernel, id: string, blocks: Blocks, zone: Zone, s
     });
   };
   await eachIn(blocks, zone, span, count, (origin) => origin.project === id);
-  await nextSlice();
-  const sessions = await archive.store.list({ project: id });
+  const sessions = await sessionsOf(archive, id, touched);
   const files = await touchedFiles(kernel, touched);
   return {
     project,
@@ -132,8 +131,38 @@ async function analyse(kernel: Kernel, id: string, blocks: Blocks, zone: Zone, s
       .sort((a, b) => b.cost.microdollars - a.cost.microdollars || b.usage.output - a.usage.output),
     files,
     hours,
-    sessions: sessions.filter((session) => touched.has(session.id)),
+    sessions,
   };
+}
+
+/** In slices: there may be many sessions. */
+async function toJson({ sessions, ...rest }: Omit<ProjectAnalytics, "project">): Promise<Buffer> {
+  const pieces = [Buffer.from(`${JSON.stringify(rest).slice(0, -1)},"sessions":[`)];
+  for (const page of pages(sessions, PAGE)) {
+    await nextSlice();
+    pieces.push(Buffer.from((pieces.length > 1 ? "," : "") + JSON.stringify(page).slice(1, -1)));
+  }
+  return Buffer.concat([...pieces, Buffer.from("]}")]);
+}
+
+/** Those of a project that are wanted, newest first. */
+async function sessionsOf({ store }: Archive, project: string, wanted: ReadonlySet<string>): Promise<Session[]> {
+  const found = new Map<string, Session>();
+  for (let cursor: string | undefined, more = true; more; ) {
+    await nextSlice();
+    const { sessions, nextCursor } = await store.page({ project, limit: PAGE }, cursor);
+    for (const session of sessions) if (wanted.has(session.id)) found.set(session.id, session);
+    cursor = nextCursor ?? undefined;
+    more = cursor !== undefined;
+  }
+  // One that went on meanwhile stands in front of where the pages had begun.
+  const moved: Session[] = [];
+  for (const ids of pages(
+    [...wanted].filter((id) => !found.has(id)),
+    PAGE,
+  ))
+    moved.push(...(await store.list({ ids })));
+  return [...moved, ...found.values()];
 }
 
 function toTotals(tally: Tally): ProjectTotals {

@@ -1,5 +1,5 @@
 /** GET /insights/sessions: the sessions behind the figures of a range, exactly those that count in it. */
-import { defineRoute, type Services } from "sessarc";
+import { defineRoute, type Services, Slices, sortInSlices } from "sessarc";
 import * as v from "valibot";
 import { eachIn } from "../figures/add.ts";
 import { QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
@@ -64,8 +64,12 @@ async function counted({ blocks, get }: Figures, zone: Zone, span: Span): Promis
     const session = get(id);
     return session?.endedAt ?? (session?.lastSlot ?? 0) * QUARTER_MS;
   };
-  return [...roots]
-    .map((id) => [ended(id), id] as const)
-    .sort(([a, x], [b, y]) => b - a || (x < y ? -1 : 1))
-    .map(([, id]) => id);
+  const slices = new Slices();
+  const list: { id: string; ended: number }[] = [];
+  for (const id of roots) {
+    list.push({ id, ended: ended(id) });
+    if (slices.due) await slices.turn();
+  }
+  const sorted = await sortInSlices(list, (a, b) => b.ended - a.ended || (a.id < b.id ? -1 : 1));
+  return sorted.map(({ id }) => id);
 }
