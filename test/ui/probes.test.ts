@@ -2,6 +2,8 @@
 
 import type { Browser } from "playwright-core";
 import { beforeAll, expect, it } from "vitest";
+import { LONG } from "../rounds.ts";
+import { violations } from "./axe.ts";
 import { describeUi } from "./browser.ts";
 import { openBrowser } from "./chromium.ts";
 import { looks } from "./probes.ts";
@@ -47,5 +49,22 @@ describeUi("dashboard: probes", () => {
     }
     const hidden = '<div class="ring"><button style="width: 90px; height: 22px">Ring</button></div>';
     expect(await faults(`${hidden}${button(1)}`)).toEqual(["ring is cut off: <button> Ring"]);
+  });
+
+  it("reads the first rows of a list with axe, and whichever is in another state", async () => {
+    const row = (n: number, state = "", text = "Open") =>
+      `<li class="row" ${state}><button id="b${n}">${text}</button></li>`;
+    const one = await browser.newPage();
+    const found = async (wrong: number, state = "") => {
+      const rows = [1, 2, 3, 4, 5, 6].map((n) => (n === wrong ? row(n, state, "") : row(n)));
+      await one.setContent(
+        `<html lang="en"><title>Rows</title><style>button { width: 40px; height: 40px }</style><main><h1>Rows</h1><ul>${rows.join("")}</ul></main></html>`,
+      );
+      return (await violations({ page: one })).map((fault) => fault.split(":")[0]);
+    };
+    expect(await found(1)).toEqual(["button-name"]);
+    expect(await found(5, 'aria-current="true"')).toEqual(["button-name"]);
+    expect(await found(5)).toEqual(LONG ? ["button-name"] : []);
+    await one.close();
   });
 });

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { LONG } from "../rounds.ts";
 import { violations } from "./axe.ts";
 import { describeUi, sessionId, useStage, visit } from "./browser.ts";
 import { sound } from "./sound.ts";
@@ -43,7 +44,7 @@ describeUi("dashboard: protect and share", () => {
         return rules.find((one: { name: string }) => one.name === "Ticket").enabled;
       })
       .toBe(false);
-    await sound(stage, "rules");
+    if (LONG) await sound(stage, "rules");
     // The half-written pattern was refused, and nothing else.
     expect(stage.problems().filter((one) => !one.includes("status of 400"))).toEqual([]);
   });
@@ -63,7 +64,7 @@ describeUi("dashboard: protect and share", () => {
     await page.getByRole("button", { name: "Write and install" }).click();
     await page.getByRole("button", { name: "Remove Claude Code" }).waitFor();
     expect(await readFile(settings, "utf8")).toContain("PreToolUse");
-    await sound(stage, "guard");
+    if (LONG) await sound(stage, "guard");
     await page.getByRole("button", { name: "Remove Claude Code" }).click();
     await page.getByRole("button", { name: "Install… Claude Code" }).waitFor();
     expect(existsSync(settings) ? await readFile(settings, "utf8") : null).toBe(before);
@@ -111,7 +112,7 @@ describeUi("dashboard: protect and share", () => {
     const shown = page.getByRole("region", { name: "Exactly this" });
     await shown.getByText(/"message":"Replay is fine"/).waitFor();
     const bytes = JSON.parse(await shown.locator("pre").innerText());
-    await sound(stage, "feedback");
+    if (LONG) await sound(stage, "feedback");
     await stage.served.close();
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page

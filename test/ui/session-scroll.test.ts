@@ -1,9 +1,12 @@
-/** What scrolling and growing may cost in a session of 20,000 messages: counted in rows, nodes, drawings and requests, not in time. */
+/**
+ * A session of 20,000 messages: it opens and jumps, and neither scrolling nor growing moves what is being read. What that may cost is counted in rows,
+ * nodes, drawings and requests, not in time.
+ */
 import { expect, it } from "vitest";
-import { describeUi, settled, useStage, visit } from "./browser.ts";
+import { describeUi, load, painted, type Stage, settled, useStage, visit } from "./browser.ts";
 import { appendMessages, type LongSession, writeLongSession } from "./long-session.ts";
 
-describeUi("dashboard: scrolling a session of 20,000 messages", () => {
+describeUi("dashboard: a session of 20,000 messages", () => {
   let long: LongSession;
   const get = useStage({
     fill: async (home) => {
@@ -151,4 +154,111 @@ describeUi("dashboard: scrolling a session of 20,000 messages", () => {
     await page.locator("article").getByText("burst 3 19").waitFor();
     expect(stage.problems()).toEqual([]);
   });
+
+  it("opens with few requests and few nodes, and jumps anywhere", async () => {
+    const stage = get();
+    const { page } = stage;
+    const asked: string[] = [];
+    page.on("request", (request) => request.url().includes("/messages") && asked.push(request.url()));
+    await load(stage, `/sessions/${long.id}`);
+    await page.locator("article .prose").first().waitFor();
+    expect(asked.length).toBeLessThanOrEqual(3);
+    expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThanOrEqual(1_500);
+    await page.getByRole("slider").focus();
+    await page.keyboard.press("End");
+    await page.locator("article[aria-current=true] pre, article[aria-current=true] .prose").first().waitFor();
+    await expect.poll(() => isInView(stage, "article[aria-current=true]")).toBe(true);
+    expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThanOrEqual(1_500);
+    await visit(stage, `/sessions/${long.id}?m=9999`);
+    await page.locator("article[aria-current=true] pre, article[aria-current=true] .prose").first().waitFor();
+    await expect.poll(() => isInView(stage, "article[aria-current=true]")).toBe(true);
+  });
+
+  it("never moves the row being read while scrolling up over rows it has not measured", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, `/sessions/${long.id}?m=12000`);
+    await page.locator("article[aria-current=true]").waitFor();
+    const moved = await page.evaluate(async () => {
+      const box = document.querySelector("[data-transcript]") as HTMLElement;
+      const worst: number[] = [];
+      for (let step = 0; step < 40; step++) {
+        const mark = [...box.querySelectorAll("article")].find(
+          (one) => one.getBoundingClientRect().top > box.getBoundingClientRect().top + 50,
+        ) as HTMLElement;
+        const { seq } = mark.dataset;
+        const top = mark.getBoundingClientRect().top;
+        box.scrollTop -= 200;
+        const frame = () => new Promise(requestAnimationFrame);
+        const off = () => {
+          const again = box.querySelector(`article[data-seq="${seq}"]`);
+          return again ? Math.abs(again.getBoundingClientRect().top - top - 200) : 0;
+        };
+        // Rows that come into being because others were measured are measured a frame later.
+        await frame();
+        await frame();
+        await new Promise((resolve) => setTimeout(resolve));
+        // A body that came since the frame was drawn is measured with the next: what moved for a reader is off then as well.
+        const first = off();
+        if (first > 2) await frame().then(frame);
+        worst.push(Math.min(first, off()));
+      }
+      return Math.max(...worst);
+    });
+    expect(moved).toBeLessThanOrEqual(2);
+  });
+
+  it("takes in what is written while a reader is elsewhere without moving a pixel, and follows at the end", async () => {
+    const stage = get();
+    const { page } = stage;
+    // What the burst wrote is not new any more.
+    await stage.served.kernel.fetch("/api/sync?wait=1", { method: "POST" });
+    await visit(stage, `/sessions/${long.id}?tail=1&m=5000`);
+    await page
+      .getByText(/^(live|following)$/)
+      .first()
+      .waitFor();
+    const place = () => page.evaluate(() => (document.querySelector("[data-transcript]") as HTMLElement).scrollTop);
+    await page.locator("article[aria-current=true] .prose, article[aria-current=true] pre").first().waitFor();
+    await settled(page).catch(() => {});
+    const before = await place();
+    await appendMessages(long, 5, "while you read");
+    await page.getByRole("button", { name: /Newest \(5 new\)/ }).waitFor();
+    expect(await place()).toBe(before);
+    await page.getByRole("button", { name: /Newest/ }).click();
+    await page.locator("article").getByText("while you read 4").waitFor();
+    await appendMessages(long, 1, "at the end");
+    await page.locator("article").getByText("at the end 0").waitFor();
+    await expect.poll(() => isInView(stage, "article:last-of-type")).toBe(true);
+    await page.mouse.move(500, 400);
+    await page.mouse.wheel(0, -400);
+    await page.waitForFunction(() => {
+      const box = document.querySelector("[data-transcript]") as HTMLElement;
+      return box.scrollHeight - box.scrollTop - box.clientHeight > 100;
+    });
+    // A wheel scrolls by and by, and rows that come are measured.
+    let up = await place();
+    await expect
+      .poll(async () => {
+        const before = up;
+        await painted(page);
+        up = await place();
+        return up - before;
+      })
+      .toBe(0);
+    await appendMessages(long, 1, "after leaving");
+    await page.getByRole("button", { name: /Newest \(1 new\)/ }).waitFor();
+    expect(await place()).toBe(up);
+  });
 });
+
+function isInView({ page }: Stage, selector: string): Promise<boolean> {
+  return page.evaluate((wanted) => {
+    const all = [...document.querySelectorAll(wanted)];
+    const box = document.querySelector("[data-transcript]")?.getBoundingClientRect();
+    return all.some((one) => {
+      const { top, bottom } = one.getBoundingClientRect();
+      return box !== undefined && bottom > box.top && top < box.bottom;
+    });
+  }, selector);
+}

@@ -3,6 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { crc32 } from "node:zlib";
 import { expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
+import { LONG } from "../rounds.ts";
 import { describeUi, projectId, settled, useStage, visit } from "./browser.ts";
 import { sound } from "./sound.ts";
 import { writeStory } from "./stories.ts";
@@ -208,7 +209,7 @@ describeUi("dashboard: all sessions", () => {
     await page.keyboard.press("End");
     await page.keyboard.press("Enter");
     await page.getByRole("complementary", { name: /^Why line \d+ stands here$/ }).waitFor();
-    await sound(stage, "code");
+    if (LONG) await sound(stage, "code");
     await page.setViewportSize({ width: 1440, height: 900 });
     await stage.served.close();
     await page.keyboard.press("Escape");

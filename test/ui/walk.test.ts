@@ -3,6 +3,7 @@ import { mkdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
+import { LONG } from "../rounds.ts";
 import { describeUi, load, projectId, sessionId, useStage } from "./browser.ts";
 
 const CONFIG = `${JSON.stringify({ mcpServers: { notes: { command: "notes-server" } } }, null, 2)}\n`;
@@ -22,7 +23,8 @@ describeUi("dashboard: the whole walk", () => {
     },
   });
 
-  it("goes from an empty archive to the reason of a line, by what stands on the screens", async () => {
+  // Each of its stations has a test of its own.
+  it.runIf(LONG)("goes from an empty archive to the reason of a line, by what stands on the screens", async () => {
     const stage = get();
     const { page, home } = stage;
     const rail = page.getByRole("navigation", { name: "Main" });
