@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import Sequencer from "./test/_sequence.ts";
 import { alias } from "./test/alias.ts";
-import { WORKER_FLAGS } from "./test/flags.mjs";
+import { V8_FLAGS } from "./test/flags.mjs";
 
 export default defineConfig({
   resolve: { alias },
@@ -15,7 +15,7 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     // Tests leave nothing behind in their process: it is kept, which saves loading the whole service for each file.
     isolate: false,
-    execArgv: WORKER_FLAGS,
+    execArgv: V8_FLAGS,
     // What was transformed is kept from run to run, by its text.
     experimental: { fsModuleCache: true },
     // Limits end what hangs; no test is to meet one on a busy machine.

@@ -1,3 +1,2 @@
 export declare const V8_FLAGS: string[];
-export declare const WORKER_FLAGS: string[];
 export declare const SCRIPT_FLAGS: string[];

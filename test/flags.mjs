@@ -4,7 +4,5 @@
  * refuse its name, and have a cheaper compiler between. Not for processes of `sessarc`: those run as users run them.
  */
 export const V8_FLAGS = process.versions.node.startsWith("20.") ? ["--interrupt-budget=1000000"] : [];
-/** Of tests that open a catalogue: SQLite is optimized after as much work as that takes, as in the service (core/cli/engine.ts). */
-export const WORKER_FLAGS = V8_FLAGS.length > 0 ? [...V8_FLAGS, "--wasm-tiering-budget=2000000000"] : [];
 /** Of a script that is killed or ends within a second, as a command of `sessarc` has it: 0.37 s of a processor instead of 0.66. */
 export const SCRIPT_FLAGS = V8_FLAGS.length > 0 ? [...V8_FLAGS, "--liftoff-only"] : [];
