@@ -4,6 +4,7 @@ import type { Kernel } from "sessarc";
 import { createArchiveService } from "./builtin/archive-service.ts";
 import type { Configs } from "./configs/configs.ts";
 import { takeoversIn } from "./configs/folder.ts";
+import { isHubUrl } from "./configs/link.ts";
 import { createEndpoint, type Endpoint } from "./endpoint/endpoint.ts";
 import { createGrants } from "./grants/grants.ts";
 import { toAuth } from "./grants/provider.ts";
@@ -32,11 +33,12 @@ export function createMcp(kernel: Kernel): Mcp {
   const vault = createVault(kernel.config.dataDir);
   const store = createRegistryStore(kernel.storage.db);
   const grants = createGrants(store, vault);
-  const services = createServices(store, vault, async (id) => {
+  const changed = async (id: string) => {
     grants.forget(id);
     await hub.replaced(id);
     await kernel.notify("mcp:changed", { id });
-  });
+  };
+  const services = createServices(store, vault, changed, (url) => isHubUrl(url, kernel));
   const hub = createHub(kernel, {
     registry: services,
     store,

@@ -140,12 +140,31 @@ describe("mcp-hub: registry", () => {
     expect((await t.send("PATCH", "/api/mcp/services/github-work-2", {})).status).toBe(404);
   });
 
+  it("refuses itself as a service: it would wait for its own answer", async () => {
+    const t = await startHub();
+    const { port } = t.kernel.config;
+    for (const url of [`http://localhost:${port}/mcp`, `http://127.0.0.1:${port}/mcp/a?client=x`]) {
+      const answer = await t.send<{ message: string }>("POST", "/api/mcp/services", { id: "a", url });
+      expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining("this hub itself")]);
+    }
+    expect((await t.send("POST", "/api/mcp/services", { id: "a", url: `http://localhost:${port}/else` })).status).toBe(
+      200,
+    );
+  });
+
   it.each([
     [{ id: "a" }, "needs a command"],
     [{ id: "a", transport: "http" }, "needs a url"],
     [{ id: "a", url: "file:///etc/passwd" }, "not an http"],
     [{ id: "a", command: "x", cwd: "rel" }, "cwd"],
     [{ id: "a", command: "x", args: ["a\0b"] }, "NUL"],
+    [{ id: "a", command: "x", cwd: "/\0" }, "NUL"],
+    [{ id: "a", command: "x", env: { A: "a\0b" } }, "NUL"],
+    [{ id: "a", name: "a\0b", command: "x" }, "NUL"],
+    [{ id: "a", command: "x", env: { "A=B": "c" } }, "no name of a variable"],
+    [{ id: "a", url: "https://x.dev", headers: { "X A": "1" } }, "no name of a header"],
+    [{ id: "a", url: "https://x.dev", headers: { "X-A": "1\r\nX-B: 2" } }, "more than one line"],
+    [{ id: "a", url: "https://x.dev", credential: { kind: "bearer", value: "1\n2" } }, "more than one line"],
     [{ id: "a", command: "x", credential: { kind: "bearer", value: "v" } }, "does not fit"],
   ])("refuses %j", async (body, reason) => {
     const t = await startHub();

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { EndState, PlanReport, Preview, StepReport } from "../../plugins/replay/index.ts";
+import { mountOf } from "../../plugins/replay/run/isolation.ts";
 import type { TestKernel } from "../kernel.ts";
 import { echoOf, type LoggedCall, replayKernel, writeCommits, writeSession } from "./_replay.ts";
 
@@ -82,6 +83,12 @@ describe("steps", () => {
     expect((await preview(5)).reason).toContain('the change does not fit the file (nearest: line 1, "one")');
     expect(await preview(7)).toMatchObject({ applies: true, command: "ls", diff: null });
     expect((await preview(7)).cwd).toMatch(/\/work\/project\/sub$|^\/workspace\/sub$/);
+  });
+
+  it("stand at the session's own folder, and never over the system's", () => {
+    expect(mountOf("/work/project")).toBe("/work/project");
+    for (const root of ["/usr/bin", "/work/../usr/bin", "/./usr/bin", "/work/./../lib64/x", "/a\0/b", "/work"])
+      expect(mountOf(root), root).toBe("/workspace");
   });
 
   it("outlive the service; a session that was imported with other steps is told to begin anew", async () => {

@@ -55,6 +55,9 @@ describe("what sessions use", () => {
     );
     const use = await createUse(t.kernel).of(["notes"]);
     expect(use).toMatchObject({ invocations: 32_801, sessions: 1, tools: [{ invocations: 32_801 }] });
+    // Both once copied the list with every name.
+    expect(await t.json("/api/skills/notes")).toMatchObject({ usage: { invocations: 32_801 } });
+    expect(await t.json("/api/skills/usage")).toMatchObject({ used: [{ invocations: 32_801 }] });
   });
 
   it("counts calls, reads and commands per skill, with failures, projects, tools and tokens", async () => {

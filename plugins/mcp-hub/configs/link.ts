@@ -35,10 +35,19 @@ export function hubLinkOf(entry: McpServerEntry, kernel: Kernel): { current: boo
     const bridges = parts.some((part) => /(^|[\\/])sessarc(@[^\\/]*)?$|[\\/]sessarc[\\/]dist[\\/]cli\.mjs$/.test(part));
     return bridges && parts.includes("mcp") ? { current: true } : undefined;
   }
-  if (!entry.url || !URL.canParse(entry.url)) return undefined;
-  const url = new URL(entry.url);
-  if (!/^\/mcp(\/|$)/.test(url.pathname) || !LOOPBACK.includes(url.hostname)) return undefined;
-  const own = hubUrl(kernel);
-  const isOwn = url.port === own.port;
+  const url = loopbackHub(entry.url ?? "");
+  if (!url) return undefined;
+  const isOwn = isHubUrl(url.href, kernel);
   return isOwn || (entry.name === HUB_NAME && url.searchParams.has("client")) ? { current: isOwn } : undefined;
+}
+
+/** Whether an address is that of the hub, as it is served now. */
+export function isHubUrl(text: string, kernel: Kernel): boolean {
+  return loopbackHub(text)?.port === hubUrl(kernel).port;
+}
+
+function loopbackHub(text: string): URL | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  return /^\/mcp(\/|$)/.test(url.pathname) && LOOPBACK.includes(url.hostname) ? url : undefined;
 }

@@ -32,8 +32,13 @@ export interface Registry {
 /** What may be changed of the built-in service. */
 const BUILTIN_FIELDS = ["enabled", "scope", "policy", "timeoutMs"] as const satisfies readonly (keyof ServicePatch)[];
 
-/** `changed` is told after each change is on disk. */
-export function createServices(store: RegistryStore, vault: Vault, changed: (id: string) => Promise<void>): Registry {
+/** `changed` is told after each change is on disk; `isHere`: the address is that of this hub. */
+export function createServices(
+  store: RegistryStore,
+  vault: Vault,
+  changed: (id: string) => Promise<void>,
+  isHere: (url: string) => boolean,
+): Registry {
   let loading: Promise<Map<string, ServiceEntry>> | undefined;
   let generation = 0;
   /** By id; made again after a change. Every call looks at it. */
@@ -93,7 +98,7 @@ export function createServices(store: RegistryStore, vault: Vault, changed: (id:
       throw new SessarcError("SERVICE_BUILT_IN", { id: before.id });
     const entry = { ...before, ...defined(unmaskPatch(before, patch)), updatedAt: new Date().toISOString() };
     if (patch.transport === undefined) entry.transport = transportOf(before, patch);
-    check(entry);
+    check(entry, isHere);
     return write(entry);
   }
 
@@ -114,7 +119,7 @@ export function createServices(store: RegistryStore, vault: Vault, changed: (id:
         const fresh = emptyEntry(id ?? freeSlug(fields.name ?? "service", entries), new Date().toISOString());
         const entry = { ...fresh, name: fields.name ?? fresh.id, ...defined(fields), sources: [...(sources ?? [])] };
         if (fields.transport === undefined) entry.transport = transportOf(fresh, fields);
-        check(entry);
+        check(entry, isHere);
         return { entry: await write(entry), created: true };
       }),
     update: (id, patch) => inOrder(async () => change(await find(id), patch)),
@@ -142,8 +147,9 @@ function transportOf(before: ServiceEntry, patch: ServicePatch): ServiceEntry["t
   return before.transport;
 }
 
-function check(entry: ServiceEntry): void {
-  const problem = problemOf(entry);
+function check(entry: ServiceEntry, isHere: (url: string) => boolean): void {
+  // It would ask itself what it offers, and wait for the answer.
+  const problem = problemOf(entry) ?? (isHere(entry.url ?? "") ? "its address is that of this hub itself" : undefined);
   if (problem) throw new SessarcError("SERVICE_INVALID", { id: entry.id, reason: problem });
 }
 

@@ -1,6 +1,6 @@
 /** How commands are kept away from everything but the sandbox: found out once, by trying. */
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import { exec, messageOf } from "sessarc";
 import { createGroup, needsGroup } from "./group.ts";
 
@@ -140,7 +140,9 @@ function toolChains(readable: readonly string[]): string[] {
 
 /** The session's own folder, unless the command's system lies there. */
 export function mountOf(root: string | null): string {
-  if (root === null || !/^\/[^/]+\/./.test(root) || root.includes("\0")) return "/workspace";
+  // A detour (`/x/../usr/bin`) would put the files over the system's own programs.
+  if (root === null || !/^\/[^/]+\/./.test(root) || root.includes("\0") || normalize(root) !== root)
+    return "/workspace";
   const top = `/${root.split("/")[1]}`;
   const taken =
     ["/usr", "/bin", "/sbin", "/etc", "/proc", "/dev", "/sys", "/nix"].includes(top) || top.startsWith("/lib");

@@ -7,7 +7,7 @@ import { skillRoots } from "../scan/roots.ts";
 import { type Stored, scanSkills } from "../scan/scan.ts";
 import { type LinkRow, originOf, type SkillRow } from "../store/catalog.ts";
 import type { Origin, Scan, Skill, SkillDetail } from "../types.ts";
-import { plainName, type UsedName } from "../usage/use.ts";
+import { byPlainName, type UsedName } from "../usage/use.ts";
 import { readLook } from "./look.ts";
 import type { Shelf } from "./shelf.ts";
 
@@ -75,7 +75,7 @@ async function toSkills(shelf: Shelf, rows: readonly SkillRow[]): Promise<Skill[
     readTools(shelf.adapters(), shelf.kernel.env),
   ]);
   const baseOf = new Map(bases.map((row) => [row.id, row.content_hash]));
-  const byName = usesByName(used);
+  const byName = await byPlainName(used);
   const skills: Skill[] = [];
   for (const row of rows) {
     const looked = await shelf.look(row.id);
@@ -116,15 +116,6 @@ function driftOf(local: boolean, row: SkillRow, origin: Origin | null): Skill["d
   const look = readLook(row);
   const upstream = look?.skillChanged === true && look.tree !== origin?.tree;
   return local ? (upstream ? "both" : "local") : upstream ? "upstream" : "none";
-}
-
-function usesByName(used: readonly UsedName[]): Map<string, UsedName[]> {
-  const map = new Map<string, UsedName[]>();
-  for (const one of used) {
-    const name = plainName(one.name);
-    map.set(name, [...(map.get(name) ?? []), one]);
-  }
-  return map;
 }
 
 function sumOf(used: readonly UsedName[]): Skill["usage"] {

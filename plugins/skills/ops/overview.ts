@@ -1,6 +1,6 @@
 /** What is used of what is installed, and what was asked for in vain. */
 import { normalName } from "../content/names.ts";
-import { plainName, type UsedName } from "../usage/use.ts";
+import { byPlainName, type UsedName } from "../usage/use.ts";
 import { listSkills, scanAll } from "./list.ts";
 import type { Shelf } from "./shelf.ts";
 
@@ -53,7 +53,7 @@ export async function overviewOf(shelf: Shelf, since: number | undefined): Promi
   }
   const used: UsedSkill[] = [];
   const notInstalled: UsedSkill[] = [];
-  for (const [key, uses] of group(names)) {
+  for (const [key, uses] of await byPlainName(names)) {
     const here = installed.get(key);
     // What was typed after a slash may be a command of the tool: only for an installed skill it counts.
     const certain = here ? uses : uses.filter((use) => !use.name.startsWith("/"));
@@ -63,15 +63,6 @@ export async function overviewOf(shelf: Shelf, since: number | undefined): Promi
     installed.delete(key);
   }
   return { used: used.sort(byUse), neverUsed: [...installed.values()], notInstalled: notInstalled.sort(byUse) };
-}
-
-function group(names: readonly UsedName[]): Map<string, UsedName[]> {
-  const groups = new Map<string, UsedName[]>();
-  for (const use of names) {
-    const key = plainName(use.name);
-    groups.set(key, [...(groups.get(key) ?? []), use]);
-  }
-  return groups;
 }
 
 function sum(name: string, skill: string | null, uses: readonly UsedName[]): UsedSkill {

@@ -1,5 +1,5 @@
 /** Skills as the archive's sessions used them. Counted at import; kept by session and name. */
-import { type Database, type Kernel, mergeUsage, type SessionUsage, type Statement } from "sessarc";
+import { type Database, type Kernel, mergeUsage, type SessionUsage, Slices, type Statement } from "sessarc";
 import { normalName } from "../content/names.ts";
 import type { SkillSession, SkillUse } from "../types.ts";
 
@@ -97,7 +97,8 @@ export function createUse({ storage: { db } }: Pick<Kernel, "storage">): Use {
 async function usesOf(db: Database, names: readonly string[]): Promise<Row[]> {
   const wanted = new Set(names.map(normalName));
   const used = await db.all<{ name: string }>("select distinct name from skill_use");
-  const spelled = used.map(({ name }) => name).filter((name) => wanted.has(plainName(name)));
+  const byName = await byPlainName(used);
+  const spelled = [...wanted].flatMap((name) => byName.get(name) ?? []).map(({ name }) => name);
   if (spelled.length === 0) return [];
   // As one value: a log may spell a name in any number of ways.
   return db.all<Row>(
@@ -110,6 +111,20 @@ async function usesOf(db: Database, names: readonly string[]): Promise<Row[]> {
 
 /** A used name as skills are compared: without the slash of a command. */
 export const plainName = (name: string) => normalName(name.replace(/^\//, ""));
+
+/** Grouped as skills are compared. In slices: a log may spell a name in any number of ways. */
+export async function byPlainName<T extends { name: string }>(used: readonly T[]): Promise<Map<string, T[]>> {
+  const groups = new Map<string, T[]>();
+  const slices = new Slices();
+  for (const one of used) {
+    const key = plainName(one.name);
+    const group = groups.get(key);
+    if (group) group.push(one);
+    else groups.set(key, [one]);
+    if (slices.due) await slices.turn();
+  }
+  return groups;
+}
 
 function toUse(rows: readonly Row[]): SkillUse {
   const sessions = new Map<string, SkillSession>();
