@@ -18,8 +18,8 @@ export interface CliIo {
   stderr: Sink;
   /** Aborts when the user wants out. */
   signal: AbortSignal;
-  /** Called right before SQLite starts; `brief` is the data directory of a command that asks the archive once and ends. */
-  tune?(brief: string | undefined): void;
+  /** Called right before SQLite starts. `brief`: a command that asks the archive in `dataDir` once and ends. */
+  tune?(dataDir: string, brief: boolean): void;
 }
 
 export function processIo(signal: AbortSignal): CliIo {

@@ -35,7 +35,7 @@ async function runCommand(io: CliIo): Promise<number> {
   const { flags, args } = parseFlags(command, rest);
   const { config, configError } = await configure(io, flags, ALWAYS.has(command.name));
   const all = [...plugins, ...config.plugins];
-  beforeSqlJs(() => io.tune?.(command.needs?.(flags) && config.dataDir));
+  beforeSqlJs(() => io.tune?.(config.dataDir, command.needs?.(flags) !== undefined));
   const client = createClient({
     config,
     env: io.env,

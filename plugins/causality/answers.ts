@@ -57,7 +57,7 @@ export function createAnswers(kernel: Kernel): Answers {
         const { store } = kernel.inject("archive");
         const longest = await store.list({ sort: "messages", limit: KEEP });
         if (longest.length > 0) end();
-        const newest = longest.sort((a, b) => (b.endedAt ?? "").localeCompare(a.endedAt ?? ""));
+        const newest = longest.sort((a, b) => endOf(b) - endOf(a));
         let left = AHEAD;
         for (const { id, messageCount } of newest) {
           if (messageCount < LONG || messageCount > left) continue;
@@ -71,6 +71,8 @@ export function createAnswers(kernel: Kernel): Answers {
   };
   return self;
 }
+
+const endOf = ({ endedAt }: { endedAt: string | null }): number => (endedAt === null ? 0 : Date.parse(endedAt));
 
 const LOOKED_AT: ReadonlySet<EventKind> = new Set<EventKind>(["tool_use", "tool_result"]);
 

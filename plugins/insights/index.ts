@@ -1,7 +1,6 @@
 /** Usage, cost and analytics over the archive. */
 import { definePlugin, type MaybePromise, type RoutesOf, readSettings } from "sessarc";
 import "./errors.ts";
-import { zoneOf } from "./figures/buckets.ts";
 import { readPrices, writePrices } from "./prices/price-cache.ts";
 import { createPricing, type Pricing } from "./prices/pricing.ts";
 import { activityRoutes } from "./routes/activity.ts";
@@ -57,7 +56,6 @@ export default definePlugin({
     const timer = setTimeout(() => {
       if (!kernel.address) return;
       pricing.warm();
-      zoneOf().dayAt(Date.now());
       // A failure is told to whoever asks next.
       warming = insights.cube
         .figures()

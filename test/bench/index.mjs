@@ -245,7 +245,7 @@ async function existing(dataDir) {
     await service.stop();
   }
   report("start to first answer on that archive (median of 3)", percentile(times, 50), "ms", 350);
-  report("idle memory", memory, "MiB", 110);
+  report("idle memory", memory, "MiB", 95);
   const env = environment(home, dataDir);
   const five = (...args) => Array.from({ length: 5 }, () => measured(env, ...args));
   const median = (runs, key) =>

@@ -64,6 +64,18 @@ describe("a command that asks the archive", () => {
   });
 });
 
+describe("a command that writes to the archive", () => {
+  it("has SQLite's interpreter compiled quickly, too, as long as the archive is small: optimising takes 31 MB", async () => {
+    const env = { PATH: process.env.PATH, HOME: home, USERPROFILE: home, SESSARC_DATA_DIR: join(home, "another") };
+    const args = ["--trace-wasm-compilation-times", CLI, "import", "--all"];
+    const { stdout } = await exec(process.execPath, args, { env, cwd: home, maxBuffer: 2 ** 26 });
+    const compiled = stdout.match(/^Compiled function .* using \w+/gm) ?? [];
+    expect(compiled.length).toBeGreaterThan(100);
+    if (Number(process.versions.node.split(".")[0]) < 24)
+      expect(compiled.filter((line) => line.endsWith("TurboFan"))).toEqual([]);
+  });
+});
+
 describe("the service", () => {
   it("loads few files before it answers", async () => {
     const service = await startService([], home, {
