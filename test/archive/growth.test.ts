@@ -88,6 +88,34 @@ it("reads as many rows for one line in an archive of 150 sessions as in one of 3
   expect([...large.cost.scanned].filter((found) => !fewRows.has(found.split(":")[0] ?? ""))).toEqual([]);
 });
 
+it("looks up a log that is new in a folder, and none of those beside it", async () => {
+  const t = await createTestKernel({ plugins: defaultPlugins(), config: { sync: false } });
+  const path = (n: number) => join(t.home, ".claude/projects/-w-app", `${uuid(n)}.jsonl`);
+  await mkdir(dirname(path(0)), { recursive: true });
+  for (let n = 0; n < 20; n++) await writeFile(path(n), reply(n, 0));
+  await t.send("POST", "/api/import", { all: true });
+  const { importer } = t.kernel.inject("archive");
+  const told = async (n: number) => {
+    const found: string[] = [];
+    const report = await importer.runPaths([path(n)], (all) => {
+      found.push(...all.map(({ ref }) => ref.key));
+      return all;
+    });
+    return { found, imported: report.imported };
+  };
+  await writeFile(path(20), reply(20, 0));
+  expect(await told(20)).toEqual({ found: [uuid(20)], imported: 1 });
+  // Another listing, of which nobody said yet what the archive has: looked at as a whole once.
+  await t.json("/api/scan?projects=0");
+  await writeFile(path(21), reply(21, 0));
+  expect(await told(21)).toMatchObject({ imported: 1 });
+  await writeFile(path(22), reply(22, 0));
+  // What changed without a word of it is found along with it.
+  await appendFile(path(7), reply(7, 1));
+  const { found, imported } = await told(22);
+  expect([found.sort(), imported]).toEqual([[uuid(7), uuid(22)], 2]);
+});
+
 it("P8: keeps no more memory for the signature of a small part than it is large: sessions grow by such parts", async () => {
   const t = await createTestKernel({ plugins: defaultPlugins(), config: { sync: false } });
   const path = join(t.home, ".claude/projects/-w-app", `${uuid(0)}.jsonl`);

@@ -40,6 +40,8 @@ export class Importer {
   readonly #readers: Readers;
   readonly #onCommit: OnCommit;
   #scan: Scan | undefined;
+  /** What the run under way goes by: no other run, and no other listing, enters anything into it meanwhile. */
+  #looked: Scan | undefined;
   #scanning: Promise<Scan> | undefined;
   #nextScan: Promise<Scan> | undefined;
   #tail: Promise<unknown> = Promise.resolve();
@@ -148,6 +150,8 @@ export class Importer {
       if (await markGone(db, gone)) this.#onCommit([]);
       this.#resolver.reset();
       await compareSome(db, touched);
+      for (const { id, stored } of touched) last.found.setStored(id, stored);
+      this.#looked = last;
       return choose(touched);
     };
     return this.#enqueue(look, named, SILENT);
@@ -157,6 +161,7 @@ export class Importer {
   async #compared(): Promise<Scan> {
     const scan = await this.scan();
     if (await compareAll(this.#kernel.storage.db, scan)) this.#onCommit([]);
+    this.#looked = scan;
     return scan;
   }
 
@@ -186,6 +191,8 @@ export class Importer {
           settler: () => (this.#settler ??= Settler.load(this.#kernel.storage.db, this.replies)),
           signal: cancel.signal,
           onFrame: (frame) => {
+            if (frame.type === "session" && frame.outcome === "imported")
+              this.#looked?.found.setStored(frame.id, "same");
             this.bulletin.take(frame);
             onFrame(frame);
           },
