@@ -7,7 +7,7 @@ const MODELS = ["claude-sonnet-4-5", "claude-opus-4-5", "claude-haiku-4-5"];
 const WORDS = "parser token column branch merge cache route table widget handler".split(" ");
 const START = Date.UTC(2026, 0, 1);
 
-export const uuid = (n) => `${n.toString(16).padStart(8, "0")}-0000-4000-8000-${n.toString(16).padStart(12, "0")}`;
+const uuid = (n) => `${n.toString(16).padStart(8, "0")}-0000-4000-8000-${n.toString(16).padStart(12, "0")}`;
 
 /** Makers of a log each: its path below the home, its rows, and the messages and tokens in them. */
 const kinds = {
@@ -68,7 +68,7 @@ const kinds = {
 
 /**
  * Makes a home of `count` logs of `tool` in `folders` projects. `empty`: they hold nothing; `foreign`: beside them lie as many files that are no logs.
- * Answers the home, the sums, and `logOf(n)`, `textOf(n)`, which makes another one.
+ * Answers the home and the sums.
  */
 export function makeTiny({ name, tool = "claude-code", count, folders = 50, empty = false, foreign = 0 }) {
   const home = scratch(name);
@@ -82,11 +82,7 @@ export function makeTiny({ name, tool = "claude-code", count, folders = 50, empt
     }
     writeFileSync(at, text);
   };
-  const textOf = (n) =>
-    `${kinds[tool](n, folders)
-      .rows.map((row) => JSON.stringify(row))
-      .join("\n")}\n`;
-  const sums = { sessions: 0, messages: 0, input: 0, output: 0, bytes: 0 };
+  const sums = { sessions: 0, messages: 0, input: 0, output: 0 };
   for (let n = 0; n < count; n++) {
     const { path, rows, messages, input, output } = kinds[tool](n, folders);
     const text = empty ? "" : `${rows.map((row) => JSON.stringify(row)).join("\n")}\n`;
@@ -96,9 +92,8 @@ export function makeTiny({ name, tool = "claude-code", count, folders = 50, empt
     sums.messages += messages;
     sums.input += input;
     sums.output += output;
-    sums.bytes += text.length;
   }
   const beside = kinds[tool](0, folders).path.replace(/[^/]+$/, "");
   for (let n = 0; n < foreign; n++) write(`${beside}note-${n}.txt`, "not a log\n");
-  return { home, sums, textOf, logOf: (n) => join(home, kinds[tool](n, folders).path) };
+  return { home, sums };
 }
