@@ -6,7 +6,9 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { type JsonRecord, toList, toRecord } from "sessarc";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { emptyEntry } from "../../plugins/mcp-hub/entry.ts";
 import { createGate } from "../../plugins/mcp-hub/upstream/gate.ts";
+import { createUpstreamPool } from "../../plugins/mcp-hub/upstream/pool.ts";
 import { serveHub } from "./_hub.ts";
 import { rawSession } from "./_raw.ts";
 import { rough } from "./_rough.ts";
@@ -30,10 +32,11 @@ function twins(): [string, string] {
   }
 }
 
-/** A service over HTTP in as few words as possible; counts how many greet it at once. */
+/** A service over HTTP in as few words as possible; counts who greeted it, and how many greet and call it at once. */
 async function manyServices() {
-  let greeting = 0;
-  let most = 0;
+  let greeted = 0;
+  const inside: Record<string, number> = {};
+  const most: Record<string, number> = {};
   const answers: Record<string, (name: string) => unknown> = {
     initialize: () => ({
       protocolVersion: "2025-11-25",
@@ -41,17 +44,19 @@ async function manyServices() {
       serverInfo: { name: "s", version: "1" },
     }),
     "tools/list": (name) => ({ tools: [{ name, inputSchema: { type: "object" } }] }),
+    "tools/call": () => ({ content: [] }),
   };
   const server = createServer(async (req, res) => {
     if (req.method !== "POST") return void res.writeHead(405).end();
     const { id, method } = toRecord(await json(req));
     if (id === undefined) return void res.writeHead(202).end();
-    if (method === "initialize") {
-      most = Math.max(most, ++greeting);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      greeting--;
-    }
-    const result = answers[String(method)]?.(`tool${req.url?.slice(1)}`);
+    const asked = String(method);
+    if (asked === "initialize") greeted++;
+    inside[asked] = (inside[asked] ?? 0) + 1;
+    most[asked] = Math.max(most[asked] ?? 0, inside[asked]);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    inside[asked]--;
+    const result = answers[asked]?.(`tool${req.url?.slice(1)}`);
     const answer = result ? { result } : { error: { code: -32601, message: "Method not found" } };
     res.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
   }).listen(0, "127.0.0.1");
@@ -60,7 +65,12 @@ async function manyServices() {
     server.closeAllConnections();
     server.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, most: () => most };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    greeted: () => greeted,
+    most,
+    refuse: () => delete answers.initialize,
+  };
 }
 
 describe("mcp-hub: hostile", () => {
@@ -107,7 +117,7 @@ describe("mcp-hub: hostile", () => {
     }
     const numbers = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, "0"));
     expect(listed).toEqual(numbers.map((n) => `s${n}__tool${n}`));
-    expect(many.most()).toBeLessThanOrEqual(8);
+    expect(many.most.initialize).toBeLessThanOrEqual(8);
     await services.remove("s99");
     await services.put({ id: "renamed", url: `${many.url}99` });
     await told();
@@ -137,6 +147,31 @@ describe("mcp-hub: hostile", () => {
     for (let n = 0; n < 100; n++) void start(10);
     await vi.advanceTimersByTimeAsync(5_100);
     expect(done).toBe(140);
+  });
+
+  it("calls at once that a service may answer with a question share eight connections, and fail together where none is to be had", async () => {
+    const many = await manyServices();
+    const { signal } = new AbortController();
+    const env = { home: "/", platform: process.platform, env: {} };
+    const authFor = () => ({ token: async () => undefined });
+    const ignored = { onOpen() {}, onNotification() {}, onLost() {}, onRequest: async () => ({}) };
+    const pool = createUpstreamPool({ env, closing: signal, idleMs: 60_000, authFor }, ignored);
+    onTestFinished(() => pool.close());
+    const call = (service: string, capabilities: JsonRecord) => {
+      const entry = { ...emptyEntry(service, ""), transport: "http" as const, url: many.url };
+      const caller = { session: "one", era: "modern" as const, capabilities, tell() {} };
+      return pool.use(entry, caller, true, ({ connection }) =>
+        connection.request("tools/call", {}, { signal, timeoutMs: 60_000 }),
+      );
+    };
+    const calls = (service: string) => Array.from({ length: 24 }, () => call(service, { elicitation: {} }));
+    expect(await Promise.all(calls("s"))).toHaveLength(24);
+    expect(many.most["tools/call"]).toBeLessThanOrEqual(8);
+    // And the one that told which era it is of.
+    expect(many.greeted()).toBeLessThanOrEqual(9);
+    await call("t", {});
+    many.refuse();
+    for (const { status } of await Promise.allSettled(calls("t"))) expect(status).toBe("rejected");
   });
 
   it("an answer that is nested without an end is an error, at once or over a stream, and the next one is fine", async () => {

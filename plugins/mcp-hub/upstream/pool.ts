@@ -187,28 +187,36 @@ export function createUpstreamPool({ env, closing, idleMs, authFor }: PoolOption
       if (slot.connection.era === "modern" || !asked || !interactive) return slot;
     }
     if (!asked || !interactive) return slotFor(entry, SHARED, "legacy", {});
-    return lease(entry, record, caller);
+    return lease(entry, caller);
   }
 
   /** A connection nobody else uses meanwhile: then what the service asks can only be meant for this caller. */
-  async function lease(entry: ServiceEntry, record: ServiceRecord, caller: Caller): Promise<OpenSlot> {
+  async function lease(entry: ServiceEntry, caller: Caller): Promise<OpenSlot> {
     const kind = JSON.stringify(caller.capabilities);
     for (;;) {
-      const keys = [...record.slots.keys()].filter((key) => key.startsWith(LEASE));
-      const mine = keys.filter((key) => key.endsWith(kind));
-      // Numbers of those that are there, and one that is free.
-      const next = keys.length < MOST_LEASES ? [`${LEASE}${++record.leases} ${kind}`] : [];
-      for (const key of [...mine, ...next]) {
-        const slot = await slotFor(entry, key, "legacy", caller.capabilities);
-        if (slot.leased) continue;
-        slot.leased = true;
-        return slot;
+      // Asked for anew: a change of the service replaces it while we wait.
+      const record = recordOf(entry.id);
+      const unused = [...record.open].filter(({ key, leased }) => key.startsWith(LEASE) && !leased);
+      const fitting = unused.find(({ key }) => key.endsWith(kind));
+      if (fitting) {
+        fitting.leased = true;
+        return fitting;
       }
-      const unused = [...record.open].find(
-        ({ key, leased }) => key.startsWith(LEASE) && !leased && !key.endsWith(kind),
-      );
-      if (unused) await drop(unused);
+      // Those that are being opened count.
+      const all = [...record.slots.keys()].filter((key) => key.startsWith(LEASE)).length;
+      if (all < MOST_LEASES) await openLease(entry, record, `${LEASE}${++record.leases} ${kind}`, caller);
+      else if (unused[0]) await drop(unused[0]);
       else await new Promise<void>((resolve) => record.waiting.push(resolve));
+    }
+  }
+
+  async function openLease(entry: ServiceEntry, record: ServiceRecord, key: string, caller: Caller): Promise<void> {
+    try {
+      await slotFor(entry, key, "legacy", caller.capabilities);
+    } catch (error) {
+      // Whoever waits for one of eight may try in its place.
+      record.waiting.shift()?.();
+      throw error;
     }
   }
 
