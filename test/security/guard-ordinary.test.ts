@@ -49,6 +49,13 @@ beforeAll(async () => {
 const CALLS: [what: string, tool: string, input: (more: string) => object | string][] = [
   ["a long argument", "Bash", (more) => ({ command: `echo ${"a".repeat(200_000)} ${more}` })],
   ["a long here-document", "Bash", (more) => ({ command: `cat > a.ts <<'EOF'\n${lines(20_000)}\n${more}\nEOF` })],
+  [
+    "a long here-document that the shell fills in",
+    "Bash",
+    (more) => ({
+      command: `cat > a.sh <<EOF\n${'echo "$HOME/$1" \\$x `date` $((1 + 2)) it\'s\n'.repeat(3_000)}${more}\nEOF`,
+    }),
+  ],
   ["a long program", "Bash", (more) => ({ command: `python3 - <<'EOF'\n${quoted(1_500)}\n${more}\nEOF` })],
   ["a program in an argument", "Bash", (more) => ({ command: `python3 -c '${lines(100)}\n${more}'` })],
   ["a long body", "Bash", (more) => ({ command: `curl -d '{"a":"${"b ".repeat(4_000)}${more}"}' https://x.dev` })],
