@@ -2,7 +2,7 @@
  * Sessions that a filter lets through which no index answers: looked for in slices, so that a rare word among a hundred thousand sessions
  * holds nobody up, and kept for the next page until something changes.
  */
-import { BoundedMap, type Database, Slices, sortInSlices } from "sessarc";
+import { BoundedMap, type Database, marks, pages, Slices, sortInSlices } from "sessarc";
 import type { Changes } from "./changes.ts";
 import { type SessionFilter, where } from "./filter.ts";
 import { type ColumnSort, inOrder, type Place, SORTS } from "./pages.ts";
@@ -44,7 +44,7 @@ export function isQuick(filter: SessionFilter, sort: ColumnSort): boolean {
 export class Matching {
   readonly #db: Database;
   readonly #changes: Changes;
-  readonly #kept = new BoundedMap<string, { generation: number; places: Promise<readonly Place[]> }>(KEPT);
+  readonly #kept = new BoundedMap<string, Answer>(KEPT);
 
   constructor(db: Database, changes: Changes) {
     this.#db = db;
@@ -55,13 +55,18 @@ export class Matching {
   of(filter: SessionFilter, sort: ColumnSort): Promise<readonly Place[]> {
     const { generation } = this.#changes;
     const question = JSON.stringify([sort, filter]);
-    const known = this.#kept.get(question);
+    const { undone } = this.#db;
+    const found = this.#kept.get(question);
+    // What was read of a batch that was then undone is nowhere any more.
+    const known = found?.undone === undone ? found : undefined;
     if (known?.generation === generation) {
       this.#kept.set(question, known); // the newest last
       return known.places;
     }
-    const places = this.#look(filter, sort);
-    this.#kept.set(question, { generation, places });
+    const changed = known && this.#changes.since(known.generation);
+    // After a few changes the others still stand where they stood.
+    const places = changed ? this.#edit(known.places, [...changed], filter, sort) : this.#look(filter, sort);
+    this.#kept.set(question, { generation, undone, places });
     places.catch(() => {
       if (this.#kept.get(question)?.places === places) this.#kept.delete(question);
     });
@@ -86,6 +91,28 @@ export class Matching {
     return sortInSlices([...found.values()], inOrder(sort));
   }
 
+  /** The same, after some sessions changed. */
+  async #edit(
+    old: Promise<readonly Place[]>,
+    changed: readonly string[],
+    filter: SessionFilter,
+    sort: ColumnSort,
+  ): Promise<readonly Place[]> {
+    const gone = new Set(changed);
+    const places = (await old).filter(({ id }) => !gone.has(id));
+    const { sql, params } = where(filter);
+    const slices = new Slices();
+    for (const ids of pages(changed, IN_ROWS)) {
+      const rows = await this.#db.all<Place>(
+        `select id, ${SORTS[sort].column} as value from session ${sql === "" ? "where" : `${sql} and`} id in (${marks(ids)})`,
+        [...params, ...ids],
+      );
+      places.push(...rows);
+      if (slices.due) await slices.turn();
+    }
+    return sortInSlices(places, inOrder(sort));
+  }
+
   async *#byId(): AsyncGenerator<Portion> {
     for (let after = ""; ; ) {
       const end = await this.#db.get<{ id: string }>(
@@ -105,6 +132,13 @@ export class Matching {
     for (let after = 0; after < (await most()); after += IN_ROWS)
       yield { from: "not indexed", bounds: { sql: "rowid > ? and rowid <= ?", params: [after, after + IN_ROWS] } };
   }
+}
+
+/** As of a moment: `generation` of the archive, `undone` of the database. */
+interface Answer {
+  generation: number;
+  undone: number;
+  places: Promise<readonly Place[]>;
 }
 
 /** Some of all sessions. */

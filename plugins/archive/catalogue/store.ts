@@ -43,8 +43,18 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
   const dearest = async (filter: SessionFilter): Promise<readonly Place[]> => {
     const order = await costs.all();
     if (!isFiltered(filter)) return order;
-    const passing = new Set((await matching.of(filter, "recent")).map(({ id }) => id));
-    return order.filter(({ id }) => passing.has(id));
+    const passing = new Set<string>();
+    const found: Place[] = [];
+    const slices = new Slices();
+    for (const { id } of await matching.of(filter, "recent")) {
+      passing.add(id);
+      if (slices.due) await slices.turn();
+    }
+    for (const place of order) {
+      if (passing.has(place.id)) found.push(place);
+      if (slices.due) await slices.turn();
+    }
+    return found;
   };
   let summed: { generation: number; totals: Promise<Totals> } | undefined;
   let counted: { generation: number; projects: Promise<Project[]> } | undefined;

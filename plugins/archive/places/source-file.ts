@@ -1,10 +1,13 @@
 /** DELETE /sessions/:id/source-file: the one place where a tool's log is removed, with every reason not to. */
 import { lstat, realpath, rm } from "node:fs/promises";
 import { sep } from "node:path";
-import { type Kernel, SessarcError } from "sessarc";
+import { type Kernel, marks, pages, SessarcError } from "sessarc";
+import { narrowRows } from "../catalogue/narrow.ts";
 
 /** A log written less than this ago may still be in use. */
 const QUIET_MS = 300_000;
+/** Sessions marked in one statement. */
+const AT_ONCE = 100;
 
 /** Removes the log of a session and what belongs to it alone. Returns the removed paths; the archive's copy stays. */
 export async function removeSource(kernel: Kernel, id: string): Promise<string[]> {
@@ -23,14 +26,19 @@ export async function removeSource(kernel: Kernel, id: string): Promise<string[]
   const roots = await Promise.all(adapter.roots(kernel.env).map((root) => realpath(root).catch(() => root)));
   for (const path of paths) await assertRemovable(id, path, roots);
   for (const path of paths) await rm(path, { recursive: true, force: true });
-  await kernel.storage.db.run("update session set missing = 1 where id = ? or source_path = ?", [id, source.ref.path]);
-  for (const path of source.ref.companions ?? []) {
-    await kernel.storage.db.run("update session set missing = 1 where substr(source_path, 1, ?) = ?", [
-      path.length + 1,
-      path + sep,
-    ]);
-  }
-  archive.changed();
+  const companions = (source.ref.companions ?? []).map((path) => path + sep);
+  const gone: string[] = [];
+  for await (const rows of narrowRows(kernel.storage.db, ["source_path"]))
+    for (const one of rows)
+      if (
+        one.id === id ||
+        one.source_path === source.ref.path ||
+        companions.some((path) => one.source_path.startsWith(path))
+      )
+        gone.push(one.id);
+  for (const ids of pages(gone, AT_ONCE))
+    await kernel.storage.db.run(`update session set missing = 1 where id in (${marks(ids)})`, ids);
+  archive.changed(gone);
   return paths;
 }
 
