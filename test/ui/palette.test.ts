@@ -1,7 +1,7 @@
 /** The command palette: what stands in it, what → offers, and where the focus goes afterwards. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { describeUi, load, projectId, sessionId, useSharedStage, visit } from "./browser.ts";
+import { describeUi, load, painted, projectId, sessionId, useSharedStage, visit } from "./browser.ts";
 
 async function open(page: Page) {
   await page.keyboard.press("Control+k");
@@ -121,6 +121,30 @@ describeUi("dashboard: command palette", () => {
     ]);
     await second.waitForURL(/\/projects\//);
     await second.close();
+  });
+
+  it("shows what the search found behind projects that come late: nothing is pushed away under the hand", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/");
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/\/api\/projects$/, (route) => held.then(() => route.continue()));
+    await open(page);
+    const found = page.waitForResponse(/\/api\/search\?.*q=tidepool/);
+    await page.keyboard.type("tidepool");
+    await (await found).finished();
+    await painted(page);
+    expect(await page.getByRole("option").count()).toBe(0);
+    release();
+    await selected(page)
+      .and(page.getByRole("option", { name: /^tidepool/ }))
+      .waitFor();
+    await expect.poll(() => page.getByRole("option").count()).toBeGreaterThan(1);
+    await page.unrouteAll();
+    await page.keyboard.press("Escape");
   });
 
   it("puts first what was chosen often and lately", async () => {

@@ -12,7 +12,8 @@ export function usePalette() {
   const router = useRouter();
   const text = ref("");
   const at = ref(0);
-  const projects = shallowRef<Project[]>([]);
+  /** Undefined until they are known. */
+  const projects = shallowRef<Project[]>();
   const found = shallowRef<SearchAnswer>();
   /** The row whose actions are on show, with what stood in the input and where. */
   const within = shallowRef<{ row: PaletteRow; text: string; at: number }>();
@@ -25,7 +26,7 @@ export function usePalette() {
     const rest = typed.slice(1).trim();
     if (within.value) return rank(within.value.row.actions?.() ?? [], typed, { kept: typed === "" });
     if (typed.startsWith(">")) return rank(actionRows(), rest);
-    if (typed.startsWith("#")) return rank(projectRows(projects.value), rest);
+    if (typed.startsWith("#")) return rank(projectRows(projects.value ?? []), rest);
     if (typed.startsWith("@")) return rank(toolRows(), rest);
     if (typed.startsWith("/")) return inSession(router, rest);
     const sessions = sessionRows(found.value, typed);
@@ -41,11 +42,11 @@ export function usePalette() {
         ),
       ];
     }
-    // What is here comes first, so that answers of the search never push a row away under the hand.
+    // What is here comes first, so that answers of the search never push a row away under the hand; they wait for the projects.
     return [
-      ...rank(projectRows(projects.value), typed).slice(0, 4),
+      ...rank(projectRows(projects.value ?? []), typed).slice(0, 4),
       ...rank(actionRows(), typed).slice(0, 6),
-      ...sessions,
+      ...(projects.value ? sessions : []),
     ];
   });
   const current = computed(() => rows.value[at.value]);
