@@ -29,13 +29,17 @@ export function sortPlugins(list: readonly LoadedPlugin[]): LoadedPlugin[] {
   return [...sorted];
 }
 
-/** One step of a plugin's start. What it throws is PLUGIN_FAILED with the cause; when it is late, PLUGIN_TIMEOUT. */
-export async function runStep(plugin: string, step: string, ms: number, run: () => unknown): Promise<void> {
-  const late = new SessarcError("PLUGIN_TIMEOUT", { plugin, step, ms });
+/** One step of a plugin's start. What it throws is PLUGIN_FAILED with the cause; when it takes longer than `ms`, PLUGIN_TIMEOUT. */
+export async function runStep(plugin: string, step: string, ms: number | undefined, run: () => unknown): Promise<void> {
+  let late: SessarcError | undefined;
+  const tooLate = (limit: number) => {
+    late = new SessarcError("PLUGIN_TIMEOUT", { plugin, step, ms: limit });
+    return late;
+  };
   try {
-    await withLimit(ms, () => late, run);
+    await (ms === undefined ? run() : withLimit(ms, () => tooLate(ms), run));
   } catch (cause) {
-    if (cause === late) throw late;
+    if (late && cause === late) throw late;
     const remedy = isSessarcError(cause) ? cause.fix : undefined;
     throw new SessarcError("PLUGIN_FAILED", { plugin, step, reason: messageOf(cause), remedy }, { cause });
   }

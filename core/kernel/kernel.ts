@@ -24,7 +24,7 @@ import { runStep } from "./boot.ts";
 import { builtin } from "./builtin.ts";
 import { type Closer, createCloser } from "./close.ts";
 import { createHooks, type Hooks, type Notify } from "./hooks.ts";
-import { adapterOf, type LoadedPlugin } from "./load.ts";
+import { adapterOf, isBuiltIn, type LoadedPlugin } from "./load.ts";
 import { createRegistry, type WritableRegistry } from "./registry.ts";
 
 export interface KernelOptions {
@@ -34,7 +34,7 @@ export interface KernelOptions {
   env?: AdapterEnv | undefined;
   /** Storage that is already open; it stays open when the kernel closes. */
   storage?: Storage | undefined;
-  /** Limit of each plugin's start, and of each part's close. Default 10 s. */
+  /** Limit of a plugin's import and setup, and of each part's close. Built-in plugins and migrations take what they take. Default 10 s. */
   timeoutMs?: number | undefined;
   /**
    * What becomes of a plugin that cannot be loaded, is not valid, throws or hangs: `throw` fails the start with an error that names it,
@@ -222,7 +222,7 @@ async function startAll(
     const started = performance.now();
     let unhook = () => {};
     const run = () =>
-      start(plugin, kernel, timeoutMs, (remove) => {
+      start(it, kernel, timeoutMs, (remove) => {
         unhook = remove;
       });
     if (!(await door.start(it, run, () => unhook()))) continue;
@@ -234,16 +234,22 @@ async function startAll(
   await kernel.notify("kernel:ready", kernel);
 }
 
-async function start(plugin: Plugin, kernel: Kernel, ms: number, hooked: (remove: () => void) => void): Promise<void> {
+async function start(
+  { plugin, source }: LoadedPlugin,
+  kernel: Kernel,
+  ms: number,
+  hooked: (remove: () => void) => void,
+): Promise<void> {
   const { name, migrations, hooks } = plugin;
   // Said now, and not by whoever asks first.
   adapterOf(plugin)?.roots(kernel.env);
   if (migrations?.length) {
     const { migrate } = await import("../storage/migrate.ts");
-    await runStep(name, "its migrations", ms, () => migrate(kernel.storage.db, name, migrations));
+    // They end by themselves, and a large archive's take what they take.
+    await runStep(name, "its migrations", undefined, () => migrate(kernel.storage.db, name, migrations));
   }
   if (hooks) hooked(kernel.hooks.addHooks(hooks));
-  await runStep(name, "setup", ms, () => plugin.setup?.(kernel));
+  await runStep(name, "setup", isBuiltIn(source) ? undefined : ms, () => plugin.setup?.(kernel));
 }
 
 function inject<K extends keyof Services>(services: ReadonlyMap<string, unknown>, name: K): Services[K] {

@@ -77,6 +77,13 @@ describe("boot order", () => {
     expect(error.message).toContain("setup");
   });
 
+  it("lets migrations take what they take: a large archive's are no hang", async () => {
+    const count = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000)";
+    const migrations = [`create table tally as ${count} select count(*) as n from n`];
+    const { kernel } = await createTestKernel({ plugins: [plugin("patient", { migrations })], timeoutMs: 1 });
+    expect(await kernel.storage.db.get("select n from tally")).toEqual({ n: 200_000 });
+  });
+
   it("names the plugin whose setup throws, keeps the cause, and closes what was started", async () => {
     const closed: string[] = [];
     const cause = new Error("no luck");
