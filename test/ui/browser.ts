@@ -205,12 +205,21 @@ async function takePage(): Promise<Page> {
   return taken ?? newPage("block");
 }
 
+/** Where the reader of every page is. Not UTC: for an hour or two of each day, another day. */
+const ZONE = "Europe/Berlin";
+
+/** The reader's day, so many days ago, as `2026-11-22`. */
+export function dayAgo(days: number): string {
+  const today = new Date().toLocaleDateString("sv-SE", { timeZone: ZONE });
+  return new Date(Date.parse(today) - days * 86_400_000).toISOString().slice(0, 10);
+}
+
 async function newPage(serviceWorkers: "allow" | "block"): Promise<Page> {
   const browser = await openBrowser();
   const context = await browser.newContext({
     viewport: SIZE,
     locale: "en-GB",
-    timezoneId: "Europe/Berlin",
+    timezoneId: ZONE,
     reducedMotion: PLAIN.reducedMotion,
     serviceWorkers,
   });

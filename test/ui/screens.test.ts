@@ -2,14 +2,23 @@
 import { expect, it } from "vitest";
 import { LONG } from "../rounds.ts";
 import { violations } from "./axe.ts";
-import { describeUi, load, painted, projectId, type Stage, sessionId, useSharedStage, visit } from "./browser.ts";
+import {
+  dayAgo,
+  describeUi,
+  load,
+  painted,
+  projectId,
+  type Stage,
+  sessionId,
+  useSharedStage,
+  visit,
+} from "./browser.ts";
 import { layoutFaults, looks } from "./probes.ts";
 
-const daysAgo = (n: number) => new Date(Date.now() - n * 86_400_000).toISOString().slice(0, 10);
 const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   home: () => "/",
   "home of one day": () => "/?days=7",
-  "home, zoomed": () => `/?from=${daysAgo(12)}&to=${daysAgo(3)}`,
+  "home, zoomed": () => `/?from=${dayAgo(12)}&to=${dayAgo(3)}`,
   "home, an empty range": () => "/?from=2020-01-01&to=2020-01-05",
   projects: () => "/projects",
   "projects, sorted and filtered": () => "/projects?q=code&sort=-name",

@@ -4,7 +4,7 @@ import { crc32 } from "node:zlib";
 import { expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import { LONG } from "../rounds.ts";
-import { describeUi, projectId, settled, useStage, visit } from "./browser.ts";
+import { dayAgo, describeUi, projectId, settled, useStage, visit } from "./browser.ts";
 import { sound } from "./sound.ts";
 import { writeStory } from "./stories.ts";
 
@@ -15,8 +15,7 @@ const ODD = [
   "three calls of which one fails",
 ];
 /** Fourteen weeks and two days ago, where the sample data has nothing. */
-const DAYS_AGO = 100;
-const DAY = new Date(Date.now() - DAYS_AGO * 86_400_000).toISOString().slice(0, 10);
+const DAY = dayAgo(100);
 const AT = Date.parse(`${DAY}T09:00:00Z`);
 
 describeUi("dashboard: all sessions", () => {
