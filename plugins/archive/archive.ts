@@ -93,7 +93,7 @@ export function createArchive(kernel: Kernel): Archive {
   // Looked up each time: they start after the archive.
   const neighbour = <K extends keyof Neighbours>(name: K) => kernel.registry.services.get(name) as Neighbours[K];
   const costOf = (usage: SessionUsage) => neighbour("pricing")?.cost(usage) ?? null;
-  const changes = new Changes();
+  const changes = new Changes(db);
   const store = createStore(db, () => neighbour("pricing"), changes);
   const resolver = createResolver(db, async (path) => (await neighbour("git")?.identity(path)) ?? { kind: "folder" });
   const readers = new Readers((error) => kernel.notify("listener:failed", error, { hook: "transcripts" }));

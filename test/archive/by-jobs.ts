@@ -18,7 +18,7 @@ export function indexByJobs(kernel: Kernel, chunks: number, files: ShelfOptions)
   const small: typeof counter = (query) => ({ ...counter(query), chunks });
   const { readers } = kernel.inject("archive");
   const { db, transcripts } = kernel.storage;
-  return new SearchIndex(db, transcripts, readers, new Changes(), small, () => {}, {
+  return new SearchIndex(db, transcripts, readers, new Changes(db), small, () => {}, {
     ...files,
     onError(error) {
       throw error;

@@ -1,4 +1,5 @@
 /** What changed in the archive and when, so that whoever keeps figures of all sessions reads again only those that changed. */
+import type { Database } from "sessarc";
 
 /** Sessions remembered; whoever has not looked for longer than that reads all. */
 const REMEMBERED = 2_000;
@@ -9,21 +10,25 @@ export class Changes {
   #remembered = 0;
   /** Changes up to this generation are forgotten. */
   #forgotten = 0;
+  readonly #db: Pick<Database, "undone">;
+  #undone: number;
+
+  constructor(db: Pick<Database, "undone">) {
+    this.#db = db;
+    this.#undone = db.undone;
+  }
 
   /** Grows with every change: equal numbers mean equal answers. */
   get generation(): number {
+    this.#look();
     return this.#generation;
   }
 
   /** Sessions that were stored, changed or removed; undefined: any may have been. */
   mark(ids?: readonly string[]): void {
+    this.#look();
     this.#generation++;
-    if (!ids) {
-      this.#log = [];
-      this.#remembered = 0;
-      this.#forgotten = this.#generation;
-      return;
-    }
+    if (!ids) return this.#forget();
     this.#log.push({ generation: this.#generation, ids });
     for (this.#remembered += ids.length; this.#remembered > REMEMBERED; ) {
       const oldest = this.#log.shift();
@@ -35,6 +40,7 @@ export class Changes {
 
   /** Ids of all sessions that changed after `generation`; undefined when that is no longer known. */
   since(generation: number): ReadonlySet<string> | undefined {
+    this.#look();
     if (generation < this.#forgotten) return undefined;
     const ids = new Set<string>();
     for (let i = this.#log.length - 1; i >= 0; i--) {
@@ -43,5 +49,18 @@ export class Changes {
       for (const id of entry.ids) ids.add(id);
     }
     return ids;
+  }
+  /** What was read of a batch that was then undone is nowhere any more, and nobody tells of it: any session may be another one. */
+  #look(): void {
+    if (this.#undone === this.#db.undone) return;
+    this.#undone = this.#db.undone;
+    this.#generation++;
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.#log = [];
+    this.#remembered = 0;
+    this.#forgotten = this.#generation;
   }
 }

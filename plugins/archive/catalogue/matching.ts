@@ -55,10 +55,7 @@ export class Matching {
   of(filter: SessionFilter, sort: ColumnSort): Promise<readonly Place[]> {
     const { generation } = this.#changes;
     const question = JSON.stringify([sort, filter]);
-    const { undone } = this.#db;
-    const found = this.#kept.get(question);
-    // What was read of a batch that was then undone is nowhere any more.
-    const known = found?.undone === undone ? found : undefined;
+    const known = this.#kept.get(question);
     if (known?.generation === generation) {
       this.#kept.set(question, known); // the newest last
       return known.places;
@@ -66,7 +63,7 @@ export class Matching {
     const changed = known && this.#changes.since(known.generation);
     // After a few changes the others still stand where they stood.
     const places = changed ? this.#edit(known.places, [...changed], filter, sort) : this.#look(filter, sort);
-    this.#kept.set(question, { generation, undone, places });
+    this.#kept.set(question, { generation, places });
     places.catch(() => {
       if (this.#kept.get(question)?.places === places) this.#kept.delete(question);
     });
@@ -134,10 +131,9 @@ export class Matching {
   }
 }
 
-/** As of a moment: `generation` of the archive, `undone` of the database. */
+/** As of a moment: `generation` of the archive. */
 interface Answer {
   generation: number;
-  undone: number;
   places: Promise<readonly Place[]>;
 }
 
