@@ -28,7 +28,10 @@ export class Changes {
   mark(ids?: readonly string[]): void {
     this.#look();
     this.#generation++;
-    if (!ids) return this.#forget();
+    if (!ids) {
+      this.#forget();
+      return;
+    }
     this.#log.push({ generation: this.#generation, ids });
     for (this.#remembered += ids.length; this.#remembered > REMEMBERED; ) {
       const oldest = this.#log.shift();
