@@ -116,6 +116,23 @@ it("looks up a log that is new in a folder, and none of those beside it", async 
   expect([found.sort(), imported]).toEqual([[uuid(7), uuid(22)], 2]);
 });
 
+it("logs that were read and that the disk then refused are new at the next look at their folder", async () => {
+  const t = await createTestKernel({ plugins: defaultPlugins(), config: { sync: false } });
+  const path = (n: number) => join(t.home, ".claude/projects/-w-app", `${uuid(n)}.jsonl`);
+  await mkdir(dirname(path(0)), { recursive: true });
+  await writeFile(path(0), reply(0, 0));
+  await t.send("POST", "/api/import", { all: true });
+  const { importer } = t.kernel.inject("archive");
+  const { db } = t.kernel.storage;
+  const { batch } = db;
+  db.batch = () => Promise.reject(new Error("no room"));
+  await writeFile(path(1), reply(1, 0));
+  await expect(importer.runPaths([path(1)], (all) => all)).rejects.toThrow("no room");
+  db.batch = batch;
+  await writeFile(path(2), reply(2, 0));
+  expect((await importer.runPaths([path(2)], (all) => all)).imported).toBe(2);
+});
+
 it("P8: keeps no more memory for the signature of a small part than it is large: sessions grow by such parts", async () => {
   const t = await createTestKernel({ plugins: defaultPlugins(), config: { sync: false } });
   const path = join(t.home, ".claude/projects/-w-app", `${uuid(0)}.jsonl`);

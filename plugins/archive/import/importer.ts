@@ -178,6 +178,7 @@ export class Importer {
       if (!this.#swept) await sweepOrphans(this.#kernel);
       this.#swept = true;
       let report: ImportReport | undefined;
+      const imported: string[] = [];
       try {
         if (asked) this.bulletin.begin();
         const found = await look();
@@ -191,8 +192,10 @@ export class Importer {
           settler: () => (this.#settler ??= Settler.load(this.#kernel.storage.db, this.replies)),
           signal: cancel.signal,
           onFrame: (frame) => {
-            if (frame.type === "session" && frame.outcome === "imported")
+            if (frame.type === "session" && frame.outcome === "imported") {
               this.#looked?.found.setStored(frame.id, "same");
+              imported.push(frame.id);
+            }
             this.bulletin.take(frame);
             onFrame(frame);
           },
@@ -200,7 +203,11 @@ export class Importer {
         if ((await this.#settler)?.full) this.#settler = undefined;
         return report;
       } finally {
-        if (!report) this.#settler = undefined; // what it claimed may not be stored
+        if (!report) {
+          // What it claimed, and what it read last, may not be stored.
+          this.#settler = undefined;
+          for (const id of imported) this.#looked?.found.setStored(id, "other");
+        }
         this.#cancels.delete(cancel);
         this.bulletin.end(report, asked);
       }
