@@ -57,7 +57,8 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
   );
   const { known, deleted } = past;
   const changed: Found[] = [];
-  const moved: Statement[] = [];
+  const moved: string[] = [];
+  const moves: Statement[] = [];
   const slices = new Slices();
   for (const one of open) {
     if (slices.due) await slices.turn();
@@ -70,11 +71,15 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
     } else if (row && row.format === COUNTED && row.source_version === versionOf(one.ref)) {
       report.unchanged++;
       if (row.source_path !== one.ref.path || row.missing) {
-        moved.push(["update session set source_path = ?, missing = 0 where id = ?", [one.ref.path, one.id]]);
+        moved.push(one.id);
+        moves.push(["update session set source_path = ?, missing = 0 where id = ?", [one.ref.path, one.id]]);
       }
     } else changed.push(one);
   }
-  if (moved.length > 0) await db.batch(moved);
+  if (moved.length > 0) {
+    await db.batch(moves);
+    options.onCommit([], moved);
+  }
   if (changed.length > 0) await new Run(options, past, report).go(changed);
   else await settleAll(options); // what a run that was killed, or a migration, left open
   report.ms = Math.round(performance.now() - started);

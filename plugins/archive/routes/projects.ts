@@ -91,12 +91,12 @@ const remove = defineRoute({
         ["delete from project_alias where project_id = ?", [params.id]],
       ]);
       archive.resolver.reset();
+      archive.changed(ids); // also where a file then cannot be removed
       await archive.readers.retire(async () => {
         for (const [id, generations] of parts) await transcripts.remove(id, generations);
       });
       return found;
     });
-    archive.changed(rows.map(({ id }) => id));
     for (const { id } of rows) await kernel.notify("session:removed", { id });
     await kernel.notify("project:changed", { id: params.id, what: "removed" });
     return { deleted: { sessions: rows.length, messages: rows.reduce((sum, row) => sum + row.messages, 0) } };

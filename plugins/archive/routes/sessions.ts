@@ -119,12 +119,12 @@ const remove = defineRoute({
       const parts: [id: string, generations: number[]][] = [];
       for (const id of family) parts.push([id, await archive.store.generations(id)]);
       await kernel.storage.db.batch(archive.store.removal(family, new Date().toISOString(), params.id));
+      archive.changed(family); // also where a file then cannot be removed
       await archive.readers.retire(async () => {
         for (const [id, generations] of parts) await kernel.storage.transcripts.remove(id, generations);
       });
       return family;
     });
-    archive.changed(ids);
     for (const id of ids) await kernel.notify("session:removed", { id });
     return { deleted: true, subagents: ids.length - 1 };
   },

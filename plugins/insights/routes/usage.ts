@@ -50,9 +50,10 @@ const usage = defineRoute({
     const { by, tool, kind, session: id } = asked;
     const archive = kernel.inject("archive");
     if (tool !== undefined) await archive.checkTool(tool);
+    // First: an answer is kept for these figures, and names that change meanwhile come with newer ones.
+    const figures = await cube.figures();
     const chosen = query.project === undefined ? undefined : await projectIds(kernel, query.project);
     const projects = by === "project" ? await archive.store.projects() : [];
-    const figures = await cube.figures();
     const { generation, sessions } = figures;
     const isOfGroups = chosen === undefined && id === undefined;
     const choice = (): Choice => ({
