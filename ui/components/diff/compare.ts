@@ -5,9 +5,15 @@ import type { DiffLine, Hunk } from "./diff-types.ts";
 /** More lines than this are not looked into word by word. */
 const WORDS_UP_TO = 400;
 
-/** null when it takes longer than the limit in ms; the words that differ are looked for as long as there is time. */
-export function compare(before: string, after: string, context: number, timeout: number): Hunk[] | null {
-  const ends = performance.now() + timeout;
+/** null when it takes longer than the limit in ms; the words that differ are looked for as long as there is time, by `now` in ms. */
+export function compare(
+  before: string,
+  after: string,
+  context: number,
+  timeout: number,
+  now = () => performance.now(),
+): Hunk[] | null {
+  const ends = now() + timeout;
   const patch = structuredPatch("a", "b", before, after, undefined, undefined, { context, timeout });
   if (!patch) return null;
   const changed = patch.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
@@ -22,14 +28,14 @@ export function compare(before: string, after: string, context: number, timeout:
       if (sign === "+") return [{ sign: "+", a: null, b: b++, text: rest, words: [] }];
       return [{ sign: " ", a: a++, b: b++, text: rest, words: [] }];
     });
-    if (changed <= WORDS_UP_TO) emphasise(lines, ends);
+    if (changed <= WORDS_UP_TO) emphasise(lines, () => ends - now());
     const { oldStart, newStart, oldLines, newLines } = hunk;
     return { oldStart, newStart, oldLines, newLines, lines };
   });
 }
 
-/** As many removed as added lines next to each other are taken for the same lines, changed. */
-function emphasise(lines: DiffLine[], ends: number): void {
+/** As many removed as added lines next to each other are taken for the same lines, changed. `timeLeft` in ms. */
+function emphasise(lines: DiffLine[], timeLeft: () => number): void {
   for (let i = 0; i < lines.length; i++) {
     if (lines[i]?.sign !== "-") continue;
     const from = i;
@@ -44,7 +50,7 @@ function emphasise(lines: DiffLine[], ends: number): void {
       const old = lines[from + k];
       const now = lines[middle + k];
       if (!old || !now || old.text.length + now.text.length > 2_000) continue;
-      const left = ends - performance.now();
+      const left = timeLeft();
       if (left <= 0) return;
       const parts = diffWordsWithSpace(old.text, now.text, { timeout: left });
       if (!parts) return;
