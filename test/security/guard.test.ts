@@ -154,7 +154,7 @@ describe("security: tool-call guard", () => {
     expect((await read("clean.txt")).decision).toBe("allow");
     expect((await read("missing.txt")).decision).toBe("allow");
     expect((await ask(t, claude("cd x && cat '.env' | head", { cwd: folder }))).decision).toBe("block");
-    expect((await ask(t, claude("wc < .env", { cwd: folder }))).decision).toBe("block");
+    expect((await ask(t, claude("tr a b < .env", { cwd: folder }))).decision).toBe("block");
     await writeFile(join(folder, ".env"), "A=1\n");
     expect((await read("innocent.md")).decision).toBe("allow");
   });

@@ -4,12 +4,16 @@ import type { Word } from "./words.ts";
 const names = (list: string) => new Set(list.split(" "));
 /** They print, or send, all files they are given. */
 const READERS = names(
-  "cat bat batcat head tail less more nl tac strings xxd od hexdump base64 base32 type get-content gc grep egrep fgrep rg ag ack sed awk gawk mawk cut sort uniq paste rev fold fmt pr column comm join diff sdiff jq yq tr iconv expand unexpand zcat zgrep dd http scp nc socat view vim ed ex xargs uuencode mail",
+  "cat bat batcat head tail less more nl tac strings xxd od hexdump base64 base32 type get-content gc grep egrep fgrep rg ag ack sed awk gawk mawk cut sort uniq paste rev fold fmt pr column comm join diff sdiff jq yq tr iconv expand unexpand zcat zgrep dd http nc socat view vim nvim nano ed ex xargs uuencode mail shuf look hd hexyl lolcat most pygmentize glow m4",
 );
-const SHELLS = names("sh bash zsh dash ksh ash fish");
+const SHELLS = names("sh bash zsh dash ksh ash fish su");
+/** Of what they get on stdin they say how much it is, or nothing. */
+const COUNTERS = names("wc cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum");
+/** What they are given they print as names of files. */
+const NAMERS = names("echo printf ls");
 /** They run the command behind them. */
 const WRAPPERS = names(
-  "sudo doas env command exec nohup nice time timeout stdbuf setsid builtin then do else if while until",
+  "sudo doas env command exec nohup nice time timeout stdbuf setsid builtin then do else if while until busybox toybox watch unshare coproc ionice chroot strace taskset flock parallel",
 );
 /** With such an option they show nothing of what a file holds. */
 const QUIET = new Map<string, RegExp>([
@@ -29,10 +33,18 @@ const CODE = new Map<string, RegExp>([
   ...["perl", "ruby"].map((name) => [name, /^-\w*[eEnp]\w*$/] as const),
   ...["awk", "gawk", "mawk"].map((name) => [name, /^/] as const),
   ["php", /^-r$/],
+  ["lua", /^-e$/],
   ["deno", /^eval$/],
 ]);
+/** Words between two places where the work may be interrupted. */
+const PAUSE = 500;
+/** Places where `find` looks, and names it looks for. */
+const FOUND_LIMIT = 20;
 const COPIERS = names("cp mv ln install");
 const OUT = /^(?:-|\/dev\/(?:stdout|stderr|tty|fd\/[12])|\/proc\/self\/fd\/[12])$/;
+
+/** Of another machine. */
+const HOST = /^[\w.@-]+:/;
 
 /** Those that show some of their files, or only then and when. */
 const SOME: Record<string, (words: Word[]) => Word[]> = {
@@ -50,12 +62,12 @@ const SOME: Record<string, (words: Word[]) => Word[]> = {
     if ((out && !OUT.test(out.text)) || words.some(({ text }) => /^-(?:noout|pubout)$/.test(text))) return [];
     return [...behind(words, /^-in$/), ...words.filter(({ text }) => text.startsWith("-in="))];
   },
-  rsync: (words) => (words.some(({ text }) => /^[\w.@-]+:/.test(text)) ? words : []),
+  rsync: (words) =>
+    sent(words, HOST, /^(?:-[ef]|--(?:exclude|include|exclude-from|include-from|files-from|filter|rsh))$/),
+  scp: (words) => sent(words, HOST, /^-[iFloPcSJDX]$/),
+  aws: (words) => sent(words, /^s3:/, /^--(?:exclude|include)$/),
   cmp: (words) => (words.some(({ text }) => /^-\w*[bl]/.test(text)) ? words : []),
-  find: (words) => {
-    const end = words.findIndex(({ text }) => /^[-(!]/.test(text));
-    return runsReader(words) ? words.slice(0, end) : [];
-  },
+  find: (words) => (runsReader(words) ? [...places(words), ...found(words)] : []),
   git: (words) => {
     const at = words.findIndex(({ text }, n) => !text.startsWith("-") && !/^-[Cc]$/.test(words[n - 1]?.text ?? ""));
     const rest = words.slice(at + 1);
@@ -97,8 +109,8 @@ const PROGRAMS = new Set([
 ]);
 const isProgram = (text: string): boolean => PROGRAMS.has(programOf(text));
 
-/** The command behind `sudo -u x`, `env A=1`, `timeout 5` and the like. */
-export function unwrapped(words: Word[]): Word[] {
+/** The command behind `sudo -u x`, `env A=1`, `timeout 5` and the like. Yields where it may be interrupted. */
+export function* unwrapped(words: Word[]): Generator<void, Word[]> {
   let at = 0;
   while (WRAPPERS.has(programOf(words[at]?.text ?? ""))) {
     let next = at + 1;
@@ -106,6 +118,7 @@ export function unwrapped(words: Word[]): Word[] {
     // Nothing behind it is known: what stands right behind it is the program.
     if (next === words.length) return words.slice(at + 1);
     at = next;
+    if (at % PAUSE === 0) yield;
   }
   return words.slice(at);
 }
@@ -118,11 +131,16 @@ export const programOf = (text: string): string =>
 export const takesCode = (program: string, words: readonly Word[]): boolean =>
   words.some(({ text }) => CODE.get(program)?.test(text) ?? false);
 
+/** Whether it shows nothing of what it gets. */
+export function isQuiet(program: string, words: readonly Word[]): boolean {
+  const quiet = QUIET.get(program);
+  if (!quiet) return COUNTERS.has(program);
+  return words.some(({ text }) => quiet.test(text)) && !words.some(({ text }) => text.includes("/dev/"));
+}
+
 /** Those of its words that name files it shows. */
 export function wordsShown(program: string, words: Word[]): Word[] {
-  const quiet = QUIET.get(program);
-  if (quiet && words.some(({ text }) => quiet.test(text)) && !words.some(({ text }) => text.includes("/dev/")))
-    return [];
+  if (isQuiet(program, words)) return [];
   const some = Object.hasOwn(SOME, program) ? SOME[program] : undefined;
   if (some) return some(words);
   if (READERS.has(program)) return words;
@@ -157,9 +175,52 @@ export function showsUnknown(program: string, words: Word[]): boolean {
   );
 }
 
+/** Files whose names it prints. */
+export function wordsListed(program: string, words: Word[]): Word[] {
+  if (program === "find") return found(words);
+  return NAMERS.has(program) ? words : [];
+}
+
+/** Code comes that nobody sees here: `… | sh`. */
+export const runsUnknown = (program: string, words: readonly Word[]): boolean =>
+  (isShell(program) || isInterpreter(program)) && words.every(({ text }) => /^-[lisex]*$/.test(text));
+
+/** Whether what `find` or `xargs` starts shows the files added to it. */
 function runsReader(words: readonly Word[], anywhere = false): boolean {
-  const at = anywhere ? 0 : words.findIndex(({ text }) => /^-(?:exec|execdir|ok)$/.test(text));
-  return at >= 0 && words.slice(at).some(({ text }) => isProgram(text));
+  const start = anywhere ? 0 : words.findIndex(({ text }) => /^-(?:exec|execdir|ok)$/.test(text));
+  const at = start < 0 ? -1 : words.findIndex(({ text }, n) => n >= start && isProgram(text));
+  if (at < 0) return false;
+  const program = programOf(words[at]?.text ?? "");
+  const rest = words.slice(at + 1).filter(({ text }) => text !== ";" && text !== "+");
+  const given = rest.find(({ text }) => text.includes("{}")) ?? { text: "{}", open: true, pattern: false };
+  return isShell(program) || WRAPPERS.has(program) || wordsShown(program, [...rest, given]).includes(given);
+}
+
+/** Where `find` begins. */
+const places = (words: Word[]): Word[] =>
+  words.slice(
+    0,
+    words.findIndex(({ text }) => /^[-(!]/.test(text)),
+  );
+
+/** What `find -name x` finds right there. */
+function found(words: Word[]): Word[] {
+  const names = words.filter((_, n) => words[n - 1]?.text === "-name" && words[n - 2]?.text !== "-not");
+  const from = places(words).slice(0, FOUND_LIMIT);
+  return names
+    .slice(0, FOUND_LIMIT)
+    .flatMap((name) =>
+      from.length === 0 ? [name] : from.map(({ text }) => ({ ...name, text: `${text}/${name.text}` })),
+    );
+}
+
+/** What stands before the address that files are sent to, and is not an option's. */
+function sent(words: Word[], address: RegExp, option: RegExp): Word[] {
+  const end = words.findLastIndex(({ text }) => address.test(text));
+  const taken = new Set(behind(words, option));
+  return words
+    .slice(0, Math.max(0, end))
+    .filter((word) => !taken.has(word) && !option.test(word.text.replace(/=.*/s, "")));
 }
 
 const from = (word: Word, start: number): Word => ({ ...word, text: start < 0 ? "" : word.text.slice(start) });

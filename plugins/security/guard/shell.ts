@@ -224,6 +224,8 @@ class Reader {
       const end = endOf(text, this.#at + 1, "'");
       word.text += unescapeAnsi(text.slice(this.#at + 1, end));
       this.#at = end + 1;
+    } else if (next === '"' && !quoted) {
+      // `$"a"` is `"a"` in the user's language.
     } else if (next === "{") {
       const end = closing(text, this.#at, "{", "}");
       const inner = text.slice(this.#at + 1, end);
@@ -232,7 +234,7 @@ class Reader {
       // `${A:-$(cat b)}`
       if (/\$\(|`/.test(inner)) yield* this.#inner(inner, (reader) => reader.#expanded(emptyWord(), undefined));
     } else {
-      const name = /^\w+/.exec(text.slice(this.#at, this.#at + 64))?.[0] ?? "";
+      const name = /^(?:\w+|[@*])/.exec(text.slice(this.#at, this.#at + 64))?.[0] ?? "";
       this.#at += name.length;
       if (name === "") word.text += "$";
       else this.#add(word, name);

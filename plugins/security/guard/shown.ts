@@ -5,11 +5,14 @@ import {
   copied,
   goesTo,
   isInterpreter,
+  isQuiet,
   isShell,
   programOf,
+  runsUnknown,
   showsUnknown,
   takesCode,
   unwrapped,
+  wordsListed,
   wordsShown,
 } from "./programs.ts";
 import { parseShell, STEPS } from "./shell.ts";
@@ -47,7 +50,7 @@ export async function filesShown(line: string, cwd: string | null, home: string,
   const vars: Variables = new Map([["HOME", { text: home, pattern: false }]]);
   // Where it is by then depends on the folders it went to.
   if (cwd !== null) vars.set("PWD", { text: ".", pattern: false });
-  const known = { shown, known: new Set<string>(), copies: new Map<string, Word[]>(), limit };
+  const known = { shown, known: new Set<string>(), copies: new Map<string, Word[]>(), listed: [], limit };
   const slices = new Slices();
   for (const _ of look(line, { ...known, vars, folders: [""], home, left: { steps: STEPS }, depth: 0 }))
     if (slices.due) await slices.turn();
@@ -63,6 +66,8 @@ interface View {
   known: Set<string>;
   /** Files by the names under which the line leaves them. */
   copies: Map<string, Word[]>;
+  /** Files whose names the command before printed. */
+  listed: Word[];
   left: { steps: number };
   depth: number;
   limit: number;
@@ -77,9 +82,9 @@ function* look(line: string, view: View): Generator<void> {
 
 function* lookAt(command: SimpleCommand, view: View): Generator<void> {
   if (command.unknown) view.shown.cut = true;
-  const [first, ...rest] = unwrapped(spread(command.words));
+  const [first, ...rest] = yield* unwrapped(spread(command.words));
   const program = programOf(first?.text ?? "");
-  for (const word of command.input) show(word, view);
+  if (!isQuiet(program, rest)) for (const word of command.input) show(word, view);
   if (program === "cd" || program === "pushd") return goTo(rest[0], view);
   goTo(goesTo(program, rest), view);
   const texts = rest.map(({ text }) => text);
@@ -97,14 +102,29 @@ function* lookAt(command: SimpleCommand, view: View): Generator<void> {
     const code = takesCode(program, rest) ? [...texts, ...command.bodies] : command.bodies;
     for (const one of code) yield* showQuoted(one, view);
   }
-  view.shown.unsure ||= showsUnknown(program, rest);
-  for (const [n, word] of wordsShown(program, rest).entries()) {
+  yield;
+  const unsure = showsUnknown(program, rest);
+  view.shown.unsure ||= unsure;
+  if (command.bodies.length + command.input.length === 0) view.shown.unsure ||= runsUnknown(program, rest);
+  const added = unsure && program === "xargs" ? [...view.listed, ...command.bodies.flatMap(wordsOf)] : [];
+  view.listed = wordsListed(program, rest);
+  yield;
+  const words = wordsShown(program, rest);
+  yield;
+  for (const [n, word] of [...added, ...words].entries()) {
     for (const part of named(word)) show(part, view);
     if (n % PAUSE === 0) yield;
   }
   const copy = copied(program, rest);
   if (copy) remember(copy, view);
 }
+
+/** What `xargs` makes of a text. */
+const wordsOf = (text: string): Word[] =>
+  text
+    .slice(0, WORD_LIMIT)
+    .split(/\s+/)
+    .map((word) => ({ text: word, open: false, pattern: false }));
 
 /** `{cat,a}` → `cat a`. */
 function spread(words: Word[]): Word[] {
@@ -165,7 +185,7 @@ function showOne(word: Word, { folders, home, shown, known, limit }: View): void
 /** What asks for a file, loads it or writes it, and shows nothing of it. */
 const NOT_SHOWN_BEFORE =
   /(?:exists(?:Sync)?|is_?file|stat(?:Sync)?|getsize|unlink(?:Sync)?|remove|(?:write|append)File(?:Sync)?|load_dotenv|config|loadEnvFile)\(\s*(?:\{\s*path\s*:\s*)?$/i;
-const NOT_SHOWN_BEHIND = /^\s*,\s*(?:mode\s*=\s*)?["'][wax]/;
+const NOT_SHOWN_BEHIND = /^\s*(?:,\s*(?:mode\s*=\s*)?["'][wax]|\)\.(?:exists|is_file|stat|unlink|touch|write_text)\()/;
 
 /** `open(".env")` in code given on the command line. */
 function* showQuoted(code: string, view: View): Generator<void> {
@@ -177,6 +197,7 @@ function* showQuoted(code: string, view: View): Generator<void> {
     if (NOT_SHOWN_BEHIND.test(code.slice(end, end + 20))) continue;
     // All that follow would be too many.
     if (view.shown.files.length === view.limit && view.shown.cut) return;
-    show({ text: match[2] ?? "", open: false, pattern: false }, view);
+    // Perl says with a sign that it reads.
+    show({ text: (match[2] ?? "").replace(/^\+?<\s*/, ""), open: false, pattern: false }, view);
   }
 }
