@@ -123,6 +123,7 @@ describe("security: files a call would show", () => {
     "find . -maxdepth 1 -name .env -exec cat {} \\;",
     "find . -name .env -print0 | xargs -0 cat",
     "echo .env | xargs -n1 head",
+    "find . -name .env | xargs -I{} cp {} /dev/stdout",
     "xargs cat <<< .env",
     "busybox cat .env",
     "watch -n1 cat .env",

@@ -192,8 +192,8 @@ function runsReader(words: readonly Word[], anywhere = false): boolean {
   if (at < 0) return false;
   const program = programOf(words[at]?.text ?? "");
   const rest = words.slice(at + 1).filter(({ text }) => text !== ";" && text !== "+");
-  const given = rest.find(({ text }) => text.includes("{}")) ?? { text: "{}", open: true, pattern: false };
-  return isShell(program) || WRAPPERS.has(program) || wordsShown(program, [...rest, given]).includes(given);
+  if (!rest.some(({ text }) => text.includes("{}"))) rest.push({ text: "{}", open: true, pattern: false });
+  return isShell(program) || WRAPPERS.has(program) || wordsShown(program, rest).some(({ text }) => text.includes("{}"));
 }
 
 /** Where `find` begins. */
