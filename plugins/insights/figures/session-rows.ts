@@ -26,7 +26,7 @@ interface Rank {
   microdollars: number;
 }
 
-/** Puts the rows in order: some 10 ns a session (150 where the range cuts its block), and 1 µs of those that are to be written. `limit`: the first so many, at most some thousand. */
+/** Puts the rows in order: some 50 ns a session (150 where the range cuts its block), and 1 µs of those that are to be written. `limit`: the first so many, at most some thousand. */
 export async function sessionRows(
   { blocks, accept }: Choice,
   zone: Zone,
