@@ -27,7 +27,8 @@ export interface Plugin {
 /** `options` is optional exactly when its type admits undefined. */
 export type PluginFactory<O = void, P extends Plugin = Plugin> = undefined extends O
   ? (options?: O) => P
-  : [O] extends [void]
+  : // biome-ignore lint/suspicious/noConfusingVoidType: it stands for no options
+    [O] extends [void]
     ? () => P
     : (options: O) => P;
 
