@@ -21,6 +21,7 @@ const tasks: Readonly<Record<string, string>> = {
   "plugins/git/export-job": "plugins/git/history/export-job.ts",
   "plugins/mcp-hub/config-job": "plugins/mcp-hub/configs/job.ts",
   "plugins/security/job": "plugins/security/job.ts",
+  "check-job": "core/storage/check-job.ts",
   "replay-job": "core/storage/replay-job.ts",
 };
 

@@ -31,8 +31,11 @@ export { type Client, type ClientOptions, createClient, UnreachableError } from 
 export { closeOnSignals, type Served, type ServeOptions, serve } from "./serve/serve.ts";
 export { type AnsweredCall, answeredCalls } from "./storage/answered-calls.ts";
 export { Chunk, decodeChunk, type LazyEvent } from "./storage/chunk.ts";
-export { type Bounds, outlineChunk } from "./storage/chunk-bytes.ts";
+export type { Bounds } from "./storage/chunk-builder.ts";
+export { outlineChunk } from "./storage/chunk-bytes.ts";
+export { hasArchive } from "./storage/present.ts";
 export { buildSqlite } from "./storage/sqlite-build.ts";
+export { storageFailed } from "./storage/storage-error.ts";
 export type { ChunkEntry, PartIndex, TranscriptPart, Transcripts } from "./storage/transcript-types.ts";
 export { createTranscripts, type TranscriptOptions } from "./storage/transcripts.ts";
 export type { Database, Statement, Storage } from "./storage/types.ts";

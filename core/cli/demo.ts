@@ -1,6 +1,6 @@
 /** A throw-away home with sample logs, for `--demo` and for machines without logs. */
 import { rmSync } from "node:fs";
-import { access, mkdtemp, realpath, rm } from "node:fs/promises";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Adapter, AdapterEnv } from "../contract/adapter.ts";
@@ -56,11 +56,4 @@ export async function hasLogs(adapters: Iterable<Adapter>, env: AdapterEnv): Pro
     }
   }
   return false;
-}
-
-export async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

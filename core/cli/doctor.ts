@@ -4,10 +4,10 @@ import type { Kernel } from "../contract/kernel.ts";
 import type { DoctorCheck, DoctorReport } from "../contract/reports.ts";
 import { isSessarcError } from "../errors/error.ts";
 import { checkKernel, checkMachine } from "../kernel/doctor.ts";
+import { hasArchive } from "../storage/present.ts";
 import { formatCount } from "../terminal/format.ts";
 import { createStyle, printable } from "../terminal/style.ts";
 import type { CoreContext } from "./context.ts";
-import { exists } from "./demo.ts";
 
 export async function run(ctx: CoreContext): Promise<number> {
   const report: DoctorReport = {
@@ -30,7 +30,7 @@ async function openKernel(
   report: DoctorReport,
   again = false,
 ): Promise<{ kernel?: Kernel; archived: boolean }> {
-  const empty = !(await exists(join(ctx.config.dataDir, "catalog.db")));
+  const empty = !hasArchive(ctx.config.dataDir);
   // Looking must not make an archive where there is none.
   if (empty && !report.fix) return { kernel: await ctx.scratch(), archived: false };
   try {

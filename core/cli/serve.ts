@@ -1,16 +1,16 @@
 /** `sessarc serve`: one service per archive, a line when it answers, an orderly end. */
-import { join } from "node:path";
 import type { AdapterEnv } from "../contract/adapter.ts";
 import type { ResolvedConfig } from "../contract/config.ts";
 import type { Kernel } from "../contract/kernel.ts";
 import { adapterOf } from "../kernel/load.ts";
 import { warmUp } from "../serve/client.ts";
 import type { Served } from "../serve/serve.ts";
+import { hasArchive } from "../storage/present.ts";
 import { formatCount } from "../terminal/format.ts";
 import { createStyle } from "../terminal/style.ts";
 import { messageOf } from "../utils/async.ts";
 import type { CoreContext } from "./context.ts";
-import { createDemoHome, type DemoHome, exists, hasLogs } from "./demo.ts";
+import { createDemoHome, type DemoHome, hasLogs } from "./demo.ts";
 import { restWhenIdle } from "./rest.ts";
 
 export async function run(ctx: CoreContext): Promise<number> {
@@ -25,7 +25,7 @@ export async function run(ctx: CoreContext): Promise<number> {
 
 async function chooseDemo(ctx: CoreContext): Promise<DemoHome | undefined> {
   if (ctx.flags.demo === true) return createDemoHome(ctx.io.env);
-  if (ctx.flags["or-demo"] !== true || (await exists(join(ctx.config.dataDir, "catalog.db")))) return undefined;
+  if (ctx.flags["or-demo"] !== true || hasArchive(ctx.config.dataDir)) return undefined;
   const { loadPlugins } = await import("../kernel/load.ts");
   const adapters = (await loadPlugins(ctx.plugins, () => {})).flatMap(({ plugin }) => adapterOf(plugin) ?? []);
   if (await hasLogs(adapters, ctx.io.env)) return undefined;
@@ -53,7 +53,7 @@ async function start(
 ): Promise<number> {
   warmUp();
   const { serve } = await import("../serve/serve.ts");
-  const first = !(await exists(join(config.dataDir, "catalog.db")));
+  const first = !hasArchive(config.dataDir);
   const served = await serve({ config, env, plugins: ctx.plugins, onBroken: "leave-out", log: ctx.err });
   const rest = restWhenIdle();
   try {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import type { SettingValues } from "../contract/config.ts";
 import { SessarcError } from "../errors/error.ts";
+import { storageFailed } from "../storage/storage-error.ts";
 import { writeFileAtomic } from "../utils/atomic.ts";
 import { isGone } from "../utils/gone.ts";
 import { makeFolder } from "../utils/make-folder.ts";
@@ -33,7 +34,7 @@ export async function readSettings(dataDir: string): Promise<Settings> {
 /** Writers wait for each other: each reads the file, changes it and writes it. By data directory. */
 const writing = new Map<string, Promise<void>>();
 
-/** Replaces what `change` answers and keeps everything else in the file. Resolves when it is on disk. */
+/** Replaces what `change` answers and keeps everything else in the file. Resolves when it is on disk; STORAGE_FULL, STORAGE_READ_ONLY else. */
 export function writeSettings(
   dataDir: string,
   change: Partial<Settings> | ((now: Settings) => Partial<Settings>),
@@ -42,7 +43,8 @@ export function writeSettings(
     const whole = await readWhole(dataDir);
     const changes = typeof change === "function" ? change(v.parse(schema, whole)) : change;
     await makeFolder(dataDir, 0o700);
-    await writeFileAtomic(fileOf(dataDir), `${JSON.stringify({ ...whole, ...changes }, null, 2)}\n`);
+    const path = fileOf(dataDir);
+    await writeFileAtomic(path, `${JSON.stringify({ ...whole, ...changes }, null, 2)}\n`).catch(storageFailed(path));
   };
   const done = (writing.get(dataDir) ?? Promise.resolve()).then(write, write);
   writing.set(dataDir, done);

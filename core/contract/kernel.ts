@@ -51,6 +51,16 @@ export interface HttpApp {
   fetch(request: Request): Response | Promise<Response>;
 }
 
+/** How late a change is seen in a folder of which the system tells none. */
+export interface Polling {
+  /** What the system said; null where events are not wanted. */
+  reason: string | null;
+  /** ms from one look at what changed lately to the next, as the last ones took. */
+  recentMs: number;
+  /** ms until everything is looked at once. */
+  allMs: number;
+}
+
 export interface FileChange {
   type: "create" | "update" | "delete";
   path: string;
@@ -87,8 +97,15 @@ export interface Kernel {
   inject<K extends keyof Services>(name: K): Services[K];
   /** Runs the listeners of a past-tense hook one by one; one that throws is reported on `listener:failed`. */
   notify<K extends keyof KernelHooks>(name: K, ...args: Parameters<KernelHooks[K]>): Promise<void>;
-  /** Calls back with settled changes below `root`; returns a function that stops it. */
-  watch(root: string, onChange: (changes: FileChange[]) => MaybePromise<void>): Promise<() => Promise<void>>;
+  /**
+   * Calls back with settled changes below `root`; returns a function that stops it. `onPolling` is called where the system tells of no
+   * changes, so that it is looked for them, and again after each look.
+   */
+  watch(
+    root: string,
+    onChange: (changes: FileChange[]) => MaybePromise<void>,
+    onPolling?: (polling: Polling) => void,
+  ): Promise<() => Promise<void>>;
   /** Runs at close, last registered first. */
   onClose(fn: () => MaybePromise<void>): void;
   /** In-process client: the same app, the same filter, no socket. `path` starts with `/`. */

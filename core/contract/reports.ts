@@ -14,6 +14,8 @@ export interface DoctorReport {
   checks: DoctorCheck[];
   /** True when what is safe to mend shall be mended. */
   fix: boolean;
+  /** Aborts when nobody waits for it any more. */
+  signal?: AbortSignal | undefined;
 }
 
 /** Filled by listeners of `status:collect`: they set figures of `storage` they know, or a key of their own (`sync`, `isolation`). */

@@ -107,6 +107,11 @@ export const CORE_ERRORS = {
     why: (p) => `Plugin "${p.plugin}" failed in ${p.step}: ${p.reason}`,
     fix: (p) => p.remedy,
   },
+  WORKER_ENDED: {
+    status: 500,
+    why: (p) => `A thread that computes beside the service ended before its work was done: ${p.reason}`,
+    fix: () => "Try again: a new one is started. If it ends each time, leave out the plugin whose work it did.",
+  },
   CLOSE_FAILED: { status: 500, why: (p) => `${p.count} part(s) failed while closing: ${p.reason}` },
   CONFIG_UNKNOWN_KEY: {
     status: 500,
@@ -153,7 +158,8 @@ export const CORE_ERRORS = {
   },
   STORAGE_FULL: {
     status: 507,
-    why: (p) => `The disk is full${p.needed ? ` (${mib(p.needed)} more needed)` : ""}; nothing was changed`,
+    why: (p) =>
+      `The disk is full${p.needed ? ` (${mib(p.needed)} more needed)` : ""}; ${p.done ? `${p.done} were done, the rest is as it was` : "nothing was changed"}`,
     fix: () => "Make room in the file system that holds the data directory and try again.",
   },
   STORAGE_READ_ONLY: {
@@ -234,6 +240,7 @@ type CoreCode =
   | "PLUGIN_CYCLE"
   | "PLUGIN_TIMEOUT"
   | "PLUGIN_FAILED"
+  | "WORKER_ENDED"
   | "CLOSE_FAILED"
   | "CONFIG_UNKNOWN_KEY"
   | "CONFIG_INVALID"

@@ -30,6 +30,7 @@ export interface ErrorParams {
   PLUGIN_CYCLE: { chain: readonly string[] };
   PLUGIN_TIMEOUT: { plugin: string; step: string; ms: number };
   PLUGIN_FAILED: { plugin: string; step: string; reason: string; remedy?: string | undefined };
+  WORKER_ENDED: { reason: string };
   CLOSE_FAILED: { count: number; reason: string };
   CONFIG_UNKNOWN_KEY: { key: string; where: string; nearest?: string | undefined };
   CONFIG_INVALID: { key: string; where: string; reason: string };
@@ -43,7 +44,8 @@ export interface ErrorParams {
   ARCHIVE_LOCKED: { pid: number; url?: string | undefined };
   ARCHIVE_NEWER: { plugin: string; has: number; knows: number };
   ARCHIVE_OLDER: { plugin: string; has: number; knows: number };
-  STORAGE_FULL: { needed?: number | undefined };
+  /** `done`: what was stored before of something that is done bit by bit, in words ("40 sessions"). */
+  STORAGE_FULL: { needed?: number | undefined; done?: string | undefined };
   STORAGE_READ_ONLY: { path?: string | undefined };
   STORAGE_REPLACED: { path: string };
   CATALOG_DAMAGED: { reason: string };

@@ -34,8 +34,8 @@ const routesOver = (registry: WritableRegistry) =>
       method: "GET",
       path: "/doctor",
       summary: "Checks of the runtime, the archive and the tools' logs; nothing is mended",
-      handler: async ({ kernel }): Promise<{ checks: DoctorReport["checks"] }> => {
-        const report: DoctorReport = { checks: await checkMachine(kernel.storage.dataDir, false), fix: false };
+      handler: async ({ kernel, signal }): Promise<{ checks: DoctorReport["checks"] }> => {
+        const report: DoctorReport = { checks: await checkMachine(kernel.storage.dataDir, false), fix: false, signal };
         await checkKernel(kernel, report, true);
         return { checks: report.checks };
       },

@@ -1,6 +1,4 @@
 /** The kernel: hooks, a registry, storage and an HTTP app that plugins fill. It has no feature of its own. */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { resolveConfig } from "../config/config.ts";
 import { machineEnv } from "../config/env.ts";
 import type { Access } from "../contract/access.ts";
@@ -14,6 +12,7 @@ import { createAccess } from "../http/access.ts";
 import type { Callable } from "../http/call.ts";
 import { toRequest } from "../http/in-process.ts";
 import { createTraffic } from "../http/traffic.ts";
+import { hasArchive } from "../storage/present.ts";
 import type { Storage } from "../storage/types.ts";
 import { messageOf } from "../utils/async.ts";
 import { debugError } from "../utils/debug.ts";
@@ -47,6 +46,8 @@ export interface KernelOptions {
 
 /** How long running requests get to finish when the kernel closes. */
 const DRAIN_MS = 2_000;
+/** How long all of it may take before a snapshot is given up: at 5 s a signal's patience ends. */
+const CLOSE_MS = 3_500;
 
 /**
  * Loads the plugins, sorts them by `dependsOn`, opens storage, and starts each one: migrations, hooks, `setup`. A failure
@@ -138,12 +139,19 @@ async function openStorage(
   const onFlushed = (info: { bytes: number; ms: number }) => void notify("storage:flushed", info);
   const options = { dataDir, driver, onFlushed, onNotice: log, pool };
   const storage = await createStorage(options).catch((error: unknown) => {
-    const readable = existsSync(join(dataDir, "catalog.db"));
-    if (!isSessarcError(error) || error.code !== "STORAGE_READ_ONLY" || !readable) throw error;
+    if (!isSessarcError(error) || error.code !== "STORAGE_READ_ONLY" || !hasArchive(dataDir)) throw error;
     log(`${dataDir} cannot be written: the archive is open for reading only`);
     return createStorage({ ...options, readOnly: true });
   });
-  closer.add("the catalogue", () => storage.db.close());
+  let began = 0;
+  closer.closing.addEventListener(
+    "abort",
+    () => {
+      began = performance.now();
+    },
+    { once: true },
+  );
+  closer.add("the catalogue", () => storage.db.close(Math.max(0, began + CLOSE_MS - performance.now())));
   return storage;
 }
 
@@ -188,10 +196,10 @@ function assemble(
     fetch: async (path, init) => (await kernel.app()).fetch(toRequest(kernel, path, init)),
     provide: (name, service) => registry.addService(name, service, starting.plugin),
     inject: (name) => inject(registry.services, name),
-    async watch(root, onChange) {
+    async watch(root, onChange, onPolling) {
       const { watchRoot } = await import("./watch.ts");
       const onError = (error: unknown) => notify("listener:failed", error, { hook: "watch" });
-      const stop = await watchRoot(root, onChange, { onError });
+      const stop = await watchRoot(root, onChange, { onError, onPolling, signal: kernel.closing });
       const forget = closer.add(`the watch of ${root}`, stop);
       return () => {
         forget();

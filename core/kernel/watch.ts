@@ -1,9 +1,10 @@
 /** Watching a folder: settled changes, with polling where the system cannot tell. */
-import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
-import type { FileChange } from "../contract/kernel.ts";
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { FileChange, Polling } from "../contract/kernel.ts";
 import { SessarcError } from "../errors/error.ts";
 import { type MaybePromise, messageOf } from "../utils/async.ts";
+import { FolderPoll } from "./poll-folders.ts";
 import { watchFolders } from "./watch-folders.ts";
 
 export interface WatchOptions {
@@ -11,10 +12,16 @@ export interface WatchOptions {
   settleMs?: number | undefined;
   /** The longest changes are held back while more keep coming. Default 1 s. */
   maxWaitMs?: number | undefined;
-  /** How often to look where there are no events. Default 2 s. */
+  /** How often to look where there are no events; more rarely where a look costs much. Default 2 s. */
   pollMs?: number | undefined;
+  /** Looking takes at most this share of a processor's time, unless what changed lately would wait a minute. Default 0.05. */
+  pollShare?: number | undefined;
   /** Never use events. */
   poll?: boolean | undefined;
+  /** Told that and how it is polled, once it is and after each round. */
+  onPolling?: ((polling: Polling) => void) | undefined;
+  /** Gives up learning what is there, which may take long: the watch is about to be stopped. */
+  signal?: AbortSignal | undefined;
   /** Gets what `onChange` throws and what the watcher reports; the watch goes on. */
   onError(error: unknown): MaybePromise<void>;
 }
@@ -25,14 +32,15 @@ type OnChange = (changes: FileChange[]) => MaybePromise<void>;
  * Calls `onChange` with what changed below `root`, one call at a time, each path once per call. Answers a function that stops
  * it and waits for a running call. `root` must be an existing folder (WATCH_FAILED otherwise).
  */
-export async function watchRoot(root: string, onChange: OnChange, options: WatchOptions): Promise<() => Promise<void>> {
+export async function watchRoot(path: string, onChange: OnChange, options: WatchOptions): Promise<() => Promise<void>> {
+  const root = resolve(path); // a slash at its end would make its files nobody's
   const found = await stat(root).catch((cause) => {
     throw new SessarcError("WATCH_FAILED", { root, reason: messageOf(cause) }, { cause });
   });
   if (!found.isDirectory()) throw new SessarcError("WATCH_FAILED", { root, reason: "it is not a folder" });
   const batch = createBatch(onChange, options);
   const stopSource = options.poll
-    ? await startPolling(root, batch.add, options)
+    ? await startPolling(root, batch.add, options, null)
     : await startEvents(root, batch.add, options);
   return async () => {
     await stopSource();
@@ -47,7 +55,7 @@ type Stop = () => Promise<void>;
 async function startEvents(root: string, add: Add, options: WatchOptions): Promise<Stop> {
   const instead = async (error: unknown): Promise<Stop> => {
     await report(options, new SessarcError("WATCH_FAILED", { root, reason: messageOf(error) }, { cause: error }));
-    return startPolling(root, add, options);
+    return startPolling(root, add, options, messageOf(error));
   };
   try {
     if (process.platform !== "linux") return await subscribeTree(root, add, options);
@@ -73,50 +81,53 @@ async function subscribeTree(root: string, add: Add, options: WatchOptions): Pro
   return () => subscription.unsubscribe();
 }
 
-/** Compares what is there with what was there. Cost: one stat per file and round. */
-async function startPolling(root: string, add: Add, options: WatchOptions): Promise<Stop> {
-  let before = await snapshot(root);
+/** What changed lately waits no longer, whatever a look costs. */
+const PAUSE_MAX_MS = 60_000;
+
+async function startPolling(root: string, add: Add, options: WatchOptions, reason: string | null): Promise<Stop> {
+  const { pollMs = 2_000, pollShare = 0.05, onPolling, signal } = options;
+  const poll = new FolderPoll(root, add);
+  const giveUp = () => poll.stop();
+  if (signal?.aborted) giveUp();
+  signal?.addEventListener("abort", giveUp, { once: true });
+  await poll.begin();
+  let pause = pollMs;
+  let took = 0;
+  const say = () => {
+    const recentMs = Math.ceil(pause + took);
+    onPolling?.({ reason, recentMs, allMs: recentMs * poll.rounds });
+  };
+  say();
   let running: Promise<void> = Promise.resolve();
-  async function look(): Promise<void> {
-    const now = await snapshot(root);
-    for (const [path, version] of now) {
-      const old = before.get(path);
-      if (old !== version) add({ type: old === undefined ? "create" : "update", path });
-    }
-    for (const path of before.keys()) if (!now.has(path)) add({ type: "delete", path });
-    before = now;
+  async function round(): Promise<void> {
+    const [began, before] = [performance.now(), process.cpuUsage()];
+    await poll.round().catch((error) => report(options, error));
+    took = performance.now() - began;
+    // Of the processor, not of the clock: a share that answers slowly costs little.
+    const { user, system } = process.cpuUsage(before);
+    const cost = (user + system) / 1_000;
+    pause = Math.min(Math.max(pollMs, cost / pollShare - cost), PAUSE_MAX_MS);
   }
   let timer: NodeJS.Timeout;
   let stopped = false;
   const plan = () => {
     timer = setTimeout(() => {
-      running = look()
-        .catch((error) => report(options, error))
-        .then(() => {
-          if (!stopped) plan();
-        });
-    }, options.pollMs ?? 2_000);
+      running = round().then(() => {
+        if (stopped) return;
+        say();
+        plan();
+      });
+    }, pause);
     timer.unref();
   };
   plan();
   return async () => {
     stopped = true;
+    poll.stop();
+    signal?.removeEventListener("abort", giveUp);
     clearTimeout(timer);
     await running;
   };
-}
-
-async function snapshot(root: string): Promise<Map<string, string>> {
-  const versions = new Map<string, string>();
-  // What vanishes between listing and stat is simply not there.
-  const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
-  for (const entry of entries) {
-    if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
-    const found = await stat(path).catch(() => undefined);
-    if (found) versions.set(path, `${found.size} ${found.mtimeMs} ${found.ino}`);
-  }
-  return versions;
 }
 
 async function report(options: WatchOptions, error: unknown): Promise<void> {

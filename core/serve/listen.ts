@@ -84,10 +84,18 @@ function rawAnswer(error: SessarcError): { head: Record<string, string>; text: s
 const LINGER_MS = 1_000;
 
 /**
- * An answer that came before the body was read (too large, refused) ends the connection. The client gets a moment to read it, and
- * nothing more of what it sends is taken: a body may be without end.
+ * An answer that came before the body was read (too large, refused) ends the connection, and says so: a client that sent its next request
+ * over it would not know whether that was taken. It gets a moment to read the answer, and nothing more of what it sends is taken: a body
+ * may be without end.
  */
 export function linger(req: IncomingMessage, res: ServerResponse): void {
+  const keep = res.shouldKeepAlive;
+  if (hasBody(req)) {
+    res.shouldKeepAlive = false;
+    req.once("end", () => {
+      res.shouldKeepAlive = keep;
+    });
+  }
   res.once("finish", () => {
     if (req.complete) return;
     req.pause();
@@ -97,3 +105,6 @@ export function linger(req: IncomingMessage, res: ServerResponse): void {
     req.socket.once("close", () => clearTimeout(timer));
   });
 }
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;

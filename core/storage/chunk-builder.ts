@@ -33,6 +33,21 @@ export interface Envelope {
   x: [index: number, shape: Json, lengths: number[]][];
 }
 
+/** Where each message's tool input begins and where it ends, in bytes of the text, one after another. */
+export type Bounds = Uint32Array;
+
+export function boundsOf({ l, d, t }: Required<Pick<Envelope, "l" | "d" | "t">>): Bounds {
+  const bounds = new Uint32Array(l.length * 2);
+  let at = 0;
+  for (let i = 0; i < l.length; i++) {
+    at += (l[i] as number) + (d[i] ?? 0);
+    bounds[2 * i] = at;
+    at += t[i] ?? 0;
+    bounds[2 * i + 1] = at;
+  }
+  return bounds;
+}
+
 export const FLAG_ERROR = 1;
 export const FLAG_OK = 2;
 export const FLAG_CUT = 4;
@@ -114,10 +129,10 @@ export class ChunkBuilder {
   }
 
   /**
-   * The finished chunk: its bytes before compression, those of them that are its text, and how many UTF-16 units that is. They are
-   * valid until any builder's next `take`. The builder is empty again.
+   * The finished chunk: its bytes before compression, those of them that are its text, how many UTF-16 units that is, and whose each
+   * stretch is. Bytes are valid until any builder's next `take`. The builder is empty again.
    */
-  take(): { bytes: Buffer; text: Buffer; units: number } {
+  take(): { bytes: Buffer; text: Buffer; units: number; bounds: Bounds } {
     const e = this.#envelope;
     e.w = [...this.#words.keys()];
     const head = Buffer.from(JSON.stringify(e));
@@ -131,7 +146,7 @@ export class ChunkBuilder {
     this.#end = 0;
     this.#last = 0;
     this.size = 0;
-    return { bytes, text: bytes.subarray(4 + head.length), units };
+    return { bytes, text: bytes.subarray(4 + head.length), units, bounds: boundsOf(e) };
   }
 
   /** Gives back what it holds. It takes no more events. */

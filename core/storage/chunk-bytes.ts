@@ -1,9 +1,6 @@
 /** Reads a chunk's text as bytes: whoever counts messages needs to know where they begin, and no text. */
 import { Chunk } from "./chunk.ts";
-import type { Envelope } from "./chunk-builder.ts";
-
-/** Where each message's tool input begins and where it ends, in bytes of the text, one after another. */
-export type Bounds = Uint32Array;
+import { type Bounds, boundsOf, type Envelope } from "./chunk-builder.ts";
 
 export interface ChunkOutline {
   /** Text and tool inputs of all messages, UTF-8. */
@@ -29,15 +26,8 @@ function boundsIn(envelope: Buffer, text: Buffer): Bounds | undefined {
   const columns = envelope.toString("latin1", from, envelope.indexOf(BEHIND, from));
   const { l, d, t } = JSON.parse(`{${columns}}`) as Pick<Envelope, "l" | "d" | "t">;
   if (!d || !t) return undefined;
-  const bounds = new Uint32Array(l.length * 2);
-  let at = 0;
-  for (let i = 0; i < l.length; i++) {
-    at += (l[i] as number) + (d[i] ?? 0);
-    bounds[2 * i] = at;
-    at += t[i] ?? 0;
-    bounds[2 * i + 1] = at;
-  }
-  return at === text.length ? bounds : undefined;
+  const bounds = boundsOf({ l, d, t });
+  return (bounds.at(-1) ?? 0) === text.length ? bounds : undefined;
 }
 
 /** Spans are told in UTF-16 units. */

@@ -1,4 +1,5 @@
 /** Reads one chunk of a transcript: about 64 KB of text. `chunk-builder.ts` says how it is laid out, `chunk-bytes.ts` reads it without making text of it. */
+import { isAscii, transcode } from "node:buffer";
 import { EVENT_KINDS, type SessionEvent } from "../session/session.ts";
 import type { Json } from "../utils/json.ts";
 import { isoOf } from "../utils/time.ts";
@@ -7,7 +8,12 @@ import { type Envelope, FLAG_CUT, FLAG_ERROR, FLAG_OK } from "./chunk-builder.ts
 /** Reads what `ChunkBuilder.take` made. */
 export function decodeChunk(bytes: Buffer): Chunk {
   const split = 4 + bytes.readUInt32LE(0);
-  return new Chunk(bytes.toString("utf8", 4, split), bytes.toString("utf8", split));
+  return new Chunk(bytes.toString("utf8", 4, split), textIn(bytes.subarray(split)));
+}
+
+/** Before 24 Node makes a string of UTF-8 with letters outside of ASCII in nearly three times as long as by way of UTF-16: 0.15 ms of a full chunk. */
+function textIn(bytes: Buffer): string {
+  return isAscii(bytes) ? bytes.toString("latin1") : transcode(bytes, "utf8", "utf16le").toString("utf16le");
 }
 
 /** Where one message's text and tool input stand in a chunk's text. */

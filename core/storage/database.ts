@@ -6,43 +6,25 @@ import * as disk from "node:fs/promises";
 import { join } from "node:path";
 import { SessarcError } from "../errors/error.ts";
 import { messageOf } from "../utils/async.ts";
-import type { DiskCalls } from "../utils/atomic.ts";
 import { makeFolder } from "../utils/make-folder.ts";
+import { checkCatalogue } from "./check-job.ts";
 import { createCommits } from "./commits.ts";
 import { compactCatalogue } from "./compact.ts";
-import { createHold } from "./hold.ts";
+import { type DatabaseOptions, freeBytes, JOURNAL_LIMIT, REST_MS } from "./database-options.ts";
+import { createFlights, createHold } from "./hold.ts";
 import { checkParams, type Image } from "./image.ts";
 import { createJournal, type Journal } from "./journal.ts";
 import { encodeBatch, encodeGroup } from "./journal-format.ts";
 import { createOwnership } from "./ownership.ts";
+import { JOURNAL_FILE } from "./present.ts";
 import { createQueue } from "./queue.ts";
-import type { Recovered, RecoverOptions } from "./recover.ts";
-import { catchUp, dropBefore, JOURNAL_FILE, keepTorn, recover } from "./recover.ts";
+import type { Recovered } from "./recover.ts";
+import { catchUp, dropBefore, keepTorn, recover } from "./recover.ts";
 import type { Moment } from "./replace.ts";
+import { isLong, runInPool } from "./replay-job.ts";
 import { createSnapshots } from "./snapshots.ts";
-import { toStorageError } from "./storage-error.ts";
+import { storageFailed, toStorageError } from "./storage-error.ts";
 import type { Compacted, Database, SqlValue, Statement } from "./types.ts";
-
-export interface DatabaseOptions extends RecoverOptions {
-  dir: string;
-  /** Reads what the owner has on disk, beside it, and never writes. */
-  readOnly?: boolean;
-  /** Journal bytes after which a snapshot is written, unless a quarter of the snapshot is more. Default 8 MB. */
-  journalLimit?: number;
-  /** A snapshot is on disk. */
-  onFlushed?: ((info: { bytes: number; ms: number }) => void) | undefined;
-  /** Something the user should know and no caller is told: a torn journal, a snapshot that could not be written. Default: stderr. */
-  onNotice?: ((message: string) => void) | undefined;
-  /** Resolves when the directory is ours still: asked before and after each write. Throws ARCHIVE_LOCKED or STORAGE_REPLACED. */
-  prove?: (() => Promise<void>) | undefined;
-  /** Runs last in `close`, however that went. */
-  onClosed?: (() => Promise<void> | undefined) | undefined;
-  calls?: DiskCalls;
-  /** Bytes that are free where a folder lies. */
-  room?: (dir: string) => Promise<number>;
-}
-
-const JOURNAL_LIMIT = 8 * 2 ** 20;
 
 /**
  * Opens the catalogue in `dir`, making it when there is none. Returns at once; `ready` and every call wait until it is open, and
@@ -51,12 +33,12 @@ const JOURNAL_LIMIT = 8 * 2 ** 20;
  * Cost: about 60 ms once per process for SQLite itself, then 1 ms per 3 MB of snapshot and 10 ms per 1,000 batches of journal.
  */
 export function openDatabase(options: DatabaseOptions): Database {
-  const { dir, readOnly = false, journalLimit = JOURNAL_LIMIT, calls = disk, room = freeBytes } = options;
+  const { dir, blocks, pool, readOnly = false, calls = disk, room = freeBytes } = options;
   const notice = options.onNotice ?? ((message: string) => process.stderr.write(`sessarc: ${message}\n`));
   const queue = createQueue();
   /** Snapshots, one after the other. */
   const snapshotQueue = createQueue();
-  const flights = new Set<Promise<unknown>>();
+  const flights = createFlights();
   let journal: Journal;
   /** Number of the last batch in the image, and of the last one on disk. */
   let applied = 0;
@@ -64,8 +46,9 @@ export function openDatabase(options: DatabaseOptions): Database {
   let generation = 0;
   let undone = 0;
   let closing: Promise<void> | undefined;
-  /** Of what takes long and may be given up. */
+  /** Of what takes long and may be given up: at once, and a snapshot when it takes too long. */
   const ending = new AbortController();
+  const hurry = new AbortController();
   /** Held while the image must not change. */
   const gate = createHold();
   const commits = createCommits({ append, appended: () => snapshots.look(), failed: undo });
@@ -78,10 +61,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     await journal.checkOurs();
   }, notice);
   const snapshots = createSnapshots({
-    place: () => ({ dir, calls, blocks: options.blocks, journal, queue, prove: ownership.prove }),
-    journalLimit,
+    place: () => ({ dir, calls, blocks, journal, queue, prove: ownership.prove, signal: hurry.signal }),
+    journalLimit: options.journalLimit ?? JOURNAL_LIMIT,
+    restMs: options.restMs ?? REST_MS,
     freeze,
     flush,
+    rows: () => before?.rows ?? 0,
     notice,
     onFlushed: options.onFlushed,
   });
@@ -92,9 +77,9 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   async function open(): Promise<Recovered> {
     const recovered = await recover(dir, undefined, options);
-    if (!readOnly) await makeFolder(dir, 0o700).catch(fail(dir));
+    if (!readOnly) await makeFolder(dir, 0o700).catch(storageFailed(dir));
     if (!readOnly && recovered.tornBytes > 0) {
-      const kept = await keepTorn(dir, recovered).catch(fail(dir));
+      const kept = await keepTorn(dir, recovered).catch(storageFailed(dir));
       notice(
         `${recovered.tornBytes} bytes at the end of ${JOURNAL_FILE} were cut short by a crash; put aside as ${kept}`,
       );
@@ -132,21 +117,14 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 
   function call<T>(work: () => Promise<T>): Promise<T> {
-    if (closing) return Promise.reject(new Error("The catalogue is closed"));
-    const flight = work();
-    flights.add(flight);
-    const done = () => flights.delete(flight);
-    flight.then(done, done);
-    return flight;
+    return closing ? Promise.reject(new Error("The catalogue is closed")) : flights.add(work());
   }
 
   async function write(statements: readonly Statement[]): Promise<number> {
     if (readOnly) throw new SessarcError("STORAGE_READ_ONLY", {});
     let written: Promise<void> | undefined;
     const changes = await settled((image) => {
-      if (ownership.lost) throw ownership.lost;
-      if (journal.broken) throw toStorageError(journal.broken, join(dir, JOURNAL_FILE));
-      for (const [sql, params] of statements) checkParams(sql, params);
+      checkWrite(statements);
       const text = encodeBatch(statements);
       const changed = image.apply(statements);
       applied++;
@@ -156,6 +134,34 @@ export function openDatabase(options: DatabaseOptions): Database {
     });
     await written;
     return changes;
+  }
+
+  function checkWrite(statements: readonly Statement[]): void {
+    if (ownership.lost) throw ownership.lost;
+    if (journal.broken) throw toStorageError(journal.broken, join(dir, JOURNAL_FILE));
+    for (const [sql, params] of statements) checkParams(sql, params);
+  }
+
+  /** Runs off this thread what takes long: then others only wait. False: it is to be done here. */
+  function writeElsewhere(statements: readonly Statement[]): Promise<boolean> {
+    return hold(async (image) => {
+      checkWrite(statements);
+      const changes = pool && (await runInPool(pool, image, statements, blocks));
+      if (!changes) return false;
+      await append([encodeBatch(statements)]).catch(storageFailed(join(dir, JOURNAL_FILE)));
+      image.lay(changes);
+      applied++;
+      generation++;
+      snapshots.wroteLong();
+      return true;
+    });
+  }
+
+  async function batch(statements: readonly Statement[]): Promise<void> {
+    await opened;
+    // No snapshot is being taken meanwhile.
+    const done = pool && !readOnly && isLong([statements]) && (await snapshotQueue(() => writeElsewhere(statements)));
+    if (!done && statements.length > 0) await write(statements);
   }
 
   async function append(texts: string[]): Promise<void> {
@@ -218,7 +224,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function compact(): Promise<Compacted> {
     await opened;
     if (readOnly) throw new SessarcError("STORAGE_READ_ONLY", {});
-    return compactCatalogue({ dir, blocks: options.blocks, room, snapshots, take, signal: ending.signal });
+    return compactCatalogue({ dir, blocks, room, snapshots, take, signal: ending.signal });
   }
 
   /** Puts `copy`, which holds all up to batch `have`, in the image's place, with what was written since; closes it when that fails. */
@@ -241,7 +247,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 
   async function close(): Promise<void> {
-    await Promise.allSettled(flights);
+    await flights.landed();
     const recovered = await opened.catch(() => undefined);
     if (!recovered) {
       before?.close(); // the image that could not be made anew
@@ -251,9 +257,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     await snapshotQueue(async () => {
       // A torn end is in the journal still, and would be told of at every start.
       if (recovered.tornBytes > 0 || snapshots.isWorthIt()) await snapshots.write();
-    }).catch((error: unknown) =>
-      notice(`the snapshot could not be written; the journal has everything: ${messageOf(error)}`),
-    );
+    }).catch((error: unknown) => {
+      if (!hurry.signal.aborted)
+        notice(`the snapshot could not be written; the journal has everything: ${messageOf(error)}`);
+    });
     await journal.close();
     if (!readOnly && !ownership.lost) await dropBefore(dir);
     (await opened).image.close();
@@ -267,11 +274,15 @@ export function openDatabase(options: DatabaseOptions): Database {
     all: read,
     get: async <T>(sql: string, params?: readonly SqlValue[]) => (await read<T>(sql, params))[0],
     run: (sql, params) => call(async () => ({ changes: await write([[sql, params]]) })),
-    batch: (statements) => call(async () => void (statements.length > 0 && (await write(statements)))),
+    batch: (statements) => call(() => batch(statements)),
     flush: () => call(flush),
     compact: () => call(() => snapshotQueue(compact)),
-    close() {
+    check: (signal) => call(() => checkCatalogue(hold, snapshotQueue, pool, [ending.signal, signal])),
+    close(withinMs) {
       ending.abort(new SessarcError("SHUTTING_DOWN", {}));
+      snapshots.end();
+      if (withinMs === 0) hurry.abort();
+      if (withinMs) setTimeout(() => hurry.abort(), withinMs).unref();
       closing ??= close().finally(options.onClosed);
       return closing;
     },
@@ -286,12 +297,3 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
   };
 }
-
-async function freeBytes(dir: string): Promise<number> {
-  const { bavail, bsize } = await disk.statfs(dir);
-  return bavail * bsize;
-}
-
-const fail = (path: string) => (error: unknown) => {
-  throw toStorageError(error, path);
-};

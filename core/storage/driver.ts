@@ -9,6 +9,8 @@ export interface TranscriptDriver {
   create?(key: string, value: Uint8Array): Promise<void>;
   settle?(): Promise<void>;
   removeItem?(key: string, options: object): unknown;
+  /** Removes a key that nobody names any more; it may come back. Without it `removeItem` is used. */
+  drop?(key: string): Promise<void>;
   getKeys(base: string, options: object): string[] | Promise<string[]>;
 }
 

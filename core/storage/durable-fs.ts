@@ -39,6 +39,8 @@ export interface DurableFs {
    * at. Durable once `settle` has resolved; the caller names the key to others only then.
    */
   create(key: string, value: Uint8Array): Promise<void>;
+  /** Removes a value that nothing points at; a power cut may bring the file back. */
+  drop(key: string): Promise<void>;
   /** Brings all created values to the disk, their fsyncs at once. */
   settle(): Promise<void>;
   /** Removes what an interrupted write left. Only for the owner of the folder, before it writes. Answers how many. */
@@ -68,7 +70,7 @@ export function durableFs(options: DurableFsOptions): DurableFs {
 
   async function read<T>(key: string, use: (handle: disk.FileHandle) => Promise<T>): Promise<T | null> {
     const path = await locate(key);
-    const handle = await absent(disk.open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))).catch((error) => {
+    const handle = await absent(disk.open(path, READ)).catch((error) => {
       if (error.code === "ELOOP") throw new SessarcError("PATH_OUTSIDE", { path: key }, { cause: error });
       throw error;
     });
@@ -99,13 +101,15 @@ export function durableFs(options: DurableFsOptions): DurableFs {
     return path;
   }
 
-  async function remove(key: string): Promise<void> {
+  async function remove(key: string, forGood = true): Promise<void> {
     const path = await writable(key);
     try {
       await disk.unlink(path);
-      await syncFolder(dirname(path));
+      if (forGood) await syncFolder(dirname(path));
     } catch (error) {
-      if (!isGone(error)) throw toStorageError(error, path);
+      // A folder in its place is no value of ours: there is nothing to remove.
+      const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory();
+      if (!isGone(error) && !isFolder) throw toStorageError(error, path);
     }
   }
 
@@ -132,7 +136,8 @@ export function durableFs(options: DurableFsOptions): DurableFs {
       }),
     setItem: write,
     setItemRaw: write,
-    removeItem: remove,
+    removeItem: (key) => remove(key),
+    drop: (key) => remove(key, false),
     getKeys: keys,
     async clear(prefix) {
       for (const key of await keys(prefix)) await remove(key);
@@ -180,12 +185,14 @@ export function durableFs(options: DurableFsOptions): DurableFs {
 /** Up to here a range is read at once: it takes less time than handing it to another thread. */
 const SMALL = 256 * 1024;
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+/** A pipe in a file's place is not waited for: it reads as empty. */
+const READ = constants.O_RDONLY | NO_FOLLOW | (constants.O_NONBLOCK ?? 0);
 const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NO_FOLLOW;
 
 function readSmall(path: string, key: string, offset: number, length: number): Uint8Array | null {
   let fd: number;
   try {
-    fd = openSync(path, constants.O_RDONLY | NO_FOLLOW);
+    fd = openSync(path, READ);
   } catch (error) {
     if (isGone(error)) return null;
     if ((error as NodeJS.ErrnoException).code === "ELOOP")

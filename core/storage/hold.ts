@@ -1,4 +1,5 @@
-/** A moment that one at a time may hold. */
+/** A moment that one at a time may hold, and what is under way. */
+
 export interface Hold {
   /** Resolves when whoever holds it lets go; undefined while nobody does. */
   readonly held: Promise<void> | undefined;
@@ -24,6 +25,28 @@ export function createHold(): Hold {
         held = undefined;
         letGo();
       }
+    },
+  };
+}
+
+/** What is under way. */
+export interface Flights {
+  add<T>(flight: Promise<T>): Promise<T>;
+  /** Resolves when those have ended that are known at the call. */
+  landed(): Promise<void>;
+}
+
+export function createFlights(): Flights {
+  const flights = new Set<Promise<unknown>>();
+  return {
+    add(flight) {
+      flights.add(flight);
+      const done = () => flights.delete(flight);
+      flight.then(done, done);
+      return flight;
+    },
+    async landed() {
+      await Promise.allSettled(flights);
     },
   };
 }

@@ -1,6 +1,6 @@
 /** The catalogue in memory: sql.js with its statements prepared once, reads kept from writing, writes all or nothing. */
 import { messageOf } from "../utils/async.ts";
-import { BLOCK, type Frozen, type PagedFile } from "./paged-file.ts";
+import { BLOCK, type Changes, type Frozen, type PagedFile, type Parts, type Source } from "./paged-file.ts";
 import { checkSql } from "./sql-check.ts";
 import type { SqlImage, SqlJsStatic, SqlStatement } from "./sqljs.ts";
 import type { SqlValue, Statement } from "./types.ts";
@@ -13,8 +13,18 @@ export interface Image {
   replay(batches: Iterable<readonly Statement[]>, enough?: () => boolean): number;
   /** The database file as it is now, whatever is written later. Call `release` on it. */
   freeze(): Frozen;
+  /** The same, and what of it the snapshot has. */
+  parts(): Parts;
   /** Blocks of the file that are not as the snapshot has them. */
   readonly changed: number;
+  /** Rows that were changed since it was opened or frozen, those that were repeated among them: what doing it all again takes. */
+  readonly rows: number;
+  /** What the file is read from; undefined where all of it is held. */
+  readonly source: Source | undefined;
+  /** How the file differs from that. */
+  changes(): Changes;
+  /** Goes on with a file that differs otherwise. */
+  lay(changes: Changes): void;
   close(): void;
 }
 
@@ -51,12 +61,18 @@ export function emptyDatabase(): Uint8Array {
   return page;
 }
 
-/** Works on `file`, which is closed with it, as `db` is: the connection that has it open already. */
-export function createImage(sql: SqlJsStatic, file: PagedFile, db: SqlImage = new sql.Database(file)): Image {
-  db.exec(SETTINGS);
-  // SQLite's own LIKE folds ASCII alone.
-  db.create_function("holds", holds);
+/** Works on `file`, which is closed with it, as `connection` is, which has it open already. */
+export function createImage(sql: SqlJsStatic, file: PagedFile, connection?: SqlImage): Image {
   const prepared = new Map<string, Prepared>();
+  let rows = 0;
+  let db = connect(connection);
+
+  function connect(made: SqlImage = new sql.Database(file)): SqlImage {
+    made.exec(SETTINGS);
+    // SQLite's own LIKE folds ASCII alone.
+    made.create_function("holds", holds);
+    return made;
+  }
 
   function prepare(text: string): Prepared {
     const known = prepared.get(text);
@@ -153,23 +169,46 @@ export function createImage(sql: SqlJsStatic, file: PagedFile, db: SqlImage = ne
       checkParams(text, params);
       return whole(() => readAll<T>(text, params));
     },
-    apply: (statements) =>
-      whole(() => transact(() => statements.reduce((sum, [text, params]) => sum + runText(text, params), 0))),
+    apply(statements) {
+      const changes = whole(() =>
+        transact(() => statements.reduce((sum, [text, params]) => sum + runText(text, params), 0)),
+      );
+      rows += changes;
+      return changes;
+    },
     replay: (batches, enough) =>
       whole(() =>
         transact(() => {
           let done = 0;
           for (const batch of batches) {
-            for (const [text, params] of batch) runText(text, params);
+            for (const [text, params] of batch) rows += runText(text, params);
             done++;
             if (enough?.()) break;
           }
           return done;
         }),
       ),
-    freeze: () => file.freeze(),
+    freeze() {
+      rows = 0;
+      return file.freeze();
+    },
+    parts: () => file.parts(),
     get changed() {
       return file.changed;
+    },
+    get rows() {
+      return rows;
+    },
+    get source() {
+      return file.source;
+    },
+    changes: () => file.changes(),
+    lay(changes) {
+      // It believes what it has read to be all that is written: only a new connection looks again. Its statements go with it.
+      db.close();
+      prepared.clear();
+      file.lay(changes);
+      db = connect();
     },
     close() {
       db.close();

@@ -1,11 +1,10 @@
 /** Opens a data directory: catalogue, transcripts and files, under one lock. */
-import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isTempName } from "../utils/atomic.ts";
 import type { Pool } from "../workers/pool.ts";
 import { openDatabase } from "./database.ts";
 import type { DriverConfig } from "./driver.ts";
 import { durableFs } from "./durable-fs.ts";
+import { sweepLeftovers } from "./leftovers.ts";
 import { acquireLock } from "./lock.ts";
 import { loadSqlJs } from "./sqljs.ts";
 import { createTranscripts } from "./transcripts.ts";
@@ -36,7 +35,7 @@ export async function createStorage(options: StorageOptions): Promise<Storage> {
   loadSqlJs().catch(() => {});
   const lock = readOnly ? undefined : await acquireLock(dataDir);
   try {
-    if (lock?.tookOver) await sweepLeftovers(dataDir);
+    if (lock) await sweepLeftovers(dataDir, lock);
     const db = openDatabase({
       dir: dataDir,
       readOnly,
@@ -66,10 +65,4 @@ async function openFiles(
   const { default: factory } = await import(`unstorage/drivers/${driver.name}`);
   // Transcripts lie in the same place under keys of two hex digits.
   return prefixStorage(create({ driver: factory(driver.options) }), "files");
-}
-
-/** What writes of an owner that died left half done. */
-async function sweepLeftovers(dataDir: string): Promise<void> {
-  for (const folder of ["files", "transcripts", "index"]) await durableFs({ base: join(dataDir, folder) }).sweep();
-  for (const name of await readdir(dataDir)) if (isTempName(name)) await rm(join(dataDir, name), { force: true });
 }

@@ -1,12 +1,13 @@
 /** One process owns a data directory: `lock.json` says which, and where it listens. */
 import { randomBytes } from "node:crypto";
-import { link, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { link, lstat, open, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SessarcError } from "../errors/error.ts";
 import { tempName, writeFileAtomic } from "../utils/atomic.ts";
 import { ifThere, isGone } from "../utils/gone.ts";
 import { makeFolder } from "../utils/make-folder.ts";
+import { isNoFile, readRegular } from "../utils/regular.ts";
 import { type Identity, isRunning, ownIdentity } from "./process-identity.ts";
 import { toStorageError } from "./storage-error.ts";
 
@@ -75,7 +76,8 @@ export async function acquireLock(dataDir: string, address: LockAddress = {}): P
     try {
       await take(path, info);
     } catch (error) {
-      if (isGone(error)) throw new SessarcError("STORAGE_REPLACED", { path: dataDir }, { cause: error });
+      if (isGone(error) || isNoFile(error))
+        throw new SessarcError("STORAGE_REPLACED", { path: dataDir }, { cause: error });
       throw toStorageError(error, path);
     }
   }
@@ -114,6 +116,13 @@ export async function readLock(dataDir: string): Promise<LockInfo | undefined> {
   const info = await readInfo(path);
   return info && (await isAlive(path, info)) ? info : undefined;
 }
+
+/**
+ * Whether a file of the data directory is a claim (`take`) that nobody needs any more: to a lock before the one with `token`. Only for
+ * who holds that one; whoever still has such a claim looks at the lock again and finds it held.
+ */
+export const isClaim = (name: string, token: string): boolean =>
+  /^lock\.json(\.[0-9a-f]{24})+$/.test(name) && !name.startsWith(`${FILE}.${token}`);
 
 /**
  * Makes `path` ours. A stale file is replaced under a lock of its own, named after the stale one's token: tokens are unique, so only
@@ -195,9 +204,9 @@ async function createEmpty(path: string, temp: string): Promise<boolean> {
   return true;
 }
 
-/** An empty or unreadable file is being filled right now, or was left by a crash. */
+/** An empty or unreadable file is being filled right now, or was left by a crash; what is no file is put aside likewise. */
 async function clearEmpty(path: string): Promise<void> {
-  const found = await stat(path).catch(() => undefined);
+  const found = await lstat(path).catch(() => undefined);
   if (!found) return;
   if (Date.now() - found.mtimeMs < EMPTY_MS) await delay(50);
   else {
@@ -220,11 +229,14 @@ const isFolder = (path: string) =>
     () => false,
   );
 
-/** Undefined when there is no file or it holds no lock. */
+/** Undefined when there is no file or it holds no lock. What is no file at all is never waited for. */
 async function readInfo(path: string): Promise<LockInfo | undefined> {
-  const text = (await ifThere(readFile(path, "utf8"))) ?? "";
+  const text = await ifThere(readRegular(path)).catch((error: unknown) => {
+    if (isNoFile(error)) return undefined;
+    throw error;
+  });
   try {
-    const info = JSON.parse(text) as Partial<LockInfo> | null;
+    const info = JSON.parse(text ?? "") as Partial<LockInfo> | null;
     return typeof info?.pid === "number" && typeof info.token === "string" ? (info as LockInfo) : undefined;
   } catch {
     return undefined;

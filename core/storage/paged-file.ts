@@ -24,6 +24,13 @@ export interface Source {
   size: number;
   /** A checksum for each block. */
   sums: Uint32Array;
+  /** Who reads it: the last one to leave closes it. */
+  users: number;
+}
+
+/** Of what is opened once and read by several. */
+export function leaveSource(source: Source): void {
+  if (--source.users === 0) closeSync(source.fd);
 }
 
 /** How the file was at one moment. */
@@ -35,6 +42,14 @@ export interface Frozen {
   adopt(source: Source): void;
   /** Call in any case. */
   release(): void;
+}
+
+/** The file at one moment, by what its source has of it. Call `release` on `frozen`. */
+export interface Parts {
+  frozen: Frozen;
+  source: Source | undefined;
+  /** Blocks that the source has otherwise, or not. */
+  changed: readonly number[];
 }
 
 /** The blocks of a file that its source has otherwise, or not. */
@@ -122,20 +137,35 @@ export class PagedFile {
     this.#size = Math.max(this.#size, at + bytes.length);
   }
 
-  /** What makes another file over the same source this one. */
+  parts(): Parts {
+    return { frozen: this.freeze(), source: this.#source, changed: this.#different() };
+  }
+
+  #different(): number[] {
+    return [...this.#blocks.keys()].filter((i) => this.#blocks[i] && !this.#unchanged.has(i));
+  }
+
+  /** What makes another file over the same source this one. In memory that threads share: a long list of blocks is not copied on its way. */
   changes(): Changes {
-    const numbers = [...this.#blocks.keys()].filter((i) => this.#blocks[i] && !this.#unchanged.has(i));
-    const bytes = new Uint8Array(numbers.length * BLOCK);
+    const numbers = this.#different();
+    const bytes = new Uint8Array(new SharedArrayBuffer(numbers.length * BLOCK));
     for (const [n, i] of numbers.entries()) bytes.set(this.#blocks[i] as Uint8Array, n * BLOCK);
     return { size: this.#size, numbers, bytes };
   }
 
-  /** Of a file that nobody has read yet. */
+  /** Makes of it what `changes` said. SQLite has not opened it, or opens it anew, and no snapshot is taken of it; the next one lets go of `bytes`. */
   lay({ size, numbers, bytes }: Changes): void {
-    // Blocks of their own: a piece would keep all the others.
-    for (const [n, i] of numbers.entries()) this.#blocks[i] = bytes.slice(n * BLOCK, (n + 1) * BLOCK);
+    for (const [n, i] of numbers.entries()) {
+      this.#blocks[i] = bytes.subarray(n * BLOCK, (n + 1) * BLOCK);
+      this.#unchanged.delete(i);
+    }
     this.#size = size;
     this.#changed = numbers.length;
+    this.#taken = false;
+  }
+  /** Where it is read from, for another file over the same; undefined where it is held whole. */
+  get source(): Source | undefined {
+    return this.#source;
   }
 
   /** From now on `Frozen` says how it is now. One at a time. */
@@ -152,7 +182,7 @@ export class PagedFile {
         return block.subarray(0, Math.min(BLOCK, size - i * BLOCK));
       },
       adopt: (source) => {
-        if (this.#closed) return closeSync(source.fd);
+        if (this.#closed) return leaveSource(source);
         this.#leave();
         this.#source = source;
         this.#unchanged.clear();
@@ -180,7 +210,7 @@ export class PagedFile {
   }
 
   #leave(): void {
-    if (this.#source) closeSync(this.#source.fd);
+    if (this.#source) leaveSource(this.#source);
     this.#source = undefined;
   }
 

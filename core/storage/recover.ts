@@ -5,30 +5,23 @@ import { isSessarcError, SessarcError } from "../errors/error.ts";
 import { messageOf } from "../utils/async.ts";
 import { tempName } from "../utils/atomic.ts";
 import { codeOf, ifThere, isGone } from "../utils/gone.ts";
+import { isNoFile, readRegularBytes } from "../utils/regular.ts";
 import { Slices } from "../utils/slices.ts";
 import type { Pool } from "../workers/pool.ts";
 import { createImage, emptyDatabase, type Image } from "./image.ts";
 import { signOf } from "./journal.ts";
 import { type JournalContent, JournalDamage, readJournal } from "./journal-format.ts";
 import { PagedFile, type Source } from "./paged-file.ts";
+import { JOURNAL_FILE, SNAPSHOT_FILE } from "./present.ts";
 import { isLong, replayInPool } from "./replay-job.ts";
-import { LARGE, openSource, readSnapshotHead, type SnapshotHead } from "./snapshot.ts";
+import { type Blocks, LARGE, openOld, openSource, readSnapshotHead, type SnapshotHead } from "./snapshot.ts";
 import { loadSqlJs } from "./sqljs.ts";
 import type { Statement } from "./types.ts";
 
-export const SNAPSHOT_FILE = "catalog.db";
-export const JOURNAL_FILE = "catalog.journal";
 /** The journal that the last snapshot made superfluous. */
 export const BEFORE_FILE = "catalog.journal.before";
 /** Where the torn end of a journal is put aside. */
 export const TORN_FILE = "catalog.journal.torn";
-
-/** When a catalogue is read block by block, and how many of them stay in memory; tests set it, so that a small one is large. */
-export interface Blocks {
-  /** Bytes of the snapshot. */
-  from?: number;
-  keep?: number;
-}
 
 export interface RecoverOptions {
   blocks?: Blocks | undefined;
@@ -71,7 +64,7 @@ export async function recover(
 ): Promise<Recovered> {
   const loading = loadSqlJs();
   const sign = await signOf(join(dir, JOURNAL_FILE));
-  const journalBytes = await ifThere(readFile(join(dir, JOURNAL_FILE)));
+  const journalBytes = await readOwn(dir, JOURNAL_FILE);
   const sql = await loading;
   const snapshot = await openSnapshot(dir, blocks);
   const head = snapshot?.head;
@@ -84,9 +77,10 @@ export async function recover(
     const missed = missedOf(journal?.groups ?? [], have, last);
     const long = isLong(missed);
     const laid = long && pool && snapshot && (await lay(pool, snapshot, missed, blocks));
+    const slices = new Slices();
     const image = createImage(sql, snapshot?.file ?? new PagedFile(emptyDatabase()));
     opened = image;
-    if (!laid) await repeat(dir, image, missed);
+    if (!laid) await repeat(dir, image, missed, slices);
     return {
       image,
       batch: have + missed.length,
@@ -120,12 +114,11 @@ async function lay(
 }
 
 /** Repeats the batches. Throws CATALOG_DAMAGED. */
-async function repeat(dir: string, image: Image, missed: readonly Statement[][]): Promise<void> {
-  const slices = new Slices();
+async function repeat(dir: string, image: Image, missed: readonly Statement[][], slices = new Slices()): Promise<void> {
   try {
     for (let done = 0; done < missed.length; ) {
-      done += image.replay(missed.slice(done), () => slices.due);
       if (slices.due) await slices.turn();
+      done += image.replay(missed.slice(done), () => slices.due);
     }
   } catch (error) {
     if (isSessarcError(error)) throw error;
@@ -136,7 +129,7 @@ async function repeat(dir: string, image: Image, missed: readonly Statement[][])
 
 /** Repeats on `image`, which is of batch `have`, what the journal says after it, up to `last`. */
 export async function catchUp(dir: string, image: Image, have: number, last: number): Promise<void> {
-  const bytes = await ifThere(readFile(join(dir, JOURNAL_FILE)));
+  const bytes = await readOwn(dir, JOURNAL_FILE);
   if (bytes) await repeat(dir, image, missedOf(parseJournal(dir, bytes).groups, have, last));
 }
 
@@ -156,12 +149,15 @@ export async function openSnapshot(dir: string, { from = LARGE, keep }: Blocks):
   try {
     const open = openSource(path);
     if (open) return { file: new PagedFile(open.source, keep), ...open, sliced: true };
+    const old = await openOld(path, from);
+    if (old) return { file: new PagedFile(old.source, keep), ...old, sliced: false };
   } catch (error) {
+    if (isNoFile(error)) throw noFile(dir, SNAPSHOT_FILE, error);
     if (!isGone(error)) throw error;
   }
-  const bytes = await ifThere(readFile(path));
+  const bytes = await readOwn(dir, SNAPSHOT_FILE);
   if (!bytes) return undefined;
-  const head = readSnapshotHead(bytes);
+  const head = await readSnapshotHead(bytes);
   if (!head) throw damaged(dir, SNAPSHOT_FILE, "it does not fit its checksum, or another program has written to it");
   return { file: new PagedFile(bytes, keep), head, bytes: bytes.length, sliced: bytes.length < from };
 }
@@ -176,7 +172,7 @@ async function withBefore(
   journal: JournalContent,
 ): Promise<JournalContent> {
   const have = snapshot?.batch ?? 0;
-  const bytes = journal.base > have ? await ifThere(readFile(join(dir, BEFORE_FILE))) : undefined;
+  const bytes = journal.base > have ? await readOwn(dir, BEFORE_FILE) : undefined;
   if (!bytes) return journal;
   const before = parseJournal(dir, bytes, BEFORE_FILE);
   const last = before.groups.at(-1);
@@ -237,5 +233,12 @@ function checkOrder(dir: string, snapshot: SnapshotHead | undefined, journal: Jo
   }
 }
 
+/** A file of ours; undefined when there is none. Throws CATALOG_DAMAGED for what is none: nothing is waited for. */
+const readOwn = (dir: string, name: string): Promise<Buffer | undefined> =>
+  ifThere(readRegularBytes(join(dir, name))).catch((error: unknown) => {
+    throw isNoFile(error) ? noFile(dir, name, error) : error;
+  });
+
+const noFile = (dir: string, name: string, cause: unknown) => damaged(dir, name, "it is no file", cause);
 const damaged = (dir: string, file: string, reason: string, cause?: unknown) =>
   new SessarcError("CATALOG_DAMAGED", { reason: `${join(dir, file)}: ${reason}` }, { cause });

@@ -1,12 +1,13 @@
 /** A new snapshot in the old one's place, and the journal begun anew behind it. */
-import { closeSync } from "node:fs";
 import { join } from "node:path";
 import { type DiskCalls, writeFileAtomic } from "../utils/atomic.ts";
 import type { Journal } from "./journal.ts";
 import type { Frozen } from "./paged-file.ts";
+import { leaveSource } from "./paged-file.ts";
+import { SNAPSHOT_FILE } from "./present.ts";
 import type { createQueue } from "./queue.ts";
-import { type Blocks, keepBefore, SNAPSHOT_FILE, type Snapshot } from "./recover.ts";
-import { openSource, writeSnapshot } from "./snapshot.ts";
+import { keepBefore, type Snapshot } from "./recover.ts";
+import { type Blocks, openSource, writeSnapshot } from "./snapshot.ts";
 import { toStorageError } from "./storage-error.ts";
 
 /** The image as of a batch that is on disk, and where the journal stood then. */
@@ -25,19 +26,22 @@ export interface Place {
   queue: ReturnType<typeof createQueue>;
   /** Resolves when the directory is ours still. */
   prove(): Promise<void>;
+  /** Aborts when nobody waits for a snapshot any more: what is written of it is removed. */
+  signal: AbortSignal;
 }
 
 /** Lets go of what was frozen, however it went. Throws what `toStorageError` makes of it; the journal has everything then. */
 export async function replaceSnapshot(place: Place, { frozen, batch, from }: Moment): Promise<Snapshot> {
-  const { dir, calls, blocks, journal, queue, prove } = place;
+  const { dir, calls, blocks, journal, queue, prove, signal } = place;
   const path = join(dir, SNAPSHOT_FILE);
   try {
+    signal.throwIfAborted();
     await prove();
     let written: Awaited<ReturnType<typeof writeSnapshot>> | undefined;
     await writeFileAtomic(
       path,
       async (file) => {
-        written = await writeSnapshot(file, frozen, batch, blocks?.from);
+        written = await writeSnapshot(file, frozen, batch, { from: blocks?.from, signal });
       },
       { calls },
     );
@@ -50,7 +54,7 @@ export async function replaceSnapshot(place: Place, { frozen, batch, from }: Mom
     });
     const open = sums && openSource(path);
     if (open?.head.checksum === checksum) frozen.adopt(open.source);
-    else if (open) closeSync(open.source.fd);
+    else if (open) leaveSource(open.source);
     return { batch, checksum, bytes, sliced: true };
   } catch (error) {
     throw toStorageError(error, path);

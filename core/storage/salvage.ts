@@ -1,14 +1,15 @@
 /** A damaged catalogue made anew from what of it can still be read. The damaged files are kept beside it. */
-import { readFile, rename, rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { syncFolder, writeFileAtomic } from "../utils/atomic.ts";
 import { isGone } from "../utils/gone.ts";
 import { marks } from "../utils/marks.ts";
+import { isNoFile, readRegularBytes } from "../utils/regular.ts";
 import { createImage, emptyDatabase, type Image } from "./image.ts";
 import { findGroups } from "./journal-format.ts";
 import { acquireLock } from "./lock.ts";
 import { PagedFile } from "./paged-file.ts";
-import { JOURNAL_FILE, SNAPSHOT_FILE } from "./recover.ts";
+import { JOURNAL_FILE, SNAPSHOT_FILE } from "./present.ts";
 import { writeSnapshot } from "./snapshot.ts";
 import { loadSqlJs, type SqlJsStatic } from "./sqljs.ts";
 import type { SqlValue } from "./types.ts";
@@ -133,7 +134,9 @@ function copyTable(
 }
 
 const read = (path: string): Promise<Buffer | undefined> =>
-  readFile(path).catch((error: unknown) => {
+  readRegularBytes(path).catch((error: unknown) => {
     if (isGone(error)) return undefined;
+    // A folder or a pipe in its place is put aside like a file that tells nothing.
+    if (isNoFile(error)) return Buffer.alloc(0);
     throw error;
   });

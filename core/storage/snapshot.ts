@@ -5,9 +5,11 @@
  * A large one ends with a checksum for each block, which SQLite does not look at: it is read block by block, so that opening it costs the
  * same whatever it holds. trailer: checksums (4 bytes each) | size | size of a block | checksum of the checksums | "SESSARCB"
  */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, read, readSync, statSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
+import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
+import { openRegularSync } from "../utils/regular.ts";
 import { Slices } from "../utils/slices.ts";
 import { BLOCK, CHECKSUM_AT, type Frozen, PagedFile, type Source, sumOf } from "./paged-file.ts";
 
@@ -19,6 +21,15 @@ const TRAILER = 24;
 export const LARGE = process.platform === "win32" ? Number.POSITIVE_INFINITY : 4 << 20;
 /** Blocks written at once. */
 const AT_ONCE = 64;
+/** And before the disk has to have them: what it is given at the end is waited for, whoever wants to end sooner. */
+const SYNCED = 2_048;
+
+/** When a catalogue is read block by block, and how many of them stay in memory; tests set it, so that a small one is large. */
+export interface Blocks {
+  /** Bytes of the snapshot. */
+  from?: number;
+  keep?: number;
+}
 
 export interface SnapshotHead {
   /** Number of the last batch in it. */
@@ -27,9 +38,14 @@ export interface SnapshotHead {
 }
 
 /** Undefined when the file is not one we wrote, or not as we wrote it. `image` is as given afterwards. */
-export function readSnapshotHead(image: Uint8Array): SnapshotHead | undefined {
+export async function readSnapshotHead(image: Uint8Array): Promise<SnapshotHead | undefined> {
+  const slices = new Slices();
+  let sum = sumOf(image.subarray(0, BLOCK), 0);
+  for (let at = BLOCK; at < image.length; at += AT_ONCE * BLOCK) {
+    sum = crc32(image.subarray(at, at + AT_ONCE * BLOCK), sum);
+    if (slices.due) await slices.turn();
+  }
   const head = headOf(image);
-  const sum = crc32(image.subarray(BLOCK), sumOf(image.subarray(0, BLOCK), 0));
   return head?.checksum === sum ? head : undefined;
 }
 
@@ -39,12 +55,12 @@ function headOf(image: Uint8Array): SnapshotHead | undefined {
   return { batch: view.getUint32(USER_VERSION), checksum: view.getUint32(CHECKSUM_AT) };
 }
 
-/** Writes the image as it was frozen, piece by piece; the first block last, because it holds the checksum of all. */
+/** Writes the image as it was frozen, piece by piece; the first block last, because it holds the checksum of all. `signal` ends it between two. */
 export async function writeSnapshot(
   file: FileHandle,
   frozen: Frozen,
   batch: number,
-  from = LARGE,
+  { from = LARGE, signal }: { from?: number | undefined; signal?: AbortSignal | undefined } = {},
 ): Promise<SnapshotHead & { bytes: number; sums: Uint32Array | undefined }> {
   const { size } = frozen;
   const count = Math.ceil(size / BLOCK);
@@ -56,6 +72,8 @@ export async function writeSnapshot(
   let checksum = 0;
   let first = Buffer.alloc(0);
   for (let i = 0; i < count; i += AT_ONCE) {
+    signal?.throwIfAborted();
+    if (i > 0 && i % SYNCED === 0) await file.datasync();
     const piece = Buffer.alloc(Math.min(AT_ONCE * BLOCK, size - i * BLOCK));
     for (let n = i; n < Math.min(i + AT_ONCE, count); n++) {
       piece.set(frozen.block(n), (n - i) * BLOCK);
@@ -77,8 +95,9 @@ export async function writeSnapshot(
   return { batch, checksum, bytes: size + trailer.length, sums: large ? sums : undefined };
 }
 
-/** Reads all of a snapshot that is read block by block. Throws CATALOG_DAMAGED. */
+/** Reads all of a snapshot that is read block by block. Throws CATALOG_DAMAGED; what cannot be opened, or is not there, is told by who opens it. */
 export async function checkSnapshot(path: string): Promise<void> {
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return;
   const open = openSource(path);
   if (!open) return;
   const file = new PagedFile(open.source, 0);
@@ -105,27 +124,76 @@ function trailerOf(size: number, sums: Uint32Array): Buffer {
   return Buffer.concat([table, end]);
 }
 
-/** What a large snapshot that says so is read from. Undefined: it must be read whole. Throws what the system says. */
-export function openSource(path: string): { source: Source; head: SnapshotHead; bytes: number } | undefined {
-  const fd = openSync(path, "r");
+/** A snapshot that is read block by block. */
+export interface Opened {
+  source: Source;
+  head: SnapshotHead;
+  /** Of the file. */
+  bytes: number;
+}
+
+/**
+ * The same of a large snapshot of before there were checksums for blocks: it is read through for them. Undefined: it is small, or not as we
+ * wrote it. Throws what the system says.
+ */
+export async function openOld(path: string, from = LARGE): Promise<Opened | undefined> {
+  const fd = openRegularSync(path);
+  let source: Source | undefined;
+  try {
+    const { size } = fstatSync(fd);
+    if (size < Math.max(from, 1)) return undefined;
+    const sums = new Uint32Array(Math.ceil(size / BLOCK));
+    const piece = Buffer.alloc(AT_ONCE * BLOCK);
+    let head: SnapshotHead | undefined;
+    let sum = 0;
+    for (let at = 0; at < size; ) {
+      const length = Math.min(piece.length, size - at);
+      for (let done = 0; done < length; ) {
+        const { bytesRead } = await readSome(fd, piece, done, length - done, at + done);
+        if (bytesRead === 0) return undefined;
+        done += bytesRead;
+      }
+      for (let start = 0; start < length; start += BLOCK) {
+        const i = (at + start) / BLOCK;
+        const block = piece.subarray(start, Math.min(start + BLOCK, length));
+        sums[i] = sumOf(block, i);
+        sum = i === 0 ? sums[i] : crc32(block, sum);
+      }
+      if (at === 0) head = headOf(piece.subarray(0, length));
+      at += length;
+    }
+    if (head?.checksum !== sum) return undefined;
+    source = { path, fd, size, sums, users: 1 };
+    return { source, head, bytes: size };
+  } finally {
+    if (!source) closeSync(fd);
+  }
+}
+const readSome = promisify(read);
+
+/** What a large snapshot that says so is read from. Undefined: it does not say so. Throws what the system says. */
+export function openSource(path: string): Opened | undefined {
+  const fd = openRegularSync(path);
   let source: Source | undefined;
   try {
     const { size: bytes } = fstatSync(fd);
-    const read = (length: number, at: number) => {
+    const take = (length: number, at: number) => {
       const buffer = Buffer.alloc(length);
       return readSync(fd, buffer, 0, length, at) === length ? buffer : undefined;
     };
-    const end = bytes >= TRAILER ? read(TRAILER, bytes - TRAILER) : undefined;
+    const end = bytes >= TRAILER ? take(TRAILER, bytes - TRAILER) : undefined;
     if (!end?.subarray(16).equals(MAGIC) || end.readUInt32LE(8) !== BLOCK) return undefined;
     const size = end.readDoubleLE(0);
-    const table = read(Math.ceil(size / BLOCK) * 4, size);
-    if (!table || size + table.length + TRAILER !== bytes) return undefined;
+    const length = Math.ceil(size / BLOCK) * 4;
+    // Looked at first: a damaged one is no place to read from.
+    const table = size + length + TRAILER === bytes && take(length, size);
+    if (!table) return undefined;
     if (crc32(end.subarray(0, 12), crc32(table)) !== end.readUInt32LE(12)) return undefined;
     const sums = Uint32Array.from({ length: table.length / 4 }, (_, i) => table.readUInt32LE(i * 4));
-    const first = read(Math.min(BLOCK, size), 0);
+    const first = take(Math.min(BLOCK, size), 0);
     const head = first && headOf(first);
     if (!head || sumOf(first, 0) !== sums[0]) return undefined;
-    source = { path, fd, size, sums };
+    source = { path, fd, size, sums, users: 1 };
     return { source, head, bytes };
   } finally {
     if (!source) closeSync(fd);

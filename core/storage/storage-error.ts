@@ -4,6 +4,13 @@ import { SessarcError } from "../errors/error.ts";
 const FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 const READ_ONLY = new Set(["EROFS", "EACCES", "EPERM", "EIO"]);
 
+/** For `.catch`: throws what `toStorageError` makes of the error. */
+export const storageFailed =
+  (path: string) =>
+  (error: unknown): never => {
+    throw toStorageError(error, path);
+  };
+
 /** STORAGE_FULL or STORAGE_READ_ONLY naming `path`, with the cause; any other error as it is. */
 export function toStorageError(error: unknown, path: string): unknown {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";

@@ -40,9 +40,9 @@ export function createWriter(
   function close(): void {
     const messages = builder.count;
     if (messages === 0) return;
-    const { bytes, text, units } = builder.take();
+    const { bytes, text, units, bounds } = builder.take();
     const body = compress(bytes);
-    const side = sidecar?.(text, units) ?? new Uint8Array(0);
+    const side = sidecar?.(text, units, bounds) ?? new Uint8Array(0);
     entries.push({
       offset,
       bytes: body.length,

@@ -2,6 +2,7 @@
 import type { SessionEvent } from "../session/session.ts";
 import type { Cursor } from "../session/tail.ts";
 import type { Chunk } from "./chunk.ts";
+import type { Bounds } from "./chunk-builder.ts";
 
 /** One part as the catalogue records it. */
 export interface TranscriptPart {
@@ -82,6 +83,6 @@ export interface TranscriptWriter {
 export interface WriterOptions {
   /** seq of the first event; 0 unless the part continues another one. */
   firstSeq?: number;
-  /** Bytes to keep beside each chunk, made of its text in UTF-8, which is `units` UTF-16 units. */
-  sidecar?: (text: Uint8Array, units: number) => Uint8Array;
+  /** Bytes to keep beside each chunk, made of its text in UTF-8, which is `units` UTF-16 units; `bounds` say whose each stretch is. */
+  sidecar?: (text: Uint8Array, units: number, bounds: Bounds) => Uint8Array;
 }

@@ -8,8 +8,11 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { brotliDecompressSync, crc32 } from "node:zlib";
 import { SessarcError } from "../errors/error.ts";
+import { systemReason } from "../errors/system.ts";
 import type { SessionEvent } from "../session/session.ts";
 import type { Cursor } from "../session/tail.ts";
+import { messageOf } from "../utils/async.ts";
+import { codeOf } from "../utils/gone.ts";
 import { Slices } from "../utils/slices.ts";
 import { decodeChunk } from "./chunk.ts";
 import type { DriverConfig, TranscriptDriver } from "./driver.ts";
@@ -30,14 +33,17 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
   const stats = { inflated: 0, bytesRead: 0 };
   const damaged = (key: string, reason: string) => new SessarcError("TRANSCRIPT_DAMAGED", { key, reason });
 
-  async function read(key: string, offset: number, length: number): Promise<Buffer> {
-    let bytes: Uint8Array | null;
+  async function ask(key: string, offset: number, length: number): Promise<Uint8Array | null> {
     const driver = await open();
-    if (driver.readRange) bytes = await driver.readRange(key, offset, length);
-    else {
-      const whole = (await driver.getItemRaw?.(key, {})) as Uint8Array | null | undefined;
-      bytes = whole ? whole.subarray(offset, offset + length) : null;
-    }
+    if (driver.readRange) return driver.readRange(key, offset, length);
+    const whole = (await driver.getItemRaw?.(key, {})) as Uint8Array | null | undefined;
+    return whole ? whole.subarray(offset, offset + length) : null;
+  }
+
+  async function read(key: string, offset: number, length: number): Promise<Buffer> {
+    const bytes = await ask(key, offset, length).catch((error: unknown) => {
+      throw UNREADABLE.has(codeOf(error)) ? damaged(key, systemReason(error) ?? messageOf(error)) : error;
+    });
     if (!bytes) throw damaged(key, "the file is missing");
     if (bytes.length !== length)
       throw damaged(key, `the file ends early: ${bytes.length} of ${length} bytes at ${offset}`);
@@ -144,9 +150,10 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
 
     async remove(sessionId, generations) {
       const driver = await open();
+      const remove = (key: string) => (driver.drop ? driver.drop(key) : driver.removeItem?.(key, {}));
       for (const generation of generations) {
-        await driver.removeItem?.(partKey(sessionId, generation), {});
-        await driver.removeItem?.(cursorKey(sessionId, generation), {});
+        await remove(partKey(sessionId, generation));
+        await remove(cursorKey(sessionId, generation));
       }
     },
     settle: async () => (await open()).settle?.(),
@@ -166,6 +173,8 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
   return self;
 }
 
+/** Codes that say something of this one part: others (no descriptors left) are not its fault. */
+const UNREADABLE = new Set(["EISDIR", "ENOTDIR", "ELOOP", "ENXIO", "ESPIPE", "EIO", "EACCES", "EPERM", "PATH_OUTSIDE"]);
 /** Of a part that is read in one stroke, at most. */
 const WHOLE_BYTES = 256 * 1024;
 /** Chunks read at once, and their bytes at most. */

@@ -34,7 +34,13 @@ export interface Database {
    * Throws STORAGE_FULL without that room, STORAGE_READ_ONLY, SHUTTING_DOWN when it is closed meanwhile: then nothing has changed.
    */
   compact(): Promise<Compacted>;
-  close(): Promise<void>;
+  /**
+   * Has SQLite check it, as it is now, off the main thread. Answers what is wrong first; undefined when all is right. Throws CATALOG_DAMAGED for
+   * what cannot be read, the signal's reason once that aborts.
+   */
+  check(signal?: AbortSignal): Promise<string | undefined>;
+  /** `withinMs`: what a snapshot may take; one that takes longer is given up, since the journal has everything. Default: what it takes. */
+  close(withinMs?: number): Promise<void>;
   readonly stats: { snapshotBytes: number; journalBytes: number };
 }
 

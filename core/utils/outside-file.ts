@@ -1,10 +1,10 @@
 /** Another program's settings file: read through links as bytes, replaced whole, with its mode and owner. */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { lstat, mkdir, open, readFile, realpath, rename, rm, rmdir, stat } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SessarcError } from "../errors/error.ts";
-import { syncFolder, tempName } from "./atomic.ts";
+import { isTempName, syncFolder, tempName } from "./atomic.ts";
 import { ifThere } from "./gone.ts";
 
 export interface OutsideFile {
@@ -62,6 +62,7 @@ export const tempBeside = (file: OutsideFile) => join(dirname(file.real), tempNa
  * Puts `bytes` in the place of what was read: temp file beside it, same mode and owner, fsync, rename. Throws SETTINGS_CHANGED, with
  * nothing done, when the file is not any more what was read; SETTINGS_UNUSABLE when it has a second name (a hard link), which would
  * keep what was there: whoever made it wants both to be one file, and that cannot be written so that a crash leaves it whole.
+ * What earlier writes left beside it that were killed goes.
  */
 export async function replaceOutside(file: OutsideFile, bytes: Uint8Array, temp = tempBeside(file)): Promise<void> {
   if (file.links > 1) throw new SessarcError("SETTINGS_UNUSABLE", { path: file.path, reason: HARD_LINKED });
@@ -84,6 +85,20 @@ export async function replaceOutside(file: OutsideFile, bytes: Uint8Array, temp 
     throw error;
   }
   await syncFolder(dirname(file.real));
+  await clearBeside(file);
+}
+
+/** A file in the making that is older was left by a kill: writing one takes milliseconds. */
+const LEFT_MS = 60_000;
+
+/** Removes what writes that were killed left in a folder that is not ours. What cannot be removed is tried again with the next write. */
+async function clearBeside({ real }: OutsideFile): Promise<void> {
+  for (const name of (await ifThere(readdir(dirname(real)))) ?? []) {
+    if (!isTempName(name)) continue;
+    const path = join(dirname(real), name);
+    const found = await lstat(path).catch(() => undefined);
+    if (found?.isFile() && Date.now() - found.mtimeMs > LEFT_MS) await rm(path, { force: true }).catch(() => {});
+  }
 }
 
 export const HARD_LINKED =

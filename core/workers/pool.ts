@@ -1,5 +1,8 @@
 /** Work off the main thread: tinypool over worker threads, started when first needed, gone when idle. */
 import { availableParallelism } from "node:os";
+import type { Tinypool } from "tinypool";
+import { SessarcError } from "../errors/error.ts";
+import { codeOf } from "../utils/gone.ts";
 import { fromCarried } from "./carry.ts";
 
 /** A function of a module, run in a worker. Arguments and result must survive structured clone. */
@@ -13,7 +16,7 @@ export interface PoolTask<A extends unknown[], R> {
 }
 
 export interface Pool {
-  /** Runs `task` with `args`. Rejects with the task's own error. */
+  /** Runs `task` with `args`. Rejects with the task's own error, WORKER_ENDED when its thread ended before it, SHUTTING_DOWN when the pool was closed. */
   run<A extends unknown[], R>(task: PoolTask<A, R>, ...args: A): Promise<R>;
   /** How many tasks run at once; 1 when there are no workers. */
   readonly size: number;
@@ -43,7 +46,7 @@ export function createPool(options: PoolOptions = {}): Pool {
   if (threads === 0) {
     return { size: 1, threaded: false, run: (task, ...args) => task.inline(...args), close: async () => {} };
   }
-  let pool: Promise<import("tinypool").Tinypool> | undefined;
+  let pool: Promise<Tinypool> | undefined;
   /** Why a pool is no more. */
   const broken = new WeakMap<object, unknown>();
   const open = async () => {
@@ -59,6 +62,7 @@ export function createPool(options: PoolOptions = {}): Pool {
     });
     // A thread that does not start (the package is being replaced beneath us) fails what waits for it, not the process; then it is tried anew.
     made.on("error", (error) => {
+      if (made.queueSize === 0) return; // nobody waits for it
       broken.set(made, error);
       pool = undefined;
       void made.destroy();
@@ -72,14 +76,42 @@ export function createPool(options: PoolOptions = {}): Pool {
       pool ??= open();
       const made = await pool;
       try {
-        return await made.run({ specifier: task.specifier, export: task.export, args });
+        const done = made.run({ specifier: task.specifier, export: task.export, args });
+        watchThreads(made);
+        return await done;
       } catch (error) {
-        throw broken.get(made) ?? fromCarried(error);
+        throw broken.get(made) ?? (isMemory(error) ? ended("no memory left", error) : fromCarried(error));
       }
     },
     async close() {
-      if (pool) await (await pool).destroy();
+      const made = await pool;
+      if (made) broken.set(made, new SessarcError("SHUTTING_DOWN", {}));
+      await made?.destroy();
       pool = undefined;
     },
   };
 }
+
+const watched = new WeakSet<object>();
+
+/** tinypool hears of errors alone: of a thread that simply exits nobody would be told, and what it worked on would be waited for for ever. */
+function watchThreads(pool: Tinypool): void {
+  for (const thread of pool.threads) {
+    if (watched.has(thread)) continue;
+    watched.add(thread);
+    thread.once("exit", (code: unknown) => {
+      // One that the pool ended itself, or knows of, is no longer among them.
+      if (pool.threads.includes(thread)) thread.emit("error", ended(`it exited with ${String(code)}`));
+      if (pool.queueSize === 0) return;
+      // What waits for any thread would wait for the next task to have one started.
+      pool.run(NOTHING).catch(() => {
+        // Those that wait are told the same.
+      });
+      watchThreads(pool);
+    });
+  }
+}
+
+const NOTHING = { specifier: "node:os", export: "availableParallelism", args: [] };
+const ended = (reason: string, cause?: unknown) => new SessarcError("WORKER_ENDED", { reason }, { cause });
+const isMemory = (error: unknown) => codeOf(error) === "ERR_WORKER_OUT_OF_MEMORY";

@@ -303,6 +303,15 @@ describe("S5: the filter", () => {
     expect(socket.bytesWritten).toBeLessThan(24 * 2 ** 20);
   });
 
+  it("an answer that did not wait for the body says that the connection ends, one that read it keeps it", async () => {
+    const refused = await sendRaw(port, fill(post("Content-Type: text/plain\nContent-Length: 2")), "{}");
+    const taken = await sendRaw(port, fill(post(`${JSON_TYPE}\nContent-Length: 2`)), "{}");
+    expect([refused, taken].map(({ status, headers }) => [status, headers.connection])).toEqual([
+      [415, "close"],
+      [200, "keep-alive"],
+    ]);
+  });
+
   it("a connection that never ends its refused body is cut off", async () => {
     const socket = createConnection(port, "127.0.0.1");
     const closed = new Promise((resolve) => socket.once("close", resolve));

@@ -1,10 +1,12 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import fs, { mkdir, rm, utimes, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { dirname, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FileChange } from "sessarc";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { FolderPoll } from "../../core/kernel/poll-folders.ts";
 import { type WatchOptions, watchRoot } from "../../core/kernel/watch.ts";
 import { deferred, makeTempDir } from "../_setup.ts";
 import { createTestKernel } from "../kernel.ts";
@@ -66,6 +68,15 @@ describe.each([
     expect(w.errors).toEqual([]);
   });
 
+  it("tells of changes of files in a root that was named with a slash at its end", async () => {
+    const root = await makeTempDir();
+    const file = join(root, "a.jsonl");
+    await writeFile(file, "1");
+    const w = await watch(`${root}/`, mode);
+    appendFileSync(file, "2");
+    await w.until(has("update", file));
+  });
+
   it("hands over nothing after it was stopped", async () => {
     const root = await makeTempDir();
     const stopped = await watch(root, mode);
@@ -117,6 +128,138 @@ it.skipIf(process.platform !== "linux")(
     expect(w.errors).toEqual([]);
   },
 );
+
+it("polls a root that could not be looked at when the polling began", async () => {
+  const root = await makeTempDir();
+  const file = join(root, "a.jsonl");
+  await writeFile(file, "1");
+  const { stat } = fs;
+  let asked = 0;
+  fs.stat = ((...args: Parameters<typeof stat>) => {
+    const away = Object.assign(new Error("ESTALE: stale file handle"), { code: "ESTALE" });
+    return args[0] === root && ++asked === 2 ? Promise.reject(away) : stat(...args);
+  }) as typeof stat;
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    fs.stat = stat;
+    syncBuiltinESMExports();
+  });
+  const w = await watch(root, { poll: true });
+  expect(asked).toBe(2);
+  await w.until(has("create", file));
+});
+
+it("lets others in while it tells that a large folder went", async () => {
+  const root = await makeTempDir();
+  mkdirSync(join(root, "a"));
+  for (let n = 0; n < 40; n++) writeFileSync(join(root, "a", `${n}`), "1");
+  let turn = 0;
+  let went = 0;
+  const turns = new Set<number>();
+  const poll = new FolderPoll(root, () => {
+    if (went++ === 0) void others();
+    turns.add(turn);
+    for (const since = performance.now(); performance.now() - since < 1; );
+  });
+  async function others() {
+    for (; went < 40; turn++) await nextTurn();
+  }
+  await poll.begin();
+  rmSync(join(root, "a"), { recursive: true });
+  await poll.round();
+  expect(went).toBe(40);
+  expect(turns.size).toBeGreaterThan(2);
+});
+
+/** Counts what the system is asked of files and folders. */
+function countStats(): { readonly asked: number } {
+  const { stat } = fs;
+  let asked = 0;
+  fs.stat = ((...args: Parameters<typeof stat>) => {
+    asked++;
+    return stat(...args);
+  }) as typeof stat;
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    fs.stat = stat;
+    syncBuiltinESMExports();
+  });
+  return {
+    get asked() {
+      return asked;
+    },
+  };
+}
+
+describe("polling a large tree", () => {
+  const FILES = 4_000;
+  const path = (root: string, n: number) => join(root, `${n % 5}`, `${n}.jsonl`);
+
+  it("costs the same each round, sees what is written lately in the next, and all else within what it says", async () => {
+    const root = await makeTempDir();
+    for (let n = 0; n < 5; n++) await mkdir(join(root, `${n}`));
+    for (let n = 0; n < FILES; n += 100)
+      await Promise.all(Array.from({ length: 100 }, (_, i) => writeFile(path(root, n + i), "1")));
+    const cold = path(root, 7);
+    await utimes(cold, 1_000, 1_000);
+    const lately = path(root, 8);
+    await utimes(lately, new Date(Date.now() + 60_000), new Date(Date.now() + 60_000));
+    const stats = countStats();
+    const rounds: number[] = [];
+    let last = 0;
+    let promised = 0;
+    let next = () => {};
+    const w = await watch(root, {
+      poll: true,
+      pollShare: 1,
+      settleMs: 0,
+      onPolling({ reason, recentMs, allMs }) {
+        expect(reason).toBeNull();
+        promised = Math.ceil(allMs / recentMs);
+        rounds.push(stats.asked - last);
+        last = stats.asked;
+        next();
+      },
+    });
+    const whole = () =>
+      new Promise<void>((resolve) => {
+        next = resolve;
+      });
+    const roundsUntil = async (type: FileChange["type"], file: string) => {
+      await whole(); // the round that is under way may have passed it
+      const begun = rounds.length;
+      await w.until(has(type, file));
+      return rounds.length - begun;
+    };
+    appendFileSync(lately, "2");
+    expect(await roundsUntil("update", lately)).toBeLessThanOrEqual(1);
+    writeFileSync(path(root, FILES), "1");
+    expect(await roundsUntil("create", path(root, FILES))).toBeLessThanOrEqual(1);
+    appendFileSync(cold, "2");
+    expect(await roundsUntil("update", cold)).toBeLessThanOrEqual(promised + 1);
+    // Now it is one of those that changed lately.
+    appendFileSync(cold, "3");
+    w.calls.length = 0;
+    expect(await roundsUntil("update", cold)).toBeLessThanOrEqual(1);
+    rmSync(cold);
+    expect(await roundsUntil("delete", cold)).toBeLessThanOrEqual(1);
+    const [begin, ...others] = rounds;
+    expect(begin).toBeGreaterThanOrEqual(FILES);
+    expect(Math.max(...others)).toBeLessThan(FILES / 2);
+    expect(w.errors).toEqual([]);
+  });
+});
+
+it("gives up learning a large tree when what asked for it closes", async () => {
+  const root = await makeTempDir();
+  for (let n = 0; n < 300; n++) writeFileSync(join(root, `${n}`), "1");
+  const closing = new AbortController();
+  const stats = countStats();
+  const watching = watch(root, { poll: true, signal: closing.signal });
+  closing.abort();
+  await watching;
+  expect(stats.asked).toBeLessThan(10);
+});
 
 describe("settling", () => {
   it("names each path once per call, and a file that never rests is not held back for ever", async () => {

@@ -1,6 +1,7 @@
 /** A catalogue in a directory of its own, with one table. */
 import { join } from "node:path";
-import { type DatabaseOptions, openDatabase } from "../../core/storage/database.ts";
+import { openDatabase } from "../../core/storage/database.ts";
+import type { DatabaseOptions } from "../../core/storage/database-options.ts";
 
 export const open = (dir: string, options: Partial<DatabaseOptions> = {}) => openDatabase({ dir, ...options });
 export const ids = async (db: ReturnType<typeof openDatabase>) =>

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
-import type { Blocks } from "../../core/storage/recover.ts";
+import type { Blocks } from "../../core/storage/snapshot.ts";
 import type { DiskCalls } from "../../core/utils/atomic.ts";
 import { createPool } from "../../core/workers/pool.ts";
 import { rounds } from "../rounds.ts";

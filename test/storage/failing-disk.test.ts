@@ -2,7 +2,7 @@ import { copyFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { DatabaseOptions } from "../../core/storage/database.ts";
+import type { DatabaseOptions } from "../../core/storage/database-options.ts";
 import { makeTempDir } from "../_setup.ts";
 import { rounds } from "../rounds.ts";
 import { CREATE, ids, journalOf, open } from "./catalogue.ts";

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { lutimes, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -98,6 +98,31 @@ describe("acquireLock", () => {
       await utimes(file(), old, old);
       await (await acquireLock(dir)).release();
     }
+  });
+
+  it.skipIf(process.platform === "win32").each([
+    ["a folder", "mkdir lock.json"],
+    ["a pipe", "mkfifo lock.json"],
+    ["a link to itself", "ln -s lock.json lock.json"],
+  ])("gets past %s in the lock's place, which nothing waits for; who held it takes it back", async (_, make) => {
+    execSync(make, { cwd: dir });
+    await lutimes(file(), 1, 1);
+    const lock = await acquireLock(dir);
+    await rm(file());
+    execSync(make, { cwd: dir });
+    await lutimes(file(), 1, 1);
+    await lock.prove();
+    expect(await readLock(dir)).toMatchObject({ token: lock.info.token });
+    await lock.release();
+  });
+
+  it.skipIf(process.platform === "win32")("tells that a link to itself stands in the directory's place", async () => {
+    const folder = join(dir, "archive");
+    const lock = await acquireLock(folder);
+    await rm(folder, { recursive: true });
+    execSync("ln -s archive archive", { cwd: dir });
+    await expect(lock.prove()).rejects.toMatchObject({ code: "STORAGE_REPLACED" });
+    await lock.release();
   });
 
   it("gets past a start that died while it was taking over", async () => {

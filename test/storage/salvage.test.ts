@@ -1,4 +1,5 @@
 /** A damaged catalogue: refused by name, made anew as far as it can be read, its files kept. */
+import { execSync } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -98,4 +99,16 @@ it("no snapshot at all, or nothing of one: an empty catalogue that works", async
   await fill();
   await harm("catalog.db", (bytes) => bytes.fill(0x41));
   await check({ a: 0, b: [] });
+});
+
+it.skipIf(process.platform === "win32").each([
+  ["catalog.db", "a folder", "mkdir", { a: 0, b: [] }],
+  ["catalog.db", "a pipe", "mkfifo", { a: 0, b: [] }],
+  ["catalog.journal", "a pipe", "mkfifo", { a: ROWS, b: [1] }],
+  ["catalog.journal", "a link to itself", "ln -s catalog.journal", { a: ROWS, b: [1] }],
+])("%s became %s: it is named, nothing waits for it, and it is put aside", async (name, _, make, least) => {
+  await fill();
+  await rm(join(dir, name));
+  execSync(`${make} ${name}`, { cwd: dir });
+  await check(least);
 });

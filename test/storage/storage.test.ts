@@ -1,17 +1,23 @@
-import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createStorage, readLock } from "../../core/storage/index.ts";
 import { ownIdentity } from "../../core/storage/process-identity.ts";
 import { tempName } from "../../core/utils/atomic.ts";
+import { mountSmall } from "../small-disk.ts";
 
 let dataDir: string;
 beforeEach(async () => {
   dataDir = join(await mkdtemp(join(tmpdir(), "sessarc-storage-")), "data");
 });
 afterEach(() => rm(join(dataDir, ".."), { recursive: true, force: true }));
+
+/** What a crash leaves of the one before. */
+async function leaveLock(): Promise<void> {
+  const dead = { ...(await ownIdentity()), ticks: "1", boot: "earlier", startedAt: "", token: "dead" };
+  await writeFile(join(dataDir, "lock.json"), JSON.stringify(dead));
+}
 
 describe("createStorage", () => {
   it("holds the directory until the catalogue is closed", async () => {
@@ -53,23 +59,60 @@ describe("createStorage", () => {
     expect(await readLock(dataDir)).toBeUndefined();
   });
 
-  it("clears what an owner that crashed left half written", async () => {
-    const leftovers = [
-      join(dataDir, tempName()),
-      join(dataDir, "files", "a", tempName()),
-      join(dataDir, "transcripts", "00", tempName()),
-      join(dataDir, "index", tempName()),
+  it("clears what an owner that crashed left half written, and nothing that is not its own", async () => {
+    const claim = (letter: string) => `lock.json.${letter.repeat(24)}`;
+    const [top, lower] = [
+      [tempName(), claim("a"), `${claim("b")}.${"c".repeat(24)}`],
+      [`files/a/${tempName()}`, `transcripts/00/${tempName()}`, `index/${tempName()}`, `guard/${tempName()}`],
     ];
-    for (const path of leftovers) {
-      await mkdir(join(path, ".."), { recursive: true });
-      await writeFile(path, "half");
-    }
-    const dead = { ...(await ownIdentity()), ticks: "1", boot: "earlier", startedAt: "", token: "dead" };
-    await writeFile(join(dataDir, "lock.json"), JSON.stringify(dead));
+    // A sandbox is a copy of somebody's files.
+    const others = [`replay/s/tree/${tempName()}`, "notes.tmp", "lock.json.bak", `${claim("a")}.txt`];
+    const fill = async (paths: string[]) => {
+      for (const path of paths) {
+        await mkdir(join(dataDir, path, ".."), { recursive: true });
+        await writeFile(join(dataDir, path), "half");
+      }
+    };
+    const left = async (paths: string[]) => {
+      const names = new Set(await readdir(dataDir, { recursive: true }));
+      return paths.filter((path) => names.has(path));
+    };
+    await fill([...top, ...lower, ...others]);
+    // A folder is no file in the making, whatever its name.
+    await mkdir(join(dataDir, tempName()));
+    await leaveLock();
+    await (await createStorage({ dataDir })).db.close();
+    expect(await left([...top, ...lower, ...others])).toEqual(others);
+
+    // A start that died before it had the lock leaves none that would tell of it.
+    await fill(top);
     const storage = await createStorage({ dataDir });
-    expect((await readdir(dataDir, { recursive: true })).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+    expect(await left([...top, ...others])).toEqual(others);
     await storage.db.close();
   });
+
+  it.skipIf(process.platform === "win32")(
+    "starts after a crash though folders in it may not be read: a volume's `lost+found`, what was made as root",
+    async () => {
+      const [foreign, ours] = [join(dataDir, "lost+found"), join(dataDir, "transcripts", "00")];
+      for (const path of [foreign, ours]) await mkdir(path, { recursive: true });
+      await leaveLock();
+      const isRoot = process.getuid?.() === 0;
+      if (isRoot) await chmod(join(dataDir, ".."), 0o755);
+      for (const path of isRoot ? [dataDir, join(dataDir, "transcripts")] : []) await chown(path, 65_534, 65_534);
+      for (const path of [foreign, ours]) await chmod(path, 0);
+      // Root may read everything.
+      if (isRoot) process.seteuid?.(65_534);
+      try {
+        const storage = await createStorage({ dataDir });
+        await storage.db.run("create table t (a)");
+        await storage.db.close();
+      } finally {
+        if (isRoot) process.seteuid?.(0);
+        for (const path of [foreign, ours]) await chmod(path, 0o700);
+      }
+    },
+  );
 
   it("keeps files with another driver of unstorage when told to", async () => {
     const storage = await createStorage({
@@ -83,21 +126,11 @@ describe("createStorage", () => {
   });
 });
 
-/** A file system of 256 KB, where the system lets us make one. */
-function mountSmall(path: string): boolean {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", path], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 describe("a disk that is really full", () => {
   it("undoes what did not fit and goes on when there is room (needs the right to mount)", async (context) => {
     await mkdir(dataDir, { recursive: true });
-    if (!mountSmall(dataDir)) return context.skip();
+    const unmount = mountSmall(dataDir, "256k");
+    if (!unmount) return context.skip();
     try {
       const storage = await createStorage({ dataDir, onNotice: () => {} });
       await storage.db.run("create table t (id integer, text text)");
@@ -124,7 +157,7 @@ describe("a disk that is really full", () => {
       });
       await again.db.close();
     } finally {
-      execFileSync("umount", ["-l", dataDir]);
+      unmount();
     }
   });
 });

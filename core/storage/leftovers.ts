@@ -1,0 +1,32 @@
+/** What an owner that died left in the data directory: files in the making, and claims to its lock. */
+import type { Dirent } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { isTempName } from "../utils/atomic.ts";
+import { codeOf } from "../utils/gone.ts";
+import { durableFs } from "./durable-fs.ts";
+import { isClaim, type Lock } from "./lock.ts";
+
+/** Ours to the ground. In other folders only what lies right in them: below may stand copies of what is somebody's. */
+const OURS = new Set(["files", "transcripts", "index"]);
+/** A volume's `lost+found`, or what was made as another user: it stays, and is no reason not to start. */
+const REFUSED = new Set(["EACCES", "EPERM"]);
+
+/** Only for the owner of `lock`, before it writes. Folders are looked through when another owner died: that takes time. */
+export async function sweepLeftovers(dataDir: string, lock: Lock): Promise<void> {
+  for (const entry of await readdir(dataDir, { withFileTypes: true }))
+    await sweepEntry(dataDir, entry, lock).catch((error: unknown) => {
+      if (!REFUSED.has(codeOf(error))) throw error;
+    });
+}
+
+async function sweepEntry(dataDir: string, entry: Dirent, lock: Lock): Promise<void> {
+  const { name } = entry;
+  const path = join(dataDir, name);
+  if (entry.isFile() && (isTempName(name) || isClaim(name, lock.info.token))) await rm(path, { force: true });
+  if (!entry.isDirectory() || !lock.tookOver) return;
+  if (OURS.has(name)) await durableFs({ base: path }).sweep();
+  else
+    for (const inner of await readdir(path, { withFileTypes: true }))
+      if (inner.isFile() && isTempName(inner.name)) await rm(join(path, inner.name), { force: true });
+}

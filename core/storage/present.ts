@@ -1,0 +1,10 @@
+/** What tells that a data directory holds an archive. It loads nothing: commands ask before they open one. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+export const SNAPSHOT_FILE = "catalog.db";
+export const JOURNAL_FILE = "catalog.journal";
+
+/** True from the first write on: who is killed before the first snapshot leaves a journal alone. */
+export const hasArchive = (dataDir: string): boolean =>
+  [SNAPSHOT_FILE, JOURNAL_FILE].some((name) => existsSync(join(dataDir, name)));

@@ -1,0 +1,94 @@
+/** What cannot be written because the disk is full says so, whoever writes it, and leaves everything as it was. */
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isSessarcError } from "sessarc";
+import { expect, it, onTestFinished } from "vitest";
+import archive from "../../plugins/archive/index.ts";
+import claude from "../../plugins/claude-code/index.ts";
+import feedback from "../../plugins/feedback/index.ts";
+import insights from "../../plugins/insights/index.ts";
+import mcpHub from "../../plugins/mcp-hub/index.ts";
+import security from "../../plugins/security/index.ts";
+import { makeTempDir } from "../_setup.ts";
+import { openBooked } from "../archive/booked.ts";
+import { createTestKernel } from "../kernel.ts";
+import { fillDisk, mountSmall } from "../small-disk.ts";
+
+it("settings, prices, places, feedback, hooks and the hub's services (needs the right to mount)", async (context) => {
+  const disk = await makeTempDir();
+  const unmount = mountSmall(disk, "4m");
+  if (!unmount) return context.skip();
+  onTestFinished(unmount);
+  const [dataDir, ballast] = [join(disk, "data"), join(disk, "ballast")];
+  const plugins = [archive(), claude(), feedback(), insights(), mcpHub(), security()];
+  const t = await createTestKernel({ plugins, config: { dataDir, sync: false } });
+  await mkdir(join(t.home, "more"));
+  /** Names and bytes of everything that says something but the catalogue, which has tests of its own. */
+  const look = () =>
+    readdirSync(dataDir, { recursive: true, encoding: "utf8" })
+      .filter((name) => !name.startsWith("catalog.") && statSync(join(dataDir, name)).isFile())
+      .sort()
+      .map((name) => [name, readFileSync(join(dataDir, name), "latin1")])
+      .filter(([, text]) => text !== "");
+  const writes: [method: string, path: string, body: unknown][] = [
+    ["PATCH", "/api/settings", { autoImport: true }],
+    ["POST", "/api/prices", { model: "x", input: 1, output: 2 }],
+    ["POST", "/api/sources", { tool: "claude-code", path: join(t.home, "more") }],
+    ["POST", "/api/feedback", { message: "hello" }],
+    ["POST", "/api/security/install-hook", { tool: "claude-code" }],
+    ["POST", "/api/mcp/services", { id: "echo", command: "/bin/true" }],
+  ];
+  for (const [method, path, body] of writes) {
+    const before = look();
+    fillDisk(ballast);
+    const refused = await t.send<{ code: string }>(method, path, body);
+    expect([path, refused.status, refused.body.code]).toEqual([path, 507, "STORAGE_FULL"]);
+    rmSync(ballast);
+    expect(look()).toEqual(before);
+    expect((await t.send(method, path, body)).status).toBeLessThan(300);
+  }
+  // A line of which a part fitted does not begin the next one.
+  const log = join(dataDir, "files/feedback.log");
+  const [once] = readFileSync(log, "utf8").split("\n");
+  fillDisk(ballast);
+  await t.send("POST", "/api/feedback", { message: "x".repeat(9_000) });
+  rmSync(ballast);
+  expect(readFileSync(log, "utf8")).toBe(`${once}\n`);
+  const told = t.errors.splice(0);
+  expect(told.map((error) => isSessarcError(error) && error.code)).toEqual(told.map(() => "STORAGE_FULL"));
+});
+
+it("an import that has to book replies in a file (needs the right to mount)", async (context) => {
+  const home = await makeTempDir();
+  const index = join(home, "data/index");
+  await mkdir(index, { recursive: true });
+  const unmount = mountSmall(index, "256k");
+  if (!unmount) return context.skip();
+  onTestFinished(unmount);
+  const t = await openBooked(home, "data");
+  t.kernel.inject("archive").importer.replies.keepFrom(0, 1);
+  const log = (key: number) => {
+    const folder = join(home, ".claude/projects/-w-app");
+    mkdirSync(folder, { recursive: true });
+    const usage = { input_tokens: 1, output_tokens: 2 };
+    const message = { id: `m${key}`, role: "assistant", model: "claude-sonnet-4-5", content: [], usage };
+    const row = {
+      type: "assistant",
+      uuid: `u${key}`,
+      requestId: `r${key}`,
+      timestamp: "2026-11-01T10:00:00Z",
+      message,
+    };
+    writeFileSync(join(folder, `aaaaaaaa-0000-4000-8000-00000000000${key}.jsonl`), `${JSON.stringify(row)}\n`);
+  };
+  const importAll = () => t.send<{ code?: string; imported?: number }>("POST", "/api/import", { all: true });
+  for (const key of [1, 2, 3]) log(key);
+  expect((await importAll()).body.imported).toBe(3);
+  log(4);
+  fillDisk(join(index, "ballast"));
+  expect((await importAll()).body.code).toBe("STORAGE_FULL");
+  rmSync(join(index, "ballast"));
+  expect((await importAll()).body.imported).toBe(1);
+  expect(t.errors.splice(0).map((error) => isSessarcError(error) && error.code)).toEqual(["STORAGE_FULL"]);
+});
