@@ -7,8 +7,9 @@ import { createTestKernel, type TestKernel } from "sessarc/test";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ColumnFile, countIn, turnAround } from "../../plugins/archive/search/columns.ts";
 import { Shelf } from "../../plugins/archive/search/shelf.ts";
-import { gramsOf, mayHold, signatureOf } from "../../plugins/archive/search/signature.ts";
+import { gramsOf, mayHold } from "../../plugins/archive/search/signature.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
+import { signed } from "./signed.ts";
 
 /** Two more than two files are made of: they go along with the second. */
 const SESSIONS = 14;
@@ -68,7 +69,7 @@ it("hold each chunk of every width, and rule out what is not there", async () =>
   );
   const sessions = texts.map((text, n) => ({
     key: String(n).padStart(16, "0"),
-    signatures: [signatureOf(Buffer.from(text), text.length)],
+    signatures: [signed(text)],
   }));
   await mkdir(columns);
   const path = join(columns, "some");
@@ -187,7 +188,7 @@ it("a session too large for a file is looked at once, and no reason to ask for a
   };
   const signatures = async () => {
     asked.signatures++;
-    return Array.from({ length: 5 }, () => signatureOf(Buffer.from("some words"), 10));
+    return Array.from({ length: 5 }, () => signed("some words"));
   };
   const missing = [{ key: "a".repeat(16), chunks: 5, signatures }];
   await shelf.tidy(keys, missing);

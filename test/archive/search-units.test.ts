@@ -5,8 +5,9 @@ import { decodeChunk } from "../../core/storage/chunk.ts";
 import { ChunkBuilder } from "../../core/storage/chunk-builder.ts";
 import { compile, matchChunk, matchesIn, toMatch } from "../../plugins/archive/search/match.ts";
 import { parseQuery } from "../../plugins/archive/search/query.ts";
-import { gramsOf, mayHold, signatureOf } from "../../plugins/archive/search/signature.ts";
+import { gramsOf, mayHold } from "../../plugins/archive/search/signature.ts";
 import { rounds } from "../rounds.ts";
+import { signed } from "./signed.ts";
 
 const event = (seq: number, over: Partial<SessionEvent> = {}): SessionEvent => ({
   seq,
@@ -90,7 +91,7 @@ describe("signatures", () => {
           const cut = body.slice(at, at + length);
           const word = fold === "lower" ? cut.toLowerCase() : fold === "upper" ? cut.toUpperCase() : cut;
           fc.pre(word.length >= 3 && new RegExp(word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu").test(body));
-          const signature = signatureOf(Buffer.from(body), body.length);
+          const signature = signed(body);
           expect(mayHold(signature, 0, signature.length, gramsOf([word]))).toBe(true);
         },
       ),
@@ -106,14 +107,14 @@ describe("signatures", () => {
     ["ＡＢＣ", "ａｂｃ"],
     ["\u{10400}\u{10401}xy", "\u{10428}\u{10429}XY"],
   ])("D11: finds %s by %s", (text, word) => {
-    const signature = signatureOf(Buffer.from(text), text.length);
+    const signature = signed(text);
     expect(mayHold(signature, 0, signature.length, gramsOf([word]))).toBe(true);
     expect(find([event(0, { text })], word)).toEqual([0]);
   });
 
   it("rules out most chunks for a word they do not hold", () => {
     const text = Array.from({ length: 6_000 }, (_, i) => `word${i % 700} `).join("");
-    const signature = signatureOf(Buffer.from(text), text.length);
+    const signature = signed(text);
     expect(mayHold(signature, 0, signature.length, gramsOf(["quixotrillium"]))).toBe(false);
   });
 
@@ -138,7 +139,7 @@ describe("signatures", () => {
       for (let size = 0; size < 65_536; size += words.at(-1)?.length ?? 0) words.push(word());
       return [...words, ...(i === 30 ? ["検索針", "qzj"] : [])].join(" ");
     });
-    const signatures = chunks.map((text) => signatureOf(Buffer.from(text), text.length));
+    const signatures = chunks.map((text) => signed(text));
     const passing = (needle: string) =>
       signatures.filter((signature) => mayHold(signature, 0, signature.length, gramsOf([needle]))).length;
     expect(passing("qzj")).toBe(1);

@@ -63,7 +63,7 @@ beforeEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A job holds a few sessions. */
 function started(readOnly = false): SearchIndex {
-  const index = indexByJobs(t.kernel, 8, { folder, readOnly });
+  const index = indexByJobs(t.kernel, 0.02, { folder, readOnly });
   open.push(index);
   return index;
 }

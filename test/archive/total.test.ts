@@ -27,7 +27,7 @@ it("a total by jobs is that of the service: earlier texts, filters, every script
   // Half of it is an earlier text now.
   writeFileSync(logOf(t, 1), Array.from({ length: 60 }, (_, i) => row(i, words(i + 1), `u1-${i}`)).join(""));
   await t.send("POST", "/api/import", { all: true });
-  const index = indexByJobs(t.kernel, 1, { folder: undefined, readOnly: true });
+  const index = indexByJobs(t.kernel, 0.001, { folder: undefined, readOnly: true });
   const same = async (q: string) => {
     const query = parseQuery(q);
     const one = await t.kernel.inject("archive").index.total({ query, projects: null });

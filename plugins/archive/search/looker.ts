@@ -8,7 +8,7 @@ import type { Entries } from "./entries.ts";
 import type { Entry, TextPart } from "./entry.ts";
 import { type CompiledQuery, matchesIn } from "./match.ts";
 import type { Query } from "./query.ts";
-import { mayHold } from "./signature.ts";
+import { mayHold, messagesWith } from "./signature.ts";
 
 export interface Scope {
   query: Query;
@@ -52,6 +52,7 @@ export class Looker {
   /** Chunks whose signature was asked, and those that passed. */
   #asked = 0;
   #passed = 0;
+  #told = 0;
   #ahead = AHEAD;
   /** By file of columns: chunks that may hold the query; undefined where it could not be read. */
   readonly #having = new Map<ColumnFile, Bits | undefined>();
@@ -134,9 +135,14 @@ export class Looker {
     return length;
   }
 
-  /** Signatures rule out next to nothing: reading them takes longer than it saves. */
+  /** Signatures rule out and tell next to nothing: reading them takes longer than it saves. */
   get isFrequent(): boolean {
-    return this.#asked >= SAMPLE && this.#passed >= this.#asked * FREQUENT;
+    return this.#asked >= SAMPLE && this.#passed - this.#told >= this.#asked * FREQUENT;
+  }
+
+  /** Chunks whose signature told how many of their messages match. */
+  get told(): number {
+    return this.#told;
   }
 
   /** What was counted elsewhere; `chunks`: of those whose signature was not asked. */
@@ -152,16 +158,19 @@ export class Looker {
   }
 
   #candidatesIn(index: readonly TextPart[]): Candidate[] {
-    const { query, grams } = this.#compiled;
+    const { query, grams, group } = this.#compiled;
     const out: Candidate[] = [];
     for (const { part, chunks, sidecars, earlier } of index) {
       this.stats.chunks += chunks.length;
       for (const chunk of chunks) {
         if (!mayCount(chunk, query, earlier)) continue;
         this.#asked++;
-        if (!mayHold(sidecars, chunk.sidecar[0], chunk.sidecar[1], grams)) continue;
+        const [start, length] = chunk.sidecar;
+        if (!mayHold(sidecars, start, length, grams)) continue;
         this.#passed++;
-        out.push({ part, chunk, earlier });
+        const messages = group < 0 || earlier ? undefined : messagesWith(sidecars, start, length, group);
+        if (messages !== undefined) this.#told++;
+        out.push({ part, chunk, earlier, messages });
       }
     }
     this.stats.candidates += out.length;

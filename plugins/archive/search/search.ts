@@ -60,7 +60,7 @@ export interface SearchAnswer {
 const KNOWN = 32;
 /** Directories of the best sessions read at once. */
 const AHEAD = 8;
-/** Chunks inflated for a total from which on it is kept on disk: some 60 ms. */
+/** Chunks counted for a total from which on it is kept on disk: some 60 ms where they are inflated. */
 const KEPT_FROM = 128;
 /** Sessions from which on the first search is prepared. */
 const PREPARED_FROM = 5_000;
@@ -164,7 +164,8 @@ export class SearchIndex {
     const { onProgress, signal, until } = request;
     const counter = this.#counter?.(request.query);
     const totals = await countAll(looker, wanted, { known: await known, counter, onProgress, signal, until });
-    if (looker.stats.inflated >= KEPT_FROM) this.#kept.save(question, entries, await known).catch(this.#onError);
+    if (looker.stats.inflated + looker.told >= KEPT_FROM)
+      this.#kept.save(question, entries, await known).catch(this.#onError);
     return totals;
   }
 

@@ -13,10 +13,16 @@
  * | wide | groups of three with a letter outside of ASCII, two bits each: texts that have few of them lose nothing to the many others |
  * | letters | groups of three from a to z, one bit for each there is: a short word is ruled out wherever it is not |
  *
+ * Behind the letters stand counts (`group-counts.ts`). Groups are those of one field: none reaches from a message into the next.
+ *
  * The length of a signature is no multiple of five. Those of the first version, which had fives and a quarter as many bits for all
  * threes, always are: they stand in parts that were written before, and are read as they are.
  */
+import type { Bounds } from "sessarc";
+import { set, share } from "./bits.ts";
 import { foldTable } from "./fold.ts";
+import { COUNTS_BYTES, countOf, GROUPS, GroupCounter, groupOf, meet } from "./group-counts.ts";
+import { lengthOf, unitAt } from "./utf8.ts";
 
 const VERSION = 2;
 const HEAD = 5;
@@ -27,8 +33,7 @@ const SMALL_LOG2 = 8;
 const DENSE = 0.6;
 /** Characters from which on a table of all groups of a to z is smaller than a set that tells them apart. */
 const LETTERS_FROM = 8_192;
-const LETTERS = 26 ** 3;
-const LETTERS_BYTES = Math.ceil(LETTERS / 8);
+const LETTERS_BYTES = Math.ceil(GROUPS / 8);
 /** Bits for each byte that UTF-8 has more than there are characters: 4 an accented letter, 8 an ideograph; 16 KB at most. */
 const WIDE_BITS = 4;
 const WIDE_LOG2 = 17;
@@ -72,13 +77,14 @@ function setsOf(bytes: Uint8Array, start: number): Sets {
 
 /**
  * Signature of a text in UTF-8 of `units` UTF-16 units. Taken from the bytes that are stored, so that an import keeps no string until a
- * chunk is full. Where two messages meet a word of both may be found, which rules out nothing that is there. Cost: some 4 ns a byte.
+ * chunk is full. Cost: some 4 ns a byte.
  */
-export function signatureOf(text: Uint8Array, units: number): Uint8Array {
+export function signatureOf(text: Uint8Array, units: number, bounds: Bounds): Uint8Array {
   const fivesLog2 = log2For(units / 2, SMALL_LOG2, FULL_LOG2);
-  const bits = fill(text, fivesLog2, units);
-  if (fivesLog2 < FULL_LOG2 || share(bits.subarray(HEAD, HEAD + (1 << (fivesLog2 - 3)))) <= DENSE) return bits;
-  return fill(text, fivesLog2 + 2, units);
+  const signature = fill(text, fivesLog2, units, bounds);
+  if (fivesLog2 < FULL_LOG2 || share(signature.subarray(HEAD, HEAD + (1 << (fivesLog2 - 3)))) <= DENSE)
+    return signature;
+  return fill(text, fivesLog2 + 2, units, bounds);
 }
 
 function log2For(bits: number, least: number, most: number): number {
@@ -87,26 +93,35 @@ function log2For(bits: number, least: number, most: number): number {
   return log2;
 }
 
-function fill(text: Uint8Array, fivesLog2: number, units: number): Uint8Array {
+/** One for all: it is as large as six signatures. */
+const counter = new GroupCounter();
+
+function fill(text: Uint8Array, fivesLog2: number, units: number, bounds: Bounds): Uint8Array {
   const letters = units >= LETTERS_FROM;
   const threesLog2 = letters ? log2For(units / 4, SMALL_LOG2, 14) : log2For(units * 2, SMALL_LOG2, 14);
   const more = text.length - units;
   const wideLog2 = more === 0 ? 0 : log2For(more * WIDE_BITS, SMALL_LOG2, WIDE_LOG2);
   const bytes = (log2: number) => (log2 === 0 ? 0 : 1 << (log2 - 3));
   let length = HEAD + bytes(fivesLog2) + bytes(threesLog2) + bytes(wideLog2) + (letters ? LETTERS_BYTES : 0);
-  if (length % 5 === 0) length++;
-  const bits = new Uint8Array(length);
+  const bits = new Uint8Array(length + (letters ? COUNTS_BYTES : 0) + 1);
   bits.set([VERSION, fivesLog2, threesLog2, wideLog2, letters ? 1 : 0]);
-  mark(bits, text, setsOf(bits, 0));
-  return bits;
+  const sets = setsOf(bits, 0);
+  let from = 0;
+  for (let i = 0; i < bounds.length; i++) {
+    const to = bounds[i] as number;
+    if (to > from) mark(bits, text, from, to, sets, 1 + (i >> 1));
+    from = to;
+  }
+  if (letters) length += counter.take(bits, sets.letters, length);
+  return bits.subarray(0, length % 5 === 0 ? length + 1 : length);
 }
 
-/** Word by word: nearly all are ASCII, and need no decoding. */
-function mark(bits: Uint8Array, text: Uint8Array, sets: Sets): void {
+/** A field of the `message`th one, word by word: nearly all are ASCII, and need no decoding. */
+function mark(bits: Uint8Array, text: Uint8Array, from: number, end: number, sets: Sets, message: number): void {
   const { fives, cutFives, threes, cutThrees, letters } = sets;
+  const { met } = counter;
   const fold = foldTable();
-  const end = text.length;
-  for (let i = 0; i < end; i++) {
+  for (let i = from; i < end; i++) {
     const first = i;
     let run = 0;
     let plain = 0;
@@ -116,7 +131,7 @@ function mark(bits: Uint8Array, text: Uint8Array, sets: Sets): void {
     for (; i < end; i++) {
       const byte = text[i] as number;
       if (byte > 127) {
-        i = markWide(bits, text, first, sets);
+        i = markWide(bits, text, first, end, sets, message);
         break;
       }
       const c = fold[byte] as number;
@@ -125,8 +140,10 @@ function mark(bits: Uint8Array, text: Uint8Array, sets: Sets): void {
       // Of what is part of a word digits and `_` alone stand before `a`.
       plain = c >= A ? plain + 1 : 0;
       if (++run >= 3) {
-        if (plain >= 3 && letters >= 0) set(bits, letters, (a * 26 + b) * 26 + c - A * 703);
-        else {
+        if (plain >= 3 && letters >= 0) {
+          const group = (a * 26 + b) * 26 + c - A * 703;
+          met[group] = meet(met[group] as number, message);
+        } else {
           set(bits, threes, Math.imul(key, MIX) >>> cutThrees);
           set(bits, threes, Math.imul(key, MIX_TWO) >>> cutThrees);
         }
@@ -142,12 +159,12 @@ function mark(bits: Uint8Array, text: Uint8Array, sets: Sets): void {
 
 /**
  * The same for a stretch of words and signs that begins at `start` and has letters or signs outside of ASCII; answers where it ends: at a
- * sign of ASCII, or with the text.
+ * sign of ASCII, or with the field.
  */
-function markWide(bits: Uint8Array, text: Uint8Array, start: number, sets: Sets): number {
+function markWide(bits: Uint8Array, text: Uint8Array, start: number, end: number, sets: Sets, message: number): number {
   const { fives, cutFives, letters } = sets;
+  const { met } = counter;
   const fold = foldTable();
-  const end = text.length;
   let run = 0;
   let [a, b] = [0, 0];
   let [one, two] = [0, 0];
@@ -156,6 +173,7 @@ function markWide(bits: Uint8Array, text: Uint8Array, start: number, sets: Sets)
     const bytes = lengthOf(byte);
     const c = fold[bytes === 4 ? SURROGATE : unitAt(text, i, bytes)] as number;
     if (c === 0 && bytes === 1) return i;
+    if (letters >= 0 && bytes > 1 && c < 128 && c !== 0) counter.exact = false;
     i += bytes;
     // An astral letter is two units.
     for (let units = bytes === 4 ? 2 : 1; units > 0; units--) {
@@ -163,9 +181,9 @@ function markWide(bits: Uint8Array, text: Uint8Array, start: number, sets: Sets)
       if (run === 0) continue;
       const key = (a << 14) ^ (b << 7) ^ c;
       if (run >= 3) {
-        const letter = letterOf(a, b, c);
+        const letter = groupOf(a, b, c);
         const isWide = (a | b | c) > 127;
-        if (letter >= 0 && letters >= 0) set(bits, letters, letter);
+        if (letter >= 0 && letters >= 0) met[letter] = meet(met[letter] as number, message);
         else {
           const [at, cut] = isWide ? [sets.wide, sets.cutWide] : [sets.threes, sets.cutThrees];
           set(bits, at, Math.imul(key, MIX) >>> cut);
@@ -180,39 +198,6 @@ function markWide(bits: Uint8Array, text: Uint8Array, start: number, sets: Sets)
     }
   }
   return end;
-}
-
-function set(bits: Uint8Array, start: number, bit: number): void {
-  const at = start + (bit >>> 3);
-  bits[at] = (bits[at] as number) | (1 << (bit & 7));
-}
-
-/** Bytes of the character that begins with `byte`, in UTF-8. */
-const lengthOf = (byte: number) => (byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4);
-
-/** The UTF-16 unit of a character of up to three bytes. */
-function unitAt(text: Uint8Array, i: number, bytes: number): number {
-  const first = text[i] as number;
-  if (bytes === 1) return first;
-  const second = (text[i + 1] as number) & 0x3f;
-  if (bytes === 2) return ((first & 0x1f) << 6) | second;
-  return ((first & 0x0f) << 12) | (second << 6) | ((text[i + 2] as number) & 0x3f);
-}
-
-/** Number of a group of three from a to z; −1 for any other. */
-function letterOf(a: number, b: number, c: number): number {
-  const [x, y, z] = [a - 97, b - 97, c - 97];
-  return x >= 0 && x < 26 && y >= 0 && y < 26 && z >= 0 && z < 26 ? x * 676 + y * 26 + z : -1;
-}
-
-function share(bits: Uint8Array): number {
-  let ones = 0;
-  for (const byte of bits) {
-    let x = byte - ((byte >>> 1) & 0x55);
-    x = (x & 0x33) + ((x >>> 2) & 0x33);
-    ones += (x + (x >>> 4)) & 0x0f;
-  }
-  return ones / (bits.length * 8);
 }
 
 /** Groups in sought words, hashed and not cut to a signature's width yet. */
@@ -239,7 +224,7 @@ export function gramsOf(words: readonly string[]): Grams {
         threes.set(a * 2 ** 32 + b * 2 ** 16 + c, {
           one: Math.imul(key, MIX) >>> 0,
           two: Math.imul(key, MIX_TWO) >>> 0,
-          letter: letterOf(a, b, c),
+          letter: groupOf(a, b, c),
           wide: (a | b | c) > 127,
         });
       if (run >= 5) fives.add(Math.imul(Math.imul(keys[i - 2] as number, MIX_FIVE) ^ key, MIX) >>> 0);
@@ -267,6 +252,13 @@ export function mayHold(bytes: Uint8Array, start: number, length: number, grams:
     if (at < 0 || !has(at, one >>> cut) || !has(at, two >>> cut)) return false;
   }
   return true;
+}
+
+/** Messages of the chunk behind this signature that hold a group of three from a to z; undefined where only a look at them tells. */
+export function messagesWith(bytes: Uint8Array, start: number, length: number, group: number): number | undefined {
+  if (length % 5 === 0) return undefined;
+  const { letters } = setsOf(bytes, start);
+  return letters < 0 ? undefined : countOf(bytes, letters + LETTERS_BYTES, start + length, group);
 }
 
 /** Calls back with each hash of a group of five that the chunk may have, cut to `log2` bits. A signature of nothing may have all. */

@@ -20,6 +20,7 @@ export interface TotalAnswer {
   tools: Count[];
   projects: Count[];
   stats: SearchStats;
+  /** Sessions of which something that was looked at could not be read: it was left out. */
   damaged: number;
 }
 
@@ -68,11 +69,15 @@ export interface Found {
 
 const PROGRESS_MS = 100;
 const HERE = { lanes: 1, chunks: 64 };
+/** Of a full chunk, about, as it is stored. */
+const FULL_BYTES = 16_384;
 /** Of a frequent word: each worker's first job is as small, so that none starts late. */
 const FIRST_CHUNKS = 32;
 
 interface Work {
   entry: Entry;
+  /** Messages that are counted already. */
+  told: number;
   /** Undefined: any of its chunks may hold the query, and its directory was not read. */
   candidates: readonly Candidate[] | undefined;
 }
@@ -88,13 +93,16 @@ export async function countAll(
     signal?.throwIfAborted();
     const counted =
       inWorker && counter ? await inWorkers(looker, job, counter) : await here(looker, job, counter !== undefined);
-    for (const [i, { entry }] of job.entries()) {
+    for (const [i, { entry, told }] of job.entries()) {
       const { messages, damaged } = counted[i] as (typeof counted)[number];
       if (damaged) looker.damage(entry);
-      // Also where a directory could not be read: that was left out before it was counted.
-      if (!entry.damaged) known.set(entry, messages);
-      tally.add(entry, messages);
+      book(entry, told + messages);
     }
+  };
+  const book = (entry: Entry, messages: number) => {
+    // Also where a directory could not be read: that was left out before it was counted.
+    if (!entry.damaged) known.set(entry, messages);
+    tally.add(entry, messages);
   };
   const { lanes, chunks: most } = counter ?? HERE;
   const jobs: Promise<void>[] = [];
@@ -124,13 +132,17 @@ export async function countAll(
       if (messages !== undefined) tally.add(entry, messages);
       else if (looker.rulesOut(entry)) tally.add(entry, 0);
       else if (counter && looker.isFrequent && !entry.index) {
-        job.push({ entry, candidates: undefined });
+        job.push({ entry, told: 0, candidates: undefined });
         chunks += chunksIn(entry);
       } else {
-        const candidates = await looker.candidates(wanted.slice(i, i + looker.ahead(entry)));
-        if (candidates.length === 0) tally.add(entry, 0);
-        else job.push({ entry, candidates });
-        chunks += candidates.length;
+        const all = await looker.candidates(wanted.slice(i, i + looker.ahead(entry)));
+        const candidates = all.filter((one) => one.messages === undefined);
+        const told = all.reduce((sum, one) => sum + (one.messages ?? 0), 0);
+        if (all.length === 0) tally.add(entry, 0);
+        else if (candidates.length === 0) book(entry, told);
+        else job.push({ entry, told, candidates });
+        // Many small ones are little work.
+        for (const { chunk } of candidates) chunks += Math.min(1, chunk.bytes / FULL_BYTES);
       }
       if (looker.slices.due) await looker.slices.turn();
       if (chunks >= (counter && looker.isFrequent && jobs.length < lanes ? FIRST_CHUNKS : most)) await hand();
