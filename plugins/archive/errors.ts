@@ -9,6 +9,7 @@ declare module "sessarc" {
     NO_SUCH_FOLDER: { path: string };
     SOURCE_SHARED: { id: string; reason: string };
     SOURCE_CHANGED: { id: string; reason: string };
+    SOURCE_LEFT: { id: string; path: string; reason: string };
     ADAPTER_MISSING: { tool: string };
     FOLDER_KNOWN: { path: string; known: string };
     FOLDER_REFUSED: { path: string; reason: string };
@@ -41,6 +42,11 @@ export const errors = defineErrors({
   },
   SOURCE_SHARED: { status: 422, why: ({ id, reason }) => `The log of ${id} cannot be deleted: ${reason}` },
   SOURCE_CHANGED: { status: 409, why: ({ id, reason }) => `The log of ${id} was left alone: ${reason}` },
+  SOURCE_LEFT: {
+    status: 409,
+    why: ({ id, path, reason }) => `The log of ${id} was not deleted as a whole: ${path} is still there (${reason})`,
+    fix: () => "Check the permissions of its folder and try again; the archive's copy is whole.",
+  },
   FOLDER_KNOWN: {
     status: 409,
     why: ({ path, known }) => `${path} is read already: it is part of ${known}`,

@@ -71,7 +71,7 @@ export default definePlugin({
     });
     const retention = createRetentionGuard(kernel);
     kernel.hooks.hook("doctor:check", async (report) => {
-      report.checks.push(...(await checkRetention(kernel)), await checkTranscripts(kernel, report.fix));
+      report.checks.push(...(await checkRetention(kernel)), await checkTranscripts(kernel, report.fix, report.signal));
     });
     kernel.hooks.hook("status:collect", async (status) => {
       const totals = await archive.store.totals();

@@ -5,7 +5,7 @@ import { counterOf } from "../../plugins/archive/search/counter.ts";
 import { SearchIndex } from "../../plugins/archive/search/search.ts";
 import type { ShelfOptions } from "../../plugins/archive/search/shelf.ts";
 
-/** As after a start. `chunks`: of a job. Throws what would only be told. */
+/** As after a start. `chunks`: full ones of a job. Throws what would only be told. */
 export function indexByJobs(kernel: Kernel, chunks: number, files: ShelfOptions): SearchIndex {
   const pool: Kernel["pool"] = {
     ...kernel.pool,

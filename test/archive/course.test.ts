@@ -14,8 +14,8 @@ import { Looker } from "../../plugins/archive/search/looker.ts";
 import { compile } from "../../plugins/archive/search/match.ts";
 import { parseQuery } from "../../plugins/archive/search/query.ts";
 import { runsOf } from "../../plugins/archive/search/runs.ts";
-import { signatureOf } from "../../plugins/archive/search/signature.ts";
 import { rounds } from "../rounds.ts";
+import { signed as signedText } from "./signed.ts";
 
 const A_FILE = 500;
 
@@ -31,8 +31,7 @@ async function archiveOf(files: number, unplaced: readonly number[] = []) {
   for (let file = 0; file < files; file++) {
     const numbers = Array.from({ length: A_FILE }, (_, i) => file * A_FILE + i).filter((n) => !unplaced.includes(n));
     const signed = numbers.map((n) => {
-      const text = Buffer.from(`${common} ${name(n)}`);
-      return { key: key(n), signatures: [signatureOf(text, text.length)] };
+      return { key: key(n), signatures: [signedText(`${common} ${name(n)}`)] };
     });
     const path = join(folder, `${file}.columns`);
     await mkdir(folder, { recursive: true });

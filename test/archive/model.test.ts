@@ -117,7 +117,7 @@ const beside = {
   }),
   unlink: (p: number) => ({
     words: `unlink ${p}`,
-    waits: false,
+    waits: true,
     async run(model: Model, real: Real) {
       const id = model.ids()[p] as string;
       const links = model.linksOf(id);

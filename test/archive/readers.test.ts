@@ -1,4 +1,5 @@
 /** What a request began with is there until it ends; what is damaged is left out, told and mended. */
+import { execSync } from "node:child_process";
 import { getEventListeners } from "node:events";
 import {
   appendFileSync,
@@ -7,6 +8,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -106,29 +108,64 @@ function partFiles(t: TestKernel): string[] {
   return readdirSync(dir).flatMap((folder) => readdirSync(join(dir, folder)).map((name) => join(dir, folder, name)));
 }
 
+const onWindows = process.platform === "win32";
+const harms = {
+  missing: (path: string) => rmSync(path),
+  cut: (path: string) => writeFileSync(path, readFileSync(path).subarray(0, 20)),
+  "flipped in the middle": (path: string) => writeFileSync(path, readFileSync(path).fill(0xff, 4, 12)),
+  "a folder": (path: string) => [rmSync(path), mkdirSync(path)],
+  ...(!onWindows && {
+    "a pipe": (path: string) => execSync(`rm ${path} && mkfifo ${path}`),
+    "a link to itself": (path: string) => [rmSync(path), symlinkSync(path, path)],
+  }),
+};
+/** What nobody may put in a folder's place unasked: its logs are read again once it is gone. */
+const blocked = {
+  "in a folder that became a file": (path: string) => [
+    rmSync(dirname(path), { recursive: true }),
+    writeFileSync(dirname(path), ""),
+  ],
+  ...(!onWindows && {
+    "in a folder that became a link": (path: string) => [
+      renameSync(dirname(path), `${dirname(path)}-`),
+      symlinkSync(`${dirname(path)}-`, dirname(path)),
+    ],
+  }),
+};
 it.each([
-  ["missing", (path: string) => rmSync(path)],
-  ["cut", (path: string) => writeFileSync(path, readFileSync(path).subarray(0, 20))],
-  ["flipped in the middle", (path: string) => writeFileSync(path, readFileSync(path).fill(0xff, 4, 12))],
-] as const)(
-  "a transcript that is %s: search goes on without it and says so; it is mended from its log",
-  async (_, harm) => {
-    const t = await start();
-    write(t, 1, row(1, "needle one"));
-    await importAll(t);
-    const [path = ""] = partFiles(t);
-    write(t, 2, row(2, "needle two"));
-    await importAll(t);
-    harm(path);
-    const found = await t.json<Found>("/api/search?q=needle");
-    expect(found.results.map((one) => one.session.id)).toEqual([idOf(2)]);
-    expect(found.damaged).toBe(1);
-    await t.kernel.inject("archive").importer.idle();
-    const mended = await t.json<Found>("/api/search?q=needle");
-    expect(mended.results.map((one) => one.session.id).sort()).toEqual([idOf(1), idOf(2)]);
-    expect(mended.damaged).toBe(0);
-  },
-);
+  ...Object.entries(harms).map(([name, harm]) => [name, harm, "it is mended from its log"] as const),
+  ...Object.entries(blocked).map(([name, harm]) => [name, harm, "its session alone stays damaged"] as const),
+])("a transcript that is %s: search goes on without it and says so; $2", async (_, harm, end) => {
+  const t = await start();
+  write(t, 1, row(1, "needle one"));
+  await importAll(t);
+  const [path = ""] = partFiles(t);
+  write(t, 2, row(2, "needle two"));
+  await importAll(t);
+  harm(path);
+  const found = await t.json<Found>("/api/search?q=needle");
+  expect(found.results.map((one) => one.session.id)).toEqual([idOf(2)]);
+  expect(found.damaged).toBe(1);
+  await t.kernel.inject("archive").importer.idle();
+  const isMended = end === "it is mended from its log";
+  const then = await t.json<Found>("/api/search?q=needle");
+  expect(then.results.map((one) => one.session.id).sort()).toEqual(isMended ? [idOf(1), idOf(2)] : [idOf(2)]);
+  expect(then.damaged).toBe(isMended ? 0 : 1);
+});
+
+it("where a file took the place of all transcripts, searches answer and count each session as damaged", async () => {
+  const t = await start();
+  write(t, 1, row(1, "needle one"));
+  write(t, 2, row(2, "needle two"));
+  await importAll(t);
+  rmSync(join(t.home, ".claude/projects/-w-app"), { recursive: true });
+  rmSync(join(t.home, "data/transcripts"), { recursive: true });
+  writeFileSync(join(t.home, "data/transcripts"), "");
+  const found = await t.fetch("/api/search?q=needle");
+  expect([found.status, await found.json()]).toMatchObject([200, { results: [], damaged: 2 }]);
+  const report = await t.json<{ checks: { name: string; status: string }[] }>("/api/doctor");
+  expect(report.checks).toContainEqual(expect.objectContaining({ name: "transcripts", status: "fail" }));
+});
 
 it("a damaged transcript without a log is told by status and doctor", async () => {
   const t = await start();

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -10,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createKernel, type Kernel, resolveConfig } from "sessarc";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
@@ -354,6 +355,26 @@ describe("deleting a log", () => {
     expect(kept.session.source.missing).toBe(true);
     expect(kept.subagents).toHaveLength(1);
     expect((await call("GET", `/sessions/${idOf(1)}/messages`)).body.messages).toHaveLength(1);
+  });
+
+  it("deletes nothing where the archive cannot note it: the log may be all that is left", async () => {
+    const file = session(1, "/w/app", [{ role: "user", text: "a" }]);
+    await importAll();
+    rmSync(join(home, "data"), { recursive: true });
+    const { status, body } = await call("DELETE", `/sessions/${idOf(1)}/source-file`);
+    expect([status, body.code, existsSync(file)]).toEqual([503, "STORAGE_REPLACED", true]);
+  });
+
+  it.skipIf(process.getuid?.() === 0)("says what the system did not let go, and counts it as there", async () => {
+    const file = session(1, "/w/app", [{ role: "user", text: "a" }]);
+    await importAll();
+    chmodSync(dirname(file), 0o500);
+    const { status, body } = await call("DELETE", `/sessions/${idOf(1)}/source-file`);
+    expect([status, body.code]).toEqual([409, "SOURCE_LEFT"]);
+    expect(body.message).toContain(file);
+    expect((await call("GET", `/sessions/${idOf(1)}`)).body.session.source.missing).toBe(false);
+    chmodSync(dirname(file), 0o700);
+    expect((await call("DELETE", `/sessions/${idOf(1)}/source-file`)).status).toBe(200);
   });
 
   it("leaves a log alone that changed in the last minutes, is a link, or is unknown", async () => {

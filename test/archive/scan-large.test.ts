@@ -105,3 +105,27 @@ it("sortInSlices sorts as sort does, equal ones in their order", async () => {
     { numRuns: 10 },
   );
 });
+
+it("P2: many short sorts, one after another, let others in like a long one", async () => {
+  const items = Array.from({ length: 1_025 }, (_, n) => (n * 7) % 1_025);
+  let rounds = 0;
+  let running = true;
+  const round = () => {
+    rounds++;
+    if (running) setImmediate(round);
+  };
+  setImmediate(round);
+  let now = performance.now();
+  // Two milliseconds pass with each look at the clock: one such sort looks three times and is never a slice long.
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => {
+    now += 2;
+    return now;
+  });
+  try {
+    for (let n = 0; n < 50; n++) await sortInSlices(items, (a, b) => a - b);
+  } finally {
+    running = false;
+    clock.mockRestore();
+  }
+  expect(rounds).toBeGreaterThan(20);
+});

@@ -7,13 +7,13 @@ import { partsOf } from "./types.ts";
 const PAGE = 500;
 
 /** Reads every part. With `fix`, the logs of what is damaged are read again first. */
-export async function checkTranscripts(kernel: Kernel, fix: boolean): Promise<DoctorCheck> {
+export async function checkTranscripts(kernel: Kernel, fix: boolean, signal?: AbortSignal): Promise<DoctorCheck> {
   const { damage } = kernel.inject("archive");
-  const found = await findDamage(kernel);
+  const found = await findDamage(kernel, signal);
   for (const id of found.damaged) damage.found(id);
   if (found.damaged.size > 0 && fix) {
     await damage.settled();
-    const left = await findDamage(kernel);
+    const left = await findDamage(kernel, signal);
     const mended = found.damaged.size - left.damaged.size;
     return toCheck(left, mended > 0 ? `${mended} made anew from their logs; ` : "");
   }
@@ -37,7 +37,7 @@ function toCheck({ damaged, count }: Found, before: string): DoctorCheck {
   };
 }
 
-async function findDamage(kernel: Kernel): Promise<Found> {
+async function findDamage(kernel: Kernel, signal: AbortSignal | undefined): Promise<Found> {
   const { db, transcripts } = kernel.storage;
   const damaged = new Set<string>();
   const slices = new Slices();
@@ -49,6 +49,7 @@ async function findDamage(kernel: Kernel): Promise<Found> {
         [after],
       );
       for (const { id, parts } of rows) {
+        signal?.throwIfAborted();
         try {
           for (const part of partsOf({ parts })) await transcripts.check(id, part);
         } catch (error) {

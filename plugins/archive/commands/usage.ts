@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import {
   type Column,
   type CommandContext,
@@ -9,6 +7,7 @@ import {
   formatCount,
   formatMoney,
   formatTable,
+  hasArchive,
   printable,
   type SessionUsage,
   type TokenUsage,
@@ -117,7 +116,7 @@ async function ask(ctx: CommandContext, query: Query): Promise<UsageAnswer> {
 
 /** Asking must not make an archive where there is none. */
 async function hasSessions(ctx: CommandContext): Promise<boolean> {
-  if (!existsSync(join(ctx.config.dataDir, "catalog.db"))) return false;
+  if (!hasArchive(ctx.config.dataDir)) return false;
   return (await ctx.get<{ total: number }>("/sessions", { limit: "1" }, ctx.signal)).total > 0;
 }
 

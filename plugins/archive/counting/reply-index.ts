@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Database, Slices } from "sessarc";
+import { type Database, Slices, storageFailed } from "sessarc";
 import { heldBy, type StoredBook } from "./book.ts";
 import { ReplyFile, ReplyList, writeReplies } from "./reply-file.ts";
 
@@ -144,9 +144,9 @@ export class ReplyIndex {
       old.push(before);
       kept.pop();
     }
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await mkdir(folder, { recursive: true, mode: 0o700 }).catch(storageFailed(folder));
     const path = join(folder, `${randomBytes(8).toString("hex")}.replies`);
-    await writeReplies(path, list);
+    await writeReplies(path, list).catch(storageFailed(path));
     const file = new ReplyFile(path);
     const files = [...kept, file];
     const names = files.map((one) => one.path.slice(folder.length + 1));

@@ -25,12 +25,15 @@ export interface Past {
   deleted: ReadonlyMap<string, number>;
 }
 
+/** Rows read by one statement, each of a page of its own. */
+const TOGETHER = 100;
+
 /** Looks `ids` up by their keys, in slices: a run over one log costs the same in an archive of any size. */
 export async function loadPast(db: Database, ids: readonly string[]): Promise<Past> {
   const known = new Map<string, Known>();
   const deleted = new Map<string, number>();
   const slices = new Slices();
-  for (const page of pages(ids)) {
+  for (const page of pages(ids, TOGETHER)) {
     const all = marks(page);
     const rows = await db.all<Known>(
       `select id, source_path, source_version, source_bytes, generation, parts, missing, has_cursor, format

@@ -1,5 +1,5 @@
 /** DELETE /sessions/:id/source-file: the one place where a tool's log is removed, with every reason not to. */
-import { lstat, realpath, rm } from "node:fs/promises";
+import { access, lstat, realpath, rm } from "node:fs/promises";
 import { sep } from "node:path";
 import { type Kernel, marks, pages, SessarcError } from "sessarc";
 import { narrowRows } from "../catalogue/narrow.ts";
@@ -9,7 +9,11 @@ const QUIET_MS = 300_000;
 /** Sessions marked in one statement. */
 const AT_ONCE = 100;
 
-/** Removes the log of a session and what belongs to it alone. Returns the removed paths; the archive's copy stays. */
+/**
+ * Removes the log of a session and what belongs to it alone. Returns the removed paths; the archive's copy stays. The archive notes it first:
+ * where it cannot (full disk, data directory gone, taken over or read only) that is the error, and nothing is removed. Throws SOURCE_LEFT
+ * when the system does not let a path go.
+ */
 export async function removeSource(kernel: Kernel, id: string): Promise<string[]> {
   const archive = kernel.inject("archive");
   const row = await archive.row(id);
@@ -22,24 +26,40 @@ export async function removeSource(kernel: Kernel, id: string): Promise<string[]
     throw new SessarcError("SOURCE_SHARED", { id, reason: "its file holds more than this session" });
   const other = found.at(source.ref.path).find((one) => one.id !== id);
   if (other) throw new SessarcError("SOURCE_SHARED", { id, reason: `its file also holds ${other.id}` });
-  const paths = [source.ref.path, ...(source.ref.companions ?? [])];
+  const companions = source.ref.companions ?? [];
+  const paths = [source.ref.path, ...companions];
   const roots = await Promise.all(adapter.roots(kernel.env).map((root) => realpath(root).catch(() => root)));
   for (const path of paths) await assertRemovable(id, path, roots);
-  for (const path of paths) await rm(path, { recursive: true, force: true });
-  const companions = (source.ref.companions ?? []).map((path) => path + sep);
-  const gone: string[] = [];
-  for await (const rows of narrowRows(kernel.storage.db, ["source_path"]))
-    for (const one of rows)
-      if (
-        one.id === id ||
-        one.source_path === source.ref.path ||
-        companions.some((path) => one.source_path.startsWith(path))
-      )
-        gone.push(one.id);
-  for (const ids of pages(gone, AT_ONCE))
-    await kernel.storage.db.run(`update session set missing = 1 where id in (${marks(ids)})`, ids);
-  archive.changed(gone);
+  const gone = await heldBy(kernel, id, source.ref.path, companions);
+  await note(kernel, 1, [...gone.keys()]);
+  // The log last: as long as it is there, all of it can be deleted again.
+  for (const path of paths.toReversed())
+    await rm(path, { recursive: true, force: true }).catch(async (error: Error) => {
+      const left: string[] = [];
+      for (const [one, at] of gone)
+        await access(at).then(
+          () => left.push(one),
+          () => {},
+        );
+      await note(kernel, 0, left);
+      throw new SessarcError("SOURCE_LEFT", { id, path, reason: error.message }, { cause: error });
+    });
   return paths;
+}
+
+/** Sessions whose logs go with it, and where those are. */
+async function heldBy(kernel: Kernel, id: string, path: string, companions: readonly string[]) {
+  const held = new Map<string, string>();
+  for await (const rows of narrowRows(kernel.storage.db, ["source_path"]))
+    for (const { id: one, source_path: at } of rows)
+      if (one === id || at === path || companions.some((folder) => at.startsWith(folder + sep))) held.set(one, at);
+  return held;
+}
+
+async function note(kernel: Kernel, missing: 0 | 1, sessions: readonly string[]): Promise<void> {
+  for (const ids of pages(sessions, AT_ONCE))
+    await kernel.storage.db.run(`update session set missing = ? where id in (${marks(ids)})`, [missing, ...ids]);
+  kernel.inject("archive").changed(sessions);
 }
 
 async function assertRemovable(id: string, path: string, roots: readonly string[]): Promise<void> {

@@ -1,8 +1,16 @@
 /** GET /scan: what can be imported, by project; told as it is found out where that takes long. */
 import { defineRoute, eventsResponse, Slices, streamJson, textStream } from "sessarc";
 import * as v from "valibot";
-import type { ToolScan } from "../places/scan.ts";
-import { describeLogs, type ScannedProject, type ScannedSession, toProjects } from "./scanned.ts";
+import type { Logs } from "../places/logs.ts";
+import type { Found, ToolScan } from "../places/scan.ts";
+import {
+  describeLogs,
+  type KeptProject,
+  type ScannedProject,
+  type ScannedSession,
+  toProjects,
+  wholeSessions,
+} from "./scanned.ts";
 
 /** Frames of the same as events: the tools at once, then sessions as they are looked at, each with its project. */
 export type ScanFrame =
@@ -11,7 +19,7 @@ export type ScanFrame =
   | { type: "done" };
 
 /** More sessions than this are not put into one text in one go. */
-const AT_ONCE = 1_000;
+const AT_ONCE = 250;
 
 export const scan = defineRoute({
   method: "GET",
@@ -23,18 +31,22 @@ export const scan = defineRoute({
     projects: v.optional(v.picklist(["0", "1"])),
   }),
   handler: async ({ kernel, query, event }): Promise<{ tools: ToolScan[]; projects: ScannedProject[] } | Response> => {
-    const result = await kernel.inject("archive").importer.scan();
-    const tools = result.tools.filter((tool) => query.tool === undefined || tool.tool === query.tool);
-    const found = await result.found.all((one) => query.tool === undefined || one.ref.tool === query.tool);
-    const looked = describeLogs(kernel, query.projects === "0" ? [] : found);
+    const { found, ...scanned } = await kernel.inject("archive").importer.scan();
+    const tools = scanned.tools.filter((tool) => query.tool === undefined || tool.tool === query.tool);
+    const sessions = tools.reduce((sum, tool) => sum + tool.sessions, 0);
+    const looked = describeLogs(kernel, query.projects === "0" ? [] : chosen(found, query.tool));
     if (event.req.headers.get("accept")?.includes("text/event-stream")) {
-      return eventsResponse(textStream(framesOf(tools, found.length, looked)));
+      return eventsResponse(textStream(framesOf(tools, sessions, looked)));
     }
     const projects = await toProjects(looked);
-    if (found.length <= AT_ONCE || query.projects === "0") return { tools, projects };
-    return streamJson(pieces(tools, projects));
+    if (sessions > AT_ONCE && query.projects !== "0") return streamJson(pieces(tools, projects, found));
+    return { tools, projects: projects.map((one) => ({ ...one, sessions: wholeSessions(one.sessions, found) })) };
   },
 });
+
+function* chosen(found: Logs, tool: string | undefined): Generator<Found> {
+  for (const one of found.values()) if (tool === undefined || one.ref.tool === tool) yield one;
+}
 
 type Looked = ReturnType<typeof describeLogs>;
 
@@ -47,13 +59,13 @@ async function* framesOf(tools: ToolScan[], sessions: number, looked: Looked): A
 }
 
 /** The answer as JSON, a few hundred sessions at a time. */
-async function* pieces(tools: ToolScan[], projects: ScannedProject[]): AsyncGenerator<string> {
+async function* pieces(tools: ToolScan[], projects: KeptProject[], found: Logs): AsyncGenerator<string> {
   const slices = new Slices();
   yield `{"tools":${JSON.stringify(tools)},"projects":[`;
   for (const [n, { sessions, ...project }] of projects.entries()) {
     yield `${n ? "," : ""}${JSON.stringify(project).slice(0, -1)},"sessions":[`;
     for (let i = 0; i < sessions.length; i += AT_ONCE) {
-      const some = JSON.stringify(sessions.slice(i, i + AT_ONCE));
+      const some = JSON.stringify(wholeSessions(sessions.slice(i, i + AT_ONCE), found));
       yield `${i ? "," : ""}${some.slice(1, -1)}`;
       if (slices.due) await slices.turn();
     }

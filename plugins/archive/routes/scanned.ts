@@ -1,5 +1,6 @@
 /** Logs that a scan found, with what the archive or a look at their heads says of them. */
-import { type Kernel, type SessionRef, Slices, sortInSlices } from "sessarc";
+import { type Database, type Kernel, marks, type SessionRef, Slices, sortInSlices } from "sessarc";
+import type { Logs } from "../places/logs.ts";
 import { type Found, versionOf } from "../places/scan.ts";
 
 export type SessionState = "new" | "changed" | "imported" | "deleted";
@@ -29,15 +30,23 @@ export interface Described {
   session: ScannedSession;
 }
 
+/** A project with what cannot be told of its logs by looking at them again: there may be a hundred thousand. */
+export interface KeptProject extends Omit<ScannedProject, "sessions"> {
+  sessions: KeptSession[];
+}
+interface KeptSession extends Pick<ScannedSession, "id" | "title" | "messageEstimate" | "state"> {
+  /** ms since the epoch; 0: not known. */
+  at: number;
+}
+
 /** Bytes of log per message, for estimates; measured on coding logs. */
 const BYTES_PER_MESSAGE = 2_000;
 /** Logs looked into at once. */
 const AHEAD = 16;
 /** Sessions told at once. */
 const BATCH = 256;
-/** Rows read between two looks at the clock, and logs passed over. */
+/** Rows read between two looks at the clock. */
 const PAGE = 250;
-const LOOKED = 1_024;
 
 /** What the archive says of a session that stands in a scan. */
 interface StoredTitle {
@@ -52,49 +61,47 @@ interface StoredTitle {
 }
 
 /** Batches in the order of `found`; in slices, a few logs looked into at once. */
-export async function* describeLogs(kernel: Kernel, found: readonly Found[]): AsyncGenerator<Described[]> {
-  if (found.length === 0) return;
+export async function* describeLogs(kernel: Kernel, found: Iterable<Found>): AsyncGenerator<Described[]> {
   const archive = kernel.inject("archive");
+  const { db } = kernel.storage;
   const slices = new Slices();
-  const rows = await storedTitles(kernel, slices);
   const deleted = await archive.store.tombstones();
-  const perMessage = await bytesPerMessage(found, rows, slices);
-  const describe = async (one: Found): Promise<Described> => {
+  let perMessage: Promise<(tool: string) => number> | undefined;
+  const describe = async (one: Found, row: StoredTitle | undefined): Promise<Described> => {
     const { id, ref } = one;
-    const row = rows.get(id);
     const session = {
       id,
-      tool: ref.tool,
-      path: ref.path,
-      bytes: ref.size ?? 0,
-      modifiedAt: ref.mtime === undefined ? null : new Date(ref.mtime).toISOString(),
-      messageEstimate: row?.messages ?? Math.ceil((ref.size ?? 0) / perMessage(ref.tool)),
+      ...ofLog(ref),
+      messageEstimate: row?.messages ?? 0,
       state: stateOf(ref, row?.version, deleted.has(id)),
     };
     if (row) {
       const project = { key: row.project_id, name: row.project, path: row.path, virtual: row.kind === "virtual" };
       return { project, session: { ...session, title: row.title } };
     }
+    perMessage ??= bytesPerMessage(db);
+    session.messageEstimate = Math.ceil((ref.size ?? 0) / (await perMessage)(ref.tool));
     const { title, ...head } = await archive.importer.peek(one);
     const identity = await archive.resolver.identify(one.adapter, head);
     const key = await archive.resolver.idOf(identity);
     const project = { key, name: identity.name, path: identity.path, virtual: identity.kind === "virtual" };
     return { project, session: { ...session, title } };
   };
-  let batch: Described[] = [];
-  for (let i = 0; i < found.length; i += AHEAD) {
-    batch.push(...(await Promise.all(found.slice(i, i + AHEAD).map(describe))));
-    if (slices.due) await slices.turn();
-    if (batch.length < BATCH) continue;
+  for (const some of batches(found)) {
+    const rows = await storedTitles(db, some);
+    const batch: Described[] = [];
+    for (let i = 0; i < some.length; i += AHEAD) {
+      const ahead = some.slice(i, i + AHEAD);
+      batch.push(...(await Promise.all(ahead.map((one) => describe(one, rows.get(one.id))))));
+      if (slices.due) await slices.turn();
+    }
     yield batch;
-    batch = [];
   }
-  yield batch;
 }
 
 /** Projects with their sessions, newest first. */
-export async function toProjects(batches: AsyncIterable<readonly Described[]>): Promise<ScannedProject[]> {
-  const projects = new Map<string, ScannedProject>();
+export async function toProjects(batches: AsyncIterable<readonly Described[]>): Promise<KeptProject[]> {
+  const projects = new Map<string, KeptProject>();
   for await (const batch of batches) {
     for (const { project, session } of batch) {
       let group = projects.get(project.key);
@@ -102,51 +109,74 @@ export async function toProjects(batches: AsyncIterable<readonly Described[]>): 
         group = { ...project, tools: [], sessions: [] };
         projects.set(project.key, group);
       }
-      if (!group.tools.includes(session.tool)) group.tools.push(session.tool);
-      group.sessions.push(session);
+      const { id, tool, title, messageEstimate, state, modifiedAt } = session;
+      if (!group.tools.includes(tool)) group.tools.push(tool);
+      group.sessions.push({ id, title, messageEstimate, state, at: modifiedAt ? Date.parse(modifiedAt) : 0 });
     }
   }
   const list = [...projects.values()];
   for (const project of list) {
     project.tools.sort();
-    project.sessions = await sortInSlices(project.sessions, newestFirst);
+    project.sessions = await sortInSlices(project.sessions, (a, b) => b.at - a.at);
   }
-  return list.sort((a, b) => (b.sessions[0]?.modifiedAt ?? "").localeCompare(a.sessions[0]?.modifiedAt ?? ""));
+  return list.sort((a, b) => (b.sessions[0]?.at ?? 0) - (a.sessions[0]?.at ?? 0));
 }
 
-const newestFirst = ({ modifiedAt: a }: ScannedSession, { modifiedAt: b }: ScannedSession) =>
-  (a ?? "") < (b ?? "") ? 1 : a === b ? 0 : -1;
+/** As they are answered. */
+export function wholeSessions(sessions: readonly KeptSession[], logs: Logs): ScannedSession[] {
+  return sessions.flatMap(({ id, title, messageEstimate, state }) => {
+    const log = logs.get(id);
+    return log ? { id, ...ofLog(log.ref), messageEstimate, state, title } : [];
+  });
+}
 
-async function storedTitles({ storage: { db } }: Kernel, slices: Slices): Promise<Map<string, StoredTitle>> {
-  const rows = new Map<string, StoredTitle>();
-  for (let after = 0; ; ) {
-    const page = await db.all<StoredTitle & { rowid: number }>(
-      `select s.rowid, s.id, coalesce(s.name, s.title, s.first_prompt) as title, s.project_id, coalesce(p.name, p.derived_name) as project,
-         p.path, p.kind, s.message_count as messages, s.source_version as version
-       from session s join project p on p.id = s.project_id where s.rowid > ? order by s.rowid limit ${PAGE}`,
-      [after],
-    );
-    const last = page.at(-1);
-    if (!last) return rows;
-    for (const row of page) rows.set(row.id, row);
-    after = last.rowid;
-    if (slices.due) await slices.turn();
+const ofLog = ({ tool, path, size, mtime }: SessionRef) => ({
+  tool,
+  path,
+  bytes: size ?? 0,
+  modifiedAt: mtime === undefined ? null : new Date(mtime).toISOString(),
+});
+
+function* batches(found: Iterable<Found>): Generator<Found[]> {
+  let batch: Found[] = [];
+  for (const one of found) {
+    if (batch.push(one) < BATCH) continue;
+    yield batch;
+    batch = [];
   }
+  if (batch.length > 0) yield batch;
+}
+
+async function storedTitles(db: Database, found: readonly Found[]): Promise<Map<string, StoredTitle>> {
+  const rows = await db.all<StoredTitle>(
+    `select s.id, coalesce(s.name, s.title, s.first_prompt) as title, s.project_id, coalesce(p.name, p.derived_name) as project,
+       p.path, p.kind, s.message_count as messages, s.source_version as version
+     from session s join project p on p.id = s.project_id where s.id in (${marks(found)})`,
+    found.map(({ id }) => id),
+  );
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** What a message took in this user's own logs of the same tool; a usual figure until some are imported. */
-async function bytesPerMessage(found: readonly Found[], rows: ReadonlyMap<string, StoredTitle>, slices: Slices) {
+async function bytesPerMessage(db: Database): Promise<(tool: string) => number> {
   const sums = new Map<string, { bytes: number; messages: number }>();
-  for (const [i, { id, ref }] of found.entries()) {
-    if (i % LOOKED === 0 && slices.due) await slices.turn();
-    const row = rows.get(id);
-    if (!row) continue;
-    const sum = sums.get(ref.tool) ?? { bytes: 0, messages: 0 };
-    sums.set(ref.tool, sum);
-    sum.bytes += ref.size ?? 0;
-    sum.messages += row.messages;
+  const slices = new Slices();
+  for (let after = 0; ; ) {
+    const page = await db.all<{ rowid: number; tool: string; bytes: number; messages: number }>(
+      `select rowid, tool, source_bytes as bytes, message_count as messages from session
+       where rowid > ? order by rowid limit ${PAGE}`,
+      [after],
+    );
+    const last = page.at(-1);
+    if (!last) break;
+    for (const { tool, bytes, messages } of page) {
+      const sum = sums.get(tool) ?? { bytes: 0, messages: 0 };
+      sums.set(tool, { bytes: sum.bytes + bytes, messages: sum.messages + messages });
+    }
+    after = last.rowid;
+    if (slices.due) await slices.turn();
   }
-  return (tool: string): number => {
+  return (tool) => {
     const sum = sums.get(tool);
     return sum && sum.messages > 0 && sum.bytes > 0 ? sum.bytes / sum.messages : BYTES_PER_MESSAGE;
   };
