@@ -60,6 +60,7 @@ export default definePlugin({
       warming = insights.cube
         .figures()
         .then(() => insights.cube.keep())
+        .then(() => insights.cube.warm())
         .catch(() => {});
     }, WARM_AFTER_MS);
     timer.unref();

@@ -4,7 +4,7 @@ import type { SqlValue } from "sessarc";
 import { expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import { migrations } from "../../plugins/archive/catalogue/schema.ts";
-import type { Origin } from "../../plugins/insights/figures/blocks.ts";
+import type { Origin } from "../../plugins/insights/figures/block.ts";
 import { zoneOf } from "../../plugins/insights/figures/buckets.ts";
 import { createCube } from "../../plugins/insights/figures/cube.ts";
 import { createKept } from "../../plugins/insights/figures/kept.ts";

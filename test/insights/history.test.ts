@@ -2,7 +2,8 @@
  * Usage and insights over an archive with a history: whatever was imported, went on, was forked, deleted, brought back, renamed, priced
  * and started again, in whatever order, each figure is what the rows of the catalogue add up to the slow way.
  */
-import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { appendFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { defaultPlugins } from "../../plugins/index.ts";
@@ -46,7 +47,7 @@ function logs(home: string, dice: Dice) {
     appendFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
   };
   const turns = (n: number, agent?: number) =>
-    Array.from({ length: 1 + dice.below(3) }, () => {
+    Array.from({ length: 1 + dice.below(3) }).flatMap(() => {
       const at = new Date(FIRST + dice.below(12 * DAY)).toISOString();
       const id = `${++replies}`;
       const content = [
@@ -67,11 +68,13 @@ function logs(home: string, dice: Dice) {
         sessionId: uuid(n),
       };
       const side = agent === undefined ? {} : { isSidechain: true, agentId: `x${agent}` };
-      return {
-        ...row,
-        ...side,
-        message: { id: `m${id}`, role: "assistant", model: dice.pick(MODELS), content, usage },
-      };
+      const result = { type: "tool_result", tool_use_id: `t${id}`, is_error: dice.below(3) === 0, content: "so it is" };
+      const message = { id: `m${id}`, role: "assistant", model: dice.pick(MODELS), content, usage };
+      const answer = { type: "user", uuid: `v${id}`, message: { role: "user", content: [result] } };
+      return [
+        { ...row, ...side, message },
+        { ...row, ...side, ...answer },
+      ];
     });
   const rows = new Map<number, object[]>();
   return {
@@ -150,6 +153,35 @@ async function check(t: TestKernel, dice: Dice, note: string): Promise<void> {
   expect(busy).toEqual(rows.map((row) => [row.key, row.sessions, row.messages, row.microdollars]));
 }
 
+/** What a service that has counted all along answers is what one answers that counts it all now, over a copy. */
+async function likeAnew(t: TestKernel, dice: Dice, note: string): Promise<void> {
+  const copy = join(t.home, `copy-${randomUUID()}`);
+  cpSync(join(t.home, "data"), copy, { recursive: true });
+  rmSync(join(copy, "index"), { recursive: true, force: true });
+  const anew = await createTestKernel({
+    home: t.home,
+    plugins: defaultPlugins(),
+    config: { sync: false, dataDir: copy },
+  });
+  const day = (n: number) => new Date(FIRST + n * DAY).toISOString().slice(0, 10);
+  const projects = await t.json<{ id: string }[]>("/api/projects?git=0");
+  for (const zone of [dice.pick(ZONES), "UTC"]) {
+    const from = dice.below(9);
+    const range = dice.pick(["", `&from=${day(from)}`, `&from=${day(from)}&to=${day(from + dice.below(5))}`]);
+    for (const path of [
+      `/api/insights?tz=${zone}${range}`,
+      `/api/insights?tz=${zone}&since=${day(from)}`,
+      `/api/insights/sessions?tz=${zone}${range}`,
+      `/api/insights/calls?tz=${zone}${range}`,
+      `/api/projects/activity?tz=${zone}&days=${dice.pick([30, 400])}`,
+      ...projects.slice(0, 1).map(({ id }) => `/api/projects/${id}?git=0&tz=${zone}${range}`),
+    ])
+      expect(await t.json(path), `${note}, ${path}`).toEqual(await anew.json(path));
+  }
+  await anew.close();
+  rmSync(copy, { recursive: true });
+}
+
 const STEPS = 9;
 
 it("all reports are what the catalogue adds up to, after any history", async () => {
@@ -196,7 +228,9 @@ it("all reports are what the catalogue adds up to, after any history", async () 
       done.push(act);
       await acts[act]?.();
       if (dice.below(4) > 0) await t.send("POST", "/api/import", { all: true });
-      await check(t, dice, `seed ${seed}: ${done.join(", ")}`);
+      const note = `seed ${seed}: ${done.join(", ")}`;
+      await check(t, dice, note);
+      if (step === STEPS - 1 || (rounds(1, 0) && step % 3 === 2)) await likeAnew(t, dice, note);
     }
     await t.close();
   }

@@ -3,16 +3,17 @@ import { emptyUsage } from "sessarc";
 import { expect, it } from "vitest";
 import { Blocks } from "../../plugins/insights/figures/blocks.ts";
 import { dayName, zoneOf } from "../../plugins/insights/figures/buckets.ts";
-import { CubeSession, KINDS, toUsage } from "../../plugins/insights/figures/cube-session.ts";
+import { CubeSession, KINDS } from "../../plugins/insights/figures/cube-session.ts";
 import { readDays } from "../../plugins/insights/figures/days.ts";
-import { nameOf } from "../../plugins/insights/figures/names.ts";
+import { Edit } from "../../plugins/insights/figures/edit.ts";
+import { inOrder } from "../../plugins/insights/figures/order.ts";
 import { packed, type Slot, type TokenSlot } from "../../plugins/insights/figures/packed.ts";
 import { GROUPS, isByTime, report, reportOfDays, type UsageReport } from "../../plugins/insights/figures/report.ts";
 import { Rollup } from "../../plugins/insights/figures/rollup.ts";
 import { sessionRows, writeRows } from "../../plugins/insights/figures/session-rows.ts";
 import { PRICED_AT, type Prices } from "../../plugins/insights/prices/pricing.ts";
 import { rounds } from "../rounds.ts";
-import { type BruteSession, brute, reportFigures } from "./brute.ts";
+import { brute, reportFigures, toBrute } from "./brute.ts";
 
 /** Some models cost half from eight in the evening on, one has no price. */
 const prices: Prices = {
@@ -133,17 +134,28 @@ it("sums of days equal a sum made anew, after any changes, in all zones and rang
     expect(contents(rollup), `seed ${seed}`).toEqual(contents(anew));
 
     // More than a block of sessions, of which the first are those that came and went.
-    const many = [...sessions, ...more];
-    let blocks = Blocks.of(many);
-    for (let n = 0; n < blocks.length; n++) blocks.block(n);
-    const places = Array.from({ length: dice.below(6) }, () => dice.below(many.length));
-    for (const place of places) {
-      const now = someSession(5_000 + place, dice);
-      many[place] = dice.below(2) ? now : now.under(many[dice.below(many.length)]?.root ?? now.id);
+    const before = await inOrder([...sessions, ...more]);
+    const there = new Set(before);
+    let blocks = Blocks.of(before);
+    await report("model", { blocks }, zoneOf("UTC"), { from: null, to: null }, new Map(), prices);
+    const edit = new Edit(blocks);
+    for (let n = dice.below(9); n > 0; n--) {
+      const place = dice.below(before.length);
+      const old = edit.get(place);
+      const one = someSession(5_000 + n, dice);
+      const now = dice.below(2) ? one : one.under(dice.pick(before).root);
+      const [goes, comes] = [dice.below(3) > 0, dice.below(3) > 0];
+      if (old && goes) there.delete(old);
+      if (comes) there.add(now);
+      if (old && goes && comes) edit.set(place, now);
+      else if (comes) edit.add(now);
+      else if (old && goes) edit.remove(place);
+      else if (old) edit.set(place, old);
     }
-    const last = many.pop();
-    if (last) places.push(many.length);
-    blocks = blocks.after(many, places, true);
+    blocks = edit.done(true);
+    expect(blocks.sessions.length).toBe(there.size);
+    expect(blocks.sessions.every((session) => there.has(session))).toBe(true);
+    const many = [...there];
 
     const first = Math.floor(START / 96) + dice.below(20);
     const [from, to] = dice.pick([
@@ -204,13 +216,4 @@ async function read(pieces: AsyncGenerator<string>): Promise<UsageReport> {
   let text = "";
   for await (const piece of pieces) text += piece;
   return JSON.parse(text) as UsageReport;
-}
-
-function toBrute(session: CubeSession): BruteSession {
-  const { id, root, kind, tool, project, label, evidence } = session;
-  const slots: BruteSession["slots"] = [];
-  const tokens: BruteSession["tokens"] = [];
-  session.eachSlot((quarter, m, a, e) => slots.push({ quarter, m, a, e }));
-  session.eachTokens((quarter, model, all) => tokens.push({ quarter, model: nameOf(model), tokens: toUsage(all) }));
-  return { id, root, kind, tool, project, label, evidence, slots, tokens };
 }

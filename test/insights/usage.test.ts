@@ -251,14 +251,15 @@ describe("GET /usage", () => {
     for (const n of [1, 2, 3]) await write(log(n), [reply({ at: "2026-11-01T10:00:00.000Z", id: `${n}`, output: n })]);
     await importAll();
     const { cube } = t.kernel.inject("insights");
-    const before = (await cube.figures()).sessions;
-    expect((await cube.figures()).sessions).toBe(before);
+    const { blocks } = await cube.figures();
+    expect((await cube.figures()).blocks).toBe(blocks);
+    const before = blocks.sessions;
     await write(
       log(2),
       [2, 4].map((n) => reply({ at: "2026-11-01T10:00:00.000Z", id: `${n}`, output: n })),
     );
     await importAll();
-    const after = (await cube.figures()).sessions;
+    const after = (await cube.figures()).blocks.sessions;
     const same = [1, 2, 3].map((n) => {
       const id = `claude-code:${uuid(n)}`;
       const find = (sessions: typeof after) => sessions.find((session) => session.id === id);

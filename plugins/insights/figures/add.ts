@@ -1,10 +1,11 @@
 /** Adds up what of sessions lies in a range: each as a whole where all of it does, by its quarter-hours where an edge cuts it in two. */
 import { Slices, type UsageEvidence } from "sessarc";
-import { type Block, type Blocks, type Origin, originAt } from "./blocks.ts";
+import { type Block, type Origin, originAt, type Run } from "./block.ts";
+import type { Blocks } from "./blocks.ts";
 import { type DayRange, type Edges, edgesOf, inRange, type Zone } from "./buckets.ts";
 import type { CubeSession } from "./cube-session.ts";
 import { addEvidence, noEvidence } from "./rollup.ts";
-import { sharesOf } from "./shares.ts";
+import { type Share, sharesOf } from "./shares.ts";
 import { type PriceKeys, Sum } from "./sums.ts";
 import { at } from "./tally.ts";
 
@@ -17,16 +18,19 @@ export interface Place {
   readonly whole: true | undefined;
 }
 
+/** Takes sessions that lie in the range together; false: each is to be told by itself. */
+export type UseRun = (run: Run, accepts: (origin: number) => boolean) => boolean;
+
 /**
- * Calls back for each session of an accepted origin that may have something in the range, in slices. `useBlock` is asked first where all of
- * a block lies in the range; true: its sessions are done.
+ * Calls back for each session of an accepted origin that may have something in the range, in slices. `useRun` is asked first where all of
+ * a run lies in the range; true: its sessions are done.
  */
 export async function eachPlace(
   blocks: Blocks,
   edges: Edges,
   accept: ((origin: Origin) => boolean) | undefined,
   use: (place: Place) => void,
-  useBlock?: (n: number, block: Block, accepts: (origin: number) => boolean) => boolean,
+  useRun?: UseRun,
 ): Promise<void> {
   const slices = new Slices();
   const accepted: boolean[] = [];
@@ -35,34 +39,60 @@ export async function eachPlace(
     accepted[origin] ??= accept(originAt(origin));
     return accepted[origin];
   };
-  for (let n = 0; n < blocks.length; n++) {
-    const block = blocks.block(n);
-    const isDone = useBlock && block.liesIn(edges) && useBlock(n, block, accepts);
-    for (let i = 0; i < block.length && !isDone; i++) {
-      const whole = block.isIn(i, edges);
-      if (whole === false || !accepts(block.origin[i] as number)) continue;
-      use({ n, block, i, whole });
-      if ((i & LOOK) === LOOK && slices.due) await slices.turn();
-    }
-    if (slices.due) await slices.turn();
-  }
+  await blocks.eachBlock(
+    edges,
+    slices,
+    async (n, block) => {
+      const places = accept && [...block.byOrigin].flatMap(([origin, own]) => (accepts(origin) ? own : []));
+      for (let k = 0; k < (places ?? block).length; k++) {
+        const i = places ? (places[k] as number) : k;
+        const whole = block.isIn(i, edges);
+        if (whole !== false) use({ n, block, i, whole });
+        if ((k & LOOK) === LOOK && slices.due) await slices.turn();
+      }
+    },
+    useRun && ((run) => useRun(run, accepts)),
+  );
 }
 /** Sessions between two looks at the clock, less one: a power of two. */
 const LOOK = 31;
 
-/** Calls back for each session with something in the range, in slices. */
+/** Calls back for each session with something in the range, in slices; `useRun` as in `eachPlace`. */
 export function eachIn(
   blocks: Blocks,
   zone: Zone,
   range: DayRange,
   use: (session: CubeSession, place: Place) => void,
-  accept?: (origin: Origin) => boolean,
+  { accept, useRun }: { accept?: ((origin: Origin) => boolean) | undefined; useRun?: UseRun | undefined } = {},
 ): Promise<void> {
-  return eachPlace(blocks, edgesOf(zone, range), accept, (place) => {
-    const session = blocks.session(place.n, place.i);
-    if (place.whole || session.isIn(zone, range)) use(session, place);
-  });
+  return eachPlace(
+    blocks,
+    edgesOf(zone, range),
+    accept,
+    (place) => {
+      const session = blocks.session(place.n, place.i);
+      if (place.whole || session.isIn(zone, range)) use(session, place);
+    },
+    useRun,
+  );
 }
+
+/** The same where `useShare` takes what sessions add up to that lie in the range together. */
+export const eachShareIn = (
+  blocks: Blocks,
+  zone: Zone,
+  range: DayRange,
+  use: (session: CubeSession, place: Place) => void,
+  useShare: (share: Share) => void,
+  accept?: (origin: Origin) => boolean,
+): Promise<void> =>
+  eachIn(blocks, zone, range, use, {
+    accept,
+    useRun(run, accepts) {
+      for (const [origin, share] of sharesOf(blocks, run)) if (accepts(origin)) useShare(share);
+      return true;
+    },
+  });
 
 /** Which rows a session adds to: those of its models, else of its days, else that of its origin. Asked for when there is something to add. */
 export interface RowsOf {
@@ -98,22 +128,18 @@ export class Adder {
     return this.each(
       accept,
       (place) => this.add(place, rows),
-      (n, _, accepts) => !rows.ofDay && this.addShares(n, accepts, rows),
+      (run, accepts) => !rows.ofDay && this.addShares(run, accepts, rows),
     );
   }
 
-  /** Calls back for those that may have something in the range; `useBlock` as in `eachPlace`. */
-  each(
-    accept: ((origin: Origin) => boolean) | undefined,
-    use: (place: Place) => void,
-    useBlock: Parameters<typeof eachPlace>[4],
-  ): Promise<void> {
-    return eachPlace(this.#blocks, this.#edges, accept, use, useBlock);
+  /** Calls back for those that may have something in the range; `useRun` as in `eachPlace`. */
+  each(accept: ((origin: Origin) => boolean) | undefined, use: (place: Place) => void, useRun: UseRun): Promise<void> {
+    return eachPlace(this.#blocks, this.#edges, accept, use, useRun);
   }
 
-  /** Adds the accepted sessions of a block that lies in the range as a whole; false: a price changes with time, add each by itself. */
-  addShares(n: number, accepts: (origin: number) => boolean, { ofModel, of }: Omit<RowsOf, "ofDay">): boolean {
-    const shares = [...sharesOf(this.#blocks, n)].filter(([origin]) => accepts(origin));
+  /** Adds the accepted sessions of a run that lies in the range as a whole; false: a price changes with time, add each by itself. */
+  addShares(run: Run, accepts: (origin: number) => boolean, { ofModel, of }: Omit<RowsOf, "ofDay">): boolean {
+    const shares = [...sharesOf(this.#blocks, run)].filter(([origin]) => accepts(origin));
     for (const [, { models }] of shares)
       for (const model of models.keys()) if (this.#keys.steady(model) === undefined) return false;
     for (const [origin, { messages, activeMs, errors, heads, evidence, models }] of shares) {
@@ -162,8 +188,8 @@ export class Adder {
     own?.addWork(messages, activeMs, errors);
     own?.count(turn, root);
     let timed = false;
-    const end = block.from[i + 1] as number;
-    for (let row = block.from[i] as number; row < end; row++) {
+    const end = block.starts[i + 1] as number;
+    for (let row = block.starts[i] as number; row < end; row++) {
       const model = models[row] as number;
       const sum = ofModel ? ofModel(model) : own;
       sum?.count(turn, root);

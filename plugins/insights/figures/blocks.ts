@@ -1,201 +1,148 @@
 /**
  * What each session is as a whole, in columns: blocks of some hundred sessions, made when somebody asks and again when one of theirs
- * changed. A view over many sessions reads their quarter-hours only where a range cuts a session in two.
+ * changed. A view over many sessions reads their quarter-hours only where a range cuts a session in two. Sessions of one time stand
+ * together, so that most blocks lie in a range as a whole or not at all; blocks that stand together are a span, for sums of more of them.
  */
-import type { UsageEvidence } from "sessarc";
+import { pages, type Slices } from "sessarc";
+import { Block, liesIn, liesOutside, type Run } from "./block.ts";
 import type { Edges } from "./buckets.ts";
-import type { CubeSession, SessionKind } from "./cube-session.ts";
-import { FIELDS } from "./packed.ts";
+import type { CubeSession } from "./cube-session.ts";
 
-/** Sessions of a block. */
-const TOGETHER = 512;
-const EVIDENCE = 4;
-const OUTPUT = FIELDS.indexOf("output");
-
-/** Whole numbers; four bytes each where that is enough. */
-type Numbers = Uint32Array | Float64Array;
-
-/** What sessions have in common. */
-export interface Origin {
-  readonly kind: SessionKind;
-  readonly tool: string;
-  readonly project: string;
-}
-
-const origins: Origin[] = [];
-const originNumbers = new Map<string, number>();
-
-/** The same origin has the same number as long as the process lives. */
-function originOf({ kind, tool, project }: Origin): number {
-  const key = `${kind}\0${tool}\0${project}`;
-  let number = originNumbers.get(key);
-  if (number === undefined) {
-    number = origins.push({ kind, tool, project }) - 1;
-    originNumbers.set(key, number);
-  }
-  return number;
-}
-export const originAt = (number: number): Origin => origins[number] as Origin;
-
-/** Some sessions of a list; `i` is a session's place among them. */
-export class Block {
-  readonly length: number;
-  /** First and last quarter-hour; of a session without any the first is the later one. */
-  readonly first: Float64Array;
-  readonly last: Float64Array;
-  /** Number for `originAt`. */
-  readonly origin: Uint32Array;
-  /** 1: counts with another session, or another one with it. */
-  readonly related: Uint8Array;
-  /** Messages, active ms, failed calls, three of each session. */
-  readonly work: Numbers;
-  /** Four of each session. */
-  readonly #evidence: Numbers;
-  /** Where a session's tokens begin in `models`; they end where the next one's begin. */
-  readonly from: Uint32Array;
-  /** Numbers of models, for `nameOf`. */
-  readonly models: Uint32Array;
-  /** Tokens of each of `models`, in the order of `FIELDS`. */
-  readonly tokens: Numbers;
-  /** Of all its sessions. */
-  readonly #first: number;
-  readonly #last: number;
-
-  constructor(sessions: readonly CubeSession[], heads: ReadonlySet<string>) {
-    const { length } = sessions;
-    this.length = length;
-    this.first = new Float64Array(length);
-    this.last = new Float64Array(length);
-    this.origin = new Uint32Array(length);
-    this.related = new Uint8Array(length);
-    this.from = new Uint32Array(length + 1);
-    const work: number[] = [];
-    const evidence: number[] = [];
-    const models: number[] = [];
-    const tokens: number[] = [];
-    sessions.forEach((session, i) => {
-      const { first, last, messages, activeMs, errors } = session.sum(models, tokens);
-      this.first[i] = first;
-      this.last[i] = last;
-      this.origin[i] = originOf(session);
-      this.related[i] = session.root !== session.id || heads.has(session.id) ? 1 : 0;
-      work.push(messages, activeMs, errors);
-      const own = session.evidence;
-      evidence.push(own?.records ?? 0, own?.requests ?? 0, own?.duplicatesFolded ?? 0, own?.inheritedExcluded ?? 0);
-      this.from[i + 1] = models.length;
-    });
-    this.#first = this.first.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
-    this.#last = this.last.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-    this.work = small(work);
-    this.#evidence = small(evidence);
-    this.models = Uint32Array.from(models);
-    this.tokens = small(tokens);
-  }
-
-  /** Replies that the evidence of a session counts. */
-  requests(i: number): number {
-    return this.#evidence[i * EVIDENCE + 1] as number;
-  }
-  /** Tokens that went in, those of caches among them. */
-  prompt(i: number): number {
-    let sum = 0;
-    for (let at = (this.from[i] as number) * FIELDS.length; at < (this.from[i + 1] as number) * FIELDS.length; at++)
-      if (at % FIELDS.length !== OUTPUT) sum += this.tokens[at] as number;
-    return sum;
-  }
-  addEvidence(i: number, sum: UsageEvidence): void {
-    const at = i * EVIDENCE;
-    sum.records += this.#evidence[at] as number;
-    sum.requests += this.#evidence[at + 1] as number;
-    sum.duplicatesFolded += this.#evidence[at + 2] as number;
-    sum.inheritedExcluded += this.#evidence[at + 3] as number;
-  }
-  /** Adds the tokens of one of `models`. */
-  addTokens(row: number, sums: Float64Array): void {
-    const at = row * sums.length;
-    for (let field = 0; field < sums.length; field++)
-      sums[field] = (sums[field] as number) + (this.tokens[at + field] as number);
-  }
-
-  /** It has no quarter-hour. */
-  isEmpty(i: number): boolean {
-    return (this.first[i] as number) > (this.last[i] as number);
-  }
-  /** All that its sessions have lies between the edges. */
-  liesIn({ from, to }: Edges): boolean {
-    return this.#first >= from && this.#last < to;
-  }
-  /** All of a session lies between the edges (true), nothing (false), or its quarter-hours must be asked (undefined). */
-  isIn(i: number, edges: Edges): boolean | undefined {
-    const [first, last] = [this.first[i] as number, this.last[i] as number];
-    if (first > last || last < edges.fromMaybe || first >= edges.toMaybe) return false;
-    return (first >= edges.from && last < edges.to) || undefined;
-  }
-}
+/** Sessions of a block at most. */
+export const TOGETHER = 512;
+/** Blocks of a span at most. */
+const SPAN = 8;
 
 /** All sessions of a moment; it never changes. */
 export class Blocks {
-  readonly sessions: readonly CubeSession[];
+  /** How many sessions. */
+  readonly size: number;
+  readonly #lists: readonly (readonly CubeSession[])[];
   /** Ids of sessions that others count with. */
   readonly #heads: ReadonlySet<string>;
-  readonly #made: (Block | undefined)[];
+  readonly #blocks: (Block | undefined)[];
+  readonly #spans: (Run | undefined)[];
 
-  private constructor(sessions: readonly CubeSession[], heads: ReadonlySet<string>, made: (Block | undefined)[]) {
-    this.sessions = sessions;
+  private constructor(
+    lists: readonly (readonly CubeSession[])[],
+    heads: ReadonlySet<string>,
+    blocks: (Block | undefined)[],
+    spans: (Run | undefined)[],
+  ) {
+    this.size = lists.reduce((sum, { length }) => sum + length, 0);
+    this.#lists = lists;
     this.#heads = heads;
-    this.#made = made;
-    made.length = Math.ceil(sessions.length / TOGETHER);
+    this.#blocks = blocks;
+    this.#spans = spans;
   }
 
+  /** Of sessions in this order, which is best that of time (`order.ts`). */
   static of(sessions: readonly CubeSession[]): Blocks {
-    return new Blocks(sessions, headsOf(sessions), []);
+    const lists = [...pages(sessions, TOGETHER)];
+    return new Blocks(lists, headsOf(lists), [], []);
   }
 
-  /** After a change: what stands at `places` is another session now, or none. `related`: somebody may count with another one. */
-  after(sessions: readonly CubeSession[], places: Iterable<number>, related: boolean): Blocks {
-    const made = [...this.#made];
-    for (const place of places) made[Math.floor(place / TOGETHER)] = undefined;
-    if (!related) return new Blocks(sessions, this.#heads, made);
-    const heads = headsOf(sessions);
+  /** After a change: other lists stand at `changed`. `related`: somebody may count with another session now. */
+  after(lists: readonly (readonly CubeSession[])[], changed: Iterable<number>, related: boolean): Blocks {
+    const [blocks, spans] = [[...this.#blocks], [...this.#spans]];
+    const drop = (n: number) => {
+      blocks[n] = undefined;
+      spans[Math.floor(n / SPAN)] = undefined;
+    };
+    for (const n of changed) drop(n);
+    if (!related) return new Blocks(lists, this.#heads, blocks, spans);
+    const heads = headsOf(lists);
     // Whoever has others with it now, or has none any more.
     const other = new Set([...heads].filter((id) => !this.#heads.has(id)));
     for (const id of this.#heads) if (!heads.has(id)) other.add(id);
     if (other.size > 0)
-      sessions.forEach(({ id }, place) => {
-        if (other.has(id)) made[Math.floor(place / TOGETHER)] = undefined;
+      lists.forEach((list, n) => {
+        if (list.some(({ id }) => other.has(id))) drop(n);
       });
-    return new Blocks(sessions, heads, made);
+    return new Blocks(lists, heads, blocks, spans);
   }
 
+  /** As they stand: some of each block. */
+  get lists(): readonly (readonly CubeSession[])[] {
+    return this.#lists;
+  }
+  get sessions(): readonly CubeSession[] {
+    return this.#lists.flat();
+  }
+  /** How many blocks. */
   get length(): number {
-    return this.#made.length;
+    return this.#lists.length;
   }
   /** Made now, if it is not there: some 0.3 ms. */
   block(n: number): Block {
-    let block = this.#made[n];
+    let block = this.#blocks[n];
     if (!block) {
-      block = new Block(this.sessions.slice(n * TOGETHER, (n + 1) * TOGETHER), this.#heads);
-      this.#made[n] = block;
+      block = new Block(n, this.#lists[n] ?? [], this.#heads);
+      this.#blocks[n] = block;
     }
     return block;
   }
+  /** How many spans. */
+  get spans(): number {
+    return Math.ceil(this.length / SPAN);
+  }
+  /** Made of blocks that were. */
+  span(s: number): Run {
+    let span = this.#spans[s];
+    if (!span) {
+      const [start, end] = [s * SPAN, Math.min((s + 1) * SPAN, this.length)];
+      const runs = Array.from({ length: end - start }, (_, i) => this.block(start + i).run);
+      const first = Math.min(...runs.map((run) => run.first));
+      span = { start, end, first, last: Math.max(...runs.map((run) => run.last)) };
+      this.#spans[s] = span;
+    }
+    return span;
+  }
+
+  /**
+   * Calls back for each block that may have something between the edges, in slices. Before that for what lies between them as a whole,
+   * spans first: `useRun` says whether it is done with that.
+   */
+  async eachBlock(
+    edges: Edges,
+    slices: Slices,
+    use: (n: number, block: Block) => Promise<void>,
+    useRun: (run: Run) => boolean = () => false,
+  ): Promise<void> {
+    for (let s = 0; s < this.spans; s++) {
+      for (let n = s * SPAN; n < Math.min((s + 1) * SPAN, this.length); n++) {
+        this.block(n);
+        if (slices.due) await slices.turn();
+      }
+      const span = this.span(s);
+      if (liesOutside(span, edges)) continue;
+      const isDone = liesIn(span, edges) && useRun(span);
+      for (let n = span.start; n < span.end && !isDone; n++) {
+        const block = this.block(n);
+        if (liesOutside(block.run, edges)) continue;
+        if (!liesIn(block.run, edges) || !useRun(block.run)) await use(n, block);
+        if (slices.due) await slices.turn();
+      }
+      if (slices.due) await slices.turn();
+    }
+  }
+
   /** The session that the one at `i` of the block `n` counts with; undefined where nobody else does. */
   rootOf(n: number, i: number): string | undefined {
     return this.block(n).related[i] ? this.session(n, i).root : undefined;
   }
+  /** The session at a place: that of the block `n` at `i` is `n * TOGETHER + i`. */
+  at(place: number): CubeSession | undefined {
+    return this.#lists[Math.floor(place / TOGETHER)]?.[place % TOGETHER];
+  }
   /** The session that stands at `i` of the block `n`. */
   session(n: number, i: number): CubeSession {
-    return this.sessions[n * TOGETHER + i] as CubeSession;
+    return this.#lists[n]?.[i] as CubeSession;
   }
 }
 
-function headsOf(sessions: readonly CubeSession[]): ReadonlySet<string> {
+function headsOf(lists: readonly (readonly CubeSession[])[]): ReadonlySet<string> {
   const heads = new Set<string>();
-  for (const { id, root } of sessions) if (root !== id) heads.add(root);
+  for (const list of lists) for (const { id, root } of list) if (root !== id) heads.add(root);
   return heads;
-}
-
-function small(values: readonly number[]): Numbers {
-  const short = Uint32Array.from(values);
-  return short.every((value, i) => value === values[i]) ? short : Float64Array.from(values);
 }

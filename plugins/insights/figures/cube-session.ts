@@ -98,6 +98,16 @@ export class CubeSession {
   get hasAny(): boolean {
     return part(this.#packed, PARTS.slots).more || part(this.#packed, PARTS.tokens).more;
   }
+  /** Quarter-hours from the first with messages to the last. */
+  get length(): number {
+    let first: number | undefined;
+    let last = 0;
+    this.eachSlot((quarter) => {
+      first ??= quarter;
+      last = quarter;
+    });
+    return first === undefined ? 0 : last - first;
+  }
   /** The last quarter-hour with messages. */
   get lastSlot(): number | undefined {
     let last: number | undefined;

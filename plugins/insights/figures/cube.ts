@@ -6,9 +6,13 @@
 import { type Database, marks, pages, type Services, Slices } from "sessarc";
 import { Blocks } from "./blocks.ts";
 import type { CubeSession } from "./cube-session.ts";
+import { Edit } from "./edit.ts";
 import type { KeptFigures } from "./kept.ts";
+import { inOrder } from "./order.ts";
 import { Rollup } from "./rollup.ts";
 import { COLUMNS, type Row, rooted, toSession } from "./rows.ts";
+import { sharesOf } from "./shares.ts";
+import { standingOut } from "./standing-out.ts";
 
 type Archive = Pick<Services["archive"], "generation"> & {
   importer: Pick<Services["archive"]["importer"], "progress">;
@@ -18,18 +22,18 @@ type Archive = Pick<Services["archive"], "generation"> & {
 export interface Figures {
   /** Another one each time they were read. */
   readonly generation: number;
-  readonly sessions: readonly CubeSession[];
-  /** The same in columns. */
   readonly blocks: Blocks;
   /** Their sums by day. It goes on with the archive: read it before anything is awaited. */
   readonly rollup: Rollup;
-  /** Undefined too for one that was moved or removed since. */
-  get(id: string): CubeSession | undefined;
+  /** Sessions by their ids; undefined too for one that was moved or removed since. */
+  byId(): Promise<(id: string) => CubeSession | undefined>;
 }
 
 export interface Cube {
   /** All sessions as of now. One flight for concurrent callers; a few ms per thousand changed sessions, in slices. */
   figures(): Promise<Figures>;
+  /** Makes now, in slices, what the first questions and the first change would wait for. */
+  warm(): Promise<void>;
   /** Keeps them for the next start, where that would otherwise have much to count. */
   keep(): Promise<void>;
 }
@@ -48,8 +52,8 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
   let looks = 0;
   let figures: Figures | undefined;
   let running: Promise<void> | undefined;
-  /** Where each session stands in the list. Only for questions about the newest figures. */
-  let places = new Map<string, number>();
+  /** Where each session stands in the blocks. Only for questions about the newest figures. */
+  let places: Promise<Map<string, number>> | undefined;
   /** Number of the last change that the figures know. */
   let upto = 0;
   /** `db.undone` when they were read. */
@@ -82,96 +86,109 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
     const at = new Map<string, number>();
     const slices = new Slices();
     for await (const rows of all()) {
-      for (const row of rows) at.set(row.id, read.push(toSession(row)) - 1);
+      // One that is replaced meanwhile comes again.
+      for (const row of rows) {
+        const place = at.get(row.id) ?? read.length;
+        read[place] = toSession(row);
+        at.set(row.id, place);
+      }
       if (slices.due) await slices.turn();
     }
-    const sessions = read.map((session) => rooted(session, (id) => read[at.get(id) ?? -1]));
+    const sessions = await inOrder(read.map((session) => rooted(session, (id) => read[at.get(id) ?? -1])));
     const rollup = new Rollup();
     for (let i = 0; i < sessions.length; i += PAGE) {
       rollup.change([], sessions.slice(i, i + PAGE));
       if (slices.due) await slices.turn();
     }
-    adopt(target, Blocks.of(sessions), at, rollup);
+    places = Promise.resolve(await placesOf(sessions));
+    adopt(target, Blocks.of(sessions), rollup);
     upto = last;
     unkept = undefined;
   };
 
   /** Those that changed, and those that now count with another one. Once they are read, in one go: others may be adding up. */
   const readSome = async (target: number, changed: ReadonlySet<string>, old: Figures) => {
+    if (changed.size === 0) return adopt(target, old.blocks, old.rollup);
+    const places = await placesIn(old);
     const read: CubeSession[] = [];
     const slices = new Slices();
     for await (const rows of some([...changed])) {
       for (const row of rows) read.push(toSession(row));
       if (slices.due) await slices.turn();
     }
-    const sessions = [...old.sessions];
-    const touched = new Set<number>();
+    const edit = new Edit(old.blocks);
     const gone: CubeSession[] = [];
     const come: CubeSession[] = [];
     /** Somebody's parent may have come, gone or changed. */
     let related = false;
     for (const session of read) {
       const place = places.get(session.id);
-      const before = place === undefined ? undefined : sessions[place];
+      const before = edit.get(place);
       if (place !== undefined && before) {
         related ||= before.parent !== session.parent;
         gone.push(before);
-        touched.add(place);
-        sessions[place] = session.under(before.root);
+        edit.set(place, session.under(before.root));
       } else {
         related = true;
-        places.set(session.id, sessions.push(session) - 1);
-        touched.add(sessions.length - 1);
+        places.set(session.id, edit.add(session));
       }
     }
     const there = new Set(read.map(({ id }) => id));
     for (const id of changed) {
       const place = places.get(id);
-      const last = sessions.at(-1);
-      if (there.has(id) || place === undefined || !last) continue;
+      const before = edit.get(place);
+      if (there.has(id) || place === undefined || !before) continue;
       related = true;
-      gone.push(sessions[place] as CubeSession);
-      sessions[place] = last;
-      touched.add(place).add(sessions.length - 1);
-      places.set(last.id, place);
+      gone.push(before);
       places.delete(id);
-      sessions.pop();
+      const moved = edit.remove(place);
+      if (moved) places.set(moved.id, place);
     }
-    const get = (id: string) => sessions[places.get(id) ?? -1];
+    const get = (id: string) => edit.get(places.get(id));
     if (related) {
-      sessions.forEach((session, i) => {
+      edit.each((session, place) => {
         const now = rooted(session, get);
         if (now === session) return;
         if (!there.has(session.id)) gone.push(session);
-        touched.add(i);
-        sessions[i] = now;
+        edit.set(place, now);
         there.add(session.id);
       });
     }
     for (const id of there) come.push(get(id) as CubeSession);
     old.rollup.change(gone, come);
     if (unkept !== undefined) unkept += changed.size;
-    adopt(target, old.blocks.after(sessions, touched, related), places, old.rollup);
+    adopt(target, edit.done(related), old.rollup);
   };
 
-  const adopt = (target: number, blocks: Blocks, at: Map<string, number>, rollup: Rollup) => {
-    const { sessions } = blocks;
-    const get = (id: string) => {
-      const session = sessions[at.get(id) ?? -1];
-      return session?.id === id ? session : undefined;
+  /** Of figures that were kept they are made when they are needed: who only asks does without. */
+  const placesIn = ({ blocks, rollup }: Pick<Figures, "blocks" | "rollup">) => {
+    places ??= attach(blocks, rollup).then(() => placesOf(blocks.sessions));
+    return places;
+  };
+
+  const adopt = (target: number, blocks: Blocks, rollup: Rollup) => {
+    const byId = async () => {
+      const at = await placesIn({ blocks, rollup });
+      return (id: string) => {
+        const place = at.get(id);
+        const session = place === undefined ? undefined : blocks.at(place);
+        return session?.id === id ? session : undefined;
+      };
     };
-    places = at;
     generation = target;
-    figures = { generation: ++looks, sessions, blocks, rollup, get };
+    figures = { generation: ++looks, blocks, rollup, byId };
   };
 
   /** What was kept at an earlier start, as far as it goes. */
   const load = async () => {
     const found = await kept.load();
     if (!found) return;
+    const sessions = await inOrder(found.sessions);
     upto = found.upto;
-    unkept = 0;
-    adopt(-1, Blocks.of(found.sessions), new Map(found.sessions.map(({ id }, i) => [id, i])), found.rollup);
+    // What had to be put in order is written so, that the next start need not.
+    unkept = sessions === found.sessions ? 0 : undefined;
+    places = undefined;
+    adopt(-1, Blocks.of(sessions), found.rollup);
   };
 
   const refresh = async () => {
@@ -195,18 +212,18 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
 
   const keep = async () => {
     if (!figures || running || undone !== db.undone) return;
-    const { sessions, rollup } = figures;
-    if (unkept !== undefined && unkept < Math.max(FEW, sessions.length * SHARE)) return;
+    const { blocks, rollup } = figures;
+    if (unkept !== undefined && unkept < Math.max(FEW, blocks.size * SHARE)) return;
     unkept = 0;
     let isKept = false;
     try {
-      isKept = await kept.store(sessions, rollup, upto);
+      isKept = await kept.store(blocks.sessions, rollup, upto);
     } finally {
       if (!isKept) unkept = undefined;
     }
   };
 
-  return {
+  const self: Cube = {
     async figures() {
       // A change while it ran is found by the next look; an import changes something all the time.
       while (!figures || generation !== archive.generation || undone !== db.undone) {
@@ -218,6 +235,16 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
       }
       return figures;
     },
+    async warm() {
+      const { blocks, rollup } = await self.figures();
+      await placesIn({ blocks, rollup });
+      const slices = new Slices();
+      for (let n = 0; n < blocks.length; n++) {
+        sharesOf(blocks, blocks.block(n).run);
+        standingOut(blocks, blocks.block(n).run);
+        if (slices.due) await slices.turn();
+      }
+    },
     keep() {
       keeping ??= keep().finally(() => {
         keeping = undefined;
@@ -225,4 +252,25 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
       return keeping;
     },
   };
+  return self;
+}
+
+/** Tells the sums which sessions they are of. */
+async function attach(blocks: Blocks, rollup: Rollup): Promise<void> {
+  const slices = new Slices();
+  for (const list of blocks.lists) {
+    rollup.attach(list);
+    if (slices.due) await slices.turn();
+  }
+}
+
+/** Where `Blocks.of` puts them. */
+async function placesOf(sessions: readonly CubeSession[]): Promise<Map<string, number>> {
+  const places = new Map<string, number>();
+  const slices = new Slices();
+  for (const some of pages(sessions, PAGE)) {
+    for (const { id } of some) places.set(id, places.size);
+    if (slices.due) await slices.turn();
+  }
+  return places;
 }

@@ -68,7 +68,7 @@ export async function writeFigures(
   });
 }
 
-/** Reads what `writeFigures` wrote, in slices. Throws when any of it is damaged. */
+/** Reads what `writeFigures` wrote, in slices; sessions are to be attached to the sums before these change. Throws when any of it is damaged. */
 export async function readFigures(path: string): Promise<{ sessions: CubeSession[]; rollup: Rollup }> {
   const file = await open(path, "r");
   try {
@@ -109,12 +109,7 @@ export async function readFigures(path: string): Promise<{ sessions: CubeSession
         figures = { bytes, at: endOf(figures), numbers };
       }
     }
-    const rollup = Rollup.of(contents.rollup, numbersOf(await take()));
-    for (let i = 0; i < sessions.length; i += TOGETHER) {
-      rollup.attach(sessions.slice(i, i + TOGETHER));
-      if (slices.due) await slices.turn();
-    }
-    return { sessions, rollup };
+    return { sessions, rollup: Rollup.of(contents.rollup, numbersOf(await take())) };
   } finally {
     await file.close();
   }

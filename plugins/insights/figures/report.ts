@@ -2,14 +2,15 @@
 import type { SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
 import { modelName } from "../prices/names.ts";
 import type { Cost, Prices } from "../prices/pricing.ts";
-import { Adder, eachIn, type RowsOf } from "./add.ts";
-import { type Blocks, type Origin, originAt } from "./blocks.ts";
+import { Adder, eachShareIn, type RowsOf } from "./add.ts";
+import { type Origin, originAt } from "./block.ts";
+import type { Blocks } from "./blocks.ts";
 import { type DayRange, dayName, inRange, monthName, weekName, type Zone } from "./buckets.ts";
 import type { Figures } from "./cube.ts";
 import { type DayReader, readDays } from "./days.ts";
 import { type ModelUsage, modelsOf } from "./models.ts";
 import { nameOf } from "./names.ts";
-import { type GroupChoice, isOf, noEvidence } from "./rollup.ts";
+import { addEvidence, type GroupChoice, isOf, noEvidence } from "./rollup.ts";
 import { PriceKeys, Sum } from "./sums.ts";
 import { at, Tally, totalOf } from "./tally.ts";
 
@@ -75,7 +76,7 @@ export const isByTime = (by: By): by is Time => by in DAY_KEYS;
 const isByOrigin = (by: By): by is keyof Origin => by === "project" || by === "tool" || by === "kind";
 
 /**
- * The report over sessions: some µs for a hundred of them that stand together and lie in the range; of others some 100 ns each, as much each
+ * The report over sessions: some 10 µs for thousands of them that stand together and lie in the range; of others some 100 ns each, as much each
  * quarter-hour of those that an edge of the range cuts, or where days are rows.
  */
 export async function report(
@@ -149,11 +150,12 @@ export async function reportOfDays(
   const isAllTime = range.from === null && range.to === null;
   const evidence = isAllTime ? rollup.evidence(of) : noEvidence();
   if (!isAllTime)
-    await eachIn(
+    await eachShareIn(
       blocks,
       zone,
       range,
       (_, { block, i }) => block.addEvidence(i, evidence),
+      (share) => addEvidence(evidence, share.evidence),
       (origin) => isOf(origin, of),
     );
   return toReport(by, zone, range, prices, { rows, totals, evidence });

@@ -91,8 +91,8 @@ export class RowWriter {
   /** Of a session as a whole, from its columns; undefined where a price changes with time. */
   #partsOf({ block, i }: Place): Part[] | undefined {
     const parts: Part[] = [];
-    const end = block.from[i + 1] as number;
-    for (let row = block.from[i] as number; row < end; row++) {
+    const end = block.starts[i + 1] as number;
+    for (let row = block.starts[i] as number; row < end; row++) {
       const number = this.#keys.steady(block.models[row] as number);
       if (number === undefined) return undefined;
       parts.push(toPart(this.#frames[number] ?? this.#frame(number), block.tokens, row * FIELDS.length));

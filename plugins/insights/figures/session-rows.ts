@@ -2,7 +2,7 @@
 import { Slices, sortInSlices } from "sessarc";
 import { type Prices, toMicrodollars } from "../prices/pricing.ts";
 import { Adder, type Place } from "./add.ts";
-import type { Block } from "./blocks.ts";
+import type { Block } from "./block.ts";
 import type { DayRange, Zone } from "./buckets.ts";
 import { type Choice, endOf, headOf, type UsageReport } from "./report.ts";
 import { RowWriter, type SessionRow } from "./row-json.ts";
@@ -65,11 +65,18 @@ export async function sessionRows(
       const { cost, tokens } = keys.costOfSum(sum);
       first.add({ place, microdollars: toMicrodollars(cost), tokens });
     },
-    (n, block, accepts) => {
-      const costs = keys.costsOf(block);
-      if (!costs.isSteady || !adder.addShares(n, accepts, { of: ofWhole })) return false;
-      for (let i = 0; i < block.length; i++)
-        if (!block.isEmpty(i) && accepts(block.origin[i] as number)) putWhole(n, block, i, costs);
+    (run, accepts) => {
+      const blocksOf: [number, Block, Costs][] = [];
+      for (let n = run.start; n < run.end; n++) {
+        const block = blocks.block(n);
+        const costs = keys.costsOf(block);
+        if (!costs.isSteady) return false;
+        blocksOf.push([n, block, costs]);
+      }
+      if (!adder.addShares(run, accepts, { of: ofWhole })) return false;
+      for (const [n, block, costs] of blocksOf)
+        for (let i = 0; i < block.length; i++)
+          if (!block.isEmpty(i) && accepts(block.origin[i] as number)) putWhole(n, block, i, costs);
       return true;
     },
   );

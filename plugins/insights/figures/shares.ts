@@ -1,13 +1,15 @@
 /**
- * What the sessions of a block add up to, by what they have in common: a report over very many sessions goes through these where all of a block
- * lies in its range, and through the sessions themselves elsewhere. Made when somebody asks, and kept as long as the block.
+ * What the sessions of a run of blocks add up to, by what they have in common: a report over very many sessions goes through these where all of
+ * a run lies in its range, and through the sessions themselves elsewhere. Made when somebody asks, and kept as long as the run: of a session that
+ * changed those of its block and of its span are made again.
  */
 import type { UsageEvidence } from "sessarc";
 import { modelName } from "../prices/names.ts";
-import type { Block, Blocks } from "./blocks.ts";
+import type { Run } from "./block.ts";
+import type { Blocks } from "./blocks.ts";
 import { nameOf } from "./names.ts";
 import { FIELDS } from "./packed.ts";
-import { noEvidence } from "./rollup.ts";
+import { addEvidence, noEvidence } from "./rollup.ts";
 import { at, Heads, Work } from "./tally.ts";
 
 /** One model's tokens. */
@@ -17,38 +19,81 @@ export class ModelShare {
   readonly tokens = new Float64Array(FIELDS.length);
 }
 
+/** Calls of one name, and how many failed. */
+export interface CallSums {
+  calls: number;
+  errors: number;
+}
+
 /** Of the sessions of one origin that have a quarter-hour. */
 export class Share extends Work {
   readonly heads = new Heads();
   readonly evidence: UsageEvidence = noEvidence();
   /** By its number. */
   readonly models = new Map<number, ModelShare>();
-}
+  /** By name of what was called. */
+  readonly calls = new Map<string, CallSums>();
 
-const made = new WeakMap<Block, ReadonlyMap<number, Share>>();
-
-/** By origin. Some 0.2 ms at first. */
-export function sharesOf(blocks: Blocks, n: number): ReadonlyMap<number, Share> {
-  const block = blocks.block(n);
-  let shares = made.get(block);
-  if (!shares) {
-    shares = addUp(block, (i) => blocks.rootOf(n, i));
-    made.set(block, shares);
+  addCalls(name: string, calls: number, errors: number): void {
+    const sum = at(this.calls, name, () => ({ calls: 0, errors: 0 }));
+    sum.calls += calls;
+    sum.errors += errors;
   }
-  return shares;
+  add(other: Share): void {
+    this.addWork(other.messages, other.activeMs, other.errors);
+    this.heads.add(other.heads);
+    addEvidence(this.evidence, other.evidence);
+    for (const [number, { heads, tokens }] of other.models) {
+      const model = at(this.models, number, () => new ModelShare());
+      model.heads.add(heads);
+      for (let field = 0; field < tokens.length; field++)
+        model.tokens[field] = (model.tokens[field] as number) + (tokens[field] as number);
+    }
+    for (const [name, { calls, errors }] of other.calls) this.addCalls(name, calls, errors);
+  }
 }
 
-function addUp(block: Block, rootOf: (i: number) => string | undefined): ReadonlyMap<number, Share> {
+/** By origin. */
+export type Shares = ReadonlyMap<number, Share>;
+
+/** Some 0.5 ms a block at first. */
+export const sharesOf = keptOfRuns<Shares>(addUp, (parts) => {
+  const all = new Map<number, Share>();
+  for (const part of parts) for (const [origin, share] of part) at(all, origin, () => new Share()).add(share);
+  return all;
+});
+
+/** What is kept of runs: of a block it is made from its sessions (`ofBlock`), of a span from what its blocks have. */
+export function keptOfRuns<T>(
+  ofBlock: (blocks: Blocks, n: number) => T,
+  together: (parts: Iterable<T>) => T,
+): (blocks: Blocks, run: Run) => T {
+  const made = new WeakMap<Run, T>();
+  const get = (blocks: Blocks, run: Run): T => {
+    const known = made.get(run);
+    if (known !== undefined) return known;
+    const parts: T[] = [];
+    if (run.end - run.start > 1) for (let n = run.start; n < run.end; n++) parts.push(get(blocks, blocks.block(n).run));
+    const value = parts.length > 0 ? together(parts) : ofBlock(blocks, run.start);
+    made.set(run, value);
+    return value;
+  };
+  return get;
+}
+
+function addUp(blocks: Blocks, n: number): Shares {
+  const block = blocks.block(n);
   const shares = new Map<number, Share>();
   for (let i = 0; i < block.length; i++) {
     if (block.isEmpty(i)) continue;
     const share = at(shares, block.origin[i] as number, () => new Share());
     share.addWork(block.work[i * 3] as number, block.work[i * 3 + 1] as number, block.work[i * 3 + 2] as number);
     block.addEvidence(i, share.evidence);
-    const root = rootOf(i);
+    blocks.session(n, i).eachTool((name, calls, errors) => share.addCalls(name, calls, errors));
+    const root = blocks.rootOf(n, i);
     share.heads.count(root);
     const names: string[] = [];
-    for (let row = block.from[i] as number; row < (block.from[i + 1] as number); row++) {
+    for (let row = block.starts[i] as number; row < (block.starts[i + 1] as number); row++) {
       const number = block.models[row] as number;
       const model = at(share.models, number, () => new ModelShare());
       block.addTokens(row, model.tokens);

@@ -1,6 +1,6 @@
 /** Sums of a row while they are added up, as plain numbers: there may be a million pieces of them. */
 import { dot, type Prices, type Rates, toMicrodollars } from "../prices/pricing.ts";
-import type { Block } from "./blocks.ts";
+import type { Block } from "./block.ts";
 import { QUARTER_MS } from "./buckets.ts";
 import { toUsage } from "./cube-session.ts";
 import { nameOf } from "./names.ts";
@@ -67,13 +67,13 @@ export class PriceKeys {
     }
     return costs;
   }
-  #costs({ length, from, models, tokens }: Block): Costs {
+  #costs({ length, starts, models, tokens }: Block): Costs {
     const microdollars = new Float64Array(length);
     const totals = new Float64Array(length);
     let isSteady = true;
     for (let i = 0; i < length; i++) {
       let cost = 0;
-      for (let row = from[i] as number; row < (from[i + 1] as number); row++) {
+      for (let row = starts[i] as number; row < (starts[i + 1] as number); row++) {
         const number = this.steady(models[row] as number);
         const own = priceOf(tokens, number === undefined ? undefined : this.priced(number).rates, row * FIELDS.length);
         cost += number === undefined ? Number.NaN : own.cost;

@@ -1,11 +1,11 @@
 /** What stands out in a range, each with the figures behind it. */
-import type { Prices } from "../prices/pricing.ts";
+import type { TokenUsage } from "sessarc";
 import { eachIn } from "./add.ts";
 import type { DayRange, Zone } from "./buckets.ts";
 import { hourOf, weekdayOf } from "./buckets.ts";
 import type { Figures } from "./cube.ts";
-import type { CubeSession } from "./cube-session.ts";
-import { readDays } from "./days.ts";
+import { type CallSums, sharesOf } from "./shares.ts";
+import { LONG_MS, StandingOut, standingOut } from "./standing-out.ts";
 import { at } from "./tally.ts";
 
 export interface Trait {
@@ -20,55 +20,60 @@ export interface Trait {
   sessions: { id: string; label: string | null; value: number }[];
 }
 
-/** Active time from which a session is long. */
-export const LONG_MS = 2 * 3_600_000;
 /** Calls below which a tool's error rate says nothing. */
 const ENOUGH_CALLS = 20;
-/** Sessions that are named with a trait. */
-const TOP = 5;
 
-/** Traits of the sessions in the range; those without any figure are left out. */
+/** What of the days of a range makes traits: filled by whoever reads them. */
+export class DayTraits {
+  readonly hours = new Map<number, number>();
+  readonly cache = { read: 0, written: 0, input: 0 };
+  messages = 0;
+
+  addSlot(day: number, localQuarter: number, messages: number): void {
+    this.messages += messages;
+    const key = weekdayOf(day) * 24 + hourOf(localQuarter);
+    this.hours.set(key, (this.hours.get(key) ?? 0) + messages);
+  }
+  addTokens({ cacheRead, cacheWrite5m, cacheWrite1h, input }: TokenUsage): void {
+    this.cache.read += cacheRead;
+    this.cache.written += cacheWrite5m + cacheWrite1h;
+    this.cache.input += input;
+  }
+}
+
+/** Traits of the sessions in the range, of which `days` are; those without any figure are left out. */
 export async function traitsOf(
-  { rollup, blocks }: Figures,
+  { rollup, blocks }: Pick<Figures, "rollup" | "blocks">,
   zone: Zone,
   range: DayRange,
-  prices: Prices,
+  { hours, cache, messages }: DayTraits,
 ): Promise<Trait[]> {
-  const hours = new Map<number, number>();
-  const cache = { read: 0, written: 0, input: 0 };
-  let messages = 0;
-  readDays(rollup, zone, range, prices, {
-    onSlot(day, _, count, _activeMs, _errors, quarter) {
-      messages += count;
-      const key = weekdayOf(day) * 24 + hourOf(zone.local(quarter));
-      hours.set(key, (hours.get(key) ?? 0) + count);
-    },
-    onTokens(_, _tool, { tokens }) {
-      cache.read += tokens.cacheRead;
-      cache.written += tokens.cacheWrite5m + tokens.cacheWrite1h;
-      cache.input += tokens.input;
-    },
-  });
   const all = range.from === null && range.to === null;
   const tools = all ? new Map(rollup.calls) : new Map<string, { calls: number; errors: number }>();
-  const long = new Top();
-  const heavy = new Top();
-  let requests = 0;
-  await eachIn(blocks, zone, range, (session, { block, i, whole }) => {
-    const active = whole ? (block.work[i * 3 + 1] as number) : session.activeIn(zone, range);
-    if (active >= LONG_MS) long.add(session, active);
-    const own = block.requests(i);
-    if (own > 0) {
-      requests += own;
-      heavy.add(session, Math.round(block.prompt(i) / own));
-    }
-    if (all) return;
-    session.eachTool((name, calls, errors) => {
-      const tool = at(tools, name, () => ({ calls: 0, errors: 0 }));
-      tool.calls += calls;
-      tool.errors += errors;
-    });
-  });
+  const out = new StandingOut();
+  const addCalls = (name: string, { calls, errors }: CallSums) => {
+    const tool = at(tools, name, () => ({ calls: 0, errors: 0 }));
+    tool.calls += calls;
+    tool.errors += errors;
+  };
+  await eachIn(
+    blocks,
+    zone,
+    range,
+    (session, { block, i, whole }) => {
+      out.put(session, block, i, whole ? undefined : session.activeIn(zone, range));
+      if (!all) session.eachTool((name, calls, errors) => addCalls(name, { calls, errors }));
+    },
+    {
+      useRun(run) {
+        out.add(standingOut(blocks, run));
+        if (all) return true;
+        for (const { calls } of sharesOf(blocks, run).values()) for (const [name, sums] of calls) addCalls(name, sums);
+        return true;
+      },
+    },
+  );
+  const { long, heavy, requests } = out;
   const traits: Trait[] = [];
   const add = (trait: Omit<Trait, "label" | "sessions"> & Partial<Trait>) =>
     traits.push({ label: null, sessions: [], ...trait });
@@ -93,21 +98,4 @@ export async function traitsOf(
     add({ name: "busiestHour", value, basis: { weekday: Math.floor(key / 24), hour: key % 24, messages } });
   }
   return traits;
-}
-
-/** Sessions counted, and those with the largest values. */
-class Top {
-  count = 0;
-  readonly #best: { session: CubeSession; value: number }[] = [];
-
-  add(session: CubeSession, value: number): void {
-    this.count++;
-    const best = this.#best;
-    if (best.length === TOP && value < (best[TOP - 1]?.value ?? 0)) return;
-    best.push({ session, value });
-    best.sort((a, b) => b.value - a.value || (a.session.id < b.session.id ? -1 : 1)).splice(TOP);
-  }
-  get sessions(): Trait["sessions"] {
-    return this.#best.map(({ session, value }) => ({ id: session.id, label: session.label, value }));
-  }
 }

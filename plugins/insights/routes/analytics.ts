@@ -116,7 +116,7 @@ async function analyse(kernel: Kernel, id: string, blocks: Blocks, zone: Zone, s
       tool.errors += errors;
     });
   };
-  await eachIn(blocks, zone, span, count, (origin) => origin.project === id);
+  await eachIn(blocks, zone, span, count, { accept: (origin) => origin.project === id });
   const sessions = await sessionsOf(archive, id, touched);
   const files = await touchedFiles(kernel, touched);
   return {

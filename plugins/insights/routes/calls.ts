@@ -1,12 +1,14 @@
 /** GET /insights/calls: calls that failed or took long. The catalogue says which sessions have such calls; only those of a page are read. */
-import { defineRoute, invalidCursor, isSessarcError, type Kernel } from "sessarc";
+import { defineRoute, invalidCursor, isSessarcError, type Kernel, sortInSlices } from "sessarc";
 import * as v from "valibot";
-import { eachIn } from "../figures/add.ts";
-import type { Blocks, Origin } from "../figures/blocks.ts";
+import { eachIn, type UseRun } from "../figures/add.ts";
+import type { Origin } from "../figures/block.ts";
+import type { Blocks } from "../figures/blocks.ts";
 import { inRange, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
 import type { TroubledCall } from "../figures/calls.ts";
 import type { CubeSession } from "../figures/cube-session.ts";
 import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
+import { keptOfRuns, sharesOf } from "../figures/shares.ts";
 
 export interface CallEntry extends TroubledCall {
   sessionId: string;
@@ -84,6 +86,7 @@ const get = defineRoute({
           (tool === undefined || origin.tool === tool) && (projects === undefined || projects.has(origin.project)),
         (one) => session === undefined || one.id === session,
         (calls, errors, of) => (name === undefined || of === name) && (slow === undefined ? errors : calls) > 0,
+        session === undefined && name === undefined && slow === undefined,
       ),
     );
     const from = query.cursor === undefined ? undefined : readCursor(query.cursor);
@@ -103,6 +106,28 @@ interface Stop {
   ended: number;
 }
 
+/** The same of sessions in which any call failed. */
+const failing = keptOfRuns<readonly (Stop & { origin: number })[]>(
+  (blocks, n) => {
+    const { origin, length } = blocks.block(n);
+    return Array.from({ length }, (_, i) => i).flatMap((i) => {
+      const session = blocks.session(n, i);
+      let failed = 0;
+      session.eachTool((_, _calls, errors) => {
+        failed += errors;
+      });
+      return failed > 0 && session.hasAny ? [{ ...stopOf(session), origin: origin[i] as number }] : [];
+    });
+  },
+  (parts) => [...parts].flat(),
+);
+
+const stopOf = (session: CubeSession): Stop => ({
+  id: session.id,
+  ended: session.endedAt ?? (session.lastSlot ?? 0) * QUARTER_MS,
+});
+
+/** `isPlain`: of all sessions, those in which any call failed. */
 async function choose(
   blocks: Blocks,
   zone: Zone,
@@ -110,24 +135,34 @@ async function choose(
   accept: (origin: Origin) => boolean,
   passes: (session: CubeSession) => boolean,
   counts: (calls: number, errors: number, name: string) => boolean,
+  isPlain: boolean,
 ): Promise<{ order: Stop[]; names: Calls["names"] }> {
   const order: Stop[] = [];
   const names = new Map<string, { calls: number; errors: number }>();
+  const addCalls = (name: string, calls: number, errors: number) => {
+    const known = names.get(name) ?? { calls: 0, errors: 0 };
+    names.set(name, { calls: known.calls + calls, errors: known.errors + errors });
+  };
   const look = (session: CubeSession) => {
     if (!passes(session)) return;
     let wanted = false;
     session.eachTool((name, calls, errors) => {
       wanted ||= counts(calls, errors, name);
-      const known = names.get(name) ?? { calls: 0, errors: 0 };
-      names.set(name, { calls: known.calls + calls, errors: known.errors + errors });
+      addCalls(name, calls, errors);
     });
-    if (wanted) order.push({ id: session.id, ended: session.endedAt ?? (session.lastSlot ?? 0) * QUARTER_MS });
+    if (wanted) order.push(stopOf(session));
   };
-  await eachIn(blocks, zone, span, look, accept);
-  order.sort((a, b) => b.ended - a.ended || (a.id < b.id ? -1 : 1));
+  const useRun: UseRun = (run, accepts) => {
+    for (const stop of failing(blocks, run)) if (accepts(stop.origin)) order.push(stop);
+    for (const [origin, share] of sharesOf(blocks, run))
+      if (accepts(origin)) for (const [name, { calls, errors }] of share.calls) addCalls(name, calls, errors);
+    return true;
+  };
+  await eachIn(blocks, zone, span, look, { accept, useRun: isPlain ? useRun : undefined });
+  const sorted = await sortInSlices(order, (a, b) => b.ended - a.ended || (a.id < b.id ? -1 : 1));
   const ranked = [...names].map(([name, sums]) => ({ name, ...sums }));
   ranked.sort((a, b) => b.errors - a.errors || b.calls - a.calls || (a.name < b.name ? -1 : 1));
-  return { order, names: ranked };
+  return { order: sorted, names: ranked };
 }
 
 /** Where a page ended: at this call of this session; seq 0: all of it was looked at. */

@@ -1,7 +1,17 @@
 /** GET /insights: what Home shows. */
-import { defineRoute, type Kernel, type KernelHooks, type Services, type SessionUsage, type TokenUsage } from "sessarc";
+import {
+  defineRoute,
+  type Kernel,
+  type KernelHooks,
+  type Services,
+  type SessionUsage,
+  Slices,
+  sortInSlices,
+  type TokenUsage,
+} from "sessarc";
 import * as v from "valibot";
-import { eachIn } from "../figures/add.ts";
+import { eachShareIn } from "../figures/add.ts";
+import type { Blocks } from "../figures/blocks.ts";
 import { type DayRange, dayName, edgesOf, inRange, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
 import type { Figures } from "../figures/cube.ts";
 import { type CubeSession, toUsage } from "../figures/cube-session.ts";
@@ -9,7 +19,7 @@ import { readDays } from "../figures/days.ts";
 import { nameOf } from "../figures/names.ts";
 import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
 import { at, Tally, totalOf } from "../figures/tally.ts";
-import { type Trait, traitsOf } from "../figures/traits.ts";
+import { DayTraits, type Trait, traitsOf } from "../figures/traits.ts";
 import type { Cost, Prices } from "../prices/pricing.ts";
 
 type Session = Awaited<ReturnType<Services["archive"]["session"]>>;
@@ -94,7 +104,7 @@ const get = defineRoute({
       const [rest, live, sinceYouLeft] = await Promise.all([
         overview(kernel, figures, zone, span),
         liveIds.length === 0 ? [] : store.list({ ids: liveIds }),
-        query.since === undefined ? null : since(kernel, figures.sessions, Date.parse(query.since)),
+        query.since === undefined ? null : since(kernel, figures.blocks, Date.parse(query.since)),
       ]);
       return { ...rest, live, sinceYouLeft };
     });
@@ -113,16 +123,18 @@ function startOf({ from }: Span, zone: Zone): number | undefined {
 async function overview(kernel: Kernel, figures: Figures, zone: Zone, span: Span) {
   const prices = kernel.inject("pricing").now;
   const totals = new Tally(prices);
+  const days = new DayTraits();
   const perDay = new Map<number, { all: Tally; tools: Map<string, Tally> }>();
   const dayOf = (day: number) => at(perDay, day, () => ({ all: new Tally(prices), tools: new Map() }));
   if (span.from !== null && span.to !== null) for (let day = span.from; day <= span.to; day++) dayOf(day);
   const ofTool = (day: number, tool: string) => at(dayOf(day).tools, tool, () => new Tally(prices));
   readDays(figures.rollup, zone, span, prices, {
-    onSlot(day, tool, ...work) {
-      const [messages, activeMs, errors] = work;
+    onSlot(day, tool, messages, activeMs, errors, quarter) {
+      days.addSlot(day, zone.local(quarter), messages);
       for (const tally of [totals, dayOf(day).all, ofTool(day, tool)]) tally.addWork(messages, activeMs, errors);
     },
     onTokens(day, tool, slot) {
+      days.addTokens(slot.tokens);
       for (const tally of [totals, dayOf(day).all, ofTool(day, tool)]) tally.addUsage(slot);
     },
     onSessions(day, tool, before, count) {
@@ -134,7 +146,7 @@ async function overview(kernel: Kernel, figures: Figures, zone: Zone, span: Span
   const [before, toolCalls, characteristics] = await Promise.all([
     previousOf(figures, zone, span, prices),
     callsIn(figures, zone, span),
-    traitsOf(figures, zone, span, prices),
+    traitsOf(figures, zone, span, days),
   ]);
   const sums = toSums(totals);
   const previous = before && toSums(before.tally);
@@ -184,7 +196,12 @@ async function callsIn({ rollup, blocks }: Figures, zone: Zone, range: DayRange)
     sum.errors += errors;
   };
   if (range.from === null && range.to === null) for (const one of rollup.calls.values()) add(one);
-  else await eachIn(blocks, zone, range, (session) => session.eachTool((_, calls, errors) => add({ calls, errors })));
+  else {
+    const addSession = (session: CubeSession) => session.eachTool((_, calls, errors) => add({ calls, errors }));
+    await eachShareIn(blocks, zone, range, addSession, (share) => {
+      for (const one of share.calls.values()) add(one);
+    });
+  }
   return sum;
 }
 
@@ -227,29 +244,27 @@ function deltaOf(now: Sums, before: Sums): NonNullable<InsightsReport["delta"]> 
 }
 
 /** By quarter-hours: the one in which you left counts. */
-async function since(
-  kernel: Kernel,
-  sessions: readonly CubeSession[],
-  time: number,
-): Promise<InsightsReport["sinceYouLeft"]> {
+async function since(kernel: Kernel, blocks: Blocks, time: number): Promise<InsightsReport["sinceYouLeft"]> {
   const tally = new Tally(kernel.inject("pricing").now);
   const first = Math.floor(time / QUARTER_MS);
   const recent: CubeSession[] = [];
-  for (const session of sessions) {
-    if ((session.endedAt ?? 0) < time) continue;
-    recent.push(session);
-    session.eachSlot((quarter, ...work) => {
-      if (quarter >= first) tally.addSlot(session, ...work);
-    });
-    session.eachTokens((quarter, model, tokens) => {
-      if (quarter >= first) tally.addTokens(session, { quarter, model: nameOf(model), tokens: toUsage(tokens) });
-    });
+  const slices = new Slices();
+  for (const list of blocks.lists) {
+    for (const session of list) {
+      if ((session.endedAt ?? 0) < time) continue;
+      recent.push(session);
+      session.eachSlot((quarter, ...work) => {
+        if (quarter >= first) tally.addSlot(session, ...work);
+      });
+      session.eachTokens((quarter, model, tokens) => {
+        if (quarter >= first) tally.addTokens(session, { quarter, model: nameOf(model), tokens: toUsage(tokens) });
+      });
+    }
+    if (slices.due) await slices.turn();
   }
-  const ids = recent
-    .filter((session) => session.parent === null)
-    .sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0))
-    .slice(0, RECENT)
-    .map((session) => session.id);
+  const own = recent.filter((session) => session.parent === null);
+  const newest = (await sortInSlices(own, (a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0))).slice(0, RECENT);
+  const ids = newest.map((session) => session.id);
   return {
     since: new Date(time).toISOString(),
     ...toSums(tally),

@@ -57,7 +57,8 @@ const get = defineRoute({
 export const ledgerRoutes = [get] as const;
 
 /** Ids of what a tally of the range would count, those first whose session went on last. */
-async function counted({ blocks, get }: Figures, zone: Zone, span: Span): Promise<string[]> {
+async function counted({ blocks, byId }: Figures, zone: Zone, span: Span): Promise<string[]> {
+  const get = await byId();
   const roots = new Set<string>();
   await eachIn(blocks, zone, span, (session) => roots.add(session.root));
   const ended = (id: string) => {

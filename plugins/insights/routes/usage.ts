@@ -54,13 +54,13 @@ const usage = defineRoute({
     const figures = await cube.figures();
     const chosen = query.project === undefined ? undefined : await projectIds(kernel, query.project);
     const projects = by === "project" ? await archive.store.projects() : [];
-    const { generation, sessions } = figures;
+    const { generation, blocks } = figures;
     const isOfGroups = chosen === undefined && id === undefined;
     const choice = (): Choice => ({
       blocks:
         id === undefined
-          ? figures.blocks
-          : Blocks.of(sessions.filter((session) => session.id === id || session.root === id)),
+          ? blocks
+          : Blocks.of(blocks.sessions.filter((session) => session.id === id || session.root === id)),
       accept: (origin) =>
         (tool === undefined || origin.tool === tool) &&
         (kind === undefined || origin.kind === kind) &&
@@ -70,7 +70,7 @@ const usage = defineRoute({
     if (by === "session") {
       const compute = () => sessionRows(choice(), zone, range, pricing.now, limit);
       // A place for each of very many sessions: kept, a few such answers would hold more than everything else.
-      const rows = await ((limit ?? sessions.length) > KEPT_ROWS
+      const rows = await ((limit ?? blocks.size) > KEPT_ROWS
         ? compute()
         : answers.get(JSON.stringify([...question, limit]), generation, compute));
       return streamJson(writeRows(rows));

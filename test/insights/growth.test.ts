@@ -1,0 +1,101 @@
+/** Reports over an archive of many sessions look at few of them: those at the edges of their range, and those that changed. */
+import { emptyUsage } from "sessarc";
+import { expect, it } from "vitest";
+import { Blocks, TOGETHER } from "../../plugins/insights/figures/blocks.ts";
+import { dayName, zoneOf } from "../../plugins/insights/figures/buckets.ts";
+import { CubeSession } from "../../plugins/insights/figures/cube-session.ts";
+import { Edit } from "../../plugins/insights/figures/edit.ts";
+import { inOrder } from "../../plugins/insights/figures/order.ts";
+import { packed } from "../../plugins/insights/figures/packed.ts";
+import { report } from "../../plugins/insights/figures/report.ts";
+import { Rollup } from "../../plugins/insights/figures/rollup.ts";
+import { DayTraits, traitsOf } from "../../plugins/insights/figures/traits.ts";
+import { createPricing } from "../../plugins/insights/prices/pricing.ts";
+import { brute, reportFigures, toBrute } from "./brute.ts";
+
+const SESSIONS = 9_000;
+const FIRST = Date.UTC(2026, 0, 1) / 900_000;
+const DAYS = 300;
+const prices = createPricing({ "model-0": { input: 1, output: 3 } }).now;
+
+/** `n` says all about it; one in a hundred went on for a month. */
+function session(n: number, outputs = n): CubeSession {
+  const first = FIRST + ((n * 7_919) % (DAYS * 96));
+  const last = first + (n % 100 === 0 ? 30 * 96 : n % 4);
+  const tokens = { ...emptyUsage(), input: n % 50, output: outputs };
+  const slots = [...new Set([first, last])].map((quarter) => ({ quarter, m: 1 + (n % 3), a: 60_000, e: 0 }));
+  const evidence = { records: 1, requests: 1 + (n % 9), duplicatesFolded: 0, inheritedExcluded: 0 };
+  const id = `s${n}`;
+  const head = { id, kind: "main", tool: `tool-${n % 2}`, project: `p${n % 20}`, parent: null, label: null } as const;
+  return new CubeSession(
+    { ...head, endedAt: last * 900_000 },
+    packed(slots, [{ quarter: last, model: `model-${n % 3}`, tokens }], evidence, {
+      kinds: {},
+      tools: { Read: [2, n % 2] },
+    }),
+    // Some were started by the one before.
+    n % 11 === 1 ? `s${n - 1}` : id,
+  );
+}
+
+/** Sessions whose figures were read meanwhile. */
+async function readBy(work: () => Promise<unknown>): Promise<number> {
+  const read = new Set<CubeSession>();
+  const { prototype } = CubeSession;
+  const own = { eachSlot: prototype.eachSlot, eachTokens: prototype.eachTokens, eachTool: prototype.eachTool };
+  for (const [name, method] of Object.entries(own))
+    Object.assign(prototype, {
+      [name](this: CubeSession, use: never) {
+        read.add(this);
+        return method.call(this, use);
+      },
+    });
+  try {
+    await work();
+  } finally {
+    Object.assign(prototype, own);
+  }
+  return read.size;
+}
+
+it("what lies in a range together is read once, and again where one of it changed", async () => {
+  const made = Array.from({ length: SESSIONS }, (_, n) => session((n * 4_001) % SESSIONS));
+  let blocks = Blocks.of(await inOrder(made));
+  const rollup = new Rollup();
+  rollup.change([], made);
+  const all = { from: null, to: null };
+  const first = FIRST / 96 + 100;
+  const month = { from: first, to: first + 29 };
+  const ask = async (range: { from: number | null; to: number | null }, zone = "UTC") => {
+    for (const by of ["project", "model", "tool", "kind"] as const)
+      await report(by, { blocks }, zoneOf(zone), range, new Map(), prices);
+    await report("model", { blocks, accept: ({ tool }) => tool === "tool-1" }, zoneOf(zone), range, new Map(), prices);
+    await traitsOf({ rollup, blocks }, zoneOf(zone), range, new DayTraits());
+  };
+  expect(await readBy(() => ask(all))).toBe(SESSIONS);
+  expect(await readBy(() => ask(all, "Asia/Tokyo"))).toBe(0);
+  // Those of a block at each edge, and those that went on for long, which stand together.
+  const few = 2 * TOGETHER + SESSIONS / 100;
+  expect(await readBy(() => ask(month))).toBeLessThan(few);
+  expect(await readBy(() => ask(month, "America/New_York"))).toBeLessThan(few);
+
+  const edit = new Edit(blocks);
+  const before = edit.get(5 * TOGETHER + 7) as CubeSession;
+  const after = session(Number(before.id.slice(1)), 1_000_000).under(before.root);
+  edit.set(5 * TOGETHER + 7, after);
+  rollup.change([before], [after]);
+  blocks = edit.done(false);
+  expect(await readBy(() => ask(all))).toBe(TOGETHER);
+  expect(await readBy(() => ask(all))).toBe(0);
+
+  const sessions = blocks.sessions.map(toBrute);
+  for (const range of [all, month])
+    for (const by of ["project", "model", "tool"] as const) {
+      const said = {
+        from: range.from === null ? undefined : dayName(range.from),
+        to: range.to === null ? undefined : dayName(range.to),
+      };
+      const found = await report(by, { blocks }, zoneOf("UTC"), range, new Map(), prices);
+      expect(reportFigures(found)).toEqual(brute(sessions, { by, zone: "UTC", ...said }, prices));
+    }
+});
