@@ -2,6 +2,7 @@
 import { definePlugin, type RoutesOf } from "sessarc";
 import type { FeedOptions } from "./feed.ts";
 import { createLive, type Live } from "./live.ts";
+import { checkPolled } from "./polled.ts";
 import { liveRoutes } from "./routes.ts";
 import { createSync, type Sync, type SyncStatus, type SyncTimes } from "./sync.ts";
 import type { TurnTimes } from "./turns.ts";
@@ -38,6 +39,9 @@ export default definePlugin((options: LiveOptions | undefined) => ({
     kernel.hooks.hook("status:collect", (report) => {
       const past = typeof report.sync === "object" && !Array.isArray(report.sync) ? report.sync : {};
       report.sync = { ...past, ...JSON.parse(JSON.stringify(sync.status())) };
+    });
+    kernel.hooks.hook("doctor:check", (report) => {
+      report.checks.push(...checkPolled(sync.status().roots));
     });
     kernel.hooks.hook("session:replaced", ({ id }) => {
       // Not awaited: an import does not wait for a log that is being opened.

@@ -1,35 +1,31 @@
 /** Watching the places that hold logs: those that are there, and those that appear later. */
-import { type FSWatcher, watch } from "node:fs";
 import { stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { isSessarcError, type Kernel } from "sessarc";
+import { isSessarcError, type Kernel, type Polling } from "sessarc";
+import { watchDatabase } from "./database.ts";
 
 export interface WatchedRoot {
   tool: string;
   path: string;
   watched: boolean;
+  /** The system tells of no changes here: why, and how late one is seen. */
+  polling?: Polling;
 }
 
 export interface Roots {
   /** Looks for roots that came or went. */
   check(): Promise<void>;
   list(): WatchedRoot[];
-  /** True when the system has no events for some root, so that it is compared now and then. */
-  readonly polling: boolean;
   stop(): Promise<void>;
 }
 
 type Stop = () => void | Promise<void>;
 
-/** `onPaths`: told what may have changed, `told` where an event said so. */
+/** `onPaths`: told what may have changed, `told` where an event, or a comparison, said so. */
 export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boolean) => void): Roots {
   const watched = new Map<string, { stop: Stop; mark: string }>();
-  let polling = false;
+  const polled = new Map<string, Polling>();
   let stopped = false;
   let checking: Promise<void> | undefined;
-  const forget = kernel.hooks.hook("listener:failed", (error) => {
-    if (isSessarcError(error) && error.code === "WATCH_FAILED") polling = true;
-  });
 
   const all = () =>
     [...kernel.registry.adapters.values()].flatMap((adapter) =>
@@ -46,7 +42,7 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
       const mark = found && `${found.dev}:${found.ino}:${found.birthtimeMs}`;
       if (watched.get(path)?.mark !== mark) await drop(path);
       if (!found || mark === undefined || watched.has(path)) continue;
-      const stop = found.isDirectory() ? await onFolder(path) : onFile(path);
+      const stop = found.isDirectory() ? await onFolder(path) : await onFile(path);
       if (!stop) continue;
       watched.set(path, { stop, mark });
       onPaths([path], false); // what was written before the watch stood
@@ -55,11 +51,14 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
 
   /** Undefined: it went, or became a file, since it was looked at. The next look tells. */
   async function onFolder(path: string): Promise<Stop | undefined> {
-    const watching = kernel.watch(path, (changes) =>
-      onPaths(
-        changes.filter(({ type }) => type !== "delete").map((change) => change.path),
-        true,
-      ),
+    const watching = kernel.watch(
+      path,
+      (changes) =>
+        onPaths(
+          changes.filter(({ type }) => type !== "delete").map((change) => change.path),
+          true,
+        ),
+      (polling) => onPolling(path, polling),
     );
     return watching.catch((error: unknown) => {
       if (isSessarcError(error) && error.code === "WATCH_FAILED") return undefined;
@@ -67,42 +66,41 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
     });
   }
 
-  /** A database: its folder may hold much that is not ours, so only its own files are heeded. */
-  function onFile(path: string): Stop {
-    const name = basename(path);
-    let watcher: FSWatcher | undefined;
-    try {
-      watcher = watch(dirname(path), { persistent: false }, (_, file) => {
-        if (file === null || file === name || file.startsWith(`${name}-`))
-          onPaths([join(dirname(path), file ?? name)], true);
-      });
-      watcher.on("error", () => void drop(path));
-    } catch {
-      polling = true; // found by the full pass
-    }
-    return () => watcher?.close();
+  const onFile = (path: string) =>
+    watchDatabase(path, {
+      onPaths: (paths) => onPaths(paths, true),
+      onPolling: (polling) => onPolling(path, polling),
+      onLost: () => void drop(path),
+    });
+
+  function onPolling(path: string, polling: Polling): void {
+    if (stopped) return;
+    // Between the last event and the first look something may have been written.
+    if (!polled.has(path)) onPaths([path], false);
+    polled.set(path, polling);
   }
 
   async function drop(path: string): Promise<void> {
     const one = watched.get(path);
     watched.delete(path);
     await one?.stop();
+    polled.delete(path);
   }
 
   return {
-    get polling() {
-      return polling;
-    },
     check() {
       checking ??= look().finally(() => {
         checking = undefined;
       });
       return checking;
     },
-    list: () => all().map((root) => ({ ...root, watched: watched.has(root.path) })),
+    list: () =>
+      all().map((root) => {
+        const polling = polled.get(root.path);
+        return { ...root, watched: watched.has(root.path), ...(polling && { polling }) };
+      }),
     async stop() {
       stopped = true;
-      forget();
       await checking;
       for (const path of [...watched.keys()]) await drop(path);
     },

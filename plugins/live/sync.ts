@@ -198,20 +198,21 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     void kernel.notify("sync:changed", self.status());
   }
 
+  const list = (): WatchedRoot[] =>
+    (roots?.list() ?? []).map((root) =>
+      silence.roots.has(root.path)
+        ? { ...root, polling: { reason: "changes came without an event", recentMs: rootsMs, allMs: rootsMs } }
+        : root,
+    );
+
   const self: Sync = {
     status: () => ({
       mode:
-        !roots || !isOn()
-          ? "off"
-          : paused
-            ? "paused"
-            : roots.polling || silence.roots.size > 0
-              ? "polling"
-              : "watching",
+        !roots || !isOn() ? "off" : paused ? "paused" : list().some(({ polling }) => polling) ? "polling" : "watching",
       lastAt: archive().importer.lastSyncAt,
       nextAt: nextFull === undefined || paused ? null : new Date(nextFull).toISOString(),
       pending: pending.size,
-      roots: roots?.list() ?? [],
+      roots: list(),
     }),
     async pause() {
       paused = true;

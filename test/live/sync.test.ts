@@ -1,6 +1,7 @@
-import { appendFileSync, linkSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import fs, { appendFileSync, linkSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { dirname, join } from "node:path";
-import type { Kernel } from "sessarc";
+import type { DoctorCheck, Kernel } from "sessarc";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
@@ -103,6 +104,53 @@ describe("keeping the archive up to date", () => {
     appendFileSync(elsewhere, prompt(5));
     await again;
   });
+
+  it.skipIf(process.platform !== "linux")(
+    "a system without a watch left: folders and databases are looked at, and status and doctor say so",
+    async () => {
+      const { watch } = fs;
+      const set = (to: typeof watch) => {
+        fs.watch = to;
+        syncBuiltinESMExports();
+      };
+      onTestFinished(() => set(watch));
+      set(() => {
+        throw Object.assign(new Error("EMFILE: too many open files, watch"), { code: "EMFILE" });
+      });
+      const database = join(home, ".local/share/opencode/opencode.db");
+      mkdirSync(dirname(database), { recursive: true });
+      await writeDatabase(database, [PLAIN]);
+      await start({}, { ...QUICK, rootsMs: 60_000 }); // found by polling, not by the other looks
+      const first = settled();
+      await importAll();
+      await first;
+      const { mode, roots } = await sync();
+      expect(mode).toBe("polling");
+      expect(roots.filter(({ watched }) => watched)).toEqual(
+        ["claude-code", "opencode"].map((tool) => ({
+          tool,
+          path: expect.any(String),
+          watched: true,
+          polling: {
+            reason: expect.stringMatching(/^EMFILE/),
+            recentMs: expect.any(Number),
+            allMs: expect.any(Number),
+          },
+        })),
+      );
+      const { checks } = await t.json<{ checks: DoctorCheck[] }>("/api/doctor");
+      expect(checks.filter(({ name }) => name === "changes of logs")).toHaveLength(2);
+      const grown = until(async () => (await count(idOf(1))) === 3);
+      appendFileSync(logOf(1), prompt(2));
+      await grown;
+      const before = await count("opencode:ses_plain");
+      const more = until(async () => (await count("opencode:ses_plain")) === before + 1);
+      const messages = [...PLAIN.messages, user("msg_4", T0 + 10_000, "more")];
+      await writeDatabase(database, [{ ...PLAIN, updated: Date.now() + 20_000, messages }]);
+      await more;
+      expect(t.errors.splice(0)).toEqual([expect.objectContaining({ code: "WATCH_FAILED" })]);
+    },
+  );
 
   it.each([600_000, 86_400_000])("goes on when the clock is set back by %i ms", async (back) => {
     await start();
