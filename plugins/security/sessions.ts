@@ -157,7 +157,7 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
       };
       const result = await watched(row.length, follow, (watch) => kernel.pool.run(CHECK, { ...job, watch }));
       // What was not whole is tried again.
-      if (!personal && !result.partial)
+      if (!personal && !result.partial && !kernel.storage.readOnly)
         await db.run(
           "insert or replace into security_check (session_id, transcript, version, data) values (?, ?, ?, ?)",
           [id, transcript, version, JSON.stringify(result)],
@@ -165,7 +165,9 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
       return result;
     },
     async forget(id) {
-      await db.run("delete from security_check where session_id = ?", [id]);
+      // Most were never checked: then nothing is written.
+      if (await db.get("select 1 from security_check where session_id = ?", [id]))
+        await db.run("delete from security_check where session_id = ?", [id]);
     },
   };
 }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { readOutside, replaceOutside } from "sessarc";
+import { readOutside, replaceOutside, tempName } from "sessarc";
 import { describe, expect, it } from "vitest";
 import type { GuardStatus } from "../../plugins/security/index.ts";
 import { makeTempDir, serveTest } from "../_setup.ts";
@@ -290,6 +290,17 @@ describe("security: guard installation", () => {
     await expect(replaceOutside(seen, Buffer.from("{ }"))).rejects.toMatchObject({ code: "SETTINGS_CHANGED" });
     expect(await readFile(path, "utf8")).toBe('{ "newer": true }');
     expect(await readdir(home)).toEqual(["settings.json"]);
+  });
+
+  it("what a killed write left beside a tool's settings goes with the next one, and nothing else", async () => {
+    const home = await makeTempDir();
+    const path = await put(home, "settings.json", "{}");
+    const [left, young, other] = [tempName(), tempName(), ".~mine.tmp"];
+    for (const name of [left, young, other]) await put(home, name, "half");
+    const before = new Date(Date.now() - 3_600_000);
+    for (const name of [left, other]) await utimes(join(home, name), before, before);
+    await replaceOutside(await readOutside(path), Buffer.from("{ }"));
+    expect((await readdir(home)).sort()).toEqual([young, other, "settings.json"].sort());
   });
 
   it("answers 422 for a tool without a guard", async () => {

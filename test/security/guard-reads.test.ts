@@ -81,8 +81,8 @@ describe("security: files a call would show", () => {
     "bash <<EOF\n\\$(cat .env)\nEOF",
     "cat <<-EOF\n\t$\x7bA:-$(cat .env)}\n\tEOF",
     "cat <<EOF\n\tEOF\n'\nEOF\ncat .env\n'",
-    "x=$(echo ')'; cat .env)",
-    "x=$(case a in a) cat .env;; esac)",
+    "x=$(echo ')'; cat .env); echo $x",
+    "x=$(case a in a) cat .env;; esac); echo $x",
     "echo $((1 << 2))\ncat .env",
     'echo "$\x7bA:-$(cat .env)}"',
     "!cat .env",
@@ -272,6 +272,7 @@ describe("security: files a call would show", () => {
     const many = `{${Array(600).fill("a").join(",")}}`;
     for (const line of [
       `A=aaaaaaaa;${"A=$A$A;".repeat(40)}cat .env`,
+      `. ./.env; echo ${Array.from({ length: 3_000 }, (_, n) => `$A${n}`).join(" ")}`,
       `cat ${many.repeat(3)} .env`,
       `${"env ".repeat(9)}cat .env`,
       `${"cd a;".repeat(5_000)}cat ../.env .env`,
@@ -281,7 +282,14 @@ describe("security: files a call would show", () => {
     let nested = "cat .env";
     for (let n = 0; n < 14; n++) nested = `echo $(${nested})`;
     const shells = `bash -c ${JSON.stringify(`bash -c ${JSON.stringify(`bash -c ${JSON.stringify("bash -c 'cat .env'")}`)}`)}`;
-    for (const line of [nested, shells, `${":;".repeat(200_000)}cat .env`, `cat {${"a".repeat(5_000)},.env}`])
+    const copies = Array.from({ length: 200 }, (_, n) => `cat notes.txt > b${n};`).join("");
+    for (const line of [
+      nested,
+      shells,
+      `${copies}cat ${"b* ".repeat(1_000)}`,
+      `${":;".repeat(200_000)}cat .env`,
+      `cat {${"a".repeat(5_000)},.env}`,
+    ])
       expect(await ask("Bash", { command: line }), line.slice(0, 60)).toMatchObject({ partial: true });
   });
 

@@ -177,7 +177,7 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
         unseen = late = true;
         break;
       }
-      const read = await readPath(path, reads.folders);
+      const read = await readPath(path, reads.folders, reads.parts.get(path));
       if (reads.many) unseen ||= read.cut;
       else unsure ||= read.cut;
       for (const file of await scanFiles(scanner, read.files, look)) {

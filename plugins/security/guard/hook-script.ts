@@ -1,7 +1,7 @@
 /** The program behind the installed hooks: a shell script in the data directory, so that what stands in a tool's settings never changes. */
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { writeFileAtomic } from "sessarc";
+import { storageFailed, writeFileAtomic } from "sessarc";
 
 /** How long a hook waits for the service. */
 export const DEADLINE_MS = 1_000;
@@ -50,5 +50,5 @@ const readText = (path: string) => readFile(path, "utf8").catch(() => undefined)
 /** Whole or not at all: a hook may be reading it. */
 async function writePrivate(path: string, text: string): Promise<void> {
   if ((await readText(path)) === text) return;
-  await writeFileAtomic(path, text);
+  await writeFileAtomic(path, text).catch(storageFailed(path));
 }

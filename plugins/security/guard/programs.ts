@@ -1,4 +1,5 @@
 /** What is known of programs: which of the files they are given they print or send, and which they copy. */
+import { gitShows, gitTakes } from "./git.ts";
 import type { Word } from "./words.ts";
 
 const names = (list: string) => new Set(list.split(" "));
@@ -15,6 +16,8 @@ const NAMERS = names("echo printf ls");
 const WRAPPERS = names(
   "sudo doas env command exec nohup nice time timeout stdbuf setsid builtin then do else if while until busybox toybox watch unshare coproc ionice chroot strace taskset flock parallel",
 );
+/** And they take it as a shell's line. */
+const LINE_TAKERS = names("watch parallel flock script");
 /** With such an option they show nothing of what a file holds. */
 const QUIET = new Map<string, RegExp>([
   ...["grep", "egrep", "fgrep", "rg", "ag", "ack", "git"].map(
@@ -40,6 +43,8 @@ const CODE = new Map<string, RegExp>([
 const PAUSE = 500;
 /** Places where `find` looks, and names it looks for. */
 const FOUND_LIMIT = 20;
+/** Words before the program where one that takes a line may stand. */
+const WRAPPED_LIMIT = 8;
 const COPIERS = names("cp mv ln install");
 const OUT = /^(?:-|\/dev\/(?:stdout|stderr|tty|fd\/[12])|\/proc\/self\/fd\/[12])$/;
 
@@ -68,15 +73,7 @@ const SOME: Record<string, (words: Word[]) => Word[]> = {
   aws: (words) => sent(words, /^s3:/, /^--(?:exclude|include)$/),
   cmp: (words) => (words.some(({ text }) => /^-\w*[bl]/.test(text)) ? words : []),
   find: (words) => (runsReader(words) ? [...places(words), ...found(words)] : []),
-  git: (words) => {
-    const at = words.findIndex(({ text }, n) => !text.startsWith("-") && !/^-[Cc]$/.test(words[n - 1]?.text ?? ""));
-    const rest = words.slice(at + 1);
-    const has = (option: RegExp) => rest.some(({ text }) => option.test(text));
-    const program = words[at]?.text ?? "";
-    if (/^(?:blame|annotate|grep)$/.test(program)) return rest;
-    const shows = has(/^--no-index$/) && !has(/^--(?:quiet|name-only|name-status|summary|(?:num|short)?stat)$/);
-    return program === "diff" && shows ? rest : [];
-  },
+  git: gitShows,
   tar: (words) => {
     const { creates, prints, archive, files } = packed(words);
     if (creates) return archive === undefined || OUT.test(archive.text) ? files : [];
@@ -105,7 +102,7 @@ const PROGRAMS = new Set([
   ...COPIERS,
   ...CODE.keys(),
   ...Object.keys(SOME),
-  "eval",
+  ...["eval", "printenv"],
 ]);
 const isProgram = (text: string): boolean => PROGRAMS.has(programOf(text));
 
@@ -122,6 +119,10 @@ export function* unwrapped(words: Word[]): Generator<void, Word[]> {
   }
   return words.slice(at);
 }
+
+/** Whether a word may be a line of its own: `watch -n 1 'cat a'`. */
+export const takesLine = (words: readonly Word[]): boolean =>
+  words.slice(0, WRAPPED_LIMIT).some(({ text }) => LINE_TAKERS.has(programOf(text)));
 
 /** `/usr/bin/Cat` → `cat`; also behind the mark by which assistants let their user run one. */
 export const programOf = (text: string): string =>
@@ -150,15 +151,16 @@ export function wordsShown(program: string, words: Word[]): Word[] {
 }
 
 /** Files it leaves under another name, or packed. */
-export function copied(program: string, words: Word[]): { files: Word[]; to: Word } | undefined {
+export function copied(program: string, words: Word[]): { files: Word[]; to: Word }[] {
   if (program === "tar" || program === "zip") {
     const { archive, files } = program === "tar" ? packed(words) : zipped(words);
-    return archive && { files, to: archive };
+    return archive ? [{ files, to: archive }] : [];
   }
-  if (!COPIERS.has(program) && program !== "rsync") return undefined;
+  if (program === "git") return gitTakes(words);
+  if (!COPIERS.has(program) && program !== "rsync") return [];
   const files = words.filter(({ text }) => !text.startsWith("-"));
   const to = files.pop();
-  return to && { files, to };
+  return to ? [{ files, to }] : [];
 }
 
 /** The folder that `-C` sends it to. */

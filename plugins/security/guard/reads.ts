@@ -5,8 +5,8 @@ import { isAbsolute, join, resolve } from "node:path";
 import { crc32 } from "node:zlib";
 import { isRecord, type Json, pathsIn, Slices, type ToolRole } from "sessarc";
 import { type Looking, matching } from "./glob.ts";
+import { partsOf } from "./parts.ts";
 import type { ToolCall } from "./payload.ts";
-
 import { filesShown, type ShownFile } from "./shown.ts";
 import { WORD_LIMIT } from "./variables.ts";
 
@@ -46,6 +46,8 @@ export interface ReadFile {
 
 export interface Reads {
   paths: string[];
+  /** Those of which only parts are shown: the values of variables, or with "" the names of all. */
+  parts: Map<string, string[]>;
   /** A search shows no more of a folder than names and matches; only files it names are read. */
   folders: boolean;
   /** All files of a folder are shown for sure. */
@@ -75,26 +77,33 @@ export async function pathsRead(call: ToolCall, role: ToolRole | undefined, home
       folders: [""],
     }));
   const paths = new Set<string>();
+  const whole = new Set<string>();
+  const parts = new Map<string, string[]>();
   const places = placesOf(call);
   const looking: Looking = { names: COMPARED_LIMIT, characters: BRACES_LIMIT, cut: files.length > NAMES_LIMIT };
   const slices = new Slices();
   let resolved = 0;
-  for (const { path: written, pattern, folders } of files.slice(0, NAMES_LIMIT)) {
+  for (const { path: written, pattern, folders, part } of files.slice(0, NAMES_LIMIT)) {
     const path = withoutScheme(written);
     const bases = isAbsolute(path)
       ? [path]
       : places.flatMap((place) => folders.map((folder) => resolve(place, folder, path)));
     for (const base of new Set(bases)) {
-      if (pattern) for (const one of await matching(base, FILES_LIMIT, looking, reads)) paths.add(one);
-      paths.add(base);
+      for (const one of pattern ? [...(await matching(base, FILES_LIMIT, looking, reads)), base] : [base]) {
+        paths.add(one);
+        if (part === undefined) whole.add(one);
+        else if (!parts.get(one)?.push(part)) parts.set(one, [part]);
+      }
       if (slices.due) await slices.turn();
     }
     resolved += bases.length;
     looking.cut ||= resolved > RESOLVED_LIMIT;
     if (paths.size > NAMES_LIMIT || resolved > RESOLVED_LIMIT) break;
   }
+  for (const path of whole) parts.delete(path);
   return {
     paths: [...paths].slice(0, NAMES_LIMIT),
+    parts,
     folders: reads,
     many: MANY.test(call.tool_name),
     unsure: shown?.unsure ?? false,
@@ -163,12 +172,16 @@ export interface ReadPath {
   cut: boolean;
 }
 
-/** The beginning of a regular file (where asked, of the files in a folder, together), links followed. Nothing for what cannot be read. */
-export async function readPath(path: string, folders: boolean): Promise<ReadPath> {
+/** The beginning of a regular file, or only `parts` of it (where asked, of the files in a folder, together), links followed. Nothing for what cannot be read. */
+export async function readPath(path: string, folders: boolean, parts?: readonly string[]): Promise<ReadPath> {
   const none: ReadPath = { files: [], cut: false };
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined) return none;
   const one = await readOne(real, path, READ_LIMIT);
+  if (one && one !== "folder" && parts) {
+    const [text, version] = [partsOf(one.text, parts), `${one.version} ${parts}`];
+    return { files: [{ ...one, text, version }], cut: false };
+  }
   if (one !== "folder") return one ? { files: [one], cut: false } : none;
   if (!folders) return none;
   const entries = await readdir(real, { withFileTypes: true }).catch(() => []);

@@ -32,10 +32,11 @@ export function unescapeAnsi(text: string): string {
   );
 }
 
-export type Target = "input" | "output" | "heredoc" | "herestring";
+/** `same`: the place of another output, or a file; `beside`: nothing of what the command prints. */
+export type Target = "input" | "output" | "same" | "beside" | "heredoc" | "herestring";
 
-/** What the redirection at `at` takes from, or gives to; `tabs`: a here-document may end behind some. */
-export function redirection(text: string, at: number): { length: number; target: Target; tabs: boolean } {
+/** What the redirection at `at`, behind the number `from`, takes from, or gives to; `tabs`: a here-document may end behind some. */
+export function redirection(text: string, at: number, from: string): { length: number; target: Target; tabs: boolean } {
   const [sign = "<"] = /^(?:<<<|<<-?|<>|<&|<|>>|>&|>\||>)/.exec(text.slice(at, at + 3)) ?? [];
   const targets: Record<string, Target> = {
     "<<<": "herestring",
@@ -43,8 +44,12 @@ export function redirection(text: string, at: number): { length: number; target:
     "<<-": "heredoc",
     "<": "input",
     "<>": "input",
+    "<&": "beside",
+    ">&": "same",
   };
-  return { length: sign.length, target: targets[sign] ?? "output", tabs: sign === "<<-" };
+  const target = targets[sign] ?? "output";
+  const beside = /^(?:output|same)$/.test(target) && !/^1?$/.test(from);
+  return { length: sign.length, target: beside ? "beside" : target, tabs: sign === "<<-" };
 }
 
 /** What stands from `at` to the line that says `end`, and where that line ends. */

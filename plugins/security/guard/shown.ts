@@ -1,6 +1,9 @@
 /** Which files the commands of a shell line would show or send, by what is known of the programs. */
-import { basename, normalize } from "node:path";
+import { basename, join, normalize } from "node:path";
 import { Slices } from "sessarc";
+import { STEPS } from "./cursor.ts";
+import { type Flow, flowsOf } from "./flow.ts";
+import { filesLoaded, Held, tellsLoaded, told } from "./held.ts";
 import {
   copied,
   goesTo,
@@ -11,11 +14,11 @@ import {
   runsUnknown,
   showsUnknown,
   takesCode,
-  unwrapped,
+  takesLine,
   wordsListed,
   wordsShown,
 } from "./programs.ts";
-import { parseShell, STEPS } from "./shell.ts";
+import { parseShell } from "./shell.ts";
 import { type Variables, WORD_LIMIT } from "./variables.ts";
 import type { SimpleCommand, Word } from "./words.ts";
 
@@ -26,6 +29,8 @@ export interface ShownFile {
   pattern: boolean;
   /** Folders it may be seen from, when the line changes the folder; the call's own first. */
   folders: string[];
+  /** Only this of it: the value of a variable, or with "" the names of all. */
+  part?: string;
 }
 
 export interface Shown {
@@ -41,6 +46,8 @@ const FOLDERS_LIMIT = 64;
 /** Names under which files are left, and files under one of them. */
 const COPIES_LIMIT = 500;
 const COPIED_LIMIT = 20;
+const ALIASES_LIMIT = 100;
+const WORK = 50_000;
 /** Words and quoted names between two places where the work may be interrupted. */
 const PAUSE = 500;
 
@@ -51,8 +58,18 @@ export async function filesShown(line: string, cwd: string | null, home: string,
   // Where it is by then depends on the folders it went to.
   if (cwd !== null) vars.set("PWD", { text: ".", pattern: false });
   const known = { shown, known: new Set<string>(), copies: new Map<string, Word[]>(), listed: [], limit };
+  const shell = { held: new Held(), aliases: new Map<string, string>() };
   const slices = new Slices();
-  for (const _ of look(line, { ...known, vars, folders: [""], home, left: { steps: STEPS }, depth: 0 }))
+  for (const _ of look(line, {
+    ...known,
+    ...shell,
+    vars,
+    folders: [""],
+    home,
+    left: { steps: STEPS },
+    work: { left: WORK },
+    depth: 0,
+  }))
     if (slices.due) await slices.turn();
   return shown;
 }
@@ -66,57 +83,124 @@ interface View {
   known: Set<string>;
   /** Files by the names under which the line leaves them. */
   copies: Map<string, Word[]>;
+  held: Held;
+  aliases: Map<string, string>;
   /** Files whose names the command before printed. */
   listed: Word[];
   left: { steps: number };
+  /** Files that commands tell, and copies compared with patterns, that may still be looked at. */
+  work: { left: number };
   depth: number;
   limit: number;
 }
 
-function* look(line: string, view: View): Generator<void> {
-  for (const command of yield* parseShell(line, view.vars, view.left)) {
-    yield* lookAt(command, view);
+function* look(line: string, view: View, rest: readonly Word[] = []): Generator<void> {
+  const commands = yield* parseShell(line, view.vars, view.left);
+  const last = commands.at(-1);
+  if (last && rest.length > 0) last.words = [...last.words, ...rest];
+  const flows = yield* flowsOf(commands);
+  for (const [command, flow] of [...flows].reverse()) {
+    yield* lookAt(command, flow, view);
     yield;
   }
 }
 
-function* lookAt(command: SimpleCommand, view: View): Generator<void> {
+function* lookAt(command: SimpleCommand, flow: Flow, view: View): Generator<void> {
   if (command.unknown) view.shown.cut = true;
-  const [first, ...rest] = yield* unwrapped(spread(command.words));
-  const program = programOf(first?.text ?? "");
-  if (!isQuiet(program, rest)) for (const word of command.input) show(word, view);
-  if (program === "cd" || program === "pushd") return goTo(rest[0], view);
-  goTo(goesTo(program, rest), view);
+  const { program, words: rest } = flow.stage;
+  for (const word of command.sets) for (const file of view.held.in(word)) hold(word.sets ?? "", file, view);
+  let given = isQuiet(program, rest) ? [] : command.input;
+  if (program === "cd" || program === "pushd") goTo(rest[0], view);
+  else {
+    goTo(goesTo(program, rest), view);
+    yield* lookInside(command, flow, view);
+    if (program === "." || program === "source") for (const word of rest.slice(0, 1)) hold("", word, view);
+    yield;
+    given = [...given, ...told(flow.stage, command, view.held), ...(yield* namedBy(command, flow, view))];
+  }
+  yield* give(given, flow, view);
+  for (const copy of copied(program, rest)) remember(copy, view);
+}
+
+/** The commands, and the code, that its words consist of. */
+function* lookInside(command: SimpleCommand, { stage }: Flow, view: View): Generator<void> {
+  const { program, words: rest } = stage;
   const texts = rest.map(({ text }) => text);
-  if (view.depth === DEPTH) view.shown.cut ||= program === "eval" || isShell(program);
+  const alias = view.aliases.get(command.words[0]?.text ?? "");
+  if (program === "alias")
+    for (const [, name = "", value = ""] of texts.flatMap((text) => [/^([\w.-]+)=(.*)$/s.exec(text) ?? []]))
+      if (view.aliases.size < ALIASES_LIMIT) view.aliases.set(name, value);
+  const lines = takesLine(command.words) ? command.words.flatMap(({ text }) => (/\s/.test(text) ? [text] : [])) : [];
+  if (view.depth === DEPTH) view.shown.cut ||= program === "eval" || isShell(program) || alias !== undefined;
   else {
     const inner = { ...view, depth: view.depth + 1 };
-    if (program === "eval") yield* look(texts.join(" "), inner);
-    if (isShell(program)) {
-      const at = texts.findIndex((text) => /^-\w*c$/.test(text));
-      if (at >= 0) yield* look(texts[at + 1] ?? "", inner);
-      for (const body of command.bodies) yield* look(body, inner);
+    if (alias !== undefined) {
+      // It is none in itself: `alias ls='ls -l'`.
+      const aliases = new Map([...view.aliases].filter(([, value]) => value !== alias));
+      yield* look(alias, { ...inner, aliases }, command.words.slice(1));
+    }
+    for (const line of program === "eval" ? [texts.join(" ")] : lines) yield* look(line, inner);
+    const loaded = filesLoaded(stage);
+    const shell = loaded.length > 0 ? texts.findIndex((text) => isShell(programOf(text))) : isShell(program) ? 0 : -1;
+    if (shell >= 0) {
+      const held = loaded.length > 0 ? new Held() : view.held;
+      for (const file of loaded) held.add("", file);
+      const at = texts.findIndex((text, n) => n >= shell && /^-\w*c$/.test(text));
+      if (at >= 0) yield* look(texts[at + 1] ?? "", { ...inner, held });
+      for (const body of command.bodies) yield* look(body, { ...inner, held });
     }
   }
   if (isInterpreter(program)) {
     const code = takesCode(program, rest) ? [...texts, ...command.bodies] : command.bodies;
-    for (const one of code) yield* showQuoted(one, view);
+    for (const [n, one] of code.entries()) {
+      yield* showQuoted(one, view);
+      if (n % PAUSE === 0) yield;
+    }
   }
-  yield;
+}
+
+/** The files it shows by its words. */
+function* namedBy(command: SimpleCommand, { stage }: Flow, view: View): Generator<void, Word[]> {
+  const { program, words: rest } = stage;
   const unsure = showsUnknown(program, rest);
   view.shown.unsure ||= unsure;
   if (command.bodies.length + command.input.length === 0) view.shown.unsure ||= runsUnknown(program, rest);
   const added = unsure && program === "xargs" ? [...view.listed, ...command.bodies.flatMap(wordsOf)] : [];
   view.listed = wordsListed(program, rest);
   yield;
-  const words = wordsShown(program, rest);
-  yield;
-  for (const [n, word] of [...added, ...words].entries()) {
-    for (const part of named(word)) show(part, view);
+  const loaded = filesLoaded(stage);
+  const words = [...added, ...wordsShown(program, rest), ...(loaded.length > 0 && tellsLoaded(rest) ? loaded : [])];
+  const files: Word[] = [];
+  for (const [n, word] of words.entries()) {
+    files.push(...named(word));
     if (n % PAUSE === 0) yield;
   }
-  const copy = copied(program, rest);
-  if (copy) remember(copy, view);
+  return files;
+}
+
+/** What of `files` comes out of a command is shown, or goes where its output goes. */
+function* give(files: readonly Word[], { stage, end }: Flow, view: View): Generator<void> {
+  if (!spend(files.length, view)) return;
+  const kept = files.length <= COPIED_LIMIT || end.files.length + end.variables.length === 0;
+  const known = stage.left !== "unknown" && kept;
+  const isNames = known && (stage.left === "names" || (stage.left === "lines" && end.names));
+  for (const [n, file] of files.entries()) {
+    const word = isNames && !file.mixed ? { ...file, part: "" } : file;
+    if (!known || end.shown || (end.word && view.held.traced)) show(word, view);
+    for (const to of known ? end.files : []) remember({ files: [word], to }, view);
+    for (const name of known ? end.variables : []) hold(name, word, view);
+    if (n % PAUSE === 0) yield;
+  }
+}
+
+function spend(work: number, view: View): boolean {
+  view.work.left -= work;
+  if (view.work.left < 0) view.shown.cut = true;
+  return view.work.left >= 0;
+}
+
+function hold(name: string, file: Word, view: View): void {
+  if (view.held.traced || !view.held.add(name, file)) show(file, view);
 }
 
 /** What `xargs` makes of a text. */
@@ -126,14 +210,6 @@ const wordsOf = (text: string): Word[] =>
     .split(/\s+/)
     .map((word) => ({ text: word, open: false, pattern: false }));
 
-/** `{cat,a}` → `cat a`. */
-function spread(words: Word[]): Word[] {
-  const [first, ...rest] = words;
-  const [, list] = (first?.pattern && /^\{([^{}]+,[^{}]*)\}$/.exec(first.text)) || [];
-  if (!first || list === undefined) return words;
-  return [...list.split(",").map((text) => ({ ...first, text })), ...rest];
-}
-
 function goTo(folder: Word | undefined, { folders, home, shown }: View): void {
   const place = folder && !folder.open ? folder.text.replace(/^~(?=\/|$)/, home) : undefined;
   if (place === undefined || folders.includes(place)) return;
@@ -142,13 +218,32 @@ function goTo(folder: Word | undefined, { folders, home, shown }: View): void {
 }
 
 /** Who shows the copy later shows the file. */
-function remember({ files, to }: { files: Word[]; to: Word }, { copies }: View): void {
+function remember({ files, to }: { files: Word[]; to: Word }, { copies, home }: View): void {
   if (to.open || to.pattern || copies.size > COPIES_LIMIT) return;
   for (const file of files.slice(0, COPIED_LIMIT)) {
-    const all = [file, ...(copies.get(normalize(file.text)) ?? [])];
-    for (const name of [normalize(to.text), normalize(`${to.text}/${basename(file.text)}`)])
+    const all = [file, ...(copies.get(nameOf(file, home)) ?? [])];
+    const path = nameOf(to, home);
+    for (const name of [path, join(path, basename(file.text)), `*/${basename(path)}`])
       copies.set(name, [...(copies.get(name) ?? []), ...all].slice(0, COPIED_LIMIT));
   }
+}
+
+const nameOf = ({ text }: Word, home: string): string => normalize(text.replace(/^~(?=\/|$)/, home));
+
+/** Files that by then may stand under the name, or under one of a pattern's. */
+function copiesOf(word: Word, view: View): Word[] {
+  const { copies, home, folders } = view;
+  if (copies.size === 0 || (word.pattern && !spend(copies.size, view))) return [];
+  const name = nameOf(word, home);
+  if (word.pattern) {
+    const [start = ""] = /^[^*?[{]*/.exec(name) ?? [];
+    const found: Word[] = [];
+    for (const [known, files] of copies) if (known.startsWith(start)) found.push(...files);
+    return found;
+  }
+  // From another folder it has another path.
+  const elsewhere = folders.length > 1 ? (copies.get(`*/${basename(name)}`) ?? []) : [];
+  return [...(copies.get(name) ?? []), ...elsewhere];
 }
 
 /** The files one word may name: itself, behind an option (`--file=x`, `-Tx`), behind curl's `@` and `<`, behind `if=`. */
@@ -166,11 +261,12 @@ function named(word: Word): Word[] {
 /** A file, and those it is a copy of by then. */
 function show(word: Word, view: View): void {
   showOne(word, view);
-  if (view.copies.size > 0) for (const file of view.copies.get(normalize(word.text)) ?? []) showOne(file, view);
+  for (const file of copiesOf(word, view)) showOne(file, view);
 }
 
 function showOne(word: Word, { folders, home, shown, known, limit }: View): void {
-  const id = `${folders.length} ${word.pattern} ${word.text}`;
+  const { part } = word;
+  const id = `${folders.length} ${word.pattern} ${part ?? "*"} ${word.text}`;
   if (word.open) shown.unsure = true;
   // No file has a longer name, but a pattern stands for others.
   else if (word.text.length > WORD_LIMIT) shown.cut ||= word.pattern;
@@ -178,7 +274,8 @@ function showOne(word: Word, { folders, home, shown, known, limit }: View): void
   else if (shown.files.length === limit) shown.cut = true;
   else {
     known.add(id);
-    shown.files.push({ path: word.text.replace(/^~(?=\/|$)/, home), pattern: word.pattern, folders: [...folders] });
+    const path = word.text.replace(/^~(?=\/|$)/, home);
+    shown.files.push({ path, pattern: word.pattern, folders: [...folders], ...(part === undefined ? {} : { part }) });
   }
 }
 

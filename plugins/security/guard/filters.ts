@@ -1,0 +1,120 @@
+/** What is known of programs that give what they get to stdout and to nobody else: how much of it they leave. */
+import { isQuiet, programOf, unwrapped } from "./programs.ts";
+import type { SimpleCommand, Word } from "./words.ts";
+
+/**
+ * What a command leaves of what it gets:
+ * `nothing` but how much it was; `names` of lines like `A=x`; `lines` whole, or their beginnings; `some`thing; or
+ * `unknown`: it may show it by another way than its output.
+ */
+export type Left = "nothing" | "names" | "lines" | "some" | "unknown";
+
+export interface Stage {
+  program: string;
+  /** What stands behind the program. */
+  words: Word[];
+  left: Left;
+  /** It begins a loop or the like: what is in there may read on. */
+  opens: boolean;
+}
+
+const names = (list: string) => new Set(list.split(" "));
+const AWKS = ["awk", "gawk", "mawk"];
+const LINES = names("cat grep egrep fgrep head tail sort uniq tee env printenv");
+const SOME = names(
+  "sed awk gawk mawk tr cut tac base64 fold fmt column jq strings iconv expand unexpand xargs echo printf set export declare typeset",
+);
+/** Before a program they send its output elsewhere, or tell what it reads. */
+const MEDDLERS = names("watch strace parallel coproc nohup flock");
+const OPENING = names("then do else if elif while until");
+/** With such a word a program that would leave lines, or write to stdout alone, does not. */
+const NOT_LINES = /^(?:-\w*[co]\w*|--(?:bytes|only-matching).*)$/;
+const NOT_ALONE = new Map<string, RegExp>([
+  ["sort", /^(?:-\w*o|--output)/],
+  ["sed", /(?:^-\w*e|^|[;{}/\d$pgI!=\n])\s*[wWe](?:\s|$)/],
+  ["jq", /debug|stderr/],
+  ["iconv", /^(?:-o|--output)/],
+  ...AWKS.map((name) => [name, /[>|]|system|getline|^-[fi]|^--/] as const),
+  ["printf", /^-v/],
+  ["xargs", /^(?!-|\d+$|\\n$|\n$)/],
+  ["env", /^[^-=]*$/],
+  ["set", /^/],
+  ...["export", "declare", "typeset"].map((name) => [name, /^(?!-[px]+$)/] as const),
+]);
+/** Programs that know what to leave out are given few words. */
+const WORDS_LIMIT = 40;
+
+// Scripts that cut lines at the sign, also those that keep what stands before it by a bracket, in both spellings of brackets.
+const CUTS = /^s(\W)=\.\*\$?\1(?:(?!\1)[^&\\\n])*\1g?$/;
+const KEEPS = /^s(\W)\^?\\\(\[\^=\]\*\\\)=\.\*\$?\1\\1(?:(?!\1)[^&\\\n])*\1g?$/;
+const KEEPS_EXTENDED = /^s(\W)\^?\(\[\^=\][*+]\)=\.\*\$?\1\\1(?:(?!\1)[^&\\\n])*\1g?$/;
+
+/** Of lines like `A=x` nothing behind the sign is left; `text`: all words, with blanks between. */
+const NAMES: Record<string, (text: string, words: readonly string[]) => boolean> = {
+  cut: (text, words) =>
+    /(?:^| )-d ?=(?= |$)/.test(text) &&
+    /(?:^| )-f ?1(?= |$)/.test(text) &&
+    words.every((word) => !word.startsWith("-") || /^-(?:d=?|f1?|s)$/.test(word)),
+  sed: (_, words) => {
+    const options = words.filter((word) => word.startsWith("-"));
+    const [named, ...more] = options.filter((word) => word.endsWith("e"));
+    const script = words.find((word) => !word.startsWith("-"));
+    if (!script || more.length > 0 || !options.every((word) => /^-[Ers]*e?$/.test(word))) return false;
+    // What stands behind `-e` is the script, else it is the first that is no option.
+    if (named && words[words.indexOf(named) + 1] !== script) return false;
+    const extended = options.some((word) => /[Er]/.test(word));
+    return CUTS.test(script) || (extended ? KEEPS_EXTENDED : KEEPS).test(script);
+  },
+  ...Object.fromEntries(
+    AWKS.map((name) => [
+      name,
+      (text: string) => /^-F ?= (?:!?\/[^/]*\/ ?)?\{ ?print \$1;? ?\}(?: [^-= ][^= ]*)*$/.test(text),
+    ]),
+  ),
+  ...Object.fromEntries(
+    ["grep", "egrep"].map((name) => [
+      name,
+      (text: string) =>
+        /^-[hnEP]*o[hnEP]* (?:-[hnEP]+ )?\^\(?(?:\[\^=\]|\[[\w-]+\]|\\w)[*+]\)?=?(?: [^-][^ ]*)*$/.test(text),
+    ]),
+  ),
+};
+
+/** What `command` runs, and what that leaves. Yields where it may be interrupted. */
+export function* stageOf(command: SimpleCommand): Generator<void, Stage> {
+  const all = spread(command.words);
+  const [first, ...rest] = yield* unwrapped(all);
+  const before = all.slice(0, all.length - rest.length - Number(first !== undefined));
+  // Behind `env` nothing need stand.
+  const alone = first === undefined || /^(?:-|\w+=|$)/.test(first.text) ? before.at(-1)?.text : undefined;
+  const isEnv = alone !== undefined && programOf(alone) === "env";
+  const program = isEnv ? "env" : programOf(first?.text ?? "");
+  const words = isEnv && first ? [first, ...rest] : rest;
+  const unsure = command.aside || command.unknown || before.some(({ text }) => MEDDLERS.has(programOf(text)));
+  return {
+    program,
+    words,
+    left: unsure ? "unknown" : leaves(program, words, command),
+    opens: OPENING.has(command.words[0]?.text ?? ""),
+  };
+}
+
+function leaves(program: string, words: readonly Word[], { words: all, input }: SimpleCommand): Left {
+  if (isQuiet(program, words)) return "nothing";
+  // `$(< file)`
+  if (program === "") return all.length === 0 && input.length > 0 ? "lines" : "unknown";
+  if (!LINES.has(program) && !SOME.has(program)) return "unknown";
+  const alone = NOT_ALONE.get(program);
+  if (words.some(({ text }) => alone?.test(text) || /\/(?:dev\/(?!null$)|proc\/)/.test(text))) return "unknown";
+  const texts = words.slice(0, WORDS_LIMIT).map(({ text }) => text);
+  if (words.length <= WORDS_LIMIT && NAMES[program]?.(texts.join(" ").replace(/\s+/g, " "), texts)) return "names";
+  return LINES.has(program) && !words.some(({ text }) => NOT_LINES.test(text)) ? "lines" : "some";
+}
+
+/** `{cat,a}` → `cat a`. */
+function spread(words: Word[]): Word[] {
+  const [first, ...rest] = words;
+  const [, list] = (first?.pattern && /^\{([^{}]+,[^{}]*)\}$/.exec(first.text)) || [];
+  if (!first || list === undefined) return words;
+  return [...list.split(",").map((text) => ({ ...first, text })), ...rest];
+}

@@ -1,0 +1,107 @@
+/** Where the output of the commands of a line goes: through pipes and filters to the one who reads it, to files or into variables. */
+import { normalize } from "node:path";
+import { type Stage, stageOf } from "./filters.ts";
+import type { SimpleCommand, Word } from "./words.ts";
+
+export interface End {
+  shown: boolean;
+  /** All but the names of lines like `A=x` is left out on the way. */
+  names: boolean;
+  files: Word[];
+  /** It becomes a word of a command on the way. */
+  word: boolean;
+  /** Variables; "" for those of the lines themselves: `export $(cat .env)`. */
+  variables: string[];
+}
+
+export interface Flow {
+  stage: Stage;
+  end: End;
+}
+
+/** Files one output goes to; more, and it counts as shown. */
+const FILES_LIMIT = 20;
+const SHOWN: End = { shown: true, names: false, files: [], word: false, variables: [] };
+const NOWHERE: End = { ...SHOWN, shown: false };
+/** They say their words. */
+const SAYS = /^(?:echo|printf)$/;
+const DECLARES = /^(?:export|declare|typeset|readonly|local|env)$/;
+/** It says no more of its words than whether there are any. */
+export const asks = ({ program, words }: Stage): boolean =>
+  /^(?:\[|\[\[|test)$/.test(program) && /^-[nz]$/.test(words[0]?.text ?? "");
+
+/** What each of them is, and where its output ends. Yields where it may be interrupted. */
+export function* flowsOf(commands: readonly SimpleCommand[]): Generator<void, Map<SimpleCommand, Flow>> {
+  const flows = new Map<SimpleCommand, Flow>();
+  // Who gets an output is read later than who gives it.
+  for (let n = commands.length - 1; n >= 0; n--) {
+    const command = commands[n];
+    if (!command) continue;
+    const stage = yield* stageOf(command);
+    const end = endOf(command, flows);
+    flows.set(command, { stage, end: stage.program === "tee" ? written(stage, end) : end });
+    yield;
+  }
+  return flows;
+}
+
+function endOf({ out, pipe, into, aside }: SimpleCommand, flows: Map<SimpleCommand, Flow>): End {
+  if (aside) return SHOWN;
+  if (out) return toFile(out);
+  if (pipe) return through(flows.get(pipe));
+  if (!into) return SHOWN;
+  return into.file ? endOfFile(into, flows) : { ...endOfWord(into, flows), word: true };
+}
+
+type Into = NonNullable<SimpleCommand["into"]>;
+
+/** `cat <(cat a)` */
+function endOfFile({ command }: Into, flows: Map<SimpleCommand, Flow>): End {
+  const owner = flows.get(command);
+  return /^(?:\.|source)$/.test(owner?.stage.program ?? "") ? { ...NOWHERE, variables: [""] } : through(owner);
+}
+
+function endOfWord(into: Into, flows: Map<SimpleCommand, Flow>): End {
+  const owner = flows.get(into.command);
+  if (into.word.sets !== undefined) return { ...NOWHERE, variables: [into.word.sets] };
+  if (!owner) return SHOWN;
+  const { program, left } = owner.stage;
+  if (asks(owner.stage)) return NOWHERE;
+  if (DECLARES.test(program) || isForProgram(into)) return { ...NOWHERE, variables: [""] };
+  return SAYS.test(program) && left !== "unknown" ? owner.end : SHOWN;
+}
+
+/** `env $(cat .env) node app.js` */
+const isForProgram = ({ command, word }: { command: SimpleCommand; word: Word }): boolean =>
+  command.words[0]?.text === "env" && command.words[1] === word;
+
+function toFile(out: Word): End {
+  const path = normalize(out.text);
+  if (path === "/dev/null") return NOWHERE;
+  if (out.open || out.pattern || path === "" || /(?:^|\/)(?:dev|proc)\//.test(path)) return SHOWN;
+  return { ...NOWHERE, files: [out] };
+}
+
+/** Where it ends behind a filter. */
+function through(flow: Flow | undefined): End {
+  if (!flow || flow.stage.opens) return SHOWN;
+  const { stage, end } = flow;
+  switch (stage.left) {
+    case "unknown":
+      return SHOWN;
+    case "nothing":
+      return NOWHERE;
+    case "names":
+      return { ...end, names: true };
+    case "some":
+      return { ...end, names: false };
+    case "lines":
+      return end;
+  }
+}
+
+/** `tee` writes to files, too. */
+function written({ words }: Stage, end: End): End {
+  const files = [...end.files, ...words.filter(({ text }) => !text.startsWith("-"))];
+  return files.length > FILES_LIMIT || files.some(({ open, pattern }) => open || pattern) ? SHOWN : { ...end, files };
+}

@@ -1,0 +1,47 @@
+/** What git shows of files, and what it takes to show later. */
+import type { Word } from "./words.ts";
+
+/** Stands for all that the line gave to git; before a path, for that file as git has it. */
+const INDEX = ":";
+/** Files added by one command that are known by their own names, and words that are looked at. */
+const ADDED_LIMIT = 20;
+const WORDS_LIMIT = 5_000;
+const NO_TEXT = /^--(?:quiet|name-only|name-status|summary|(?:num|short)?stat)$/;
+
+/** The subcommand, and what stands behind it. */
+function subcommand(words: readonly Word[]): { name: string; rest: Word[] } {
+  const at = words.findIndex(({ text }, n) => !text.startsWith("-") && !/^-[Cc]$/.test(words[n - 1]?.text ?? ""));
+  return { name: words[at]?.text ?? "", rest: words.slice(at + 1) };
+}
+
+/** Those of its words that name files it shows. */
+export function gitShows(words: Word[]): Word[] {
+  const { name, rest } = subcommand(words);
+  const has = (option: RegExp) => rest.some(({ text }) => option.test(text));
+  if (/^(?:blame|annotate|grep)$/.test(name)) return rest;
+  if (name === "show" || name === "cat-file")
+    return [...rest.slice(0, WORDS_LIMIT).flatMap(fromIndex), ...(has(NO_TEXT) ? [] : [all])];
+  if (has(NO_TEXT)) return [];
+  if (name === "diff" && has(/^--no-index$/)) return rest;
+  const shows = name === "diff" ? /^(?:--cached|--staged|HEAD)$/ : /^(?:-\w*[pu]|--patch)$/;
+  return /^(?:diff|log|stash)$/.test(name) && has(shows) ? [all] : [];
+}
+
+const all: Word = { text: INDEX, open: false, pattern: false };
+
+/** `:a` is what was added of it, `main:a` what the line gave to git. */
+function fromIndex(word: Word): Word[] {
+  const [, revision, path = ""] = /^([^-:][^:]*)?:(?:[0-3]:)?(?:\.\/)?(.+)$/.exec(word.text) ?? [];
+  if (path === "") return [];
+  return revision === undefined ? [{ ...word, text: path }] : [{ ...word, text: `${INDEX}${path}` }];
+}
+
+/** Files it can show from then on: `git add a`. */
+export function gitTakes(words: readonly Word[]): { files: Word[]; to: Word }[] {
+  const { name, rest } = subcommand(words);
+  if (name !== "add" && name !== "stage") return [];
+  const files = rest.filter(({ text }) => !text.startsWith("-")).slice(0, ADDED_LIMIT);
+  if (files.length === 0) return [];
+  const own = (word: Word) => ({ ...word, text: `${INDEX}${word.text.replace(/^\.\//, "")}` });
+  return [{ files, to: all }, ...files.map((word) => ({ files: [word], to: own(word) }))];
+}

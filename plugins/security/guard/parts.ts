@@ -1,0 +1,29 @@
+/** Parts of a file of lines like `A=x`. */
+
+/** Longer texts are looked at whole. */
+const LIMIT = 2 ** 20;
+const PLAIN = /^\s*(?:#.*|(?:export\s+)?[A-Za-z_][\w.-]*\s*=.*)?$/;
+const ASSIGNS = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$/;
+/** More than this line belongs to the value: its quote is open. */
+const OPEN = /\\$|^\s*(?:"[^"]*|'[^']*)$/;
+/** Other variables do. */
+const FILLED = /[$`]/;
+
+/** The lines that set one of the variables in `parts`, and what stands before each `=` for "". All of a text where that is not enough. */
+export function partsOf(text: string, parts: readonly string[]): string {
+  if (text.length > LIMIT) return text;
+  const asked = new Set(parts);
+  const lines = text.split(/\r?\n/);
+  const found: string[] = [];
+  if (asked.has("")) {
+    if (!lines.every((line) => PLAIN.test(line) && !OPEN.test(ASSIGNS.exec(line)?.[2] ?? ""))) return text;
+    found.push(...lines.map((line) => line.replace(/=.*/, "=")));
+  }
+  for (const line of lines) {
+    const [, name = "", value = ""] = ASSIGNS.exec(line) ?? [];
+    if (name === "" || !asked.has(name)) continue;
+    if (OPEN.test(value) || FILLED.test(value)) return text;
+    found.push(line);
+  }
+  return found.join("\n");
+}
