@@ -1,8 +1,8 @@
 /** The log and the outbox. An entry is on disk before anything is sent; what the relay did not take is tried again. */
 import { randomUUID } from "node:crypto";
 import { mkdir, open } from "node:fs/promises";
-import { join } from "node:path";
-import type { Kernel } from "sessarc";
+import { dirname, join } from "node:path";
+import { type Kernel, storageFailed } from "sessarc";
 import { relay } from "./relay.ts";
 
 export interface FeedbackEntry {
@@ -77,14 +77,8 @@ export function createFeedback(kernel: Kernel): Feedback {
   });
 
   async function log(row: object): Promise<void> {
-    await mkdir(join(dataDir, "files"), { recursive: true, mode: 0o700 });
-    const file = await open(join(dataDir, "files", "feedback.log"), "a", 0o600);
-    try {
-      await file.appendFile(`${JSON.stringify(row)}\n`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    const path = join(dataDir, "files", "feedback.log");
+    await appendLine(path, JSON.stringify(row)).catch(storageFailed(path));
   }
 
   async function send(address: string, { id, body, attempts }: Waiting, now: number): Promise<string | null> {
@@ -166,6 +160,24 @@ export function createFeedback(kernel: Kernel): Feedback {
     },
   };
   return feedback;
+}
+
+/** Whole, or not at all: the next line begins at its own. */
+async function appendLine(path: string, line: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const file = await open(path, "a", 0o600);
+  try {
+    const { size } = await file.stat();
+    try {
+      await file.appendFile(`${line}\n`);
+      await file.sync();
+    } catch (error) {
+      await file.truncate(size);
+      throw error;
+    }
+  } finally {
+    await file.close();
+  }
 }
 
 function withoutCredentials(address: string): string {

@@ -30,7 +30,7 @@ export interface Mcp {
 }
 
 export function createMcp(kernel: Kernel): Mcp {
-  const vault = createVault(kernel.config.dataDir);
+  const vault = createVault(kernel.config.dataDir, kernel.storage.readOnly);
   const store = createRegistryStore(kernel.storage.db);
   const grants = createGrants(store, vault);
   const changed = async (id: string) => {

@@ -19,7 +19,7 @@ export default definePlugin({
     kernel.provide("shares", shares);
     kernel.hooks.hook("kernel:ready", () => shares.start());
     kernel.hooks.hook("doctor:check", async (report) => {
-      const damaged = await shares.damaged();
+      const damaged = await shares.damaged(report.signal);
       if (damaged.length === 0) return;
       const detail = `${damaged.length} frozen copies are damaged and not served: ${damaged.join(", ")}`;
       report.checks.push({ name: "shares", status: "fail", detail, fix: "Revoke them and share the sessions anew." });

@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { Slices } from "sessarc";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Share } from "../../plugins/share/index.ts";
 import { createShares } from "../../plugins/share/shares.ts";
 import { SESSION, startWith } from "../security/_kernel.ts";
@@ -163,5 +164,21 @@ describe("share", () => {
     await t.send("DELETE", `/api/sessions/${SESSION}`);
     expect((await t.fetch(`/share/${own}`)).status).toBe(200);
     expect((await t.send("POST", `/api/sessions/${SESSION}/share`, {})).status).toBe(404);
+  });
+
+  it("a long frozen copy is compared in slices", async () => {
+    const t = await startWith(ROWS);
+    const { id } = await share(t);
+    await t.kernel.storage.files.setItemRaw(`shares:${id}.html`, Buffer.alloc(8 << 20));
+    const turns = vi.spyOn(Slices.prototype, "turn");
+    let now = performance.now();
+    // Each look at the clock finds a slice used up.
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => {
+      now += 20;
+      return now;
+    });
+    onTestFinished(() => void [turns, clock].map((spy) => spy.mockRestore()));
+    expect(await t.kernel.inject("shares").damaged()).toEqual([id]);
+    expect(turns.mock.calls.length).toBeGreaterThanOrEqual(16);
   });
 });

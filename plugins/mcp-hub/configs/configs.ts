@@ -57,6 +57,8 @@ export function createConfigs(kernel: Kernel, hub: HubParts): Configs {
   };
 
   async function recoverOnce(): Promise<number> {
+    // It is for the next one who may write.
+    if (kernel.storage.readOnly) return 0;
     await runs.sweep();
     const open = (await runs.all()).filter(({ state }) => state !== "done");
     for (const run of open)

@@ -1,8 +1,9 @@
 /** Values at rest: AES-256-GCM with a key file (0600) in the data directory. */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
-import { chmod, link, mkdir, open, readFile, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, link, mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { SessarcError } from "sessarc";
+import { SessarcError, storageFailed, tempName, writeFileAtomic } from "sessarc";
 import "../errors.ts";
 
 export interface Vault {
@@ -17,14 +18,17 @@ export interface Vault {
 export const KEY_FILE = "vault.key";
 const VERSION = "v1";
 
-/** The key is made when the first value is sealed; until then there is no file. */
-export function createVault(dataDir: string): Vault {
+/**
+ * The key is made when the first value is sealed; until then there is no file. Where nothing may be written, one of this process stands in for
+ * a key that is not there: nothing was sealed or told apart with another yet.
+ */
+export function createVault(dataDir: string, readOnly = false): Vault {
   const path = join(dataDir, KEY_FILE);
   let key: Promise<Buffer> | undefined;
 
   /** With `make`, a missing key file is made; a failure is tried again the next time. */
   const keyOf = (make: boolean): Promise<Buffer> => {
-    key ??= (make ? readOrMakeKey(path) : readKey(path)).catch((error) => {
+    key ??= (make ? readOrMakeKey(path, readOnly) : readKey(path)).catch((error) => {
       key = undefined;
       throw error;
     });
@@ -72,17 +76,13 @@ async function readKey(path: string): Promise<Buffer> {
 }
 
 /** Made whole and then linked into place: two that start at once end with the same key. */
-async function readOrMakeKey(path: string): Promise<Buffer> {
+async function readOrMakeKey(path: string, readOnly: boolean): Promise<Buffer> {
+  if (readOnly) return existsSync(path) ? readKey(path) : randomBytes(32);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const draft = `${path}.${randomBytes(6).toString("hex")}`;
-  const handle = await open(draft, "wx", 0o600);
+  // Under such a name it goes with the next start when this one is killed.
+  const draft = join(dirname(path), tempName());
   try {
-    await handle.writeFile(`${randomBytes(32).toString("base64")}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  try {
+    await writeFileAtomic(draft, `${randomBytes(32).toString("base64")}\n`).catch(storageFailed(draft));
     await link(draft, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
     });
