@@ -27,7 +27,7 @@ import skills from "../../plugins/skills/index.ts";
 import { builtDashboard, DASHBOARD } from "../built.ts";
 import { testEnv } from "../kernel.ts";
 import { NO_BROWSER, openBrowser } from "./chromium.ts";
-import { answered, watchTraffic } from "./traffic.ts";
+import { answered, read, watchTraffic } from "./traffic.ts";
 
 /** On a build server a test that fails is tried once more, and the report says so: what a busy machine breaks once stops no change. */
 export const describeUi = (name: string, tests: () => void): void => {
@@ -223,7 +223,7 @@ async function newPage(serviceWorkers: "allow" | "block"): Promise<Page> {
     reducedMotion: PLAIN.reducedMotion,
     serviceWorkers,
   });
-  watchTraffic(context);
+  await watchTraffic(context);
   const page = await context.newPage();
   page.setDefaultTimeout(LIMIT);
   const add = page.addInitScript.bind(page);
@@ -286,7 +286,7 @@ export async function settled(page: Page): Promise<void> {
   await page.waitForSelector("main h1", { state: "attached" });
   // What an answer brings may ask for more, at once or when it is drawn: still is what stays still.
   for (let still = 0; still < 2; still++) {
-    if (await answered(page, LIMIT)) still = 0;
+    if ((await answered(page, LIMIT)) || (await read(page))) still = 0;
     await painted(page);
   }
 }

@@ -31,6 +31,11 @@ const printed = ({ page }: Stage, act: () => Promise<void>) =>
       return paper;
     });
 
+const isInView = (one: Element): boolean => {
+  const { top, bottom } = one.getBoundingClientRect();
+  return top >= 0 && bottom <= innerHeight;
+};
+
 describeUi("dashboard: printing a session", () => {
   const ids: string[] = [];
   const get = useStage({
@@ -43,7 +48,9 @@ describeUi("dashboard: printing a session", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, `/sessions/${ids[0]}?m=90`);
-    await page.locator("article[aria-current=true]").waitFor();
+    // The selected row stands before the list has gone there: only with its text in view has it arrived.
+    const text = page.locator("article[aria-current=true] :is(.prose, pre)").first();
+    await expect.poll(() => text.evaluate(isInView)).toBe(true);
     const mounted = await page.locator("article").count();
     expect(mounted).toBeLessThan(60);
     const place = () => page.evaluate(() => document.querySelector("[data-transcript]")?.scrollTop);
@@ -97,5 +104,39 @@ describeUi("dashboard: printing a session", () => {
     expect(paper.rows).toBeGreaterThan(1_300);
     expect(paper.rows).toBeLessThan(1_340);
     expect(paper.bodies).toBe(paper.rows);
+  });
+
+  it("asked for before the session is there, prints all of it when it is, and nothing where the reader has left", async () => {
+    const stage = get();
+    const { page } = stage;
+    let answer = () => {};
+    const gate = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await visit(stage, "/projects");
+    await page.route("**/outline*", async (route) => {
+      await gate;
+      // Who asked first has left.
+      await route.continue().catch(() => {});
+    });
+    const open = (path: string) =>
+      page.evaluate((address) => {
+        history.pushState(null, "", address);
+        dispatchEvent(new PopStateEvent("popstate"));
+      }, path);
+    const paper = await printed(stage, async () => {
+      await open(`/sessions/${ids[0]}`);
+      await page.getByRole("button", { name: "Session actions" }).waitFor();
+      await page.keyboard.press("Control+p");
+      await open("/projects");
+      await page.getByRole("heading", { level: 1, name: "Projects" }).waitFor();
+      await open(`/sessions/${ids[1]}`);
+      await page.getByRole("button", { name: "Session actions" }).waitFor();
+      await page.keyboard.press("Control+p");
+      answer();
+    });
+    expect(paper.rows).toBeGreaterThan(1_300);
+    expect(paper.bodies).toBe(paper.rows);
+    await page.unroute("**/outline*");
   });
 });

@@ -155,14 +155,64 @@ describeUi("dashboard: a session of 20,000 messages", () => {
     expect(stage.problems()).toEqual([]);
   });
 
+  it("opens where it was left however late the answers come: asks for nothing of its beginning, and does not forget the place", async () => {
+    const stage = get();
+    const { page } = stage;
+    const left = () =>
+      page.evaluate(() => JSON.parse(localStorage.getItem("sessarc:positions") ?? "[]")[0]?.[1] as number | undefined);
+    const leave = async () => {
+      await page.evaluate(() => {
+        history.pushState(null, "", "/nowhere/at/all");
+        dispatchEvent(new PopStateEvent("popstate"));
+      });
+      await page.locator("[data-transcript]").waitFor({ state: "detached" });
+    };
+    await visit(stage, `/sessions/${long.id}?m=12345`);
+    await page.locator("article[aria-current=true] .prose, article[aria-current=true] pre").first().waitFor();
+    await settled(page);
+    await leave();
+    const place = await left();
+    expect(place).toBeGreaterThan(12_300);
+    const asked: number[] = [];
+    let answer = () => {};
+    const gate = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route("**/messages?*", async (route) => {
+      asked.push(Number(new URL(route.request().url()).searchParams.get("after") ?? -1));
+      await gate;
+      // Who asked first has left.
+      await route.continue().catch(() => {});
+    });
+    await page.goto(`${stage.url}/sessions/${long.id}`);
+    await page.locator("article").first().waitFor();
+    // What was drawn is measured, and what is in view told.
+    await painted(page);
+    await painted(page);
+    await leave();
+    expect(await left()).toBe(place);
+    await page.goto(`${stage.url}/sessions/${long.id}`);
+    await page.locator("article").first().waitFor();
+    answer();
+    await settled(page);
+    await leave();
+    expect(await left()).toBe(place);
+    expect(asked.length).toBeGreaterThan(0);
+    expect(Math.min(...asked)).toBeGreaterThan(11_900);
+    await page.unroute("**/messages?*");
+  });
+
   it("opens with few requests and few nodes, and jumps anywhere", async () => {
     const stage = get();
     const { page } = stage;
+    // Nothing is left of the page before that may still ask, nor of the place it was at.
+    await page.goto(`${stage.url}/favicon.svg`);
+    await page.evaluate(() => localStorage.removeItem("sessarc:positions"));
     const asked: string[] = [];
     page.on("request", (request) => request.url().includes("/messages") && asked.push(request.url()));
     await load(stage, `/sessions/${long.id}`);
     await page.locator("article .prose").first().waitFor();
-    expect(asked.length).toBeLessThanOrEqual(3);
+    expect(asked.length).toBeLessThanOrEqual(1);
     expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThanOrEqual(1_500);
     await page.getByRole("slider").focus();
     await page.keyboard.press("End");

@@ -8,8 +8,47 @@ interface Traffic {
 }
 const traffic = new WeakMap<Page, Traffic>();
 
+/** Answers that the page has begun to read and not used yet. */
+type Reading = Window & { answersRead?: number };
+
+/** Between the end of an answer and what the page makes of it lies reading it: on a busy machine longer than some frames. */
+function countReading(): void {
+  const page = window as Reading;
+  page.answersRead = 0;
+  // What waited for an answer goes on first. Timers are the tests' own: some hold them.
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    page.answersRead = (page.answersRead ?? 0) - 1;
+  };
+  const counted = <T>(work: Promise<T>): Promise<T> => {
+    page.answersRead = (page.answersRead ?? 0) + 1;
+    const end = () => port2.postMessage(null);
+    work.then(end, end);
+    return work;
+  };
+  const { fetch } = window;
+  window.fetch = (...request) => counted(fetch(...request));
+  const { json, text } = Response.prototype;
+  Response.prototype.json = function () {
+    return counted(json.call(this));
+  };
+  Response.prototype.text = function () {
+    return counted(text.call(this));
+  };
+}
+
+/** True when the page was reading an answer; resolves when it is not any more. */
+export const read = (page: Page): Promise<boolean> =>
+  page.evaluate(async () => {
+    const reading = () => ((window as Reading).answersRead ?? 0) > 0;
+    const was = reading();
+    while (reading()) await new Promise(requestAnimationFrame);
+    return was;
+  });
+
 /** Watches every page of the context from its beginning. */
-export function watchTraffic(context: BrowserContext): void {
+export async function watchTraffic(context: BrowserContext): Promise<void> {
+  await context.addInitScript(countReading);
   context.on("page", (page) => {
     const { open, waiting } = trafficOf(page);
     // A stream of events is open as long as the page.
