@@ -1,6 +1,6 @@
 /** Starts the built service on a home and measures it from outside: what a user's machine would see. */
 import { spawn } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,11 +20,11 @@ export function environment(home, dataDir) {
   return { PATH, LANG, HOME: home, SESSARC_DATA_DIR: dataDir, SESSARC_NO_OPEN: "1", NO_COLOR: "1" };
 }
 
-/** Resolves when the service says it is ready. `probed`: `held()` answers what its process holds. */
-export async function start(home, dataDir, flags = [], { probed = false } = {}) {
+/** Resolves when the service says it is ready. `probed`: `held()` answers what its process holds. `v8`: flags of its Node. */
+export async function start(home, dataDir, flags = [], { probed = false, v8 = [] } = {}) {
   const started = performance.now();
   const node = probed ? ["--expose-gc", "--import", new URL("_probe.mjs", import.meta.url).href] : [];
-  const child = spawn(process.execPath, [...node, CLI, "serve", "--port", "0", "--no-open", ...flags], {
+  const child = spawn(process.execPath, [...v8, ...node, CLI, "serve", "--port", "0", "--no-open", ...flags], {
     env: environment(home, dataDir),
     stdio: ["ignore", "pipe", "pipe", probed ? "ipc" : "ignore"],
   });
@@ -76,6 +76,25 @@ export function usageOf(pid) {
     peak: kb("VmHWM") / 1024,
     rss: kb("VmRSS") / 1024,
   };
+}
+
+/** What its descriptors are, by kind (Linux): `13 pipe, 4 index, 6 socket`. Sockets are those of who asks as well. */
+export function descriptorsOf(pid) {
+  const kinds = {};
+  for (const fd of readdirSync(`/proc/${pid}/fd`)) {
+    let to;
+    try {
+      to = readlinkSync(`/proc/${pid}/fd/${fd}`);
+    } catch {
+      continue; // closed meanwhile
+    }
+    const kind = /^\w+(?=:)/.exec(to)?.[0] ?? to.split("/").at(-1).replace(/^.*\./, "*.");
+    kinds[kind] = (kinds[kind] ?? 0) + 1;
+  }
+  return Object.keys(kinds)
+    .sort()
+    .map((kind) => `${kinds[kind]} ${kind}`)
+    .join(", ");
 }
 
 export function diskOf(dir) {

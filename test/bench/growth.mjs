@@ -4,12 +4,13 @@
  * A first start makes what a service keeps beside the catalogue (`index/`); the rows are those of a later one. `turn` is the longest turn of the
  * event loop by the processor's clock. Exits 1 when an answer is wrong, never for a slow one.
  */
-import { appendFileSync, readFileSync, rmSync, statSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { appendFileSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { appended, makeCatalogue } from "./_catalogue.mjs";
-import { percentile, start, usageOf } from "./_service.mjs";
+import { CLI, environment, percentile, start, usageOf } from "./_service.mjs";
 
 const { values } = parseArgs({ options: { sizes: { type: "string", default: "1200,12000,120000" } } });
 const sizes = values.sizes.split(",").map(Number);
@@ -21,6 +22,18 @@ const put = (what, size, text) => {
   const row = table.get(what) ?? new Map();
   table.set(what, row.set(size, text));
 };
+
+/** ms of processor time of all threads that a process has now. */
+function msOf(pid) {
+  let sum = 0;
+  for (const thread of readdirSync(`/proc/${pid}/task`))
+    try {
+      sum += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "latin1").split(" ")[0]) / 1e6;
+    } catch {
+      // It has ended.
+    }
+  return sum;
+}
 
 async function measure(size) {
   const { home, data, log, id, catalogBytes } = await makeCatalogue(size);
@@ -57,14 +70,14 @@ async function measure(size) {
   const cost = async (what, path, rounds = ROUNDS) => {
     await call(typeof path === "string" ? path : path(0));
     const clock = [];
-    const before = usageOf(pid).cpu;
+    const cpu = [];
     for (let i = 1; i <= rounds; i++) {
-      const began = performance.now();
+      const [began, before] = [performance.now(), msOf(pid)];
       await call(typeof path === "string" ? path : path(i));
       clock.push(performance.now() - began);
+      cpu.push(msOf(pid) - before);
     }
-    const cpu = ((usageOf(pid).cpu - before) * 1000) / rounds;
-    put(what, size, `${percentile(clock, 50).toFixed(0)} (${cpu.toFixed(0)}) ms, ${await turn()}`);
+    put(what, size, `${percentile(clock, 50).toFixed(0)} (${percentile(cpu, 50).toFixed(1)}) ms, ${await turn()}`);
   };
   put("CPU until it rests", size, `${await quiet(service)} ms, ${await turn()}`);
   put("idle memory", size, `${usageOf(pid).rss.toFixed(0)} MiB`);
@@ -87,13 +100,36 @@ async function measure(size) {
   await cost("insights, all, asked first", (i) => `/insights?tz=${zones[i]}`);
   await cost("insights, again", "/insights?days=30");
   await cost("usage by day, asked first", (i) => `/usage?tz=${zones[i]}`);
-  for (const by of ["project", "model", "kind"])
+  for (const by of ["project", "model", "tool", "kind"])
     await cost(`usage by ${by}, asked first`, (i) => `/usage?by=${by}&tz=${zones[i]}`);
+  const month = [new Date(Date.now() - 40 * 86_400_000), new Date(Date.now() - 10 * 86_400_000)];
+  const [from, to] = month.map((time) => time.toISOString().slice(0, 10));
+  await cost("usage by project, a month, asked first", (i) => `/usage?by=project&from=${from}&to=${to}&tz=${zones[i]}`);
+  await cost("insights, 365 days, asked first", (i) => `/insights?days=365&tz=${zones[i]}`);
   await cost("usage by day of one project, asked first", (i) => `/usage?tz=${zones[i]}&project=project-3`);
   await cost("usage by day of one tool, asked first", (i) => `/usage?tz=${zones[i]}&tool=claude-code`);
   await cost("usage by day of one kind, asked first", (i) => `/usage?tz=${zones[i]}&kind=main`);
   await cost("usage by session, the 100 dearest, asked first", (i) => `/usage?by=session&limit=100&tz=${zones[i]}`);
   await cost("usage by session, all rows, asked first", (i) => `/usage?by=session&tz=${zones[i]}`, 1);
+  await cost("sessions of the last 30 days", "/sessions?days=30");
+  await cost(
+    "sessions of a word, asked first",
+    (i) => `/sessions?q=${["error", "rare", "plugin", "route", "user", "none"][i]}`,
+  );
+  await call("/prices", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: "claude-sonnet-4-5", input: 4, output: 20 }),
+  });
+  const priced = async (what, path) => {
+    await turn();
+    const before = msOf(pid);
+    await call(path);
+    put(what, size, `(${(msOf(pid) - before).toFixed(0)}) ms, ${await turn()}`);
+  };
+  await priced("usage by model after a price was set", "/usage?by=model");
+  await priced("the 100 dearest after that", "/usage?by=session&limit=100");
+  await priced("sessions by cost after that", "/sessions?sort=cost");
   const clock = [];
   let cpu = 0;
   for (let i = 0; i <= 6; i++) {
@@ -129,8 +165,20 @@ async function measure(size) {
     size,
     `${(performance.now() - began).toFixed(0)} (${((after - before) * 1000).toFixed(0)}) ms`,
   );
+  const run = spawnSync(process.execPath, ["--import", SAYS, CLI, "usage"], {
+    env: environment(home, data),
+    encoding: "utf8",
+  });
+  if (run.status !== 0) wrong.push(`${size}: sessarc usage: ${run.stderr}`);
+  else put("sessarc usage, no service", size, run.stderr.trim().split("\n").at(-1) ?? "");
   rmSync(home, { recursive: true, force: true });
 }
+
+/** Loaded into a command: says at its end what it took. */
+const SAYS = `data:text/javascript,${encodeURIComponent(`process.on("exit", () => {
+  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+  process.stderr.write("(" + Math.round((userCPUTime + systemCPUTime) / 1000) + ") ms, " + Math.round(maxRSS / 1024) + " MiB\\n");
+});`)}`;
 
 for (const size of sizes) await measure(size);
 const head = ["", ...sizes.map((size) => `${size} sessions`)];

@@ -1,13 +1,15 @@
 /**
- * `node test/bench/soak.mjs [minutes]`: ten minutes of appends, sync, searches, pages, live streams that come and go, and readers that do not
+ * `node test/bench/soak.mjs [minutes] [pause]`: ten minutes of appends, sync, searches, pages, live streams that come and go, and readers that do not
  * read. Prints memory, descriptors and answers as it goes; exits 1 when something answered wrongly, never for a figure.
  */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { printTable, report, scratch, start, usageOf } from "./_service.mjs";
+import { descriptorsOf, printTable, report, scratch, start, usageOf } from "./_service.mjs";
 
 const MINUTES = Number(process.argv[2] ?? 10);
+/** ms between two rounds; 0 is what takes least time. */
+const PAUSE = Number(process.argv[3] ?? 100);
 const SESSIONS = 300;
 const home = scratch("soak-home");
 const folder = join(home, ".claude/projects/-w-app");
@@ -93,6 +95,7 @@ async function sample(minute) {
 const started = performance.now();
 const minute = () => (performance.now() - started) / 60_000;
 let next = 0.5;
+const atStart = descriptorsOf(service.pid);
 await sample(0);
 for (let turn = 0; minute() < MINUTES; turn++) {
   for (let n = 0; n < 5; n++) append((turn * 7 + n * 31) % SESSIONS, n === 0 ? 20 : 1);
@@ -109,7 +112,7 @@ for (let turn = 0; minute() < MINUTES; turn++) {
   ]);
   if (turn % 20 === 0)
     await fetch(`${service.url}/api/sync?wait=1`, { method: "POST" }).then((response) => response.text());
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  if (PAUSE > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE));
   for (const socket of sockets) socket.destroy();
   if (minute() >= next) {
     await sample(minute());
@@ -134,7 +137,9 @@ report("descriptors at the end", last.fds, "");
 report("answers", answers.ok, "");
 report("wrong answers", answers.wrong, "", 0);
 report("feeds left", watchers.length, "", 3);
+report("lines appended", made - SESSIONS * 40, "");
 printTable();
+process.stdout.write(`descriptors at the start: ${atStart}\n           at the end: ${descriptorsOf(service.pid)}\n`);
 for (const one of wrong.slice(0, 10)) process.stdout.write(`${one}\n`);
 await service.stop();
 process.exit(answers.wrong > 0 ? 1 : 0);
