@@ -32,14 +32,23 @@ self.addEventListener("fetch", (event) => {
   else if (plain.includes(pathname)) event.respondWith(orKept(fetch(request), pathname));
 });
 
-/** All or nothing: a page of another build than this file fails, and is tried again with the next load. */
+/**
+ * All or nothing: what fails (a page of another build than this file, a service that goes away) is tried again with the next load, and leaves
+ * no half of a build, which would count as one. A build that comes back is the newest again.
+ */
 async function install(): Promise<void> {
   const answer = await fetch(PAGE, { cache: "no-store" });
   const isOurs = answer.ok && !answer.redirected && (await answer.clone().text()).includes(entry);
   if (!isOurs) throw new Error("The page is of another build");
-  const cache = await caches.open(CACHE);
-  await cache.addAll([...first, ...plain]);
-  await cache.put(PAGE, answer);
+  await caches.delete(CACHE);
+  try {
+    const cache = await caches.open(CACHE);
+    await cache.addAll([...first, ...plain]);
+    await cache.put(PAGE, answer);
+  } catch (error) {
+    await caches.delete(CACHE);
+    throw error;
+  }
   await self.skipWaiting();
 }
 
