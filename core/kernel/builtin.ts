@@ -8,7 +8,7 @@ import type { WritableRegistry } from "./registry.ts";
 import { settingsRoutes } from "./settings.ts";
 import { collectStatus } from "./status.ts";
 
-const routesOver = (registry: WritableRegistry) =>
+const routesOver = (registry: WritableRegistry, began: number) =>
   [
     defineRoute({
       method: "GET",
@@ -28,7 +28,7 @@ const routesOver = (registry: WritableRegistry) =>
       method: "GET",
       path: "/status",
       summary: "Version, address, storage figures and the sections of plugins",
-      handler: ({ kernel }) => collectStatus(kernel),
+      handler: ({ kernel }) => collectStatus(kernel, performance.now() - began),
     }),
     defineRoute({
       method: "GET",
@@ -42,8 +42,11 @@ const routesOver = (registry: WritableRegistry) =>
     }),
   ] as const;
 
-/** A plugin as any other, but for the registry it shows: that is the kernel's own. */
-export const builtin = (registry: WritableRegistry): Plugin => ({ name: "kernel", routes: routesOver(registry) });
+/** A plugin as any other, but for the registry it shows: that is the kernel's own. Up since it was made, whatever the clock says. */
+export const builtin = (registry: WritableRegistry): Plugin => ({
+  name: "kernel",
+  routes: routesOver(registry, performance.now()),
+});
 
 /** The kernel's own routes, for a client typed from them; those of plugins are in `ApiRoutes`. */
 export type KernelRoutes = RoutesOf<ReturnType<typeof routesOver>>;

@@ -3,7 +3,7 @@ import type { Kernel } from "../contract/kernel.ts";
 import type { StatusReport } from "../contract/reports.ts";
 import { VERSION } from "../utils/version.ts";
 
-export async function collectStatus(kernel: Kernel): Promise<StatusReport> {
+export async function collectStatus(kernel: Kernel, uptimeMs: number): Promise<StatusReport> {
   const { db } = kernel.storage;
   const report: StatusReport = {
     version: VERSION,
@@ -17,7 +17,7 @@ export async function collectStatus(kernel: Kernel): Promise<StatusReport> {
       messages: 0,
       ...(kernel.storage.readOnly && { readOnly: true }),
     },
-    uptimeMs: Date.now() - kernel.startedAt,
+    uptimeMs: Math.round(uptimeMs),
   };
   await kernel.hooks.callHook("status:collect", report);
   return report;

@@ -7,7 +7,7 @@ import * as disk from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import { SessarcError } from "../errors/error.ts";
 import { type DiskCalls, isTempName, syncFolder, writeFileAtomic } from "../utils/atomic.ts";
-import { isGone } from "../utils/gone.ts";
+import { isGone, isRefused } from "../utils/gone.ts";
 import { Slices } from "../utils/slices.ts";
 import { toStorageError } from "./storage-error.ts";
 
@@ -30,6 +30,7 @@ export interface DurableFs {
   setItem(key: string, value: string): Promise<void>;
   setItemRaw(key: string, value: string | Uint8Array): Promise<void>;
   removeItem(key: string): Promise<void>;
+  /** Those in folders that may not be read are left out. */
   getKeys(base?: string): Promise<string[]>;
   clear(base?: string): Promise<void>;
   /** `length` bytes from `offset`, fewer at the end of the file; null when there is none. Reads nothing else. */
@@ -43,7 +44,7 @@ export interface DurableFs {
   drop(key: string): Promise<void>;
   /** Brings all created values to the disk, their fsyncs at once. */
   settle(): Promise<void>;
-  /** Removes what an interrupted write left. Only for the owner of the folder, before it writes. Answers how many. */
+  /** Removes what an interrupted write left, where that may be. Only for the owner of the folder, before it writes. Answers how many. */
   sweep(): Promise<number>;
 }
 
@@ -174,8 +175,13 @@ export function durableFs(options: DurableFsOptions): DurableFs {
     async sweep() {
       let leftovers = 0;
       for await (const path of walk(base, isTempName)) {
-        await disk.rm(path, { force: true });
-        leftovers++;
+        leftovers += await disk.rm(path, { force: true }).then(
+          () => 1,
+          (error: unknown) => {
+            if (isRefused(error)) return 0;
+            throw error;
+          },
+        );
       }
       return leftovers;
     },
@@ -258,13 +264,20 @@ async function makeFolders(folder: string): Promise<void> {
   for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
 }
 
-/** Paths of all regular files below `folder` for which `pick` answers true, in slices; links are not followed. */
+/**
+ * Paths of all regular files below `folder` for which `pick` answers true, in slices; links are not followed, and folders that may not
+ * be read passed over: one of them is no reason to leave out all others.
+ */
 async function* walk(
   folder: string,
   pick = (name: string) => !isTempName(name),
   slices = new Slices(),
 ): AsyncGenerator<string> {
-  for (const entry of (await absent(disk.readdir(folder, { withFileTypes: true }))) ?? []) {
+  const entries = await absent(disk.readdir(folder, { withFileTypes: true })).catch((error: unknown) => {
+    if (isRefused(error)) return undefined;
+    throw error;
+  });
+  for (const entry of entries ?? []) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) yield* walk(path, pick, slices);
     else if (entry.isFile() && pick(entry.name)) yield path;

@@ -3,20 +3,17 @@ import type { Dirent } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isTempName } from "../utils/atomic.ts";
-import { codeOf } from "../utils/gone.ts";
+import { isRefused } from "../utils/gone.ts";
 import { durableFs } from "./durable-fs.ts";
 import { isClaim, type Lock } from "./lock.ts";
 
 /** Ours to the ground. In other folders only what lies right in them: below may stand copies of what is somebody's. */
 const OURS = new Set(["files", "transcripts", "index"]);
-/** A volume's `lost+found`, or what was made as another user: it stays, and is no reason not to start. */
-const REFUSED = new Set(["EACCES", "EPERM"]);
-
-/** Only for the owner of `lock`, before it writes. Folders are looked through when another owner died: that takes time. */
+/** Only for the owner of `lock`, before it writes. What is not ours to read stays, and is no reason not to start. Folders are looked through when another owner died: that takes time. */
 export async function sweepLeftovers(dataDir: string, lock: Lock): Promise<void> {
   for (const entry of await readdir(dataDir, { withFileTypes: true }))
     await sweepEntry(dataDir, entry, lock).catch((error: unknown) => {
-      if (!REFUSED.has(codeOf(error))) throw error;
+      if (!isRefused(error)) throw error;
     });
 }
 

@@ -13,6 +13,9 @@ export function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
   });
 }
 
+/** True when it is there, and not for us to read or to change: a volume's `lost+found`, what was made as another user. */
+export const isRefused = (error: unknown): boolean => ["EACCES", "EPERM"].includes(codeOf(error));
+
 /** True when a file or folder is not there (any more), whoever says so: the file system, or SOURCE_MISSING. */
 export function isGone(error: unknown): boolean {
   const code = codeOf(error);

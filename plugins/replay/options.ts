@@ -24,9 +24,9 @@ export const isolationOptions = (kernel: Kernel, options: ReplayOptions) => ({
 export function createIsolationProbe(kernel: Kernel, options: ReplayOptions): () => Promise<Isolation> {
   let asked: { at: number; found: Promise<Isolation> } | undefined;
   return async () => {
-    asked ??= { at: Date.now(), found: findIsolation(isolationOptions(kernel, options)) };
+    asked ??= { at: performance.now(), found: findIsolation(isolationOptions(kernel, options)) };
     const found = await asked.found;
-    if (found.kind === "none" && Date.now() - asked.at > 60_000) asked = undefined;
+    if (found.kind === "none" && performance.now() - asked.at > 60_000) asked = undefined;
     return found;
   };
 }

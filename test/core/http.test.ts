@@ -1,6 +1,6 @@
 import { definePlugin, defineRoute, type Plugin } from "sessarc";
 import * as v from "valibot";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { deferred } from "../_setup.ts";
 import { createTestKernel, readError } from "../kernel.ts";
 
@@ -323,6 +323,15 @@ describe("the kernel's own routes", () => {
       uptimeMs: expect.any(Number),
       sync: { running: false },
     });
+  });
+
+  it("GET /api/status says how long it is up, whatever the clock was set to meanwhile", async () => {
+    const t = await createTestKernel();
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 86_400_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const { uptimeMs } = await t.json<{ uptimeMs: number }>("/api/status");
+    expect(uptimeMs).toBeGreaterThanOrEqual(0);
+    expect(uptimeMs).toBeLessThan(86_400_000);
   });
 
   it("GET /api/plugins lists routes, hooks and load time", async () => {

@@ -1,5 +1,6 @@
 /** Services that behave badly: each fails alone, is named, and leaves nothing behind. */
 import { once } from "node:events";
+import { symlink } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -7,7 +8,7 @@ import { Client as ModernClient, StreamableHTTPClientTransport as ModernTranspor
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { WireService } from "../../plugins/mcp-hub/index.ts";
 import { deferred, makeTempDir } from "../_setup.ts";
 import { letters } from "../security/_samples.ts";
@@ -85,6 +86,18 @@ describe("mcp-hub: services that fail", () => {
     expect(JSON.stringify([crashed.body, shown, log])).not.toContain(secret);
     expect((await call("rough__echo", { text: "again" })).status).toBe(200);
     expect(await service("rough")).toMatchObject({ state: "running", lastError: null });
+  });
+
+  it("one that failed is tried again after its wait, though the clock was set back a day meanwhile", async () => {
+    const command = join(await makeTempDir(), "later");
+    const { call } = await start({ later: { ...rough(), command } });
+    const answer = async () => (await call("later__echo", { text: "hi" })).status;
+    // From the second failure on it is left alone for a while.
+    for (let n = 0; n < 2; n++) expect(await answer()).toBe(502);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 86_400_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    await symlink(process.execPath, command);
+    await expect.poll(answer, { timeout: 60_000, interval: 100 }).toBe(200);
   });
 
   it("a flood of errors, a greeting that is no message and an answer that is too large end nobody else's calls", async () => {

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -119,6 +119,33 @@ describe("durableFs", () => {
     expect(await fs.sweep()).toBe(1);
     expect(await readdir(join(base, "a"))).toEqual(["b"]);
   });
+
+  it.skipIf(process.platform === "win32")(
+    "folders that may not be read are passed over, and all others are not",
+    async () => {
+      const fs = durableFs({ base });
+      const names = Array.from({ length: 12 }, (_, n) => `folder-${n}`);
+      const shut = names.filter((_, n) => n % 2 === 0).map((name) => join(base, name));
+      for (const name of names) {
+        await fs.setItem(`${name}:a`, "x");
+        await writeFile(join(base, name, tempName()), "half");
+      }
+      const isRoot = process.getuid?.() === 0;
+      // Root may read everything.
+      for (const path of isRoot ? [home, base, ...names.map((name) => join(base, name))] : [])
+        await chown(path, 65_534, 65_534);
+      for (const path of shut) await chmod(path, 0);
+      if (isRoot) process.seteuid?.(65_534);
+      try {
+        expect((await fs.getKeys()).length).toBe(6);
+        expect(await fs.sweep()).toBe(6);
+      } finally {
+        if (isRoot) process.seteuid?.(0);
+        for (const path of shut) await chmod(path, 0o700);
+      }
+      expect(await fs.sweep()).toBe(6);
+    },
+  );
 
   it("keeps the old value when the disk is full or the write cannot be made durable", async () => {
     const good = durableFs({ base });

@@ -25,7 +25,7 @@ export function createLegacyEndpoint(kernel: Kernel, hub: Hub): LegacyEndpoint {
 
   function startSweep(): void {
     sweep ??= setInterval(() => {
-      const limit = Date.now() - IDLE_MS;
+      const limit = performance.now() - IDLE_MS;
       for (const session of sessions.values()) if (session.idleSince() < limit) void session.close();
       if (sessions.size > 0) return;
       clearInterval(sweep);
@@ -37,7 +37,7 @@ export function createLegacyEndpoint(kernel: Kernel, hub: Hub): LegacyEndpoint {
   /** Clients come again without saying goodbye: whoever was silent for longest goes. */
   async function makeRoom(): Promise<void> {
     const [idle] = [...sessions.values()].sort((a, b) => a.idleSince() - b.idleSince());
-    if (!idle || idle.idleSince() > Date.now() - RECENT_MS)
+    if (!idle || idle.idleSince() > performance.now() - RECENT_MS)
       throw new SessarcError("MCP_SESSIONS_FULL", { limit: MOST_SESSIONS });
     await idle.close();
   }

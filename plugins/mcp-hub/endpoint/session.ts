@@ -61,7 +61,7 @@ export async function createLegacySession(
   const subscriptions = new Map<string, { service: string; uri: string }>();
   let level: string | undefined;
   let running = 0;
-  let usedAt = Date.now();
+  let usedAt = performance.now();
   let closed: Promise<void> | undefined;
 
   const ask: NonNullable<Caller["ask"]> = async (method, params, signal) =>
@@ -134,7 +134,7 @@ export async function createLegacySession(
       return result;
     } finally {
       running--;
-      usedAt = Date.now();
+      usedAt = performance.now();
     }
   }
 
@@ -164,7 +164,7 @@ export async function createLegacySession(
     running++;
     const ended = () => {
       running--;
-      usedAt = Date.now();
+      usedAt = performance.now();
     };
     return relayed(response, { hello, ended });
   }
@@ -182,7 +182,7 @@ export async function createLegacySession(
   const session: LegacySession = {
     id,
     async handle(request, body) {
-      usedAt = Date.now();
+      usedAt = performance.now();
       const last = request.headers.get("last-event-id");
       if (last !== null && request.method === "GET" && !events.has(last))
         return refuse(400, -32000, "This event is no longer kept");
@@ -195,7 +195,7 @@ export async function createLegacySession(
       if (asked && !response.ok) early.drop(asked.id);
       return isEvents(response) ? follow(response, request.method === "GET") : response;
     },
-    idleSince: () => (running > 0 ? Date.now() : usedAt),
+    idleSince: () => (running > 0 ? performance.now() : usedAt),
     close() {
       closed ??= close();
       return closed;

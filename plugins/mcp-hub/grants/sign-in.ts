@@ -40,7 +40,7 @@ export function createSignIn(kernel: Kernel, registry: Registry, grants: Grants)
   const pending = new Map<string, Pending>();
 
   function forgetOld(): void {
-    const limit = Date.now() - PATIENCE_MS;
+    const limit = performance.now() - PATIENCE_MS;
     for (const [state, { at }] of pending) if (at < limit || pending.size >= MOST_FLOWS) pending.delete(state);
   }
 
@@ -63,7 +63,7 @@ export function createSignIn(kernel: Kernel, registry: Registry, grants: Grants)
         serverUrl,
         redirectUrl,
         state: randomBytes(24).toString("base64url"),
-        at: Date.now(),
+        at: performance.now(),
       };
       try {
         const { auth } = await import("@modelcontextprotocol/client");
@@ -88,7 +88,7 @@ export function createSignIn(kernel: Kernel, registry: Registry, grants: Grants)
     async finish({ state, code, iss, error }) {
       const flow = pending.get(state);
       pending.delete(state);
-      if (!flow || flow.at < Date.now() - PATIENCE_MS)
+      if (!flow || flow.at < performance.now() - PATIENCE_MS)
         throw new SessarcError("SIGN_IN_FAILED", { id: "", reason: "nobody asked for it, or it took too long" });
       const { entry, serverUrl } = flow;
       const failed = (reason: string, cause?: unknown) =>

@@ -64,11 +64,11 @@ export function createClients(registry: Registry, forget: (service: string) => v
   const pending = new Map<string, { kinds: Set<Kind>; before: ServiceEntry | undefined }>();
   let timer: NodeJS.Timeout | undefined;
   let wait = DEBOUNCE_MS;
-  let toldAt = 0;
+  let toldAt = Number.NEGATIVE_INFINITY;
 
   async function tell(): Promise<void> {
     timer = undefined;
-    toldAt = Date.now();
+    toldAt = performance.now();
     const changes = [...pending];
     pending.clear();
     const entries = new Map((await registry.list()).map((entry) => [entry.id, entry]));
@@ -93,7 +93,7 @@ export function createClients(registry: Registry, forget: (service: string) => v
     known.before ??= before;
     pending.set(service, known);
     if (timer) return;
-    wait = Date.now() - toldAt < 2 * wait ? Math.min(2 * wait, MOST_DEBOUNCE_MS) : DEBOUNCE_MS;
+    wait = performance.now() - toldAt < 2 * wait ? Math.min(2 * wait, MOST_DEBOUNCE_MS) : DEBOUNCE_MS;
     timer = setTimeout(() => void tell().catch(ignore), wait);
     timer.unref();
   };

@@ -80,9 +80,9 @@ export function createCatalog(pool: UpstreamPool, store: RegistryStore, local: L
       kept.set(entry.id, service);
       const kind = `${caller.era} ${Object.keys(caller.capabilities).sort().join()}`;
       const known = service.get(kind);
-      if (known && (known.announces || Date.now() - known.at < FRESH_MS)) return known.listing;
+      if (known && (known.announces || performance.now() - known.at < FRESH_MS)) return known.listing;
       const asked = ask(entry, caller);
-      const row = { at: Date.now(), announces: false, listing: asked.then(({ listing }) => listing) };
+      const row = { at: performance.now(), announces: false, listing: asked.then(({ listing }) => listing) };
       service.set(kind, row);
       asked.then(
         ({ announces }) => {

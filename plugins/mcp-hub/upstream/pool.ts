@@ -92,7 +92,8 @@ export function createUpstreamPool({ env, closing, idleMs, authFor }: PoolOption
     capabilities: JsonRecord,
     owner: string | undefined,
   ): Promise<OpenSlot> {
-    if (Date.now() < record.retryAt) throw toFailure(entry, new Error(record.lastError ?? "it failed a moment ago"));
+    if (performance.now() < record.retryAt)
+      throw toFailure(entry, new Error(record.lastError ?? "it failed a moment ago"));
     record.starting++;
     const callers = new Set<Caller>();
     let slot: OpenSlot | undefined;
@@ -116,7 +117,7 @@ export function createUpstreamPool({ env, closing, idleMs, authFor }: PoolOption
         callers,
         connection,
         subscriptions: new Map(),
-        usedAt: Date.now(),
+        usedAt: performance.now(),
         leased: false,
       };
       record.lastError = null;
@@ -149,7 +150,7 @@ export function createUpstreamPool({ env, closing, idleMs, authFor }: PoolOption
 
   function fail(entry: ServiceEntry, record: ServiceRecord, error: unknown): void {
     record.failures++;
-    record.retryAt = Date.now() + waitAfter(record.failures);
+    record.retryAt = performance.now() + waitAfter(record.failures);
     record.lastError = accessRefused(entry, error) ?? hideValues(messageOf(error), secretsOf(entry));
   }
 
@@ -223,7 +224,7 @@ export function createUpstreamPool({ env, closing, idleMs, authFor }: PoolOption
   function startSweep(): void {
     sweep ??= setInterval(
       () => {
-        const limit = Date.now() - idleMs;
+        const limit = performance.now() - idleMs;
         const slots = [...records.values()].flatMap(({ open }) => [...open]);
         for (const slot of slots) if (isIdle(slot) && slot.usedAt < limit) void drop(slot);
         if (slots.length > 0) return;
@@ -258,7 +259,7 @@ export function createUpstreamPool({ env, closing, idleMs, authFor }: PoolOption
         return result;
       } finally {
         slot.callers.delete(caller);
-        slot.usedAt = Date.now();
+        slot.usedAt = performance.now();
         slot.leased = false;
         recordOf(entry.id).waiting.shift()?.();
       }
