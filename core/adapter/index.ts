@@ -44,6 +44,7 @@ export {
   isStartOf,
   isUnreadable,
   listFolder,
+  namesInSlices,
   readFolder,
   readFolderInSlices,
   takeClosed,

@@ -66,7 +66,18 @@ export async function readFolderInSlices(dir: string): Promise<Dirent[]> {
   return sortInSlices(entries, (a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The same without holding others up, in the order of the system. */
+/** The names of a folder's entries, to ask what lies beside a log; in slices. */
+export async function namesInSlices(entries: readonly Dirent[]): Promise<Set<string>> {
+  const names = new Set<string>();
+  const slices = new Slices();
+  for (const { name } of entries) {
+    names.add(name);
+    if (names.size % AT_ONCE === 0 && slices.due) await slices.turn();
+  }
+  return names;
+}
+
+/** The same as `readFolder` without holding others up, in the order of the system. */
 export async function listFolder(dir: string): Promise<Dirent[]> {
   return readdir(dir, { withFileTypes: true }).catch((error: unknown) => nothing(dir, error));
 }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { join, sep } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { bytesAt, isStartOf, isUnreadable, readFolderInSlices, type SessionRef } from "sessarc/adapter";
+import { bytesAt, isStartOf, isUnreadable, namesInSlices, readFolderInSlices, type SessionRef } from "sessarc/adapter";
 import { isUuid, stemOf } from "./parse.ts";
 
 /** Entries handled before other work gets its turn: about 5 ms. */
@@ -34,7 +34,7 @@ export async function* scanProjects(root: string): AsyncGenerator<SessionRef> {
   let entries = 0;
   const walk = async (dir: string, folders: string[], linked: boolean): Promise<void> => {
     const list = await readFolderInSlices(dir);
-    const names = new Set(list.map((entry) => entry.name));
+    const names = await namesInSlices(list);
     for (const entry of list) {
       if (++entries % SLICE === 0) await nextTurn();
       const path = join(dir, entry.name);

@@ -8,6 +8,7 @@ import {
   bytesAt,
   isRecord,
   isStartOf,
+  namesInSlices,
   readFolderInSlices,
   readLines,
   type SessionRef,
@@ -36,7 +37,7 @@ export async function* scanRollouts(root: string, heads: HeadCache): AsyncGenera
   let entries = 0;
   const walk = async (dir: string, depth: number): Promise<void> => {
     const list = await readFolderInSlices(dir);
-    const names = new Set(list.map((entry) => entry.name));
+    const names = await namesInSlices(list);
     for (const entry of list) {
       if (++entries % SLICE === 0) await nextTurn();
       const path = join(dir, entry.name);

@@ -105,7 +105,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
       const choose = await chooser();
       const { importer } = archive();
       if (all) {
-        await importer.run((scan) => choose(scan.found.open()), new Set());
+        await importer.run(async (scan) => choose(await scan.found.open()), new Set());
         nextFull = Date.now() + fullMs;
         counting ??= countCommits().finally(() => {
           counting = undefined;

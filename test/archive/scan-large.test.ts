@@ -7,6 +7,7 @@ import { sortInSlices } from "sessarc";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import archive, { type ScanFrame, type ScannedProject } from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
+import codex from "../../plugins/codex/index.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 
 const LOGS = 3_000;
@@ -29,37 +30,75 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
+/**
+ * How often `spy` is called during `work`, and at most in one round of the event loop. Time passes with each look at the clock, whatever the
+ * machine: eight milliseconds, a slice, at every second one.
+ */
+async function ofARound(
+  spy: { mock: { calls: unknown[] }; mockRestore(): void },
+  work: () => Promise<unknown>,
+): Promise<{ all: number; most: number }> {
+  const calls = () => spy.mock.calls.length;
+  let [last, most] = [calls(), 0];
+  let running = true;
+  const round = () => {
+    most = Math.max(most, calls() - last);
+    last = calls();
+    if (running) setImmediate(round);
+  };
+  setImmediate(round);
+  let now = performance.now();
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => {
+    now += 5;
+    return now;
+  });
+  try {
+    await work();
+    round();
+    return { all: calls(), most };
+  } finally {
+    running = false;
+    clock.mockRestore();
+    spy.mockRestore();
+  }
+}
+
 describe("a folder of 3,000 logs", () => {
   it("P2: is listed a slice at a time", async () => {
-    let read = 0;
-    let [last, most] = [0, 0];
     const readSync = Dir.prototype.readSync;
-    vi.spyOn(Dir.prototype, "readSync").mockImplementation(function (this: Dir) {
-      read++;
+    const read = vi.spyOn(Dir.prototype, "readSync").mockImplementation(function (this: Dir) {
       return readSync.call(this);
     });
-    let running = true;
-    const round = () => {
-      most = Math.max(most, read - last);
-      last = read;
-      if (running) setImmediate(round);
-    };
-    setImmediate(round);
-    let now = performance.now();
-    // Time passes with each look at the clock, whatever the machine: eight milliseconds, a slice, at every second one.
-    const clock = vi.spyOn(performance, "now").mockImplementation(() => {
-      now += 5;
-      return now;
-    });
-    try {
-      await t.kernel.inject("archive").importer.scan();
-    } finally {
-      running = false;
-      clock.mockRestore();
-      vi.mocked(Dir.prototype.readSync).mockRestore();
-    }
-    expect(read).toBeGreaterThan(LOGS);
+    const { all, most } = await ofARound(read, () => t.kernel.inject("archive").importer.scan());
+    expect(all).toBeGreaterThan(LOGS);
     expect(most).toBeLessThanOrEqual(1_100);
+  });
+
+  it.each([
+    ["claude-code", claude],
+    ["codex", codex],
+  ] as const)("has its names told apart a slice at a time by %s", async (_, plugin) => {
+    const { adapter } = plugin();
+    if (!adapter) throw new Error("it is an adapter");
+    const asked = vi.spyOn(Set.prototype, "add");
+    const { all, most } = await ofARound(asked, async () => {
+      for await (const { path } of adapter.scan(join(t.home, ".claude/projects"), t.kernel.env))
+        if (!path.endsWith(".jsonl")) throw new Error(path);
+    });
+    expect(all).toBeGreaterThanOrEqual(LOGS);
+    expect(most).toBeLessThanOrEqual(1_100);
+  });
+
+  it("is handed over a slice at a time when all of it is new", async () => {
+    const { found } = await t.kernel.inject("archive").importer.scan();
+    const made = vi.spyOn(Number, "isNaN");
+    let open = 0;
+    const { all, most } = await ofARound(made, async () => {
+      open = (await found.open()).length;
+    });
+    expect(open).toBe(LOGS);
+    expect(all).toBeGreaterThanOrEqual(LOGS);
+    expect(most).toBeLessThanOrEqual(2 * 600);
   });
 
   it("is looked into with the same few buffers: collecting thousands of them is what made turns long", async () => {

@@ -75,10 +75,15 @@ export class Logs {
     return all;
   }
 
-  /** Those that the archive has otherwise, or not; the others are passed over as numbers. */
-  open(): Found[] {
+  /** Those that the archive has otherwise, or not, in slices: it may be all. The others are passed over as numbers. */
+  async open(): Promise<Found[]> {
     const open: Found[] = [];
-    for (const [id, row] of this.#rows) if (this.#stored[row] !== SAME) open.push(this.#found(id, row));
+    const slices = new Slices();
+    let looked = 0;
+    for (const [id, row] of this.#rows) {
+      if (this.#stored[row] !== SAME) open.push(this.#found(id, row));
+      if (++looked % TOGETHER === 0 && slices.due) await slices.turn();
+    }
     return open;
   }
 
