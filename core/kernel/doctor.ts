@@ -4,6 +4,7 @@ import type { Adapter, AdapterEnv } from "../contract/adapter.ts";
 import type { Kernel } from "../contract/kernel.ts";
 import type { DoctorCheck, DoctorReport } from "../contract/reports.ts";
 import { isSessarcError } from "../errors/error.ts";
+import { findBlocked, putAside } from "../storage/blocked.ts";
 import { toStorageError } from "../storage/storage-error.ts";
 import { formatBytes, formatCount } from "../terminal/format.ts";
 import { messageOf } from "../utils/async.ts";
@@ -62,6 +63,8 @@ async function checkDataDir(path: string, fix: boolean): Promise<DoctorCheck[]> 
       ? { name, status: "warn", detail: `${path} can be read by other users`, fix: "`sessarc doctor --fix` closes it." }
       : { name, status: "ok", detail: path },
   );
+  const blocked = await findBlocked(path);
+  if (blocked.length > 0) checks.push(await mendFolders(path, blocked, fix));
   const { bavail, bsize } = await statfs(path);
   const free = bavail * bsize;
   checks.push(
@@ -75,6 +78,24 @@ async function checkDataDir(path: string, fix: boolean): Promise<DoctorCheck[]> 
       : { name: "disk", status: "ok", detail: `${formatBytes(free)} free` },
   );
   return checks;
+}
+
+async function mendFolders(dataDir: string, blocked: readonly string[], fix: boolean): Promise<DoctorCheck> {
+  const name = "folders";
+  const detail = `No folder, so nothing in it can be read or written: ${blocked.join(", ")}`;
+  if (!fix) return { name, status: "fail", detail, fix: "`sessarc doctor --fix` puts it aside." };
+  try {
+    const kept = await putAside(dataDir, blocked);
+    return {
+      name: "mended",
+      status: "warn",
+      detail: `${detail}. Kept: ${kept.join(", ")}`,
+      fix: "`sessarc import` reads the logs of what is missing. Remove what was kept when nothing is.",
+    };
+  } catch (error) {
+    if (!isSessarcError(error)) throw error;
+    return { name, status: "fail", detail: `${detail}. ${error.message}`, fix: error.fix };
+  }
 }
 
 async function checkCatalogue(kernel: Kernel, signal: AbortSignal | undefined): Promise<DoctorCheck> {
