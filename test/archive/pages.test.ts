@@ -34,6 +34,32 @@ it("`before` with kinds gives the last ones of those kinds, however far back the
   expect(await seqs("after=10&before=13&limit=9")).toEqual([11, 12]);
 });
 
+it("`cursor` goes on behind a page of messages as `after` does, and one that is none is refused", async () => {
+  const t = await createTestKernel({ plugins: [archive(), claude()] });
+  const key = "aaaaaaaa-0000-4000-8000-000000000001";
+  const path = join(t.home, ".claude/projects/-w-app", `${key}.jsonl`);
+  mkdirSync(dirname(path), { recursive: true });
+  const rows = Array.from({ length: 7 }, (_, n) => ({
+    type: "user",
+    uuid: `u${n}`,
+    timestamp: new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString(),
+    message: { role: "user", content: `text ${n}` },
+  }));
+  writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  await t.send("POST", "/api/import", { all: true });
+  const url = `/api/sessions/claude-code:${key}/messages?limit=3`;
+  const pages: number[][] = [];
+  for (let cursor: string | null = null, more = true; more && pages.length < 5; more = cursor !== null) {
+    const page: { messages: { seq: number }[]; nextCursor: string | null } = await t.json(
+      cursor === null ? url : `${url}&cursor=${cursor}`,
+    );
+    pages.push(page.messages.map(({ seq }) => seq));
+    cursor = page.nextCursor;
+  }
+  expect(pages).toEqual([[0, 1, 2], [3, 4, 5], [6]]);
+  for (const wrong of ["x", "-1", "1.5", ""]) expect((await t.fetch(`${url}&cursor=${wrong}`)).status).toBe(400);
+});
+
 describe("lists of sessions", () => {
   const key = (n: number) => `bbbbbbbb-0000-4000-8000-0000000000${String(n).padStart(2, "0")}`;
   const idOf = (n: number) => `claude-code:${key(n)}`;

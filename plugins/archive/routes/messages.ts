@@ -29,6 +29,8 @@ export const messages = defineRoute({
   query: v.object({
     /** seq after which the page starts. */
     after: v.optional(seq),
+    /** The same, as `nextCursor` of the last page says it; goes before `after`. */
+    cursor: v.optional(seq),
     /** seq before which it ends. */
     before: v.optional(seq),
     limit: v.optional(limit),
@@ -45,8 +47,9 @@ export const messages = defineRoute({
     try {
       const [row, session] = await Promise.all([archive.row(params.id), archive.session(params.id)]);
       const project = await archive.project(session.projectId);
+      const after = query.cursor ?? query.after;
       const page: Page = {
-        from: query.after === undefined ? 0 : query.after + 1,
+        from: after === undefined ? 0 : after + 1,
         to: query.before ?? Number.POSITIVE_INFINITY,
         limit: query.limit ?? Number.POSITIVE_INFINITY,
         kinds: query.kinds === undefined ? null : parseKinds(query.kinds),
@@ -56,7 +59,7 @@ export const messages = defineRoute({
       const total = lengthOf(text);
       const head = { session, project, total };
       const read = (from: number) => told(kernel, row.id, kernel.storage.transcripts.chunks(row.id, text, from));
-      if (query.before !== undefined && query.after === undefined && query.limit !== undefined)
+      if (query.before !== undefined && after === undefined && query.limit !== undefined)
         return {
           ...head,
           messages: await lastBefore(read, { ...page, to: Math.min(page.to, total) }),
