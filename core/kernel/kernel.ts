@@ -224,6 +224,7 @@ async function startAll(
   starting: { plugin: string },
   timeoutMs: number,
 ): Promise<void> {
+  await migrateBuiltIn(plugins, kernel);
   for (const it of plugins) {
     const { plugin } = it;
     starting.plugin = plugin.name;
@@ -240,6 +241,15 @@ async function startAll(
   }
   starting.plugin = "kernel";
   await kernel.notify("kernel:ready", kernel);
+}
+
+/** A first start makes all tables of what comes with sessarc at once: each plugin by itself waits for the disk. */
+async function migrateBuiltIn(plugins: readonly LoadedPlugin[], { storage }: Kernel): Promise<void> {
+  const { migrateFirst } = await import("../storage/migrate.ts");
+  const ours = plugins.flatMap(({ plugin, source }) => (isBuiltIn(source) ? plugin : []));
+  await migrateFirst(storage.db, ours).catch(() => {
+    // Nothing was applied: the first plugin whose steps cannot be is named below.
+  });
 }
 
 async function start(

@@ -18,22 +18,21 @@ export const RECORD = "insert into migration (plugin, number, digest, at) values
  * Cost when there is nothing to do: two small queries.
  */
 export async function migrate(db: Database, plugin: string, migrations: readonly string[]): Promise<void> {
-  const applied = await appliedSteps(db, plugin);
+  const applied = (await hasSteps(db)) ? await appliedSteps(db, plugin) : new Map<number, string>();
   if (applied.size > migrations.length) {
     throw new SessarcError("ARCHIVE_NEWER", { plugin, has: applied.size, knows: migrations.length });
   }
   const missing: Statement[][] = [];
   for (const [i, sql] of migrations.entries()) {
     const number = i + 1;
-    const digest = createHash("sha256").update(normalize(sql)).digest("hex").slice(0, 32);
     const known = applied.get(number);
-    if (known === digest) continue;
+    if (known === digestOf(sql)) continue;
     if (known !== undefined) {
       throw new Error(
         `Migration ${number} of "${plugin}" was applied with another text; append a new one instead of editing it`,
       );
     }
-    missing.push([[TABLE], [sql], [RECORD, [plugin, number, digest, new Date().toISOString()]]]);
+    missing.push(stepOf(plugin, number, sql));
   }
   // Each batch waits for the disk: two dozen at a first start, where the tables are empty and no step takes long.
   const batches = applied.size === 0 && missing.length > 0 ? [missing.flat()] : missing;
@@ -48,9 +47,33 @@ export async function migrate(db: Database, plugin: string, migrations: readonly
   }
 }
 
+/** Whose tables are to be made, and by which steps. */
+export interface Migrated {
+  name: string;
+  migrations?: readonly string[] | undefined;
+}
+
+/**
+ * Applies the steps of all `plugins`, in their order, where no step of anybody was applied yet: one batch, so that a first start waits for
+ * the disk once and not once for each of them. Elsewhere nothing is done. Throws what the batch throws, nothing applied.
+ */
+export async function migrateFirst(db: Database, plugins: readonly Migrated[]): Promise<void> {
+  if (await hasSteps(db)) return;
+  await db.batch(
+    plugins.flatMap(({ name, migrations = [] }) => migrations.flatMap((sql, i) => stepOf(name, i + 1, sql))),
+  );
+}
+
+const stepOf = (plugin: string, number: number, sql: string): Statement[] => [
+  [TABLE],
+  [sql],
+  [RECORD, [plugin, number, digestOf(sql), new Date().toISOString()]],
+];
+
+const hasSteps = async (db: Database): Promise<boolean> =>
+  (await db.get("select 1 from sqlite_master where type = 'table' and name = 'migration'")) !== undefined;
+
 async function appliedSteps(db: Database, plugin: string): Promise<Map<number, string>> {
-  const exists = await db.get("select 1 from sqlite_master where type = 'table' and name = 'migration'");
-  if (!exists) return new Map();
   const rows = await db.all<{ number: number; digest: string }>(
     "select number, digest from migration where plugin = ?",
     [plugin],
@@ -59,4 +82,5 @@ async function appliedSteps(db: Database, plugin: string): Promise<Map<number, s
 }
 
 /** White space may be laid out anew. */
-const normalize = (sql: string) => sql.replace(/\s+/g, " ").trim();
+const digestOf = (sql: string): string =>
+  createHash("sha256").update(sql.replace(/\s+/g, " ").trim()).digest("hex").slice(0, 32);
