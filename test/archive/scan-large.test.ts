@@ -8,9 +8,11 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import archive, { type ScanFrame, type ScannedProject } from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
+import { createClock } from "../clock.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
 
 const LOGS = 3_000;
+const clock = createClock();
 let t: TestKernel;
 beforeAll(async () => {
   t = await createTestKernel({ plugins: [archive(), claude()] });
@@ -47,18 +49,12 @@ async function ofARound(
     if (running) setImmediate(round);
   };
   setImmediate(round);
-  let now = performance.now();
-  const clock = vi.spyOn(performance, "now").mockImplementation(() => {
-    now += 5;
-    return now;
-  });
   try {
-    await work();
+    await clock.during(5, work);
     round();
     return { all: calls(), most };
   } finally {
     running = false;
-    clock.mockRestore();
     spy.mockRestore();
   }
 }
@@ -154,17 +150,13 @@ it("P2: many short sorts, one after another, let others in like a long one", asy
     if (running) setImmediate(round);
   };
   setImmediate(round);
-  let now = performance.now();
-  // Two milliseconds pass with each look at the clock: one such sort looks three times and is never a slice long.
-  const clock = vi.spyOn(performance, "now").mockImplementation(() => {
-    now += 2;
-    return now;
-  });
   try {
-    for (let n = 0; n < 50; n++) await sortInSlices(items, (a, b) => a - b);
+    // Two milliseconds pass with each look at the clock: one such sort looks three times and is never a slice long.
+    await clock.during(2, async () => {
+      for (let n = 0; n < 50; n++) await sortInSlices(items, (a, b) => a - b);
+    });
   } finally {
     running = false;
-    clock.mockRestore();
   }
   expect(rounds).toBeGreaterThan(20);
 });

@@ -5,9 +5,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTestKernel, type TestKernel } from "sessarc/test";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
+import { createClock } from "../clock.ts";
 
 /** Pieces of work (a chunk inflated, a directory read, a page of rows) between two rounds: four looks at the clock, four directories each. */
 const MOST = 20;
@@ -17,16 +18,7 @@ const STEP = 2;
 let t: TestKernel;
 let done = 0;
 
-/** Never put back: what goes on behind an answer would wait for the time it has seen already. */
-let ahead = 0;
-let moved: number | undefined;
-const real = performance.now.bind(performance);
-vi.spyOn(performance, "now").mockImplementation(() => {
-  if (moved === undefined) return real() + ahead;
-  moved += STEP;
-  return moved;
-});
-afterAll(() => void vi.restoreAllMocks());
+const clock = createClock();
 
 function log(session: number, messages: number): string {
   const text = "words of a message that was said in a long session, again and again ".repeat(14);
@@ -71,12 +63,9 @@ async function turnsOf(ask: () => Promise<unknown>): Promise<{ most: number; all
     if (running) setImmediate(round);
   };
   setImmediate(round);
-  moved = performance.now();
   try {
-    await ask();
+    await clock.during(STEP, ask);
   } finally {
-    ahead = moved - real();
-    moved = undefined;
     running = false;
   }
   return { most: Math.max(most, work() - last), all: work() - begun };

@@ -1,4 +1,5 @@
-import { stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import {
@@ -305,8 +306,8 @@ describe("close", () => {
       timeoutMs: 200,
     });
     await expect(t.close()).rejects.toThrow('plugin "stuck"');
-    // The parts behind it closed all the same: the archive is free.
-    await expect(stat(join(t.home, "data", "lock.json"))).rejects.toMatchObject({ code: "ENOENT" });
+    // The parts behind it close all the same, on a slow disk after their own limit: the archive is free.
+    await expect.poll(() => existsSync(join(t.home, "data", "lock.json"))).toBe(false);
   });
 
   it("tells kernel:close while services still work, and closes once", async () => {

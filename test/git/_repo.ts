@@ -21,11 +21,15 @@ export function tempFolder(): string {
   return folder;
 }
 
-/** The service, closed after the test. The home is empty. */
+/** The service, closed after the test. The home is empty, and a status has time enough on a busy machine. */
 export function openGit(options: GitOptions = {}): Git {
   const git = createGit({ env: { ...process.env, HOME: tempFolder() }, ...options });
   onTestFinished(() => git.close());
-  return git;
+  return {
+    ...git,
+    status: (path, more) => git.status(path, { deadlineMs: 60_000, ...more }),
+    statusMany: (paths, more) => git.statusMany(paths, { deadlineMs: 60_000, ...more }),
+  };
 }
 
 export interface Repo {

@@ -117,7 +117,7 @@ describe("mcp-hub: services that fail", () => {
       body: { code: "UPSTREAM_TIMEOUT" },
     });
     await linesOf(file, (lines) => lines.some((line) => line.startsWith("cancelled")));
-    expect((await call("rough__slow-progress", { steps: 12, every: 250 }, { timeoutMs: 2_500 })).status).toBe(200);
+    expect((await call("rough__slow-progress", { steps: 12, every: 500 }, { timeoutMs: 5_000 })).status).toBe(200);
   });
 
   it("a service's process gets its own environment and nothing of ours", async () => {

@@ -168,20 +168,20 @@ isolated("isolated commands", () => {
 
   it("end at their time although they ignore SIGTERM, and what they left in the background ends with them", async () => {
     const { run, t } = await bench(
-      [
-        sh("trap '' TERM; (while :; do echo tick >> ticks; sleep 0.05; done) & sleep 600"),
-        sh("(while :; do echo late >> late; sleep 0.05; done) & echo done"),
-      ],
+      [sh("trap '' TERM; (while :; do echo tick >> ticks; sleep 0.05; done) & sleep 600")],
       {},
       { timeMs: 1_500 },
     );
     const { body } = await run(1);
     expect(body).toMatchObject({ state: "failed", exitCode: null });
     expect(body.reason).toContain("longer than 1.5 s");
-    expect((await run(3)).body).toMatchObject({ state: "done", stdout: "done\n" });
+    // That one has the usual time: on a busy machine a command starts late.
+    const other = await bench([sh("(while :; do echo late >> late; sleep 0.05; done) & echo done")]);
+    expect((await other.run(1)).body).toMatchObject({ state: "done", stdout: "done\n" });
+    const homes = [t.home, other.t.home];
     const left = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
     const lines = await Promise.all(left.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
-    expect(lines.filter((line) => line.includes(t.home) && !line.startsWith("git"))).toEqual([]);
+    expect(lines.filter((line) => homes.some((home) => line.includes(home)) && !line.startsWith("git"))).toEqual([]);
   });
 
   it("are ended when they fork without end, write without end, or take too much memory", async () => {

@@ -1,9 +1,10 @@
 /** Calls as assistants make them all day, with a guard that blocks what it could not look at: none of them is, and a secret in each is found. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import codex from "../../plugins/codex/index.ts";
-import { createTestKernel } from "../kernel.ts";
+import { createClock } from "../clock.ts";
+import { createTestKernel, type TestKernel } from "../kernel.ts";
 import { plugins } from "./_kernel.ts";
 import { letters } from "./_samples.ts";
 
@@ -22,12 +23,16 @@ const image = Buffer.from(Uint8Array.from({ length: 700_000 }, (_, n) => (n * n 
 const quoted = (count: number) => Array.from({ length: count }, (_, n) => `x["key${n}"] = 'value ${n}'`).join("\n");
 const patch = `*** Begin Patch\n*** Update File: a.ts\n${lines(20_000).replace(/^/gm, "+")}\n*** End Patch`;
 
+const clock = createClock();
+let t: TestKernel;
 let ask: (
   tool: string,
   input: object | string,
 ) => Promise<{ decision: string; reason: string | null; findings: object[] }>;
+/** On a machine that is not too busy to look at a call in the time there is for it. */
+const inTime = (...call: Parameters<typeof ask>) => clock.during(0, () => ask(...call));
 beforeAll(async () => {
-  const t = await createTestKernel({ plugins: [...plugins(), codex()] });
+  t = await createTestKernel({ plugins: [...plugins(), codex()] });
   const cwd = join(t.home, "app");
   await mkdir(join(cwd, "src"), { recursive: true });
   await writeFile(join(cwd, ".env"), `GITHUB_TOKEN=${token}\n`);
@@ -45,6 +50,7 @@ beforeAll(async () => {
       .body;
   };
 });
+afterAll(() => t.close());
 
 const CALLS: [what: string, tool: string, input: (more: string) => object | string][] = [
   ["a long argument", "Bash", (more) => ({ command: `echo ${"a".repeat(200_000)} ${more}` })],
@@ -83,8 +89,8 @@ const CALLS: [what: string, tool: string, input: (more: string) => object | stri
 ];
 
 it.each(CALLS)("%s", async (_, tool, input) => {
-  expect(await ask(tool, input("done"))).toMatchObject({ decision: "allow", reason: null, findings: [] });
-  expect(await ask(tool, input(token))).toMatchObject({ decision: "block", findings: [{ rule: "github-pat" }] });
+  expect(await inTime(tool, input("done"))).toMatchObject({ decision: "allow", reason: null, findings: [] });
+  expect(await inTime(tool, input(token))).toMatchObject({ decision: "block", findings: [{ rule: "github-pat" }] });
 });
 
 it.each([
@@ -95,7 +101,7 @@ it.each([
   ["mcp__files__read_multiple_files", { paths: ["src/f1000.ts", "package-lock.json"] }],
   ["mcp__slack__read_channel", { channel: "C1", cursor: "a".repeat(9_000) }],
 ])("%s %#", async (tool, input) => {
-  expect(await ask(tool, input)).toMatchObject({ decision: "allow", findings: [] });
+  expect(await inTime(tool, input)).toMatchObject({ decision: "allow", findings: [] });
 });
 
 it.each([
@@ -107,14 +113,12 @@ it.each([
   ["view", { path: "last" }],
   ["write_stdin", { chars: `${lines(2_000)}\ncat .env\n` }],
 ])("what stands far behind is found: %s", async (tool, input) => {
-  expect(await ask(tool, input)).toMatchObject({ decision: "block", findings: [{ rule: "github-pat" }] });
+  expect(await inTime(tool, input)).toMatchObject({ decision: "block", findings: [{ rule: "github-pat" }] });
 });
 
 it("a little is looked at whole however late it is, and what came too late says so", async () => {
   // Each look at the clock is a second later: as on a machine that has no time for us.
-  let now = performance.now();
-  const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 1_000));
-  try {
+  await clock.during(1_000, async () => {
     for (const command of ["cat notes.txt src/f1000.ts", "echo done", "cat src/*"])
       expect(await ask("Bash", { command }), command).toMatchObject({ decision: "allow", partial: false });
     expect(await ask("Bash", { command: "cat src/f1000.ts .env" })).toMatchObject({
@@ -127,8 +131,6 @@ it("a little is looked at whole however late it is, and what came too late says 
       partial: true,
       reason: expect.stringContaining("machine is busy"),
     });
-  } finally {
-    clock.mockRestore();
-  }
-  expect(await ask("Read", { file_path: "large.txt" })).toMatchObject({ decision: "allow", partial: false });
+  });
+  expect(await inTime("Read", { file_path: "large.txt" })).toMatchObject({ decision: "allow", partial: false });
 });

@@ -4,6 +4,7 @@ import { Slices } from "sessarc";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Share } from "../../plugins/share/index.ts";
 import { createShares } from "../../plugins/share/shares.ts";
+import { createClock } from "../clock.ts";
 import { SESSION, startWith } from "../security/_kernel.ts";
 import { letters } from "../security/_samples.ts";
 
@@ -22,6 +23,7 @@ const ROWS = [
 type Kernel = Awaited<ReturnType<typeof startWith>>;
 const share = async (t: Kernel, body: object = {}) =>
   (await t.send<Created>("POST", `/api/sessions/${SESSION}/share`, body)).body;
+const clock = createClock();
 const shares = async (t: Kernel) => (await t.json<{ shares: Share[] }>("/api/shares")).shares;
 const head = (response: Response) =>
   Object.fromEntries([...response.headers.entries()].filter(([name]) => name !== "date"));
@@ -171,14 +173,9 @@ describe("share", () => {
     const { id } = await share(t);
     await t.kernel.storage.files.setItemRaw(`shares:${id}.html`, Buffer.alloc(8 << 20));
     const turns = vi.spyOn(Slices.prototype, "turn");
-    let now = performance.now();
+    onTestFinished(() => void turns.mockRestore());
     // Each look at the clock finds a slice used up.
-    const clock = vi.spyOn(performance, "now").mockImplementation(() => {
-      now += 20;
-      return now;
-    });
-    onTestFinished(() => void [turns, clock].map((spy) => spy.mockRestore()));
-    expect(await t.kernel.inject("shares").damaged()).toEqual([id]);
+    expect(await clock.during(20, () => t.kernel.inject("shares").damaged())).toEqual([id]);
     expect(turns.mock.calls.length).toBeGreaterThanOrEqual(16);
   });
 });
