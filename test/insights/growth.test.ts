@@ -1,8 +1,9 @@
 /** Reports over an archive of many sessions look at few of them: those at the edges of their range, and those that changed. */
 import { emptyUsage } from "sessarc";
 import { expect, it } from "vitest";
+import { eachShareIn } from "../../plugins/insights/figures/add.ts";
 import { Blocks, TOGETHER } from "../../plugins/insights/figures/blocks.ts";
-import { dayName, zoneOf } from "../../plugins/insights/figures/buckets.ts";
+import { type DayRange, dayName, zoneOf } from "../../plugins/insights/figures/buckets.ts";
 import { CubeSession } from "../../plugins/insights/figures/cube-session.ts";
 import { Edit } from "../../plugins/insights/figures/edit.ts";
 import { inOrder } from "../../plugins/insights/figures/order.ts";
@@ -88,6 +89,8 @@ it("what lies in a range together is read once, and again where one of it change
   expect(await readBy(() => ask(all))).toBe(TOGETHER);
   expect(await readBy(() => ask(all))).toBe(0);
 
+  // Sums of sums as well, which are made as they are asked for.
+  for (let again = 0; again < 3; again++) await ask(all);
   const sessions = blocks.sessions.map(toBrute);
   for (const range of [all, month])
     for (const by of ["project", "model", "tool"] as const) {
@@ -98,4 +101,76 @@ it("what lies in a range together is read once, and again where one of it change
       const found = await report(by, { blocks }, zoneOf("UTC"), range, new Map(), prices);
       expect(reportFigures(found)).toEqual(brute(sessions, { by, zone: "UTC", ...said }, prices));
     }
+});
+
+/** What a question is told: how many sums, and what they come to with the sessions told by themselves. */
+async function told(blocks: Blocks, range: DayRange) {
+  const sum = { shares: 0, sessions: 0, messages: 0, output: 0, calls: 0 };
+  const one = (session: CubeSession) => {
+    sum.sessions++;
+    session.eachSlot((_, messages) => {
+      sum.messages += messages;
+    });
+    session.eachTokens((_, __, tokens) => {
+      sum.output += tokens[1] as number;
+    });
+    session.eachTool((_, calls) => {
+      sum.calls += calls;
+    });
+  };
+  await eachShareIn(blocks, zoneOf("UTC"), range, one, (share) => {
+    sum.shares++;
+    sum.sessions += share.heads.size;
+    sum.messages += share.messages;
+    for (const { tokens } of share.models.values()) sum.output += tokens[1] as number;
+    for (const { calls } of share.calls.values()) sum.calls += calls;
+  });
+  return sum;
+}
+
+it("of blocks of blocks of blocks there is one sum, and it is that of the sessions after each change", async () => {
+  const alone = (n: number, outputs = n) => {
+    const one = session(n, outputs);
+    return one.under(one.id);
+  };
+  const made = Array.from({ length: 64 * TOGETHER - 3 }, (_, n) => alone((n * 4_001) % 32_000));
+  let blocks = Blocks.of(made);
+  const all = { from: null, to: null };
+  const origins = 20;
+  let next = 100_000;
+  const check = async () => {
+    const sum = { shares: origins, sessions: 0, messages: 0, output: 0, calls: 0 };
+    for (const one of blocks.sessions) {
+      sum.sessions++;
+      one.eachSlot((_, messages) => {
+        sum.messages += messages;
+      });
+      one.eachTokens((_, __, tokens) => {
+        sum.output += tokens[1] as number;
+      });
+      one.eachTool((_, calls) => {
+        sum.calls += calls;
+      });
+    }
+    // Each time it is asked sums of a wider kind are made; those of before say the same.
+    for (let again = 0; again < 3; again++) expect({ ...(await told(blocks, all)), shares: origins }).toEqual(sum);
+    expect(await told(blocks, all)).toEqual(sum);
+  };
+  await check();
+  // One changes, one goes, and so many come that a sixty-fifth block and with it another level is begun.
+  const steps: ((edit: Edit) => void)[] = [
+    (edit) => edit.set(40 * TOGETHER + 9, alone(next++, 777)),
+    (edit) => edit.remove(3 * TOGETHER + 11),
+    (edit) => {
+      for (let i = 0; i < 10; i++) edit.add(alone(next++));
+    },
+    (edit) => edit.set(64 * TOGETHER + 1, alone(next++, 888)),
+    (edit) => edit.set(2, alone(next++, 999)),
+  ];
+  for (const step of steps) {
+    const edit = new Edit(blocks);
+    step(edit);
+    blocks = edit.done(false);
+    await check();
+  }
 });

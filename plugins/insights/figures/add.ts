@@ -89,7 +89,9 @@ export const eachShareIn = (
   eachIn(blocks, zone, range, use, {
     accept,
     useRun(run, accepts) {
-      for (const [origin, share] of sharesOf(blocks, run)) if (accepts(origin)) useShare(share);
+      const shares = sharesOf(blocks, run);
+      if (!shares) return false;
+      for (const [origin, share] of shares) if (accepts(origin)) useShare(share);
       return true;
     },
   });
@@ -137,9 +139,11 @@ export class Adder {
     return eachPlace(this.#blocks, this.#edges, accept, use, useRun);
   }
 
-  /** Adds the accepted sessions of a run that lies in the range as a whole; false: a price changes with time, add each by itself. */
+  /** Adds the accepted sessions of a run that lies in the range as a whole; false: a price changes with time or its parts are asked first, add those. */
   addShares(run: Run, accepts: (origin: number) => boolean, { ofModel, of }: Omit<RowsOf, "ofDay">): boolean {
-    const shares = [...sharesOf(this.#blocks, run)].filter(([origin]) => accepts(origin));
+    const all = sharesOf(this.#blocks, run);
+    if (!all) return false;
+    const shares = [...all].filter(([origin]) => accepts(origin));
     for (const [, { models }] of shares)
       for (const model of models.keys()) if (this.#keys.steady(model) === undefined) return false;
     for (const [origin, { messages, activeMs, errors, heads, evidence, models }] of shares) {

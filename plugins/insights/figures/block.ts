@@ -33,12 +33,16 @@ function originOf({ kind, tool, project }: Origin): number {
 }
 export const originAt = (number: number): Origin => origins[number] as Origin;
 
-/** The blocks from `start` to before `end`, and the first and last quarter-hour of their sessions; without any the first is the later one. */
+/**
+ * The blocks from `start` to before `end`, and the first and last quarter-hour of their sessions; without any the first is the later one.
+ * `parts`: the runs it is made of; a block has none.
+ */
 export interface Run {
   readonly start: number;
   readonly end: number;
   readonly first: number;
   readonly last: number;
+  readonly parts: readonly Run[];
 }
 /** All that the sessions of a run have lies between the edges. */
 export const liesIn = ({ first, last }: Run, { from, to }: Edges): boolean => first >= from && last < to;
@@ -94,7 +98,7 @@ export class Block {
     });
     const first = this.first.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
     const last = this.last.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-    this.run = { start: n, end: n + 1, first, last };
+    this.run = { start: n, end: n + 1, first, last, parts: [] };
     this.work = small(work);
     this.#evidence = small(evidence);
     this.models = Uint32Array.from(models);

@@ -1,7 +1,8 @@
 /**
  * What each session is as a whole, in columns: blocks of some hundred sessions, made when somebody asks and again when one of theirs
  * changed. A view over many sessions reads their quarter-hours only where a range cuts a session in two. Sessions of one time stand
- * together, so that most blocks lie in a range as a whole or not at all; blocks that stand together are a span, for sums of more of them.
+ * together, so that most blocks lie in a range as a whole or not at all; blocks that stand together are a span, spans a wider one, up to
+ * one of all, for sums of more of them.
  */
 import { pages, type Slices } from "sessarc";
 import { Block, liesIn, liesOutside, type Run } from "./block.ts";
@@ -10,7 +11,7 @@ import type { CubeSession } from "./cube-session.ts";
 
 /** Sessions of a block at most. */
 export const TOGETHER = 512;
-/** Blocks of a span at most. */
+/** Parts of a span at most. */
 const SPAN = 8;
 
 /** All sessions of a moment; it never changes. */
@@ -21,13 +22,14 @@ export class Blocks {
   /** Ids of sessions that others count with. */
   readonly #heads: ReadonlySet<string>;
   readonly #blocks: (Block | undefined)[];
-  readonly #spans: (Run | undefined)[];
+  /** By level, in their order: those of the first are made of blocks, each other one's of those before. */
+  readonly #spans: (Run | undefined)[][];
 
   private constructor(
     lists: readonly (readonly CubeSession[])[],
     heads: ReadonlySet<string>,
     blocks: (Block | undefined)[],
-    spans: (Run | undefined)[],
+    spans: (Run | undefined)[][],
   ) {
     this.size = lists.reduce((sum, { length }) => sum + length, 0);
     this.#lists = lists;
@@ -44,10 +46,12 @@ export class Blocks {
 
   /** After a change: other lists stand at `changed`. `related`: somebody may count with another session now. */
   after(lists: readonly (readonly CubeSession[])[], changed: Iterable<number>, related: boolean): Blocks {
-    const [blocks, spans] = [[...this.#blocks], [...this.#spans]];
+    const [blocks, spans] = [[...this.#blocks], this.#spans.map((level) => [...level])];
     const drop = (n: number) => {
       blocks[n] = undefined;
-      spans[Math.floor(n / SPAN)] = undefined;
+      spans.forEach((level, i) => {
+        level[Math.floor(n / SPAN ** (i + 1))] = undefined;
+      });
     };
     for (const n of changed) drop(n);
     if (!related) return new Blocks(lists, this.#heads, blocks, spans);
@@ -82,26 +86,36 @@ export class Blocks {
     }
     return block;
   }
-  /** How many spans. */
-  get spans(): number {
-    return Math.ceil(this.length / SPAN);
+  /** The narrowest run of all blocks. */
+  get #all(): Run {
+    let level = 0;
+    while (SPAN ** level < this.length) level++;
+    return this.#run(level, 0);
   }
-  /** Made of blocks that were. */
-  span(s: number): Run {
-    let span = this.#spans[s];
+  /** The one at `n` of those of a level; 0: a block. */
+  #run(level: number, n: number): Run {
+    if (level === 0) return this.block(n).run;
+    const spans = this.#spans[level - 1] ?? [];
+    this.#spans[level - 1] = spans;
+    let span = spans[n];
     if (!span) {
-      const [start, end] = [s * SPAN, Math.min((s + 1) * SPAN, this.length)];
-      const runs = Array.from({ length: end - start }, (_, i) => this.block(start + i).run);
-      const first = Math.min(...runs.map((run) => run.first));
-      span = { start, end, first, last: Math.max(...runs.map((run) => run.last)) };
-      this.#spans[s] = span;
+      const end = Math.min((n + 1) * SPAN, Math.ceil(this.length / SPAN ** (level - 1)));
+      const parts = Array.from({ length: end - n * SPAN }, (_, i) => this.#run(level - 1, n * SPAN + i));
+      span = {
+        start: n * SPAN ** level,
+        end: Math.min((n + 1) * SPAN ** level, this.length),
+        first: Math.min(...parts.map((part) => part.first)),
+        last: Math.max(...parts.map((part) => part.last)),
+        parts,
+      };
+      spans[n] = span;
     }
     return span;
   }
 
   /**
    * Calls back for each block that may have something between the edges, in slices. Before that for what lies between them as a whole,
-   * spans first: `useRun` says whether it is done with that.
+   * the widest spans first: `useRun` says whether it is done with that; its parts are asked for otherwise.
    */
   async eachBlock(
     edges: Edges,
@@ -109,22 +123,20 @@ export class Blocks {
     use: (n: number, block: Block) => Promise<void>,
     useRun: (run: Run) => boolean = () => false,
   ): Promise<void> {
-    for (let s = 0; s < this.spans; s++) {
-      for (let n = s * SPAN; n < Math.min((s + 1) * SPAN, this.length); n++) {
-        this.block(n);
-        if (slices.due) await slices.turn();
-      }
-      const span = this.span(s);
-      if (liesOutside(span, edges)) continue;
-      const isDone = liesIn(span, edges) && useRun(span);
-      for (let n = span.start; n < span.end && !isDone; n++) {
-        const block = this.block(n);
-        if (liesOutside(block.run, edges)) continue;
-        if (!liesIn(block.run, edges) || !useRun(block.run)) await use(n, block);
-        if (slices.due) await slices.turn();
-      }
+    for (let n = 0; n < this.length; n++) {
+      if (this.#blocks[n]) continue;
+      this.block(n);
       if (slices.due) await slices.turn();
     }
+    const look = async (run: Run): Promise<void> => {
+      if (liesOutside(run, edges)) return;
+      if (!liesIn(run, edges) || !useRun(run)) {
+        if (run.parts.length === 0) await use(run.start, this.block(run.start));
+        for (const part of run.parts) await look(part);
+      }
+      if (slices.due) await slices.turn();
+    };
+    if (this.length > 0) await look(this.#all);
   }
 
   /** The session that the one at `i` of the block `n` counts with; undefined where nobody else does. */

@@ -66,6 +66,8 @@ export async function sessionRows(
       first.add({ place, microdollars: toMicrodollars(cost), tokens });
     },
     (run, accepts) => {
+      // Those of very many sessions would be a long turn.
+      if (run.parts.some(({ parts }) => parts.length > 0)) return false;
       const blocksOf: [number, Block, Costs][] = [];
       for (let n = run.start; n < run.end; n++) {
         const block = blocks.block(n);

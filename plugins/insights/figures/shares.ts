@@ -56,29 +56,54 @@ export class Share extends Work {
 /** By origin. */
 export type Shares = ReadonlyMap<number, Share>;
 
-/** Some 0.5 ms a block at first. */
-export const sharesOf = keptOfRuns<Shares>(addUp, (parts) => {
-  const all = new Map<number, Share>();
-  for (const part of parts) for (const [origin, share] of part) at(all, origin, () => new Share()).add(share);
-  return all;
-});
+/** Names of sessions with sub-agents that sums of very many hold at most. */
+const RELATED = 2_000;
 
-/** What is kept of runs: of a block it is made from its sessions (`ofBlock`), of a span from what its blocks have. */
+/** Some 0.5 ms a block at first. */
+export const sharesOf = keptOfRuns<Shares>(
+  addUp,
+  (parts) => {
+    const all = new Map<number, Share>();
+    for (const part of parts) for (const [origin, share] of part) at(all, origin, () => new Share()).add(share);
+    return all;
+  },
+  (parts) => {
+    let related = 0;
+    for (const part of parts) for (const { heads } of part.values()) related += heads.related;
+    return related <= RELATED;
+  },
+);
+
+/**
+ * What is kept of runs: of a block it is made from its sessions (`ofBlock`), of a span from what its parts have. Undefined: ask for its parts.
+ * `isSmall`: such parts make one that does not grow with the sessions; of spans of those it is kept as well, once each part was asked for, so
+ * that no turn makes much.
+ */
 export function keptOfRuns<T>(
   ofBlock: (blocks: Blocks, n: number) => T,
   together: (parts: Iterable<T>) => T,
-): (blocks: Blocks, run: Run) => T {
+  isSmall: (parts: readonly T[]) => boolean = () => false,
+): (blocks: Blocks, run: Run) => T | undefined {
   const made = new WeakMap<Run, T>();
-  const get = (blocks: Blocks, run: Run): T => {
-    const known = made.get(run);
-    if (known !== undefined) return known;
-    const parts: T[] = [];
-    if (run.end - run.start > 1) for (let n = run.start; n < run.end; n++) parts.push(get(blocks, blocks.block(n).run));
-    const value = parts.length > 0 ? together(parts) : ofBlock(blocks, run.start);
+  const keep = (run: Run, value: T): T => {
     made.set(run, value);
     return value;
   };
-  return get;
+  const ofOne = (blocks: Blocks, run: Run) => made.get(run) ?? keep(run, ofBlock(blocks, run.start));
+  return (blocks, run) => {
+    const known = made.get(run);
+    if (known !== undefined) return known;
+    if (run.parts.length === 0) return ofOne(blocks, run);
+    const isWide = run.parts.some(({ parts }) => parts.length > 0);
+    const values: T[] = [];
+    for (const part of run.parts) {
+      const value = isWide ? made.get(part) : ofOne(blocks, part);
+      if (value === undefined) return undefined;
+      values.push(value);
+    }
+    if (isWide && !isSmall(values)) return undefined;
+    return keep(run, together(values));
+  };
 }
 
 function addUp(blocks: Blocks, n: number): Shares {

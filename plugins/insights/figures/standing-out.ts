@@ -49,6 +49,7 @@ export const standingOut = keptOfRuns(
     for (const part of parts) out.add(part);
     return out;
   },
+  () => true,
 );
 
 /** Sessions counted, and those with the largest values. */

@@ -25,7 +25,11 @@ export class Heads {
   #roots: Set<string> | undefined;
 
   get size(): number {
-    return this.#alone + (this.#roots?.size ?? 0);
+    return this.#alone + this.related;
+  }
+  /** Those of them that are told by name: of the same ones elsewhere it is known that they are the same. */
+  get related(): number {
+    return this.#roots?.size ?? 0;
   }
   /** `root`: the session that one counts with; undefined where nobody else does. */
   count(root: string | undefined): void {

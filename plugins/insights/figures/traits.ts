@@ -66,9 +66,11 @@ export async function traitsOf(
     },
     {
       useRun(run) {
-        out.add(standingOut(blocks, run));
-        if (all) return true;
-        for (const { calls } of sharesOf(blocks, run).values()) for (const [name, sums] of calls) addCalls(name, sums);
+        const own = standingOut(blocks, run);
+        const shares = all ? [] : sharesOf(blocks, run)?.values();
+        if (!own || !shares) return false;
+        out.add(own);
+        for (const { calls } of shares) for (const [name, sums] of calls) addCalls(name, sums);
         return true;
       },
     },

@@ -56,9 +56,9 @@ class Busy {
 type BusyDays = ReadonlyMap<string, ReadonlyMap<number, Busy>>;
 
 /** Of runs, in the zone that was asked for last: mostly everybody asks for the same one. */
-let kept: { zone: Zone; of: (blocks: Blocks, run: Run) => BusyDays } | undefined;
+let kept: { zone: Zone; of: (blocks: Blocks, run: Run) => BusyDays | undefined } | undefined;
 
-function busyDaysOf(zone: Zone): (blocks: Blocks, run: Run) => BusyDays {
+function busyDaysOf(zone: Zone): (blocks: Blocks, run: Run) => BusyDays | undefined {
   if (kept?.zone === zone) return kept.of;
   const always = { from: null, to: null };
   const of = keptOfRuns<BusyDays>(
@@ -122,8 +122,9 @@ async function activity(blocks: Blocks, zone: Zone, from: number, to: number): P
   const busyDays = busyDaysOf(zone);
   await eachIn(blocks, zone, range, (_, { n, i }) => days.put(blocks, n, i, zone, range), {
     useRun(run) {
-      days.add(busyDays(blocks, run), range);
-      return true;
+      const own = busyDays(blocks, run);
+      if (own) days.add(own, range);
+      return own !== undefined;
     },
   });
   const length = to - from + 1;

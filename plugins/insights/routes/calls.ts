@@ -153,8 +153,10 @@ async function choose(
     if (wanted) order.push(stopOf(session));
   };
   const useRun: UseRun = (run, accepts) => {
-    for (const stop of failing(blocks, run)) if (accepts(stop.origin)) order.push(stop);
-    for (const [origin, share] of sharesOf(blocks, run))
+    const [stops, shares] = [failing(blocks, run), sharesOf(blocks, run)];
+    if (!stops || !shares) return false;
+    for (const stop of stops) if (accepts(stop.origin)) order.push(stop);
+    for (const [origin, share] of shares)
       if (accepts(origin)) for (const [name, { calls, errors }] of share.calls) addCalls(name, calls, errors);
     return true;
   };
