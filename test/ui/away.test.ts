@@ -1,5 +1,6 @@
 /** While the service is away: no blank page, no page of the browser's own, nothing lost; and all of it back by itself. */
 import { expect, it } from "vitest";
+import { deferred } from "../_setup.ts";
 import { describeUi, sessionId, settled, useStage, visit } from "./browser.ts";
 
 describeUi("dashboard: without the service", () => {
@@ -25,19 +26,18 @@ describeUi("dashboard: without the service", () => {
   it("stands before plugins have answered, and finds a plugin's address only afterwards missing", async () => {
     const stage = get();
     const { page } = stage;
-    let answer = () => {};
+    const gate = deferred();
     await page.route("**/api/plugins", async (route) => {
-      await new Promise<void>((resolve) => {
-        answer = resolve;
-      });
-      await route.continue();
+      await gate.promise;
+      // Who asked first has left.
+      await route.continue().catch(() => {});
     });
     await page.goto(`${stage.url}/projects`);
     await page.getByRole("link", { name: "tidepool" }).first().waitFor();
     await page.goto(`${stage.url}/of-a-plugin`);
     await page.getByRole("navigation", { name: "Main" }).waitFor();
     expect(await page.getByText("Nothing here").count()).toBe(0);
-    answer();
+    gate.resolve();
     await page.getByText("Nothing here").waitFor();
     await page.unroute("**/api/plugins");
   });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrowserContext, ConsoleMessage, Page, Request } from "playwright-core";
 import { loadConfig, type Plugin, type Served, serve } from "sessarc";
-import { afterAll, afterEach, beforeAll, describe, inject } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, inject } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import causality from "../../plugins/causality/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
@@ -74,10 +74,14 @@ export interface StageOptions {
   worker?: boolean;
 }
 
-/** One service, one browser for all tests of a block. */
+/** One service, one browser for all tests of a block; set anew for a second try. */
 export function useStage(options: StageOptions = {}): () => Stage {
   let standing: Standing | undefined;
   beforeAll(async () => {
+    standing = await setUp(options);
+  });
+  beforeSecondTry(async () => {
+    await standing?.end();
     standing = await setUp(options);
   });
   afterAll(() => standing?.close());
@@ -87,8 +91,25 @@ export function useStage(options: StageOptions = {}): () => Stage {
   };
 }
 
+/** A first try that failed leaves a service that is away, a page that waits, an archive that was changed: the next begins with none of it. */
+function beforeSecondTry(renew: () => Promise<void>): void {
+  beforeEach(async ({ task }) => {
+    if (task.result?.retryCount) await renew();
+  });
+}
+
 /** Of the blocks that only look: files share their process, and in it this one. It ends with the process. */
-let shared: Promise<Standing> | undefined;
+let shared: Standing | undefined;
+
+async function sharedStage(isSecondTry = false): Promise<Stage> {
+  // Its page is gone where the browser has crashed.
+  if (shared && (isSecondTry || shared.stage.page.isClosed())) {
+    await shared.end();
+    shared = undefined;
+  }
+  shared ??= await setUp({}, inject("stages"));
+  return shared.stage;
+}
 
 /**
  * The sample data for a block that writes nothing, neither in the archive nor in settings, or takes it back: such blocks share a service and its loaded
@@ -97,12 +118,14 @@ let shared: Promise<Standing> | undefined;
 export function useSharedStage(): () => Stage {
   let stage: Stage | undefined;
   beforeAll(async () => {
-    shared ??= setUp({}, inject("stages"));
-    ({ stage } = await shared);
+    stage = await sharedStage();
     await stage.page.setViewportSize(SIZE);
     await stage.page.emulateMedia(PLAIN);
     await forget(stage.page, stage.url);
     stage.problems();
+  });
+  beforeSecondTry(async () => {
+    stage = await sharedStage(true);
   });
   return () => {
     if (!stage) throw new Error("The stage is not set");
@@ -122,6 +145,8 @@ async function forget(page: Page, url: string): Promise<void> {
 interface Standing {
   stage: Stage;
   close(): Promise<void>;
+  /** As `close`, whatever state it is in; its page is for no other stage. */
+  end(): Promise<void>;
 }
 
 async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing> {
@@ -183,14 +208,17 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
     },
     problems: () => seen.splice(0),
   };
+  const close = async (leave: () => Promise<void>) => {
+    page.off("pageerror", onError).off("console", onConsole).off("request", onRequest);
+    await leave();
+    await set.served.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  const dismiss = () => page.context().close();
   return {
     stage: set,
-    async close() {
-      page.off("pageerror", onError).off("console", onConsole).off("request", onRequest);
-      await (options.worker ? page.context().close() : givePage(page, url));
-      await set.served.close();
-      await rm(folder, { recursive: true, force: true });
-    },
+    close: () => close(options.worker ? dismiss : () => givePage(page, url)),
+    end: () => close(() => dismiss().catch(() => {})).catch(() => {}),
   };
 }
 
@@ -202,7 +230,7 @@ const unfit = new WeakSet<Page>();
 async function takePage(): Promise<Page> {
   const taken = spare;
   spare = undefined;
-  return taken ?? newPage("block");
+  return taken && !taken.isClosed() ? taken : newPage("block");
 }
 
 /** Where the reader of every page is. Not UTC: for an hour or two of each day, another day. */

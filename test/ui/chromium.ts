@@ -53,6 +53,10 @@ async function launch(): Promise<Browser> {
   // A second of a processor: not for the process that only asks whether there is a browser.
   const { chromium } = await import("playwright-core");
   const browser = await chromium.launch(OPTIONS);
+  // One that has crashed takes no further test with it.
+  browser.once("disconnected", () => {
+    shared = undefined;
+  });
   // Vitest ends its processes so: the browser takes its profile with it.
   process.once("SIGTERM", () => void browser.close().finally(() => process.exit()));
   return browser;

@@ -30,6 +30,9 @@ describeUi("dashboard: a home without logs", () => {
 // One archive, empty at first, that each test leaves fuller to the next.
 describeUi("dashboard: importing", () => {
   const get = useStage({ imported: false });
+  /** Nothing is left but what the test adds. */
+  const importAll = () =>
+    get().served.kernel.fetch("/api/import", { method: "POST", body: JSON.stringify({ all: true }) });
 
   it("offers at first what was found, and says that logs are only read", async () => {
     const stage = get();
@@ -140,6 +143,7 @@ describeUi("dashboard: importing", () => {
   it("says why a session failed, and tries it again", async () => {
     const stage = get();
     const { page, home } = stage;
+    await importAll();
     const log = join(home, ".gemini/tmp/0123456789abcdef/chats/session-2026-11-20T10-00-dead.json");
     const whole = JSON.stringify({
       sessionId: "dead",
@@ -163,6 +167,7 @@ describeUi("dashboard: importing", () => {
   it("adds one by keyboard, says what is wrong with another, and takes it away by mouse", async () => {
     const stage = get();
     const { page, home } = stage;
+    await importAll();
     const backup = join(dirname(home), "backup");
     const log = join(backup, ".claude/projects/-w-old/00000000-0000-4000-8000-00000000beef.jsonl");
     await mkdir(dirname(log), { recursive: true });

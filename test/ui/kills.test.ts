@@ -24,6 +24,11 @@ const CUT_OFF =
   /ERR_(CONNECTION_\w+|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING)|dynamically imported|status of (4|503)/;
 
 const at = (path: string) => () => path;
+/** What a screen begins with. */
+async function post({ served }: Stage, path: string, body: object): Promise<void> {
+  const { status } = await served.kernel.fetch(path, { method: "POST", body: JSON.stringify(body) });
+  expect(status).toBeLessThan(300);
+}
 const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name, exact: true });
 /** Where the screen did not come back by itself meanwhile. */
 const retry = (page: Page) =>
@@ -74,7 +79,11 @@ const SCREENS: Record<string, Screen> = {
     done: (page) => page.getByRole("status").getByText("let through").waitFor(),
   },
   "end of a share": {
-    path: at("/shares"),
+    async path(stage) {
+      const id = encodeURIComponent(await sessionId(stage, "High and low water"));
+      await post(stage, `/api/sessions/${id}/share`, {});
+      return "/shares";
+    },
     async type(page) {
       await button(page, /^Revoke/).click();
       return () => dialog(page).getByText("stops working at once").isVisible();
@@ -83,7 +92,10 @@ const SCREENS: Record<string, Screen> = {
     done: (page) => page.getByRole("row").getByText("revoked").waitFor(),
   },
   "tags of a skill": {
-    path: at("/skills/changelog"),
+    async path(stage) {
+      await post(stage, "/api/skills/import", { path: join(stage.home, ".claude/skills/changelog") });
+      return "/skills/changelog";
+    },
     type: (page) => fill(page, "Tags", "mine, yours"),
     send: (page) => page.getByLabel("Tags", { exact: true }).press("Enter"),
     done: (page) => page.getByText("Saved", { exact: true }).waitFor(),
@@ -232,17 +244,6 @@ describeUi("dashboard: killed at work", () => {
       await mkdir(folder, { recursive: true });
       await writeFile(join(folder, "SKILL.md"), "---\nname: changelog\ndescription: Writes it\n---\n");
     },
-  });
-
-  it("begins with a share and a skill", async () => {
-    const { served, home } = get();
-    const id = encodeURIComponent(await sessionId(get(), "High and low water"));
-    const send = (path: string, body: object) =>
-      served.kernel.fetch(path, { method: "POST", body: JSON.stringify(body) });
-    expect((await send(`/api/sessions/${id}/share`, {})).status).toBeLessThan(300);
-    expect((await send("/api/skills/import", { path: join(home, ".claude/skills/changelog") })).status).toBeLessThan(
-      300,
-    );
   });
 
   const usual = Object.entries(SCREENS).filter(([name]) => LONG || !SAME_WAY.has(name));

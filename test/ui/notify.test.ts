@@ -43,8 +43,10 @@ describeUi("dashboard: notifications", () => {
   it("says so where the browser refuses, and follows nothing", async () => {
     const stage = get();
     await load(stage, `/sessions/${log.id}`);
-    await bell(stage).click();
-    await stage.page.getByText("This browser lets no notifications through").waitFor();
+    await Promise.all([
+      stage.page.getByText("This browser lets no notifications through").waitFor(),
+      bell(stage).click(),
+    ]);
     expect(await bell(stage).getAttribute("aria-pressed")).toBe("false");
     await visit(stage, "/settings/general");
     await stage.page.locator("#notifications").getByText("This browser lets no notifications through").waitFor();
@@ -78,8 +80,8 @@ describeUi("dashboard: notifications", () => {
     await load(stage, `/sessions/${log.id}`);
     // Nobody is asked before the click.
     expect(await asked()).toBe("default");
-    await bell(stage).click();
-    await page.getByText("You are notified when this session waits").waitFor();
+    // A notice goes after seconds: it is awaited from before the click.
+    await Promise.all([page.getByText("You are notified when this session waits").waitFor(), bell(stage).click()]);
     expect(await bell(stage).getAttribute("aria-pressed")).toBe("true");
     await isKnown(stage);
     // How it stood is no news, nor after a load.

@@ -21,8 +21,11 @@ describeUi("dashboard: taking out of a session", () => {
     const first = message("You");
     await first.hover();
     await first.getByRole("button", { name: "Copy from this message" }).click();
-    await page.getByRole("menuitem", { name: "Copy text" }).click();
-    await page.getByText("Copied").first().waitFor();
+    // A notice goes after seconds: it is awaited from before the click.
+    await Promise.all([
+      page.getByText("Copied").first().waitFor(),
+      page.getByRole("menuitem", { name: "Copy text" }).click(),
+    ]);
     const { messages } = (await (await stage.served.kernel.fetch(`/api/sessions/${id}/messages?limit=40`)).json()) as {
       messages: { seq: number; kind: string; text: string; tool_input?: { command?: string } }[];
     };

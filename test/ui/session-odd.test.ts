@@ -2,6 +2,7 @@
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { deferred } from "../_setup.ts";
 import { LONG } from "../rounds.ts";
 import { violations } from "./axe.ts";
 import { describeUi, painted, useStage, visit } from "./browser.ts";
@@ -132,17 +133,15 @@ describeUi("dashboard: a session with odd content", () => {
 
   it("marks what is searched for, opens folds and long texts for it, and says that it still searches", async () => {
     const { stage, page } = await open();
-    let answer = () => {};
+    const gate = deferred();
     await page.route("**/find?*", async (route) => {
-      await new Promise<void>((resolve) => {
-        answer = resolve;
-      });
+      await gate.promise;
       await route.continue();
     });
     await page.getByRole("searchbox", { name: "Find in session" }).fill("HIDDENneedle");
     await page.getByText("Searching…").waitFor();
     expect(await page.getByText("No match").count()).toBe(0);
-    answer();
+    gate.resolve();
     await page.getByText("of 4").waitFor();
     await page.unroute("**/find?*");
     await page.locator("main h1").focus();

@@ -31,6 +31,8 @@ describeUi("dashboard: a live connection that is lost", () => {
   const open = async (query: string) => {
     const stage = get();
     const { page } = stage;
+    // What a test before wrote is not new any more.
+    await stage.served.kernel.fetch("/api/sync?wait=1", { method: "POST" });
     await page.setViewportSize({ width: 1440, height: 900 });
     await visit(stage, `/sessions/${long.id}?tail=1${query}`);
     await page.getByText("following", { exact: true }).first().waitFor();
@@ -116,10 +118,10 @@ describeUi("dashboard: a live connection that is lost", () => {
       await stage.start();
       await pill.waitFor();
       const retry = page.locator("header").getByRole("button", { name: "Retry now" });
-      // Two tries failed: the next pause is longer than one second.
+      // So long a pause that a busy machine presses before it is over.
       await page
         .locator("header")
-        .getByText(/\([34] s\)$/)
+        .getByText(/\(([6-9]|1\d) s\)$/)
         .waitFor();
       await page.unroute("**/live*");
       if (press) await retry.press("Enter");
@@ -127,8 +129,7 @@ describeUi("dashboard: a live connection that is lost", () => {
       await page.locator("header").getByText("following", { exact: true }).waitFor();
     }
     await append(1, "once more");
-    // What the first test wrote came when the page opened.
-    await page.getByRole("button", { name: /Newest \(7 new\)/ }).waitFor();
+    await page.getByRole("button", { name: /Newest \(1 new\)/ }).waitFor();
     stage.problems();
   });
 });

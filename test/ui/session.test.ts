@@ -33,13 +33,13 @@ describeUi("dashboard: a session", () => {
     await page.getByRole("button", { name: /^Thinking, / }).click();
     await page.waitForURL(/kinds=/);
     expect(await page.getByRole("button", { name: /^Thinking, / }).getAttribute("aria-pressed")).toBe("false");
-    expect(await articles.count()).toBeLessThan(before);
+    await expect.poll(() => articles.count()).toBeLessThan(before);
     await page.reload();
     await settled(page);
     expect(await page.getByRole("button", { name: /^Thinking, / }).getAttribute("aria-pressed")).toBe("false");
     await page.getByRole("button", { name: /1 error/ }).click();
     await page.waitForURL(/errors=1/);
-    expect(await articles.count()).toBe(1);
+    await expect.poll(() => articles.count()).toBe(1);
   });
 
   it("finds a text with f and goes on with n", async () => {

@@ -31,8 +31,11 @@ describeUi("dashboard: settings", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/settings/general");
-    await page.getByText("Compact", { exact: true }).click();
-    await page.locator("#density").getByText("Saved").waitFor();
+    // The word goes after seconds: it is awaited from before the click.
+    await Promise.all([
+      page.locator("#density").getByText("Saved").waitFor(),
+      page.getByText("Compact", { exact: true }).click(),
+    ]);
     expect(await page.locator("#theme").getByText("Saved").count()).toBe(0);
     await page.reload();
     await settled(page);

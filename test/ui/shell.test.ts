@@ -60,8 +60,8 @@ describeUi("dashboard: shell", () => {
     const pill = page.getByText(/^Reconnecting \(\d+ s\)$/);
     await pill.waitFor();
     expect(await page.getByRole("link", { name: "tidepool" }).count()).toBe(1);
-    await page.unroute("**/api/**");
-    await page.getByText("Connected again").waitFor();
+    // A notice goes after seconds: it is awaited from before.
+    await Promise.all([page.getByText("Connected again").waitFor(), page.unroute("**/api/**")]);
     expect(await pill.count()).toBe(0);
     await page.getByRole("link", { name: "tidepool" }).waitFor();
     stage.problems();

@@ -21,6 +21,15 @@ async function fill(home: string): Promise<void> {
 
 describeUi("dashboard: skills", () => {
   const get = useStage({ fill });
+  const send = (path: string, body: object) =>
+    get().served.kernel.fetch(`/api/skills/${path}`, { method: "POST", body: JSON.stringify(body) });
+  /** Into the store, where no test before has brought them. */
+  const importBoth = async () => {
+    const { served, home } = get();
+    for (const name of ["changelog", "review"])
+      if ((await served.kernel.fetch(`/api/skills/${name}`)).status === 404)
+        await send("import", { path: join(home, ".claude/skills", name) });
+  };
 
   it("imports what the scan found, says why the rest cannot be, and links a skill with a way back", async () => {
     const stage = get();
@@ -50,10 +59,8 @@ describeUi("dashboard: skills", () => {
     const stage = get();
     const { page, home } = stage;
     const skill = async () => (await stage.served.kernel.fetch("/api/skills/changelog")).json();
-    await stage.served.kernel.fetch("/api/skills/changelog/link", {
-      method: "POST",
-      body: JSON.stringify({ tool: "codex" }),
-    });
+    await importBoth();
+    await send("changelog/link", { tool: "codex" });
     const file = join(await readlink(join(home, ".agents/skills/changelog")), "SKILL.md");
     await writeFile(file, text("changelog", "Edited here"));
     await visit(stage, "/skills/changelog");
@@ -89,6 +96,7 @@ describeUi("dashboard: skills", () => {
 
   it("is accessible and well laid out with skills in it", async () => {
     const stage = get();
+    await importBoth();
     const tabs = LONG ? ["content", "links", "versions", "use"] : ["content", "versions"];
     for (const path of [
       "/skills",

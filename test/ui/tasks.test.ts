@@ -71,7 +71,8 @@ describeUi("dashboard: tasks", () => {
       ["gp", "/projects"],
       ["gs", "/search"],
     ] as const) {
-      for (const key of keys) await page.keyboard.press(key);
+      // Without an answer in between, which may take longer than the second key is waited for.
+      await Promise.all([...keys].map((key) => page.keyboard.press(key)));
       await page.waitForURL(`**${path}`);
       await settled(page);
     }
