@@ -148,8 +148,8 @@ describeUi("dashboard: as an app", () => {
     await page.getByRole("link", { name: "Security", exact: true }).click();
     await page.getByRole("heading", { name: "Security", level: 1 }).waitFor();
     await page.goBack();
-    await stage.start();
-    await page.getByText("Connected again").waitFor();
+    // A notice goes after seconds: it is awaited from before.
+    await Promise.all([page.getByText("Connected again").waitFor(), stage.start()]);
     await page.getByRole("link", { name: "tidepool" }).waitFor();
     expect(stage.problems().filter((one) => one.startsWith("foreign") || one.startsWith("page"))).toEqual([]);
   });
