@@ -40,7 +40,11 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
       if (stopped) return;
       // One that was removed and made again is another folder: nothing tells of it any more.
       const mark = found && `${found.dev}:${found.ino}:${found.birthtimeMs}`;
-      if (watched.get(path)?.mark !== mark) await drop(path);
+      const before = watched.get(path);
+      if (before && before.mark !== mark) {
+        await drop(path);
+        onPaths([path], false); // what was in it may be gone
+      }
       if (!found || mark === undefined || watched.has(path)) continue;
       const stop = found.isDirectory() ? await onFolder(path) : await onFile(path);
       if (!stop) continue;
@@ -55,7 +59,7 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
       path,
       (changes) =>
         onPaths(
-          changes.filter(({ type }) => type !== "delete").map((change) => change.path),
+          changes.map((change) => change.path),
           true,
         ),
       (polling) => onPolling(path, polling),

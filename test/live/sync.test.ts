@@ -1,4 +1,4 @@
-import fs, { appendFileSync, linkSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import fs, { appendFileSync, linkSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { dirname, join } from "node:path";
 import type { DoctorCheck, Kernel } from "sessarc";
@@ -188,6 +188,42 @@ describe("keeping the archive up to date", () => {
     const grown = until(async () => (await count(idOf(2))) === 3);
     appendFileSync(logOf(2), prompt(2) + reply(3));
     await grown;
+  });
+
+  it("a log its tool deleted, one with its folder, and all with their root are missing at once, and none when they are back", async () => {
+    mkdirSync(join(home, ".claude/projects/-w-other"), { recursive: true });
+    const other = join(home, ".claude/projects/-w-other", `${key(3)}.jsonl`);
+    const write = () => {
+      for (const path of [logOf(1), logOf(2)]) writeFileSync(path, prompt(0) + reply(1));
+      mkdirSync(dirname(other), { recursive: true });
+      writeFileSync(other, prompt(0));
+    };
+    write();
+    await start();
+    const first = settled();
+    await importAll();
+    await first;
+    const gone = async () =>
+      (await t.kernel.storage.db.all<{ id: string }>("select id from session where missing = 1 order by id")).map(
+        ({ id }) => id,
+      );
+    const soon = (ids: string[]) => expect.poll(gone).toEqual(ids);
+    rmSync(logOf(1));
+    await soon([idOf(1)]);
+    rmSync(dirname(other), { recursive: true });
+    await soon([idOf(1), idOf(3)]);
+    write();
+    await soon([]);
+    rmSync(join(home, ".claude"), { recursive: true });
+    await soon([idOf(1), idOf(2), idOf(3)]);
+    write();
+    await soon([]);
+    // A folder with another name: there before the old name is known to be gone, or after.
+    const named = join(home, ".claude/projects/-w-named");
+    renameSync(dirname(other), named);
+    const at = async () => (await t.kernel.inject("archive").row(idOf(3))).source_path;
+    await expect.poll(at).toBe(join(named, `${key(3)}.jsonl`));
+    await soon([]);
   });
 
   it("a place that goes while it is looked at is no fault, and the others are watched", async () => {

@@ -2,6 +2,7 @@
  * The logs of a scan. There may be a hundred thousand, and they are kept for as long as the service runs: each is its id
  * and some numbers, and becomes an object when it is asked for.
  */
+import { sep } from "node:path";
 import { type Adapter, type SessionRef, Slices } from "sessarc";
 
 export interface Found {
@@ -97,6 +98,22 @@ export class Logs {
     }
     for (const [id, one] of this.#paths) if (one === path) ids.push(id);
     return ids.flatMap((id) => this.get(id) ?? []);
+  }
+
+  /** Those in the file at `path`, or below the folder there. Some 20 ns for each folder there is, and for each log where one may be meant. */
+  below(path: string): Found[] {
+    const inside = path.endsWith(sep) ? path : path + sep;
+    const isMeant = this.#places.map(
+      ({ start, end }) => end === undefined || start.startsWith(inside) || inside.startsWith(start),
+    );
+    if (!isMeant.includes(true)) return [];
+    const below: Found[] = [];
+    for (const [id, row] of this.#rows) {
+      if (!isMeant[this.#placeOf[row] as number]) continue;
+      const found = this.#found(id, row);
+      if (found.ref.path === path || found.ref.path.startsWith(inside)) below.push(found);
+    }
+    return below;
   }
 
   set({ ref, adapter, root, stored }: Found): void {

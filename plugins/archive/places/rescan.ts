@@ -1,17 +1,22 @@
 /** What changed at some paths, without listing everything again. */
 import { stat } from "node:fs/promises";
 import { sep } from "node:path";
-import type { Adapter, AdapterEnv, Database } from "sessarc";
+import { type Adapter, type AdapterEnv, type Database, pages } from "sessarc";
+import { isGone } from "sessarc/adapter";
 import { listLogs } from "./listing.ts";
 import { type Found, isBetterCopy, type Scan, versionOf } from "./scan.ts";
 
 /** A database is changed through the files beside it. */
 const BESIDE = /-(?:wal|shm|journal)$/;
 
+/** Logs looked at together. */
+const TOGETHER = 64;
+
 /**
  * Logs at `paths`, entered into `scan`. A log that is one file and was there before costs one stat; for all others the root that
  * holds them is listed again, and of what it has beside them only that is told which the archive was not seen to have as it is: one of a
- * hundred thousand is new. Of those that are gone only logs that are one file are told, in `gone`: a full scan finds the rest.
+ * hundred thousand is new. A path that is not there any more costs a stat for each log that was at it, or below it; where one is gone its
+ * root is listed, too: it may have another name now. `gone`: those that are nowhere. What cannot be looked at is not gone.
  */
 export async function rescan(
   scan: Scan,
@@ -20,20 +25,29 @@ export async function rescan(
   env: AdapterEnv,
   db: Database,
 ): Promise<{ touched: Found[]; gone: string[] }> {
-  const gone: string[] = [];
+  const gone = new Set<string>();
   const touched = new Map<string, Found>();
   const roots = new Map<string, { adapter: Adapter; root: string }>();
   const asked = new Set(paths.map((path) => path.replace(BESIDE, "")));
+  const isGoneNow = async ({ id, ref, adapter, root }: Found): Promise<void> => {
+    if ((await look(ref.path)) !== "gone") return;
+    gone.add(id);
+    roots.set(`${adapter.name}\n${root}`, { adapter, root });
+    scan.found.setStored(id, "other"); // the archive is to say that it is missing, and that it is back
+  };
+  const allGone = async (path: string): Promise<void> => {
+    for (const some of pages(scan.found.below(path), TOGETHER)) await Promise.all(some.map(isGoneNow));
+  };
   for (const path of asked) {
     const known = scan.found.at(path);
     const [one] = known;
+    const now = await look(path);
+    if (now === "gone") {
+      await allGone(path);
+      continue;
+    }
     if (one && known.length === 1 && one.ref.exclusive && one.ref.version === undefined) {
-      const now = await stat(path).catch(() => undefined);
-      if (!now) {
-        gone.push(one.id);
-        scan.found.setStored(one.id, "other"); // the archive is to say that it is missing, and that it is back
-      }
-      if (!now?.isFile()) continue;
+      if (now === "closed" || !now.isFile()) continue;
       one.ref = { ...one.ref, size: now.size, mtime: now.mtimeMs };
       scan.found.set(one);
       touched.set(one.id, one);
@@ -41,6 +55,7 @@ export async function rescan(
     }
     for (const adapter of adapters) {
       for (const root of adapter.roots(env)) {
+        if (path === root) await allGone(root); // another one than was watched, as where a volume was taken away
         if (path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
           roots.set(`${adapter.name}\n${root}`, { adapter, root });
       }
@@ -52,7 +67,8 @@ export async function rescan(
         const id = `${ref.tool}:${ref.key}`;
         const other = scan.found.get(id);
         const isThere = other?.ref.path === ref.path;
-        if (other && !isThere && !isBetterCopy(ref, other.ref)) continue;
+        if (other && !isThere && !gone.has(id) && !isBetterCopy(ref, other.ref)) continue;
+        gone.delete(id);
         if (other?.stored === "same" && isThere && versionOf(other.ref) === versionOf(ref) && !asked.has(ref.path))
           continue;
         const found: Found = { id, ref, adapter, root, stored: "not" };
@@ -63,5 +79,8 @@ export async function rescan(
       // A store that cannot be read right now is read at its next change, or reported by the next full scan.
     }
   }
-  return { touched: [...touched.values()], gone };
+  return { touched: [...touched.values()], gone: [...gone] };
 }
+
+/** What is at a path; `closed`: that cannot be told. */
+const look = (path: string) => stat(path).catch((error: unknown) => (isGone(error) ? "gone" : "closed"));
