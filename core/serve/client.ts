@@ -11,6 +11,7 @@ import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import { type ErrorBody, isSessarcError, toErrorBody } from "../errors/error.ts";
 import type { Callable } from "../http/call.ts";
 import { ApiError } from "../terminal/errors.ts";
+import { createQueue, type Queue } from "./queue.ts";
 
 export type Client = Pick<CommandContext, "get" | "fetch" | "kernel" | "scratch"> & {
   /** Closes the kernel of this process, when one was opened. */
@@ -33,8 +34,6 @@ export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
 }
 
-/** How long a command waits for a service that is starting, or for another command, to give its address or the archive. */
-const PATIENCE_MS = 10_000;
 const LOOK_MS = 100;
 
 /**
@@ -70,15 +69,15 @@ export function createClient({
   };
   /** The service, or undefined when the kernel of this process is open. Who locks the archive for a moment is waited for. */
   const findTarget = async (): Promise<Service | undefined> => {
-    const deadline = performance.now() + PATIENCE_MS;
+    const queue = createQueue();
     for (;;) {
-      const found = own ? undefined : await findService(config.dataDir, deadline);
+      const found = own ? undefined : await findService(config.dataDir, queue);
       if (found) return found;
       try {
         await open();
         return undefined;
       } catch (error) {
-        if (!isSessarcError(error) || error.code !== "ARCHIVE_LOCKED" || performance.now() > deadline) throw error;
+        if (!isSessarcError(error) || error.code !== "ARCHIVE_LOCKED" || !queue.waits()) throw error;
       }
     }
   };
@@ -145,10 +144,12 @@ interface Service {
 }
 
 /** Undefined when the archive is free for this process to open. */
-async function findService(dataDir: string, deadline: number): Promise<Service | undefined> {
+async function findService(dataDir: string, queue: Queue): Promise<Service | undefined> {
   const { readLock } = await import("../storage/lock.ts");
   let lock = await readLock(dataDir);
-  while (lock && lock.url === undefined && performance.now() < deadline) {
+  while (lock && lock.url === undefined) {
+    queue.see(lock.token);
+    if (!queue.waits()) break;
     await delay(LOOK_MS);
     lock = await readLock(dataDir);
   }

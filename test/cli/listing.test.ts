@@ -76,7 +76,9 @@ describe("sessions", () => {
     expect(await json<Listed>("sessions", "-p", project?.name.toUpperCase() ?? "")).toEqual(byId);
     expect(await json<Listed>("sessions", "-p", `${project?.path}/`)).toEqual(byId);
     const last = await json<Listed>("sessions", "--since", "2026-11-20");
-    expect(last.sessions.every((one) => one.endedAt >= "2026-11-20")).toBe(true);
+    // A day is the reader's, from its midnight on.
+    const midnight = new Date(2026, 10, 20).toISOString();
+    expect(last.sessions.every((one) => one.endedAt >= midnight)).toBe(true);
     expect(last.total).toBeLessThan(all.total);
     expect((await json<Listed>("sessions", "--until", "20261101")).sessions.length).toBeGreaterThan(0);
     const two = await runCommand(["sessions", "--limit", "2"], home);

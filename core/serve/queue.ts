@@ -1,0 +1,24 @@
+/** Waiting for the archive: for one owner of it after the other. */
+
+/** How long a command waits for a service that is starting to say where, or for another command to end. */
+const PATIENCE_MS = 10_000;
+
+export interface Queue {
+  /** Who has the archive now, by the token of its lock. */
+  see(owner: string): void;
+  /** Whoever was seen last may still give it: of many commands at once the last is not to give up because there are many. */
+  waits(): boolean;
+}
+
+/** `now` in ms, of a clock that is never set. */
+export function createQueue(now: () => number = () => performance.now()): Queue {
+  let seen: string | undefined;
+  let since = now();
+  return {
+    see(owner) {
+      if (owner !== seen) since = now();
+      seen = owner;
+    },
+    waits: () => now() - since < PATIENCE_MS,
+  };
+}
