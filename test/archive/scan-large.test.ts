@@ -127,6 +127,18 @@ describe("a folder of 3,000 logs", () => {
     const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
     expect([...told].sort(byId)).toEqual([...flat].sort(byId));
   });
+
+  it("is stored a few sessions at a time", async () => {
+    const { found } = await t.kernel.inject("archive").importer.scan();
+    const sessions = [...found.values()].slice(0, 48).map(({ id }) => id);
+    const stored = vi.fn();
+    const stop = t.kernel.hooks.hook("session:replace", stored);
+    const { all, most } = await ofARound(stored, () => t.send("POST", "/api/import", { sessions }));
+    stop();
+    expect(all).toBe(48);
+    // 24 are read together.
+    expect(most).toBeLessThanOrEqual(6);
+  });
 });
 
 it("sortInSlices sorts as sort does, equal ones in their order", async () => {

@@ -143,6 +143,7 @@ class Run {
   readonly #stop = new Int32Array(new SharedArrayBuffer(4));
   readonly #past = new Map<string, SessionRow>();
   readonly #stage: Stage;
+  readonly #slices = new Slices();
   #done = 0;
   #total = 0;
   #bytesDone = 0;
@@ -229,6 +230,8 @@ class Run {
   async #store(found: readonly Found[], results: readonly JobResult[]): Promise<void> {
     const byId = new Map(found.map((one) => [one.id, one]));
     for (const result of results) {
+      // Jobs that wait come without a turn of the event loop between them.
+      if (this.#slices.due) await this.#slices.turn();
       const one = byId.get(result.ok ? result.session.id : result.id);
       if (!one || (!result.ok && result.code === CANCELLED)) continue;
       this.#done++;
