@@ -145,13 +145,14 @@ class History {
   async #delete(n: number): Promise<void> {
     const family = [...this.logs.keys()].filter((one) => one === n || this.logs[one]?.parent === n);
     if (this.deleted.has(n) || family.some((one) => this.removed.has(one))) return;
+    // Of a log without a row as well.
+    const stored = await this.t.kernel.storage.db.all<{ id: string }>("select id from session");
     const { status } = await this.t.send("DELETE", `/api/sessions/${idOf(this.logs[n] as Log)}`);
     if (status === 404) return;
     expect(status).toBe(200);
-    for (const one of family) {
-      const stored = this.taken[one] as number;
-      if (!this.deleted.has(one) && (stored > 0 || one === n)) this.deleted.set(one, n);
-    }
+    for (const one of family)
+      if (!this.deleted.has(one) && stored.some(({ id }) => id === idOf(this.logs[one] as Log)))
+        this.deleted.set(one, n);
   }
 
   async undo(): Promise<void> {
