@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,6 +12,15 @@ interface Import {
   target: string;
   typeOnly: boolean;
 }
+
+it.skipIf(!existsSync(join(root, ".git")))("nothing lies in the project's root but what belongs there", () => {
+  const folders = [".ci", "build", "core", "pictures", "playground", "plugins", "test", "ui"];
+  const texts = ["AGENTS.md", "CHANGELOG.md", "LICENSE", "README.md"];
+  const settings = [".editorconfig", ".gitattributes", ".gitignore", "biome.json", "tsconfig.json", "vitest.config.ts"];
+  const tracked = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" }).split("\0").filter(Boolean);
+  const found = [...new Set(tracked.map((path) => path.split("/")[0]))].sort();
+  expect(found).toEqual([...folders, ...texts, ...settings, "package-lock.json", "package.json"].sort());
+});
 
 describe("who may import what", () => {
   it("core imports core and packages, never plugins, ui or test", () => {
