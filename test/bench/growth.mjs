@@ -38,12 +38,15 @@ function msOf(pid) {
 async function measure(size) {
   const { home, data, log, id, catalogBytes } = await makeCatalogue(size);
   put("catalogue", size, `${(catalogBytes / 2 ** 20).toFixed(1)} MB`);
-  /** Until what goes on by itself is done: the first look at all logs, the figures, what a search has turned around. Answers its CPU. */
+  /**
+   * Until what goes on by itself is done: the first look at all logs, the figures, what a search has turned around. Answers its CPU.
+   * At rest what remains is the probe's, some percent of a slow processor.
+   */
   const quiet = async ({ pid }) => {
     const began = usageOf(pid).cpu;
     for (let calm = 0, cpu = began; calm < 3; cpu = usageOf(pid).cpu) {
       await sleep(3_000);
-      calm = usageOf(pid).cpu - cpu < 0.15 ? calm + 1 : 0;
+      calm = usageOf(pid).cpu - cpu < 0.25 ? calm + 1 : 0;
     }
     return ((usageOf(pid).cpu - began) * 1000).toFixed(0);
   };
