@@ -8,6 +8,7 @@ import { CubeSession } from "../../plugins/insights/figures/cube-session.ts";
 import { Edit } from "../../plugins/insights/figures/edit.ts";
 import { inOrder } from "../../plugins/insights/figures/order.ts";
 import { packed } from "../../plugins/insights/figures/packed.ts";
+import { replace } from "../../plugins/insights/figures/replace.ts";
 import { report } from "../../plugins/insights/figures/report.ts";
 import { Rollup } from "../../plugins/insights/figures/rollup.ts";
 import { DayTraits, traitsOf } from "../../plugins/insights/figures/traits.ts";
@@ -101,6 +102,51 @@ it("what lies in a range together is read once, and again where one of it change
       const found = await report(by, { blocks }, zoneOf("UTC"), range, new Map(), prices);
       expect(reportFigures(found)).toEqual(brute(sessions, { by, zone: "UTC", ...said }, prices));
     }
+});
+
+/** All sums, in an order that says nothing of how they came about. */
+const allOf = (rollup: Rollup) => {
+  const rows = [...rollup.days].flatMap(([day, { groups, shared }]) =>
+    [
+      ...[...shared].map(([key, cells]) => [`shared ${key}`, cells] as const),
+      ...[...groups].flatMap(([key, { slots, roots, tokens }]) => [
+        [`slots ${key}`, slots] as const,
+        [`roots ${key}`, roots] as const,
+        ...[...tokens].map(([model, cells]) => [`tokens ${key} ${model}`, cells] as const),
+      ]),
+    ].flatMap(([name, { all }]) => {
+      const width = all.figures.length / all.keys.length;
+      return [...all.keys].map((key, i) => [day, name, key, ...all.figures.slice(i * width, (i + 1) * width)].join());
+    }),
+  );
+  return { rows: rows.sort(), calls: Object.fromEntries(rollup.calls), evidence: rollup.evidence() };
+};
+
+it("sessions that changed by the thousand give others their turns, and come to what all of them come to anew", async () => {
+  const made = Array.from({ length: SESSIONS }, (_, n) => session(n));
+  const rollup = new Rollup();
+  rollup.change([], made);
+  const places = new Map(made.map(({ id }, place) => [id, place]));
+  // A third stays, a third has changed, a third is gone, some are new. None was started by another any more.
+  const read = Array.from({ length: SESSIONS }, (_, n) => session(3 * n + 1, 5)).map((one) => one.under(one.id));
+  const gone = Array.from({ length: SESSIONS / 3 }, (_, n) => `s${3 * n + 2}`);
+  let turns = 0;
+  let isDone = false;
+  const count = () => {
+    turns++;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  const changed = [...read.map(({ id }) => id), ...gone];
+  const blocks = await replace({ blocks: Blocks.of(made), rollup }, places, changed, read);
+  isDone = true;
+  expect(turns).toBeGreaterThan(1);
+  const now = [...made.filter((_, n) => n % 3 === 0).map((one) => one.under(one.id)), ...read];
+  expect(blocks.sessions.map(({ id, root }) => [id, root]).sort()).toEqual(now.map(({ id }) => [id, id]).sort());
+  for (const { id } of now) expect(blocks.at(places.get(id) ?? -1)?.id).toBe(id);
+  const anew = new Rollup();
+  anew.change([], now);
+  expect(allOf(rollup)).toEqual(allOf(anew));
 });
 
 /** What a question is told: how many sums, and what they come to with the sessions told by themselves. */

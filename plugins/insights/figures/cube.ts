@@ -6,9 +6,9 @@
 import { type Database, marks, pages, type Services, Slices } from "sessarc";
 import { Blocks } from "./blocks.ts";
 import type { CubeSession } from "./cube-session.ts";
-import { Edit } from "./edit.ts";
 import type { KeptFigures } from "./kept.ts";
 import { inOrder } from "./order.ts";
+import { replace } from "./replace.ts";
 import { Rollup } from "./rollup.ts";
 import { COLUMNS, type Row, rooted, toSession } from "./rows.ts";
 import { sharesOf } from "./shares.ts";
@@ -106,7 +106,7 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
     unkept = undefined;
   };
 
-  /** Those that changed, and those that now count with another one. Once they are read, in one go: others may be adding up. */
+  /** Those that changed. Nobody sees the sums half done: whoever asks waits for the flight. */
   const readSome = async (target: number, changed: ReadonlySet<string>, old: Figures) => {
     if (changed.size === 0) return adopt(target, old.blocks, old.rollup);
     const places = await placesIn(old);
@@ -116,48 +116,9 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
       for (const row of rows) read.push(toSession(row));
       if (slices.due) await slices.turn();
     }
-    const edit = new Edit(old.blocks);
-    const gone: CubeSession[] = [];
-    const come: CubeSession[] = [];
-    /** Somebody's parent may have come, gone or changed. */
-    let related = false;
-    for (const session of read) {
-      const place = places.get(session.id);
-      const before = edit.get(place);
-      if (place !== undefined && before) {
-        related ||= before.parent !== session.parent;
-        gone.push(before);
-        edit.set(place, session.under(before.root));
-      } else {
-        related = true;
-        places.set(session.id, edit.add(session));
-      }
-    }
-    const there = new Set(read.map(({ id }) => id));
-    for (const id of changed) {
-      const place = places.get(id);
-      const before = edit.get(place);
-      if (there.has(id) || place === undefined || !before) continue;
-      related = true;
-      gone.push(before);
-      places.delete(id);
-      const moved = edit.remove(place);
-      if (moved) places.set(moved.id, place);
-    }
-    const get = (id: string) => edit.get(places.get(id));
-    if (related) {
-      edit.each((session, place) => {
-        const now = rooted(session, get);
-        if (now === session) return;
-        if (!there.has(session.id)) gone.push(session);
-        edit.set(place, now);
-        there.add(session.id);
-      });
-    }
-    for (const id of there) come.push(get(id) as CubeSession);
-    old.rollup.change(gone, come);
+    const blocks = await replace(old, places, changed, read);
     if (unkept !== undefined) unkept += changed.size;
-    adopt(target, edit.done(related), old.rollup);
+    adopt(target, blocks, old.rollup);
   };
 
   /** Of figures that were kept they are made when they are needed: who only asks does without. */
