@@ -36,7 +36,12 @@ export function packReplies(tool: string, replies: readonly UsageEntry[]): Packe
     const { input, output, cacheWrite5m, cacheWrite1h, cacheRead } = reply.usage;
     let to = i * WIDTH;
     values[to++] = Number.isNaN(at) ? -1 : Math.floor(at / QUARTER_MS);
-    for (const value of [model, input, output, cacheWrite5m, cacheWrite1h, cacheRead]) values[to++] = value;
+    values[to++] = model;
+    values[to++] = input;
+    values[to++] = output;
+    values[to++] = cacheWrite5m;
+    values[to++] = cacheWrite1h;
+    values[to++] = cacheRead;
   });
   return { hashes, values, models };
 }

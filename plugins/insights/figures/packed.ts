@@ -124,7 +124,14 @@ export function bytesOf(one: Packed): Uint8Array {
 function joined(parts: readonly Writer[]): Uint8Array {
   const head = new Writer();
   for (const { bytes } of parts) head.put(bytes.length);
-  return Uint8Array.from([...head.bytes, ...parts.flatMap(({ bytes }) => bytes)]);
+  const all = [head, ...parts];
+  const joint = new Uint8Array(all.reduce((sum, { bytes }) => sum + bytes.length, 0));
+  let at = 0;
+  for (const { bytes } of all) {
+    joint.set(bytes, at);
+    at += bytes.length;
+  }
+  return joint;
 }
 
 class Writer {
