@@ -23,7 +23,7 @@ export interface Figures {
   /** Another one each time they were read. */
   readonly generation: number;
   readonly blocks: Blocks;
-  /** Their sums by day. It goes on with the archive: read it before anything is awaited. */
+  /** Their sums by day. They go on with the archive, in slices: what is read later than at once may be half changed. */
   readonly rollup: Rollup;
   /** Sessions by their ids; undefined too for one that was moved or removed since. */
   byId(): Promise<(id: string) => CubeSession | undefined>;

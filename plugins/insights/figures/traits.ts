@@ -49,7 +49,8 @@ export async function traitsOf(
   { hours, cache, messages }: DayTraits,
 ): Promise<Trait[]> {
   const all = range.from === null && range.to === null;
-  const tools = all ? new Map(rollup.calls) : new Map<string, { calls: number; errors: number }>();
+  // Copied: the sums go on while the sessions are looked at.
+  const tools = new Map([...(all ? rollup.calls : [])].map(([name, sums]) => [name, { ...sums }]));
   const out = new StandingOut();
   const addCalls = (name: string, { calls, errors }: CallSums) => {
     const tool = at(tools, name, () => ({ calls: 0, errors: 0 }));
