@@ -1,4 +1,4 @@
-import { createHook } from "node:async_hooks";
+import { AsyncLocalStorage, createHook } from "node:async_hooks";
 import { appendFileSync, mkdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { dirname, join } from "node:path";
@@ -44,25 +44,43 @@ async function turned(test: () => boolean, what = String(test)): Promise<void> {
   }
 }
 
+interface Alive {
+  /** Counts from here on. */
+  begin(): void;
+  watchers(): number;
+  timers(): number;
+  sockets(): number;
+}
+const counting = new AsyncLocalStorage<object>();
+
 /**
- * Watchers, timers and connections alive that were made since the call, whether they keep the process alive or not (which is all
- * that `process.getActiveResourcesInfo` tells). What an earlier file of this process left to close is not among them. Stops
- * counting with the test.
+ * A test that is told which watchers, timers and connections of its own are alive, whether they keep the process alive or not (which is
+ * all that `process.getActiveResourcesInfo` tells). Other files' are left out: they share the process, and may go on in it for a while.
  */
-function countAlive(): { watchers(): number; timers(): number; sockets(): number } {
+const counted = (test: (alive: Alive) => Promise<void>) => () => {
+  const own = {};
+  const servers = new Set<number>();
   const alive = new Map<number, string>();
   const hook = createHook({
-    init: (id, type) => void (/^(FSEVENTWRAP|STATWATCHER|Timeout|TCPWRAP)$/.test(type) && alive.set(id, type)),
+    init(id, type, trigger) {
+      // The system makes a server's end of a connection, of which nobody but the server is the cause.
+      if (counting.getStore() !== own && !servers.has(trigger)) return;
+      if (type === "TCPSERVERWRAP") servers.add(id);
+      if (/^(FSEVENTWRAP|STATWATCHER|Timeout|TCPWRAP)$/.test(type)) alive.set(id, type);
+    },
     destroy: (id) => void alive.delete(id),
   }).enable();
   onTestFinished(() => void hook.disable());
   const count = (type: RegExp) => [...alive.values()].filter((name) => type.test(name)).length;
-  return {
-    watchers: () => count(/WATCHER|FSEVENT/),
-    timers: () => count(/Timeout/),
-    sockets: () => count(/TCP/),
-  };
-}
+  return counting.run(own, () =>
+    test({
+      begin: () => alive.clear(),
+      watchers: () => count(/WATCHER|FSEVENT/),
+      timers: () => count(/Timeout/),
+      sockets: () => count(/TCP/),
+    }),
+  );
+};
 
 /** Bytes of buffers that cannot be freed: what waits in queues. */
 async function bytesHeld(): Promise<number> {
@@ -105,16 +123,19 @@ describe("a connection", () => {
     expect(client.events).toEqual([]);
   });
 
-  it("that was cut without a word ends the watching when it was the last", async () => {
-    const { service, served } = await start();
-    const { watchers } = countAlive();
-    const raw = await openRaw(served.url);
-    await turned(() => service.status().length === 1);
-    expect(watchers()).toBe(1);
-    raw.response.socket.destroy();
-    await turned(() => service.status().length === 0);
-    await turned(() => watchers() === 0);
-  });
+  it(
+    "that was cut without a word ends the watching when it was the last",
+    counted(async (alive) => {
+      const { service, served } = await start();
+      alive.begin();
+      const raw = await openRaw(served.url);
+      await turned(() => service.status().length === 1);
+      expect(alive.watchers()).toBe(1);
+      raw.response.socket.destroy();
+      await turned(() => service.status().length === 0);
+      await turned(() => alive.watchers() === 0);
+    }),
+  );
 
   it("P8: that never reads costs no more than its queue, is dropped in the end, and loses nothing when it comes again", async () => {
     const { service, served, connect, log } = await start({ heartbeatMs: 250 });
@@ -159,42 +180,49 @@ describe("a connection", () => {
 });
 
 describe("a hundred connections to one session", () => {
-  it("are one watcher and one reader", async () => {
-    const { service, connect, log } = await start();
-    const { watchers } = countAlive();
-    const one = await connect();
-    await one.until((self) => self.frames.length === 1);
-    const rest = await Promise.all(Array.from({ length: 99 }, () => connect()));
-    for (const client of rest) await client.until((self) => self.frames.length === 1);
-    expect(service.status()).toMatchObject([{ clients: 100, mode: "watch" }]);
-    expect(watchers()).toBe(1);
-    const { reads, frames } = service.stats;
-    appendFileSync(log, lines(4, 10));
-    for (const client of [one, ...rest]) await client.until(hasSeqs(4, 10));
-    expect(service.stats.frames - frames).toBeLessThanOrEqual(2);
-    expect(service.stats.reads - reads).toBeLessThanOrEqual(4);
-    for (const client of [one, ...rest]) client.vanish();
-    await turned(() => service.status().length === 0);
-    await turned(() => watchers() === 0);
-  });
-
-  it("leave no timer, watcher or socket behind", async () => {
-    const { service, served, connect, log } = await start();
-    await served.kernel.fetch("/api/live/status");
-    const alive = countAlive();
-    for (let round = 0; round < 3; round++) {
-      const clients = await Promise.all(Array.from({ length: 20 }, () => connect()));
-      appendFileSync(log, lines(4 + round, 5 + round));
-      for (const client of clients) await client.until((self) => self.events.length === round + 1);
-      expect(alive.sockets()).toBeGreaterThanOrEqual(40); // Both ends.
-      for (const client of clients) client.vanish();
-      for (const client of clients) await client.ended;
+  it(
+    "are one watcher and one reader",
+    counted(async (alive) => {
+      const { service, connect, log } = await start();
+      alive.begin();
+      const one = await connect();
+      await one.until((self) => self.frames.length === 1);
+      const rest = await Promise.all(Array.from({ length: 99 }, () => connect()));
+      for (const client of rest) await client.until((self) => self.frames.length === 1);
+      expect(service.status()).toMatchObject([{ clients: 100, mode: "watch" }]);
+      expect(alive.watchers()).toBe(1);
+      const { reads, frames } = service.stats;
+      appendFileSync(log, lines(4, 10));
+      for (const client of [one, ...rest]) await client.until(hasSeqs(4, 10));
+      expect(service.stats.frames - frames).toBeLessThanOrEqual(2);
+      expect(service.stats.reads - reads).toBeLessThanOrEqual(4);
+      for (const client of [one, ...rest]) client.vanish();
       await turned(() => service.status().length === 0);
-    }
-    await turned(() => alive.watchers() === 0);
-    await turned(() => alive.timers() === 0);
-    await turned(() => alive.sockets() === 0);
-  });
+      await turned(() => alive.watchers() === 0);
+    }),
+  );
+
+  it(
+    "leave no timer, watcher or socket behind",
+    counted(async (alive) => {
+      const { service, served, connect, log } = await start();
+      await served.kernel.fetch("/api/live/status");
+      alive.begin();
+      for (let round = 0; round < 3; round++) {
+        const clients = await Promise.all(Array.from({ length: 20 }, () => connect()));
+        appendFileSync(log, lines(4 + round, 5 + round));
+        for (const client of clients) await client.until((self) => self.events.length === round + 1);
+        expect(alive.sockets()).toBeGreaterThanOrEqual(40); // Both ends.
+        expect(alive.timers()).toBeGreaterThan(0); // Heartbeats.
+        for (const client of clients) client.vanish();
+        for (const client of clients) await client.ended;
+        await turned(() => service.status().length === 0);
+      }
+      await turned(() => alive.watchers() === 0);
+      await turned(() => alive.timers() === 0);
+      await turned(() => alive.sockets() === 0);
+    }),
+  );
 });
 
 describe("a log", () => {
@@ -260,22 +288,25 @@ describe("a log", () => {
     ).toEqual([path, log].sort());
   });
 
-  it("is looked at where the system tells of nothing", async () => {
-    const { connect, log, service } = await start({ poll: true });
-    const { watchers } = countAlive();
-    const client = await connect();
-    await client.until((self) => self.frames.length === 1);
-    expect(service.status()).toMatchObject([{ mode: "poll" }]);
-    expect(watchers()).toBe(0);
-    appendFileSync(log, lines(4, 6));
-    await client.until(hasSeqs(4, 6));
-    truncateSync(log, 0);
-    appendFileSync(log, lines(0, 2));
-    await client.until(hasSeqs(0, 2));
-    rmSync(log);
-    await client.ended;
-    expect(client.frames.at(-1)).toMatchObject({ status: "stopped", reason: "deleted" });
-  });
+  it(
+    "is looked at where the system tells of nothing",
+    counted(async (alive) => {
+      const { connect, log, service } = await start({ poll: true });
+      alive.begin();
+      const client = await connect();
+      await client.until((self) => self.frames.length === 1);
+      expect(service.status()).toMatchObject([{ mode: "poll" }]);
+      expect(alive.watchers()).toBe(0);
+      appendFileSync(log, lines(4, 6));
+      await client.until(hasSeqs(4, 6));
+      truncateSync(log, 0);
+      appendFileSync(log, lines(0, 2));
+      await client.until(hasSeqs(0, 2));
+      rmSync(log);
+      await client.ended;
+      expect(client.frames.at(-1)).toMatchObject({ status: "stopped", reason: "deleted" });
+    }),
+  );
 
   it("whose folder is replaced is followed on", async () => {
     const { connect, log } = await start();
