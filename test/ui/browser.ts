@@ -2,9 +2,9 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { BrowserContext, ConsoleMessage, Page, Request } from "playwright-core";
+import type { BrowserContext, ConsoleMessage, Locator, Page, Request } from "playwright-core";
 import { loadConfig, type Plugin, type Served, serve } from "sessarc";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, inject } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import causality from "../../plugins/causality/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
@@ -322,6 +322,12 @@ export async function settled(page: Page): Promise<void> {
 /** Resolves when what changed is laid out and drawn: a new width, a new theme. */
 export const painted = (page: Page): Promise<void> =>
   page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
+
+/** Types into a filter, until `left` of the rows are there: what is clicked before that moves away under the pointer. */
+export async function narrow(field: Locator, text: string, rows: Locator, left = 1): Promise<void> {
+  await field.fill(text);
+  await expect.poll(() => rows.count()).toBe(left);
+}
 
 /** Id of a sample session whose title holds `text`. */
 export async function sessionId({ served }: Stage, text: string): Promise<string> {

@@ -6,7 +6,7 @@ import { writeDemo } from "../../plugins/demo/index.ts";
 import { createOAuthService } from "../mcp-hub/_oauth.ts";
 import { LONG } from "../rounds.ts";
 import { violations } from "./axe.ts";
-import { describeUi, type Stage, useStage, visit } from "./browser.ts";
+import { describeUi, narrow, type Stage, useStage, visit } from "./browser.ts";
 import { sound } from "./sound.ts";
 
 const CONFIG = `${JSON.stringify({ mcpServers: { notes: { command: "notes-server", args: ["--fast"], env: { NOTES_TOKEN: "abcdefghijklmnop9876" } } }, theme: "dark" }, null, 2)}\n`;
@@ -73,7 +73,7 @@ describeUi("dashboard: hub", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/mcp-hub?tab=tools");
-    await page.getByPlaceholder("Find a tool").fill("search");
+    await narrow(page.getByPlaceholder("Find a tool"), "search", page.getByRole("option"), 99);
     await page.getByRole("option", { name: /search_sessions/ }).click();
     await page.getByLabel("query", { exact: true }).fill("tide");
     await page.reload();

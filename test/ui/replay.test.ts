@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { describeUi, sessionId, useStage, visit } from "./browser.ts";
+import { describeUi, narrow, sessionId, useStage, visit } from "./browser.ts";
 import { sound } from "./sound.ts";
 
 describeUi("dashboard: replay", () => {
@@ -18,7 +18,8 @@ describeUi("dashboard: replay", () => {
         steps: { state: string; path: string | null }[];
       };
     await visit(stage, "/replay");
-    await page.getByRole("searchbox", { name: "Find a session" }).fill("raw milliseconds");
+    const links = page.getByRole("link", { name: /^Replay / });
+    await narrow(page.getByRole("searchbox", { name: "Find a session" }), "raw milliseconds", links);
     await page.getByRole("link", { name: /^Replay extremes answers raw/ }).click();
     await page.getByText("Nothing runs yet").waitFor();
     await page.getByRole("button", { name: "Start", exact: true }).click();

@@ -1,6 +1,6 @@
 /** The session view: links into it, filters, search, time travel, causes. */
 import { expect, it } from "vitest";
-import { describeUi, sessionId, settled, useSharedStage, visit } from "./browser.ts";
+import { describeUi, narrow, sessionId, settled, useSharedStage, visit } from "./browser.ts";
 
 const row = (seq: number) => `article[data-seq="${seq}"]`;
 
@@ -66,7 +66,7 @@ describeUi("dashboard: a session", () => {
     const pane = page.getByRole("region", { name: "Side pane" });
     await pane.getByText(/before this message|at this message/).waitFor();
     await pane.getByRole("button", { name: "Files" }).click();
-    await pane.getByRole("searchbox").fill("README");
+    await narrow(pane.getByRole("searchbox"), "README", pane.getByRole("treeitem"));
     await pane.getByRole("treeitem", { name: /README\.md/ }).click();
     await page.waitForURL(/f=README\.md/);
     await page.reload();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
 import { LONG } from "../rounds.ts";
-import { describeUi, load, projectId, sessionId, useStage } from "./browser.ts";
+import { describeUi, load, narrow, projectId, sessionId, useStage } from "./browser.ts";
 
 const CONFIG = `${JSON.stringify({ mcpServers: { notes: { command: "notes-server" } } }, null, 2)}\n`;
 
@@ -75,7 +75,8 @@ describeUi("dashboard: the whole walk", () => {
     expect(await readFile(join(home, ".cursor/mcp.json"), "utf8")).toBe(CONFIG);
 
     await rail.getByRole("link", { name: "Replay" }).click();
-    await page.getByRole("searchbox", { name: "Find a session" }).fill("Split the server");
+    const links = page.getByRole("link", { name: /^Replay / });
+    await narrow(page.getByRole("searchbox", { name: "Find a session" }), "Split the server", links);
     await page.getByRole("link", { name: "Replay Split the server into a router" }).click();
     await page.getByRole("button", { name: "Start", exact: true }).click();
     await page.getByRole("button", { name: "Do this step" }).waitFor();
