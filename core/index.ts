@@ -32,7 +32,6 @@ export { closeOnSignals, type Served, type ServeOptions, serve } from "./serve/s
 export { type AnsweredCall, answeredCalls } from "./storage/answered-calls.ts";
 export { Chunk, decodeChunk, type LazyEvent } from "./storage/chunk.ts";
 export type { Bounds } from "./storage/chunk-builder.ts";
-export { outlineChunk } from "./storage/chunk-bytes.ts";
 export { hasArchive } from "./storage/present.ts";
 export { buildSqlite } from "./storage/sqlite-build.ts";
 export { storageFailed } from "./storage/storage-error.ts";

@@ -20,9 +20,6 @@ export interface Envelope {
   a: (number | null)[];
   /** Length of the text in UTF-16 units. */
   l: number[];
-  /** How many bytes more than units the text is in UTF-8, and bytes of the tool input. Neither is in chunks of before. */
-  d?: number[];
-  t?: number[];
   f: number[];
   /** The tool's own id of the record. */
   i: (string | 0)[];
@@ -36,31 +33,16 @@ export interface Envelope {
 /** Where each message's tool input begins and where it ends, in bytes of the text, one after another. */
 export type Bounds = Uint32Array;
 
-export function boundsOf({ l, d, t }: Required<Pick<Envelope, "l" | "d" | "t">>): Bounds {
-  const bounds = new Uint32Array(l.length * 2);
-  let at = 0;
-  for (let i = 0; i < l.length; i++) {
-    at += (l[i] as number) + (d[i] ?? 0);
-    bounds[2 * i] = at;
-    at += t[i] ?? 0;
-    bounds[2 * i + 1] = at;
-  }
-  return bounds;
-}
-
 export const FLAG_ERROR = 1;
 export const FLAG_OK = 2;
 export const FLAG_CUT = 4;
 
-/** `l`, `d` and `t` stand side by side: they are read alone where messages are counted. */
-const emptyEnvelope = (): Required<Envelope> => ({
+const emptyEnvelope = (): Envelope => ({
   w: [],
   s: 0,
   k: "",
   a: [],
   l: [],
-  d: [],
-  t: [],
   f: [],
   i: [],
   m: [],
@@ -83,6 +65,7 @@ const NONE = Buffer.alloc(0);
 export class ChunkBuilder {
   #words = new Map<string, number>();
   #envelope = emptyEnvelope();
+  #bounds: number[] = [];
   #bytes = takeRoom();
   #end = 0;
   #last = 0;
@@ -115,16 +98,13 @@ export class ChunkBuilder {
     if (event.model !== undefined) fill(e.m, index, this.#word(event.model));
     if (event.tool_name !== undefined) fill(e.n, index, this.#word(event.tool_name));
     if (event.tool_use_id !== undefined) fill(e.u, index, event.tool_use_id);
-    const start = this.#end;
     this.#push(event.text);
-    const more = this.#end - start - event.text.length;
-    if (more > 0) fill(e.d, index, more);
+    this.#bounds.push(this.#end);
     if (event.tool_input !== undefined) {
       const lengths: number[] = [];
-      const input = this.#end;
       e.x.push([index, this.#take(event.tool_input, lengths), lengths]);
-      fill(e.t, index, this.#end - input);
     }
+    this.#bounds.push(this.#end);
     return at;
   }
 
@@ -141,12 +121,14 @@ export class ChunkBuilder {
     head.copy(bytes, 4);
     this.#bytes.copy(bytes, 4 + head.length, 0, this.#end);
     const units = this.size;
+    const bounds = Uint32Array.from(this.#bounds);
     this.#words = new Map();
     this.#envelope = emptyEnvelope();
+    this.#bounds = [];
     this.#end = 0;
     this.#last = 0;
     this.size = 0;
-    return { bytes, text: bytes.subarray(4 + head.length), units, bounds: boundsOf(e) };
+    return { bytes, text: bytes.subarray(4 + head.length), units, bounds };
   }
 
   /** Gives back what it holds. It takes no more events. */

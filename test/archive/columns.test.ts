@@ -173,7 +173,7 @@ it("others get their turn though all signatures are there at once", async () => 
     return undefined;
   };
   const missing = ["a", "b", "c", "d"].map((key) => ({ key, chunks: 1, signatures }));
-  await shelf.tidy(async () => new Set(), missing);
+  await shelf.tidy(() => new Set(), missing);
   clearImmediate(waiting);
   expect(new Set(seen).size).toBe(missing.length);
 });
@@ -182,7 +182,7 @@ it("a session too large for a file is looked at once, and no reason to ask for a
   const shelf = new Shelf({ folder: join(home, "shelf"), readOnly: false });
   shelf.keepFrom(4, 8);
   const asked = { keys: 0, signatures: 0 };
-  const keys = async () => {
+  const keys = () => {
     asked.keys++;
     return new Set<string>();
   };

@@ -12,8 +12,6 @@ export interface Candidate {
   part: TranscriptPart;
   chunk: ChunkEntry;
   earlier?: EarlierOf | undefined;
-  /** Messages of it that match and count, where its signature says that. */
-  messages?: number | undefined;
 }
 
 /** Whether a message counts: all of a session's own text, of an earlier one what is its own. All else is found in a later one. */

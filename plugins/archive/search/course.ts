@@ -1,22 +1,20 @@
 /** The sessions a search goes through, found as it goes: what stands behind a full page is never looked at. */
-import type { Entry, Place } from "./entry.ts";
-import { type List, placeIn } from "./list.ts";
+import { type Entry, newestFirst, type Place } from "./entry.ts";
 import type { Looker, Scope } from "./looker.ts";
-import type { Run } from "./runs.ts";
+
+/** Sessions looked at between two looks at the clock. */
+const STEP = 1_024;
 
 export class Course {
-  readonly #list: readonly Entry[];
-  readonly #runs: readonly Run[];
+  readonly #entries: readonly Entry[];
   readonly #looker: Looker;
   readonly #scope: Scope;
-  /** Where the list was left, and in which run that is. */
+  /** Where the list was left. */
   #next: number;
-  #run = 0;
   readonly #found: Entry[] = [];
 
-  constructor({ entries, runs }: List, looker: Looker, scope: Scope, start: Place | undefined) {
-    this.#list = entries;
-    this.#runs = runs;
+  constructor(entries: readonly Entry[], looker: Looker, scope: Scope, start: Place | undefined) {
+    this.#entries = entries;
     this.#looker = looker;
     this.#scope = scope;
     this.#next = start ? placeBehind(entries, start) : 0;
@@ -25,9 +23,10 @@ export class Course {
   /** The `i`th session that passes the filters and that columns do not rule out; undefined behind the last. Lets others run meanwhile. */
   async at(i: number): Promise<Entry | undefined> {
     const { slices } = this.#looker;
-    while (this.#found.length <= i) {
-      if (slices.due) await slices.turn();
-      if (!this.#goOn(i + 1)) break;
+    while (this.#found.length <= i && this.#next < this.#entries.length) {
+      const entry = this.#entries[this.#next++] as Entry;
+      if (passes(entry, this.#scope) && !this.#looker.rulesOut(entry)) this.#found.push(entry);
+      if (this.#next % STEP === 0 && slices.due) await slices.turn();
     }
     return this.#found[i];
   }
@@ -37,28 +36,7 @@ export class Course {
     await this.at(i + count - 1);
     return this.#found.slice(i, i + count);
   }
-
-  /** Looks through the rest of a run until there are `wanted`; false at the end of the list. */
-  #goOn(wanted: number): boolean {
-    let run = this.#runs[this.#run];
-    while (run && run.to <= this.#next) run = this.#runs[++this.#run];
-    if (!run) return false;
-    const { file } = run;
-    if (file && this.#next === run.from && this.#looker.rulesOutAll(file, run.chunks)) {
-      this.#next = run.to;
-      return true;
-    }
-    const end = Math.min(run.to, this.#next + STEP);
-    while (this.#next < end && this.#found.length < wanted) {
-      const entry = this.#list[this.#next++] as Entry;
-      if (passes(entry, this.#scope) && !this.#looker.rulesOut(entry)) this.#found.push(entry);
-    }
-    return true;
-  }
 }
-
-/** Sessions looked at between two looks at the clock. */
-const STEP = 1_024;
 
 /** Whether the session passes the filters that are about sessions. */
 export function passes(entry: Entry, { query, projects }: Scope): boolean {
@@ -71,7 +49,7 @@ export function passes(entry: Entry, { query, projects }: Scope): boolean {
 }
 
 /** How many stand up to `start`, itself included. */
-export function placeBehind(list: readonly Entry[], start: Place): number {
-  const at = placeIn(list, start);
-  return list[at]?.id === start.id ? at + 1 : at;
+export function placeBehind(entries: readonly Entry[], start: Place): number {
+  const at = entries.findIndex((entry) => entry.id !== start.id && newestFirst(entry, start) > 0);
+  return at < 0 ? entries.length : at;
 }

@@ -6,28 +6,19 @@ import type { EarlierRow } from "../catalogue/types.ts";
 import type { ColumnFile } from "./columns.ts";
 import { bytesOf, chunksIn, type Entry, isPlaced, newestFirst, partsIn, type TextPart, toEntry } from "./entry.ts";
 import { allRows, rowsOf } from "./entry-rows.ts";
-import { edited, type List } from "./list.ts";
-import { runsOf } from "./runs.ts";
 import type { Shelf, Unplaced } from "./shelf.ts";
 
 /** Bytes of signatures kept: those of some 30,000 chunks, the newest sessions first. Others are read again each time. */
 const INDEX_BYTES = 160 << 20;
 /** Sessions whose directories are read at once: where they are far away, waiting is shared. */
 const AT_ONCE = 4;
-/** Sessions between two looks at the clock. */
-const LOOKED = 1_024;
 
 export class Entries {
   readonly #db: Database;
   readonly #transcripts: Transcripts;
   readonly #changes: Changes;
-  #list: List = { entries: [], runs: [] };
+  #list: readonly Entry[] = [];
   readonly #byId = new Map<string, Entry>();
-  /** Those that stand in no columns, of as many files as the shelf had let go of then. */
-  #unplaced = new Set<Entry>();
-  #unplacedAt = 0;
-  /** The same of the runs. */
-  #groupedAt = 0;
   readonly #damaged = new Set<Entry>();
   readonly #loaded = new Set<Entry>();
   #bytes = 0;
@@ -49,7 +40,7 @@ export class Entries {
    * All of them as they are when asked, newest first; only what changed since the last call is read. One read for those who ask at once.
    * What changes while it is read is not waited for: an import changes something all the time.
    */
-  async list(): Promise<List> {
+  async list(): Promise<readonly Entry[]> {
     const { generation } = this.#changes;
     while (this.#readAt < generation) {
       this.#reading ??= this.#read().finally(() => {
@@ -118,7 +109,8 @@ export class Entries {
 
   async #tidy(): Promise<void> {
     this.#tidiedAt = this.#readAt;
-    const missing = await this.#missing();
+    // In the order of the list: files are made of neighbours in time.
+    const missing = this.#list.filter((entry) => !isPlaced(entry));
     const signatures = async (entry: Entry) => {
       const index = entry.index ?? (await this.#readIndex(entry));
       if (entry.damaged) return undefined;
@@ -134,59 +126,13 @@ export class Entries {
       unplaced.push({ key: entry.key, chunks: chunksIn(entry), signatures: () => signatures(entry) });
       if (slices.due) await slices.turn();
     }
-    await this.#shelf.tidy(() => this.#keys(), unplaced);
-    let placed = 0;
+    await this.#shelf.tidy(() => new Set(this.#list.map(({ key }) => key)), unplaced);
     for (const entry of missing) {
       if (slices.due) await slices.turn();
       entry.columns = this.#shelf.placeOf(entry.key);
-      if (!entry.columns) continue;
-      placed++;
-      this.#unplaced.delete(entry);
-      if (!entry.index) continue;
+      if (!entry.columns || !entry.index) continue;
       this.#forget(entry);
       entry.index = undefined;
-    }
-    if (placed > 0 || this.#groupedAt !== this.#shelf.drops) await this.#groupAnew();
-  }
-
-  async #keys(): Promise<Set<string>> {
-    const keys = new Set<string>();
-    const slices = new Slices();
-    for (const { key } of this.#list.entries) {
-      keys.add(key);
-      if (slices.due) await slices.turn();
-    }
-    return keys;
-  }
-
-  /** Those that stand in no columns. All are looked at only when a file was let go. */
-  async #missing(): Promise<Entry[]> {
-    const { drops } = this.#shelf;
-    while (this.#unplacedAt !== drops) {
-      const { entries } = this.#list;
-      const unplaced = new Set<Entry>();
-      const slices = new Slices();
-      for (const [i, entry] of entries.entries()) {
-        if (!isPlaced(entry)) unplaced.add(entry);
-        if (i % LOOKED === 0 && slices.due) await slices.turn();
-      }
-      if (entries !== this.#list.entries) continue;
-      this.#unplaced = unplaced;
-      this.#unplacedAt = drops;
-    }
-    return [...this.#unplaced];
-  }
-
-  /** Neighbours stand in other files now. */
-  async #groupAnew(): Promise<void> {
-    for (;;) {
-      const { entries } = this.#list;
-      const { drops } = this.#shelf;
-      const runs = await runsOf(entries);
-      if (entries !== this.#list.entries) continue;
-      this.#list = { entries, runs };
-      this.#groupedAt = drops;
-      return;
     }
   }
 
@@ -217,44 +163,32 @@ export class Entries {
     const { generation } = this.#changes;
     const changed = this.#changes.since(this.#readAt);
     await this.#shelf.open();
-    const old = new Map<string, Entry>();
-    if (!changed) for (const [id, entry] of this.#byId) old.set(id, entry);
-    for (const id of changed ?? []) {
-      const entry = this.#byId.get(id);
-      if (entry) old.set(id, entry);
-    }
     const read: Entry[] = [];
-    const slices = new Slices();
     for await (const { rows, texts } of changed ? rowsOf(this.#db, [...changed]) : allRows(this.#db)) {
       const earlier = new Map<string, EarlierRow[]>();
       for (const text of texts) earlier.set(text.session_id, [...(earlier.get(text.session_id) ?? []), text]);
       for (const row of rows) {
-        const entry = toEntry(row, earlier.get(row.id) ?? [], old.get(row.id));
+        const entry = toEntry(row, earlier.get(row.id) ?? [], this.#byId.get(row.id));
         entry.columns ??= this.#shelf.placeOf(entry.key);
         // One string for both.
         entry.key = entry.columns?.key ?? entry.key;
         read.push(entry);
       }
     }
-    const sorted = await sortInSlices(read, newestFirst);
-    const list = changed ? undefined : { entries: sorted, runs: await runsOf(sorted) };
-    for (const entry of old.values()) {
-      entry.replaced = true;
-      this.#forget(entry);
-      this.#damaged.delete(entry);
-      this.#unplaced.delete(entry);
-      this.#byId.delete(entry.id);
-      if (slices.due) await slices.turn();
+    for (const id of changed ?? [...this.#byId.keys()]) {
+      const old = this.#byId.get(id);
+      if (!old) continue;
+      old.replaced = true;
+      this.#forget(old);
+      this.#damaged.delete(old);
+      this.#byId.delete(id);
     }
-    // In the order of the list: files are made of neighbours.
-    for (const entry of sorted) {
+    for (const entry of read) {
       if (entry.index) this.#keep(entry);
       if (entry.damaged) this.#damaged.add(entry);
-      if (!isPlaced(entry)) this.#unplaced.add(entry);
       this.#byId.set(entry.id, entry);
-      if (slices.due) await slices.turn();
     }
-    this.#list = list ?? edited(this.#list, [...old.values()], sorted);
+    this.#list = await sortInSlices([...this.#byId.values()], newestFirst);
     this.#readAt = generation;
   }
 }

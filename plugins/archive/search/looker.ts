@@ -8,7 +8,7 @@ import type { Entries } from "./entries.ts";
 import type { Entry, TextPart } from "./entry.ts";
 import { type CompiledQuery, matchesIn } from "./match.ts";
 import type { Query } from "./query.ts";
-import { mayHold, messagesWith } from "./signature.ts";
+import { mayHold } from "./signature.ts";
 
 export interface Scope {
   query: Query;
@@ -26,18 +26,9 @@ export interface SearchStats {
 /** Sessions whose directories are read at once: few at first, as a page needs few. */
 const AHEAD = 8;
 const AHEAD_MOST = 64;
-/** Chunks that tell whether a word is frequent, and the share of them that pass. */
-const SAMPLE = 64;
-const FREQUENT = 0.75;
 
 /** What it needs of the sessions' list. */
 export type Directories = Pick<Entries, "load" | "indexOf" | "drop" | "damage">;
-
-/** Chunks of a file of columns that may hold the query. */
-interface Bits {
-  chunks: Uint8Array;
-  any: boolean;
-}
 
 /** One question over the archive: what it looked at, and when it must let others run. */
 export class Looker {
@@ -49,13 +40,9 @@ export class Looker {
   /** Chunks that held the word by their bytes, and that did not. */
   #held = 0;
   #lacked = 0;
-  /** Chunks whose signature was asked, and those that passed. */
-  #asked = 0;
-  #passed = 0;
-  #told = 0;
   #ahead = AHEAD;
   /** By file of columns: chunks that may hold the query; undefined where it could not be read. */
-  readonly #having = new Map<ColumnFile, Bits | undefined>();
+  readonly #having = new Map<ColumnFile, Uint8Array | undefined>();
 
   readonly #signal: AbortSignal | undefined;
 
@@ -74,29 +61,18 @@ export class Looker {
     return true;
   }
 
-  /** The same of all sessions of a file, which have `chunks` of it: a few rows of half a kilobyte tell. */
-  rulesOutAll(file: ColumnFile, chunks: number): boolean {
-    const { fives } = this.#compiled.grams;
-    if (fives.length === 0) return false;
-    const bits = this.#bitsOf(file);
-    if (!bits || bits.any) return false;
-    this.stats.chunks += chunks;
-    return true;
-  }
-
   /** How many of its chunks have all groups of five letters; undefined where no columns tell. */
   #passing({ columns }: Entry): number | undefined {
     const { fives } = this.#compiled.grams;
     if (!columns || fives.length === 0) return undefined;
     const bits = this.#bitsOf(columns.file);
-    return bits && (bits.any ? countIn(bits.chunks, columns) : 0);
+    return bits && countIn(bits, columns);
   }
 
-  #bitsOf(file: ColumnFile): Bits | undefined {
+  #bitsOf(file: ColumnFile): Uint8Array | undefined {
     if (!this.#having.has(file)) {
       try {
-        const chunks = file.having(this.#compiled.grams.fives);
-        this.#having.set(file, { chunks, any: chunks.some((byte) => byte !== 0) });
+        this.#having.set(file, file.having(this.#compiled.grams.fives));
       } catch {
         // Its sessions are looked at one by one, and it is made again.
         this.#having.set(file, undefined);
@@ -135,42 +111,20 @@ export class Looker {
     return length;
   }
 
-  /** Signatures rule out and tell next to nothing: reading them takes longer than it saves. */
-  get isFrequent(): boolean {
-    return this.#asked >= SAMPLE && this.#passed - this.#told >= this.#asked * FREQUENT;
-  }
-
-  /** Chunks whose signature told how many of their messages match. */
-  get told(): number {
-    return this.#told;
-  }
-
-  /** What was counted elsewhere; `chunks`: of those whose signature was not asked. */
-  looked({ chunks, inflated }: { chunks: number; inflated: number }): void {
-    this.stats.chunks += chunks;
-    this.stats.candidates += chunks;
-    this.stats.inflated += inflated;
-  }
-
   /** Something of it could not be read. */
   damage(entry: Entry): void {
     this.#entries.damage(entry);
   }
 
   #candidatesIn(index: readonly TextPart[]): Candidate[] {
-    const { query, grams, group } = this.#compiled;
+    const { query, grams } = this.#compiled;
     const out: Candidate[] = [];
     for (const { part, chunks, sidecars, earlier } of index) {
       this.stats.chunks += chunks.length;
       for (const chunk of chunks) {
         if (!mayCount(chunk, query, earlier)) continue;
-        this.#asked++;
         const [start, length] = chunk.sidecar;
-        if (!mayHold(sidecars, start, length, grams)) continue;
-        this.#passed++;
-        const messages = group < 0 || earlier ? undefined : messagesWith(sidecars, start, length, group);
-        if (messages !== undefined) this.#told++;
-        out.push({ part, chunk, earlier, messages });
+        if (mayHold(sidecars, start, length, grams)) out.push({ part, chunk, earlier });
       }
     }
     this.stats.candidates += out.length;

@@ -1,6 +1,5 @@
 /** Looks for a query's words in one chunk. A hit counts when all words stand in one message. */
 import { type Chunk, type EventKind, isRecord, pathsIn } from "sessarc";
-import { groupIn } from "./group-counts.ts";
 import { hasMessageFilter, type Query } from "./query.ts";
 import { type Grams, gramsOf } from "./signature.ts";
 
@@ -29,8 +28,6 @@ export interface CompiledQuery {
   words: RegExp[];
   without: RegExp[];
   filtered: boolean;
-  /** The group of three letters that is all it asks for; −1: it asks for something else. */
-  group: number;
 }
 
 const BEFORE = 60;
@@ -46,7 +43,6 @@ export function compile(query: Query): CompiledQuery {
     words: wanted.map((term) => toRegExp(term.text, "giu")),
     without: unwanted.map((term) => toRegExp(term.text, "iu")),
     filtered: hasMessageFilter(query),
-    group: query.terms.length === 1 && wanted[0] && !hasMessageFilter(query) ? groupIn(wanted[0].text) : -1,
   };
 }
 
@@ -174,7 +170,7 @@ function fieldOf(chunk: Chunk, index: number, word: RegExp): { field: Match["fie
 }
 
 /** Whether the filters of messages let it through; only those of paths read the chunk's text. */
-export function passes(chunk: Chunk, index: number, query: Query): boolean {
+function passes(chunk: Chunk, index: number, query: Query): boolean {
   const kind = chunk.kind(index);
   if (!query.kind.every((kinds) => kinds.includes(kind))) return false;
   if (query.notKind.includes(kind)) return false;

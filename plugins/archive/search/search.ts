@@ -7,7 +7,6 @@ import { Course, passes, placeBehind } from "./course.ts";
 import { Entries } from "./entries.ts";
 import { type Entry, newestFirst } from "./entry.ts";
 import { foldTable } from "./fold.ts";
-import { KeptCounts } from "./kept-counts.ts";
 import { Looker, type Scope, type SearchStats } from "./looker.ts";
 import { compile } from "./match.ts";
 import type { Query } from "./query.ts";
@@ -60,8 +59,6 @@ export interface SearchAnswer {
 const KNOWN = 32;
 /** Directories of the best sessions read at once. */
 const AHEAD = 8;
-/** Chunks counted for a total from which on it is kept on disk: some 60 ms where they are inflated. */
-const KEPT_FROM = 128;
 /** Sessions from which on the first search is prepared. */
 const PREPARED_FROM = 5_000;
 /** Chunks looked at behind a full page, so that its total is right: about 20 ms. */
@@ -74,10 +71,9 @@ export class SearchIndex {
   readonly #counter: ((query: Query) => Counter) | undefined;
   readonly #onDamage: (id: string) => void;
   /** What the last totals counted, by their words and filters of messages. */
-  readonly #known = new BoundedMap<string, Promise<KnownCounts>>(KNOWN);
+  readonly #known = new BoundedMap<string, KnownCounts>(KNOWN);
   readonly #onError: (error: unknown) => void;
   readonly #shelf: Shelf;
-  readonly #kept: KeptCounts;
 
   /** `counter`: counts in workers, where there are any. `onDamage`: told the session whose transcript could not be read. */
   constructor(
@@ -93,7 +89,6 @@ export class SearchIndex {
     this.#counter = counter;
     this.#onDamage = onDamage;
     this.#shelf = new Shelf(shelf);
-    this.#kept = new KeptCounts(shelf);
     this.#onError = shelf.onError;
     this.#entries = new Entries(db, transcripts, changes, this.#shelf);
     this.#cache = new ChunkCache(transcripts);
@@ -104,17 +99,11 @@ export class SearchIndex {
     this.#shelf.close();
     // Whatever it runs into now is nobody's concern: it sees that it is over at its next step.
     await this.#entries.tidied.catch(() => {});
-    await this.saved();
   }
 
   /** Chunks of a file of columns, at least and at most; for tests. */
   keepFrom(least: number, most: number): void {
     this.#shelf.keepFrom(least, most);
-  }
-
-  /** Resolves when what totals counted is on disk. */
-  saved(): Promise<void> {
-    return this.#kept.saved;
   }
 
   /** Has the signatures turned around as far as they are enough for it. Every search starts it; who waits for it knows when it is done. */
@@ -141,7 +130,7 @@ export class SearchIndex {
   /** All sessions and messages that match, counted to the end: every chunk that may hold the query is inflated, once a session. */
   total(request: TotalRequest): Promise<TotalAnswer> {
     return this.#reading(async () => {
-      const { entries } = await this.#entries.list();
+      const entries = await this.#entries.list();
       const looker = new Looker(this.#entries, this.#cache, compile(request.query), request.signal);
       const { total } = await this.#count(request, looker, entries, 0);
       this.#tellDamage(request);
@@ -159,19 +148,16 @@ export class SearchIndex {
     const wanted = entries.filter((entry, i) => i >= from && passes(entry, request));
     // Filters of sessions choose among them; what is counted in each does not depend on those.
     const question = JSON.stringify({ ...request.query, tool: [], notTool: [], project: [], notProject: [] });
-    const known = this.#known.get(question) ?? this.#kept.load(question, entries);
+    const known: KnownCounts = this.#known.get(question) ?? new WeakMap();
     this.#known.set(question, known);
     const { onProgress, signal, until } = request;
     const counter = this.#counter?.(request.query);
-    const totals = await countAll(looker, wanted, { known: await known, counter, onProgress, signal, until });
-    if (looker.stats.inflated + looker.told >= KEPT_FROM)
-      this.#kept.save(question, entries, await known).catch(this.#onError);
-    return totals;
+    return countAll(looker, wanted, { known, counter, onProgress, signal, until });
   }
 
   /** Those with most matches: all are counted, and the best looked at. */
   async #best(request: SearchRequest): Promise<SearchAnswer> {
-    const { entries } = await this.#entries.list();
+    const entries = await this.#entries.list();
     const { query, signal, cursor, limit, budgetMs } = request;
     const compiled = compile(query);
     const looker = new Looker(this.#entries, this.#cache, compiled, signal);
@@ -215,10 +201,10 @@ export class SearchIndex {
   }
 
   async #newest(request: SearchRequest): Promise<SearchAnswer> {
-    const list = await this.#entries.list();
+    const entries = await this.#entries.list();
     const compiled = compile(request.query);
     const looker = new Looker(this.#entries, this.#cache, compiled, request.signal);
-    const course = new Course(list, looker, request, request.cursor);
+    const course = new Course(entries, looker, request, request.cursor);
     const { slices } = looker;
     const results: SessionHits[] = [];
     const started = performance.now();

@@ -32,7 +32,6 @@ export class Shelf {
   #files: ColumnFile[] = [];
   /** Paths of files that are of no use any more. */
   readonly #dropped: string[] = [];
-  #drops = 0;
   readonly #places = new Map<string, Columns>();
   /** Keys of those that would fill a file alone: they are quicker to look at by themselves, stay missing, and are no reason to look at all others. */
   readonly #large = new Set<string>();
@@ -58,18 +57,12 @@ export class Shelf {
     return this.#places.get(key);
   }
 
-  /** Files let go of so far: sessions of those stand in none. */
-  get drops(): number {
-    return this.#drops;
-  }
-
   /** Its sessions are looked at one by one from now on. */
   drop(file: ColumnFile): void {
     if (file.closed) return;
     this.#files = this.#files.filter((one) => one !== file);
     for (const { key } of file.sessions) if (this.#places.get(key)?.file === file) this.#places.delete(key);
     file.close();
-    this.#drops++;
     this.#dropped.push(file.path);
   }
 
@@ -77,7 +70,7 @@ export class Shelf {
    * Makes files of those `missing` where they are enough for one, and removes such of which most is no longer live. All keys are asked for only
    * when a file is made: they are as many as there are sessions.
    */
-  async tidy(liveKeys: () => Promise<ReadonlySet<string>>, missing: readonly Unplaced[]): Promise<void> {
+  async tidy(liveKeys: () => ReadonlySet<string>, missing: readonly Unplaced[]): Promise<void> {
     const { folder, readOnly } = this.#options;
     const [least, most] = [this.#least, this.#most];
     if (folder === undefined || readOnly) return;
@@ -86,7 +79,7 @@ export class Shelf {
     let left = wanted.reduce((sum, { chunks }) => sum + chunks, 0);
     if (left < least) return;
     const slices = new Slices();
-    const live = await liveKeys();
+    const live = liveKeys();
     for (const file of this.#files) {
       if (slices.due) await slices.turn();
       let chunks = 0;

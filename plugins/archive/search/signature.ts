@@ -13,18 +13,14 @@
  * | wide | groups of three with a letter outside of ASCII, two bits each: texts that have few of them lose nothing to the many others |
  * | letters | groups of three from a to z, one bit for each there is: a short word is ruled out wherever it is not |
  *
- * Behind the letters stand counts (`group-counts.ts`). Groups are those of one field: none reaches from a message into the next.
- *
- * The length of a signature is no multiple of five. Those of the first version, which had fives and a quarter as many bits for all
- * threes, always are: they stand in parts that were written before, and are read as they are.
+ * Groups are those of one field: none reaches from a message into the next. No signature at all says nothing, so its chunk may hold all.
  */
 import type { Bounds } from "sessarc";
 import { set, share } from "./bits.ts";
 import { foldTable } from "./fold.ts";
-import { COUNTS_BYTES, countOf, GROUPS, GroupCounter, groupOf, meet } from "./group-counts.ts";
 import { lengthOf, unitAt } from "./utf8.ts";
 
-const VERSION = 2;
+const VERSION = 1;
 const HEAD = 5;
 /** Bits for the fives of a full chunk, as a power of two. 64 KB of text have about 10,000 fives. */
 const FULL_LOG2 = 15;
@@ -33,7 +29,7 @@ const SMALL_LOG2 = 8;
 const DENSE = 0.6;
 /** Characters from which on a table of all groups of a to z is smaller than a set that tells them apart. */
 const LETTERS_FROM = 8_192;
-const LETTERS_BYTES = Math.ceil(GROUPS / 8);
+const LETTERS_BYTES = Math.ceil(26 ** 3 / 8);
 /** Bits for each byte that UTF-8 has more than there are characters: 4 an accented letter, 8 an ideograph; 16 KB at most. */
 const WIDE_BITS = 4;
 const WIDE_LOG2 = 17;
@@ -93,8 +89,11 @@ function log2For(bits: number, least: number, most: number): number {
   return log2;
 }
 
-/** One for all: it is as large as six signatures. */
-const counter = new GroupCounter();
+/** Number of a group of three from a to z; −1 for any other. */
+function groupOf(a: number, b: number, c: number): number {
+  const [x, y, z] = [a - A, b - A, c - A];
+  return x >= 0 && x < 26 && y >= 0 && y < 26 && z >= 0 && z < 26 ? x * 676 + y * 26 + z : -1;
+}
 
 function fill(text: Uint8Array, fivesLog2: number, units: number, bounds: Bounds): Uint8Array {
   const letters = units >= LETTERS_FROM;
@@ -102,24 +101,23 @@ function fill(text: Uint8Array, fivesLog2: number, units: number, bounds: Bounds
   const more = text.length - units;
   const wideLog2 = more === 0 ? 0 : log2For(more * WIDE_BITS, SMALL_LOG2, WIDE_LOG2);
   const bytes = (log2: number) => (log2 === 0 ? 0 : 1 << (log2 - 3));
-  let length = HEAD + bytes(fivesLog2) + bytes(threesLog2) + bytes(wideLog2) + (letters ? LETTERS_BYTES : 0);
-  const bits = new Uint8Array(length + (letters ? COUNTS_BYTES : 0) + 1);
+  const bits = new Uint8Array(
+    HEAD + bytes(fivesLog2) + bytes(threesLog2) + bytes(wideLog2) + (letters ? LETTERS_BYTES : 0),
+  );
   bits.set([VERSION, fivesLog2, threesLog2, wideLog2, letters ? 1 : 0]);
   const sets = setsOf(bits, 0);
   let from = 0;
   for (let i = 0; i < bounds.length; i++) {
     const to = bounds[i] as number;
-    if (to > from) mark(bits, text, from, to, sets, 1 + (i >> 1));
+    if (to > from) mark(bits, text, from, to, sets);
     from = to;
   }
-  if (letters) length += counter.take(bits, sets.letters, length);
-  return bits.subarray(0, length % 5 === 0 ? length + 1 : length);
+  return bits;
 }
 
-/** A field of the `message`th one, word by word: nearly all are ASCII, and need no decoding. */
-function mark(bits: Uint8Array, text: Uint8Array, from: number, end: number, sets: Sets, message: number): void {
+/** A field, word by word: nearly all are ASCII, and need no decoding. */
+function mark(bits: Uint8Array, text: Uint8Array, from: number, end: number, sets: Sets): void {
   const { fives, cutFives, threes, cutThrees, letters } = sets;
-  const { met } = counter;
   const fold = foldTable();
   for (let i = from; i < end; i++) {
     const first = i;
@@ -134,7 +132,7 @@ function mark(bits: Uint8Array, text: Uint8Array, from: number, end: number, set
     for (; i < end; i++) {
       const byte = text[i] as number;
       if (byte > 127) {
-        i = markWide(bits, text, first, end, sets, message);
+        i = markWide(bits, text, first, end, sets);
         break;
       }
       const c = fold[byte] as number;
@@ -143,10 +141,8 @@ function mark(bits: Uint8Array, text: Uint8Array, from: number, end: number, set
       // Of what is part of a word digits and `_` alone stand before `a`.
       plain = c >= A ? plain + 1 : 0;
       if (++run >= 3) {
-        if (plain >= 3 && letters >= 0) {
-          const group = (a * 26 + b) * 26 + c - A * 703;
-          met[group] = meet(met[group] as number, message);
-        } else {
+        if (plain >= 3 && letters >= 0) set(bits, letters, (a * 26 + b) * 26 + c - A * 703);
+        else {
           set(bits, threes, Math.imul(key, MIX) >>> cutThrees);
           set(bits, threes, Math.imul(key, MIX_TWO) >>> cutThrees);
         }
@@ -164,9 +160,8 @@ function mark(bits: Uint8Array, text: Uint8Array, from: number, end: number, set
  * The same for a stretch of words and signs that begins at `start` and has letters or signs outside of ASCII; answers where it ends: at a
  * sign of ASCII, or with the field.
  */
-function markWide(bits: Uint8Array, text: Uint8Array, start: number, end: number, sets: Sets, message: number): number {
+function markWide(bits: Uint8Array, text: Uint8Array, start: number, end: number, sets: Sets): number {
   const { fives, cutFives, letters } = sets;
-  const { met } = counter;
   const fold = foldTable();
   let run = 0;
   let a = 0;
@@ -178,7 +173,6 @@ function markWide(bits: Uint8Array, text: Uint8Array, start: number, end: number
     const bytes = lengthOf(byte);
     const c = fold[bytes === 4 ? SURROGATE : unitAt(text, i, bytes)] as number;
     if (c === 0 && bytes === 1) return i;
-    if (letters >= 0 && bytes > 1 && c < 128 && c !== 0) counter.exact = false;
     i += bytes;
     // An astral letter is two units.
     for (let units = bytes === 4 ? 2 : 1; units > 0; units--) {
@@ -188,7 +182,7 @@ function markWide(bits: Uint8Array, text: Uint8Array, start: number, end: number
       if (run >= 3) {
         const letter = groupOf(a, b, c);
         const isWide = (a | b | c) > 127;
-        if (letter >= 0 && letters >= 0) met[letter] = meet(met[letter] as number, message);
+        if (letter >= 0 && letters >= 0) set(bits, letters, letter);
         else {
           const at = isWide ? sets.wide : sets.threes;
           const cut = isWide ? sets.cutWide : sets.cutThrees;
@@ -244,7 +238,7 @@ export function gramsOf(words: readonly string[]): Grams {
 
 /** False when the chunk behind this signature cannot hold all of `grams`. Some 10 ns. */
 export function mayHold(bytes: Uint8Array, start: number, length: number, grams: Grams): boolean {
-  if (length % 5 === 0) return mayHoldFirst(bytes, start, length, grams);
+  if (length === 0) return true;
   const sets = setsOf(bytes, start);
   const has = (at: number, bit: number) => ((bytes[at + (bit >>> 3)] as number) & (1 << (bit & 7))) !== 0;
   for (const hash of grams.fives) if (!has(sets.fives, hash >>> sets.cutFives)) return false;
@@ -260,39 +254,18 @@ export function mayHold(bytes: Uint8Array, start: number, length: number, grams:
   return true;
 }
 
-/** Messages of the chunk behind this signature that hold a group of three from a to z; undefined where only a look at them tells. */
-export function messagesWith(bytes: Uint8Array, start: number, length: number, group: number): number | undefined {
-  if (length % 5 === 0) return undefined;
-  const { letters } = setsOf(bytes, start);
-  return letters < 0 ? undefined : countOf(bytes, letters + LETTERS_BYTES, start + length, group);
-}
-
 /** Calls back with each hash of a group of five that the chunk may have, cut to `log2` bits. A signature of nothing may have all. */
 export function fivesOf(bytes: Uint8Array, log2: number, use: (hash: number) => void): void {
-  const first = bytes.length % 5 === 0;
-  const start = first ? 0 : HEAD;
-  const own = first ? 31 - Math.clz32((bytes.length / 5) * 32) : (bytes[1] as number);
   if (bytes.length === 0) {
     for (let hash = 0; hash < 1 << log2; hash++) use(hash);
     return;
   }
+  const own = bytes[1] as number;
   for (let i = 0; i < 1 << (own - 3); i++) {
-    for (let rest = bytes[start + i] as number; rest !== 0; rest &= rest - 1) {
+    for (let rest = bytes[HEAD + i] as number; rest !== 0; rest &= rest - 1) {
       const hash = i * 8 + 31 - Math.clz32(rest & -rest);
       if (own >= log2) use(hash >>> (own - log2));
       else for (let n = 0; n < 1 << (log2 - own); n++) use((hash << (log2 - own)) + n);
     }
   }
-}
-
-/** The first version: fives, then a quarter as many bits for all threes. No signature at all: nothing is known. */
-function mayHoldFirst(bytes: Uint8Array, start: number, length: number, grams: Grams): boolean {
-  if (length === 0) return true;
-  const fives = (length / 5) * 4;
-  const cut = 32 - (31 - Math.clz32(fives * 8));
-  const has = (at: number, bit: number) => ((bytes[at + (bit >>> 3)] as number) & (1 << (bit & 7))) !== 0;
-  return (
-    grams.fives.every((hash) => has(start, hash >>> cut)) &&
-    grams.threes.every(({ one }) => has(start + fives, one >>> (cut + 2)))
-  );
 }

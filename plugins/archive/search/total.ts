@@ -1,7 +1,7 @@
 /** How much there is in all: every chunk that may hold the query is looked at, in workers where there is much to do. */
 import type { Candidate } from "./candidate.ts";
 import type { Counted, CountWork } from "./count-job.ts";
-import { chunksIn, type Entry, partsIn } from "./entry.ts";
+import type { Entry } from "./entry.ts";
 import type { Looker, SearchStats } from "./looker.ts";
 
 export interface TotalProgress {
@@ -71,15 +71,10 @@ const PROGRESS_MS = 100;
 const HERE = { lanes: 1, chunks: 64 };
 /** Of a full chunk, about, as it is stored. */
 const FULL_BYTES = 16_384;
-/** Of a frequent word: each worker's first job is as small, so that none starts late. */
-const FIRST_CHUNKS = 32;
 
 interface Work {
   entry: Entry;
-  /** Messages that are counted already. */
-  told: number;
-  /** Undefined: any of its chunks may hold the query, and its directory was not read. */
-  candidates: readonly Candidate[] | undefined;
+  candidates: readonly Candidate[];
 }
 
 /** Counts to the end; throws when `signal` aborts. About 0.4 ms of a processor a chunk, those of known sessions excepted. */
@@ -93,16 +88,13 @@ export async function countAll(
     signal?.throwIfAborted();
     const counted =
       inWorker && counter ? await inWorkers(looker, job, counter) : await here(looker, job, counter !== undefined);
-    for (const [i, { entry, told }] of job.entries()) {
+    for (const [i, { entry }] of job.entries()) {
       const { messages, damaged } = counted[i] as (typeof counted)[number];
       if (damaged) looker.damage(entry);
-      book(entry, told + messages);
+      // Also where a directory could not be read: that was left out before it was counted.
+      if (!entry.damaged) known.set(entry, messages);
+      tally.add(entry, messages);
     }
-  };
-  const book = (entry: Entry, messages: number) => {
-    // Also where a directory could not be read: that was left out before it was counted.
-    if (!entry.damaged) known.set(entry, messages);
-    tally.add(entry, messages);
   };
   const { lanes, chunks: most } = counter ?? HERE;
   const jobs: Promise<void>[] = [];
@@ -131,21 +123,15 @@ export async function countAll(
       const messages = known.get(entry);
       if (messages !== undefined) tally.add(entry, messages);
       else if (looker.rulesOut(entry)) tally.add(entry, 0);
-      else if (counter && looker.isFrequent && !entry.index) {
-        job.push({ entry, told: 0, candidates: undefined });
-        chunks += chunksIn(entry);
-      } else {
-        const all = await looker.candidates(wanted.slice(i, i + looker.ahead(entry)));
-        const candidates = all.filter((one) => one.messages === undefined);
-        const told = all.reduce((sum, one) => sum + (one.messages ?? 0), 0);
-        if (all.length === 0) tally.add(entry, 0);
-        else if (candidates.length === 0) book(entry, told);
-        else job.push({ entry, told, candidates });
+      else {
+        const candidates = await looker.candidates(wanted.slice(i, i + looker.ahead(entry)));
+        if (candidates.length === 0) tally.add(entry, 0);
+        else job.push({ entry, candidates });
         // Many small ones are little work.
         for (const { chunk } of candidates) chunks += Math.min(1, chunk.bytes / FULL_BYTES);
       }
       if (looker.slices.due) await looker.slices.turn();
-      if (chunks >= (counter && looker.isFrequent && jobs.length < lanes ? FIRST_CHUNKS : most)) await hand();
+      if (chunks >= most) await hand();
       if (performance.now() <= until) continue;
       await rest();
       if (tally.found.length === 0 || i === wanted.length - 1) continue;
@@ -161,11 +147,8 @@ export async function countAll(
 }
 
 async function inWorkers(looker: Looker, job: readonly Work[], counter: Counter): Promise<Counted[]> {
-  const work = job.map(({ entry, candidates }) =>
-    candidates ? { id: entry.id, candidates } : { id: entry.id, parts: partsIn(entry) },
-  );
-  const counted = await counter.count(work);
-  for (const one of counted) looker.looked(one);
+  const counted = await counter.count(job.map(({ entry, candidates }) => ({ id: entry.id, candidates })));
+  for (const { inflated } of counted) looker.stats.inflated += inflated;
   return counted;
 }
 
@@ -178,7 +161,7 @@ async function here(
   const counted: Pick<Counted, "messages" | "damaged">[] = [];
   for (const { entry, candidates } of job) {
     let messages = 0;
-    for (const one of candidates ?? (await looker.candidates([entry]))) {
+    for (const one of candidates) {
       const chunk = await looker.chunk(entry, one, keep);
       if (chunk) {
         await looker.match(chunk, one, () => {
