@@ -46,7 +46,7 @@ export function defaultPlugins(): PluginEntry[] {
   ];
 }
 
-// What the plugins answer, for clients; it also brings their routes and services into scope for whoever imports these types.
+// What the plugins answer, for clients. Whoever imports types of this module has the routes and services of every plugin, `{}` alone too.
 export type {
   Archive,
   Cost,
@@ -61,7 +61,9 @@ export type {
   SessionOutcome,
 } from "./archive/index.ts";
 export type { Causality } from "./causality/index.ts";
+export type {} from "./dashboard/index.ts";
 export type { Demo } from "./demo/index.ts";
+export type {} from "./feedback/index.ts";
 export type { Commit, FileAt, Git, TreeAt } from "./git/index.ts";
 export type {
   InsightsAnswer,
@@ -74,7 +76,10 @@ export type {
   UsageRow,
 } from "./insights/index.ts";
 export type { FeedStatus, Live } from "./live/index.ts";
+export type {} from "./mcp-hub/index.ts";
 export type { PlanReport, Preview, StepReport, StepView } from "./replay/index.ts";
+export type {} from "./security/index.ts";
+export type {} from "./share/index.ts";
 export type {
   Drift,
   FileDiff,

@@ -1,24 +1,26 @@
 /**
  * `npm test`: says what it needs, checks lint and the service's types, then runs the tests; beside them it builds and checks the
- * dashboard's types. `--long`: all rounds of property tests. `--count`, of the build server: everything to its end, whatever fails, and
- * a last line `N passed, N failed`.
+ * dashboard's types. `--long`: all rounds of property tests. `--count`, and always on a build server (`CI`): other versions of Node are
+ * tested too, everything runs to its end whatever fails, and the last line is `N passed, N failed`.
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { V8_FLAGS } from "./flags.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const OURS = ["--long", "--count"];
 const rest = process.argv.slice(2).filter((arg) => !OURS.includes(arg));
-const [isLong, isCounted] = OURS.map((flag) => process.argv.includes(flag));
+const isLong = process.argv.includes("--long");
+const isCounted = process.argv.includes("--count") || Boolean(process.env.CI);
 const module = (path) => `${ROOT}node_modules/${path}`;
 const CACHE = module(".cache/sessarc-test");
 
 /** Seconds, on all cores. One that checks is a third less work than four, which each take the same libraries apart. */
 const FIRST = {
-  "types of the service": [module("typescript-native/bin/tsc"), "-p", "build/types.json", "--checkers", "1"],
+  "types of the service": [module("typescript-native/bin/tsc"), "-p", "core/types.json", "--checkers", "1"],
   "types of the service worker": [module("typescript-native/bin/tsc"), "--noEmit", "-p", "ui/worker"],
   lint: [module("@biomejs/biome/bin/biome"), "check", "."],
 };
@@ -44,7 +46,11 @@ console.log(
 );
 
 mkdirSync(CACHE, { recursive: true });
-const first = await Promise.all(Object.entries(FIRST).map(check));
+// Packages of nothing but a program.
+const runtimes = isCounted
+  ? [npm("ci", "--prefix", "test/runtimes", "--no-audit", "--no-fund", "--loglevel=error")]
+  : [];
+const first = await Promise.all([...Object.entries(FIRST).map(check), ...runtimes]);
 for (const one of first) console.log(one.said);
 if (!isCounted && first.some((one) => !one.passed)) process.exit(1);
 
@@ -87,6 +93,12 @@ async function check([name, args]) {
   const { code, output } = await run(args, "pipe");
   const said = `${code === 0 ? "ok    " : "FAILED"} ${name}, ${Math.round((performance.now() - started) / 1000)} s`;
   return { passed: code === 0, said: code === 0 ? said : `${said}\n${output}` };
+}
+
+/** npm of the Node that runs this. */
+function npm(...args) {
+  const cli = process.env.npm_execpath ?? `${dirname(process.execPath)}/../lib/node_modules/npm/bin/npm-cli.js`;
+  return check(["other versions of Node", [cli, ...args]]);
 }
 
 /** Runs Node with `args`; what it says comes with the answer, or goes straight on (`inherit`). */

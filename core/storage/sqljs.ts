@@ -2,14 +2,10 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
-import { brotliDecompress } from "node:zlib";
 import type { SqlJsConfig, SqlJsStatic } from "sql.js";
 
 export type { Database as SqlImage, SqlJsStatic, Statement as SqlStatement } from "sql.js";
 
-/** More than it is: in one piece it is inflated a quarter sooner than in pieces of 16 KB. */
-const ROOM = 2 ** 20;
 /** Fetched and not started yet. */
 let fetched: Promise<Parts> | undefined;
 let started: Promise<SqlJsStatic> | undefined;
@@ -17,7 +13,7 @@ let before = () => {};
 
 type Parts = [script: (config: SqlJsConfig) => Promise<SqlJsStatic>, wasm: ArrayBuffer];
 
-/** Reads it: the 0.7 MB of WebAssembly are inflated (8 ms of another thread) while something else loads. */
+/** Reads it, while something else loads. */
 export async function fetchSqlJs(): Promise<void> {
   if (started) return;
   fetched ??= fetchParts();
@@ -44,23 +40,21 @@ export function beforeSqlJs(run: () => void): void {
 
 async function fetchParts(): Promise<Parts> {
   const { script, wasm } = locate();
-  const { buffer, byteOffset, byteLength } = await wasm();
+  const { buffer, byteOffset, byteLength } = await readFile(wasm);
   // `import()` would look through all of it for names that it might export: 15 ms, and 50 of another thread.
   const initSqlJs: typeof import("sql.js").default = createRequire(import.meta.url)(script);
   return [initSqlJs, buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer];
 }
 
 /** The one build of sql.js that is used: of the thirty megabytes of its package the built sessarc carries this copy alone. */
-function locate(): { script: string; wasm: () => Promise<Buffer> } {
+function locate(): { script: string; wasm: string } {
   if (import.meta.url.endsWith(".ts")) {
     const { resolve } = createRequire(import.meta.url);
-    const script = resolve("sql.js/dist/sql-wasm.js");
-    return { script, wasm: () => readFile(resolve("sql.js/dist/sql-wasm.wasm")) };
+    return { script: resolve("sql.js/dist/sql-wasm.js"), wasm: resolve("sql.js/dist/sql-wasm.wasm") };
   }
   const folder = new URL("./dist/sqljs/", import.meta.resolve("sessarc/package.json"));
   return {
     script: fileURLToPath(new URL("sql-wasm.cjs", folder)),
-    wasm: async () =>
-      promisify(brotliDecompress)(await readFile(new URL("sql-wasm.wasm.br", folder)), { chunkSize: ROOM }),
+    wasm: fileURLToPath(new URL("sql-wasm.wasm", folder)),
   };
 }

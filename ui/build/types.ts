@@ -17,7 +17,7 @@ import {
 import ts from "typescript";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** As build/types.json has it. */
+/** As core/types.json has it. */
 const COPY = join(ROOT, "node_modules/.cache/sessarc-types");
 const OURS = ["ui", "test/ui"];
 /** What Vue's tools call the TypeScript of a file, before its ending. */

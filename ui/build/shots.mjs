@@ -10,7 +10,7 @@ const executablePath =
   process.env.CHROMIUM ??
   (process.platform === "linux" ? "/usr/bin/chromium" : "/Applications/Chromium.app/Contents/MacOS/Chromium");
 
-const service = spawn(process.execPath, [here("../dist/cli.mjs"), "serve", "--demo", "--no-open", "--port", "0"], {
+const service = spawn(process.execPath, [here("../../dist/cli.mjs"), "serve", "--demo", "--no-open", "--port", "0"], {
   stdio: ["ignore", "pipe", "inherit"],
 });
 try {

@@ -1,29 +1,28 @@
 /** What every route answers, from the types of its handler: GET /api/openapi.json says it. Runs when the package is built. */
-import { dirname, join } from "node:path";
+import { join, resolve } from "node:path";
 import ts from "typescript";
-import type { Responses } from "../core/http/responses.ts";
-import { here, plugins } from "./entries.ts";
+import type { Responses } from "../responses.ts";
 import { createConverter } from "./json-schema.ts";
 
-const ENTRY = `
-import type { ApiRoutes, KernelRoutes } from "sessarc";
-${plugins.map((name) => `import type {} from "sessarc/plugins/${name}";`).join("\n")}
-export type All = ApiRoutes & KernelRoutes;
-`;
-
 /**
- * `tree`: a folder with the declarations of all sources, where what the handlers answer is written out. Throws when they do not say
- * what a route answers.
+ * `folder`: has the declarations of all sources, where what the handlers answer is written out. Throws when they do not say what a route
+ * answers. Run at the project's root.
  */
-export function describeResponses(tree: string): Responses {
+export function describeResponses(folder: string, plugins: readonly string[]): Responses {
+  const tree = resolve(folder);
   const entry = join(tree, "routes.ts");
+  const text = [
+    'import type { ApiRoutes, KernelRoutes } from "sessarc";',
+    ...plugins.map((name) => `import type {} from "sessarc/plugins/${name}";`),
+    "export type All = ApiRoutes & KernelRoutes;",
+  ].join("\n");
   const options = readOptions(tree);
   const host = ts.createCompilerHost(options);
   const { getSourceFile, fileExists, readFile } = host;
   host.fileExists = (path) => path === entry || fileExists(path);
-  host.readFile = (path) => (path === entry ? ENTRY : readFile(path));
+  host.readFile = (path) => (path === entry ? text : readFile(path));
   host.getSourceFile = (path, ...rest) =>
-    path === entry ? ts.createSourceFile(path, ENTRY, ts.ScriptTarget.ESNext) : getSourceFile(path, ...rest);
+    path === entry ? ts.createSourceFile(path, text, ts.ScriptTarget.ESNext) : getSourceFile(path, ...rest);
   const program = ts.createProgram([entry], options, host);
   const checker = program.getTypeChecker();
   const converter = createConverter(checker, tree);
@@ -62,12 +61,11 @@ export function describeResponses(tree: string): Responses {
 
 /** The project's, with the package's names leading into `tree`. */
 function readOptions(tree: string): ts.CompilerOptions {
-  const path = here("tsconfig.json");
-  const { config } = ts.readConfigFile(path, ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, dirname(path));
+  const { config } = ts.readConfigFile("tsconfig.json", ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ".");
   const paths = Object.entries(options.paths ?? {}).map(([name, files]) => [
     name,
     files.map((file) => join(tree, file.replace(/\.ts$/, ".d.ts"))),
   ]);
-  return { ...options, paths: Object.fromEntries(paths), typeRoots: [here("node_modules/@types")] };
+  return { ...options, paths: Object.fromEntries(paths), typeRoots: [resolve("node_modules/@types")] };
 }

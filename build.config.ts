@@ -1,0 +1,74 @@
+/** `npm run build:service`: dist/ without the dashboard, which vite builds (`ui/vite.config.ts`). */
+import { execFileSync } from "node:child_process";
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { defineBuildConfig } from "unbuild";
+import { describeResponses } from "./core/http/build/responses.ts";
+import manifest from "./package.json" with { type: "json" };
+import { collectNotices } from "./ui/build/notices.ts";
+
+/** Each plugin is a module of its own: `sessarc/plugins/<name>`. */
+const plugins = readdirSync("plugins").filter((name) => existsSync(`plugins/${name}/index.ts`));
+
+/** Files below dist/, without their extension, and the sources they begin with. */
+const entries: Record<string, string> = {
+  index: "core/index.ts",
+  adapter: "core/adapter/index.ts",
+  terminal: "core/terminal/index.ts",
+  cli: "core/cli.ts",
+  test: "test/published.ts",
+  plugins: "plugins/index.ts",
+  dashboard: "plugins/dashboard/ui.ts",
+  ...Object.fromEntries(plugins.map((name) => [`plugins/${name}`, `plugins/${name}/index.ts`])),
+  // What threads load by name.
+  worker: "core/workers/worker.ts",
+  "check-job": "core/storage/check-job.ts",
+  "replay-job": "core/storage/replay-job.ts",
+  "plugins/archive/count-job": "plugins/archive/search/count-job.ts",
+  "plugins/archive/job": "plugins/archive/import/job.ts",
+  "plugins/git/export-job": "plugins/git/history/export-job.ts",
+  "plugins/mcp-hub/config-job": "plugins/mcp-hub/configs/job.ts",
+  "plugins/security/job": "plugins/security/job.ts",
+};
+
+const notices = collectNotices();
+
+export default defineBuildConfig({
+  entries: Object.entries(entries).map(([name, input]) => ({ input, name })),
+  // Dependencies stay imports, and so does the package itself: plugins reach the kernel by its name, so that there is one copy of it.
+  // Development dependencies are taken in.
+  externals: ["sessarc", "vitest", "vue", ...Object.keys(manifest.dependencies)],
+  rollup: {
+    inlineDependencies: true,
+    // Names stay and lines are short, so that a stack trace says where it was.
+    esbuild: { target: "node20", minify: true, keepNames: true, lineLimit: 160 },
+    output: { chunkFileNames: "chunks/[name].mjs" },
+  },
+  // The dashboard in dist/ui stays.
+  clean: false,
+  failOnWarn: false,
+  hooks: {
+    "build:before"() {
+      mkdirSync("dist", { recursive: true });
+      for (const name of readdirSync("dist")) if (name !== "ui") rmSync(`dist/${name}`, { recursive: true });
+      // One declaration for each source. They name each other by `.ts`, which TypeScript reads as `.d.ts`.
+      const compiler = "node_modules/typescript-native/bin/tsc";
+      execFileSync(process.execPath, [compiler, "-p", "core/declarations.json", "--outDir", "dist/types"]);
+    },
+    "rollup:options"(_context, options) {
+      options.plugins.push(notices.plugin);
+    },
+    "build:done"() {
+      writeFileSync("dist/responses.json", JSON.stringify(describeResponses("dist/types", plugins)));
+      // Of the nine builds of SQLite in its package the one that is used.
+      mkdirSync("dist/sqljs");
+      copyFileSync("node_modules/sql.js/dist/sql-wasm.js", "dist/sqljs/sql-wasm.cjs");
+      copyFileSync("node_modules/sql.js/dist/sql-wasm.wasm", "dist/sqljs/sql-wasm.wasm");
+      cpSync("plugins/skills/own", "dist/skill", { recursive: true });
+      notices.write("dist/LICENSES.txt", ["sql.js"]);
+      chmodSync("dist/cli.mjs", 0o755);
+      // Last: it runs what was built, without the configuration of whoever builds.
+      const env = { ...process.env, HOME: "/nonexistent", XDG_CONFIG_HOME: "/nonexistent" };
+      writeFileSync("dist/sessarc.1", execFileSync(process.execPath, ["dist/cli.mjs", "manual"], { env }));
+    },
+  },
+});
