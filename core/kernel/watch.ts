@@ -5,7 +5,7 @@ import type { FileChange, Polling } from "../contract/kernel.ts";
 import { SessarcError } from "../errors/error.ts";
 import { type MaybePromise, messageOf } from "../utils/async.ts";
 import { FolderPoll } from "./poll-folders.ts";
-import { watchFolders } from "./watch-folders.ts";
+import { watchTree } from "./watch-tree.ts";
 
 export interface WatchOptions {
   /** Quiet time after which changes are handed over. Default 100 ms. */
@@ -58,9 +58,8 @@ async function startEvents(root: string, add: Add, options: WatchOptions): Promi
     return startPolling(root, add, options, messageOf(error));
   };
   try {
-    if (process.platform !== "linux") return await subscribeTree(root, add, options);
     let later: Promise<Stop> | undefined;
-    const stop = await watchFolders(root, add, (error) => {
+    const stop = await watchTree(root, add, (error) => {
       later = instead(error);
     });
     return async () => {
@@ -70,15 +69,6 @@ async function startEvents(root: string, add: Add, options: WatchOptions): Promi
   } catch (error) {
     return instead(error);
   }
-}
-
-async function subscribeTree(root: string, add: Add, options: WatchOptions): Promise<Stop> {
-  const { subscribe } = await import("@parcel/watcher");
-  const subscription = await subscribe(root, (error, events) => {
-    if (error) void report(options, error);
-    for (const { type, path } of events ?? []) add({ type, path });
-  });
-  return () => subscription.unsubscribe();
 }
 
 /** What changed lately waits no longer, whatever a look costs. */

@@ -73,7 +73,7 @@ describeUi("dashboard: hub", () => {
     const stage = get();
     const { page } = stage;
     await visit(stage, "/mcp-hub?tab=tools");
-    await narrow(page.getByPlaceholder("Find a tool"), "search", page.getByRole("option"), 99);
+    await narrow(page.getByPlaceholder("Find a tool"), "search", page.getByRole("option"), 2);
     await page.getByRole("option", { name: /search_sessions/ }).click();
     await page.getByLabel("query", { exact: true }).fill("tide");
     await page.reload();

@@ -53,9 +53,10 @@ export async function rescan(
       touched.set(one.id, one);
       continue;
     }
+    // Another folder than it was, as where a volume was taken away or a folder was made again.
+    if (now !== "closed" && now.isDirectory()) await allGone(path);
     for (const adapter of adapters) {
       for (const root of adapter.roots(env)) {
-        if (path === root) await allGone(root); // another one than was watched, as where a volume was taken away
         if (path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
           roots.set(`${adapter.name}\n${root}`, { adapter, root });
       }
