@@ -12,14 +12,14 @@ const WORTH = 8 * 2 ** 20;
 const TIMES = 2;
 
 /** What a look at the process finds: processor time since its start in ms, bytes of the heap in use and held. */
-export interface Look {
+export interface RestLook {
   cpuMs: number;
   used: number;
   held: number;
 }
 
 /** Answers, look by look, whether to collect: twice after each time that something was done. */
-export function createRest(): (look: Look) => boolean {
+export function createRest(): (look: RestLook) => boolean {
   let last = Number.NEGATIVE_INFINITY;
   let left = TIMES;
   return ({ cpuMs, used, held }) => {
@@ -46,7 +46,7 @@ export function restWhenIdle(): { stop(): void } {
   return { stop: () => clearInterval(timer) };
 }
 
-function look(): Look {
+function look(): RestLook {
   const { user, system } = process.cpuUsage();
   const { used_heap_size, total_heap_size } = getHeapStatistics();
   return { cpuMs: (user + system) / 1_000, used: used_heap_size, held: total_heap_size };

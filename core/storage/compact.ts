@@ -23,7 +23,7 @@ interface Entry {
   sql: string;
 }
 
-interface Place {
+interface CompactPlace {
   dir: string;
   blocks: Blocks | undefined;
   /** Bytes that are free where a folder lies. */
@@ -40,7 +40,7 @@ interface Place {
  * it, and a snapshot of it replaces the old one as any snapshot does: killed at any moment, the disk holds the old one with its journal,
  * or the new one.
  */
-export async function compactCatalogue(place: Place): Promise<Compacted> {
+export async function compactCatalogue(place: CompactPlace): Promise<Compacted> {
   const { dir, blocks = {}, room, snapshots, take, signal } = place;
   await snapshots.write();
   const before = snapshots.last?.bytes ?? 0;

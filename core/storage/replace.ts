@@ -17,7 +17,7 @@ export interface Moment {
   from: number;
 }
 
-export interface Place {
+export interface FilePlace {
   dir: string;
   calls: DiskCalls;
   blocks: Blocks | undefined;
@@ -31,7 +31,7 @@ export interface Place {
 }
 
 /** Lets go of what was frozen, however it went. Throws what `toStorageError` makes of it; the journal has everything then. */
-export async function replaceSnapshot(place: Place, { frozen, batch, from }: Moment): Promise<Snapshot> {
+export async function replaceSnapshot(place: FilePlace, { frozen, batch, from }: Moment): Promise<Snapshot> {
   const { dir, calls, blocks, journal, queue, prove, signal } = place;
   const path = join(dir, SNAPSHOT_FILE);
   try {

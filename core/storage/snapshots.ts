@@ -1,7 +1,7 @@
 /** When a snapshot of the catalogue is written. */
 import { messageOf } from "../utils/async.ts";
 import type { Recovered, Snapshot } from "./recover.ts";
-import { type Moment, type Place, replaceSnapshot } from "./replace.ts";
+import { type FilePlace, type Moment, replaceSnapshot } from "./replace.ts";
 import { LARGE } from "./snapshot.ts";
 
 /** This part of a large snapshot is little journal. */
@@ -29,7 +29,7 @@ export interface Snapshots {
 }
 
 export function createSnapshots(options: {
-  place(): Place;
+  place(): FilePlace;
   /** Bytes of journal after which one is written, unless a quarter of the last is more. */
   journalLimit: number;
   /** ms without a write after which a shorter one is worth it. */

@@ -1,6 +1,6 @@
 /** Paths as keys: absolute, with forward slashes; and the paths a text names. */
 
-export interface Place {
+export interface PathPlace {
   path: string;
   dir: string;
   /** File name without its extensions and without what marks a test: `auth` of `auth.test.ts`, `test_auth.py` and `Auth.vue`. */
@@ -8,7 +8,7 @@ export interface Place {
 }
 
 /** `cwd` is what relative paths are relative to. Known places are remembered by the caller. */
-export function toPlace(raw: string, cwd: string): Place {
+export function toPlace(raw: string, cwd: string): PathPlace {
   let text = raw.includes("\\") ? raw.replaceAll("\\", "/") : raw;
   if (!/^(\/|~|[A-Za-z]:)/.test(text)) text = `${cwd.replaceAll("\\", "/")}/${text}`;
   const path = /\/\.{0,2}(?:\/|$)/.test(text) ? resolved(text) : text;

@@ -32,13 +32,13 @@ export function scoreOf(relation: Relation, distance: number): number {
 }
 
 /** What was looked at. */
-interface Look {
+interface RelationLook {
   seq: number;
   pattern: string | null;
   read: boolean;
 }
 
-export function reasonOf(relation: Relation, evidence: Look, seq: number): string {
+export function reasonOf(relation: Relation, evidence: RelationLook, seq: number): string {
   const distance = seq - evidence.seq;
   const ago = `${distance} ${distance === 1 ? "message" : "messages"} before`;
   switch (relation) {

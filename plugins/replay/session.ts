@@ -15,7 +15,7 @@ export interface Base {
 }
 
 /** Where a session's files were. */
-export interface Place {
+export interface SessionPlace {
   /** Folder the sandbox stands for, as the log names it; null when the log names none. */
   root: string | null;
   /** A folder of the repository on this machine; null where there is none. */
@@ -24,7 +24,7 @@ export interface Place {
 
 export interface SessionReader {
   row(id: string): Promise<Row>;
-  place(row: Row): Promise<Place>;
+  place(row: Row): Promise<SessionPlace>;
   /** Kept for the sessions asked last; made anew when one is imported again. */
   plan(row: Row): Promise<Plan>;
   /** The newest commit at or before the session's start. */
@@ -40,7 +40,7 @@ export function createSessionReader(kernel: Kernel): SessionReader {
   const archive = () => kernel.inject("archive");
   const git = () => kernel.registry.services.get("git") as Services["git"] | undefined;
 
-  async function place(row: Row): Promise<Place> {
+  async function place(row: Row): Promise<SessionPlace> {
     const projectPath = await archive().projectPath(row.project_id);
     const cwd = row.cwd ?? projectPath;
     const identity = cwd === null ? undefined : await git()?.identity(cwd, { rootCommits: false });

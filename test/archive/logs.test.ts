@@ -1,11 +1,11 @@
 import type { SessionRef } from "sessarc";
 import { expect, it } from "vitest";
-import { type Found, Logs } from "../../plugins/archive/places/logs.ts";
+import { type FoundLog, Logs } from "../../plugins/archive/places/logs.ts";
 import claudeCode from "../../plugins/claude-code/index.ts";
 
 const { adapter } = claudeCode();
 if (!adapter) throw new Error("it is an adapter");
-const log = (key: string, path: string, others: Partial<SessionRef> = {}, root = "/logs"): Found => ({
+const log = (key: string, path: string, others: Partial<SessionRef> = {}, root = "/logs"): FoundLog => ({
   id: `claude-code:${key}`,
   ref: { tool: "claude-code", key, path, ...others },
   adapter,

@@ -2,11 +2,9 @@
 import { computed, shallowRef } from "vue";
 import { type Language, settings } from "../state/settings.ts";
 import { en } from "./en.ts";
-import type { more } from "./en-more.ts";
-import type { pages } from "./en-pages.ts";
+import type { Key, Words } from "./keys.ts";
 
-export type Key = keyof typeof en | keyof typeof pages | keyof typeof more;
-export type Words = Record<Key, string>;
+export type { Key } from "./keys.ts";
 
 const loaders: Record<Exclude<Language, "en">, () => Promise<{ words: Words }>> = {
   "zh-CN": () => import("./zh.ts"),

@@ -1,7 +1,7 @@
 import type { en } from "./en.ts";
-import type { Words } from "./index.ts";
 import { more } from "./ja-more.ts";
 import { pages } from "./ja-pages.ts";
+import type { Words } from "./keys.ts";
 
 const shell: Record<keyof typeof en, string> = {
   "shell.skip": "本文へ移動",

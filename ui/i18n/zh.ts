@@ -1,5 +1,5 @@
 import type { en } from "./en.ts";
-import type { Words } from "./index.ts";
+import type { Words } from "./keys.ts";
 import { more } from "./zh-more.ts";
 import { pages } from "./zh-pages.ts";
 

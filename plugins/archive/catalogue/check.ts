@@ -20,12 +20,12 @@ export async function checkTranscripts(kernel: Kernel, fix: boolean, signal?: Ab
   return toCheck(found, "");
 }
 
-interface Found {
+interface Finding {
   damaged: Set<string>;
   count: number;
 }
 
-function toCheck({ damaged, count }: Found, before: string): DoctorCheck {
+function toCheck({ damaged, count }: Finding, before: string): DoctorCheck {
   const name = "transcripts";
   if (damaged.size === 0) return { name, status: "ok", detail: `${before}all of ${count} can be read` };
   const [first] = damaged;
@@ -37,7 +37,7 @@ function toCheck({ damaged, count }: Found, before: string): DoctorCheck {
   };
 }
 
-async function findDamage(kernel: Kernel, signal: AbortSignal | undefined): Promise<Found> {
+async function findDamage(kernel: Kernel, signal: AbortSignal | undefined): Promise<Finding> {
   const { db, transcripts } = kernel.storage;
   const damaged = new Set<string>();
   const slices = new Slices();

@@ -2,10 +2,10 @@
 import { type Database, marks, pages, Slices } from "sessarc";
 import type { Changes } from "./changes.ts";
 import { costsOf, type Prices, type Timed } from "./cost.ts";
-import { inOrder, type Place } from "./pages.ts";
+import { inOrder, type PagePlace } from "./pages.ts";
 
 /** `value`: millionths of a dollar; −1 for tokens of which nobody knows the price. */
-type Entry = Readonly<Place>;
+type Entry = Readonly<PagePlace>;
 
 /** Rows read between two looks at the clock. */
 const PAGE = 200;

@@ -5,7 +5,7 @@
 import { BoundedMap, type Database, marks, pages, Slices, sortInSlices } from "sessarc";
 import type { Changes } from "./changes.ts";
 import { type SessionFilter, where } from "./filter.ts";
-import { type ColumnSort, inOrder, type Place, SORTS } from "./pages.ts";
+import { type ColumnSort, inOrder, type PagePlace, SORTS } from "./pages.ts";
 
 /** Answers kept; one of all of a hundred thousand sessions takes 15 MB. */
 const KEPT = 2;
@@ -52,7 +52,7 @@ export class Matching {
   }
 
   /** All of them, in order. What changes while they are looked for is there as it was or as it is. */
-  async of(filter: SessionFilter, sort: ColumnSort): Promise<readonly Place[]> {
+  async of(filter: SessionFilter, sort: ColumnSort): Promise<readonly PagePlace[]> {
     const { since, places } = this.#sinceThen(filter, sort);
     const wanted = filter.since;
     const found = await places;
@@ -148,11 +148,11 @@ export class Matching {
   /** All since a time, the oldest first: one that goes on meanwhile comes again. */
   async *#byTime(since: number): AsyncGenerator<Portion> {
     const from = "indexed by session_sort";
-    for (let start: Place | undefined; ; ) {
+    for (let start: PagePlace | undefined; ; ) {
       const [after, params] = start
         ? ["sort_at >= ? and (sort_at <> ? or id < ?)", [start.value, start.value, start.id]]
         : ["sort_at >= ?", [since]];
-      const end: Place | undefined = await this.#db.get<Place>(
+      const end: PagePlace | undefined = await this.#db.get<PagePlace>(
         `select id, sort_at as value from session ${from} where ${after} order by sort_at, id desc limit 1 offset ${IN_INDEX - 1}`,
         params,
       );
@@ -180,7 +180,7 @@ interface Answer {
 }
 
 /** `at`: ms, what `since` goes by. */
-interface Found extends Place {
+interface Found extends PagePlace {
   at: number;
 }
 

@@ -16,7 +16,7 @@ export type SessionSort = ColumnSort | "cost";
 export const SESSION_SORTS = [...(Object.keys(SORTS) as ColumnSort[]), "cost"] as const;
 
 /** The last session of a page, as its list is ordered. */
-export interface Place {
+export interface PagePlace {
   value: number;
   id: string;
 }
@@ -29,25 +29,25 @@ export function orderOf(sort: ColumnSort): string {
 /** The same of places. */
 export const inOrder =
   (sort: SessionSort) =>
-  (a: Place, b: Place): number => {
+  (a: PagePlace, b: PagePlace): number => {
     const descending = sort === "cost" || SORTS[sort].descending;
     return (descending ? b.value - a.value : a.value - b.value) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
   };
 
 /** Where what stands behind `place` begins. */
-export function behindIn(places: readonly Place[], sort: SessionSort, place: Place): number {
+export function behindIn(places: readonly PagePlace[], sort: SessionSort, place: PagePlace): number {
   const compare = inOrder(sort);
   let [low, high] = [0, places.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (compare(places[middle] as Place, place) <= 0) low = middle + 1;
+    if (compare(places[middle] as PagePlace, place) <= 0) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
 /** Condition for what comes behind `place`. */
-export function behind(sort: ColumnSort, { value, id }: Place): { sql: string; params: SqlValue[] } {
+export function behind(sort: ColumnSort, { value, id }: PagePlace): { sql: string; params: SqlValue[] } {
   const { column, descending } = SORTS[sort];
   return {
     // The first condition is where the index is entered.
@@ -58,15 +58,15 @@ export function behind(sort: ColumnSort, { value, id }: Place): { sql: string; p
 
 type Ordered = { id: string } & Record<(typeof SORTS)[ColumnSort]["column"], number>;
 
-export function placeOf(sort: ColumnSort, row: Ordered): Place {
+export function placeOf(sort: ColumnSort, row: Ordered): PagePlace {
   return { value: row[SORTS[sort].column], id: row.id };
 }
 
 /** A cursor: `<sort>:<value>:<id>`. */
-export const cursorOf = (sort: SessionSort, { value, id }: Place): string => `${sort}:${value}:${id}`;
+export const cursorOf = (sort: SessionSort, { value, id }: PagePlace): string => `${sort}:${value}:${id}`;
 
 /** Throws INVALID_INPUT for a text that is no cursor of this order. */
-export function readCursor(sort: SessionSort, cursor: string): Place {
+export function readCursor(sort: SessionSort, cursor: string): PagePlace {
   const [, of, value, id] = /^([a-z]+):(-?\d{1,16}(?:\.\d{1,6})?):(.+)$/s.exec(cursor) ?? [];
   if (of === sort && id !== undefined) return { value: Number(value), id };
   throw invalidCursor();

@@ -7,7 +7,7 @@ import { type SessionFilter, where } from "./filter.ts";
 import { LISTED, LIVE_MS, type ListedRow, RECENT_MS, toSession } from "./listed.ts";
 import { isFiltered, isQuick, Matching } from "./matching.ts";
 import { projectsNamed, sessionNamed } from "./names.ts";
-import { behind, behindIn, cursorOf, orderOf, type Place, placeOf, readCursor, type SessionSort } from "./pages.ts";
+import { behind, behindIn, cursorOf, orderOf, type PagePlace, placeOf, readCursor, type SessionSort } from "./pages.ts";
 import { countTotals, type Totals } from "./totals.ts";
 import {
   type EarlierRow,
@@ -40,11 +40,11 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
   const costs = new CostOrder(db, prices, changes);
   const matching = new Matching(db, changes);
   /** What sessions cost is no column: prices change. */
-  const dearest = async (filter: SessionFilter): Promise<readonly Place[]> => {
+  const dearest = async (filter: SessionFilter): Promise<readonly PagePlace[]> => {
     const order = await costs.all();
     if (!isFiltered(filter)) return order;
     const passing = new Set<string>();
-    const found: Place[] = [];
+    const found: PagePlace[] = [];
     const slices = new Slices();
     for (const { id } of await matching.of(filter, "recent")) {
       passing.add(id);

@@ -2,7 +2,7 @@
 import { hash53, type SessionEvent } from "sessarc";
 
 /** What `createNumbering` gives a message, and how much of it there is. */
-export interface Known {
+export interface KnownMessage {
   /** Without regard to what else the text has. */
   name: number;
   identity: number;
@@ -13,7 +13,7 @@ export interface Known {
  * Names the messages of one text, in order. A message with an id of its tool keeps its name when it is edited; any other is named by
  * what it says. Times do not matter: some tools write a log anew with others.
  */
-export function createNumbering(): (event: SessionEvent) => Known {
+export function createNumbering(): (event: SessionEvent) => KnownMessage {
   const times = new Map<number, number>();
   return (event) => {
     const name = nameOf(event);
@@ -59,12 +59,12 @@ export class Seen {
     if (event.seq >= this.#growingFrom && event.seq < this.#growingFrom + GROWING) this.#growing.set(event.seq, event);
   }
 
-  put({ identity, size }: Known): void {
+  put({ identity, size }: KnownMessage): void {
     this.#sizes.set(identity, size);
   }
 
   /** Nothing of the message is lost. */
-  holds(event: SessionEvent, { identity, size }: Known): boolean {
+  holds(event: SessionEvent, { identity, size }: KnownMessage): boolean {
     const found = this.#sizes.get(identity);
     if (found !== undefined) return found >= size;
     if (isNamed(event)) return false;

@@ -1,7 +1,7 @@
 /** What the archive has of logs that were found, and of which it has that are gone. */
 import { type Database, marks, pages, type Statement } from "sessarc";
 import { type NarrowRow, narrowRows } from "../catalogue/narrow.ts";
-import { type Found, type Scan, versionOf } from "../places/scan.ts";
+import { type FoundLog, type Scan, versionOf } from "../places/scan.ts";
 import { COUNTED } from "./rows.ts";
 
 const COLUMNS = ["tool", "source_path", "source_version", "missing", "format"] as const;
@@ -9,7 +9,7 @@ const COLUMNS = ["tool", "source_path", "source_version", "missing", "format"] a
 const TOGETHER = 40;
 type Row = NarrowRow<(typeof COLUMNS)[number]>;
 
-const storedAs = ({ ref }: Found, row: Row): Found["stored"] =>
+const storedAs = ({ ref }: FoundLog, row: Row): FoundLog["stored"] =>
   row.source_version === versionOf(ref) && row.source_path === ref.path && row.format === COUNTED && row.missing === 0
     ? "same"
     : "other";
@@ -38,7 +38,7 @@ export async function compareAll(db: Database, { tools, found }: Scan): Promise<
 }
 
 /** The same of some logs: looked up by their keys. */
-export async function compareSome(db: Database, found: readonly Found[]): Promise<void> {
+export async function compareSome(db: Database, found: readonly FoundLog[]): Promise<void> {
   for (const page of pages(found)) {
     const rows = await db.all<Row>(
       `select id, ${COLUMNS.join(", ")} from session where id in (${marks(page)})`,

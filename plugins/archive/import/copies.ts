@@ -4,12 +4,9 @@ import { type EarlierRow, partsOf, type SessionFacts, type SessionRow } from "..
 import { isOlder } from "../counting/claims.ts";
 import { giveFacts, takeFacts } from "../counting/merge.ts";
 import { collectFacts, type FactsCollector } from "./facts.ts";
-import { COMPARE, FORK_ENDED, ORIGIN_ENDED } from "./lineage.ts";
+import { COMPARE, FORK_ENDED, ORIGIN_ENDED, UNKNOWN } from "./origin.ts";
 import { filesOf } from "./recount.ts";
-import type { OnCommit } from "./stage.ts";
-
-/** `copied` of a session whose origin was not looked at yet: it is not there, or this run brought one of the two. */
-export const UNKNOWN = -1;
+import type { OnCommit } from "./types.ts";
 
 type Fork = Pick<
   SessionRow,

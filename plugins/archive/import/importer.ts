@@ -5,7 +5,7 @@ import type { Readers } from "../catalogue/readers.ts";
 import { ReplyIndex } from "../counting/reply-index.ts";
 import type { ProjectResolver } from "../places/projects.ts";
 import { rescan } from "../places/rescan.ts";
-import { type Found, type Scan, scanLogs, versionOf } from "../places/scan.ts";
+import { type FoundLog, type Scan, scanLogs, versionOf } from "../places/scan.ts";
 import { Bulletin } from "./bulletin.ts";
 import { compareAll, compareSome, markGone } from "./compare.ts";
 import { sweepOrphans } from "./orphans.ts";
@@ -13,7 +13,7 @@ import { recountGone } from "./recount.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";
 import { runImport } from "./run.ts";
 import { Settler } from "./settle.ts";
-import type { OnCommit } from "./stage.ts";
+import type { OnCommit } from "./types.ts";
 
 export interface Selection {
   sessions?: readonly string[] | undefined;
@@ -105,7 +105,7 @@ export class Importer {
   }
 
   /** Title and folder of a log that is not imported yet; cached by path and version. */
-  async peek(found: Found): Promise<Peeked> {
+  async peek(found: FoundLog): Promise<Peeked> {
     const { id, ref } = found;
     const version = versionOf(ref);
     const known = this.#peeked.get(id);
@@ -122,7 +122,7 @@ export class Importer {
 
   /** Imports what `choose` picks of a fresh scan. Runs wait for each other. Without `onFrame` nobody asked for it. */
   run(
-    choose: (scan: Scan) => Promise<readonly Found[]> | readonly Found[],
+    choose: (scan: Scan) => Promise<readonly FoundLog[]> | readonly FoundLog[],
     named: ReadonlySet<string>,
     onFrame: (frame: ImportFrame) => void = SILENT,
   ): Promise<ImportReport> {
@@ -137,7 +137,7 @@ export class Importer {
   /** Imports what `choose` picks of the logs at changed `paths`; only those are looked at. Waits for other runs. */
   runPaths(
     paths: readonly string[],
-    choose: (found: readonly Found[]) => Promise<readonly Found[]> | readonly Found[],
+    choose: (found: readonly FoundLog[]) => Promise<readonly FoundLog[]> | readonly FoundLog[],
     named: ReadonlySet<string> = new Set(),
   ): Promise<ImportReport> {
     const look = async () => {
@@ -166,7 +166,7 @@ export class Importer {
   }
 
   #enqueue(
-    look: () => Promise<readonly Found[]>,
+    look: () => Promise<readonly FoundLog[]>,
     named: ReadonlySet<string>,
     onFrame: (frame: ImportFrame) => void,
   ): Promise<ImportReport> {
@@ -228,7 +228,7 @@ export class Importer {
   }
 
   /** A selection against the last scan: ids it did not list are refused by name. */
-  async select(selection: Selection): Promise<{ choose: (scan: Scan) => Promise<Found[]>; named: Set<string> }> {
+  async select(selection: Selection): Promise<{ choose: (scan: Scan) => Promise<FoundLog[]>; named: Set<string> }> {
     const last = this.#scan ?? (await this.scan());
     const unknown = selection.sessions?.filter((id) => !last.found.has(id)) ?? [];
     if (unknown.length > 0) throw new SessarcError("SESSION_NOT_FOUND", { id: unknown.join(", ") });
@@ -247,7 +247,7 @@ export class Importer {
     for (const { session_id, with_id } of gone) if (ids.has(with_id)) ids.add(session_id);
     const projects = new Set(selection.projects);
     const choose = async (scan: Scan) => {
-      const chosen: Found[] = [];
+      const chosen: FoundLog[] = [];
       const slices = new Slices();
       for (const found of scan.found.values()) {
         if (slices.due) await slices.turn();
@@ -260,7 +260,7 @@ export class Importer {
   }
 
   /** Id of the project a log belongs to or would belong to. */
-  async projectOf(found: Found): Promise<string> {
+  async projectOf(found: FoundLog): Promise<string> {
     const row = await this.#kernel.storage.db.get<{ project_id: string }>(
       "select project_id from session where id = ?",
       [found.id],

@@ -1,7 +1,7 @@
 /** What one worker reads in a row, and what goes along of a log that was read before. */
 import { Slices, sortInSlices, type TranscriptPart } from "sessarc";
 import { type EarlierRow, lengthOf, partsOf, type SessionRow } from "../catalogue/types.ts";
-import type { Found } from "../places/scan.ts";
+import type { FoundLog } from "../places/scan.ts";
 import type { StoredSession } from "./types.ts";
 
 /** Logs handed to a worker at once: enough that messages between threads do not count. */
@@ -15,10 +15,10 @@ const MAX_PARTS = 12;
 const FOLD_RATIO = 4;
 
 /** Groups of sessions one worker reads in a row: one adapter each, a store's sessions together, the largest logs first. In slices. */
-export async function toJobs(changed: readonly Found[]): Promise<Found[][]> {
-  const jobs: Found[][] = [];
+export async function toJobs(changed: readonly FoundLog[]): Promise<FoundLog[][]> {
+  const jobs: FoundLog[][] = [];
   const slices = new Slices();
-  const large = (one: Found) => (one.ref.size ?? 0) >= JOB_BYTES;
+  const large = (one: FoundLog) => (one.ref.size ?? 0) >= JOB_BYTES;
   const ordered = await sortInSlices(
     changed,
     (a, b) =>
@@ -30,7 +30,7 @@ export async function toJobs(changed: readonly Found[]): Promise<Found[][]> {
     counts.set(groupOf(one), (counts.get(groupOf(one)) ?? 0) + 1);
     if (slices.due) await slices.turn();
   }
-  const open = new Map<string, { list: Found[]; bytes: number }>();
+  const open = new Map<string, { list: FoundLog[]; bytes: number }>();
   for (const one of ordered) {
     if (slices.due) await slices.turn();
     const name = groupOf(one);
@@ -49,7 +49,7 @@ export async function toJobs(changed: readonly Found[]): Promise<Found[][]> {
   return jobs;
 }
 
-const groupOf = ({ adapter, ref }: Found) => (adapter.readMany ? `${adapter.name}\0${ref.path}` : adapter.name);
+const groupOf = ({ adapter, ref }: FoundLog) => (adapter.readMany ? `${adapter.name}\0${ref.path}` : adapter.name);
 
 /** What a worker is told of a stored session, so that it reads only what was added. */
 export const toStored = (row: SessionRow, earlier: readonly EarlierRow[]): StoredSession => ({

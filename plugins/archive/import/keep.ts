@@ -1,7 +1,7 @@
 /** What a session's log no longer says stays: texts stored before, of which something is missing in the one just read. */
 import type { Adapter, SessionEvent, TranscriptPart } from "sessarc";
 import { isDamage } from "../catalogue/damage.ts";
-import { createNumbering, type Known, type Seen } from "../counting/identity.ts";
+import { createNumbering, type KnownMessage, type Seen } from "../counting/identity.ts";
 import { collectFacts } from "./facts.ts";
 import type { EarlierText, StoredText } from "./types.ts";
 
@@ -19,7 +19,7 @@ export async function keepEarlier(
   for (const { version, parts } of stored) {
     const number = createNumbering();
     const facts = collectFacts(adapter);
-    const only: Known[] = [];
+    const only: KnownMessage[] = [];
     const own: [from: number, to: number][] = [];
     try {
       for await (const events of read(parts)) {

@@ -5,7 +5,7 @@ import { COUNTED } from "./rows.ts";
 import type { StoredText } from "./types.ts";
 
 /** What a run knows of each stored session. */
-export interface Known {
+export interface KnownSession {
   id: string;
   source_path: string;
   source_version: string;
@@ -21,7 +21,7 @@ export interface Known {
 
 /** Sessions as they are stored, and of those that were deleted the generation they had. */
 export interface Past {
-  known: ReadonlyMap<string, Known>;
+  known: ReadonlyMap<string, KnownSession>;
   deleted: ReadonlyMap<string, number>;
 }
 
@@ -30,12 +30,12 @@ const TOGETHER = 100;
 
 /** Looks `ids` up by their keys, in slices: a run over one log costs the same in an archive of any size. */
 export async function loadPast(db: Database, ids: readonly string[]): Promise<Past> {
-  const known = new Map<string, Known>();
+  const known = new Map<string, KnownSession>();
   const deleted = new Map<string, number>();
   const slices = new Slices();
   for (const page of pages(ids, TOGETHER)) {
     const all = marks(page);
-    const rows = await db.all<Known>(
+    const rows = await db.all<KnownSession>(
       `select id, source_path, source_version, source_bytes, generation, parts, missing, has_cursor, format
        from session where id in (${all})`,
       page,
@@ -57,11 +57,11 @@ export async function loadPast(db: Database, ids: readonly string[]): Promise<Pa
 }
 
 /** It is counted anew from the log it was counted from before: nothing of that is an earlier text. */
-export const isRecount = (known: Known, ref: SessionRef): boolean =>
+export const isRecount = (known: KnownSession, ref: SessionRef): boolean =>
   known.format < COUNTED && known.source_path === ref.path && (ref.size ?? known.source_bytes) >= known.source_bytes;
 
 /** Texts that are compared with what a log says now. */
-export function storedTexts(known: Known, ref: SessionRef): StoredText[] {
+export function storedTexts(known: KnownSession, ref: SessionRef): StoredText[] {
   const earlier = known.earlier.map((text) => ({ version: text.version, parts: partsOf(text) }));
   return isRecount(known, ref) ? earlier : [{ version: known.generation, parts: partsOf(known) }, ...earlier];
 }

@@ -1,34 +1,9 @@
-/** What is known of where a session came from, and what is still to be settled of it: flags of the column `lineage`. */
-import { type Kernel, marks, pages, type SqlValue, type Statement } from "sessarc";
+/** Where sessions came from whose logs do not say it. */
+import { type Kernel, marks, pages, type SqlValue } from "sessarc";
 import type { SessionRow } from "../catalogue/types.ts";
+import { COMPARE, LINK, LINKED } from "./origin.ts";
 import type { Settler } from "./settle.ts";
-import type { OnCommit } from "./stage.ts";
-
-/** Its log does not say where it came from: `forked_from` was found by the replies it repeats. */
-export const LINKED = 1;
-/** All of its text is copied so far: what is appended to it may be, too. */
-export const FORK_ENDED = 2;
-/** It has all of its origin's text: what is appended to that may stand in it already. */
-export const ORIGIN_ENDED = 4;
-/** To be compared with its origin again. */
-export const COMPARE = 8;
-/** Who has its replies changed: its origin is to be found again. */
-export const LINK = 16;
-
-/** Flags that only the end of a run takes away. */
-export const OPEN = COMPARE | LINK;
-
-/** Their origins are to be found again at the end of the run. */
-export const linkAgain = (ids: readonly string[]): Statement => [
-  `update session set lineage = lineage | ${LINK} where id in (${marks(ids)})`,
-  [...ids],
-];
-
-/** The text of `id` grew: forks that had all of it are to be compared again. `all`: it is back, and may say more or less than before. */
-export const compareForks = (id: string, all: boolean): Statement => [
-  `update session set lineage = lineage | ${COMPARE} where forked_from = ?${all ? "" : ` and lineage & ${ORIGIN_ENDED}`}`,
-  [id],
-];
+import type { OnCommit } from "./types.ts";
 
 type Open = Pick<SessionRow, "id" | "parent_id" | "forked_from" | "lineage" | "copied">;
 type Candidate = Pick<SessionRow, "id" | "parent_id" | "forked_from" | "lineage">;

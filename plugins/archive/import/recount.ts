@@ -5,7 +5,7 @@ import { type EarlierRow, partsOf, type SessionFacts, type SessionRow } from "..
 import { addFacts } from "../counting/merge.ts";
 import { collectFacts } from "./facts.ts";
 import { COUNTED } from "./rows.ts";
-import type { OnCommit } from "./stage.ts";
+import type { OnCommit } from "./types.ts";
 
 /** What `COUNTED` 2 counts otherwise are the files alone: those of failed edits are none. Older rows lack what only a log says. */
 const FILES_ONLY = 1;

@@ -1,9 +1,8 @@
 /** From an imported session to statements: whole replacement, keeping what the user set. */
 import type { SqlValue, Statement } from "sessarc";
 import { packParts, partsOf, type SessionRow } from "../catalogue/types.ts";
-import { type Found, versionOf } from "../places/scan.ts";
-import { UNKNOWN } from "./copies.ts";
-import { COMPARE, FORK_ENDED, LINK, LINKED, OPEN, ORIGIN_ENDED } from "./lineage.ts";
+import { type FoundLog, versionOf } from "../places/scan.ts";
+import { COMPARE, FORK_ENDED, LINK, LINKED, OPEN, ORIGIN_ENDED, UNKNOWN } from "./origin.ts";
 import type { ImportedSession } from "./types.ts";
 
 const COLUMNS = [
@@ -61,8 +60,8 @@ const UPSERT = `insert into session (${COLUMNS.join(", ")}) values (${COLUMNS.ma
     .join(", ")}`;
 
 /** Where the session goes and what is there already. */
-export interface Place {
-  found: Found;
+export interface RowPlace {
+  found: FoundLog;
   originId: string;
   generation: number;
   /** The stored session, when this one was appended to it. */
@@ -78,7 +77,7 @@ export const COUNTED = 2;
 
 export function upsert(
   session: ImportedSession,
-  { found, originId, generation, past, before, shares }: Place,
+  { found, originId, generation, past, before, shares }: RowPlace,
 ): Statement {
   const { ref } = found;
   const { summary, earlier } = session;

@@ -2,12 +2,12 @@
 import { marks, type PoolTask, pages, Slices, type Statement } from "sessarc";
 import { isDamage } from "../catalogue/damage.ts";
 import { partsOf, type SessionRow } from "../catalogue/types.ts";
-import { type Found, versionOf } from "../places/scan.ts";
+import { type FoundLog, versionOf } from "../places/scan.ts";
 import { settleCopies } from "./copies.ts";
 import { CANCELLED } from "./failure.ts";
 import { importSessions, runJob } from "./job.ts";
 import { toJobs, toStored } from "./jobs.ts";
-import { type Known, loadPast, type Past, storedTexts } from "./known.ts";
+import { type KnownSession, loadPast, type Past, storedTexts } from "./known.ts";
 import { settleLinks } from "./lineage.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";
 import { COUNTED } from "./rows.ts";
@@ -15,7 +15,7 @@ import { Stage, type StageOptions } from "./stage.ts";
 import type { ImportedSession, ImportJob, JobResult, JobSession } from "./types.ts";
 
 export interface RunOptions extends StageOptions {
-  found: readonly Found[];
+  found: readonly FoundLog[];
   /** Ids asked for by name: they come back even when they were deleted. */
   named: ReadonlySet<string>;
   /** Cancels: what is finished is stored, all else is left as it was. */
@@ -56,8 +56,8 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
     open.map((one) => one.id),
   );
   const { known, deleted } = past;
-  const changed: Found[] = [];
-  const moved: Found[] = [];
+  const changed: FoundLog[] = [];
+  const moved: FoundLog[] = [];
   const slices = new Slices();
   for (const one of open) {
     if (slices.due) await slices.turn();
@@ -99,7 +99,7 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
 
 /** Moved logs that are written together: some 8 ms. */
 const MOVED = 40;
-const moveTo = ({ id, ref }: Found): Statement => [
+const moveTo = ({ id, ref }: FoundLog): Statement => [
   "update session set source_path = ?, missing = 0 where id = ?",
   [ref.path, id],
 ];
@@ -111,8 +111,8 @@ async function settleAll({ kernel, settler, onCommit }: RunOptions): Promise<voi
 }
 
 /** What a look said is stored as it is needs no second one, unless somebody named it. */
-async function withoutUnchanged({ found, named }: RunOptions, report: ImportReport): Promise<Found[]> {
-  const open: Found[] = [];
+async function withoutUnchanged({ found, named }: RunOptions, report: ImportReport): Promise<FoundLog[]> {
+  const open: FoundLog[] = [];
   const slices = new Slices();
   for (const [i, one] of found.entries()) {
     if (one.stored === "same" && !named.has(one.id)) report.unchanged++;
@@ -125,7 +125,7 @@ async function withoutUnchanged({ found, named }: RunOptions, report: ImportRepo
 /** Logs passed over between two looks at the clock. */
 const LOOKED = 1_024;
 
-async function isDamaged({ storage: { transcripts } }: StageOptions["kernel"], known: Known): Promise<boolean> {
+async function isDamaged({ storage: { transcripts } }: StageOptions["kernel"], known: KnownSession): Promise<boolean> {
   try {
     for (const part of partsOf(known)) await transcripts.check(known.id, part);
     return false;
@@ -137,7 +137,7 @@ async function isDamaged({ storage: { transcripts } }: StageOptions["kernel"], k
 
 class Run {
   readonly #options: RunOptions;
-  readonly #known: ReadonlyMap<string, Known>;
+  readonly #known: ReadonlyMap<string, KnownSession>;
   readonly #report: ImportReport;
   readonly #started = performance.now();
   readonly #stop = new Int32Array(new SharedArrayBuffer(4));
@@ -157,7 +157,7 @@ class Run {
     this.#stage = new Stage(options, past);
   }
 
-  async go(changed: readonly Found[]): Promise<void> {
+  async go(changed: readonly FoundLog[]): Promise<void> {
     const { kernel, signal } = this.#options;
     const ends = AbortSignal.any([kernel.closing, signal]);
     const halt = () => Atomics.store(this.#stop, 0, 1);
@@ -170,7 +170,7 @@ class Run {
     }
   }
 
-  async #goUntil(ends: AbortSignal, changed: readonly Found[]): Promise<void> {
+  async #goUntil(ends: AbortSignal, changed: readonly FoundLog[]): Promise<void> {
     const { kernel, onFrame } = this.#options;
     this.#total = changed.length;
     this.#bytesTotal = changed.reduce((sum, one) => sum + (one.ref.size ?? 0), 0);
@@ -197,9 +197,9 @@ class Run {
     await this.#nameProjects();
   }
 
-  async #read(found: readonly Found[]): Promise<JobResult[]> {
+  async #read(found: readonly FoundLog[]): Promise<JobResult[]> {
     const { kernel } = this.#options;
-    const adapter = (found[0] as Found).adapter;
+    const adapter = (found[0] as FoundLog).adapter;
     const source = kernel.registry.adapterSource(adapter.name);
     const job: ImportJob = {
       adapter: source
@@ -215,7 +215,7 @@ class Run {
   }
 
   /** What is stored of a log that may only have grown goes along, so that the rest is not read again. */
-  async #toJobSession({ id, ref }: Found): Promise<JobSession> {
+  async #toJobSession({ id, ref }: FoundLog): Promise<JobSession> {
     const known = this.#known.get(id);
     const generation = this.#stage.generationOf(id);
     const session: JobSession = { id, ref, generation, past: null, stored: known ? storedTexts(known, ref) : [] };
@@ -227,7 +227,7 @@ class Run {
     return session;
   }
 
-  async #store(found: readonly Found[], results: readonly JobResult[]): Promise<void> {
+  async #store(found: readonly FoundLog[], results: readonly JobResult[]): Promise<void> {
     const byId = new Map(found.map((one) => [one.id, one]));
     for (const result of results) {
       // Jobs that wait come without a turn of the event loop between them.
@@ -249,7 +249,7 @@ class Run {
     this.#progress(found.at(-1)?.id ?? null);
   }
 
-  async #stageOne(found: Found, session: ImportedSession): Promise<void> {
+  async #stageOne(found: FoundLog, session: ImportedSession): Promise<void> {
     const past = session.appended ? (this.#past.get(session.id) ?? null) : null;
     this.#past.delete(session.id);
     await this.#stage.add(found, session, past);

@@ -16,7 +16,7 @@ import { applyBook, moveAway } from "../counting/figures.ts";
 import { addLoose, larger, looseOf, surplus } from "../counting/loose.ts";
 import { outputOfWeight, type Reply, weightOf } from "../counting/replies.ts";
 import type { ReplyIndex } from "../counting/reply-index.ts";
-import { linkAgain } from "./lineage.ts";
+import { linkAgain } from "./origin.ts";
 import { jsonOrNull } from "./rows.ts";
 import type { ImportedSession } from "./types.ts";
 

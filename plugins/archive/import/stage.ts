@@ -4,18 +4,15 @@ import type { Readers } from "../catalogue/readers.ts";
 import { partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
 import { addFacts, keepTime } from "../counting/merge.ts";
 import type { ProjectResolver } from "../places/projects.ts";
-import type { Found } from "../places/scan.ts";
-import { isRecount, type Known, type Past } from "./known.ts";
-import { compareForks } from "./lineage.ts";
+import type { FoundLog } from "../places/scan.ts";
+import { isRecount, type KnownSession, type Past } from "./known.ts";
+import { compareForks } from "./origin.ts";
 import { replaceEarlier, upsert } from "./rows.ts";
 import type { Arrival, Follows, Settler } from "./settle.ts";
-import type { ImportedSession } from "./types.ts";
+import type { ImportedSession, OnCommit } from "./types.ts";
 
 /** Sessions committed together: one fsync, and a batch small enough that no request waits. */
 const GROUP = 48;
-
-/** Told after each committed group: sessions that were stored, and others whose rows changed with them. */
-export type OnCommit = (stored: readonly string[], others?: readonly string[]) => void;
 
 export interface StageOptions {
   kernel: Kernel;
@@ -28,7 +25,7 @@ export interface StageOptions {
 
 export class Stage {
   readonly #options: StageOptions;
-  readonly #known: ReadonlyMap<string, Known>;
+  readonly #known: ReadonlyMap<string, KnownSession>;
   readonly #deleted: ReadonlyMap<string, number>;
   #statements: Statement[] = [];
   /** Sessions that lose replies to what is staged. */
@@ -53,7 +50,7 @@ export class Stage {
   }
 
   /** Adds a session. `past`: the stored one that it was appended to. Nothing is on disk before `commit`. */
-  async add(found: Found, session: ImportedSession, past: SessionRow | null): Promise<void> {
+  async add(found: FoundLog, session: ImportedSession, past: SessionRow | null): Promise<void> {
     const { kernel, resolver } = this.#options;
     const { db } = kernel.storage;
     await kernel.hooks.callHook("session:replace", session, found.ref);
@@ -129,14 +126,14 @@ export class Stage {
 }
 
 /** How a log that was read as a whole stands to what is stored. */
-function followsOf({ earlier }: ImportedSession, known: Known | undefined, ref: SessionRef): Follows {
+function followsOf({ earlier }: ImportedSession, known: KnownSession | undefined, ref: SessionRef): Follows {
   if (!known) return null;
   if (!isRecount(known, ref)) return "replaced";
   return earlier.length > 0 ? "recounted" : null;
 }
 
 /** Generations of parts that nothing points at once the session is stored. */
-function partsLeft(session: ImportedSession, known: Known | undefined, past: SessionRow | null): number[] {
+function partsLeft(session: ImportedSession, known: KnownSession | undefined, past: SessionRow | null): number[] {
   if (!known) return [];
   const parts = partsOf(known).map((part) => part.generation);
   if (past) return parts.slice(parts.length - session.folded);

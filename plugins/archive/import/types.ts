@@ -98,3 +98,6 @@ export interface ImportedSession {
 export type JobResult =
   | { ok: true; session: ImportedSession }
   | { ok: false; id: string; code: string; message: string };
+
+/** Told after each committed group: sessions that were stored, and others whose rows changed with them. */
+export type OnCommit = (stored: readonly string[], others?: readonly string[]) => void;

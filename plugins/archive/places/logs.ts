@@ -5,7 +5,7 @@
 import { sep } from "node:path";
 import { type Adapter, type SessionRef, Slices } from "sessarc";
 
-export interface Found {
+export interface FoundLog {
   id: string;
   ref: SessionRef;
   adapter: Adapter;
@@ -20,7 +20,7 @@ const SAME = STORED.indexOf("same");
 const TOGETHER = 256;
 
 /** What the logs of a folder have in common: each lies at `start`, its key, and `end`. */
-interface Place {
+interface LogPlace {
   adapter: Adapter;
   root: string;
   tool: string;
@@ -38,7 +38,7 @@ type Rest = Omit<SessionRef, "tool" | "key" | "path" | "size" | "mtime" | "exclu
 export class Logs {
   /** By id. */
   readonly #rows = new Map<string, number>();
-  readonly #places: Place[] = [];
+  readonly #places: LogPlace[] = [];
   readonly #placeNumbers = new Map<string, number>();
   /** That of the log that came last. */
   #last = 0;
@@ -56,17 +56,17 @@ export class Logs {
   has(id: string): boolean {
     return this.#rows.has(id);
   }
-  get(id: string): Found | undefined {
+  get(id: string): FoundLog | undefined {
     const row = this.#rows.get(id);
     return row === undefined ? undefined : this.#found(id, row);
   }
-  *values(): Generator<Found> {
+  *values(): Generator<FoundLog> {
     for (const [id, row] of this.#rows) yield this.#found(id, row);
   }
 
   /** Those that `pick` takes, in slices: making an object of each takes a µs. */
-  async all(pick: (found: Found) => boolean = () => true): Promise<Found[]> {
-    const all: Found[] = [];
+  async all(pick: (found: FoundLog) => boolean = () => true): Promise<FoundLog[]> {
+    const all: FoundLog[] = [];
     const slices = new Slices();
     let looked = 0;
     for (const found of this.values()) {
@@ -77,8 +77,8 @@ export class Logs {
   }
 
   /** Those that the archive has otherwise, or not, in slices: it may be all. The others are passed over as numbers. */
-  async open(): Promise<Found[]> {
-    const open: Found[] = [];
+  async open(): Promise<FoundLog[]> {
+    const open: FoundLog[] = [];
     const slices = new Slices();
     let looked = 0;
     for (const [id, row] of this.#rows) {
@@ -89,7 +89,7 @@ export class Logs {
   }
 
   /** Those in the file at `path`. Some 20 ns for each folder there is. */
-  at(path: string): Found[] {
+  at(path: string): FoundLog[] {
     const ids: string[] = [];
     for (const [number, { tool, start, end }] of this.#places.entries()) {
       if (end === undefined || !path.startsWith(start) || !path.endsWith(end)) continue;
@@ -101,13 +101,13 @@ export class Logs {
   }
 
   /** Those in the file at `path`, or below the folder there. Some 20 ns for each folder there is, and for each log where one may be meant. */
-  below(path: string): Found[] {
+  below(path: string): FoundLog[] {
     const inside = path.endsWith(sep) ? path : path + sep;
     const isMeant = this.#places.map(
       ({ start, end }) => end === undefined || start.startsWith(inside) || inside.startsWith(start),
     );
     if (!isMeant.includes(true)) return [];
-    const below: Found[] = [];
+    const below: FoundLog[] = [];
     for (const [id, row] of this.#rows) {
       if (!isMeant[this.#placeOf[row] as number]) continue;
       const found = this.#found(id, row);
@@ -116,7 +116,7 @@ export class Logs {
     return below;
   }
 
-  set({ ref, adapter, root, stored }: Found): void {
+  set({ ref, adapter, root, stored }: FoundLog): void {
     const { tool, key, path, size, mtime, exclusive, ...others } = ref;
     const id = idOf(tool, key);
     const row = this.#rows.get(id) ?? this.#rows.size;
@@ -134,13 +134,13 @@ export class Logs {
   }
 
   /** What the archive has of one that is there. */
-  setStored(id: string, stored: Found["stored"]): void {
+  setStored(id: string, stored: FoundLog["stored"]): void {
     const row = this.#rows.get(id);
     if (row !== undefined) this.#stored[row] = STORED.indexOf(stored);
   }
 
-  #found(id: string, row: number): Found {
-    const { adapter, root, tool, exclusive, start, end } = this.#places[this.#placeOf[row] as number] as Place;
+  #found(id: string, row: number): FoundLog {
+    const { adapter, root, tool, exclusive, start, end } = this.#places[this.#placeOf[row] as number] as LogPlace;
     const [size, mtime] = [this.#numbers[2 * row] as number, this.#numbers[2 * row + 1] as number];
     const key = id.slice(tool.length + 1);
     const ref: SessionRef = {
@@ -155,7 +155,7 @@ export class Logs {
     return { id, ref, adapter, root, stored: STORED[this.#stored[row] as number] ?? "not" };
   }
 
-  #numberOf(place: Place): number {
+  #numberOf(place: LogPlace): number {
     const { adapter, root, tool, exclusive, start, end } = place;
     // Logs come folder by folder.
     const last = this.#places[this.#last];

@@ -4,7 +4,7 @@ import { sep } from "node:path";
 import { type Adapter, type AdapterEnv, type Database, pages } from "sessarc";
 import { isGone } from "sessarc/adapter";
 import { listLogs } from "./listing.ts";
-import { type Found, isBetterCopy, type Scan, versionOf } from "./scan.ts";
+import { type FoundLog, isBetterCopy, type Scan, versionOf } from "./scan.ts";
 
 /** A database is changed through the files beside it. */
 const BESIDE = /-(?:wal|shm|journal)$/;
@@ -24,12 +24,12 @@ export async function rescan(
   adapters: readonly Adapter[],
   env: AdapterEnv,
   db: Database,
-): Promise<{ touched: Found[]; gone: string[] }> {
+): Promise<{ touched: FoundLog[]; gone: string[] }> {
   const gone = new Set<string>();
-  const touched = new Map<string, Found>();
+  const touched = new Map<string, FoundLog>();
   const roots = new Map<string, { adapter: Adapter; root: string }>();
   const asked = new Set(paths.map((path) => path.replace(BESIDE, "")));
-  const isGoneNow = async ({ id, ref, adapter, root }: Found): Promise<void> => {
+  const isGoneNow = async ({ id, ref, adapter, root }: FoundLog): Promise<void> => {
     if ((await look(ref.path)) !== "gone") return;
     gone.add(id);
     roots.set(`${adapter.name}\n${root}`, { adapter, root });
@@ -72,7 +72,7 @@ export async function rescan(
         gone.delete(id);
         if (other?.stored === "same" && isThere && versionOf(other.ref) === versionOf(ref) && !asked.has(ref.path))
           continue;
-        const found: Found = { id, ref, adapter, root, stored: "not" };
+        const found: FoundLog = { id, ref, adapter, root, stored: "not" };
         scan.found.set(found);
         touched.set(id, found);
       }

@@ -13,9 +13,9 @@ import {
   takeClosed,
 } from "sessarc";
 import { listLogs } from "./listing.ts";
-import { type Found, Logs } from "./logs.ts";
+import { type FoundLog, Logs } from "./logs.ts";
 
-export type { Found } from "./logs.ts";
+export type { FoundLog } from "./logs.ts";
 
 export interface ScannedRoot {
   path: string;
@@ -104,7 +104,7 @@ async function scanTool(
       for await (const ref of listLogs(adapter, path, env, db)) {
         const id = `${ref.tool}:${ref.key}`;
         const other = found.get(id);
-        const one: Found = { id, ref, adapter, root: path, stored: "not" };
+        const one: FoundLog = { id, ref, adapter, root: path, stored: "not" };
         if (other && !isBetterCopy(ref, other.ref)) {
           if (other.ref.path !== ref.path) copies.add(one, other);
           continue;
@@ -137,9 +137,9 @@ export function isBetterCopy(ref: SessionRef, other: SessionRef): boolean {
 
 /** Sessions that stand in two places: a backup would be a row for each of thousands, so they are counted by pair of roots. */
 function createCopies() {
-  const pairs = new Map<string, { left: Found; taken: Found; count: number }>();
+  const pairs = new Map<string, { left: FoundLog; taken: FoundLog; count: number }>();
   return {
-    add(left: Found, taken: Found) {
+    add(left: FoundLog, taken: FoundLog) {
       const key = `${left.root}\0${taken.root}`;
       const pair = pairs.get(key);
       if (pair) pair.count++;

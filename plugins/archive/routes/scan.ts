@@ -2,7 +2,7 @@
 import { defineRoute, eventsResponse, Slices, streamJson, textStream } from "sessarc";
 import * as v from "valibot";
 import type { Logs } from "../places/logs.ts";
-import type { Found, ToolScan } from "../places/scan.ts";
+import type { FoundLog, ToolScan } from "../places/scan.ts";
 import {
   describeLogs,
   type KeptProject,
@@ -44,7 +44,7 @@ export const scan = defineRoute({
   },
 });
 
-function* chosen(found: Logs, tool: string | undefined): Generator<Found> {
+function* chosen(found: Logs, tool: string | undefined): Generator<FoundLog> {
   for (const one of found.values()) if (tool === undefined || one.ref.tool === tool) yield one;
 }
 

@@ -1,7 +1,7 @@
 /** Logs that a scan found, with what the archive or a look at their heads says of them. */
 import { type Database, type Kernel, marks, type SessionRef, Slices, sortInSlices } from "sessarc";
 import type { Logs } from "../places/logs.ts";
-import { type Found, versionOf } from "../places/scan.ts";
+import { type FoundLog, versionOf } from "../places/scan.ts";
 
 export type SessionState = "new" | "changed" | "imported" | "deleted";
 export interface ScannedSession {
@@ -61,13 +61,13 @@ interface StoredTitle {
 }
 
 /** Batches in the order of `found`; in slices, a few logs looked into at once. */
-export async function* describeLogs(kernel: Kernel, found: Iterable<Found>): AsyncGenerator<Described[]> {
+export async function* describeLogs(kernel: Kernel, found: Iterable<FoundLog>): AsyncGenerator<Described[]> {
   const archive = kernel.inject("archive");
   const { db } = kernel.storage;
   const slices = new Slices();
   const deleted = await archive.store.tombstones();
   let perMessage: Promise<(tool: string) => number> | undefined;
-  const describe = async (one: Found, row: StoredTitle | undefined): Promise<Described> => {
+  const describe = async (one: FoundLog, row: StoredTitle | undefined): Promise<Described> => {
     const { id, ref } = one;
     const session = {
       id,
@@ -137,8 +137,8 @@ const ofLog = ({ tool, path, size, mtime }: SessionRef) => ({
   modifiedAt: mtime === undefined ? null : new Date(mtime).toISOString(),
 });
 
-function* batches(found: Iterable<Found>): Generator<Found[]> {
-  let batch: Found[] = [];
+function* batches(found: Iterable<FoundLog>): Generator<FoundLog[]> {
+  let batch: FoundLog[] = [];
   for (const one of found) {
     if (batch.push(one) < BATCH) continue;
     yield batch;
@@ -147,7 +147,7 @@ function* batches(found: Iterable<Found>): Generator<Found[]> {
   if (batch.length > 0) yield batch;
 }
 
-async function storedTitles(db: Database, found: readonly Found[]): Promise<Map<string, StoredTitle>> {
+async function storedTitles(db: Database, found: readonly FoundLog[]): Promise<Map<string, StoredTitle>> {
   const rows = await db.all<StoredTitle>(
     `select s.id, coalesce(s.name, s.title, s.first_prompt) as title, s.project_id, coalesce(p.name, p.derived_name) as project,
        p.path, p.kind, s.message_count as messages, s.source_version as version

@@ -5,7 +5,7 @@ import { type Chunk, type ChunkEntry, decodeChunk, type TranscriptPart, type Tra
 const CACHE_CHARS = 8 << 20;
 const CACHE_IDLE_MS = 60_000;
 
-export interface Look {
+export interface ChunkLook {
   bytes: RegExp | null;
   /** It is likely to be asked for again. */
   keep: boolean;
@@ -26,7 +26,7 @@ export class ChunkCache {
   }
 
   /** Null when the chunk's bytes hold nothing that `bytes` finds: then it is not decoded. Counts in `stats` what it inflates. */
-  async get(sessionId: string, part: TranscriptPart, entry: ChunkEntry, how: Look): Promise<Chunk | null> {
+  async get(sessionId: string, part: TranscriptPart, entry: ChunkEntry, how: ChunkLook): Promise<Chunk | null> {
     const { bytes, keep, stats } = how;
     const key = `${sessionId}\0${part.generation}\0${entry.offset}`;
     const known = this.#chunks.get(key);

@@ -1,5 +1,5 @@
 /** The sessions a search goes through, found as it goes: what stands behind a full page is never looked at. */
-import { type Entry, newestFirst, type Place } from "./entry.ts";
+import { type Entry, type ListPlace, newestFirst } from "./entry.ts";
 import type { Looker, Scope } from "./looker.ts";
 
 /** Sessions looked at between two looks at the clock. */
@@ -13,7 +13,7 @@ export class Course {
   #next: number;
   readonly #found: Entry[] = [];
 
-  constructor(entries: readonly Entry[], looker: Looker, scope: Scope, start: Place | undefined) {
+  constructor(entries: readonly Entry[], looker: Looker, scope: Scope, start: ListPlace | undefined) {
     this.#entries = entries;
     this.#looker = looker;
     this.#scope = scope;
@@ -49,7 +49,7 @@ export function passes(entry: Entry, { query, projects }: Scope): boolean {
 }
 
 /** How many stand up to `start`, itself included. */
-export function placeBehind(entries: readonly Entry[], start: Place): number {
+export function placeBehind(entries: readonly Entry[], start: ListPlace): number {
   const at = entries.findIndex((entry) => entry.id !== start.id && newestFirst(entry, start) > 0);
   return at < 0 ? entries.length : at;
 }

@@ -51,9 +51,9 @@ export const isPlaced = ({ columns }: Entry) => columns !== undefined && !column
 export const bytesOf = ({ index }: Entry) => index?.reduce((sum, { sidecars }) => sum + sidecars.length, 0) ?? 0;
 
 /** Where a session stands in the list. */
-export type Place = Pick<Entry, "sortAt" | "id">;
+export type ListPlace = Pick<Entry, "sortAt" | "id">;
 
-export const newestFirst = (a: Place, b: Place) => b.sortAt - a.sortAt || (a.id < b.id ? -1 : 1);
+export const newestFirst = (a: ListPlace, b: ListPlace) => b.sortAt - a.sortAt || (a.id < b.id ? -1 : 1);
 
 /** A line for the session's own text, which is its parts alone, and for each earlier one its version, parts and own messages. */
 const pack = (row: Row, earlier: readonly EarlierRow[]) =>

@@ -56,13 +56,13 @@ export interface CountOptions {
 export interface Totals {
   total: TotalAnswer;
   /** In no order. */
-  found: Found[];
+  found: CountedSession[];
   /** The last session that was looked at, where it stopped before the end. */
   stoppedAt: Entry | undefined;
 }
 
 /** How many messages of a session match. */
-export interface Found {
+export interface CountedSession {
   entry: Entry;
   messages: number;
 }
@@ -181,7 +181,7 @@ class Tally {
   readonly #onProgress: CountOptions["onProgress"];
   readonly #tools = new Map<string, Count>();
   readonly #projects = new Map<string, Count>();
-  readonly found: Found[] = [];
+  readonly found: CountedSession[] = [];
   #messages = 0;
   #damaged = 0;
   #looked = 0;

@@ -1,7 +1,7 @@
 /** One long-lived `git cat-file` per repository: objects in about 0.1 ms instead of a process each. */
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { endProcess, SessarcError } from "sessarc";
-import { at, type GitExec, type Place, toSpawnError } from "./exec.ts";
+import { at, type GitExec, type GitPlace, toSpawnError } from "./exec.ts";
 
 export interface ObjectInfo {
   hash: string;
@@ -40,7 +40,7 @@ export class Batch implements Objects {
   #body: { info: ObjectInfo; data: Buffer | undefined; left: number } | undefined;
   #stderr = "";
 
-  constructor(exec: GitExec, repo: Place, command: boolean, timeoutMs: number) {
+  constructor(exec: GitExec, repo: GitPlace, command: boolean, timeoutMs: number) {
     this.#command = command;
     this.#timeoutMs = timeoutMs;
     this.#child = exec.start([...at(repo), "cat-file", command ? "--batch-command" : "--batch"]);

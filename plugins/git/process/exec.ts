@@ -34,7 +34,7 @@ export interface GitExec {
 }
 
 /** Where a repository's files are. */
-export interface Place {
+export interface GitPlace {
   /** HEAD and index. */
   gitDir: string;
   /** Null for a bare repository. */
@@ -42,7 +42,7 @@ export interface Place {
 }
 
 /** Says outright where `place` is: git searches nothing and trusts no `core.worktree`. */
-export function at(place: Place): string[] {
+export function at(place: GitPlace): string[] {
   const dir = `--git-dir=${place.gitDir}`;
   return place.worktree ? ["-C", place.worktree, dir, `--work-tree=${place.worktree}`] : ["-C", place.gitDir, dir];
 }

@@ -1,11 +1,11 @@
 /** The long-lived processes of all repositories: few alive, the idle ones ended. */
 import { SessarcError } from "sessarc";
 import { Batch, type Objects, ProcessLost } from "./batch.ts";
-import type { GitExec, Place } from "./exec.ts";
+import type { GitExec, GitPlace } from "./exec.ts";
 
 export interface BatchPool {
   /** Runs `task` with the repository's process, started when there is none. Do not nest. */
-  use<T>(repo: Place, task: (objects: Objects) => Promise<T>): Promise<T>;
+  use<T>(repo: GitPlace, task: (objects: Objects) => Promise<T>): Promise<T>;
   /** Ends all processes; `GitExec.close` waits until they are gone. */
   close(): void;
 }
@@ -46,7 +46,7 @@ export function createBatchPool(exec: GitExec, options: BatchOptions): BatchPool
     return lease;
   }
 
-  async function take(repo: Place, command: boolean): Promise<Lease> {
+  async function take(repo: GitPlace, command: boolean): Promise<Lease> {
     for (;;) {
       if (closed) throw new SessarcError("GIT_FAILED", { command: "cat-file" });
       const lease = leases.get(repo.gitDir);

@@ -13,7 +13,7 @@ import {
   tempBeside,
 } from "sessarc";
 import type { ServiceEntry, ServicePatch, ServiceSource } from "../entry.ts";
-import type { HubParts } from "./context.ts";
+import type { ConfigParts } from "./context.ts";
 import { hasLink, merged, toBytes } from "./merge.ts";
 import type { ServiceStep, TakeoverPlan } from "./plan.ts";
 import type { FileStep, TakeoverMode } from "./plan-files.ts";
@@ -28,7 +28,7 @@ interface Before {
 
 /** Throws MCP_CONFIG_CHANGED, SETTINGS_UNUSABLE, …: everything is as it was then. */
 export async function applyTakeover(
-  hub: HubParts,
+  hub: ConfigParts,
   runs: Runs,
   texts: Texts,
   plan: TakeoverPlan,
@@ -95,7 +95,7 @@ function runFile({ source, edits, after }: FileStep, id: string): RunFile {
   };
 }
 
-async function applyService({ services }: HubParts, step: ServiceStep, run: Run, now: Date): Promise<void> {
+async function applyService({ services }: ConfigParts, step: ServiceStep, run: Run, now: Date): Promise<void> {
   const { id, name, fields, scope, action } = step;
   const backup = run.files.find(({ file }) => file === step.source.file);
   const source: ServiceSource = {
@@ -132,7 +132,7 @@ const union = (a: Names, b: Names): Names => (a === "*" || b === "*" ? "*" : [..
  * Files get their originals, services are as they were. One that somebody else changed meanwhile keeps what it has, and gets its entries
  * back where ours stands in their place. Where even that cannot be, the services stay, and the originals with them.
  */
-export async function undoRun(hub: HubParts, runs: Runs, texts: Texts, run: Run): Promise<void> {
+export async function undoRun(hub: ConfigParts, runs: Runs, texts: Texts, run: Run): Promise<void> {
   let isBack = true;
   for (const entry of run.files) {
     await removeTemp(entry);
@@ -159,7 +159,7 @@ async function undoFile(runs: Runs, texts: Texts, run: Run, entry: RunFile): Pro
   }
 }
 
-async function undoServices({ services }: HubParts, { created, changed }: Before): Promise<void> {
+async function undoServices({ services }: ConfigParts, { created, changed }: Before): Promise<void> {
   const known = new Set((await services.list()).map(({ id }) => id));
   for (const id of created) if (known.has(id)) await services.remove(id);
   for (const entry of changed) {

@@ -1,7 +1,7 @@
 /** The tools' configuration files: scan, takeover, restore. One change at a time. */
 import { isRecord, type Kernel, outsideText, readOutside, SessarcError } from "sessarc";
 import { applyTakeover, isAfter, undoRun } from "./apply.ts";
-import type { HubParts } from "./context.ts";
+import type { ConfigParts } from "./context.ts";
 import { hubLinkOf } from "./link.ts";
 import { contractOf } from "./places.ts";
 import { planTakeover, type TakeoverPlan, type TakeoverRequest } from "./plan.ts";
@@ -41,7 +41,7 @@ export interface Configs {
   recover(): Promise<number>;
 }
 
-export function createConfigs(kernel: Kernel, hub: HubParts): Configs {
+export function createConfigs(kernel: Kernel, hub: ConfigParts): Configs {
   const runs = createRuns(kernel.storage.dataDir);
   const texts = createTexts(kernel.pool);
   let last: Promise<unknown> = Promise.resolve();

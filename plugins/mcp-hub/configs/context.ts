@@ -2,7 +2,7 @@
 import type { Registry } from "../registry/registry.ts";
 import type { Vault } from "../vault/seal.ts";
 
-export interface HubParts {
+export interface ConfigParts {
   services: Registry;
   vault: Vault;
 }

@@ -1,7 +1,7 @@
 /** Configurations as they were before a takeover: byte for byte, or, where they were changed since, entry by entry. */
 import { digestOf, type OutsideFile, readOutside, removeOutside, replaceOutside, SessarcError } from "sessarc";
 import { isAfter, removeTemp, toChanged } from "./apply.ts";
-import type { HubParts } from "./context.ts";
+import type { ConfigParts } from "./context.ts";
 import { merged } from "./merge.ts";
 import type { Run, RunFile, Runs } from "./runs.ts";
 import type { Texts } from "./texts.ts";
@@ -40,7 +40,7 @@ export async function planRestore(
 
 /** Puts originals in their places. A crash in between is finished by `finishRestore`. */
 export async function applyRestore(
-  { services }: Pick<HubParts, "services">,
+  { services }: Pick<ConfigParts, "services">,
   runs: Runs,
   chosen: readonly { run: Run; entry: RunFile }[],
   steps: readonly RestoreStep[],
@@ -78,7 +78,7 @@ async function takeBack({ file, bytes, entry }: RestoreStep): Promise<void> {
 }
 
 /** After a crash: what was restored until then is; the rest is still taken over and can be restored again. */
-export async function finishRestore({ services }: Pick<HubParts, "services">, runs: Runs, run: Run): Promise<void> {
+export async function finishRestore({ services }: Pick<ConfigParts, "services">, runs: Runs, run: Run): Promise<void> {
   const at = new Date().toISOString();
   const files: RunFile[] = [];
   for (const entry of run.files) {
@@ -95,7 +95,7 @@ export async function finishRestore({ services }: Pick<HubParts, "services">, ru
 }
 
 /** Their services stay in the hub, but no file leads to it any more instead of to them. */
-async function unlink(services: HubParts["services"], backups: readonly string[]): Promise<void> {
+async function unlink(services: ConfigParts["services"], backups: readonly string[]): Promise<void> {
   for (const { id, sources } of await services.list()) {
     const isOf = ({ backupId, takenOver }: (typeof sources)[number]) =>
       takenOver === true && backups.includes(backupId ?? "");

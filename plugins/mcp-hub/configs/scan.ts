@@ -12,7 +12,7 @@ import {
 } from "sessarc";
 import { type Scope, toSlug } from "../entry.ts";
 import { classify, type Verdict } from "./classify.ts";
-import type { HubParts } from "./context.ts";
+import type { ConfigParts } from "./context.ts";
 import { hubLinkOf } from "./link.ts";
 import { type Candidate, normalForm, toCandidate } from "./normal.ts";
 import { type ConfigPlace, configPlaces, type ProjectFolder } from "./places.ts";
@@ -62,7 +62,7 @@ export interface ConfigScan {
 export const keyOf = (real: string, path: readonly string[]) =>
   `${real}#${path.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")}`;
 
-export async function scanConfigs(kernel: Kernel, mcp: HubParts): Promise<ConfigScan> {
+export async function scanConfigs(kernel: Kernel, mcp: ConfigParts): Promise<ConfigScan> {
   const rows = await kernel.inject("archive").store.projects();
   const projects = rows.flatMap(({ id, path }): ProjectFolder[] => (path === null ? [] : [{ id, path }]));
   const texts = createTexts(kernel.pool);
@@ -131,7 +131,7 @@ interface Adding {
   scan: ConfigScan;
   source: ConfigFile;
   kernel: Kernel;
-  mcp: Pick<HubParts, "vault">;
+  mcp: Pick<ConfigParts, "vault">;
   projects: readonly ProjectFolder[];
   unapproved: readonly string[];
 }
@@ -164,7 +164,7 @@ async function addEntries({ scan, source, kernel, mcp, projects, unapproved }: A
 }
 
 /** Keyed digests: they tell what is equal and nothing else. */
-async function marks(fields: Parameters<typeof normalForm>[0], { vault }: Pick<HubParts, "vault">) {
+async function marks(fields: Parameters<typeof normalForm>[0], { vault }: Pick<ConfigParts, "vault">) {
   const { all, endpoint } = normalForm(fields);
   return { fp: await vault.fingerprint(all), efp: await vault.fingerprint(endpoint) };
 }

@@ -3,16 +3,7 @@ import { SessarcError, type ToolAction } from "sessarc";
 import type { Tree } from "../sandbox/tree.ts";
 import { applyEdits, insertAfter } from "./literal.ts";
 import { applyHunks, parsePatch } from "./patch.ts";
-import { applyUnified } from "./unified.ts";
-
-export interface FileChange {
-  path: string;
-  /** Null: not there. */
-  before: Buffer | null;
-  after: Buffer | null;
-  /** Permission bits for what is made; undefined keeps those that are. */
-  mode?: number;
-}
+import { applyUnified, type FileChange } from "./unified.ts";
 
 export type Effect = { applies: true; changes: FileChange[] } | { applies: false; reason: string };
 

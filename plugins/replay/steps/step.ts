@@ -10,7 +10,8 @@ import type { Delta } from "../sandbox/index-file.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { ReplayStore, SandboxRow, StepRow } from "../store.ts";
 import { COMMAND_RUNS } from "./back.ts";
-import { effectOf, type FileChange } from "./effect.ts";
+import { effectOf } from "./effect.ts";
+import type { FileChange } from "./unified.ts";
 
 export interface StepRequest {
   seq: number;

@@ -1,7 +1,15 @@
 /** Unified diffs, in and out. */
 
 import { codingOf } from "../sandbox/encoding.ts";
-import type { FileChange } from "./effect.ts";
+
+export interface FileChange {
+  path: string;
+  /** Null: not there. */
+  before: Buffer | null;
+  after: Buffer | null;
+  /** Permission bits for what is made; undefined keeps those that are. */
+  mode?: number;
+}
 
 /** A string says what does not apply. Places must fit to the letter; line numbers may be off. */
 export async function applyUnified(

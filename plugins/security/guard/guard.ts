@@ -57,7 +57,7 @@ const BUDGET_MS = 40;
 const TIME_MS = DEADLINE_MS - 400;
 
 /** How far a call was looked at, its files included. */
-interface Look {
+interface GuardLook {
   /** By then what is more than `SMALL` has to be looked at, on the clock of `performance.now()`. */
   ends: number;
   /** Characters so far. */
@@ -78,7 +78,7 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
     scanner: Scanner,
     event: SessionEvent,
     size: number,
-    { look, path }: { look: Look; path?: string },
+    { look, path }: { look: GuardLook; path?: string },
   ): Promise<Looked> {
     const stops = (result: ScanJobResult) => result.findings.some((finding) => blocks(scanner, finding));
     look.size += size;
@@ -98,13 +98,13 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
     return { ...(await inPool(Number.POSITIVE_INFINITY)), late: false };
   }
 
-  const tooLate = (look: Look, more: number) => look.size + more > SMALL && performance.now() >= look.ends;
+  const tooLate = (look: GuardLook, more: number) => look.size + more > SMALL && performance.now() >= look.ends;
 
   /** Files are looked at again when they or the rules change. */
   async function scanFiles(
     scanner: Scanner,
     read: readonly ReadFile[],
-    look: Look,
+    look: GuardLook,
   ): Promise<(Looked & { path: string })[]> {
     const results: (Looked & { path: string })[] = [];
     for (const file of read) {
@@ -164,7 +164,7 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
     };
     const size = sizeOf(call.tool_input) + (call.content?.length ?? 0);
     // One deadline for all of it: an answer that comes later is none, and the hook does what its user chose.
-    const look: Look = { ends: performance.now() + TIME_MS, size: 0 };
+    const look: GuardLook = { ends: performance.now() + TIME_MS, size: 0 };
     const own = await scan(scanner, event, size, { look });
     const found = own.findings.map((finding) => ({ ...finding, field: hideIn(scanner, finding.field).slice(0, 200) }));
     const reads = await pathsRead(call, roleOf(call), kernel.env.home);

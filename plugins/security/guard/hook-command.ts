@@ -1,7 +1,18 @@
 /** What stands in a tool's settings, and how it is found there again. */
 import { join } from "node:path";
 import { DEADLINE_MS, hookHeader, hookScript } from "./hook-script.ts";
-import type { HookRequest } from "./hooks.ts";
+
+export interface HookRequest {
+  tool: string;
+  /** Tells our entries from others'. */
+  id: string;
+  /** Where the service that runs is found. */
+  dataDir: string;
+  /** Address of the guard as it is served now, with `client` and `hook`. */
+  url: string;
+  onFailure: "allow" | "block";
+  platform: NodeJS.Platform;
+}
 
 /**
  * A call of the script, as one program with plain arguments: Codex hands it to the user's own shell, whichever that is. What the

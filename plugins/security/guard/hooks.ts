@@ -1,20 +1,8 @@
 /** Where each assistant takes a hook, and what ours looks like there. */
 import { join } from "node:path";
 import type { AdapterEnv, Json, Kernel } from "sessarc";
-import { commandOf } from "./hook-command.ts";
+import { commandOf, type HookRequest } from "./hook-command.ts";
 import { pluginText } from "./opencode-plugin.ts";
-
-export interface HookRequest {
-  tool: string;
-  /** Tells our entries from others'. */
-  id: string;
-  /** Where the service that runs is found. */
-  dataDir: string;
-  /** Address of the guard as it is served now, with `client` and `hook`. */
-  url: string;
-  onFailure: "allow" | "block";
-  platform: NodeJS.Platform;
-}
 
 export interface HookTool {
   tool: string;

@@ -18,9 +18,9 @@ import {
 } from "sessarc";
 import type { RuleSet } from "../rule-set.ts";
 import { diffOf } from "./diff.ts";
-import { hookIn } from "./hook-command.ts";
+import { type HookRequest, hookIn } from "./hook-command.ts";
 import { writeHookScript } from "./hook-script.ts";
-import { HOOK_TOOLS, type HookRequest, type HookTool, settingsPath } from "./hooks.ts";
+import { HOOK_TOOLS, type HookTool, settingsPath } from "./hooks.ts";
 import { createLedger, type InstallRow } from "./ledger.ts";
 import { findProblems } from "./problems.ts";
 

@@ -1,8 +1,7 @@
 /** The plugin file OpenCode loads. Throwing from it blocks the call. */
 import { join } from "node:path";
-import { failedText } from "./hook-command.ts";
+import { failedText, type HookRequest } from "./hook-command.ts";
 import { ANSWER_TYPE, DEADLINE_MS, hookHeader } from "./hook-script.ts";
-import type { HookRequest } from "./hooks.ts";
 
 export function pluginText({ id, dataDir, onFailure }: HookRequest): string {
   const failed =

@@ -129,14 +129,14 @@ export function* stampTree(root: string): Generator<void, Stamp> {
   return stamp;
 }
 
-interface Found {
+interface FoundEntry {
   path: string;
   full: string;
   stat: Stats;
 }
 
 /** Every entry below `root`, links not followed, `.git` not entered. Throws TreeError: over the limits, or not to be read. */
-function* walk(root: string): Generator<Found> {
+function* walk(root: string): Generator<FoundEntry> {
   const folders: { path: string; depth: number }[] = [{ path: "", depth: 0 }];
   let count = 0;
   for (let folder = folders.pop(); folder; folder = folders.pop()) {

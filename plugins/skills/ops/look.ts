@@ -1,7 +1,7 @@
 /** The last look upstream, as it is kept with a skill. */
 import type { SkillRow } from "../store/catalog.ts";
 
-export interface Look {
+export interface SkillLook {
   /** ms. */
   at: number;
   commit: string;
@@ -14,5 +14,5 @@ export interface Look {
   problem: string | null;
 }
 
-export const readLook = (row: Pick<SkillRow, "upstream">): Look | undefined =>
-  row.upstream === null ? undefined : (JSON.parse(row.upstream) as Look);
+export const readLook = (row: Pick<SkillRow, "upstream">): SkillLook | undefined =>
+  row.upstream === null ? undefined : (JSON.parse(row.upstream) as SkillLook);

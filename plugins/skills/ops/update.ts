@@ -12,7 +12,7 @@ import { withGit } from "../upstream/git.ts";
 import { fetchTip, findSkills, findTip, readSkill } from "../upstream/repository.ts";
 import { addressRules, fetchFolder } from "./import.ts";
 import { oneSkill } from "./list.ts";
-import { type Look, readLook } from "./look.ts";
+import { readLook, type SkillLook } from "./look.ts";
 import type { Shelf } from "./shelf.ts";
 
 export interface UpstreamCheck {
@@ -63,7 +63,7 @@ export async function lookUpstream(shelf: Shelf, id: string): Promise<UpstreamCh
     fetchFolder(shelf.kernel),
     upstream.url,
     rules,
-    async (git): Promise<Look> => {
+    async (git): Promise<SkillLook> => {
       const tip = await findTip(git, upstream);
       const none = { at: Date.now(), tree: origin.tree, skillChanged: false, manifest: null, problem: null };
       if (tip.commit === origin.commit) return { ...none, commit: tip.commit };

@@ -20,7 +20,7 @@ export interface Stored {
   links: ReadonlyMap<string, string>;
 }
 
-interface Found {
+interface FoundSkill {
   root: SkillRoot;
   path: string;
   folder: string;
@@ -33,7 +33,7 @@ const LIST_MS = 2_000;
 export async function scanSkills(roots: readonly SkillRoot[], stored: Stored, inspector: Inspector) {
   const problems: { path: string; reason: string }[] = [];
   const lists = await Promise.all(
-    roots.map(async (root): Promise<Found[]> => {
+    roots.map(async (root): Promise<FoundSkill[]> => {
       try {
         const names = await listOf(root.path);
         return names
@@ -49,7 +49,7 @@ export async function scanSkills(roots: readonly SkillRoot[], stored: Stored, in
   return { entries: await inSlices(classify(lists.flat(), stored, inspector)), problems };
 }
 
-function* classify(found: readonly Found[], stored: Stored, inspector: Inspector): Generator<void, ScanEntry[]> {
+function* classify(found: readonly FoundSkill[], stored: Stored, inspector: Inspector): Generator<void, ScanEntry[]> {
   const entries: ScanEntry[] = [];
   const byReal = new Map<string, ScanEntry>();
   const seen = duplicateFinder(stored);
@@ -133,13 +133,13 @@ function leadsInto(path: string, folder: string): boolean {
   }
 }
 
-function addAlias(first: ScanEntry, { root, path }: Found): void {
+function addAlias(first: ScanEntry, { root, path }: FoundSkill): void {
   const alias: ScanPlace = { path, tool: root.tools[0] ?? "", scope: root.scope };
   first.aliases.push(alias);
   for (const tool of root.tools) if (!first.tools.includes(tool)) first.tools.push(tool);
 }
 
-const blank = ({ root, path, folder }: Found): ScanEntry => ({
+const blank = ({ root, path, folder }: FoundSkill): ScanEntry => ({
   path,
   tool: root.tools[0] ?? "",
   tools: [...root.tools],

@@ -161,3 +161,5 @@ export const en = {
   "backup.gone": "gone",
   nothing: "Nothing has to be written.",
 };
+
+export type HubWords = Record<keyof typeof en, string>;

@@ -1,4 +1,4 @@
-import type { HubWords } from "./index.ts";
+import type { HubWords } from "./en.ts";
 
 export const words: HubWords = {
   views: "中心的视图",

@@ -13,3 +13,5 @@ export const en = {
   allow: "Allow notifications",
   stop: "No notifications of {title}",
 };
+
+export type NotifyWords = Record<keyof typeof en, string>;

@@ -1,4 +1,4 @@
-import type { NotifyWords } from "./index.ts";
+import type { NotifyWords } from "./en.ts";
 
 export const words: NotifyWords = {
   bell: "待機または終了したら通知",

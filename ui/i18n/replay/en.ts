@@ -64,3 +64,5 @@ export const en = {
   "file.extra": "only in the sandbox",
   compare: "Compare with the commit",
 };
+
+export type ReplayWords = Record<keyof typeof en, string>;

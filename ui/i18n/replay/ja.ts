@@ -1,4 +1,4 @@
-import type { ReplayWords } from "./index.ts";
+import type { ReplayWords } from "./en.ts";
 
 export const words: ReplayWords = {
   intro: "当時のコードのコピーの上で、セッションを一手ずつやり直します。セッションを選んでください。",

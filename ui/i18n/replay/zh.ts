@@ -1,4 +1,4 @@
-import type { ReplayWords } from "./index.ts";
+import type { ReplayWords } from "./en.ts";
 
 export const words: ReplayWords = {
   intro: "在当时代码的副本上逐步重走一个会话。请选择会话。",

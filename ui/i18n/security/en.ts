@@ -121,3 +121,5 @@ export const en = {
   keptWhy: "Saved on this machine. {reason}.",
   waiting: "{n} earlier entry waits to be sent|{n} earlier entries wait to be sent",
 };
+
+export type SecurityWords = Record<keyof typeof en, string>;

@@ -1,4 +1,4 @@
-import type { SecurityWords } from "./index.ts";
+import type { SecurityWords } from "./en.ts";
 
 export const words: SecurityWords = {
   views: "セキュリティの表示",

@@ -16,3 +16,5 @@ export const en = {
   "missing.differs":
     "What each prompt cost does not add up to this session: its log grew, or replies of it count elsewhere.",
 };
+
+export type SessionWords = Record<keyof typeof en, string>;

@@ -1,4 +1,4 @@
-import type { SessionWords } from "./index.ts";
+import type { SessionWords } from "./en.ts";
 
 export const words: SessionWords = {
   resume: "再開するコマンドをコピー",

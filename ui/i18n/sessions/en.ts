@@ -141,3 +141,5 @@ export const en = {
   "usageKind.subagent": "Sub-agents",
   "usageKind.fork": "Continued sessions",
 };
+
+export type SessionsWords = Record<keyof typeof en, string>;

@@ -1,4 +1,4 @@
-import type { SessionsWords } from "./index.ts";
+import type { SessionsWords } from "./en.ts";
 
 export const words: SessionsWords = {
   intro: "アーカイブのすべてのセッション。絞り込みと並び順はアドレスに残ります。",

@@ -1,4 +1,4 @@
-import type { SessionsWords } from "./index.ts";
+import type { SessionsWords } from "./en.ts";
 
 export const words: SessionsWords = {
   intro: "存档中的全部会话。筛选和排序都保存在地址里。",

@@ -56,3 +56,5 @@ export const en = {
   problemsHint:
     "{n} plugin or setting did not work; everything else runs without it.|{n} plugins or settings did not work; everything else runs without them.",
 };
+
+export type SettingsWords = Record<keyof typeof en, string>;

@@ -1,4 +1,4 @@
-import type { SettingsWords } from "./index.ts";
+import type { SettingsWords } from "./en.ts";
 
 export const words: SettingsWords = {
   undo: "元に戻す",

@@ -120,3 +120,5 @@ export const en = {
   importOwn: "Import it",
   filesOf: "{n} file, {size}|{n} files, {size}",
 };
+
+export type SkillWords = Record<keyof typeof en, string>;

@@ -1,5 +1,4 @@
 import { wordsOf } from "../words.ts";
 import { en } from "./en.ts";
 
-export type SkillWords = Record<keyof typeof en, string>;
 export const s = wordsOf(en, { ja: () => import("./ja.ts"), "zh-CN": () => import("./zh.ts") });

@@ -1,4 +1,4 @@
-import type { SkillWords } from "./index.ts";
+import type { SkillWords } from "./en.ts";
 
 export const words: SkillWords = {
   find: "查找技能",
