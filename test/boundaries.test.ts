@@ -80,7 +80,9 @@ describe("who may import what", () => {
     const server = importsBelow("ui").filter(
       (i) => i.target.startsWith("sessarc") || /^(core|plugins)\//.test(i.target),
     );
-    expect(server.filter((i) => !i.typeOnly || /^core\//.test(i.target))).toEqual([]);
+    // What a call's arguments say is read by one table, here and there.
+    const isShared = (i: Import) => i.target === "core/adapter/tool-call.ts";
+    expect(server.filter((i) => !isShared(i) && (!i.typeOnly || /^core\//.test(i.target)))).toEqual([]);
   });
 
   it("the playground uses public entries", () => {

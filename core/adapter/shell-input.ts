@@ -1,6 +1,5 @@
 /** What a shell command reads and looks for, when it says so plainly. Anything clever is left alone. */
-import { isRecord, type Json } from "../utils/json.ts";
-import { pathsIn } from "./tool-input.ts";
+import { pathsIn } from "./tool-call.ts";
 
 export interface ShellUse {
   reads: string[];
@@ -33,19 +32,6 @@ const LIMIT = 8_192;
 const WORTH = new RegExp(`\\b(?:sed|git|${[...READERS, ...SEARCHERS].join("|")})\\b`);
 /** A stretch in which no character means anything to `split`. */
 const PLAIN = /[^ \t\n'"\\<>;|&]+/y;
-
-/** The command text of a shell call: a string, or the words given to `bash -lc`. */
-export function commandOf(input: Json | undefined): string {
-  if (typeof input === "string") return input;
-  if (!isRecord(input)) return "";
-  const value = input.command ?? input.cmd ?? input.script;
-  if (typeof value === "string") return value;
-  if (!Array.isArray(value)) return "";
-  const words = value.filter((word): word is string => typeof word === "string");
-  const isShell = /(?:^|\/)(?:ba|z|da)?sh$/.test(words[0] ?? "") && /^-\w*c$/.test(words[1] ?? "");
-  if (isShell) return words[2] ?? "";
-  return words.map((word) => (/[\s'"]/.test(word) ? `'${word.replaceAll("'", "")}'` : word)).join(" ");
-}
 
 /** Linear in the command; only its first 8 KB are looked at (patches whole). */
 export function readShell(command: string): ShellUse {

@@ -2,26 +2,9 @@
 import type { ToolRole } from "../contract/adapter.ts";
 import type { TextEdit, ToolAction } from "../contract/tool-action.ts";
 import type { Json } from "../utils/json.ts";
+import { isForAll, NAMES } from "./tool-call.ts";
 
 type Arguments = { [key: string]: Json };
-
-const CONTENT = ["content", "contents", "file_text", "text"] as const;
-const PATHS = ["file_path", "filePath", "path", "absolute_path", "target_file", "filename", "file", "notebook_path"];
-const PAIRS = [
-  ["old_string", "new_string"],
-  ["oldString", "newString"],
-  ["old_str", "new_str"],
-  ["old_text", "new_text"],
-] as const;
-const INSERTED = ["insert_text", "new_str", "text"] as const;
-const PATCHES = ["patchText", "patch", "input", "diff"] as const;
-const MOVES = [
-  ["source", "destination"],
-  ["from", "to"],
-  ["old_path", "new_path"],
-  ["source_path", "destination_path"],
-] as const;
-const FOLDERS = ["workdir", "cwd", "directory", "dir_path"] as const;
 
 /**
  * What a call of a tool with this role does, read from its arguments by their usual names. Undefined for roles that change nothing
@@ -49,7 +32,7 @@ export function toolActions(role: ToolRole | undefined, input: Json | undefined)
 function commandOf(input: Json | undefined): ToolAction {
   const args = argumentsOf(input);
   const command = typeof input === "string" ? input : (args.command ?? args.cmd ?? args.script);
-  const cwd = first(args, FOLDERS);
+  const cwd = first(args, NAMES.folder);
   const at = cwd === undefined ? {} : { cwd };
   const words = Array.isArray(command)
     ? command.flatMap((word) => (typeof word === "string" ? [word] : []))
@@ -80,7 +63,7 @@ function patchInCommand(command: string): string | undefined {
 }
 
 function patchOf(input: Json | undefined): ToolAction[] {
-  const text = typeof input === "string" ? input : first(argumentsOf(input), PATCHES);
+  const text = typeof input === "string" ? input : first(argumentsOf(input), NAMES.patch);
   return [text ? { do: "patch", text } : { do: "unknown", reason: "the log does not hold the patch" }];
 }
 
@@ -91,15 +74,15 @@ function editsOf(input: Json | undefined): ToolAction[] {
   if (args.command === "view") return [];
   const line = args.insert_line;
   if (typeof line === "number" && path !== undefined)
-    return [{ do: "insert", path, line, text: first(args, INSERTED) ?? "" }];
+    return [{ do: "insert", path, line, text: first(args, NAMES.inserted) ?? "" }];
   if (args.new_source !== undefined)
     return [{ do: "unknown", reason: "cells of notebooks are not replayed", ...at(path) }];
-  const list = args.edits ?? args.replacements;
-  if (Array.isArray(list)) {
+  const list = NAMES.edits.map((name) => args[name]).find(Array.isArray);
+  if (list) {
     const actions = list.map((item) => editOf(item, path));
     return actions.length > 0 ? joined(actions) : [{ do: "unknown", reason: "the call names no edit", ...at(path) }];
   }
-  const patch = first(args, PATCHES);
+  const patch = first(args, NAMES.patch);
   if (patch !== undefined && isPatch(patch)) return [{ do: "patch", text: patch }];
   return [editOf(args, path)];
 }
@@ -108,16 +91,19 @@ function editOf(value: Json, outer: string | undefined): ToolAction {
   const args = argumentsOf(value);
   const path = pathsOf(args)[0] ?? outer;
   if (path === undefined) return { do: "unknown", reason: "the call names no file" };
-  for (const [from, to] of PAIRS) {
+  for (const [from, to] of NAMES.pairs) {
     const old = args[from];
     const next = args[to];
     if (typeof old !== "string" && typeof next !== "string") continue;
     if (typeof next !== "string" && next !== undefined) continue;
-    const all = args.replace_all === true || args.replaceAll === true || args.allow_multiple === true;
-    const edit: TextEdit = { old: typeof old === "string" ? old : "", new: next ?? "", ...(all ? { all } : {}) };
+    const edit: TextEdit = {
+      old: typeof old === "string" ? old : "",
+      new: next ?? "",
+      ...(isForAll(args) && { all: true }),
+    };
     return { do: "edit", path, edits: [edit] };
   }
-  const text = first(args, CONTENT);
+  const text = first(args, NAMES.content);
   if (text !== undefined) return { do: "write", path, text };
   return { do: "unknown", path, reason: "the log holds a sketch of the change, not its text" };
 }
@@ -135,7 +121,7 @@ function joined(actions: readonly ToolAction[]): ToolAction[] {
 
 function moveOf(input: Json | undefined): ToolAction {
   const args = argumentsOf(input);
-  for (const [a, b] of MOVES) {
+  for (const [a, b] of NAMES.moves) {
     const from = args[a];
     const to = args[b];
     if (typeof from === "string" && typeof to === "string") return { do: "move", from, to };
@@ -145,10 +131,10 @@ function moveOf(input: Json | undefined): ToolAction {
 
 function pathsOf(input: Json | undefined): string[] {
   const args = argumentsOf(input);
-  const one = first(args, PATHS);
+  const one = first(args, NAMES.path);
   if (one !== undefined && one !== "") return [one];
-  const many = args.paths ?? args.files ?? args.filePaths;
-  return Array.isArray(many) ? many.flatMap((path) => (typeof path === "string" && path !== "" ? [path] : [])) : [];
+  const many = NAMES.paths.map((name) => args[name]).find(Array.isArray);
+  return (many ?? []).flatMap((path) => (typeof path === "string" && path !== "" ? [path] : []));
 }
 
 function first(args: Arguments, names: readonly string[]): string | undefined {

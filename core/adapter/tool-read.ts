@@ -2,8 +2,8 @@
 import type { ToolRole } from "../contract/adapter.ts";
 import type { RecordedCall, RecordedRead } from "../contract/tool-action.ts";
 import type { Json } from "../utils/json.ts";
+import { NAMES, textOf } from "./tool-call.ts";
 
-const PATHS = ["file_path", "filePath", "path", "absolute_path", "target_file"];
 /** Arguments that make a read one of a part. */
 const PARTS = [
   "offset",
@@ -50,11 +50,7 @@ function pathOf(input: Json | undefined): string | undefined {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return undefined;
   if (PARTS.some((name) => input[name] !== undefined && input[name] !== null)) return undefined;
   if (input.command !== undefined && input.command !== "view") return undefined;
-  for (const name of PATHS) {
-    const value = input[name];
-    if (typeof value === "string" && value !== "") return value;
-  }
-  return undefined;
+  return textOf(input, NAMES.path);
 }
 
 /** OpenCode stands a file between tags, with the path before them. */

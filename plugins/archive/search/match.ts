@@ -1,5 +1,5 @@
 /** Looks for a query's words in one chunk. A hit counts when all words stand in one message. */
-import { type Chunk, type EventKind, isRecord, pathsIn } from "sessarc";
+import { type Chunk, type EventKind, mainArgument, pathsIn } from "sessarc";
 import { hasMessageFilter, type Query } from "./query.ts";
 import { type Grams, gramsOf } from "./signature.ts";
 
@@ -142,18 +142,14 @@ export function toMatch(chunk: Chunk, index: number, compiled: CompiledQuery): M
 }
 
 const ARGUMENT = 160;
-/** Keys of what a call is about, in the words of all assistants; the first that is there counts. */
-const ABOUT = ["command", "cmd", "pattern", "query", "url", "description", "prompt", "name", "skill"];
 
 function callOf(chunk: Chunk, index: number): Pick<Match, "tool_name" | "argument"> {
   if (chunk.kind(index) !== "tool_use") return {};
   const { tool_name, tool_input } = chunk.event(index);
-  const input = isRecord(tool_input) ? tool_input : {};
-  const about = ABOUT.map((key) => input[key]).find((value) => typeof value === "string" && value !== "");
-  const said = pathsIn(tool_input)[0] ?? about;
+  const said = mainArgument(tool_input);
   return {
     ...(tool_name !== undefined && { tool_name }),
-    ...(typeof said === "string" && { argument: said.replace(/\s+/g, " ").slice(0, ARGUMENT) }),
+    ...(said !== "" && { argument: said.replace(/\s+/g, " ").slice(0, ARGUMENT) }),
   };
 }
 

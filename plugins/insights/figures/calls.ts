@@ -1,5 +1,5 @@
 /** Calls of one session that failed or took long: one pass over its transcript, of which only calls and results are read. */
-import { answeredCalls, type Chunk, commandOf, isRecord, type Json, pathsIn } from "sessarc";
+import { answeredCalls, type Chunk, isRecord, type Json, mainArgument } from "sessarc";
 
 export interface TroubledCall {
   seq: number;
@@ -40,16 +40,9 @@ function between(from: string | undefined, to: string | undefined): number | nul
 const oneLine = (text: string) => text.replace(/\s+/g, " ").trim().slice(0, LINE);
 
 export function argumentOf(input: Json | undefined): string {
-  const command = commandOf(input);
-  if (command !== "") return oneLine(command.slice(0, LINE * 4));
-  const [path] = pathsIn(input);
-  if (path !== undefined) return oneLine(path);
-  if (!isRecord(input)) return "";
-  for (const key of ["pattern", "query", "url", "description", "prompt"]) {
-    const value = input[key];
-    if (typeof value === "string" && value !== "") return oneLine(value.slice(0, LINE * 4));
-  }
-  return Object.keys(input).length === 0 ? "" : oneLine(JSON.stringify(input).slice(0, LINE * 4));
+  const main = mainArgument(input);
+  if (main !== "") return oneLine(main.slice(0, LINE * 4));
+  return isRecord(input) && Object.keys(input).length > 0 ? oneLine(JSON.stringify(input).slice(0, LINE * 4)) : "";
 }
 
 /** Codes of a terminal, and the tags some tools put around an error. */

@@ -1,5 +1,5 @@
 /** What an edit changed, as lines of a diff, from the arguments that editing tools share. Linear; no file is looked at. */
-import type { Json } from "sessarc";
+import { type Json, toolCall } from "sessarc";
 
 export interface ChangedFile {
   /** Empty where the call does not name it. */
@@ -9,36 +9,15 @@ export interface ChangedFile {
 
 /** Lines that stand around a change. */
 const AROUND = 3;
-const PATH = ["file_path", "filePath", "path", "absolute_path", "target_file", "notebook_path"];
-const PAIRS = [
-  ["old_string", "new_string"],
-  ["oldString", "newString"],
-  ["old_str", "new_str"],
-] as const;
-const WHOLE = ["content", "contents", "file_text", "new_source"];
-const PATCH = ["patch", "patchText", "input", "diff"];
-
-type Fields = Readonly<Record<string, Json | undefined>>;
 
 /** Undefined for a call that says no change in these words. */
 export function changesOf(input: Json | undefined): ChangedFile[] | undefined {
-  if (typeof input === "string") return patchOf(input);
-  if (!isFields(input)) return undefined;
-  const path = text(input, PATH) ?? "";
-  const edits = Array.isArray(input.edits) ? input.edits.filter(isFields) : [input];
-  const lines = edits.flatMap((edit) => pairOf(edit) ?? []);
+  const { path = "", edits, content, patch } = toolCall(input);
+  const lines = edits.flatMap(({ before, after }) => between(split(before), split(after)));
   if (lines.length > 0) return [{ path, lines }];
-  const whole = path === "" ? undefined : text(input, WHOLE);
-  if (whole !== undefined) return [{ path, lines: split(whole).map((text) => ({ sign: "+", text })) }];
-  return patchOf(text(input, PATCH) ?? "");
-}
-
-function pairOf(edit: Fields): ChangedFile["lines"] | undefined {
-  for (const [before, after] of PAIRS) {
-    const [old, now] = [edit[before], edit[after]];
-    if (typeof old === "string" && typeof now === "string") return between(split(old), split(now));
-  }
-  return undefined;
+  if (patch !== undefined) return patchOf(patch);
+  if (content === undefined || path === "") return undefined;
+  return [{ path, lines: split(content).map((text) => ({ sign: "+", text })) }];
 }
 
 /** Equal beginnings and ends are what did not change; what is between them went and came. */
@@ -81,17 +60,6 @@ function patchOf(patch: string): ChangedFile[] | undefined {
   }
   const changed = files.filter((one) => one.lines.length > 0);
   return changed.length > 0 ? changed : undefined;
-}
-
-const isFields = (value: Json | undefined): value is { [key: string]: Json } =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-function text(fields: Fields, names: readonly string[]): string | undefined {
-  for (const name of names) {
-    const value = fields[name];
-    if (typeof value === "string") return value;
-  }
-  return undefined;
 }
 
 function split(text: string): string[] {

@@ -100,32 +100,6 @@ export function toEntries(events: readonly SessionEvent[]): Entry[] {
   return entries.filter(({ event }) => !used.has(event));
 }
 
-const MAIN = [
-  "command",
-  "cmd",
-  "file_path",
-  "filePath",
-  "path",
-  "absolute_path",
-  "target_file",
-  "pattern",
-  "query",
-  "url",
-  "description",
-];
-
-/** The argument that says most, on one line of at most 120 characters. */
-export function mainArgument(input: Json | undefined): string {
-  if (typeof input === "string") return oneLine(input);
-  if (typeof input !== "object" || input === null || Array.isArray(input)) return "";
-  for (const key of MAIN) {
-    const value = input[key];
-    if (typeof value === "string" && value !== "") return oneLine(value);
-    if (Array.isArray(value)) return oneLine(value.filter((item) => typeof item === "string").join(" "));
-  }
-  return "";
-}
-
 export function oneLine(text: string, max = 120): string {
   const line = text
     .slice(0, max * 4)

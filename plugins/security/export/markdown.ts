@@ -1,4 +1,5 @@
 /** A session as Markdown: headings for who speaks, calls folded, and nothing in a message that can change what stands around it. */
+import { mainArgument } from "sessarc";
 import { showBidi } from "./clean.ts";
 import {
   argumentText,
@@ -6,7 +7,6 @@ import {
   DocumentWriter,
   type Entry,
   LABELS,
-  mainArgument,
   oneLine,
   type SessionDocument,
   shortTime,
@@ -71,7 +71,7 @@ function writeEntry(out: DocumentWriter, { event, result }: Entry): void {
     case "tool_use": {
       const { text, language } = argumentText(event.tool_input);
       const failed = result?.is_error ? " (failed)" : "";
-      const about = mainArgument(event.tool_input);
+      const about = oneLine(mainArgument(event.tool_input));
       fold(out, "", `${event.tool_name ?? "Tool"}${about && `: ${about}`}`, () => {
         fence(out, text || event.text, language);
         if (result) {

@@ -1,5 +1,6 @@
 /** A session as one static HTML page: whole without its one small script, nothing from elsewhere, readable on a phone, in print, in light and dark. */
 import { createHash } from "node:crypto";
+import { mainArgument } from "sessarc";
 import { showBidi } from "./clean.ts";
 import { type ChangedFile, changesOf } from "./diff.ts";
 import {
@@ -8,7 +9,6 @@ import {
   DocumentWriter,
   type Entry,
   LABELS,
-  mainArgument,
   oneLine,
   type SessionDocument,
   shortTime,

@@ -1,4 +1,5 @@
 /** What a tool call says in one line, and what its arguments are, across assistants. */
+import { type EditText, toolCall } from "../../../core/adapter/tool-call.ts";
 import type { Role } from "../../transcript/model.ts";
 import type { Message } from "../../wire.ts";
 
@@ -18,58 +19,15 @@ const str = (input: Input, ...names: string[]): string | undefined => {
   return undefined;
 };
 
-export const pathOf = (message: Message): string | undefined =>
-  str(
-    inputOf(message),
-    "file_path",
-    "filePath",
-    "path",
-    "absolute_path",
-    "target_file",
-    "notebook_path",
-    "relative_workspace_path",
-    "filename",
-    "file",
-    "dirPath",
-  ) ?? patchOf(message)?.match(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/m)?.[1];
+export const pathOf = (message: Message): string | undefined => toolCall(message.tool_input).path;
+export const commandOf = (message: Message): string | undefined => toolCall(message.tool_input).command || undefined;
+export const patchOf = (message: Message): string | undefined => toolCall(message.tool_input).patch;
 
-export const commandOf = (message: Message): string | undefined => {
-  const input = inputOf(message);
-  const { command } = input;
-  // `["bash", "-lc", "…"]`: what counts is the last.
-  if (Array.isArray(command) && command.length === 3 && /^(ba|z)?sh$/.test(String(command[0]).replace(/^.*\//, "")))
-    return String(command[2]);
-  return str(input, "command", "cmd", "script");
-};
-
-export const patchOf = (message: Message): string | undefined => {
-  if (typeof message.tool_input === "string")
-    return message.tool_input.startsWith("*** Begin Patch") || message.tool_input.startsWith("--- ")
-      ? message.tool_input
-      : undefined;
-  const text = str(inputOf(message), "patch", "input", "patchText", "diff");
-  return text && /^(\*\*\* Begin Patch|--- |@@|diff )/.test(text) ? text : undefined;
-};
-
-export interface Edit {
-  before: string;
-  after: string;
-}
+export type Edit = Pick<EditText, "before" | "after">;
 /** Pairs of old and new text of an edit or write. */
 export function editsOf(message: Message): Edit[] {
-  const input = inputOf(message);
-  const one = (from: Input): Edit | undefined => {
-    const before = str(from, "old_string", "oldString", "old_str", "oldText", "old_text");
-    const after = str(from, "new_string", "newString", "new_str", "newText", "new_text");
-    return before === undefined && after === undefined ? undefined : { before: before ?? "", after: after ?? "" };
-  };
-  const list = [input.edits, input.replacements, input.operations].find(Array.isArray);
-  if (list)
-    return list.flatMap((item) => (item !== null && typeof item === "object" ? (one(item as Input) ?? []) : []));
-  const single = one(input);
-  if (single) return [single];
-  const content = str(input, "content", "contents", "file_text", "fileText", "code_edit", "text");
-  return content === undefined ? [] : [{ before: "", after: content }];
+  const { edits, content } = toolCall(message.tool_input);
+  return edits.length > 0 || content === undefined ? edits : [{ before: "", after: content }];
 }
 
 export interface Question {
