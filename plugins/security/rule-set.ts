@@ -5,7 +5,7 @@ import { basename } from "node:path";
 import { type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
 import type { Rule, Scanner } from "./engine.ts";
-import { hideIn } from "./hide.ts";
+import { excerptOf, hideIn } from "./hide.ts";
 
 const word = v.pipe(v.string(), v.minLength(1), v.maxLength(100));
 const fields = {
@@ -54,6 +54,8 @@ export interface RuleSet {
   warmUp(): Promise<void>;
   /** A short text with its secrets masked. */
   hide(text: string): Promise<string>;
+  /** What stands in [start, end) of a text, masked as the whole text tells. Milliseconds. */
+  excerpt(text: string, start: number, end: number): Promise<string>;
   /** Throws CONFIG_INVALID for a rule of the configuration that cannot be used. */
   checkConfigured(): Promise<void>;
 }
@@ -182,6 +184,7 @@ export function createRuleSet(kernel: Kernel): RuleSet {
       }
     },
     hide: async (text) => hideIn(await currentScanner(), text),
+    excerpt: async (text, start, end) => excerptOf(await currentScanner(), text, start, end),
   };
 }
 

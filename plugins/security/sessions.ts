@@ -6,10 +6,12 @@ import {
   type Services,
   SessarcError,
   type SessionEvent,
+  Slices,
   type TranscriptPart,
 } from "sessarc";
 import type { DocumentHead } from "./export/document.ts";
 import { pagePolicy } from "./export/page.ts";
+import { withoutCutEnd } from "./hide.ts";
 import type { CheckJob, CheckResult, EventSource, Format, RenderJob, RenderResult } from "./job.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { DONE, STOP, type Watch } from "./watch.ts";
@@ -26,6 +28,12 @@ export interface SessionRedactor {
   freeze(id: string, expiresAt: string): Promise<FrozenSession>;
   /** A short text with its secrets replaced by their masks. */
   hideSecrets(text: string): Promise<string>;
+  /** What stands in [start, end) of a text, masked as the whole text tells. */
+  excerpt(text: string, start: number, end: number): Promise<string>;
+  /** A session's title or first prompt, which its log or the archive may have cut at `most` characters. */
+  title(text: string, most: number): Promise<string>;
+  /** Messages without their secrets; lets others run in between. A text of more than a megabyte may be hidden as a whole. */
+  messages(events: readonly SessionEvent[]): Promise<SessionEvent[]>;
   /** Content-Security-Policy of a frozen page. */
   pagePolicy(page: string): string;
 }
@@ -70,6 +78,8 @@ export interface SecuritySessions extends SessionRedactor {
   forget(id: string): Promise<void>;
 }
 
+/** ms of looking for secrets in one message that is shown at once. */
+const MESSAGE_MS = 100;
 /** Changes with what a kept check says. */
 const CHECKED = 2;
 const PROGRESS_MS = 250;
@@ -120,6 +130,19 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
   return {
     pagePolicy,
     hideSecrets: (text) => rules.hide(text),
+    excerpt: (text, start, end) => rules.excerpt(text, start, end),
+    title: (text, most) => rules.hide(withoutCutEnd(text, most)),
+    async messages(events) {
+      const { createRedactor } = await import("./engine.ts");
+      const scanner = await rules.scanner();
+      const slices = new Slices();
+      const out: SessionEvent[] = [];
+      for (const event of events) {
+        out.push(...createRedactor(scanner, { budgetMs: MESSAGE_MS }).redactEvents([event]));
+        if (slices.due) await slices.turn();
+      }
+      return out;
+    },
     async document(id, format, redacted = true, follow?: Follow) {
       const { documents, redactions, session } = await render(id, [format], redacted, follow);
       return { text: documents[format] ?? "", fileName: fileName(session, format), redactions };
@@ -172,9 +195,18 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
   };
 }
 
+/** Where titles and first prompts are cut when they are stored. */
+const TITLE_CHARS = 200;
+const PROMPT_CHARS = 400;
+
 export function headOf(session: DocumentSession, project: DocumentProject): DocumentHead {
+  const { name, title, firstPrompt, id } = session;
   return {
-    title: session.name ?? session.title ?? session.firstPrompt ?? session.id,
+    title:
+      name ??
+      (title && withoutCutEnd(title, TITLE_CHARS)) ??
+      (firstPrompt && withoutCutEnd(firstPrompt, PROMPT_CHARS)) ??
+      id,
     tool: session.tool,
     project: project.name,
     path: session.cwd ?? project.path,

@@ -1,5 +1,5 @@
 /** The archive's sub commands: descriptions here, code behind `load`. */
-import type { Command, CommandContext } from "sessarc";
+import { type Command, type CommandContext, REDACTED_HELP, REDACTED_OPTIONS } from "sessarc";
 
 const importCommand: Command = {
   name: "import",
@@ -64,23 +64,25 @@ const usageCommand: Command = {
 const searchCommand: Command = {
   name: "search",
   summary: 'Finds messages: words, "exact words", tool:, project:, kind:, after:, is:error',
-  usage: "<query…> [--limit n]",
-  options: { limit: { type: "string", short: "n" } },
-  help: { limit: "Sessions to show, 1 to 1000 (default 20)" },
+  usage: "<query…> [--redacted] [--limit n]",
+  options: { ...REDACTED_OPTIONS, limit: { type: "string", short: "n" } },
+  help: { ...REDACTED_HELP, limit: "Sessions to show, 1 to 1000 (default 20)" },
   load: () => import("./search.ts"),
 };
 
 const showCommand: Command = {
   name: "show",
   summary: "Prints the transcript of a session",
-  usage: "<session|last> [--kinds user,assistant] [--after n] [--limit n] [--earlier n]",
+  usage: "<session|last> [--redacted] [--kinds user,assistant] [--after n] [--limit n] [--earlier n]",
   options: {
+    ...REDACTED_OPTIONS,
     kinds: { type: "string", short: "k" },
     after: { type: "string" },
     limit: { type: "string", short: "n" },
     earlier: { type: "string" },
   },
   help: {
+    ...REDACTED_HELP,
     kinds: "Only these, with commas: user, assistant, thinking, tool_use, tool_result, note",
     after: "Begin behind the message with this number",
     limit: "Messages at most (default: all)",

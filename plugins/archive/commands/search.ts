@@ -1,4 +1,4 @@
-import { type CommandContext, createStyle, formatCount, printable, type Style, UsageError } from "sessarc";
+import { type CommandContext, createStyle, formatCount, isRedacted, printable, type Style, UsageError } from "sessarc";
 import type { Session } from "../catalogue/types.ts";
 import { numberFlag } from "./_flags.ts";
 import { titleOf } from "./_session.ts";
@@ -24,7 +24,8 @@ export async function run(ctx: CommandContext): Promise<number> {
   const query = ctx.args.join(" ").trim();
   if (query === "") throw new UsageError("Give words to look for: `sessarc search <query…>`");
   const limit = String(numberFlag(ctx, "limit", 1, 1000) ?? 20);
-  const answer = await ctx.get<SearchAnswer>("/search", { q: query, limit }, ctx.signal);
+  const redacted = isRedacted(ctx) ? "1" : undefined;
+  const answer = await ctx.get<SearchAnswer>("/search", { q: query, limit, redacted }, ctx.signal);
   if (ctx.json) ctx.out(JSON.stringify(answer));
   else print(ctx, answer);
   return answer.results.length > 0 ? 0 : 3;

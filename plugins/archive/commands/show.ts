@@ -2,6 +2,7 @@ import {
   type CommandContext,
   createStyle,
   EVENT_KINDS,
+  isRedacted,
   printable,
   type SessionEvent,
   type Style,
@@ -29,7 +30,8 @@ export async function run(ctx: CommandContext): Promise<number> {
   const limit = numberFlag(ctx, "limit");
   const version = text(numberFlag(ctx, "earlier"));
   const { id } = await findSession(ctx, wanted);
-  const wish = { kinds, version, after, limit };
+  const redacted = isRedacted(ctx) ? "1" : undefined;
+  const wish = { kinds, version, after, limit, redacted };
   return ctx.json ? printJson(ctx, id, wish) : printText(ctx, id, wish);
 }
 
@@ -38,10 +40,18 @@ interface Wish {
   version: string | undefined;
   after: number | undefined;
   limit: number | undefined;
+  redacted: string | undefined;
 }
 
 async function printJson(ctx: CommandContext, id: string, { after, limit, ...rest }: Wish): Promise<number> {
-  ctx.out(JSON.stringify(await ctx.get(messages(id), { ...rest, after: text(after), limit: text(limit) })));
+  const page = await ctx.get<Page>(messages(id), { ...rest, after: text(after), limit: text(limit) });
+  // What is redacted comes in pages.
+  while (limit === undefined && page.nextCursor) {
+    const next = await ctx.get<Page>(messages(id), { ...rest, after: page.nextCursor });
+    page.messages.push(...next.messages);
+    page.nextCursor = next.nextCursor ?? null;
+  }
+  ctx.out(JSON.stringify(page));
   return 0;
 }
 

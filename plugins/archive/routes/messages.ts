@@ -13,6 +13,7 @@ import { isDamage } from "../catalogue/damage.ts";
 import { lengthOf, type Project, partsOf, type Session, type StoredSession } from "../catalogue/types.ts";
 import { MessageJson } from "./message-json.ts";
 import { count, limit, seq } from "./query.ts";
+import { redactedQuery, redactSession } from "./redacted.ts";
 
 /** `Message` of the wire contract. */
 export interface Message extends Omit<SessionEvent, "id" | "at"> {
@@ -39,6 +40,8 @@ export const messages = defineRoute({
     version: v.optional(seq),
     /** Cut longer texts to this many characters and say how long they are. */
     cut: v.optional(count(10_000_000)),
+    /** `1`: secrets are masked, in whole texts before they are cut; without `limit` the first 1,000 messages. */
+    redacted: redactedQuery,
   }),
   handler: async ({ kernel, params, query }) => {
     const archive = kernel.inject("archive");
@@ -48,56 +51,63 @@ export const messages = defineRoute({
       const [row, session] = await Promise.all([archive.row(params.id), archive.session(params.id)]);
       const project = await archive.project(session.projectId);
       const after = query.cursor ?? query.after;
+      const isRedacted = query.redacted === "1";
+      const show = async (events: readonly SessionEvent[]) => {
+        const shown = isRedacted ? await kernel.inject("redactor").messages(events) : events;
+        return shown.map((event) => toMessage(event, page.cut));
+      };
       const page: Page = {
         from: after === undefined ? 0 : after + 1,
         to: query.before ?? Number.POSITIVE_INFINITY,
-        limit: query.limit ?? Number.POSITIVE_INFINITY,
+        limit: query.limit ?? (isRedacted ? REDACTED_LIMIT : Number.POSITIVE_INFINITY),
         kinds: query.kinds === undefined ? null : parseKinds(query.kinds),
         cut: query.cut ?? Number.POSITIVE_INFINITY,
       };
       const text = query.version === undefined ? partsOf(row) : await earlierText(kernel, row, query.version);
       const total = lengthOf(text);
-      const head = { session, project, total };
+      const head = { session: isRedacted ? await redactSession(kernel, session) : session, project, total };
       const read = (from: number) => told(kernel, row.id, kernel.storage.transcripts.chunks(row.id, text, from));
       if (query.before !== undefined && after === undefined && query.limit !== undefined)
         return {
           ...head,
-          messages: await lastBefore(read, { ...page, to: Math.min(page.to, total) }),
+          messages: await show(await lastBefore(read, { ...page, to: Math.min(page.to, total) })),
           nextCursor: null,
         };
       const chosen = select(read(page.from), page);
-      if (query.limit === undefined && total > STREAM_OVER) {
+      if (!isRedacted && query.limit === undefined && total > STREAM_OVER) {
         streams = true;
         return streamAll(chosen, new MessageJson(page), head, end);
       }
-      const found: Message[] = [];
+      const found: SessionEvent[] = [];
       let more = false;
       for await (const { chunk, indexes } of chosen) {
         const room = page.limit - found.length;
-        for (const index of indexes.slice(0, room)) found.push(toMessage(chunk.event(index), page.cut));
+        for (const index of indexes.slice(0, room)) found.push(chunk.event(index));
         more = indexes.length > room;
         if (more) break;
       }
       const last = found.at(-1)?.seq;
-      return { ...head, messages: found, nextCursor: more && last !== undefined ? String(last) : null };
+      return { ...head, messages: await show(found), nextCursor: more && last !== undefined ? String(last) : null };
     } finally {
       if (!streams) end();
     }
   },
 });
 
+/** Messages of one answer that is redacted and asked for all. */
+const REDACTED_LIMIT = 1_000;
 /** Messages looked at first where kinds are chosen; then twice as many. */
 const LOOK = 512;
 
 /** The page right before `page.to`. */
-async function lastBefore(read: (from: number) => AsyncIterable<Chunk>, page: Page): Promise<Message[]> {
-  let found: Message[] = [];
+async function lastBefore(read: (from: number) => AsyncIterable<Chunk>, page: Page): Promise<SessionEvent[]> {
+  let found: SessionEvent[] = [];
   let size = page.kinds ? Math.max(LOOK, page.limit) : page.limit;
   for (let { to } = page; to > 0 && found.length < page.limit; size *= 2) {
     const from = Math.max(0, to - size);
-    const part: Message[] = [];
+    const part: SessionEvent[] = [];
     for await (const { chunk, indexes } of select(read(from), { ...page, from, to }))
-      for (const index of indexes) part.push(toMessage(chunk.event(index), page.cut));
+      for (const index of indexes) part.push(chunk.event(index));
     found = [...part, ...found];
     to = from;
   }

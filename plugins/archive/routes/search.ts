@@ -5,6 +5,7 @@ import type { Project, Session } from "../catalogue/types.ts";
 import type { Match } from "../search/match.ts";
 import { isEmpty } from "../search/query.ts";
 import type { SearchPlace } from "../search/search.ts";
+import { plainMatches, redactedQuery, redactMatches, redactSession } from "./redacted.ts";
 import { chooseProjects, filterQuery, toQuery } from "./search-filters.ts";
 import { searchTotal } from "./search-total.ts";
 
@@ -28,6 +29,7 @@ const search = defineRoute({
     cursor: v.optional(v.string()),
     ...filterQuery,
     sort: v.optional(v.picklist(["recent", "relevance"])),
+    redacted: redactedQuery,
   }),
   agent: {
     description:
@@ -38,13 +40,17 @@ const search = defineRoute({
     const archive = kernel.inject("archive");
     const query = toQuery(input);
     const limit = input.limit ?? 10;
+    const isRedacted = input.redacted === "1";
+    const shown = async (session: Session) => (isRedacted ? redactSession(kernel, session) : session);
     const projects = new Map((await archive.store.projects()).map((project) => [project.id, project]));
     if (isEmpty(query)) {
       const { sessions, total, nextCursor } = await archive.store.page({ topLevel: true, limit }, input.cursor);
-      const results = sessions.flatMap((session): SearchResult[] => {
+      const results: SearchResult[] = [];
+      for (const session of sessions) {
         const project = projects.get(session.projectId);
-        return project ? [{ session, project, matchCount: 0, matchRelation: "eq", matches: [] }] : [];
-      });
+        if (project)
+          results.push({ session: await shown(session), project, matchCount: 0, matchRelation: "eq", matches: [] });
+      }
       return {
         query: input.q,
         recent: true,
@@ -68,11 +74,14 @@ const search = defineRoute({
     const sessions = new Map(
       (await archive.store.list({ ids: answer.results.map((hit) => hit.id) })).map((session) => [session.id, session]),
     );
-    const results = answer.results.flatMap(({ id, projectId, ...hits }): SearchResult[] => {
+    const results: SearchResult[] = [];
+    for (const { id, projectId, matches: found, ...hits } of answer.results) {
       const session = sessions.get(id);
       const project = projects.get(projectId);
-      return session && project ? [{ session, project, ...hits }] : [];
-    });
+      if (!session || !project) continue;
+      const matches = isRedacted ? await redactMatches(kernel, found, query) : plainMatches(found);
+      results.push({ session: await shown(session), project, ...hits, matches });
+    }
     return {
       query: input.q,
       recent: false,

@@ -18,6 +18,14 @@ export interface Match {
   ranges: [number, number][];
 }
 
+/** A match with the whole text it stands in: a redacted snippet is made of that. */
+export interface FoundMatch extends Match {
+  body: string;
+  /** Of the snippet in it. */
+  start: number;
+  end: number;
+}
+
 export interface CompiledQuery {
   query: Query;
   /** Groups of letters in all words that must be there. */
@@ -112,7 +120,7 @@ export function* matchesIn(chunk: Chunk, compiled: CompiledQuery): Generator<num
 const behindFirst = (text: string, at: number) => at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 
 /** Where a message shows the query: a stretch around the first hit, with all words marked. */
-export function toMatch(chunk: Chunk, index: number, compiled: CompiledQuery): Match {
+export function toMatch(chunk: Chunk, index: number, compiled: CompiledQuery): FoundMatch {
   const span = chunk.spans[index] ?? { text: 0, input: 0, end: 0 };
   let field: Match["field"] = "text";
   let at = 0;
@@ -123,13 +131,8 @@ export function toMatch(chunk: Chunk, index: number, compiled: CompiledQuery): M
   } else if (span.input === span.text && span.end > span.input) field = "tool_input";
   const body = field === "text" ? chunk.text.slice(span.text, span.input) : chunk.text.slice(span.input, span.end);
   const start = wordStart(body, Math.max(0, at - BEFORE));
-  const snippet = body.slice(start, wholeEnd(body, at + AFTER));
-  const ranges: [number, number][] = [];
-  for (const word of compiled.words) {
-    word.lastIndex = 0; // matchAll starts there
-    for (const hit of snippet.matchAll(word)) ranges.push([hit.index, hit.index + hit[0].length]);
-  }
-  ranges.sort((a, b) => a[0] - b[0]);
+  const end = wholeEnd(body, at + AFTER);
+  const snippet = body.slice(start, end);
   return {
     seq: chunk.firstSeq + index,
     kind: chunk.kind(index),
@@ -137,8 +140,21 @@ export function toMatch(chunk: Chunk, index: number, compiled: CompiledQuery): M
     field,
     ...callOf(chunk, index),
     snippet,
-    ranges: merge(ranges),
+    ranges: rangesIn(snippet, compiled),
+    body,
+    start,
+    end,
   };
+}
+
+/** Where the words stand in a snippet. */
+export function rangesIn(snippet: string, { words }: Pick<CompiledQuery, "words">): [number, number][] {
+  const ranges: [number, number][] = [];
+  for (const word of words) {
+    word.lastIndex = 0; // matchAll starts there
+    for (const hit of snippet.matchAll(word)) ranges.push([hit.index, hit.index + hit[0].length]);
+  }
+  return merge(ranges.sort((a, b) => a[0] - b[0]));
 }
 
 const ARGUMENT = 160;

@@ -2,7 +2,7 @@
 import type { Candidate } from "./candidate.ts";
 import type { Entry } from "./entry.ts";
 import type { Looker } from "./looker.ts";
-import { type CompiledQuery, type Match, toMatch } from "./match.ts";
+import { type CompiledQuery, type FoundMatch, toMatch } from "./match.ts";
 
 export interface SessionHits {
   id: string;
@@ -10,7 +10,7 @@ export interface SessionHits {
   matchCount: number;
   /** `gte` when the session was too large to count to its end. */
   matchRelation: "eq" | "gte";
-  matches: Match[];
+  matches: FoundMatch[];
 }
 
 const MATCHES_SHOWN = 3;

@@ -35,7 +35,7 @@ const SESSION = text("Id of a session, as search_sessions names it");
 const nameOf = (session: Session) => session.name ?? session.title ?? session.firstPrompt ?? "(no title)";
 const oneLine = (value: string, chars: number) => clip(value.replace(/\s+/g, " ").trim(), chars);
 
-/** One session, in a line that names it and one that says where it opens. */
+/** One session of a redacted answer, in a line that names it and one that says where it opens. */
 function headOf(session: Session, source: Source): string {
   const facts = [session.tool, session.cwd, session.gitBranch, session.endedAt ?? session.startedAt];
   return `## ${session.id}\n${oneLine(nameOf(session), 160)}\n${facts.filter(Boolean).join(" · ")} · ${session.messageCount} messages\n${source.link(session.id)}`;
@@ -90,8 +90,8 @@ export const TOOLS: readonly ArchiveTool[] = [
     required: ["session"],
     async run(args, source) {
       const path = `/sessions/${encodeURIComponent(args.text("session") ?? "")}`;
-      const { session, project, subagents } = await source.get<Answer<"GET /sessions/:id">>(path);
-      const { messages } = await source.get<Answer<"GET /sessions/:id/messages">>(`${path}/messages`, {
+      const { project, subagents } = await source.get<Answer<"GET /sessions/:id">>(path);
+      const { session, messages } = await source.get<Answer<"GET /sessions/:id/messages">>(`${path}/messages`, {
         kinds: "user,assistant",
         cut: 1_000,
       });
@@ -224,7 +224,7 @@ export const TOOLS: readonly ArchiveTool[] = [
       const { skills } = await source.get<Answer<"GET /skills">>("/skills");
       const page = createPage(args.tokens);
       for (const { id, name, description } of skills)
-        if (!page.add(`${id} ${name}: ${oneLine(description, 300)}`)) break;
+        if (!page.add(`${id} ${name}: ${oneLine(await source.clean(description), 300)}`)) break;
       return page.text() || "No skills yet";
     },
   },
@@ -239,7 +239,7 @@ export const TOOLS: readonly ArchiveTool[] = [
       const { content, files } = await source.get<Answer<"GET /skills/:id">>(path);
       const page = createPage(args.tokens);
       page.add(`Files: ${files.map((file) => file.path).join(", ")}`);
-      page.add(content ?? "It has no text");
+      page.add(content === null ? "It has no text" : await source.clean(content));
       return page.text();
     },
   },

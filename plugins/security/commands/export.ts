@@ -5,6 +5,7 @@ import {
   type CommandContext,
   createProgress,
   type ErrorBody,
+  isRedacted,
   printable,
   readFrames,
   type SessionEvent,
@@ -22,11 +23,11 @@ export async function run(ctx: CommandContext): Promise<number> {
   const format = readFormat(ctx, output);
   const { session } = await ctx.get<{ session: DocumentSession }>("/sessions/find", { name: wanted });
   const { id } = session;
-  const { text, unchecked } =
-    ctx.flags.redacted === true
-      ? await redacted(ctx, id, format)
-      : { text: await plain(ctx, id, format), unchecked: 0 };
-  if (ctx.flags.redacted !== true) ctx.err("Nothing was redacted; --redacted leaves secrets out.");
+  const hides = isRedacted(ctx);
+  const { text, unchecked } = hides
+    ? await redacted(ctx, id, format)
+    : { text: await plain(ctx, id, format), unchecked: 0 };
+  if (!hides) ctx.err("Nothing was redacted; --redacted leaves secrets out.");
   if (output === undefined) ctx.out(text.replace(/\n$/, ""));
   else {
     await writeWhole(resolve(output), text);

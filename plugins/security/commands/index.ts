@@ -1,5 +1,5 @@
 /** The sub commands of security: descriptions here, code behind `load`. */
-import type { Command } from "sessarc";
+import { type Command, REDACTED_HELP, REDACTED_OPTIONS } from "sessarc";
 
 const guard: Command = {
   name: "guard",
@@ -27,11 +27,12 @@ const exportCommand: Command = {
   summary: "Writes a session as Markdown, HTML or JSON, with --redacted without its secrets",
   usage: "<session|last> [--redacted] [--format md|html|json] [-o file]",
   options: {
-    redacted: { type: "boolean", short: "r" },
+    ...REDACTED_OPTIONS,
     format: { type: "string", short: "f" },
     output: { type: "string", short: "o" },
   },
   help: {
+    ...REDACTED_HELP,
     redacted: "Replace secrets and personal data by placeholders",
     format: "md (default), html or json; told from the file's name when left out",
     output: "File to write (0600); standard output when left out",

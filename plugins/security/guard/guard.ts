@@ -8,6 +8,7 @@ import type { ScanJob, ScanJobResult } from "../job.ts";
 import type { RuleSet } from "../rule-set.ts";
 import { DEADLINE_MS } from "./hook-script.ts";
 import { createInstaller, type Installer } from "./install.ts";
+import { reachesArchive } from "./own-archive.ts";
 import { readPayload, type ToolCall } from "./payload.ts";
 import { pathsRead, type ReadFile, readPath, smallestFirst } from "./reads.ts";
 import { createRecent } from "./recent.ts";
@@ -188,13 +189,21 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
       }
     }
     const blocking = found.filter((finding) => blocks(scanner, finding));
+    const archive = reachesArchive(call, roleOf(call), {
+      dataDir: kernel.storage.dataDir,
+      home: kernel.env.home,
+      port: kernel.address?.port,
+    });
+    if (archive !== undefined) found.push({ ...OWN_ARCHIVE, masked: archive });
     const reason =
       blocking.length > 0
         ? reasonOf(blocking)
-        : // What was not looked at is not clean: as the user chose for a guard that cannot answer.
-          unseen && (await installer.onFailureOf(call.client)) === "block"
-          ? unseenText(late)
-          : null;
+        : archive !== undefined
+          ? archiveText(archive)
+          : // What was not looked at is not clean: as the user chose for a guard that cannot answer.
+            unseen && (await installer.onFailureOf(call.client)) === "block"
+            ? unseenText(late)
+            : null;
     const stops = reason !== null && mode === "enforce";
     return {
       decision: stops ? "block" : "allow",
@@ -252,6 +261,17 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
     },
   };
 }
+
+/** The rule that is no pattern: calls that reach for the archive itself. */
+const OWN_ARCHIVE = {
+  ruleId: "own-archive",
+  rule: "The archive itself",
+  field: "tool_input",
+  confidence: "definite",
+} as const;
+
+const archiveText = (why: string) =>
+  `sessarc stopped this call: ${why}. Search with \`sessarc search --redacted\`, or leave it to the user.`;
 
 function unseenText(late: boolean): string {
   const why = late
