@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The `sessarc` command: the process around `main`. */
 import module from "node:module";
+import { constants } from "node:os";
 
 // Node 22.8 and later keep compiled code from start to start; what is imported from here on is served from there.
 (module as { enableCompileCache?: () => unknown }).enableCompileCache?.();
@@ -16,20 +17,21 @@ function giveUp(): void {
 
 const stop = new AbortController();
 let askedAt = 0;
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
     // The first asks for an orderly end, the second insists. `npm start` hands a Ctrl-C on that the terminal sent already: that is one.
     if (askedAt === 0) {
       askedAt = Date.now();
       setTimeout(giveUp, LIMIT_MS).unref();
-    } else if (Date.now() - askedAt > 1_000) process.exit(signal === "SIGINT" ? 130 : 143);
+    } else if (Date.now() - askedAt > 1_000) process.exit(128 + constants.signals[signal]);
     stop.abort();
   });
 }
-// `sessarc usage | head` closes the pipe early: that is no failure.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(0);
-  throw error;
-});
+// `sessarc usage | head` closes the pipe early: that is no failure. A terminal that is closed takes nothing more, and the service closes in order.
+for (const stream of [process.stdout, process.stderr])
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE" && stream === process.stdout) process.exit(0);
+    if (error.code !== "EIO" && error.code !== "EPIPE") throw error;
+  });
 
 process.exitCode = await main(processIo(stop.signal));

@@ -56,7 +56,8 @@ export async function createAccess(required: boolean, dataDir: string): Promise<
       const value = readCookie(cookie, cookieName());
       if (value !== undefined && same(value, session)) return true;
       // What they carry is their credential: a share's token, the state of a sign-in. Browsers come there from other places.
-      const carries = path.startsWith("/share/") || path === "/oauth/callback";
+      // A hook has its service prove who it is before it shows a token.
+      const carries = path.startsWith("/share/") || path === "/oauth/callback" || path === "/api/security/proof";
       return carries && (method === "GET" || method === "HEAD");
     },
     async redeem(given) {

@@ -1,5 +1,6 @@
 /** Serving: listen first, start the plugins beside it, end without losing anything. */
 import type { RequestListener } from "node:http";
+import { constants } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ResolvedConfig } from "../contract/config.ts";
 import type { Kernel, ServedAddress } from "../contract/kernel.ts";
@@ -138,7 +139,7 @@ async function toListener(kernel: Kernel, { H3, toNodeHandler }: Http): Promise<
 }
 
 /**
- * SIGINT and SIGTERM: the first closes and exits (0, or 1 when closing failed), the second exits at once. What has not closed after
+ * SIGINT, SIGTERM and SIGHUP (a terminal that is closed): the first closes and exits (0, or 1 when closing failed), the second exits at once. What has not closed after
  * `limitMs` (5 s) is left, and the process killed: all that was acknowledged is on disk. For programs that serve and do nothing else;
  * answers a function that takes the handlers off.
  */
@@ -149,7 +150,7 @@ export function closeOnSignals(
 ): () => void {
   let asked = false;
   const handle = (signal: NodeJS.Signals) => {
-    if (asked) process.exit(signal === "SIGINT" ? 130 : 143);
+    if (asked) process.exit(128 + constants.signals[signal]);
     asked = true;
     // Not `exit`: that waits for threads, and one of them may be what hangs.
     setTimeout(() => process.kill(process.pid, "SIGKILL"), limitMs).unref();
@@ -161,7 +162,7 @@ export function closeOnSignals(
       },
     );
   };
-  const signals = ["SIGINT", "SIGTERM"] as const;
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const signal of signals) process.on(signal, handle);
   return () => {
     for (const signal of signals) process.off(signal, handle);

@@ -98,6 +98,17 @@ describe("serve", () => {
     expect(await named(["--data-dir", copy])).toEqual([0, false]);
   });
 
+  it.skipIf(process.platform === "win32")(
+    "closes in order when its terminal is closed, and leaves no lock",
+    async () => {
+      const home = await emptyHome();
+      const service = await start([], home);
+      expect(existsSync(join(dataDir(home), "lock.json"))).toBe(true);
+      expect(await service.stop("SIGHUP")).toBe(0);
+      expect(existsSync(join(dataDir(home), "lock.json"))).toBe(false);
+    },
+  );
+
   it("shows sample data of all six tools with --demo and removes it at the end, also at two signals in a row, as npm sends them", async () => {
     const home = await emptyHome();
     const service = await start(["--demo"], home);

@@ -1,10 +1,13 @@
 /** Installed hooks, run as the tools run them: the command of the settings in a shell of its own, a real service or none behind it. */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { GuardStatus } from "../../plugins/security/index.ts";
 import { makeTempDir, serveTest } from "../_setup.ts";
 import { plugins } from "./_kernel.ts";
@@ -114,6 +117,42 @@ describe("security: installed hooks", () => {
           expect(ended.err).toContain("npx sessarc guard uninstall --tool codex");
         }
       }
+    },
+  );
+
+  it.skipIf(!hasCurl).each([false, true])(
+    "a port that another program took gets nothing of a call and decides nothing (token mode: %s)",
+    async (auth) => {
+      const { served, text } = await installed("codex", "block", { flags: { auth } });
+      const opencode = await install(served, "opencode", "block");
+      const file = join(served.home, "plugin.mjs");
+      await writeFile(file, opencode.text);
+      const { SessarcGuard } = await import(/* @vite-ignore */ pathToFileURL(file).href);
+      const beforeTool = (await SessarcGuard({ directory: "/w" }))["tool.execute.before"];
+      const lock = JSON.parse(await readFile(join(served.home, "data", "lock.json"), "utf8"));
+      await served.close();
+      const heard: string[] = [];
+      const thief = createServer((req, res) => {
+        heard.push(`${req.method} ${new URL(req.url ?? "", "http://x").pathname} ${req.headers.authorization ?? ""}`);
+        req.on("data", (chunk) => heard.push(String(chunk)));
+        // It says what a service without a proof says.
+        res.setHeader("content-type", "application/json; guard=sessarc").end("{}");
+      });
+      await new Promise<void>((resolve) => thief.listen(0, "127.0.0.1", resolve));
+      onTestFinished(() => void thief.close());
+      const { port } = thief.address() as AddressInfo;
+      const stale = { ...lock, port, url: `http://127.0.0.1:${port}/` };
+      const ended = spawn("true");
+      await once(ended, "close");
+      // The process that wrote the lock is gone; then its number is another process's.
+      for (const pid of [ended.pid, process.pid]) {
+        await writeFile(join(served.home, "data", "lock.json"), `${JSON.stringify({ ...stale, pid }, null, 2)}\n`);
+        expect(await shell(commandIn(text), call("echo quixotic"))).toMatchObject({ code: 2, out: "" });
+        const asked = beforeTool({ tool: "bash", sessionID: "s", callID: "c" }, { args: { command: "echo quixotic" } });
+        await expect(asked).rejects.toThrow("could not be asked");
+        if (pid === ended.pid) expect(heard).toEqual([]);
+      }
+      expect(new Set(heard)).toEqual(new Set(["GET /api/security/proof "]));
     },
   );
 

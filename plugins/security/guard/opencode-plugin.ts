@@ -1,7 +1,7 @@
 /** The plugin file OpenCode loads. Throwing from it blocks the call. */
 import { join } from "node:path";
 import { failedText, type HookRequest } from "./hook-command.ts";
-import { ANSWER_TYPE, DEADLINE_MS, hookHeader } from "./hook-script.ts";
+import { ANSWER_TYPE, DEADLINE_MS, HELLO, hookHeader, hookKey } from "./hook-script.ts";
 
 export function pluginText({ id, dataDir, onFailure }: HookRequest): string {
   const failed =
@@ -10,15 +10,17 @@ export function pluginText({ id, dataDir, onFailure }: HookRequest): string {
       : "return; // sessarc is not there: the call goes on";
   return `// Written by sessarc: asks its tool-call guard before a tool runs.
 // Remove it with: sessarc guard uninstall --tool opencode
+import { createHash, randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { request } from "node:http";
 
 const LOCK = ${JSON.stringify(join(dataDir, "lock.json"))};
 const HEADER = ${JSON.stringify(hookHeader(dataDir))};
+const KEY = ${JSON.stringify(hookKey(dataDir))};
 const PATH = "api/security/pretooluse?client=opencode&hook=${id}";
 
 /** Not fetch: a proxy would get to see the call. */
-function post(url, headers, body) {
+function send(method, url, headers, body) {
   return new Promise((resolve, reject) => {
     // Said here and not left to an event of the request: Bun sends none when it is destroyed before an answer.
     const fail = (why) => {
@@ -27,7 +29,7 @@ function post(url, headers, body) {
       call.destroy();
     };
     const timer = setTimeout(() => fail("no answer in time"), ${DEADLINE_MS});
-    const call = request(url, { method: "POST", headers, agent: false }, (answer) => {
+    const call = request(url, { method, headers, agent: false }, (answer) => {
       let text = "";
       answer.setEncoding("utf8");
       answer.on("data", (chunk) => (text += chunk));
@@ -36,8 +38,7 @@ function post(url, headers, body) {
       answer.on("end", () => {
         clearTimeout(timer);
         if (answer.statusCode !== 200) fail("status " + answer.statusCode);
-        else if (answer.headers["content-type"] !== ${JSON.stringify(ANSWER_TYPE)}) fail("not sessarc");
-        else resolve(text);
+        else resolve({ text, type: answer.headers["content-type"] });
       });
     });
     call.on("error", (error) => fail(error.message));
@@ -46,11 +47,21 @@ function post(url, headers, body) {
 }
 
 async function ask(call) {
-  const { url } = JSON.parse(await readFile(LOCK, "utf8"));
+  const { url, pid } = JSON.parse(await readFile(LOCK, "utf8"));
+  const key = await readFile(KEY, "utf8");
+  // Who listens has to live, and to prove that it is sessarc, before it is told anything: a lock that a crash left may lead to another program.
+  process.kill(pid, 0);
+  const nonce = randomBytes(16).toString("hex");
+  const { port } = new URL(url);
+  const proof = (text) => createHash("sha256").update([key, nonce, port, text, key].join(":")).digest("hex");
+  const hello = await send("GET", new URL("api/security/proof?nonce=" + nonce, url), {});
+  if (hello.text !== proof("${HELLO}")) throw new Error("not sessarc");
   const header = await readFile(HEADER, "utf8").catch(() => "");
-  const headers = { "content-type": "application/json" };
+  const headers = { "content-type": "application/json", "sessarc-nonce": nonce };
   if (header) headers.authorization = header.slice(header.indexOf(":") + 1).trim();
-  return JSON.parse(await post(new URL(PATH, url), headers, JSON.stringify(call)));
+  const { text, type } = await send("POST", new URL(PATH, url), headers, JSON.stringify(call));
+  if (type !== ${JSON.stringify(`${ANSWER_TYPE}; proof=`)} + proof(text)) throw new Error("not sessarc");
+  return JSON.parse(text);
 }
 
 export const SessarcGuard = async ({ directory }) => ({

@@ -27,12 +27,19 @@ export function blockFields(client: string, reason: string): Record<string, unkn
  * The answer to an installed hook: nothing but what the tool knows, because unknown fields make some of them ignore the whole answer
  * and run the call. Its type says whose answer it is.
  */
-export function answerHook(client: string, { decision, reason }: ToolDecision): Response {
-  const headers = { "content-type": ANSWER_TYPE };
-  if (decision === "block")
-    return new Response(JSON.stringify(blockAnswer(client, reason ?? "Blocked by sessarc")), { headers });
+export function answerHook(
+  client: string,
+  { decision, reason }: ToolDecision,
+  prove?: (text: string) => string | undefined,
+): Response {
+  const signed = (text: string | null, init: ResponseInit = {}) => {
+    const proof = prove?.(text ?? "");
+    const type = proof === undefined ? ANSWER_TYPE : `${ANSWER_TYPE}; proof=${proof}`;
+    return new Response(text, { ...init, headers: { "content-type": type } });
+  };
+  if (decision === "block") return signed(JSON.stringify(blockAnswer(client, reason ?? "Blocked by sessarc")));
   // Cursor reads an object without `permission` as an error; where its hook does not ask through our script, it gets to see this.
-  return client === "cursor" ? new Response(null, { status: 204, headers }) : new Response("{}", { headers });
+  return client === "cursor" ? signed(null, { status: 204 }) : signed("{}");
 }
 
 function blockAnswer(client: string, reason: string): object {

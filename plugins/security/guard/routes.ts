@@ -1,7 +1,9 @@
 /** The guard's routes: the question hooks ask, what was asked, and installing. */
-import { defineRoute, type Json } from "sessarc";
+import { readFile } from "node:fs/promises";
+import { defineRoute, type Json, type Kernel } from "sessarc";
 import * as v from "valibot";
 import type { ToolDecision } from "./guard.ts";
+import { HELLO, hookKey, proofOf } from "./hook-script.ts";
 import { answerHook, blockFields } from "./reply.ts";
 
 const name = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,40}$/, "is no name of a tool"));
@@ -13,12 +15,36 @@ const pretooluse = defineRoute({
   limits: { bytes: 8 * 2 ** 20 },
   query: v.object({ client: v.optional(name), hook: v.optional(name) }),
   body: v.record(v.string(), v.unknown()),
-  handler: async ({ kernel, query, body }): Promise<ToolDecision | Response> => {
+  handler: async ({ kernel, query, body, event }): Promise<ToolDecision | Response> => {
     const { decision } = await kernel.inject("guard").check(body as Record<string, Json>, query.client, query.hook);
-    if (query.hook !== undefined && query.client !== undefined) return answerHook(query.client, decision);
+    if (query.hook !== undefined && query.client !== undefined) {
+      const nonce = event.req.headers.get("sessarc-nonce");
+      const prove = nonce === null ? undefined : await proverOf(kernel, nonce);
+      return answerHook(query.client, decision, prove);
+    }
     const own =
       decision.decision === "block" && query.client ? blockFields(query.client, decision.reason ?? "") : undefined;
     return { ...decision, ...own };
+  },
+});
+
+const NONCE = /^[0-9a-f]{16,64}$/;
+
+/** Signs texts for the port that is served; undefined where no hook was ever installed, or nothing is served. */
+async function proverOf(kernel: Kernel, nonce: string): Promise<((text: string) => string) | undefined> {
+  const port = kernel.address?.port;
+  const key = NONCE.test(nonce) && (await readFile(hookKey(kernel.storage.dataDir), "utf8").catch(() => ""));
+  return key && port !== undefined ? (text) => proofOf(key, nonce, port, text) : undefined;
+}
+
+const proof = defineRoute({
+  method: "GET",
+  path: "/security/proof",
+  summary: "Shows an installed hook that this is the service it was installed by, before it says anything",
+  query: v.object({ nonce: v.pipe(v.string(), v.regex(NONCE, "must be 16 to 64 hexadecimal digits")) }),
+  handler: async ({ kernel, query }): Promise<Response> => {
+    const prove = await proverOf(kernel, query.nonce);
+    return new Response(prove?.(HELLO) ?? "", { headers: { "content-type": "text/plain" } });
   },
 });
 
@@ -70,4 +96,4 @@ const status = defineRoute({
   handler: async ({ kernel }) => ({ tools: await kernel.inject("guard").status() }),
 });
 
-export const guardRoutes = [pretooluse, interceptions, install, uninstall, status] as const;
+export const guardRoutes = [pretooluse, proof, interceptions, install, uninstall, status] as const;
