@@ -18,6 +18,8 @@ export interface CliIo {
   stderr: Sink;
   /** Aborts when the user wants out. */
   signal: AbortSignal;
+  /** Calls back with errors that nobody caught, which then end nothing; answers a function that stops it. */
+  onStray?(listener: (error: unknown) => void): () => void;
   /** Called right before SQLite starts. `brief`: a command that asks the archive in `dataDir` once and ends. */
   tune?(dataDir: string, brief: boolean): void;
 }
@@ -30,6 +32,15 @@ export function processIo(signal: AbortSignal): CliIo {
     stdout: process.stdout,
     stderr: process.stderr,
     signal,
+    onStray,
     tune: tuneEngine,
+  };
+}
+
+function onStray(listener: (error: unknown) => void): () => void {
+  const events = ["unhandledRejection", "uncaughtException"] as const;
+  for (const event of events) process.on(event, listener);
+  return () => {
+    for (const event of events) process.off(event, listener);
   };
 }

@@ -9,8 +9,10 @@ export async function run(ctx: CoreContext): Promise<number> {
   else {
     ctx.out(table(answer.plugins, ctx));
     const style = createStyle(ctx.colour);
-    for (const { plugin, message, fix } of answer.problems)
-      ctx.out(`${style.red("left out")} ${printable(plugin)}: ${printable(message)}${fix ? ` ${printable(fix)}` : ""}`);
+    for (const { plugin, message, fix, count } of answer.problems)
+      ctx.out(
+        `${style.red(count === undefined ? "left out" : `failed ${count}×`)} ${printable(plugin)}: ${printable(message)}${fix ? ` ${printable(fix)}` : ""}`,
+      );
   }
   return 0;
 }

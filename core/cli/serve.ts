@@ -1,4 +1,5 @@
 /** `sessarc serve`: one service per archive, a line when it answers, an orderly end. */
+import { AsyncResource } from "node:async_hooks";
 import type { AdapterEnv } from "../contract/adapter.ts";
 import type { ResolvedConfig } from "../contract/config.ts";
 import type { Kernel } from "../contract/kernel.ts";
@@ -54,7 +55,14 @@ async function start(
   warmUp();
   const { serve } = await import("../serve/serve.ts");
   const first = !hasArchive(config.dataDir);
-  const served = await serve({ config, env, plugins: ctx.plugins, onBroken: "leave-out", log: ctx.err });
+  const strays = catchStrays(ctx);
+  const served = await serve({ config, env, plugins: ctx.plugins, onBroken: "leave-out", log: ctx.err }).catch(
+    (error) => {
+      strays.stop();
+      throw error;
+    },
+  );
+  strays.tell(served.kernel);
   const rest = restWhenIdle();
   try {
     if (demo) ctx.err(await importDemo(served.kernel, ctx));
@@ -66,8 +74,27 @@ async function start(
   } finally {
     rest.stop();
     await stop(ctx, served);
+    strays.stop();
   }
   return 0;
+}
+
+/** From before the plugins start: what they leave behind then is told once there is a kernel. */
+function catchStrays({ io }: CoreContext): { tell(kernel: Kernel): void; stop(): void } {
+  let kernel: Kernel | undefined;
+  const waiting: (() => void)[] = [];
+  const stop = io.onStray?.((error) => {
+    // Bound: whose it is shows while it is told.
+    if (kernel) kernel.stray(error);
+    else waiting.push(AsyncResource.bind(() => kernel?.stray(error)));
+  });
+  return {
+    tell(started) {
+      kernel = started;
+      for (const say of waiting.splice(0)) say();
+    },
+    stop: () => stop?.(),
+  };
 }
 
 async function stop(ctx: CoreContext, served: Served): Promise<void> {

@@ -106,6 +106,8 @@ export interface Kernel {
     onChange: (changes: FileChange[]) => MaybePromise<void>,
     onPolling?: (polling: Polling) => void,
   ): Promise<() => Promise<void>>;
+  /** Tells of an error that nobody caught, on `listener:failed` and, where it is a plugin's, among its problems. */
+  stray(error: unknown): void;
   /** Runs at close, last registered first. */
   onClose(fn: () => MaybePromise<void>): void;
   /** In-process client: the same app, the same filter, no socket. `path` starts with `/`. */

@@ -46,6 +46,8 @@ export interface PluginProblem {
   code: string;
   message: string;
   fix: string | null;
+  /** How often, where it goes on: an error that nobody caught. Absent for one that was left out. */
+  count?: number;
 }
 
 /** One row of GET /api/plugins. */

@@ -107,6 +107,12 @@ export const CORE_ERRORS = {
     why: (p) => `Plugin "${p.plugin}" failed in ${p.step}: ${p.reason}`,
     fix: (p) => p.remedy,
   },
+  PLUGIN_LEFT_ERROR: {
+    status: 500,
+    why: (p) => `Plugin "${p.plugin}" left an error behind that nobody caught: ${p.reason}`,
+    fix: () =>
+      "The service goes on. In the plugin, await the promise or catch its error; a timer or listener catches its own.",
+  },
   WORKER_ENDED: {
     status: 500,
     why: (p) => `A thread that computes beside the service ended before its work was done: ${p.reason}`,
@@ -240,6 +246,7 @@ type CoreCode =
   | "PLUGIN_CYCLE"
   | "PLUGIN_TIMEOUT"
   | "PLUGIN_FAILED"
+  | "PLUGIN_LEFT_ERROR"
   | "WORKER_ENDED"
   | "CLOSE_FAILED"
   | "CONFIG_UNKNOWN_KEY"

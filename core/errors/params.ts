@@ -30,6 +30,7 @@ export interface ErrorParams {
   PLUGIN_CYCLE: { chain: readonly string[] };
   PLUGIN_TIMEOUT: { plugin: string; step: string; ms: number };
   PLUGIN_FAILED: { plugin: string; step: string; reason: string; remedy?: string | undefined };
+  PLUGIN_LEFT_ERROR: { plugin: string; reason: string };
   WORKER_ENDED: { reason: string };
   CLOSE_FAILED: { count: number; reason: string };
   CONFIG_UNKNOWN_KEY: { key: string; where: string; nearest?: string | undefined };

@@ -25,6 +25,7 @@ import { type Closer, createCloser } from "./close.ts";
 import { createHooks, type Hooks, type Notify } from "./hooks.ts";
 import { adapterOf, isBuiltIn, type LoadedPlugin } from "./load.ts";
 import { createRegistry, type WritableRegistry } from "./registry.ts";
+import { owned, strayProblem } from "./stray.ts";
 
 export interface KernelOptions {
   /** Plugins and plugin entries, in any order. Those of the configuration are not added by themselves. */
@@ -75,7 +76,10 @@ export async function bootKernel(options: KernelOptions): Promise<Callable> {
   try {
     const parts = await openParts(options, closer, log);
     const starting = { plugin: "kernel" };
-    const kernel = assemble(parts, registry, closer, starting, log);
+    const others = plugins.flatMap(({ plugin, source }) =>
+      source && !isBuiltIn(source) ? [[plugin.name, source.specifier] as const] : [],
+    );
+    const kernel = assemble(parts, registry, closer, starting, log, new Map(others));
     await startAll(plugins, door, kernel, registry, starting, timeoutMs);
     return { kernel, routes: registry.routes };
   } catch (error) {
@@ -161,6 +165,7 @@ function assemble(
   closer: Closer,
   starting: { readonly plugin: string },
   log: (line: string) => void,
+  sources: ReadonlyMap<string, string>,
 ): Kernel {
   hooks.hook("request:error", (error, { method, path, errorId }) =>
     log(`${errorId} ${method} ${path}: ${detailOf(error)}`),
@@ -205,6 +210,11 @@ function assemble(
         forget();
         return stop();
       };
+    },
+    stray(error) {
+      const problem = strayProblem(error, sources);
+      if (problem) registry.report({ ...problem, count: 1 });
+      void notify("listener:failed", error, { hook: problem ? `plugin ${problem.plugin}` : "nothing that waits" });
     },
     onClose: (fn) => void closer.add(`plugin "${starting.plugin}"`, fn),
     close: () =>
@@ -267,7 +277,9 @@ async function start(
     await runStep(name, "its migrations", undefined, () => migrate(kernel.storage.db, name, migrations));
   }
   if (hooks) hooked(kernel.hooks.addHooks(hooks));
-  await runStep(name, "setup", isBuiltIn(source) ? undefined : ms, () => plugin.setup?.(kernel));
+  const setup = () => plugin.setup?.(kernel);
+  if (isBuiltIn(source)) await runStep(name, "setup", undefined, setup);
+  else await runStep(name, "setup", ms, owned(name, setup));
 }
 
 function inject<K extends keyof Services>(services: ReadonlyMap<string, unknown>, name: K): Services[K] {

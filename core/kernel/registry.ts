@@ -8,6 +8,7 @@ import { SessarcError } from "../errors/error.ts";
 import { fullPath, type RegisteredRoute, shape } from "../http/paths.ts";
 import { VERSION } from "../utils/version.ts";
 import { adapterOf, isBuiltIn } from "./load.ts";
+import { owned } from "./stray.ts";
 
 /** The registry as the kernel itself uses it. */
 export interface WritableRegistry extends Registry {
@@ -62,7 +63,12 @@ export function createRegistry(): WritableRegistry {
 
     add(plugin, source) {
       const adapter = adapterOf(plugin);
-      const added = (plugin.routes ?? []).map((route) => ({ plugin: plugin.name, fullPath: fullPath(route), route }));
+      const builtIn = plugin.name === "kernel" || isBuiltIn(source);
+      const added = (plugin.routes ?? []).map((route) => ({
+        plugin: plugin.name,
+        fullPath: fullPath(route),
+        route: builtIn ? route : { ...route, handler: owned(plugin.name, route.handler) },
+      }));
       claim(
         [
           ["plugin", plugin.name],
@@ -72,7 +78,6 @@ export function createRegistry(): WritableRegistry {
         ],
         plugin.name,
       );
-      const builtIn = plugin.name === "kernel" || isBuiltIn(source);
       rows.set(plugin.name, { plugin, services: [], ms: null, builtIn });
       routes.push(...added);
       if (!adapter) return;
@@ -92,7 +97,11 @@ export function createRegistry(): WritableRegistry {
       if (adapter !== undefined) for (const map of [adapters, bases, folders, sources]) map.delete(adapter);
     },
 
-    report: (problem) => void problems.push(problem),
+    report(problem) {
+      const known = problem.count === undefined ? undefined : problems.find((one) => isSame(one, problem));
+      if (known) known.count = (known.count ?? 0) + 1;
+      else if (problems.length < PROBLEMS) problems.push(problem);
+    },
 
     setFolders(name, set) {
       const base = bases.get(name);
@@ -115,6 +124,12 @@ export function createRegistry(): WritableRegistry {
     describe: () => [...rows.values()].map(describe),
   };
 }
+
+/** Kept at most. */
+const PROBLEMS = 1_000;
+
+const isSame = (a: PluginProblem, b: PluginProblem) =>
+  a.plugin === b.plugin && a.code === b.code && a.message === b.message;
 
 function describe({ plugin, services, ms, builtIn }: Row): PluginInfo {
   return {

@@ -1,0 +1,25 @@
+/**
+ * Errors that nobody caught: of a promise that nobody waits for, in a timer or a listener. Without this they would end the service. Whose they are is told
+ * by what was running when the promise or the timer was made, else by the files in the error's stack.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { PluginProblem } from "../contract/reports.ts";
+import { SessarcError } from "../errors/error.ts";
+import { messageOf } from "../utils/async.ts";
+
+/** The plugin whose code runs. Used for plugins of others alone: it makes each promise of the process a little dearer. */
+const running = new AsyncLocalStorage<string>();
+
+/** The function of a plugin; what it leaves behind is known as that plugin's. */
+export function owned<A extends unknown[], R>(plugin: string, run: (...args: A) => R): (...args: A) => R {
+  return (...args) => running.run(plugin, () => run(...args));
+}
+
+/** `sources`: where plugins of others were loaded from. Undefined where nobody can tell whose it is. */
+export function strayProblem(error: unknown, sources: ReadonlyMap<string, string>): PluginProblem | undefined {
+  const stack = error instanceof Error ? (error.stack ?? "") : "";
+  const plugin = running.getStore() ?? [...sources].find(([, specifier]) => stack.includes(specifier))?.[0];
+  if (plugin === undefined) return undefined;
+  const { code, message, fix } = new SessarcError("PLUGIN_LEFT_ERROR", { plugin, reason: messageOf(error) });
+  return { plugin, code, message, fix: fix ?? null };
+}
