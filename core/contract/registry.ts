@@ -16,6 +16,8 @@ export interface Registry {
   readonly folders: ReadonlyMap<string, AdapterFolders>;
   /** Sets them: from now on `adapters` has that adapter over these folders. Nothing happens where there is no such adapter. */
   setFolders(name: string, folders: AdapterFolders): void;
+  /** Tools whose places could not be looked up just now (a dead mount, no descriptor left), with the reason. Asked again each time. */
+  readonly unreadable: ReadonlyMap<string, string>;
   readonly services: ReadonlyMap<string, unknown>;
   /** What was left out, and why. */
   readonly problems: readonly PluginProblem[];

@@ -1,6 +1,29 @@
 /** Adapters from outside, looked at while they work: what they hand over enters the archive, and what is wrong with it must name them. */
 import type { Adapter } from "../contract/adapter.ts";
 import { SessarcError } from "../errors/error.ts";
+import { messageOf } from "../utils/async.ts";
+import { codeOf } from "../utils/gone.ts";
+
+/**
+ * The same adapter; where the file system fails while `roots` looks, it answers what it answered last: a dead mount is a state of a place, and no
+ * reason to end whoever asks. `told` hears why, and undefined once it works again.
+ */
+export function keepRoots(adapter: Adapter, told: (reason: string | undefined) => void): Adapter {
+  let last: string[] = [];
+  return {
+    ...adapter,
+    roots(env) {
+      try {
+        last = adapter.roots(env);
+        told(undefined);
+      } catch (error) {
+        if (!/^E[A-Z]+$/.test(codeOf(error))) throw error;
+        told(messageOf(error));
+      }
+      return last;
+    },
+  };
+}
 
 /**
  * The same adapter; what `roots` and `scan` hand over is checked. Throws ADAPTER_INVALID naming adapter, member and remedy. Cost: a few

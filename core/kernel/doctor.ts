@@ -25,7 +25,7 @@ export async function checkKernel(kernel: Kernel, report: DoctorReport, archived
     report.checks.push({ name: `plugin ${plugin}`, status: "fail", detail: message, fix: fix ?? undefined });
   for (const adapter of kernel.registry.adapters.values()) {
     signal?.throwIfAborted();
-    report.checks.push(await checkTool(adapter, kernel.env));
+    report.checks.push(await checkTool(adapter, kernel.env, kernel.registry.unreadable));
   }
   signal?.throwIfAborted();
   if (archived) await kernel.hooks.callHook("doctor:check", report);
@@ -114,7 +114,11 @@ async function checkCatalogue(kernel: Kernel, signal: AbortSignal | undefined): 
 }
 
 /** How many sessions a tool's logs hold, and which of its places cannot be read. */
-async function checkTool(adapter: Adapter, env: AdapterEnv): Promise<DoctorCheck> {
+async function checkTool(
+  adapter: Adapter,
+  env: AdapterEnv,
+  unreadable: ReadonlyMap<string, string>,
+): Promise<DoctorCheck> {
   const { name, label } = adapter;
   const sessions = new Set<string>();
   const places: string[] = [];
@@ -133,12 +137,14 @@ async function checkTool(adapter: Adapter, env: AdapterEnv): Promise<DoctorCheck
       if (!isGone(error)) problems.push(messageOf(error));
     }
   }
+  const reason = unreadable.get(name);
+  if (reason !== undefined) problems.push(reason);
   if (problems.length > 0)
     return {
       name,
       status: "warn",
       detail: `${label}: ${problems.join("; ")}`,
-      fix: "Check the permissions of that place.",
+      fix: "Check that place: its permissions, and whether its disk answers. It is looked at again by itself.",
     };
   if (places.length === 0)
     return { name, status: "ok", detail: `${label}: not found (${adapter.roots(env)[0] ?? "no known place"})` };

@@ -270,7 +270,7 @@ async function start(
 ): Promise<void> {
   const { name, migrations, hooks } = plugin;
   // Said now, and not by whoever asks first.
-  adapterOf(plugin)?.roots(kernel.env);
+  kernel.registry.adapters.get(adapterOf(plugin)?.name ?? "")?.roots(kernel.env);
   if (migrations?.length) {
     const { migrate } = await import("../storage/migrate.ts");
     // They end by themselves, and a large archive's take what they take.

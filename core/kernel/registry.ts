@@ -7,6 +7,7 @@ import type { PluginInfo, PluginProblem } from "../contract/reports.ts";
 import { SessarcError } from "../errors/error.ts";
 import { fullPath, type RegisteredRoute, shape } from "../http/paths.ts";
 import { VERSION } from "../utils/version.ts";
+import { keepRoots } from "./adapter-door.ts";
 import { adapterOf, isBuiltIn } from "./load.ts";
 import { owned } from "./stray.ts";
 
@@ -36,6 +37,7 @@ export function createRegistry(): WritableRegistry {
   const bases = new Map<string, Adapter>();
   const folders = new Map<string, AdapterFolders>();
   const sources = new Map<string, { specifier: string; options: unknown }>();
+  const unreadable = new Map<string, string>();
   const services = new Map<string, unknown>();
   const problems: PluginProblem[] = [];
   const routes: RegisteredRoute[] = [];
@@ -57,6 +59,7 @@ export function createRegistry(): WritableRegistry {
     routes,
     adapters,
     folders,
+    unreadable,
     services,
     problems,
     adapterSource: (name) => sources.get(name),
@@ -81,8 +84,12 @@ export function createRegistry(): WritableRegistry {
       rows.set(plugin.name, { plugin, services: [], ms: null, builtIn });
       routes.push(...added);
       if (!adapter) return;
-      adapters.set(adapter.name, adapter);
-      bases.set(adapter.name, adapter);
+      const kept = keepRoots(adapter, (reason) => {
+        if (reason === undefined) unreadable.delete(adapter.name);
+        else unreadable.set(adapter.name, reason);
+      });
+      adapters.set(adapter.name, kept);
+      bases.set(adapter.name, kept);
       if (source) sources.set(adapter.name, { specifier: source.specifier, options: source.options });
     },
 
@@ -94,7 +101,7 @@ export function createRegistry(): WritableRegistry {
       for (const service of row.services) services.delete(service);
       routes.splice(0, routes.length, ...routes.filter((route) => route.plugin !== name));
       const adapter = adapterOf(row.plugin)?.name;
-      if (adapter !== undefined) for (const map of [adapters, bases, folders, sources]) map.delete(adapter);
+      if (adapter !== undefined) for (const map of [adapters, bases, folders, sources, unreadable]) map.delete(adapter);
     },
 
     report(problem) {

@@ -393,3 +393,32 @@ describe("definePlugin", () => {
     expect(kernel.registry.describe().map(({ name }) => name)).toEqual(["kernel", "fixed", "made"]);
   });
 });
+
+it("a tool whose places cannot be looked up keeps those it had, is named by the doctor, and is looked at again", async () => {
+  let fault: string | undefined;
+  const roots = () => {
+    if (fault)
+      throw Object.assign(new Error(`${fault}: socket is not connected, scandir '/mnt/dead'`), { code: fault });
+    return ["/mnt/tea"];
+  };
+  const tea = defineAdapter(() => ({
+    name: "tea",
+    label: "Tea",
+    roots,
+    async *scan() {},
+    lines: () => ({ row: () => undefined, finish: () => ({ usage: {} }), snapshot: () => null }),
+  }));
+  const t = await createTestKernel({ plugins: [tea()] });
+  const adapter = t.kernel.registry.adapters.get("tea");
+  const doctor = async () =>
+    (await t.json<{ checks: { name: string; status: string; detail: string }[] }>("/api/doctor")).checks.find(
+      ({ name }) => name === "tea",
+    );
+  for (fault of ["ENOTCONN", "EIO", "ESTALE", "EMFILE"]) {
+    expect(adapter?.roots(t.kernel.env)).toEqual(["/mnt/tea"]);
+    expect(await doctor()).toMatchObject({ status: "warn", detail: expect.stringContaining(fault) });
+  }
+  fault = undefined;
+  expect(await doctor()).toMatchObject({ status: "ok" });
+  expect(t.kernel.registry.unreadable.size).toBe(0);
+});
