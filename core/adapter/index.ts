@@ -51,7 +51,7 @@ export {
 } from "../utils/log-files.ts";
 export { marks, pages } from "../utils/marks.ts";
 export { openRegular, openRegularSync, readRegular, readRegularSync } from "../utils/regular.ts";
-export { countUnknown, nearest, toTitle } from "../utils/text.ts";
+export { alone, countUnknown, nearest, toTitle } from "../utils/text.ts";
 export { earliest, isBefore, latest, msToIso, type Span, toIso, widen } from "../utils/time.ts";
 export { defineAdapter } from "./define.ts";
 export { withFolders } from "./folders.ts";

@@ -44,3 +44,7 @@ function editDistance(a: string, b: string): number {
 }
 
 const at = (row: readonly number[], index: number) => row[index] ?? Number.POSITIVE_INFINITY;
+
+/** The text in memory of its own: a piece of a long text keeps the whole of it for as long as somebody has the piece. */
+export const alone = (text: string): string =>
+  text.length < 13 || !text.isWellFormed() ? text : Buffer.from(text, "utf8").toString("utf8");

@@ -1,6 +1,16 @@
 /** Which reads led to which changes: one pass over a session, constant work per message. */
-import { BoundedMap, commandOf, isRecord, type Json, type LazyEvent, pathsIn, readShell, type ToolRole } from "sessarc";
-import { own, pathsInText, speaksOf } from "./paths.ts";
+import {
+  alone,
+  BoundedMap,
+  commandOf,
+  isRecord,
+  type Json,
+  type LazyEvent,
+  pathsIn,
+  readShell,
+  type ToolRole,
+} from "sessarc";
+import { pathsInText, speaksOf } from "./paths.ts";
 import { type Cause, RELATIONS, type Relation, reasonOf, scoreOf } from "./relations.ts";
 import { createTrail, type Evidence } from "./trail.ts";
 
@@ -74,7 +84,7 @@ export function createAnalysis(roles: Readonly<Record<string, ToolRole>>, cwd: s
 
   function look(event: LazyEvent, path: string | null, pattern: string | null, read: boolean): Evidence {
     const name = path === null ? null : trail.name(path);
-    const evidence = toEvidence(event.seq, event.tool_name ?? "unknown", name, pattern && own(pattern), read);
+    const evidence = toEvidence(event.seq, event.tool_name ?? "unknown", name, pattern && alone(pattern), read);
     recent.push(evidence);
     if (recent.length > RECENT) recent.shift();
     if (name === null) return evidence;

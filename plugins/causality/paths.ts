@@ -17,10 +17,6 @@ export function toPlace(raw: string, cwd: string): PathPlace {
   return { path, dir: path.slice(0, Math.max(0, cut)), stem: stemOf(name) };
 }
 
-/** The text in memory of its own: a piece of a chunk's text would keep the whole chunk for as long as somebody has the piece. */
-export const own = (text: string): string =>
-  text.length < 13 || !text.isWellFormed() ? text : Buffer.from(text, "utf8").toString("utf8");
-
 function resolved(text: string): string {
   const parts: string[] = [];
   for (const part of text.split("/")) {

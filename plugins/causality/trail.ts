@@ -1,6 +1,7 @@
 /** What was looked at, found where it matters: by file, by folder, by name. */
 
-import { own, toPlace } from "./paths.ts";
+import { alone } from "sessarc";
+import { toPlace } from "./paths.ts";
 import type { Relation } from "./relations.ts";
 
 /** Something the assistant looked at. */
@@ -76,7 +77,7 @@ export function createTrail(cwd: string): Trail {
   const find = (raw: string) => {
     const known = names.get(raw);
     if (known) return known;
-    const name = own(raw);
+    const name = alone(raw);
     const { path, dir, stem } = toPlace(name, cwd);
     let spot = spots.get(path);
     if (!spot) {

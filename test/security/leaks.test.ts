@@ -156,8 +156,7 @@ describe("security: nothing gets out", () => {
         " ",
       );
     expect([...tags].filter((tag) => !known.includes(tag ?? ""))).toEqual([]);
-    // The page's own, and no other.
-    expect(page.match(/<script/g)).toHaveLength(1);
+    expect(page).not.toMatch(/<script/i);
     expect(page.match(/<article /g)?.length).toBe(page.match(/<\/article>/g)?.length);
     for (const tag of page.match(/<(?!meta|style|!)[a-z][^>]*>/gi) ?? []) {
       expect(tag).not.toMatch(/\son\w+=|javascript:|src=/i);

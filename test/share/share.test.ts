@@ -151,7 +151,7 @@ describe("share", () => {
       "cross-origin-opener-policy": "same-origin",
     });
     expect(headers["content-security-policy"]).toMatch(
-      /^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; script-src 'sha256-[\w+/=]{44}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+      /^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
     );
     expect(headers["content-disposition"]).toMatch(
       /^attachment; filename="sessarc-claude-code-2026-11-01-[0-9a-f]{8}\.html"$/,

@@ -54,7 +54,13 @@ const get = defineRoute({
     slow: v.optional(v.pipe(v.string(), v.regex(/^\d{1,9}$/, "must be milliseconds"), v.transform(Number))),
     failed: v.optional(v.picklist(["0", "1"])),
     limit: v.optional(
-      v.pipe(v.string(), v.regex(/^\d{1,3}$/, "must be 1 to 500"), v.transform(Number), v.minValue(1), v.maxValue(500)),
+      v.pipe(
+        v.string(),
+        v.regex(/^\d{1,4}$/, "must be 1 to 1000"),
+        v.transform(Number),
+        v.minValue(1),
+        v.maxValue(1000),
+      ),
     ),
     cursor: v.optional(v.string()),
   }),

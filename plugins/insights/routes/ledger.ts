@@ -17,7 +17,7 @@ export interface Ledger {
 }
 
 const LIMIT = 100;
-const MOST = 500;
+const MOST = 1_000;
 
 const get = defineRoute({
   method: "GET",
@@ -28,10 +28,10 @@ const get = defineRoute({
     limit: v.optional(
       v.pipe(
         v.string(),
-        v.regex(/^\d{1,3}$/, "must be a whole number"),
+        v.regex(/^\d{1,4}$/, "must be a whole number"),
         v.transform(Number),
-        v.minValue(1, "must be 1 to 500"),
-        v.maxValue(MOST, "must be 1 to 500"),
+        v.minValue(1, "must be 1 to 1000"),
+        v.maxValue(MOST, "must be 1 to 1000"),
       ),
     ),
   }),

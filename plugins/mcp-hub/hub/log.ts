@@ -1,5 +1,5 @@
 /** The last thousand messages that went through the hub. Payloads are cut when they are taken in, and cleared of secrets when shown. */
-import { createRing, isRecord } from "sessarc";
+import { alone, createRing, isRecord } from "sessarc";
 
 export interface LogEntry {
   seq: number;
@@ -52,7 +52,9 @@ export function createHubLog(): HubLog {
 function shorten(value: unknown, budget: { left: number }, depth: number): unknown {
   if (typeof value === "string") {
     const kept =
-      value.length <= budget.left ? value : `${value.slice(0, Math.max(0, budget.left))}… (${value.length} characters)`;
+      value.length <= budget.left
+        ? alone(value)
+        : `${alone(value.slice(0, Math.max(0, budget.left)))}… (${value.length} characters)`;
     budget.left -= Math.min(value.length, budget.left);
     return kept;
   }
@@ -69,7 +71,7 @@ function shorten(value: unknown, budget: { left: number }, depth: number): unkno
       break;
     }
     budget.left -= key.length;
-    copy[key.slice(0, 200)] = shorten(item, budget, depth + 1);
+    copy[alone(key.slice(0, 200))] = shorten(item, budget, depth + 1);
   }
   return copy;
 }

@@ -1,4 +1,4 @@
-/** A session as one static HTML page: whole without its one small script, nothing from elsewhere, readable on a phone, in print, in light and dark. */
+/** A session as one static HTML page: no script, nothing from elsewhere, readable on a phone, in print, in light and dark. */
 import { createHash } from "node:crypto";
 import { mainArgument } from "sessarc";
 import { showBidi } from "./clean.ts";
@@ -16,14 +16,13 @@ import {
   uncheckedNote,
 } from "./document.ts";
 import { escapeHtml, toHtml } from "./html.ts";
-import { SCRIPT, SCRIPT_HASH } from "./local-time.ts";
 import { STYLE } from "./style.ts";
 
 /** Longest text of a call or result on the page; the rest is counted and left out. */
 const CUT = 20_000;
 
-/** What the page allows itself: the one style sheet and the one script in it, by their hashes. */
-const POLICY = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; script-src 'sha256-${SCRIPT_HASH}'; base-uri 'none'; form-action 'none'`;
+/** What the page allows itself: the one style sheet in it, by its hash. */
+const POLICY = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'`;
 const HASH = "'sha256-[A-Za-z0-9+/]{43}='";
 const OWN_POLICY = new RegExp(
   `^<!doctype html>\\n<html lang="en">\\n<head>\\n<meta charset="utf-8">\\n<meta http-equiv="Content-Security-Policy" content="(default-src 'none'; style-src ${HASH};(?: script-src ${HASH};)? base-uri 'none'; form-action 'none')">`,
@@ -82,17 +81,17 @@ export function toPage(document: SessionDocument): DocumentWriter {
   out.raw("</header>\n<main>\n");
   for (const entry of toEntries(document.events)) writeEntry(out, entry, head.path);
   return out.raw(
-    `</main>\n<footer><p>A ${redactions ? "redacted " : ""}copy, made ${timeOf(madeAt)} with sessarc.</p></footer>\n<script>${SCRIPT}</script>\n</body>\n</html>\n`,
+    `</main>\n<footer><p>A ${redactions ? "redacted " : ""}copy, made ${timeOf(madeAt)} with sessarc.</p></footer>\n</body>\n</html>\n`,
   );
 }
 
-/** In UTC, for readers without the script; times are ours and hold nothing of a session. */
+/** In UTC, since nothing on the page knows the reader's zone; times are ours and hold nothing of a session. */
 const timeOf = (iso: string) => `<time datetime="${escapeHtml(iso)}">${escapeHtml(shortTime(iso))} UTC</time>`;
 
 function writeEntry(out: DocumentWriter, { event, result }: Entry, root: string | null): void {
   const { kind } = event;
   const time = event.at
-    ? `<time data-clock datetime="${escapeHtml(event.at)}">${escapeHtml(shortTime(event.at).slice(11))}</time>`
+    ? `<time datetime="${escapeHtml(event.at)}">${escapeHtml(shortTime(event.at).slice(11))} UTC</time>`
     : "";
   out.raw(`<article class="${kind}">\n`);
   if (kind === "user" || kind === "assistant") {
