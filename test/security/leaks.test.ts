@@ -152,7 +152,7 @@ describe("security: nothing gets out", () => {
     const page = await (await t.fetch(`/api/sessions/${SESSION}/export-redacted?format=html`)).text();
     const tags = new Set([...page.matchAll(/<\/?([a-z0-9!-]+)/gi)].map((match) => match[1]?.toLowerCase()));
     const known =
-      "!doctype html head meta title style body header h1 h2 h3 dl div dt dd p main article details summary b code pre span footer time strong a ul ol li blockquote br ins del script".split(
+      "!doctype html head meta title style body header h1 h2 h3 dl div dt dd p main article details summary b code pre span footer time strong a ul ol li blockquote br ins del".split(
         " ",
       );
     expect([...tags].filter((tag) => !known.includes(tag ?? ""))).toEqual([]);

@@ -1,0 +1,66 @@
+/** Ordinary passwords, as configurations, command lines and prompts hold them: an export shows none of them. */
+import { describe, expect, it } from "vitest";
+import { builtinRules, createRedactor, createScanner } from "../../plugins/security/engine.ts";
+import { createRandom, letters, sampleOf } from "./_samples.ts";
+
+const scanner = createScanner(builtinRules());
+const digits = (length: number, seed: number) => sampleOf(`{0-9:${length}}`, createRandom(seed));
+/** What people choose and what generators make; short ones too. */
+const VALUES = Array.from({ length: 6 }, (_, i) => {
+  const sign = "!#_%!-"[i] ?? "!";
+  return `${letters(3 + (i % 3), 500 + i)}${digits(2, 510 + i)}${i < 2 ? "" : `${sign}${letters(3, 520 + i)}${digits(1, 530 + i)}`}`;
+});
+
+const FORMS: Record<string, (value: string) => string> = {
+  "YAML, key pass": (v) => `smtp:\n  user: bob\n  pass: ${v}\n`,
+  "JSON, key pass": (v) => JSON.stringify({ auth: { user: "bob", pass: v } }),
+  "nodemailer's auth": (v) => `createTransport({ auth: { user: 'bob', pass: '${v}' } })`,
+  "an environment file": (v) => `DB_HOST=db\nDB_PASSWORD=${v}\n`,
+  "an exported variable": (v) => `export DB_PASSWORD="${v}"`,
+  "YAML, key password": (v) => `database:\n  password: ${v}\n`,
+  "Django's secret key": (v) => `SECRET_KEY = 'django-insecure-${v}(8s&x^2k!m0q_zz-kd9'`,
+  "SQL for PostgreSQL": (v) => `ALTER ROLE bob WITH PASSWORD '${v}';`,
+  "SQL for MySQL": (v) => `CREATE USER 'bob'@'%' IDENTIFIED BY '${v}';`,
+  mongosh: (v) => `mongosh "mongodb://db/app" -u bob -p ${v}`,
+  "redis-cli": (v) => `redis-cli -h cache -a ${v} ping`,
+  "a pgpass file": (v) => `db.example.com:5432:app:bob:${v}\n`,
+  "a prompt": (v) => `Password for bob: ${v}\n`,
+  "a prompt in German": (v) => `Passwort: ${v}\n`,
+  "a prompt in French": (v) => `mot de passe : ${v}\n`,
+  "a Spring property": (v) => `spring.datasource.password=${v}\n`,
+};
+
+describe("ordinary passwords", () => {
+  it.each(Object.entries(FORMS))("%s", (_, form) => {
+    for (const value of VALUES) {
+      const shown = createRedactor(scanner).redactText(form(value));
+      expect(shown, value).toContain("[REDACTED:");
+      expect(shown).not.toContain(value);
+    }
+  });
+
+  it("hashes of a shadow file", () => {
+    const hash = `$6$${letters(8, 540)}$${letters(86, 541)}`;
+    expect(createRedactor(scanner).redactText(`bob:${hash}:19000:0:99999:7:::`)).not.toContain(hash.slice(12, 30));
+  });
+
+  it("what only looks like one stays", () => {
+    const plain = [
+      "pass: true",
+      "the tests pass: 42",
+      "pass: 12/13",
+      "{ pass: 10, fail: 2 }",
+      "PASS: test_login",
+      "password: string",
+      "Passwort: vergessen",
+      "src/a.ts:1234:foo:bar:baz",
+      "const pass = render(pass);",
+      "password: process.env.DB",
+      "first pass: 00:12",
+      'pass: "./src/index.ts"',
+      "SECRET_KEY = os.environ['SECRET_KEY']",
+      "IDENTIFIED BY '<password>'",
+    ];
+    for (const text of plain) expect(createRedactor(scanner).redactText(text)).toBe(text);
+  });
+});
