@@ -62,12 +62,13 @@ export function parseFlags(
   argv: readonly string[],
 ): { flags: Flags; args: string[] } {
   const options: Options = { ...COMMON_OPTIONS, ...command.options };
-  const { tokens } = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true });
+  const args = joinNegative(argv, options);
+  const { tokens } = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true });
   for (const token of tokens) {
     if (token.kind === "option") checkOption(command.name, token, options);
   }
   const { values, positionals } = parseArgs({
-    args: [...argv],
+    args,
     options,
     strict: true,
     allowPositionals: true,
@@ -76,6 +77,19 @@ export function parseFlags(
   for (const [name, value] of Object.entries(values)) checkValue(name, value, command.values?.[name]);
   checkOperand(command, positionals[0]);
   return { flags: values, args: positionals };
+}
+
+/** `--limit -1` says a value, which is then judged as one: a flag never begins with a digit. */
+function joinNegative(argv: readonly string[], options: Options): string[] {
+  const args: string[] = [];
+  for (const word of argv) {
+    const before = args.at(-1);
+    const takes = before !== undefined && !before.includes("=") && findOption(before, options)?.type === "string";
+    if (takes && before.startsWith("-") && /^-\d/.test(word))
+      args[args.length - 1] = before.startsWith("--") ? `${before}=${word}` : before + word;
+    else args.push(word);
+  }
+  return args;
 }
 
 function checkValue(name: string, given: Flags[string], allowed: NonNullable<Command["values"]>[string] | undefined) {

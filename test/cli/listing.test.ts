@@ -284,4 +284,27 @@ describe("what is wrong", () => {
     expect(ran.stderr).not.toMatch(/^ +at /m);
     expect(await readFile(join(home, "file"), "utf8")).toBe("a file where a folder should be");
   });
+
+  it.each<[args: string[], message: RegExp]>([
+    [["sessions", "--limit", "-1"], /--limit takes a number from 1 to 1000, not "-1"/],
+    [["search", "x", "-n", "-1"], /--limit takes a number from 1 to 1000, not "-1"/],
+    [["sessions", "--since", "-7d"], /--since takes a day as 2026-11-01 or 7d, not "-7d"/],
+    [["usage", "--since", "-7d"], /--since takes a day as 2026-11-01 or 7d, not "-7d"/],
+    [["sessions", "--since", "2026-02-30"], /--since takes a day/],
+    [["search", "after:2026-02-30", "x"], /"2026-02-30" is no date/],
+    [["search", "before:2026-02-30T10:00:00Z", "x"], /is no date/],
+    [["sessions", "--since", "2026-05-01", "--until", "2026-04-01"], /The range ends before it begins: 2026-05-01 to/],
+    [["usage", "--since", "2026-05-01", "--until", "2026-04-01"], /The range ends before it begins: 2026-05-01 to/],
+    [["export", "last", "-o", "@/file"], /file is there already; --force replaces it$/m],
+  ])("%j is wrong usage, and says what is right", async (args, message) => {
+    await writeFile(join(home, "file"), "a file of the user's");
+    const ran = await runCommand(
+      args.map((arg) => arg.replace("@", home)),
+      home,
+    );
+    expect(ran).toMatchObject({ code: 2, stdout: "" });
+    expect(ran.stderr).toMatch(message);
+    expect(ran.stderr).not.toMatch(/^ +at /m);
+    expect(await readFile(join(home, "file"), "utf8")).toBe("a file of the user's");
+  });
 });

@@ -1,4 +1,4 @@
-import { type CommandContext, createStyle, formatCount, formatTable, printable } from "sessarc";
+import { type CommandContext, createStyle, formatCount, formatTable, printable, UsageError } from "sessarc";
 import type { Project, Session } from "../catalogue/types.ts";
 import { startOf } from "../search/day.ts";
 import { dayFlag, numberFlag, textFlag } from "./_flags.ts";
@@ -13,6 +13,7 @@ interface Page {
 export async function run(ctx: CommandContext): Promise<number> {
   const since = dayFlag(ctx, "since");
   const until = dayFlag(ctx, "until");
+  if (since && until && until < since) throw new UsageError(`The range ends before it begins: ${since} to ${until}`);
   const page = await ctx.get<Page>(
     "/sessions",
     {

@@ -129,7 +129,10 @@ export function toKind(value: string): EventKind {
 /** The start of a local day (`2026-11-20`, `20261120`, `7d` for seven days ago) or any ISO time, as ms. */
 export function toTime(value: string, name: string): number {
   const day = readDay(value);
-  const at = day === undefined ? Date.parse(value) : startOf(day).getTime();
+  // Date takes the 30th of February for a day of March.
+  const [date] = /^\d{4}-\d{2}-\d{2}/.exec(value) ?? [];
+  const isDay = date === undefined || readDay(date) !== undefined;
+  const at = day !== undefined ? startOf(day).getTime() : isDay ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(at)) throw invalid(name, `"${value}" is no date; use 2026-11-20, 7d or an ISO 8601 time`);
   return at;
 }

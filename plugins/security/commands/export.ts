@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
   ApiError,
@@ -21,6 +22,10 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (wanted === undefined || rest.length > 0) throw new UsageError("Name one session: `sessarc export <session>`");
   const output = typeof ctx.flags.output === "string" ? ctx.flags.output : undefined;
   const format = readFormat(ctx, output);
+  // What else is wrong with that place is told by writing.
+  const there = output === undefined ? undefined : await stat(resolve(output)).catch(() => undefined);
+  if (output !== undefined && there?.isFile() && ctx.flags.force !== true)
+    throw new UsageError(`${printable(output)} is there already; --force replaces it`);
   const { session } = await ctx.get<{ session: DocumentSession }>("/sessions/find", { name: wanted });
   const { id } = session;
   const hides = isRedacted(ctx);

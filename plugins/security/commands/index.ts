@@ -25,17 +25,19 @@ const guard: Command = {
 const exportCommand: Command = {
   name: "export",
   summary: "Writes a session as Markdown, HTML or JSON, with --redacted without its secrets",
-  usage: "<session|last> [--redacted] [--format md|html|json] [-o file]",
+  usage: "<session|last> [--redacted] [--format md|html|json] [-o file] [--force]",
   options: {
     ...REDACTED_OPTIONS,
     format: { type: "string", short: "f" },
     output: { type: "string", short: "o" },
+    force: { type: "boolean" },
   },
   help: {
     ...REDACTED_HELP,
     redacted: "Replace secrets and personal data by placeholders",
     format: "md (default), html or json; told from the file's name when left out",
     output: "File to write (0600); standard output when left out",
+    force: "Replace a file that is there",
   },
   values: { format: ["md", "html", "json"], output: "file" },
   load: () => import("./export.ts"),
