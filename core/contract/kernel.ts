@@ -93,7 +93,7 @@ export interface Kernel {
   /** Says where the service listens: requests are checked against it, the lock and (in token mode) the discovery file name it. Answers the one-time login link of token mode. */
   announce(address: ServedAddress): Promise<string | undefined>;
   provide<K extends keyof Services>(name: K, service: Services[K]): void;
-  /** Throws SERVICE_MISSING naming the service and the plugin that could provide it. */
+  /** Throws SERVICE_MISSING naming the service. */
   inject<K extends keyof Services>(name: K): Services[K];
   /** Runs the listeners of a past-tense hook one by one; one that throws is reported on `listener:failed`. */
   notify<K extends keyof KernelHooks>(name: K, ...args: Parameters<KernelHooks[K]>): Promise<void>;

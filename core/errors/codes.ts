@@ -57,10 +57,7 @@ export const CORE_ERRORS = {
   SERVICE_MISSING: {
     status: 500,
     why: (p) => `No plugin provides the service "${p.service}"`,
-    fix: (p) =>
-      p.plugin
-        ? `Add the plugin "${p.plugin}" to the configuration.`
-        : `Add the plugin that provides it, and name that in \`dependsOn\`.`,
+    fix: () => `Add the plugin that provides it, and name that in \`dependsOn\`.`,
   },
   DUPLICATE_NAME: {
     status: 500,

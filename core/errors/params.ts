@@ -15,7 +15,7 @@ export interface ErrorParams {
   NOT_JSON: { type: string };
   SHUTTING_DOWN: Nothing;
   INTERNAL: { errorId: string };
-  SERVICE_MISSING: { service: string; plugin?: string | undefined };
+  SERVICE_MISSING: { service: string };
   DUPLICATE_NAME: { what: string; name: string; plugin: string; other: string };
   PLUGIN_INVALID: {
     specifier: string;

@@ -284,18 +284,8 @@ async function start(
 
 function inject<K extends keyof Services>(services: ReadonlyMap<string, unknown>, name: K): Services[K] {
   if (services.has(name)) return services.get(name) as Services[K];
-  throw new SessarcError("SERVICE_MISSING", { service: name, plugin: PROVIDERS[name] });
+  throw new SessarcError("SERVICE_MISSING", { service: name });
 }
-
-/** Which built-in plugin has a service, for the error message alone. */
-const PROVIDERS: Readonly<Record<string, string>> = {
-  archive: "archive",
-  git: "git",
-  pricing: "insights",
-  rules: "security",
-  redactor: "security",
-  scanner: "security",
-};
 
 function toProblem(plugin: string, error: unknown): PluginProblem {
   const known = isSessarcError(error) ? error : undefined;
