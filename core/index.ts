@@ -19,7 +19,7 @@ export type { DoctorCheck, PluginInfo, PluginProblem, StatusReport } from "./con
 export * from "./contract/route.ts";
 export { invalidCursor } from "./errors/cursor.ts";
 export * from "./errors/error.ts";
-export { type Discovery, readDiscovery } from "./http/access.ts";
+export { readDiscovery } from "./http/access.ts";
 export { eventsResponse, toEvents } from "./http/events.ts";
 export { streamJson, textStream } from "./http/text-stream.ts";
 export type { KernelRoutes } from "./kernel/builtin.ts";
@@ -29,7 +29,7 @@ export { loadAdapter } from "./kernel/load.ts";
 export type { SettingsAnswer } from "./kernel/settings.ts";
 export { type Client, type ClientOptions, createClient, UnreachableError } from "./serve/client.ts";
 export { closeOnSignals, type Served, type ServeOptions, serve } from "./serve/serve.ts";
-export { type AnsweredCall, answeredCalls } from "./storage/answered-calls.ts";
+export { answeredCalls } from "./storage/answered-calls.ts";
 export { Chunk, decodeChunk, type LazyEvent } from "./storage/chunk.ts";
 export type { Bounds } from "./storage/chunk-builder.ts";
 export { hasArchive } from "./storage/present.ts";
@@ -46,7 +46,7 @@ export { type ExecResult, endProcess, exec, startProcess } from "./utils/exec.ts
 export { loadJsonEdits } from "./utils/json-edits.ts";
 export * from "./utils/outside-file.ts";
 export { isInside, resolveInside } from "./utils/path.ts";
-export { createRing, type Ring } from "./utils/ring.ts";
+export { createRing } from "./utils/ring.ts";
 export { nextSlice, Slices } from "./utils/slices.ts";
 export { sortInSlices } from "./utils/sort.ts";
 export { keepTomlComments } from "./utils/toml-comments.ts";

@@ -50,7 +50,7 @@ export {
   takeClosed,
 } from "../utils/log-files.ts";
 export { marks, pages } from "../utils/marks.ts";
-export { openRegular, openRegularSync, readRegular, readRegularSync } from "../utils/regular.ts";
+export { openRegular, readRegular, readRegularSync } from "../utils/regular.ts";
 export { alone, countUnknown, nearest, toTitle } from "../utils/text.ts";
 export { earliest, isBefore, latest, msToIso, type Span, toIso, widen } from "../utils/time.ts";
 export { defineAdapter } from "./define.ts";
@@ -60,7 +60,7 @@ export { BRACED_VARIABLE, ENV_VARIABLE, mcpServers, mcpTexts, mcpValues } from "
 export { readLines } from "./read-lines.ts";
 export { readEventBatches, readParsed } from "./read-log.ts";
 export { createRereadTail, type Draft, type OpenSession, type Rereader } from "./reread-tail.ts";
-export { type Reading, tailRevised } from "./revised-tail.ts";
+export { tailRevised } from "./revised-tail.ts";
 export { readShell } from "./shell-input.ts";
 export { tailParsed } from "./tail-log.ts";
 export { toolActions } from "./tool-action.ts";

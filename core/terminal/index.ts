@@ -1,6 +1,6 @@
 /** Public entry `sessarc/terminal`: what commands print with. Re-exports only; everything is in `sessarc` as well. */
 
-export { assistantIn, isRedacted, REDACTED_HELP, REDACTED_OPTIONS } from "./assistant.ts";
+export { isRedacted, REDACTED_HELP, REDACTED_OPTIONS } from "./assistant.ts";
 export { ApiError, UsageError } from "./errors.ts";
 export { formatBytes, formatCount, formatDuration, formatMoney } from "./format.ts";
 export { accepted, readFrames } from "./frames.ts";
