@@ -15,6 +15,10 @@ const entries: Record<string, string> = {
   adapter: "core/adapter/index.ts",
   terminal: "core/terminal/index.ts",
   cli: "core/cli.ts",
+  // `imports` of package.json: for the built-in plugins alone.
+  "internal/index": "core/internal/index.ts",
+  "internal/adapter": "core/internal/adapter.ts",
+  "internal/terminal": "core/internal/terminal.ts",
   test: "test/published.ts",
   plugins: "plugins/index.ts",
   dashboard: "plugins/dashboard/ui.ts",
@@ -36,7 +40,7 @@ export default defineBuildConfig({
   entries: Object.entries(entries).map(([name, input]) => ({ input, name })),
   // Dependencies stay imports, and so does the package itself: plugins reach the kernel by its name, so that there is one copy of it.
   // Development dependencies are taken in.
-  externals: ["sessarc", "vitest", "vue", ...Object.keys(manifest.dependencies)],
+  externals: ["sessarc", /^#internal/, "vitest", "vue", ...Object.keys(manifest.dependencies)],
   rollup: {
     inlineDependencies: true,
     // Names stay and lines are short, so that a stack trace says where it was.

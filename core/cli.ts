@@ -8,7 +8,7 @@ import { constants } from "node:os";
 const [{ processIo }, { main }] = await Promise.all([import("./cli/io.ts"), import("./cli/main.ts")]);
 
 /** What has not closed after a signal by then is left: all that was acknowledged is on disk. */
-const LIMIT_MS = 5_000;
+const LIMIT_MS = 10_000;
 function giveUp(): void {
   process.stderr.write("sessarc: something does not close; ended all the same\n");
   // Not `exit`: that waits for threads, and one of them may be what hangs.

@@ -1,8 +1,10 @@
 /** From what an author writes to an adapter. */
-import type { Adapter, AdapterDefinition } from "../contract/adapter.ts";
+import type { Adapter, AdapterDefinition, AdapterEnv, EventBatches } from "../contract/adapter.ts";
 import type { AdapterPlugin, PluginFactory } from "../contract/plugin.ts";
-import { readEventBatches, readParsed } from "./read-log.ts";
-import { tailBatches, tailParsed } from "./tail-log.ts";
+import type { SessionRef, SessionSummary } from "../session/session.ts";
+import { createOpenReader } from "./open-log.ts";
+import { readLog } from "./read-log.ts";
+import { tailLog } from "./tail-log.ts";
 
 /**
  * Makes an adapter plugin. `def` gets the options the user gave; the plugin is named `adapter:<name>`.
@@ -12,28 +14,51 @@ import { tailBatches, tailParsed } from "./tail-log.ts";
 export function defineAdapter<O = void>(def: (options: O) => AdapterDefinition): PluginFactory<O, AdapterPlugin> {
   return ((options: O): AdapterPlugin => {
     const { version, compatibility, ...own } = def(options);
-    const adapter = toAdapter(own);
     // Options are an object or nothing: an adapter without options gets one it does not look at.
-    adapter.at ??= (dir) => toAdapter(def({ ...options, dir }));
+    const at = (dir: string): Adapter => toAdapter(def({ ...options, dir }), at);
     return {
-      name: `adapter:${adapter.name}`,
-      adapter,
+      name: `adapter:${own.name}`,
+      adapter: toAdapter(own, at),
       ...(version && { version }),
       ...(compatibility && { compatibility }),
     };
   }) as PluginFactory<O, AdapterPlugin>;
 }
 
-function toAdapter(def: AdapterDefinition): Adapter {
-  if ("read" in def) return def;
-  const { lines, ...rest } = def;
-  // Whoever writes JavaScript is told by nobody else.
-  if (typeof lines !== "function") throw new TypeError(`the adapter "${def.name}" has neither \`read\` nor \`lines\``);
+function toAdapter(def: AdapterDefinition, at: Adapter["at"]): Adapter {
+  const { name, parse, open, token, scan, appends = () => parse !== undefined, ...facts } = def;
+  // JavaScript has no compiler that says so.
+  if (typeof (parse ?? open) !== "function")
+    throw new TypeError(`the adapter "${name}" has neither \`parse\` nor \`open\``);
+  const opened = open && createOpenReader({ open, token });
+  const isLines = (ref: { path: string }) => parse !== undefined && (open === undefined || appends(ref));
+  async function* read(ref: SessionRef, env: AdapterEnv): EventBatches<SessionSummary> {
+    if (parse && isLines(ref)) return yield* readLog(ref, await parse(ref, env));
+    return yield* need(opened, name).read(ref, env);
+  }
   return {
-    ...rest,
-    read: (ref, env) => readParsed(ref, lines(ref, env)),
-    readBatches: (ref, env) => readEventBatches(ref, lines(ref, env)),
-    tail: (ref, cursor, env) => tailParsed(ref, cursor, (state) => lines(ref, env, state)),
-    tailBatches: (ref, cursor, env) => tailBatches(ref, cursor, (state) => lines(ref, env, state)),
+    ...facts,
+    name,
+    at,
+    read,
+    appends: isLines,
+    async *scan(root, env) {
+      for await (const ref of scan(root, env)) yield { ...ref, tool: name };
+    },
+    async *readMany(refs, env) {
+      const [first] = refs;
+      if (first && !isLines(first)) yield* need(opened, name).readMany(refs, env);
+      else for (const ref of refs) yield [ref, read(ref, env)];
+    },
+    async *tail(ref, cursor, env) {
+      if (parse && isLines(ref)) return yield* tailLog(ref, cursor, (state) => parse(ref, env, state));
+      return yield* need(opened, name).tail(ref, cursor, env);
+    },
   };
+}
+
+function need<T>(opened: T | undefined, name: string): T {
+  if (opened === undefined)
+    throw new TypeError(`the adapter "${name}" says that a log does not grow, and has no \`open\` to read it`);
+  return opened;
 }

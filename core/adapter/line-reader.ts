@@ -1,10 +1,9 @@
 /** From bytes to events: rows are parsed one by one, what cannot be read is counted. */
 import { isAscii } from "node:buffer";
 import { closeSync, readSync } from "node:fs";
-import type { LineParser } from "../contract/adapter.ts";
+import type { LineParser, NewEvent } from "../contract/adapter.ts";
 import { SessarcError } from "../errors/error.ts";
-import { unknownKind } from "../session/kinds.ts";
-import { EVENT_KINDS, type SessionEvent, type SessionSummary } from "../session/session.ts";
+import { EVENT_KINDS, type SessionEvent, type SessionSummary, unknownKind } from "../session/session.ts";
 import { messageOf } from "../utils/async.ts";
 import { type ByteSource, fileSource, type LineCutter, zstdSource } from "../utils/jsonl.ts";
 import { openRegularSync } from "../utils/regular.ts";
@@ -25,10 +24,9 @@ export interface Reader {
 /** `path` is named when the parser fails. */
 export function createReader(parser: LineParser, path: string, seq = 0, bad = 0): Reader {
   const place = { offset: 0, length: 0 };
-  const push = (event: SessionEvent) => {
+  const push = ({ open: _, ...event }: NewEvent) => {
     if (!KINDS.has(event.kind)) throw new TypeError(unknownKind(event.kind));
-    event.seq = reader.seq++;
-    reader.events.push(event);
+    reader.events.push({ seq: reader.seq++, ...event });
   };
   const take = (row: object, offset: number, length: number) => {
     place.offset = offset;

@@ -1,7 +1,7 @@
 /** A JSON-lines log, read once from its start to its end. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { LineParser } from "../contract/adapter.ts";
-import type { SessionEvent, SessionSummary } from "../session/session.ts";
+import type { EventBatches, LineParser } from "../contract/adapter.ts";
+import type { SessionSummary } from "../session/session.ts";
 import { createCutter } from "../utils/jsonl.ts";
 import { advance, createReader, type LogFile, sourceOf } from "./line-reader.ts";
 
@@ -9,10 +9,7 @@ import { advance, createReader, type LogFile, sourceOf } from "./line-reader.ts"
  * Events in batches of about 1 MiB of log, then the summary. Bad and over-long lines are counted, a half-written last
  * line is `pending`. Blocks for one chunk at a time (a few ms); memory is one chunk and its events.
  */
-export async function* readEventBatches(
-  ref: LogFile,
-  parser: LineParser,
-): AsyncGenerator<SessionEvent[], SessionSummary> {
+export async function* readLog(ref: LogFile, parser: LineParser): EventBatches<SessionSummary> {
   const cutter = createCutter(await sourceOf(ref.path));
   const reader = createReader(parser, ref.path);
   try {
@@ -33,16 +30,29 @@ export async function* readEventBatches(
   }
 }
 
-/** The same, event by event. */
-export async function* readParsed(ref: LogFile, parser: LineParser): AsyncGenerator<SessionEvent, SessionSummary> {
-  const batches = readEventBatches(ref, parser);
-  try {
-    for (;;) {
-      const step = await batches.next();
-      if (step.done) return step.value;
-      yield* step.value;
-    }
-  } finally {
-    await batches.return(undefined as never);
+/** Lines that could not be read, and 1 where the last line is half-written. */
+export interface SkippedRows {
+  lines: number;
+  pending?: number;
+}
+
+/** Gives each row of a JSON-lines file to `take`: for logs whose later rows change what earlier ones said. Memory is one chunk. */
+export async function readRows(path: string, take: (row: unknown) => void): Promise<SkippedRows> {
+  const rows = readLog(
+    { path },
+    {
+      row(row) {
+        take(row);
+        return undefined;
+      },
+      finish: () => ({ usage: {} }),
+      snapshot: () => null,
+    },
+  );
+  for (;;) {
+    const step = await rows.next();
+    if (!step.done) continue;
+    const { lines = 0, pending } = step.value.skipped ?? { unknown: {} };
+    return pending === undefined ? { lines } : { lines, pending };
   }
 }

@@ -1,40 +1,27 @@
 /** JSON-lines logs: read once from start to end, or tailed from a cursor. Both number the same events the same way. */
 import { closeSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { LineParser } from "../contract/adapter.ts";
-import type { SessionEvent } from "../session/session.ts";
+import type { EventBatches, LineParser } from "../contract/adapter.ts";
 import type { Cursor, Tail, TailEnd } from "../session/tail.ts";
+import type { MaybePromise } from "../utils/async.ts";
 import type { Json } from "../utils/json.ts";
 import { createCutter, fileSource } from "../utils/jsonl.ts";
 import { openRegularSync } from "../utils/regular.ts";
 import { markOf, packedMark } from "./file-mark.ts";
 import { advance, createReader, type LogFile, sourceOf } from "./line-reader.ts";
 
-/**
- * What was added since `cursor` (none: everything). Reads the bytes after the cursor and at most 4 KB before it, to see
- * that it is still the same file; one that was replaced or cut is read anew (`restarted`). Compressed logs are read whole
- * when they changed.
- */
-export async function tailParsed(
-  ref: LogFile,
-  cursor: Cursor | undefined,
-  makeParser: (state?: Json) => LineParser,
-): Promise<Tail> {
-  const batches = tailBatches(ref, cursor, makeParser);
-  const events: SessionEvent[] = [];
-  for (;;) {
-    const step = await batches.next();
-    if (step.done) return { ...step.value, events };
-    for (const event of step.value) events.push(event);
-  }
-}
+type MakeParser = (state?: Json) => MaybePromise<LineParser>;
 
-/** The same in batches of about 1 MiB of log: memory stays flat when there is much to read. */
-export async function* tailBatches(
+/**
+ * What was added since `cursor` (none: everything), in batches of about 1 MiB of log. Reads the bytes after the cursor and at most 4 KB
+ * before it, to see that it is still the same file; one that was replaced or cut is read anew (`restarted`). Compressed logs are read
+ * whole when they changed.
+ */
+export async function* tailLog(
   ref: LogFile,
   cursor: Cursor | undefined,
-  makeParser: (state?: Json) => LineParser,
-): AsyncGenerator<SessionEvent[], TailEnd> {
+  makeParser: MakeParser,
+): EventBatches<TailEnd> {
   if (ref.path.endsWith(".zst")) {
     const { events, ...end } = await tailPacked(ref, cursor, makeParser);
     if (events.length > 0) yield events;
@@ -45,7 +32,7 @@ export async function* tailBatches(
   try {
     const before = cursor ? markOf(fd, cursor.offset) : { mark: "", bytes: 0 };
     const valid = cursor && before.mark === cursor.head && isTailState(cursor.state) ? cursor : undefined;
-    const { reader, parser } = resume(ref.path, valid, makeParser);
+    const { reader, parser } = await resume(ref.path, valid, makeParser);
     const start = valid?.offset ?? 0;
     const cutter = createCutter(fileSource(fd, start), start);
     close = cutter.close;
@@ -82,14 +69,10 @@ export async function* tailBatches(
   }
 }
 
-async function tailPacked(
-  ref: LogFile,
-  cursor: Cursor | undefined,
-  makeParser: (state?: Json) => LineParser,
-): Promise<Tail> {
+async function tailPacked(ref: LogFile, cursor: Cursor | undefined, makeParser: MakeParser): Promise<Tail> {
   const head = packedMark(ref.path);
   const valid = cursor && head === cursor.head && isTailState(cursor.state) ? cursor : undefined;
-  const { reader, parser } = resume(ref.path, valid, makeParser);
+  const { reader, parser } = await resume(ref.path, valid, makeParser);
   let offset = valid?.offset ?? 0;
   let bytesRead = 0;
   if (!valid) {
@@ -112,9 +95,9 @@ async function tailPacked(
   };
 }
 
-function resume(path: string, cursor: Cursor | undefined, makeParser: (state?: Json) => LineParser) {
+async function resume(path: string, cursor: Cursor | undefined, makeParser: MakeParser) {
   const state = cursor && isTailState(cursor.state) ? cursor.state : undefined;
-  const parser = makeParser(state?.parser);
+  const parser = await makeParser(state?.parser);
   return { parser, reader: createReader(parser, path, cursor?.seq ?? 0, state?.bad ?? 0) };
 }
 

@@ -8,8 +8,8 @@ import type { CliIo } from "./io.ts";
 export interface CoreContext extends CommandContext {
   io: CliIo;
   plugins: readonly PluginSource[];
-  /** Why the configuration file is left out, for commands that work all the same. */
-  configError: SessarcError | undefined;
+  /** For commands that work all the same: why the configuration file, or what plugins have in it, is left out. Known once a kernel is open. */
+  problems: { configError: SessarcError | undefined };
   /** All commands there are; loads every plugin that has some. */
   commands(): Promise<Command[]>;
 }

@@ -14,10 +14,10 @@ export async function run(ctx: CoreContext): Promise<number> {
     checks: await checkMachine(ctx.config.dataDir, ctx.flags.fix === true),
     fix: ctx.flags.fix === true,
   };
-  const { configError } = ctx;
+  const { kernel, archived } = await openKernel(ctx, report);
+  const { configError } = ctx.problems;
   if (configError)
     report.checks.push({ name: "configuration", status: "fail", detail: configError.message, fix: configError.fix });
-  const { kernel, archived } = await openKernel(ctx, report);
   if (kernel) await checkKernel(kernel, report, archived);
   if (ctx.json) ctx.out(JSON.stringify(report));
   else print(ctx, report);

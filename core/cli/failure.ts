@@ -1,5 +1,5 @@
 /** What went wrong, on stderr and as an exit code. */
-import { isSessarcError } from "../errors/error.ts";
+import { type ErrorBody, isSessarcError } from "../errors/error.ts";
 import { systemReason } from "../errors/system.ts";
 import { UnreachableError } from "../serve/client.ts";
 import { ApiError, UsageError } from "../terminal/errors.ts";
@@ -11,26 +11,50 @@ export const EXIT = { ok: 0, failed: 1, usage: 2, nothing: 3, unreachable: 4 } a
 
 /** Says it and answers the exit code. Only what nobody foresaw shows where it happened. */
 export function reportFailure(error: unknown, io: CliIo): number {
+  if (io.argv.includes("--json")) {
+    io.stderr.write(`${JSON.stringify(bodyOf(error))}\n`);
+    debugError("cli", "failed", error);
+    return codeOf(error);
+  }
   const style = createStyle(wantsColour(io.env.env, io.stderr.isTTY === true));
   const say = (text: string) => io.stderr.write(`${text}\n`);
   say(`${style.red("error")} ${printable(sentenceOf(error))}`);
   debugError("cli", "failed", error);
   if (error instanceof UsageError) {
     say(style.dim("`sessarc --help` lists the commands, `sessarc <command> --help` their flags."));
-    return EXIT.usage;
-  }
-  if (error instanceof ApiError || isSessarcError(error)) {
-    if (error.fix) say(`      ${printable(error.fix)}`);
-    return exitOf(error);
-  }
-  if (error instanceof UnreachableError) {
-    say("      Stop that process, or start it again with `sessarc`.");
-    return EXIT.unreachable;
-  }
-  if (systemReason(error) !== undefined) return EXIT.failed;
-  // Our own fault, most likely: the place helps whoever reports it.
-  if (error instanceof Error && error.stack) say(style.dim(error.stack.split("\n").slice(1, 6).join("\n")));
-  return EXIT.failed;
+  } else if (fixOf(error) !== undefined) say(`      ${printable(fixOf(error) ?? "")}`);
+  else if (!isExpected(error) && error instanceof Error && error.stack)
+    // Our own fault, most likely: the place helps whoever reports it.
+    say(style.dim(error.stack.split("\n").slice(1, 6).join("\n")));
+  return codeOf(error);
+}
+
+const isExpected = (error: unknown): boolean =>
+  error instanceof ApiError || isSessarcError(error) || systemReason(error) !== undefined;
+
+function fixOf(error: unknown): string | undefined {
+  if (error instanceof UnreachableError) return "Stop that process, or start it again with `sessarc`.";
+  return error instanceof ApiError || isSessarcError(error) ? (error.fix ?? undefined) : undefined;
+}
+
+/** With `--json` a failure is one line, the object that the HTTP API answers. */
+function bodyOf(error: unknown): ErrorBody {
+  const [status, code] =
+    error instanceof UsageError
+      ? [400, "USAGE"]
+      : error instanceof UnreachableError
+        ? [503, "UNREACHABLE"]
+        : error instanceof ApiError || isSessarcError(error)
+          ? [error.status, error.code]
+          : [500, "FAILED"];
+  const fix = fixOf(error);
+  return { status, code, message: sentenceOf(error), ...(fix !== undefined && { fix }) };
+}
+
+function codeOf(error: unknown): number {
+  if (error instanceof UsageError) return EXIT.usage;
+  if (error instanceof ApiError || isSessarcError(error)) return exitOf(error);
+  return error instanceof UnreachableError ? EXIT.unreachable : EXIT.failed;
 }
 
 /** Values that are refused before anything is asked. */

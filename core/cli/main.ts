@@ -33,19 +33,27 @@ async function runCommand(io: CliIo): Promise<number> {
   const { command, plugins } = await chooseCommand(io, name, rest);
   if (wantsHelp) return await help(io, command, rest);
   const { flags, args } = parseFlags(command, rest);
-  const { config, configError } = await configure(io, flags, ALWAYS.has(command.name));
+  const anyway = ALWAYS.has(command.name);
+  const { config, configError } = await configure(io, flags, anyway);
+  const problems = { configError };
+  const onConfigError = (error: SessarcError) => {
+    problems.configError = error;
+  };
   const all = [...plugins, ...config.plugins];
   beforeSqlJs(() => io.tune?.(config.dataDir, command.needs?.(flags) !== undefined));
+  const wanted = needed(command, flags, plugins, config.plugins);
   const client = createClient({
     config,
     env: io.env,
-    plugins: needed(command, flags, plugins, config.plugins),
+    plugins: wanted,
+    partial: wanted.length < all.length,
+    onConfigError: anyway ? onConfigError : undefined,
     scratchPlugins: all,
     log: once((line) => void io.stderr.write(`${line}\n`)),
   });
   try {
     const { run } = await command.load();
-    const context = createContext(io, { flags, args, config, configError, client, plugins: all });
+    const context = createContext(io, { flags, args, config, problems, client, plugins: all });
     return (await run(context)) ?? EXIT.ok;
   } finally {
     await client.close();
@@ -112,9 +120,9 @@ async function configure(
 
 function createContext(
   io: CliIo,
-  parts: Pick<CoreContext, "flags" | "config" | "configError" | "plugins"> & { args: string[]; client: Client },
+  parts: Pick<CoreContext, "flags" | "config" | "problems" | "plugins"> & { args: string[]; client: Client },
 ): CoreContext {
-  const { flags, args, config, configError, client, plugins } = parts;
+  const { flags, args, config, problems, client, plugins } = parts;
   return {
     args,
     flags,
@@ -134,7 +142,7 @@ function createContext(
     scratch: client.scratch,
     io,
     plugins,
-    configError,
+    problems,
     commands: () => allCommands(plugins),
   };
 }

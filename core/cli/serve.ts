@@ -1,7 +1,7 @@
 /** `sessarc serve`: one service per archive, a line when it answers, an orderly end. */
 import { AsyncResource } from "node:async_hooks";
 import type { AdapterEnv } from "../contract/adapter.ts";
-import type { ResolvedConfig } from "../contract/config.ts";
+import type { CoreConfig } from "../contract/config.ts";
 import type { Kernel } from "../contract/kernel.ts";
 import { adapterOf } from "../kernel/load.ts";
 import { warmUp } from "../serve/client.ts";
@@ -48,7 +48,7 @@ async function joinRunning(ctx: CoreContext): Promise<number | undefined> {
 
 async function start(
   ctx: CoreContext,
-  config: ResolvedConfig,
+  config: CoreConfig,
   env: AdapterEnv,
   demo: DemoHome | undefined,
 ): Promise<number> {

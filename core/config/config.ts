@@ -2,13 +2,13 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
 import type { AdapterEnv } from "../contract/adapter.ts";
-import type { ResolvedConfig } from "../contract/config.ts";
+import type { CoreConfig } from "../contract/config.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import { SessarcError } from "../errors/error.ts";
 import type { DriverConfig } from "../storage/driver.ts";
+import { isRecord } from "../utils/json.ts";
 import { defaultDataDir } from "../utils/path.ts";
 import { nearest } from "../utils/text.ts";
-import { fixedBy, relayUrl, valuesOf } from "./settable.ts";
 
 /** Ports tried first. */
 export const PORTS = { standalone: 41730, dev: 4173 } as const;
@@ -16,12 +16,14 @@ export const PORTS = { standalone: 41730, dev: 4173 } as const;
 /** A plugin by name, path or factory, and what its factory is handed. */
 export type PluginTuple = readonly [plugin: string | ((options?: never) => Plugin), options?: unknown];
 
-/** `sessarc.config.{mjs,ts,js}`: its default export. Everything is optional. */
+/** `sessarc.config.{mjs,ts,js}`: its default export. Everything is optional. Plugins add the keys they declare by module augmentation. */
 export interface UserConfig {
   /** Port to listen on; 0 takes any free one. Default 41730, or 4173 in dev mode, or the next free one. */
   port?: number | undefined;
   /** Address to listen on. Default 127.0.0.1; anything that is not loopback switches `auth` on. */
   host?: string | undefined;
+  /** More names this service answers to, `name` or `name:port`, compared exactly. */
+  hosts?: readonly string[] | undefined;
   /** Folder of the archive. */
   dataDir?: string | undefined;
   /** Plugins beside the built-in ones: values, package names, or paths relative to the configuration file; `[plugin, options]` for one with options. */
@@ -34,21 +36,8 @@ export interface UserConfig {
   sync?: boolean | undefined;
   /** Prices of models, dollars per million tokens, over the built-in table. */
   prices?: Readonly<Record<string, unknown>> | undefined;
-  feedback?: { relay?: string | null | undefined } | undefined;
   /** A driver of unstorage, by name, that holds transcripts and files instead of the data directory. */
   storage?: { driver?: DriverConfig | undefined } | undefined;
-  security?:
-    | {
-        /** Rules added to the built-in ones. */
-        rules?: readonly unknown[] | undefined;
-        /** More names this service answers to, `name` or `name:port`, compared exactly. */
-        hosts?: readonly string[] | undefined;
-        /** What the tool-call guard blocks: findings that are `definite` (default), or `probable` ones as well. */
-        block?: "definite" | "probable" | undefined;
-      }
-    | undefined;
-  /** Settings of the tool-protocol hub. */
-  mcp?: Readonly<Record<string, unknown>> | undefined;
   /** Ask for a token. Default false on loopback. */
   auth?: boolean | undefined;
   /** Open the browser when started on a terminal. Default true. */
@@ -61,7 +50,7 @@ export interface ConfigFlags extends UserConfig {
 }
 
 /** What file and flags say, with the plugins they name. */
-export interface LoadedConfig extends ResolvedConfig {
+export interface LoadedConfig extends CoreConfig {
   /** Those of the file and of --plugin, beside the built-in ones. */
   plugins: readonly (Plugin | PluginEntry)[];
 }
@@ -78,61 +67,59 @@ const port = v.pipe(
   v.minValue(0, "is below 0"),
   v.maxValue(65535, "is above 65535"),
 );
-const schema = v.strictObject({
+const core = v.object({
   port: v.optional(port),
   host: v.optional(v.pipe(v.string(), v.nonEmpty("is empty"))),
+  hosts: v.optional(v.array(v.string())),
   dataDir: v.optional(v.pipe(v.string(), v.nonEmpty("is empty"))),
   plugins: v.optional(v.array(v.union([v.string(), v.function(), v.array(v.unknown()), v.looseObject({})]))),
   roots: v.optional(v.record(v.string(), v.union([v.string(), v.array(v.string())]))),
   autoImport: v.optional(v.boolean()),
   sync: v.optional(v.boolean()),
   prices: v.optional(record),
-  feedback: v.optional(v.strictObject({ relay: v.optional(v.nullable(relayUrl)) })),
   storage: v.optional(
     v.strictObject({ driver: v.optional(v.strictObject({ name: v.string(), options: v.optional(record) })) }),
   ),
-  security: v.optional(
-    v.strictObject({
-      rules: v.optional(v.array(v.unknown())),
-      hosts: v.optional(v.array(v.string())),
-      block: v.optional(v.picklist(["definite", "probable"])),
-    }),
-  ),
-  mcp: v.optional(record),
   auth: v.optional(v.boolean()),
   open: v.optional(v.boolean()),
 });
 
-/** Throws CONFIG_UNKNOWN_KEY (with the nearest known key) or CONFIG_INVALID; `where` is the file's name in the message. */
+/** Checks core's keys, and leaves others to the plugins that declare them. Throws CONFIG_INVALID; `where` is the file's name in the message. */
 export function checkConfig(value: unknown, where: string): UserConfig {
   // For valibot a list is an object too.
-  const result = v.safeParse(schema, Array.isArray(value) ? "a list" : value);
-  if (result.success) return value as UserConfig;
-  const issue = result.issues[0];
-  const path = (issue.path ?? []).map((step) => String(step.key));
-  const key = path.join(".") || "default export";
-  if (issue.expected === "never" && path.length > 0) {
-    const found = nearest(path.at(-1) ?? "", keysAt(path.slice(0, -1)));
-    throw new SessarcError("CONFIG_UNKNOWN_KEY", {
-      key,
-      where,
-      nearest: found && [...path.slice(0, -1), found].join("."),
-    });
-  }
-  throw new SessarcError("CONFIG_INVALID", { key, where, reason: issue.message });
+  const result = v.safeParse(core, Array.isArray(value) ? "a list" : value);
+  if (!result.success) throw invalidConfig(result.issues[0], "default export", [], where);
+  return value as UserConfig;
 }
 
-/** Keys a configuration file may have, in the order they are documented. */
-export const configKeys = (): string[] => Object.keys(schema.entries);
-
-function keysAt(path: readonly string[]): string[] {
-  let at: unknown = schema;
-  for (const key of path) {
-    const entry = (at as { entries?: Record<string, { wrapped?: unknown }> }).entries?.[key];
-    at = entry?.wrapped ?? entry;
-  }
-  return Object.keys((at as { entries?: object }).entries ?? {});
+interface Issue {
+  message: string;
+  path?: readonly unknown[] | undefined;
+  /** `never` for a key that a strict object does not have. */
+  expected?: unknown;
 }
+
+/** CONFIG_UNKNOWN_KEY (with the nearest of `known`) or CONFIG_INVALID for what a schema says of the key `at`. */
+export function invalidConfig(
+  issue: Issue | undefined,
+  at: string,
+  known: readonly string[],
+  where: string,
+): SessarcError {
+  const steps = (issue?.path ?? []).map((step) => String(isRecord(step) ? step.key : step));
+  const key = steps.join(".") || at;
+  const isUnknown = issue?.expected === "never" && steps.length > 0;
+  return isUnknown
+    ? unknownKey(key, known, where)
+    : new SessarcError("CONFIG_INVALID", { key, where, reason: issue?.message ?? "is not valid" });
+}
+
+export function unknownKey(key: string, known: readonly string[], where: string): SessarcError {
+  return new SessarcError("CONFIG_UNKNOWN_KEY", { key, where, nearest: nearest(key, known) });
+}
+
+/** Core's keys of a configuration file, in the order they are documented. */
+export const CORE_KEYS: readonly string[] = Object.keys(core.entries);
 
 /** What the environment says: SESSARC_PORT, SESSARC_HOST, SESSARC_DATA_DIR, SESSARC_AUTH, SESSARC_NO_OPEN. */
 export function readEnvironment(env: AdapterEnv["env"]): UserConfig {
@@ -158,15 +145,17 @@ export function resolveConfig(
   flags: ConfigFlags,
   env: AdapterEnv,
   cwd: string = process.cwd(),
+  where = "the configuration",
 ): LoadedConfig {
   const set: UserConfig = { ...file, ...readEnvironment(env.env), ...defined(flags) };
   const mode = flags.dev ? "dev" : "standalone";
   const host = set.host ?? "127.0.0.1";
-  const config = {
+  return {
     mode,
     host,
     port: set.port ?? PORTS[mode],
     portFixed: set.port !== undefined && set.port !== 0,
+    hosts: set.hosts ?? [],
     dataDir: resolve(cwd, set.dataDir ?? defaultDataDir(env)),
     plugins: [...(file.plugins ?? []), ...(flags.plugins ?? [])].map(toEntry),
     roots: Object.fromEntries(Object.entries(set.roots ?? {}).map(([tool, it]) => [tool, [it].flat() as string[]])),
@@ -174,19 +163,22 @@ export function resolveConfig(
     autoImport: set.autoImport ?? false,
     sync: set.sync ?? true,
     prices: set.prices ?? {},
-    feedback: { relay: set.feedback?.relay ?? null },
     storage: { driver: set.storage?.driver },
-    security: {
-      rules: set.security?.rules ?? [],
-      hosts: set.security?.hosts ?? [],
-      block: set.security?.block ?? "definite",
-    },
-    mcp: set.mcp ?? {},
     auth: !isLoopback(host) || (set.auth ?? false),
     open: set.open ?? true,
-  } satisfies Omit<LoadedConfig, "settable">;
-  return { ...config, settable: { fixed: fixedBy(flags), configured: valuesOf(config) } };
+    given: { where, keys: others(set), flags: namesIn(defined(flags)), kept: {} },
+  };
 }
+
+/** `key`, and `key.member` for what is an object. */
+const namesIn = (flags: object): string[] =>
+  Object.entries(flags).flatMap(([key, value]) => [
+    key,
+    ...(isRecord(value) ? Object.keys(defined(value)).map((member) => `${key}.${member}`) : []),
+  ]);
+
+const others = (set: object) =>
+  Object.fromEntries(Object.entries(set).filter(([key]) => !CORE_KEYS.includes(key) && key !== "dev"));
 
 /** For configurations that were not loaded from a file: names are taken as they are. */
 function toEntry(it: NonNullable<UserConfig["plugins"]>[number]): Plugin | PluginEntry {

@@ -5,13 +5,11 @@ import { pathToFileURL } from "node:url";
 import type { AdapterEnv } from "../contract/adapter.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import { SessarcError } from "../errors/error.ts";
-import { messageOf } from "../utils/async.ts";
-import { warnDeprecated } from "../utils/deprecation.ts";
+import { messageOf, withLimit } from "../utils/async.ts";
 import { defaultConfigDir } from "../utils/path.ts";
 import { type ConfigFlags, checkConfig, type LoadedConfig, resolveConfig, type UserConfig } from "./config.ts";
 import { machineEnv } from "./env.ts";
 import { importModule, resolveModule } from "./module.ts";
-import { applySettings } from "./settable.ts";
 import { readSettings } from "./settings.ts";
 
 export interface LoadConfigOptions {
@@ -23,6 +21,8 @@ export interface LoadConfigOptions {
   file?: string | undefined;
 }
 
+/** A file that never loads must not keep a command waiting. */
+const LOAD_MS = 10_000;
 const NAMES = ["sessarc.config.mjs", "sessarc.config.js", "sessarc.config.ts"];
 
 /** The configuration in effect. A file that cannot be loaded or has unknown keys is an error; none at all is fine. */
@@ -35,11 +35,10 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     { ...flags, ...(await locate(flags.plugins, cwd, "the command line")) },
     env,
     cwd,
+    path,
   );
   const { sources, values } = await readSettings(config.dataDir);
-  for (const key of config.settable.fixed) delete values[key];
-  applySettings(config, values);
-  return { ...config, sources };
+  return { ...config, sources, given: { ...config.given, kept: values } };
 }
 
 /** The first configuration file of these folders. */
@@ -56,7 +55,11 @@ export async function findConfig(folders: readonly string[]): Promise<string | u
 async function readConfig(path: string): Promise<UserConfig> {
   let value: unknown;
   try {
-    value = (await importModule(pathToFileURL(path).href)).default;
+    const late = () =>
+      new Error(`it did not load within ${LOAD_MS / 1000} s: something in it is awaited that never comes`);
+    await withLimit(LOAD_MS, late, async () => {
+      value = (await importModule(pathToFileURL(path).href)).default;
+    });
   } catch (cause) {
     throw new SessarcError("CONFIG_UNREADABLE", { file: path, reason: messageOf(cause) }, { cause });
   }
@@ -108,4 +111,14 @@ async function locateOne(name: string, base: string): Promise<string> {
   if (name.startsWith(".") || isAbsolute(name)) return pathToFileURL(resolve(base, name)).href;
   if (/^[a-z]+:/.test(name)) return name;
   return (await resolveModule(name, join(base, "_.js"))) ?? name;
+}
+
+/** What will go: said once in a process, the way Node says such things. */
+const said = new Set<string>();
+
+/** `code` is the entry in core/README.md; `--no-deprecation` keeps it quiet and `--trace-deprecation` shows who asked. */
+export function warnDeprecated(code: string, text: string): void {
+  if (said.has(code)) return;
+  said.add(code);
+  process.emitWarning(text, { type: "DeprecationWarning", code });
 }

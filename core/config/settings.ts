@@ -2,26 +2,24 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
-import type { SettingValues } from "../contract/config.ts";
 import { SessarcError } from "../errors/error.ts";
 import { storageFailed } from "../storage/storage-error.ts";
 import { writeFileAtomic } from "../utils/atomic.ts";
 import { isGone } from "../utils/gone.ts";
 import { makeFolder } from "../utils/make-folder.ts";
-import { settingsSchema } from "./settable.ts";
 
 export interface Settings {
   /** Folders added by tool, absolute. */
   sources: Readonly<Record<string, readonly string[]>>;
-  /** Keys of the configuration that were set here. */
-  values: Partial<SettingValues>;
+  /** Keys of the configuration that were set here; what each may be is checked by who declares it. */
+  values: Readonly<Record<string, unknown>>;
   /** Prices of models, dollars per million tokens; what each may hold is checked by who reads them. */
   prices: Readonly<Record<string, unknown>>;
 }
 
 const schema = v.looseObject({
   sources: v.optional(v.record(v.string(), v.array(v.string())), {}),
-  values: v.optional(settingsSchema, {}),
+  values: v.optional(v.record(v.string(), v.unknown()), {}),
   prices: v.optional(v.record(v.string(), v.unknown()), {}),
 });
 const fileOf = (dataDir: string) => join(dataDir, "settings.json");

@@ -2,7 +2,7 @@
 import type { ParseArgsConfig } from "node:util";
 import type { MaybePromise } from "../utils/async.ts";
 import type { AdapterEnv } from "./adapter.ts";
-import type { ResolvedConfig } from "./config.ts";
+import type { CoreConfig } from "./config.ts";
 import type { Kernel } from "./kernel.ts";
 
 export interface Command {
@@ -31,7 +31,7 @@ export interface CommandContext {
   args: readonly string[];
   flags: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
   json: boolean;
-  config: ResolvedConfig;
+  config: CoreConfig;
   /** The machine it runs on: home and variables. */
   env: AdapterEnv;
   out(text: string): void;

@@ -95,6 +95,8 @@ export interface Kernel {
   provide<K extends keyof Services>(name: K, service: Services[K]): void;
   /** Throws SERVICE_MISSING naming the service. */
   inject<K extends keyof Services>(name: K): Services[K];
+  /** The same for a plugin that may be missing, or start later: undefined while it is not there. Ask each time. */
+  find<K extends keyof Services>(name: K): Services[K] | undefined;
   /** Runs the listeners of a past-tense hook one by one; one that throws is reported on `listener:failed`. */
   notify<K extends keyof KernelHooks>(name: K, ...args: Parameters<KernelHooks[K]>): Promise<void>;
   /**

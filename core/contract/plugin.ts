@@ -2,6 +2,7 @@
 import type { MaybePromise } from "../utils/async.ts";
 import type { Adapter } from "./adapter.ts";
 import type { Command } from "./command.ts";
+import type { ConfigKey } from "./config.ts";
 import type { Kernel, PluginHooks } from "./kernel.ts";
 import type { AnyRoute } from "./route.ts";
 
@@ -14,6 +15,8 @@ export interface Plugin {
   compatibility?: string;
   /** Booted before this one. */
   dependsOn?: readonly string[];
+  /** Its keys of the configuration file. The values are in `kernel.config`; their types, and those of `defineConfig`, are added by augmentation. */
+  config?: Readonly<Record<string, ConfigKey>>;
   routes?: readonly AnyRoute[];
   hooks?: PluginHooks;
   /** SQL, run once each, in order, recorded per plugin. Never edit one that was released: append. */

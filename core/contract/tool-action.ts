@@ -31,30 +31,9 @@ export interface RecordedCall {
   input: Json | undefined;
 }
 
-/** What the log says a command came to. */
-export interface RecordedOutcome {
-  /** Null when the log does not hold it. */
-  exitCode: number | null;
-  /** What the command wrote, without the tool's own words around it. */
-  output: string;
-}
-
 /** What the result of a read showed of a file. */
 export interface RecordedRead {
   path: string;
   /** The whole file as it was; line ends may have been lost. */
   text: string;
-}
-
-/**
- * How a tool's calls are done again: an optional capability of adapters. Without it calls are read by the roles of `Adapter.tools` and
- * the usual names of arguments, which fits most tools.
- */
-export interface ReplayContract {
-  /** What a call does; undefined when it changes nothing or is to be read by its role. */
-  actions?(call: RecordedCall): ToolAction[] | undefined;
-  /** What a command came to, from the text of its result. Default: the exit codes tools commonly write around an output. */
-  outcome?(call: RecordedCall, result: { text: string; failed: boolean }): RecordedOutcome | undefined;
-  /** The file a call showed from its first line to its last; undefined for everything else. */
-  read?(call: RecordedCall, result: { text: string; failed: boolean }): RecordedRead | undefined;
 }

@@ -88,6 +88,12 @@ export const CORE_ERRORS = {
     why: (p) => `${p.path}, ${p.place}: the adapter fails at this row: ${p.reason}`,
     fix: () => "`--debug` shows where in the adapter.",
   },
+  ADAPTER_SILENT: {
+    status: 504,
+    why: (p) => `Adapter "${p.adapter}": \`${p.member}\` gave nothing for ${Math.round(p.ms / 1000)} s (${p.path})`,
+    fix: (p) =>
+      `Look whether ${p.path} can be read at all (a network drive that is away?); else the adapter waits for something that never comes.`,
+  },
   PLUGIN_MISSING: {
     status: 500,
     why: (p) => `Plugin "${p.name}" is missing (${p.chain.join(" → ")})`,
@@ -152,6 +158,12 @@ export const CORE_ERRORS = {
       `The archive is of a newer version: it has ${p.has} migrations of "${p.plugin}", this version knows ${p.knows}`,
     fix: () => "Use that version (`npx sessarc@latest` is the newest), or another data directory.",
   },
+  ARCHIVE_OTHER: {
+    status: 409,
+    why: (p) => `Migration ${p.number} of "${p.plugin}" was applied to this archive with another text`,
+    fix: () =>
+      "A version from before the first release made it, or a plugin was edited. Move the folder away, or name another with --data-dir: the logs that are there are imported anew.",
+  },
   ARCHIVE_OLDER: {
     status: 409,
     why: (p) =>
@@ -171,7 +183,7 @@ export const CORE_ERRORS = {
     fix: (p) =>
       p.path
         ? "Check the permissions of the data directory and whether its file system is mounted read-only."
-        : "Close the other process, or check the permissions of the data directory.",
+        : "Close the other process, check the permissions of the data directory or make room on its disk, and start again.",
   },
   STORAGE_REPLACED: {
     status: 503,
@@ -239,6 +251,7 @@ type CoreCode =
   | "PLUGIN_INCOMPATIBLE"
   | "ADAPTER_INVALID"
   | "ADAPTER_FAILED"
+  | "ADAPTER_SILENT"
   | "PLUGIN_MISSING"
   | "PLUGIN_CYCLE"
   | "PLUGIN_TIMEOUT"
@@ -257,6 +270,7 @@ type CoreCode =
   | "PATH_OUTSIDE"
   | "ARCHIVE_LOCKED"
   | "ARCHIVE_NEWER"
+  | "ARCHIVE_OTHER"
   | "ARCHIVE_OLDER"
   | "STORAGE_FULL"
   | "STORAGE_READ_ONLY"

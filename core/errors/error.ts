@@ -71,9 +71,13 @@ export function isSessarcError(error: unknown): error is SessarcError {
   return error instanceof Error && error.name === "SessarcError" && "code" in error && "status" in error;
 }
 
-/** The wire shape. Anything that is not a SessarcError becomes INTERNAL: its text stays inside. */
+/** The wire shape. A full disk says so wherever it was met; anything else that is not a SessarcError becomes INTERNAL: its text stays inside. */
 export function toErrorBody(error: unknown, errorId = ""): ErrorBody {
-  const known = isSessarcError(error) ? error : new SessarcError("INTERNAL", { errorId });
+  const known = isSessarcError(error)
+    ? error
+    : isDiskFull(error)
+      ? new SessarcError("STORAGE_FULL", {})
+      : new SessarcError("INTERNAL", { errorId });
   return {
     status: known.status,
     code: known.code,
@@ -84,7 +88,19 @@ export function toErrorBody(error: unknown, errorId = ""): ErrorBody {
   };
 }
 
+const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT");
+
 /** One line about something that everything else works without: what it is, and what to do. */
 export function leftOut({ message, fix }: { message: string; fix?: string | null | undefined }): string {
   return `Left out: ${/[.!?]$/.test(message) || !fix ? message : `${message}.`}${fix ? ` ${fix}` : ""}`;
+}
+
+/** INVALID_INPUT (400), with where to take a cursor from. */
+export function invalidCursor(): SessarcError {
+  return new SessarcError(
+    "INVALID_INPUT",
+    { reason: "The cursor is not one this service gave" },
+    { issues: [{ path: "cursor", message: "take nextCursor of the last answer to the same question" }] },
+  );
 }

@@ -25,6 +25,7 @@ export interface ErrorParams {
   };
   PLUGIN_INCOMPATIBLE: { plugin: string; specifier: string; needs: string; has: string };
   ADAPTER_INVALID: { adapter: string; member: string; reason: string; remedy: string };
+  ADAPTER_SILENT: { adapter: string; member: string; path: string; ms: number };
   ADAPTER_FAILED: { path: string; place: string; reason: string };
   PLUGIN_MISSING: { name: string; chain: readonly string[] };
   PLUGIN_CYCLE: { chain: readonly string[] };
@@ -43,6 +44,7 @@ export interface ErrorParams {
   COMMAND_FAILED: { command: string; reason: string };
   PATH_OUTSIDE: { path: string };
   ARCHIVE_LOCKED: { pid: number; url?: string | undefined };
+  ARCHIVE_OTHER: { plugin: string; number: number };
   ARCHIVE_NEWER: { plugin: string; has: number; knows: number };
   ARCHIVE_OLDER: { plugin: string; has: number; knows: number };
   /** `done`: what was stored before of something that is done bit by bit, in words ("40 sessions"). */

@@ -101,7 +101,7 @@ function hostsOf(kernel: Kernel): ReadonlySet<string> {
   const { host, port } = kernel.address ?? kernel.config;
   const known = hostSets.get(kernel);
   if (known?.key === `${host} ${port}`) return known.names;
-  const names = hostNames(host, port, kernel.config.security.hosts);
+  const names = hostNames(host, port, kernel.config.hosts);
   hostSets.set(kernel, { key: `${host} ${port}`, names });
   return names;
 }

@@ -42,8 +42,6 @@ export function heedAdapter(adapter: Adapter): Adapter {
     },
     async *scan(root, env) {
       for await (const ref of adapter.scan(root, env)) {
-        if (ref.tool !== name)
-          throw refuse("scan", `yields a session of the tool ${JSON.stringify(ref.tool)}`, `Set tool: "${name}".`);
         if (typeof ref.key !== "string" || ref.key === "")
           throw refuse(
             "scan",
@@ -59,6 +57,6 @@ export function heedAdapter(adapter: Adapter): Adapter {
         yield ref;
       }
     },
-    ...(at && { at: (dir: string) => heedAdapter(at(dir)) }),
+    at: (dir) => heedAdapter(at(dir)),
   };
 }

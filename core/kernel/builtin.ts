@@ -1,4 +1,5 @@
 /** The kernel's own routes, added through the same door as everybody's. */
+import type { Setting } from "../config/keys.ts";
 import type { Plugin } from "../contract/plugin.ts";
 import type { DoctorReport } from "../contract/reports.ts";
 import { defineRoute, type RoutesOf } from "../contract/route.ts";
@@ -8,7 +9,7 @@ import type { WritableRegistry } from "./registry.ts";
 import { settingsRoutes } from "./settings.ts";
 import { collectStatus } from "./status.ts";
 
-const routesOver = (registry: WritableRegistry, began: number) =>
+const routesOver = (registry: WritableRegistry, settings: () => readonly Setting[], began: number) =>
   [
     defineRoute({
       method: "GET",
@@ -23,7 +24,7 @@ const routesOver = (registry: WritableRegistry, began: number) =>
       summary: "Plugins with their routes, hooks, services and load time, and those that were left out",
       handler: () => ({ plugins: registry.describe(), problems: registry.problems }),
     }),
-    ...settingsRoutes,
+    ...settingsRoutes(settings),
     defineRoute({
       method: "GET",
       path: "/status",
@@ -43,9 +44,9 @@ const routesOver = (registry: WritableRegistry, began: number) =>
   ] as const;
 
 /** A plugin as any other, but for the registry it shows: that is the kernel's own. Up since it was made, whatever the clock says. */
-export const builtin = (registry: WritableRegistry): Plugin => ({
+export const builtin = (registry: WritableRegistry, settings: () => readonly Setting[]): Plugin => ({
   name: "kernel",
-  routes: routesOver(registry, performance.now()),
+  routes: routesOver(registry, settings, performance.now()),
 });
 
 /** The kernel's own routes, for a client typed from them; those of plugins are in `ApiRoutes`. */

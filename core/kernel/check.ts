@@ -1,5 +1,5 @@
 /** What a plugin and an adapter must be, as data: one message names the plugin, its file, the member and the remedy. */
-import type { Adapter } from "../contract/adapter.ts";
+import type { Adapter, AdapterCapabilities } from "../contract/adapter.ts";
 import type { Plugin } from "../contract/plugin.ts";
 import { SessarcError } from "../errors/error.ts";
 import { isRecord } from "../utils/json.ts";
@@ -35,6 +35,11 @@ const PLUGIN: Readonly<Record<Exclude<keyof Plugin, "compatibility">, Rule>> = {
   },
   version: { is: isText, must: "a text", remedy: 'Write it like "1.2.0".' },
   dependsOn: { is: isListOf(isText), must: "a list of plugin names", remedy: 'Write it like ["archive"].' },
+  config: {
+    is: (it) => isRecord(it) && Object.values(it).every((one) => isRecord(one) && isRecord(one.schema)),
+    must: "an object of configuration keys",
+    remedy: "Write it like config: { tea: { schema } }.",
+  },
   routes: { is: isListOf(ROUTE), must: "a list of routes", remedy: "Make each of them with defineRoute." },
   hooks: { is: isRecord, must: "an object of listeners", remedy: 'Write it like { "kernel:ready": (kernel) => {} }.' },
   migrations: { is: isListOf(isText), must: "a list of SQL texts", remedy: "Put each step into one text." },
@@ -42,7 +47,8 @@ const PLUGIN: Readonly<Record<Exclude<keyof Plugin, "compatibility">, Rule>> = {
   setup: fn("Write it like setup(kernel) {}."),
 };
 
-const ADAPTER: Readonly<Record<Exclude<keyof Adapter, "tools" | "skills" | "mcp" | "guard">, Rule>> = {
+const MADE = "Make the adapter with defineAdapter, from `parse` or `open`.";
+const ADAPTER: Readonly<Record<Exclude<keyof Adapter, "tools" | keyof AdapterCapabilities>, Rule>> = {
   name: {
     is: (it) => isText(it) && KEBAB.test(it as string),
     must: "a name in kebab-case",
@@ -51,22 +57,16 @@ const ADAPTER: Readonly<Record<Exclude<keyof Adapter, "tools" | "skills" | "mcp"
   },
   label: { is: isText, must: "a text", remedy: "It is what people read.", required: true },
   roots: fn('Write it like roots: ({ home }) => [join(home, ".echo")].', true),
-  scan: fn("Write it like async *scan(root) { yield { tool, key, path }; }.", true),
-  read: fn("Give `lines` for logs that append JSON lines, or write `read` yourself.", true),
-  readBatches: fn("Leave it out: it is made from `lines`."),
-  readMany: fn("Leave it out when sessions do not share a file."),
+  scan: fn("Write it like async *scan(root) { yield { key, path }; }.", true),
+  read: fn(MADE, true),
+  readMany: fn(MADE, true),
+  appends: fn(MADE, true),
   peek: fn("Leave it out when there is no cheap look."),
   usage: fn("Leave it out when tokens cost as much as reading."),
-  tail: fn("Leave it out: the log is read again when it changed."),
-  tailBatches: fn("Leave it out: it is made from `lines`."),
-  replay: {
-    is: (it) => isRecord(it) && Object.values(it).every(isFunction),
-    must: "an object of functions",
-    remedy: "Write it like replay: { actions: (call) => undefined }.",
-  },
+  tail: fn(MADE, true),
   resume: fn('Write it like resume: ({ key }) => ["tool", "--resume", key].'),
   retention: fn("Write it like retention: () => ({ days: 30, source: path })."),
-  at: fn("Leave it out: defineAdapter makes it."),
+  at: fn(MADE, true),
 };
 
 /** Answers the plugin, or throws PLUGIN_INVALID or PLUGIN_INCOMPATIBLE; `specifier` is where it came from. */
@@ -86,8 +86,6 @@ export function checkPlugin(value: unknown, specifier: string): Plugin {
   if ("adapter" in value) {
     const { adapter } = value;
     if (!isRecord(adapter)) throw refuse("`adapter` must be an object", "Make the plugin with defineAdapter.", name);
-    if (adapter.read === undefined && adapter.lines === undefined)
-      throw refuse("`adapter` has neither `read` nor `lines`", ADAPTER.read.remedy, name);
     checkMembers(adapter, ADAPTER, "adapter.", (reason, remedy) => refuse(reason, remedy, name));
   }
   return plugin;

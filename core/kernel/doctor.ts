@@ -1,10 +1,13 @@
 /** Checks of this machine and this archive: what could be wrong, and what to do about it. */
-import { chmod, stat, statfs } from "node:fs/promises";
+import { access, chmod, constants, readdir, stat, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Adapter, AdapterEnv } from "../contract/adapter.ts";
 import type { Kernel } from "../contract/kernel.ts";
 import type { DoctorCheck, DoctorReport } from "../contract/reports.ts";
 import { isSessarcError } from "../errors/error.ts";
+import { systemReason } from "../errors/system.ts";
 import { findBlocked, putAside } from "../storage/blocked.ts";
+import { DAMAGED } from "../storage/present.ts";
 import { toStorageError } from "../storage/storage-error.ts";
 import { formatBytes, formatCount } from "../terminal/format.ts";
 import { messageOf } from "../utils/async.ts";
@@ -44,17 +47,31 @@ function checkRuntime(): DoctorCheck {
   };
 }
 
+/** Why nothing can be made in the folder, or where it would be made. */
+async function findBarred(path: string): Promise<string | undefined> {
+  const error = await access(path, constants.W_OK | constants.X_OK).catch((error: unknown) => error);
+  if (error === undefined) return undefined;
+  if (codeOf(error) === "ENOENT" && dirname(path) !== path) return findBarred(dirname(path));
+  return systemReason(error) ?? messageOf(error);
+}
+
 async function checkDataDir(path: string, fix: boolean): Promise<DoctorCheck[]> {
   const name = "data directory";
   const made = fix ? await makeFolder(path, 0o700).catch((error: unknown) => toStorageError(error, path)) : undefined;
   if (made instanceof Error) return [{ name, status: "fail", detail: made.message, fix: "Choose another --data-dir." }];
   const info = await stat(path).catch((error: Error) => error);
-  if (info instanceof Error) {
-    const missing = codeOf(info) === "ENOENT";
+  if (info instanceof Error && codeOf(info) !== "ENOENT") return [{ name, status: "fail", detail: info.message }];
+  const barred = await findBarred(path);
+  if (barred !== undefined)
     return [
-      { name, status: missing ? "ok" : "fail", detail: missing ? `${path} (made when first needed)` : info.message },
+      {
+        name,
+        status: "fail",
+        detail: `${path} cannot be written: ${barred}`,
+        fix: "What is archived can be read. To import, check its permissions and its file system, or choose another --data-dir.",
+      },
     ];
-  }
+  if (info instanceof Error) return [{ name, status: "ok", detail: `${path} (made when first needed)` }];
   const checks: DoctorCheck[] = [];
   const open = process.platform !== "win32" && (info.mode & 0o077) !== 0;
   if (open && fix) await chmod(path, 0o700);
@@ -65,6 +82,14 @@ async function checkDataDir(path: string, fix: boolean): Promise<DoctorCheck[]> 
   );
   const blocked = await findBlocked(path);
   if (blocked.length > 0) checks.push(await mendFolders(path, blocked, fix));
+  const kept = (await readdir(path)).filter((one) => one.includes(DAMAGED)).sort();
+  if (kept.length > 0)
+    checks.push({
+      name: "kept files",
+      status: "warn",
+      detail: `An earlier repair put aside ${kept.join(", ")} in ${path}`,
+      fix: "Remove them when nothing is missing.",
+    });
   const { bavail, bsize } = await statfs(path);
   const free = bavail * bsize;
   checks.push(

@@ -1,9 +1,10 @@
 /** The kernel: hooks, a registry, storage and an HTTP app that plugins fill. It has no feature of its own. */
 import { resolveConfig } from "../config/config.ts";
 import { machineEnv } from "../config/env.ts";
+import { type Setting, settle } from "../config/keys.ts";
 import type { Access } from "../contract/access.ts";
 import type { AdapterEnv } from "../contract/adapter.ts";
-import type { ResolvedConfig } from "../contract/config.ts";
+import type { CoreConfig, ResolvedConfig } from "../contract/config.ts";
 import type { HttpApp, Kernel, ServedAddress, Services } from "../contract/kernel.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import type { PluginProblem } from "../contract/reports.ts";
@@ -30,12 +31,18 @@ import { owned, strayProblem } from "./stray.ts";
 export interface KernelOptions {
   /** Plugins and plugin entries, in any order. Those of the configuration are not added by themselves. */
   plugins?: readonly (Plugin | PluginEntry)[] | undefined;
-  config?: ResolvedConfig | undefined;
+  config?: CoreConfig | undefined;
+  /** Takes what is wrong with plugins' keys of the configuration, which are left out then. Default: it is thrown. */
+  onConfigError?: ((error: SessarcError) => void) | undefined;
+  /** Not all plugins are given: a key of the configuration that none of them declares is no mistake. */
+  partial?: boolean | undefined;
   env?: AdapterEnv | undefined;
   /** Storage that is already open; it stays open when the kernel closes. */
   storage?: Storage | undefined;
   /** Limit of a plugin's import and setup, and of each part's close. Built-in plugins and migrations take what they take. Default 10 s. */
   timeoutMs?: number | undefined;
+  /** How long an adapter may give nothing before its scan or its session fails. Default 60 s. */
+  silenceMs?: number | undefined;
   /**
    * What becomes of a plugin that cannot be loaded, is not valid, throws or hangs: `throw` fails the start with an error that names it,
    * `leave-out` goes on without it and reports it (`registry.problems`, the log). Built-in plugins are never left out. Default: throw.
@@ -61,7 +68,7 @@ export async function createKernel(options: KernelOptions = {}): Promise<Kernel>
 /** The same, with the routes beside it: for the command line, which calls them without HTTP. */
 export async function bootKernel(options: KernelOptions): Promise<Callable> {
   const { timeoutMs = 10_000, log = (line: string) => process.stderr.write(`${line}\n`) } = options;
-  const registry = createRegistry();
+  const registry = createRegistry(options.silenceMs);
   const report = (plugin: string, error: unknown) => {
     const problem = toProblem(plugin, error);
     registry.report(problem);
@@ -69,12 +76,22 @@ export async function bootKernel(options: KernelOptions): Promise<Callable> {
     debugError("plugins", plugin, error);
   };
   const door = createDoor(registry, options.onBroken === "leave-out" ? report : undefined);
-  const plugins = await door.admit([builtin(registry), ...(options.plugins ?? [])], timeoutMs);
-  if (options.config) placeAdapters(registry, options.config, report);
+  const { env = machineEnv(), config: core = resolveConfig({}, {}, env) } = options;
+  let settings: readonly Setting[] = [];
+  const plugins = await door.admit([builtin(registry, () => settings), ...(options.plugins ?? [])], timeoutMs);
+  const partial = options.partial === true || registry.problems.length > 0;
+  const settled = await settle(core, registry.configKeys, partial).catch((error: unknown) => {
+    if (!options.onConfigError || !isSessarcError(error)) throw error;
+    options.onConfigError(error);
+    return settle({ ...core, given: { ...core.given, keys: {} } }, registry.configKeys, true);
+  });
+  const { config } = settled;
+  settings = settled.settings;
+  if (options.config) placeAdapters(registry, config, report);
 
   const closer = createCloser(timeoutMs);
   try {
-    const parts = await openParts(options, closer, log);
+    const parts = await openParts(options, { config, env }, closer, log);
     const starting = { plugin: "kernel" };
     const others = plugins.flatMap(({ plugin, source }) =>
       source && !isBuiltIn(source) ? [[plugin.name, source.specifier] as const] : [],
@@ -118,8 +135,12 @@ interface Parts {
   notify: Notify;
 }
 
-async function openParts(options: KernelOptions, closer: Closer, log: (line: string) => void): Promise<Parts> {
-  const { env = machineEnv(), config = resolveConfig({}, {}, env) } = options;
+async function openParts(
+  options: KernelOptions,
+  { config, env }: Pick<Parts, "config" | "env">,
+  closer: Closer,
+  log: (line: string) => void,
+): Promise<Parts> {
   const { hooks, notify } = createHooks();
   const pool = createPool();
   const storage = options.storage ?? (await openStorage(config, closer, notify, log, pool));
@@ -130,6 +151,12 @@ async function openParts(options: KernelOptions, closer: Closer, log: (line: str
   await storage.db.ready;
   return { config, env, access, pool, storage, hooks, notify };
 }
+
+/** With these the archive can still be read. */
+const UNWRITABLE: Readonly<Record<string, string>> = {
+  STORAGE_READ_ONLY: "cannot be written",
+  STORAGE_FULL: "is on a full disk",
+};
 
 /** Takes the archive's lock; closing the catalogue gives it back. */
 async function openStorage(
@@ -143,8 +170,9 @@ async function openStorage(
   const onFlushed = (info: { bytes: number; ms: number }) => void notify("storage:flushed", info);
   const options = { dataDir, driver, onFlushed, onNotice: log, pool };
   const storage = await createStorage(options).catch((error: unknown) => {
-    if (!isSessarcError(error) || error.code !== "STORAGE_READ_ONLY" || !hasArchive(dataDir)) throw error;
-    log(`${dataDir} cannot be written: the archive is open for reading only`);
+    const why = isSessarcError(error) ? UNWRITABLE[error.code] : undefined;
+    if (why === undefined || !hasArchive(dataDir)) throw error;
+    log(`${dataDir} ${why}: the archive is open for reading only`);
     return createStorage({ ...options, readOnly: true });
   });
   let began = 0;
@@ -201,11 +229,19 @@ function assemble(
     fetch: async (path, init) => (await kernel.app()).fetch(toRequest(kernel, path, init)),
     provide: (name, service) => registry.addService(name, service, starting.plugin),
     inject: (name) => inject(registry.services, name),
+    find: (name) => find(registry.services, name),
     async watch(root, onChange, onPolling) {
       const { watchRoot } = await import("./watch.ts");
+      // Closing has nobody left to stop what begins now.
+      if (kernel.closing.aborted) return async () => {};
       const onError = (error: unknown) => notify("listener:failed", error, { hook: "watch" });
-      const stop = await watchRoot(root, onChange, { onError, onPolling, signal: kernel.closing });
+      const begun = watchRoot(root, onChange, { onError, onPolling, signal: kernel.closing });
+      const stop = async () => (await begun)();
       const forget = closer.add(`the watch of ${root}`, stop);
+      await begun.catch((error) => {
+        forget();
+        throw error;
+      });
       return () => {
         forget();
         return stop();
@@ -283,9 +319,14 @@ async function start(
 }
 
 function inject<K extends keyof Services>(services: ReadonlyMap<string, unknown>, name: K): Services[K] {
-  if (services.has(name)) return services.get(name) as Services[K];
-  throw new SessarcError("SERVICE_MISSING", { service: name });
+  const service = find(services, name);
+  if (service === undefined) throw new SessarcError("SERVICE_MISSING", { service: name });
+  return service;
 }
+
+/** `provide` takes each name with its own type. */
+const find = <K extends keyof Services>(services: ReadonlyMap<string, unknown>, name: K) =>
+  services.get(name) as Services[K] | undefined;
 
 function toProblem(plugin: string, error: unknown): PluginProblem {
   const known = isSessarcError(error) ? error : undefined;

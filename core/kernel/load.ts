@@ -8,6 +8,7 @@ import { messageOf, withLimit } from "../utils/async.ts";
 import { codeOf, isGone } from "../utils/gone.ts";
 import { heedAdapter } from "./adapter-door.ts";
 import { checkPlugin } from "./check.ts";
+import { withDeadlines } from "./deadline.ts";
 
 export interface LoadedPlugin {
   plugin: Plugin;
@@ -82,7 +83,7 @@ export async function loadPlugin(entry: PluginEntry, limitMs = LOAD_MS): Promise
 /** The adapter of an entry's plugin: what a pool worker makes again from its source. */
 export async function loadAdapter(entry: PluginEntry): Promise<Adapter> {
   const adapter = adapterOf(await loadPlugin(entry));
-  if (adapter) return adapter;
+  if (adapter) return withDeadlines(adapter);
   throw new SessarcError("PLUGIN_INVALID", { specifier: entry.specifier, reason: "it is no adapter" });
 }
 

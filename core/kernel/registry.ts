@@ -1,6 +1,7 @@
 /** What the plugins brought: routes, adapters, services, commands. Every name once. */
 import { withFolders } from "../adapter/folders.ts";
 import type { Adapter } from "../contract/adapter.ts";
+import type { ConfigKey } from "../contract/config.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import type { AdapterFolders, Registry } from "../contract/registry.ts";
 import type { PluginInfo, PluginProblem } from "../contract/reports.ts";
@@ -8,6 +9,7 @@ import { SessarcError } from "../errors/error.ts";
 import { fullPath, type RegisteredRoute, shape } from "../http/paths.ts";
 import { VERSION } from "../utils/version.ts";
 import { keepRoots } from "./adapter-door.ts";
+import { withDeadlines } from "./deadline.ts";
 import { adapterOf, isBuiltIn } from "./load.ts";
 import { owned } from "./stray.ts";
 
@@ -18,6 +20,8 @@ export interface WritableRegistry extends Registry {
   add(plugin: Plugin, source?: PluginEntry): void;
   /** Takes all of it out again. */
   remove(plugin: string): void;
+  /** Keys of the configuration that plugins declare. */
+  readonly configKeys: ReadonlyMap<string, ConfigKey>;
   report(problem: PluginProblem): void;
   addService(name: string, service: unknown, plugin: string): void;
   booted(plugin: string, ms: number): void;
@@ -30,7 +34,8 @@ interface Row {
   builtIn: boolean;
 }
 
-export function createRegistry(): WritableRegistry {
+/** `silenceMs`: how long an adapter may give nothing. */
+export function createRegistry(silenceMs?: number): WritableRegistry {
   const rows = new Map<string, Row>();
   const adapters = new Map<string, Adapter>();
   /** As their plugins made them. */
@@ -39,6 +44,7 @@ export function createRegistry(): WritableRegistry {
   const sources = new Map<string, { specifier: string; options: unknown }>();
   const unreadable = new Map<string, string>();
   const services = new Map<string, unknown>();
+  const configKeys = new Map<string, ConfigKey>();
   const problems: PluginProblem[] = [];
   const routes: RegisteredRoute[] = [];
   /** Who has a name already, per kind. */
@@ -62,6 +68,7 @@ export function createRegistry(): WritableRegistry {
     unreadable,
     services,
     problems,
+    configKeys,
     adapterSource: (name) => sources.get(name),
 
     add(plugin, source) {
@@ -78,13 +85,15 @@ export function createRegistry(): WritableRegistry {
           ...(adapter ? [["adapter", adapter.name] as const] : []),
           ...added.map((it) => ["route", `${it.route.method} ${shape(it.fullPath)}`] as const),
           ...(plugin.commands ?? []).map((command) => ["command", command.name] as const),
+          ...Object.keys(plugin.config ?? {}).map((key) => ["configuration key", key] as const),
         ],
         plugin.name,
       );
       rows.set(plugin.name, { plugin, services: [], ms: null, builtIn });
       routes.push(...added);
+      for (const [key, declared] of Object.entries(plugin.config ?? {})) configKeys.set(key, declared);
       if (!adapter) return;
-      const kept = keepRoots(adapter, (reason) => {
+      const kept = keepRoots(withDeadlines(adapter, silenceMs), (reason) => {
         if (reason === undefined) unreadable.delete(adapter.name);
         else unreadable.set(adapter.name, reason);
       });
@@ -100,6 +109,7 @@ export function createRegistry(): WritableRegistry {
       for (const [key, owner] of owners) if (owner === name) owners.delete(key);
       for (const service of row.services) services.delete(service);
       routes.splice(0, routes.length, ...routes.filter((route) => route.plugin !== name));
+      for (const key of Object.keys(row.plugin.config ?? {})) configKeys.delete(key);
       const adapter = adapterOf(row.plugin)?.name;
       if (adapter !== undefined) for (const map of [adapters, bases, folders, sources, unreadable]) map.delete(adapter);
     },

@@ -6,9 +6,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { machineEnv } from "../config/env.ts";
 import type { AdapterEnv } from "../contract/adapter.ts";
 import type { CommandContext } from "../contract/command.ts";
-import type { ResolvedConfig } from "../contract/config.ts";
+import type { CoreConfig } from "../contract/config.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
-import { type ErrorBody, isSessarcError, toErrorBody } from "../errors/error.ts";
+import { type ErrorBody, isSessarcError, type SessarcError, toErrorBody } from "../errors/error.ts";
 import type { Callable } from "../http/call.ts";
 import { ApiError } from "../terminal/errors.ts";
 import { createQueue, type Queue } from "./queue.ts";
@@ -19,10 +19,14 @@ export type Client = Pick<CommandContext, "get" | "fetch" | "kernel" | "scratch"
 };
 
 export interface ClientOptions {
-  config: ResolvedConfig;
+  config: CoreConfig;
   env?: AdapterEnv | undefined;
   /** Those of a kernel in this process, when one is needed. */
   plugins: readonly (Plugin | PluginEntry)[];
+  /** They are not all. */
+  partial?: boolean | undefined;
+  /** As of a kernel. */
+  onConfigError?: ((error: SessarcError) => void) | undefined;
   /** Those of a kernel over an empty archive (`scratch`). Default: `plugins`. */
   scratchPlugins?: readonly (Plugin | PluginEntry)[] | undefined;
   /** Gets a line for each plugin that was left out. Default: stderr. */
@@ -44,6 +48,8 @@ export function createClient({
   config,
   env = machineEnv(),
   plugins,
+  partial,
+  onConfigError,
   scratchPlugins = plugins,
   log,
 }: ClientOptions): Client {
@@ -56,7 +62,15 @@ export function createClient({
     const { bootKernel } = await import("../kernel/kernel.ts");
     // Nobody but this command calls it, and it does not stay long enough to keep anything in step.
     const quiet = { ...config, dataDir, auth: false, sync: false, autoImport: false };
-    const booted = await bootKernel({ config: quiet, env, plugins, log, onBroken: "leave-out" });
+    const booted = await bootKernel({
+      config: quiet,
+      partial,
+      onConfigError,
+      env,
+      plugins,
+      log,
+      onBroken: "leave-out",
+    });
     closers.push(() => booted.kernel.close());
     return booted;
   };

@@ -2,7 +2,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { isLoopback } from "../config/config.ts";
-import type { ResolvedConfig } from "../contract/config.ts";
+import type { CoreConfig } from "../contract/config.ts";
 import type { ServedAddress } from "../contract/kernel.ts";
 import { type ErrorCode, type ErrorParams, SessarcError, toErrorBody } from "../errors/error.ts";
 import { addSecurityHeaders } from "../http/guard.ts";
@@ -16,7 +16,7 @@ export interface Listening {
 }
 
 /** Loads listhen and listens. Throws PORT_TAKEN for a port that was asked for by name. */
-export async function listenOn(config: ResolvedConfig, handle: RequestListener): Promise<Listening> {
+export async function listenOn(config: CoreConfig, handle: RequestListener): Promise<Listening> {
   const [listen, wanted] = await Promise.all([import("listhen").then(({ listen }) => listen), choosePort(config)]);
   const host = config.host.replace(/^\[|\]$/g, "");
   const listener = await listen(handle, {

@@ -1,6 +1,6 @@
 /** Which port to listen on. */
 import { createServer } from "node:net";
-import type { ResolvedConfig } from "../contract/config.ts";
+import type { CoreConfig } from "../contract/config.ts";
 import { SessarcError } from "../errors/error.ts";
 import { systemReason } from "../errors/system.ts";
 
@@ -11,7 +11,7 @@ const TRIES = 20;
  * Throws HOST_UNUSABLE for an address that is none. The port asked for by name or PORT_TAKEN; else the usual one, the next free ones after it, and in the end any.
  * 0 means any: the system chooses.
  */
-export async function choosePort({ host, port, portFixed }: Pick<ResolvedConfig, "host" | "port" | "portFixed">) {
+export async function choosePort({ host, port, portFixed }: Pick<CoreConfig, "host" | "port" | "portFixed">) {
   if (portFixed) {
     if (await isFree(host, port)) return port;
     throw new SessarcError("PORT_TAKEN", { port, host });

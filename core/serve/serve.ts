@@ -2,14 +2,14 @@
 import type { RequestListener } from "node:http";
 import { constants } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { ResolvedConfig } from "../contract/config.ts";
+import type { CoreConfig } from "../contract/config.ts";
 import type { Kernel, ServedAddress } from "../contract/kernel.ts";
 import { createKernel, type KernelOptions } from "../kernel/kernel.ts";
 import { messageOf } from "../utils/async.ts";
 import { linger, listenOn, refuse } from "./listen.ts";
 
 export interface ServeOptions extends KernelOptions {
-  config: ResolvedConfig;
+  config: CoreConfig;
   /** Time open connections get to end when closing, after running requests are done. Default 1 s. */
   graceMs?: number | undefined;
   /** Closes the service when it aborts; what goes wrong then shows on `Served.closed`. */

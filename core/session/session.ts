@@ -119,3 +119,7 @@ export interface UsageEvidence {
 export type LiveFrame =
   | { type: "status"; status: "live" | "stopped"; sessionId: string; reason?: string; from?: number }
   | { type: "messages"; events: SessionEvent[] };
+
+/** What to say of an event that has no kind of ours. */
+export const unknownKind = (kind: unknown): string =>
+  `the event kind ${JSON.stringify(kind)} is none of ${EVENT_KINDS.join(", ")}`;

@@ -2,11 +2,12 @@
 import { lstat, readdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ifThere } from "../utils/gone.ts";
+import { DERIVED } from "./derived.ts";
 import { acquireLock } from "./lock.ts";
-import { DAMAGED } from "./salvage.ts";
+import { DAMAGED } from "./present.ts";
 
 /** A link to a folder will do for these: a larger disk, maybe one that is away just now. */
-const FOLDERS = ["files", "index", "transcripts"];
+const FOLDERS = ["files", DERIVED, "transcripts"];
 const OF_TRANSCRIPTS = /^[0-9a-f]{2}$/;
 
 /** What stands where a folder has to be, by its path in `dataDir`. Lists one folder of at most 256 others. */

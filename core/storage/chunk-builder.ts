@@ -4,8 +4,7 @@
  * The text of all messages and the words of their tool inputs stand one after another, unescaped, so that a search looks at what a
  * person would read; the envelope says whose each stretch is and how to put a tool input together again.
  */
-import { unknownKind } from "../session/kinds.ts";
-import { EVENT_KINDS, type SessionEvent } from "../session/session.ts";
+import { EVENT_KINDS, type SessionEvent, unknownKind } from "../session/session.ts";
 import type { Json } from "../utils/json.ts";
 
 /** Columns, one value a message; arrays end after their last value that says something. */

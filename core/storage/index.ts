@@ -1,7 +1,9 @@
 /** Opens a data directory: catalogue, transcripts and files, under one lock. */
 import { join } from "node:path";
 import type { Pool } from "../workers/pool.ts";
+import { createBlobs } from "./blobs.ts";
 import { openDatabase } from "./database.ts";
+import { createDerived, DERIVED } from "./derived.ts";
 import type { DriverConfig } from "./driver.ts";
 import { durableFs } from "./durable-fs.ts";
 import { sweepLeftovers } from "./leftovers.ts";
@@ -46,7 +48,18 @@ export async function createStorage(options: StorageOptions): Promise<Storage> {
       onClosed: () => lock?.release(),
     });
     const files = await openFiles(dataDir, driver, readOnly);
-    return { db, transcripts: createTranscripts({ dir: dataDir, driver }), files, dataDir, readOnly, lock };
+    const path = (...names: string[]) => join(dataDir, ...names);
+    return {
+      db,
+      transcripts: createTranscripts({ dir: dataDir, driver }),
+      files,
+      path,
+      derived: (name) => createDerived(path(DERIVED, name)),
+      blobs: (...names) => createBlobs(path(...names)),
+      dataDir,
+      readOnly,
+      lock,
+    };
   } catch (error) {
     await lock?.release();
     throw error;

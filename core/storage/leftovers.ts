@@ -4,11 +4,12 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isTempName } from "../utils/atomic.ts";
 import { isRefused } from "../utils/gone.ts";
+import { DERIVED } from "./derived.ts";
 import { durableFs } from "./durable-fs.ts";
 import { isClaim, type Lock } from "./lock.ts";
 
 /** Ours to the ground. In other folders only what lies right in them: below may stand copies of what is somebody's. */
-const OURS = new Set(["files", "transcripts", "index"]);
+const OURS = new Set(["files", "transcripts", DERIVED]);
 /** Only for the owner of `lock`, before it writes. What is not ours to read stays, and is no reason not to start. Folders are looked through when another owner died: that takes time. */
 export async function sweepLeftovers(dataDir: string, lock: Lock): Promise<void> {
   for (const entry of await readdir(dataDir, { withFileTypes: true }))
@@ -21,7 +22,12 @@ async function sweepEntry(dataDir: string, entry: Dirent, lock: Lock): Promise<v
   const { name } = entry;
   const path = join(dataDir, name);
   if (entry.isFile() && (isTempName(name) || isClaim(name, lock.info.token))) await rm(path, { force: true });
-  if (!entry.isDirectory() || !lock.tookOver) return;
+  if (!entry.isDirectory()) return;
+  // Versions before 0.2 put derived files right into the folder.
+  if (name === DERIVED)
+    for (const inner of await readdir(path, { withFileTypes: true }))
+      if (inner.isFile()) await rm(join(path, inner.name), { force: true });
+  if (!lock.tookOver) return;
   if (OURS.has(name)) await durableFs({ base: path }).sweep();
   else
     for (const inner of await readdir(path, { withFileTypes: true }))

@@ -11,29 +11,24 @@ export const RECORD = "insert into migration (plugin, number, digest, at) values
 
 /**
  * Brings the tables of `plugin` up to date. Each step is one batch with its record, so a crash leaves it done or undone; where none was
- * applied yet all of them are one. Throws when a step that was applied no longer reads the same (released steps are never edited, new
- * ones are appended), ARCHIVE_NEWER when the archive has seen steps of a newer version, ARCHIVE_OLDER when it lacks steps and is open for
+ * applied yet all of them are one. Throws ARCHIVE_OTHER when a step that was applied no longer reads the same (released steps are never edited,
+ * new ones are appended), ARCHIVE_NEWER when the archive has seen steps of a newer version, ARCHIVE_OLDER when it lacks steps and is open for
  * reading only.
  *
  * Cost when there is nothing to do: two small queries.
  */
 export async function migrate(db: Database, plugin: string, migrations: readonly string[]): Promise<void> {
   const applied = (await hasSteps(db)) ? await appliedSteps(db, plugin) : new Map<number, string>();
-  if (applied.size > migrations.length) {
-    throw new SessarcError("ARCHIVE_NEWER", { plugin, has: applied.size, knows: migrations.length });
-  }
   const missing: Statement[][] = [];
   for (const [i, sql] of migrations.entries()) {
     const number = i + 1;
     const known = applied.get(number);
     if (known === digestOf(sql)) continue;
-    if (known !== undefined) {
-      throw new Error(
-        `Migration ${number} of "${plugin}" was applied with another text; append a new one instead of editing it`,
-      );
-    }
+    if (known !== undefined) throw new SessarcError("ARCHIVE_OTHER", { plugin, number });
     missing.push(stepOf(plugin, number, sql));
   }
+  if (applied.size > migrations.length)
+    throw new SessarcError("ARCHIVE_NEWER", { plugin, has: applied.size, knows: migrations.length });
   // Each batch waits for the disk: two dozen at a first start, where the tables are empty and no step takes long.
   const batches = applied.size === 0 && missing.length > 0 ? [missing.flat()] : missing;
   for (const steps of batches) {

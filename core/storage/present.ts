@@ -4,6 +4,8 @@ import { join } from "node:path";
 
 export const SNAPSHOT_FILE = "catalog.db";
 export const JOURNAL_FILE = "catalog.journal";
+/** Where damaged files are put: `catalog.db.damaged-<time>`. */
+export const DAMAGED = ".damaged-";
 
 /** True from the first write on: who is killed before the first snapshot leaves a journal alone. */
 export const hasArchive = (dataDir: string): boolean =>

@@ -14,7 +14,7 @@ import { type JournalContent, JournalDamage, readJournal } from "./journal-forma
 import { PagedFile, type Source } from "./paged-file.ts";
 import { JOURNAL_FILE, SNAPSHOT_FILE } from "./present.ts";
 import { isLong, replayInPool } from "./replay-job.ts";
-import { type Blocks, LARGE, openOld, openSource, readSnapshotHead, type SnapshotHead } from "./snapshot.ts";
+import { type Blocks, LARGE, openSource, readSnapshotHead, type SnapshotHead } from "./snapshot.ts";
 import { loadSqlJs } from "./sqljs.ts";
 import type { Statement } from "./types.ts";
 
@@ -149,8 +149,6 @@ export async function openSnapshot(dir: string, { from = LARGE, keep }: Blocks):
   try {
     const open = openSource(path);
     if (open) return { file: new PagedFile(open.source, keep), ...open, sliced: true };
-    const old = await openOld(path, from);
-    if (old) return { file: new PagedFile(old.source, keep), ...old, sliced: false };
   } catch (error) {
     if (isNoFile(error)) throw noFile(dir, SNAPSHOT_FILE, error);
     if (!isGone(error)) throw error;

@@ -1,17 +1,19 @@
 /** A damaged catalogue made anew from what of it can still be read. The damaged files are kept beside it. */
-import { rename, rm } from "node:fs/promises";
+import * as disk from "node:fs/promises";
 import { join } from "node:path";
-import { syncFolder, writeFileAtomic } from "../utils/atomic.ts";
-import { isGone } from "../utils/gone.ts";
+import { type DiskCalls, syncFolder, writeFileAtomic } from "../utils/atomic.ts";
+import { ifThere, isGone } from "../utils/gone.ts";
 import { marks } from "../utils/marks.ts";
 import { isNoFile, readRegularBytes } from "../utils/regular.ts";
+import { DERIVED } from "./derived.ts";
 import { createImage, emptyDatabase, type Image } from "./image.ts";
 import { findGroups } from "./journal-format.ts";
 import { acquireLock } from "./lock.ts";
 import { PagedFile } from "./paged-file.ts";
-import { JOURNAL_FILE, SNAPSHOT_FILE } from "./present.ts";
-import { writeSnapshot } from "./snapshot.ts";
+import { DAMAGED, JOURNAL_FILE, SNAPSHOT_FILE } from "./present.ts";
+import { checkSnapshot, writeSnapshot } from "./snapshot.ts";
 import { loadSqlJs, type SqlJsStatic } from "./sqljs.ts";
+import { toStorageError } from "./storage-error.ts";
 import type { SqlValue } from "./types.ts";
 
 export interface Salvaged {
@@ -23,17 +25,30 @@ export interface Salvaged {
   rows: number;
 }
 
-/** Where damaged files are put: `catalog.db.damaged-<time>`. */
-export const DAMAGED = ".damaged-";
+/** The new catalogue until it is whole and in its place. */
+const MENDED = "catalog.db.mended";
+
+/** The file system calls used; tests hand in ones that fail. */
+export type SalvageCalls = DiskCalls & Pick<typeof disk, "link" | "copyFile">;
 
 /**
- * Takes the lock, reads what snapshot and journal still hold, puts both aside and writes a new snapshot. Rows are taken table by table as
- * far as they can be read, then the journal's whole records that continue them. Throws ARCHIVE_LOCKED.
+ * Takes the lock, reads what snapshot and journal still hold, and puts a new snapshot in their place. Rows are taken table by table as
+ * far as they can be read, then the journal's whole records that continue them. The new one is written and checked first, and the damaged
+ * files keep their place until it takes it: whatever ends this, on a full disk or killed, it can be repeated and loses nothing. Throws
+ * ARCHIVE_LOCKED, STORAGE_FULL, STORAGE_READ_ONLY.
  */
-export async function salvageCatalogue(dir: string, now = new Date()): Promise<Salvaged> {
+export async function salvageCatalogue(dir: string, now = new Date(), calls: SalvageCalls = disk): Promise<Salvaged> {
   const lock = await acquireLock(dir);
+  const target = join(dir, SNAPSHOT_FILE);
+  const mended = join(dir, MENDED);
   try {
-    const [snapshot, journal] = await Promise.all([SNAPSHOT_FILE, JOURNAL_FILE].map((name) => read(join(dir, name))));
+    const [snapshot, journal] = await Promise.all([read(target), read(join(dir, JOURNAL_FILE))]);
+    // Only what stood in its place was moved away, then it ended: the new one is whole.
+    if (!snapshot && (await isWhole(mended))) {
+      const kept = await keepAside(dir, [JOURNAL_FILE], now, calls);
+      await putInPlace(dir, calls);
+      return { kept, incomplete: [], rows: 0 };
+    }
     const sql = await loadSqlJs();
     const { image, batch, incomplete, rows } = readSnapshot(sql, snapshot);
     let last = batch;
@@ -46,29 +61,54 @@ export async function salvageCatalogue(dir: string, now = new Date()): Promise<S
       }
       last = Math.max(last, first + batches.length - 1);
     }
-    const kept: string[] = [];
-    const stamp = now.toISOString().replace(/[:.]/g, "-");
-    for (const [name, found] of [
-      [SNAPSHOT_FILE, snapshot],
-      [JOURNAL_FILE, journal],
-    ] as const) {
-      if (!found) continue;
-      const aside = join(dir, `${name}${DAMAGED}${stamp}`);
-      await rename(join(dir, name), aside);
-      kept.push(aside);
-    }
-    // Made of rows that may not be the same any more, nor stand in the same places.
-    await rm(join(dir, "index"), { recursive: true, force: true });
-    await syncFolder(dir);
-    await writeFileAtomic(join(dir, SNAPSHOT_FILE), async (file) => {
-      await writeSnapshot(file, image.freeze(), last);
-    });
-    image.close();
+    const write = async (file: disk.FileHandle) => void (await writeSnapshot(file, image.freeze(), last));
+    await writeFileAtomic(mended, write, { calls }).finally(() => image.close());
+    await checkSnapshot(mended);
+    const kept = await keepAside(dir, [SNAPSHOT_FILE, JOURNAL_FILE], now, calls);
+    await putInPlace(dir, calls);
     return { kept, incomplete, rows };
+  } catch (error) {
+    throw toStorageError(error, mended);
   } finally {
     await lock.release();
   }
 }
+
+/** The same bytes under a second name: a file stays in its place as well. What is no file can only be moved. */
+async function keepAside(dir: string, names: readonly string[], now: Date, calls: SalvageCalls): Promise<string[]> {
+  const stamp = now.toISOString().replace(/[:.]/g, "-");
+  const kept: string[] = [];
+  for (const name of names) {
+    const path = join(dir, name);
+    const aside = `${path}${DAMAGED}${stamp}`;
+    const found = await ifThere(disk.lstat(path));
+    if (!found) continue;
+    if (!found.isFile()) await calls.rename(path, aside);
+    // Not every file system has a second name for a file.
+    else await calls.link(path, aside).catch(() => calls.copyFile(path, aside, disk.constants.COPYFILE_EXCL));
+    kept.push(aside);
+  }
+  await syncFolder(dir, calls);
+  return kept;
+}
+
+async function putInPlace(dir: string, calls: SalvageCalls): Promise<void> {
+  // Made of rows that may not be the same any more, nor stand in the same places.
+  await calls.rm(join(dir, DERIVED), { recursive: true, force: true });
+  await calls.rename(join(dir, MENDED), join(dir, SNAPSHOT_FILE));
+  await calls.rm(join(dir, JOURNAL_FILE), { force: true });
+  await syncFolder(dir, calls);
+}
+
+const isWhole = (path: string): Promise<boolean> =>
+  disk.access(path).then(
+    () =>
+      checkSnapshot(path).then(
+        () => true,
+        () => false,
+      ),
+    () => false,
+  );
 
 interface Contents {
   image: Image;

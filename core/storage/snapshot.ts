@@ -5,9 +5,8 @@
  * A large one ends with a checksum for each block, which SQLite does not look at: it is read block by block, so that opening it costs the
  * same whatever it holds. trailer: checksums (4 bytes each) | size | size of a block | checksum of the checksums | "SESSARCB"
  */
-import { closeSync, fstatSync, read, readSync, statSync } from "node:fs";
+import { closeSync, fstatSync, readSync, statSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
-import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
 import { openRegularSync } from "../utils/regular.ts";
 import { Slices } from "../utils/slices.ts";
@@ -131,45 +130,6 @@ export interface Opened {
   /** Of the file. */
   bytes: number;
 }
-
-/**
- * The same of a large snapshot of before there were checksums for blocks: it is read through for them. Undefined: it is small, or not as we
- * wrote it. Throws what the system says.
- */
-export async function openOld(path: string, from = LARGE): Promise<Opened | undefined> {
-  const fd = openRegularSync(path);
-  let source: Source | undefined;
-  try {
-    const { size } = fstatSync(fd);
-    if (size < Math.max(from, 1)) return undefined;
-    const sums = new Uint32Array(Math.ceil(size / BLOCK));
-    const piece = Buffer.alloc(AT_ONCE * BLOCK);
-    let head: SnapshotHead | undefined;
-    let sum = 0;
-    for (let at = 0; at < size; ) {
-      const length = Math.min(piece.length, size - at);
-      for (let done = 0; done < length; ) {
-        const { bytesRead } = await readSome(fd, piece, done, length - done, at + done);
-        if (bytesRead === 0) return undefined;
-        done += bytesRead;
-      }
-      for (let start = 0; start < length; start += BLOCK) {
-        const i = (at + start) / BLOCK;
-        const block = piece.subarray(start, Math.min(start + BLOCK, length));
-        sums[i] = sumOf(block, i);
-        sum = i === 0 ? sums[i] : crc32(block, sum);
-      }
-      if (at === 0) head = headOf(piece.subarray(0, length));
-      at += length;
-    }
-    if (head?.checksum !== sum) return undefined;
-    source = { path, fd, size, sums, users: 1 };
-    return { source, head, bytes: size };
-  } finally {
-    if (!source) closeSync(fd);
-  }
-}
-const readSome = promisify(read);
 
 /** What a large snapshot that says so is read from. Undefined: it does not say so. Throws what the system says. */
 export function openSource(path: string): Opened | undefined {

@@ -9,10 +9,9 @@ import { SessarcError } from "../errors/error.ts";
 import { messageOf } from "../utils/async.ts";
 import { openRegular } from "../utils/regular.ts";
 import { copyDatabase, missing, readAt } from "./sqlite-copy.ts";
-import type { SqliteEngine } from "./sqlite-engine.ts";
 import { openNative } from "./sqlite-native.ts";
 import { loadSqlJs, type SqlImage } from "./sqljs.ts";
-import type { SqlValue } from "./types.ts";
+import type { SqliteEngine, SqlValue } from "./types.ts";
 
 /** Values come as string, number (also past 2^53, then rounded), Uint8Array or null. */
 export interface SqliteFile {

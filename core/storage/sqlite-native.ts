@@ -4,8 +4,7 @@ import { stat } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { SessarcError } from "../errors/error.ts";
 import { openRegular } from "../utils/regular.ts";
-import type { SqliteEngine } from "./sqlite-engine.ts";
-import type { SqlValue } from "./types.ts";
+import type { SqliteEngine, SqlValue } from "./types.ts";
 
 /** The part of `node:sqlite` used here; the types of the oldest supported runtime do not know the module. */
 interface NativeModule {

@@ -1,4 +1,6 @@
 /** Storage as plugins see it. Shapes here; the makers stand beside. */
+import type { Blobs } from "./blobs.ts";
+import type { Derived } from "./derived.ts";
 import type { Lock } from "./lock.ts";
 import type { Transcripts } from "./transcript-types.ts";
 
@@ -60,9 +62,24 @@ export interface Storage {
   transcripts: Transcripts;
   /** Backups, frozen shares, feedback log: unstorage over the durable-fs driver (or the configured one). */
   files: FileStorage;
+  /**
+   * A real path in the data directory, for what other programs use as it is: sandboxes, the skills store, the guard's script. Not made.
+   * Everything else goes into `files`.
+   */
+  path(...names: string[]): string;
+  /** What `name` keeps from start to start and can make again. */
+  derived(name: string): Derived;
+  /** Bytes by their SHA-256, below `path(...names)`. */
+  blobs(...names: string[]): Blobs;
   dataDir: string;
   /** Nothing can be written: the data directory may not be, or is only looked at beside its owner. */
   readOnly: boolean;
   /** Held until the catalogue is closed; absent when reading only. */
   lock?: Lock | undefined;
+}
+
+/** What an engine offers; both are wrapped the same way. */
+export interface SqliteEngine {
+  iterate(sql: string, params: readonly SqlValue[]): IterableIterator<Record<string, SqlValue>>;
+  close(): void;
 }

@@ -8,6 +8,8 @@ export interface Column<T> {
   align?: "left" | "right";
   /** May be cut to fit; the longest such column gives way first. */
   shrink?: boolean;
+  /** Never cut below so many columns of the terminal. Default 8. */
+  least?: number;
 }
 
 const GAP = "  ";
@@ -44,7 +46,8 @@ function shrink<T>(columns: readonly Column<T>[], widths: number[], limit: numbe
   while (over > 0) {
     let widest = -1;
     columns.forEach((column, i) => {
-      if (column.shrink && (widths[i] ?? 0) > LEAST && (widths[i] ?? 0) > (widths[widest] ?? 0)) widest = i;
+      if (column.shrink && (widths[i] ?? 0) > (column.least ?? LEAST) && (widths[i] ?? 0) > (widths[widest] ?? 0))
+        widest = i;
     });
     if (widest < 0) return;
     widths[widest] = (widths[widest] ?? 0) - 1;

@@ -13,6 +13,8 @@ export interface PoolTask<A extends unknown[], R> {
   export: string;
   /** The same function, for runs without workers. */
   inline: (...args: A) => Promise<R>;
+  /** Ends the thread the task runs in, whatever it does. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface Pool {
@@ -76,7 +78,10 @@ export function createPool(options: PoolOptions = {}): Pool {
       pool ??= open();
       const made = await pool;
       try {
-        const done = made.run({ specifier: task.specifier, export: task.export, args });
+        const done = made.run(
+          { specifier: task.specifier, export: task.export, args },
+          task.signal && { signal: task.signal },
+        );
         watchThreads(made);
         return await done;
       } catch (error) {

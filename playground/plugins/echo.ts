@@ -1,16 +1,7 @@
 /** A whole adapter, as anyone can write one: Echo CLI keeps `~/.echo/sessions/<name>.jsonl`, a row per message. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  createLedger,
-  defineAdapter,
-  type EventKind,
-  isRecord,
-  readLines,
-  type SessionEvent,
-  toIso,
-  toText,
-} from "sessarc";
+import { createLedger, defineAdapter, type EventKind, toIso, toRecord, toText } from "sessarc";
 
 const KINDS: Record<string, EventKind> = { human: "user", bot: "assistant", call: "tool_use", result: "tool_result" };
 
@@ -25,33 +16,23 @@ export default defineAdapter((options: { dir?: string } | undefined) => ({
       if (!file.isFile() || !file.name.endsWith(".jsonl")) continue;
       const path = join(root, file.name);
       const { size, mtimeMs } = await stat(path);
-      yield { tool: "echo", key: file.name.slice(0, -6), path, size, mtime: mtimeMs, exclusive: true };
+      yield { key: file.name.slice(0, -6), path, size, mtime: mtimeMs, exclusive: true };
     }
   },
 
-  async *read(ref) {
-    const ledger = createLedger();
-    let seq = 0;
-    for await (const line of readLines(ref.path)) {
-      const row = parse(line);
-      const kind = KINDS[String(row.role)];
-      if (!kind) continue;
-      const at = toIso(row.ts);
-      const event: SessionEvent = { seq: seq++, kind, text: toText(row.text) ?? "", at };
-      yield event;
-      const model = toText(row.model);
-      if (model) ledger.add({ key: toText(row.id), at, model, usage: { input: row.in, output: row.out } });
-    }
-    return ledger.summary();
+  parse: (_ref, _env, state) => {
+    const ledger = createLedger(state);
+    return {
+      row(row) {
+        const { role, text, ts, id, model: name, in: input, out: output } = toRecord(row);
+        const kind = KINDS[String(role)];
+        if (!kind) return undefined;
+        const [at, model] = [toIso(ts), toText(name)];
+        if (model) ledger.add({ key: toText(id), at, model, usage: { input, output } });
+        return { kind, text: toText(text) ?? "", at };
+      },
+      finish: () => ledger.summary(),
+      snapshot: () => ledger.snapshot(),
+    };
   },
 }));
-
-/** A half-written last line is normal while the tool is running: an empty row then. */
-function parse(line: string): Record<string, unknown> {
-  try {
-    const row: unknown = JSON.parse(line);
-    return isRecord(row) ? row : {};
-  } catch {
-    return {};
-  }
-}

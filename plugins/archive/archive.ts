@@ -1,19 +1,17 @@
-/** The archive as other plugins see it: service "archive". */
-import { join } from "node:path";
 import {
   type Adapter,
-  type Chunk,
   type Json,
   type Kernel,
   SessarcError,
   type SessionEvent,
   type SessionRef,
   type SessionUsage,
-  type TranscriptPart,
 } from "sessarc";
+import type { Chunk, TranscriptPart } from "#internal";
 import { Changes } from "./catalogue/changes.ts";
-import { type Prices, usageByPrice } from "./catalogue/cost.ts";
+import { usageByPrice } from "./catalogue/cost.ts";
 import { isDamage } from "./catalogue/damage.ts";
+import type { SessionFilter } from "./catalogue/filter.ts";
 import { Readers } from "./catalogue/readers.ts";
 import { createStore, type Store } from "./catalogue/store.ts";
 import {
@@ -27,59 +25,51 @@ import {
 import { ReplyCount } from "./counting/count.ts";
 import { Damage } from "./import/damage.ts";
 import { Importer } from "./import/importer.ts";
-import { createResolver, type FolderIdentity, type ProjectResolver } from "./places/projects.ts";
+import { createResolver, type ProjectResolver } from "./places/projects.ts";
 import { createSources, type Sources } from "./places/sources.ts";
 import { counterOf } from "./search/counter.ts";
 import { SearchIndex } from "./search/search.ts";
 
-/** What the archive takes from other plugins when they are there. */
-interface Neighbours {
-  git?: {
-    identity(path: string): Promise<FolderIdentity>;
-    status?(path: string, options: { signal?: AbortSignal }): Promise<Project["git"]>;
-    statusMany?(paths: readonly string[]): Promise<Map<string, Project["git"]>>;
-  };
-  pricing?: Prices;
-}
-
+/** What other plugins may ask of the archive: the service "archive". */
 export interface Archive {
-  readonly store: Store;
-  readonly importer: Importer;
-  readonly resolver: ProjectResolver;
-  readonly index: SearchIndex;
-  readonly sources: Sources;
-  readonly readers: Readers;
-  readonly damage: Damage;
   /** Grows with every change of sessions or projects: equal numbers mean equal answers. */
   readonly generation: number;
-  /** Call after changing sessions or projects. `ids`: all sessions whose rows are others now, none of them gone unnamed. */
-  changed(ids?: readonly string[]): void;
   /** The row of a session; throws SESSION_NOT_FOUND. */
   row(id: string): Promise<StoredSession>;
+  /** The row of a session, undefined for an unknown id. */
+  find(id: string): Promise<StoredSession | undefined>;
   /** The session as the API answers it; throws SESSION_NOT_FOUND. */
   session(id: string): Promise<Session>;
+  /** Sessions that a filter finds. */
+  list(filter: SessionFilter): Promise<Session[]>;
+  /** The same by pages: `nextCursor` of a page asks for the next. */
+  page: Store["page"];
+  /** Sessions that count as live now, last written first, 50 at most; of one project or all. */
+  liveIds(project?: string): Promise<string[]>;
+  /** Sessions of a project that changed a file whose path ends with `name`, in order of time; 500 at most, the newest. */
+  changing(project: string, name: string): Promise<string[]>;
+  /** A session that was deleted and is not imported again. */
+  isDeleted(id: string): Promise<boolean>;
   /** The project with its counts, without git; throws PROJECT_NOT_FOUND. */
   project(id: string): Promise<Project>;
+  /** All projects with their counts, newest first, without git. */
+  projects(): Promise<readonly Project[]>;
+  /** Projects that an id, a name or a path means. */
+  projectIds(wanted: string): Promise<string[]>;
   /** Folder of a project, null for a virtual one; throws PROJECT_NOT_FOUND. */
   projectPath(id: string): Promise<string | null>;
   /** Messages of a session from seq `from` on, chunk by chunk. */
   events(row: Pick<SessionRow, "id" | "parts">, from?: number): AsyncGenerator<SessionEvent[]>;
   /** Its chunks: for whoever needs few fields of many messages. */
   chunks(row: Pick<SessionRow, "id" | "parts">, from?: number): AsyncGenerator<Chunk>;
-  /** Throws INVALID_INPUT for a tool that no adapter reads and no session is of. */
-  checkTool(tool: string): Promise<void>;
+  /** Throws INVALID_INPUT for a tool that no adapter reads and no session is of. `part`: a part of its name is enough. */
+  checkTool(tool: string, part?: boolean): Promise<void>;
   /** The adapter of a session's tool; undefined when its plugin is not loaded. */
   adapter(tool: string): Adapter | undefined;
   /** Pointer to the log a session came from. */
   ref(row: SessionRow): SessionRef;
   /** Live git of projects, by project id. */
   gitOf(projects: readonly Project[]): Promise<Map<string, Project["git"]>>;
-  /** The same, told one by one as they come; all run at once under git's own limits. Resolves when the last was told. */
-  eachGit(
-    projects: readonly Project[],
-    tell: (id: string, git: Project["git"]) => void,
-    signal: AbortSignal,
-  ): Promise<void>;
   /** At the prices of now. */
   costOf(usage: SessionUsage): Cost | null;
   /** A session's tokens by model, as `cost` of the service "pricing" takes them: with when they were used, where that matters. */
@@ -88,18 +78,41 @@ export interface Archive {
   countReplies(): ReplyCount;
 }
 
-export function createArchive(kernel: Kernel): Archive {
+/** What other plugins may ask of the import: the service "importer". */
+export type Imports = Pick<
+  Importer,
+  "scan" | "run" | "runPaths" | "inStep" | "lastScan" | "lastSyncAt" | "progress" | "idle"
+>;
+
+/** The archive with what it is made of, for this plugin's own routes and commands. */
+export interface OpenArchive extends Archive {
+  readonly store: Store;
+  readonly importer: Importer;
+  readonly resolver: ProjectResolver;
+  readonly index: SearchIndex;
+  readonly sources: Sources;
+  readonly readers: Readers;
+  readonly damage: Damage;
+  /** Call after changing sessions or projects. `ids`: all sessions whose rows are others now, none of them gone unnamed. */
+  changed(ids?: readonly string[]): void;
+  /** Live git of projects, told one by one as it comes; all run at once under git's own limits. Resolves when the last was told. */
+  eachGit(
+    projects: readonly Project[],
+    tell: (id: string, git: Project["git"]) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
+}
+
+export function createArchive(kernel: Kernel): OpenArchive {
   const { db, transcripts } = kernel.storage;
-  // Looked up each time: they start after the archive.
-  const neighbour = <K extends keyof Neighbours>(name: K) => kernel.registry.services.get(name) as Neighbours[K];
-  const costOf = (usage: SessionUsage) => neighbour("pricing")?.cost(usage) ?? null;
+  const costOf = (usage: SessionUsage) => kernel.find("pricing")?.cost(usage) ?? null;
   const changes = new Changes(db);
-  const store = createStore(db, () => neighbour("pricing"), changes);
-  const resolver = createResolver(db, async (path) => (await neighbour("git")?.identity(path)) ?? { kind: "folder" });
+  const store = createStore(db, () => kernel.find("pricing"), changes);
+  const resolver = createResolver(db, async (path) => (await kernel.find("git")?.identity(path)) ?? { kind: "folder" });
   const readers = new Readers((error) => kernel.notify("listener:failed", error, { hook: "transcripts" }));
   const damage = new Damage(kernel, () => archive.importer);
   const index = new SearchIndex(db, transcripts, readers, changes, counterOf(kernel), (id) => damage.found(id), {
-    folder: join(kernel.storage.dataDir, "index"),
+    folder: kernel.storage.derived("search").folder,
     readOnly: kernel.storage.readOnly,
     onError: (error) => void kernel.notify("listener:failed", error, { hook: "search" }),
   });
@@ -132,7 +145,7 @@ export function createArchive(kernel: Kernel): Archive {
     }
   }
 
-  const archive: Archive = {
+  const archive: OpenArchive = {
     store,
     resolver,
     index,
@@ -149,7 +162,7 @@ export function createArchive(kernel: Kernel): Archive {
     changed: (ids) => changes.mark(ids),
     costOf,
     usageByPrice(row) {
-      const prices = neighbour("pricing");
+      const prices = kernel.find("pricing");
       return prices ? usageByPrice(prices, row, row.facts) : {};
     },
     countReplies: () => new ReplyCount(),
@@ -158,6 +171,14 @@ export function createArchive(kernel: Kernel): Archive {
       if (!row) throw new SessarcError("SESSION_NOT_FOUND", { id });
       return row;
     },
+    find: (id) => store.row(id),
+    list: (filter) => store.list(filter),
+    page: (filter, cursor) => store.page(filter, cursor),
+    liveIds: (project) => store.liveIds(project),
+    changing: (project, name) => store.changing(project, name),
+    isDeleted: async (id) => (await store.tombstones()).has(id),
+    projects: () => store.projects(),
+    projectIds: (wanted) => store.projectIds(wanted),
     async session(id) {
       const session = await store.session(id);
       if (!session) throw new SessarcError("SESSION_NOT_FOUND", { id });
@@ -175,10 +196,11 @@ export function createArchive(kernel: Kernel): Archive {
     },
     events: (row, from) => reading(row, (parts) => transcripts.events(row.id, parts, from)),
     chunks: (row, from) => reading(row, (parts) => transcripts.chunks(row.id, parts, from)),
-    async checkTool(tool) {
-      if (kernel.registry.adapters.has(tool) || (await store.hasTool(tool))) return;
-      const known = [...kernel.registry.adapters.keys()].join(", ");
-      throw new SessarcError("INVALID_INPUT", { reason: `No adapter is named ${tool}; there are ${known}` });
+    async checkTool(tool, part = false) {
+      const known = [...kernel.registry.adapters.keys()];
+      if (known.some((name) => (part ? name.includes(tool) : name === tool)) || (await store.hasTool(tool, part)))
+        return;
+      throw new SessarcError("INVALID_INPUT", { reason: `No adapter is named ${tool}; there are ${known.join(", ")}` });
     },
     adapter: (tool) => kernel.registry.adapters.get(tool),
     ref: (row) => {
@@ -196,7 +218,7 @@ export function createArchive(kernel: Kernel): Archive {
       return ref;
     },
     async eachGit(projects, tell, signal) {
-      const git = neighbour("git");
+      const git = kernel.find("git");
       await Promise.all(
         projects.map(async ({ id, path }) => {
           const state = path === null ? null : await git?.status?.(path, { signal });
@@ -206,7 +228,7 @@ export function createArchive(kernel: Kernel): Archive {
     },
     async gitOf(projects) {
       const paths = projects.flatMap((project) => (project.path === null ? [] : [project.path]));
-      const states = await neighbour("git")?.statusMany?.(paths);
+      const states = await kernel.find("git")?.statusMany(paths);
       return new Map(
         projects.map((project) => [project.id, (project.path !== null && states?.get(project.path)) || null]),
       );

@@ -1,7 +1,7 @@
 /** The archive: import, projects, sessions and search. */
 import { definePlugin, type RoutesOf, type SessionRef } from "sessarc";
 import "./errors.ts";
-import { type Archive, createArchive } from "./archive.ts";
+import { type Archive, createArchive, type Imports, type OpenArchive } from "./archive.ts";
 import { checkTranscripts } from "./catalogue/check.ts";
 import { migrations } from "./catalogue/schema.ts";
 import { commands } from "./commands/index.ts";
@@ -16,7 +16,7 @@ import { sessionRoutes } from "./routes/sessions.ts";
 import { sourceRoutes } from "./routes/sources.ts";
 import { vacuumRoutes } from "./routes/vacuum.ts";
 
-export type { Archive } from "./archive.ts";
+export type { Archive, Imports } from "./archive.ts";
 export type { Cost, EarlierText, Project, Session, SessionFacts, SessionRow, SlotFacts } from "./catalogue/types.ts";
 export type { FollowFrame, SessionOutcome } from "./import/bulletin.ts";
 export type { ImportFrame, ImportReport, Progress } from "./import/report.ts";
@@ -50,6 +50,8 @@ export default definePlugin({
   async setup(kernel) {
     const archive = createArchive(kernel);
     kernel.provide("archive", archive);
+    kernel.provide("importer", archive.importer);
+    kernel.provide("archive/open", archive);
     const prepare = async () => {
       await archive.importer.prepare();
       if (!kernel.closing.aborted) await archive.index.prepare();
@@ -89,11 +91,16 @@ declare module "sessarc" {
   interface ApiRoutes extends RoutesOf<typeof routes> {}
   interface Services {
     archive: Archive;
+    importer: Imports;
+    /** For this plugin's own routes and commands. */
+    "archive/open": OpenArchive;
   }
   interface KernelHooks {
     /** A session was read and is about to be stored: may change its summary and facts; a throw ends the run. */
     "session:replace": (session: ImportedSession, ref: SessionRef) => void | Promise<void>;
     "session:replaced": (info: { id: string }) => void | Promise<void>;
+    /** What nothing leads to any more is about to be forgotten: each plugin does so with its own. */
+    "archive:vacuum": () => void | Promise<void>;
     /** Folders of this tool were added or taken away. */
     "sources:changed": (info: { tool: string }) => void | Promise<void>;
     "session:removed": (info: { id: string }) => void | Promise<void>;

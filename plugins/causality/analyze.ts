@@ -1,15 +1,8 @@
 /** Which reads led to which changes: one pass over a session, constant work per message. */
-import {
-  alone,
-  BoundedMap,
-  commandOf,
-  isRecord,
-  type Json,
-  type LazyEvent,
-  pathsIn,
-  readShell,
-  type ToolRole,
-} from "sessarc";
+
+import { isRecord, type Json, type ToolRole } from "sessarc";
+import type { LazyEvent } from "#internal";
+import { alone, BoundedMap, commandOf, pathsIn, readShell } from "#internal/adapter";
 import { pathsInText, speaksOf } from "./paths.ts";
 import { type Cause, RELATIONS, type Relation, reasonOf, scoreOf } from "./relations.ts";
 import { createTrail, type Evidence } from "./trail.ts";

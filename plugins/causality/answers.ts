@@ -1,6 +1,7 @@
 /** Answers, made once for as long as a session stays what it is; those of long sessions before anybody asks. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { BoundedMap, type EventKind, type Kernel, type Services } from "sessarc";
+import type { EventKind, Kernel, Services } from "sessarc";
+import { BoundedMap } from "#internal/adapter";
 import { type Change, createAnalysis } from "./analyze.ts";
 import { createChangeWriter } from "./json.ts";
 
@@ -54,15 +55,15 @@ export function createAnswers(kernel: Kernel): Answers {
         for (const one of off) one();
       };
       const run = async () => {
-        const { store } = kernel.inject("archive");
-        const longest = await store.list({ sort: "messages", limit: KEEP });
+        const archive = kernel.inject("archive");
+        const longest = await archive.list({ sort: "messages", limit: KEEP });
         if (longest.length > 0) end();
         const newest = longest.sort((a, b) => endOf(b) - endOf(a));
         let left = AHEAD;
         for (const { id, messageCount } of newest) {
           if (messageCount < LONG || messageCount > left) continue;
           left -= messageCount;
-          const row = await store.row(id);
+          const row = await archive.find(id);
           if (row && !kernel.closing.aborted) await self.get(row);
         }
       };

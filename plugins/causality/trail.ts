@@ -1,6 +1,6 @@
 /** What was looked at, found where it matters: by file, by folder, by name. */
 
-import { alone } from "sessarc";
+import { alone } from "#internal/adapter";
 import { toPlace } from "./paths.ts";
 import type { Relation } from "./relations.ts";
 

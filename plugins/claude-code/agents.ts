@@ -1,7 +1,8 @@
 /** The replies of a session's sub-agents, which stand in files of their own and are spent under the session's total. */
 import { statSync } from "node:fs";
-import { join } from "node:path";
-import { BoundedMap, type LineParser, readFolder, readRegularSync, type UsageEntry } from "sessarc/adapter";
+import { join, relative } from "node:path";
+import type { LineParser, UsageEntry } from "sessarc/adapter";
+import { BoundedMap, readFolder, readRegularSync } from "#internal/adapter";
 
 /** All sub-agents of a session together; of more nothing is said, as reading them would hold up everything else. */
 const LIMIT = 16 * 1024 * 1024;
@@ -10,8 +11,11 @@ const DEPTH = 3;
 
 const cache = new BoundedMap<string, { stamp: string; replies: UsageEntry[] }>(256);
 
-/** `path`: the session's log; `open` makes the parser of one. Undefined when the files are too large together. A file is read again when it changed. */
-export function repliesOfAgents(path: string, open: (path: string) => LineParser): UsageEntry[] | undefined {
+/** By the file's path below the session's folder. `path`: the session's log; `open` makes the parser of one. Undefined when the files are too large together. A file is read again when it changed. */
+export function repliesOfAgents(
+  path: string,
+  open: (path: string) => LineParser,
+): Map<string, UsageEntry[]> | undefined {
   const files: { path: string; stamp: string }[] = [];
   let bytes = 0;
   const walk = (dir: string, depth: number): void => {
@@ -25,8 +29,10 @@ export function repliesOfAgents(path: string, open: (path: string) => LineParser
       files.push({ path: at, stamp: `${stat.size}:${stat.mtimeMs}` });
     }
   };
-  walk(join(path.replace(/\.jsonl$/, ""), "subagents"), 0);
-  return bytes > LIMIT ? undefined : files.flatMap((file) => repliesOf(file.path, file.stamp, open));
+  const folder = path.replace(/\.jsonl$/, "");
+  walk(join(folder, "subagents"), 0);
+  if (bytes > LIMIT) return undefined;
+  return new Map(files.map((file) => [relative(folder, file.path), repliesOf(file.path, file.stamp, open)]));
 }
 
 function repliesOf(path: string, stamp: string, open: (path: string) => LineParser): UsageEntry[] {

@@ -1,16 +1,16 @@
 /** What sessarc knows of Claude Code beside its logs, as data: where skills and servers live. */
 import { join } from "node:path";
 import {
+  type AdapterCapabilities,
   type AdapterEnv,
-  BRACED_VARIABLE,
-  type McpContract,
-  mcpServers,
   type SessionEvent,
-  type SkillDir,
   toList,
   toRecord,
   toText,
 } from "sessarc/adapter";
+
+type McpContract = AdapterCapabilities["mcp"];
+type SkillDir = ReturnType<AdapterCapabilities["skills"]["dirs"]>[number];
 
 /** `homes`: the tool's configuration folders. A skill of a project is looked for below the project. */
 export function skillDirs(homes: readonly string[]): SkillDir[] {
@@ -39,14 +39,14 @@ export const mcp = (settings: (env: AdapterEnv) => string, home: (env: AdapterEn
     { path: join(systemFolder(env), "managed-mcp.json"), scope: "system" },
   ],
   syntax: "json",
-  variable: BRACED_VARIABLE,
-  servers(config) {
+  variable: "braced",
+  servers(config, read) {
     const projects = Object.entries(toRecord(config.projects));
     return [
-      ...mcpServers(config, ["mcpServers"], TOOL_ONLY),
+      ...read.servers(config, ["mcpServers"], TOOL_ONLY),
       ...projects.flatMap(([project, settings]) => {
         const off = toList(toRecord(settings).disabledMcpServers);
-        return mcpServers(config, ["projects", project, "mcpServers"], TOOL_ONLY).map((server) => ({
+        return read.servers(config, ["projects", project, "mcpServers"], TOOL_ONLY).map((server) => ({
           ...server,
           project,
           ...(off.includes(server.name) && { disabled: true }),

@@ -1,15 +1,8 @@
 /** Claude Code: one JSON-lines file per session below `projects`, sub-agents in files of their own. */
 import { existsSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
-import {
-  type AdapterEnv,
-  defineAdapter,
-  isRecord,
-  type Retention,
-  readLines,
-  readRegularSync,
-  type ToolRole,
-} from "sessarc/adapter";
+import { type AdapterEnv, defineAdapter, isRecord, type Retention, readLines, type ToolRole } from "sessarc/adapter";
+import { readRegularSync } from "#internal/adapter";
 import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
 import { createParser } from "./parse.ts";
 import { scanProjects } from "./scan.ts";
@@ -55,7 +48,7 @@ export default defineAdapter((options: ClaudeCodeOptions | undefined) => ({
   roots: (env) =>
     unique(options?.dir ? [projectsIn(options.dir)] : homes(env, options).map((home) => join(home, "projects"))),
   scan: scanProjects,
-  lines: (ref, _env, state) => createParser(ref, state),
+  parse: (ref, _env, state) => createParser(ref, state),
   usage: (ref) => readUsage(ref),
   tools: TOOLS,
   resume: ({ key }) => ["claude", "--resume", key],

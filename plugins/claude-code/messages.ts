@@ -1,5 +1,7 @@
 /** User and assistant records → events. */
-import { BoundedMap, isJson, isRecord, type JsonRecord, type SessionEvent, toText } from "sessarc/adapter";
+
+import { isRecord, type JsonRecord, type NewEvent, toText } from "sessarc/adapter";
+import { BoundedMap, isJson } from "#internal/adapter";
 import { contentText, splitUserText } from "./rows.ts";
 
 const OPEN_CALLS = 512;
@@ -8,8 +10,8 @@ const OPEN_CALLS = 512;
 export function createMessages(isAgent: boolean, past: Readonly<Record<string, string>> = {}) {
   const calls = new BoundedMap(OPEN_CALLS, Object.entries(past));
 
-  const fromUser = (row: JsonRecord, message: JsonRecord, at: string | undefined): SessionEvent[] => {
-    const events: SessionEvent[] = [];
+  const fromUser = (row: JsonRecord, message: JsonRecord, at: string | undefined): NewEvent[] => {
+    const events: NewEvent[] = [];
     const id = toText(row.uuid);
     // Text that no person typed: flagged by the client, or a sub-agent's task inside its parent's file.
     const injected = row.isMeta === true || row.isCompactSummary === true || (row.isSidechain === true && !isAgent);
@@ -17,7 +19,7 @@ export function createMessages(isAgent: boolean, past: Readonly<Record<string, s
     const take = (text: string): void => {
       if (text === "") return;
       const split = injected ? { notes: [text], typed: "" } : splitUserText(text);
-      for (const note of split.notes) events.push({ seq: 0, kind: "note", text: note, id, at });
+      for (const note of split.notes) events.push({ kind: "note", text: note, id, at });
       if (split.typed !== "") typed.push(split.typed);
     };
     if (typeof message.content === "string") take(message.content);
@@ -28,17 +30,17 @@ export function createMessages(isAgent: boolean, past: Readonly<Record<string, s
       else if (block.type === "image" || block.type === "document") typed.push("[image]");
       else if (typeof block.type === "string" && block.type.endsWith("tool_result")) events.push(result(block, id, at));
     }
-    if (typed.length > 0) events.push({ seq: 0, kind: injected ? "note" : "user", text: typed.join("\n"), id, at });
+    if (typed.length > 0) events.push({ kind: injected ? "note" : "user", text: typed.join("\n"), id, at });
     return events;
   };
 
-  const fromAssistant = (row: JsonRecord, message: JsonRecord, at: string | undefined): SessionEvent[] => {
-    const events: SessionEvent[] = [];
+  const fromAssistant = (row: JsonRecord, message: JsonRecord, at: string | undefined): NewEvent[] => {
+    const events: NewEvent[] = [];
     const id = toText(row.uuid);
     const model = toText(message.model);
     const said = (text: string): void => {
       if (text === "") return;
-      const event: SessionEvent = { seq: 0, kind: "assistant", text, id, at, model };
+      const event: NewEvent = { kind: "assistant", text, id, at, model };
       if (row.isApiErrorMessage === true) event.is_error = true;
       events.push(event);
     };
@@ -48,14 +50,13 @@ export function createMessages(isAgent: boolean, past: Readonly<Record<string, s
       if (block.type === "text") said(typeof block.text === "string" ? block.text : "");
       else if (block.type === "thinking" || block.type === "redacted_thinking") {
         const text = toText(block.thinking);
-        if (text) events.push({ seq: 0, kind: "thinking", text, id, at, model });
+        if (text) events.push({ kind: "thinking", text, id, at, model });
       } else if (block.type === "tool_use" || block.type === "server_tool_use" || block.type === "mcp_tool_use") {
         const name = toText(block.name);
         const call = toText(block.id);
         if (call && name) remember(call, name);
         const input = isJson(block.input) ? block.input : undefined;
         events.push({
-          seq: 0,
           kind: "tool_use",
           text: "",
           id,
@@ -75,9 +76,9 @@ export function createMessages(isAgent: boolean, past: Readonly<Record<string, s
     calls.set(call, name);
   };
 
-  const result = (block: JsonRecord, id: string | undefined, at: string | undefined): SessionEvent => {
+  const result = (block: JsonRecord, id: string | undefined, at: string | undefined): NewEvent => {
     const call = toText(block.tool_use_id);
-    const event: SessionEvent = { seq: 0, kind: "tool_result", text: contentText(block.content), id, at };
+    const event: NewEvent = { kind: "tool_result", text: contentText(block.content), id, at };
     if (call) {
       event.tool_use_id = call;
       event.tool_name = calls.get(call);
@@ -88,7 +89,7 @@ export function createMessages(isAgent: boolean, past: Readonly<Record<string, s
   };
 
   /** A prompt typed while the assistant was at work is only found as an attachment. */
-  const queued = (row: JsonRecord, at: string | undefined): SessionEvent[] => {
+  const queued = (row: JsonRecord, at: string | undefined): NewEvent[] => {
     if (!isRecord(row.attachment) || row.attachment.type !== "queued_command") return [];
     const content = row.attachment.prompt;
     return fromUser({ uuid: row.uuid, isMeta: row.attachment.isMeta === true }, { content }, at);

@@ -1,19 +1,17 @@
 /** Claude Code's records → events, tokens and the session's facts. */
+
 import {
-  BoundedMap,
   createLedger,
-  isJson,
   isRecord,
   type Json,
   type JsonRecord,
   type LineParser,
   type SessionRef,
   type SessionSummary,
-  type Span,
   toIso,
   toText,
-  widen,
 } from "sessarc/adapter";
+import { BoundedMap, isJson, type Span, widen } from "#internal/adapter";
 import { repliesOfAgents } from "./agents.ts";
 import { createMessages } from "./messages.ts";
 import { KNOWN } from "./rows.ts";
@@ -138,7 +136,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
           envelope(value);
           widen(facts, at);
           const text = toText(value.content);
-          return text ? { seq: 0, kind: "note", text, id: toText(value.uuid), at } : undefined;
+          return text ? { kind: "note", text, id: toText(value.uuid), at } : undefined;
         }
         case "attachment":
           envelope(value);

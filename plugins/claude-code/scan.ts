@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { join, sep } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { bytesAt, isStartOf, isUnreadable, namesInSlices, readFolderInSlices, type SessionRef } from "sessarc/adapter";
+import type { SessionRef } from "sessarc/adapter";
+import { bytesAt, isStartOf, isUnreadable, namesInSlices, readFolderInSlices } from "#internal/adapter";
 import { isUuid, stemOf } from "./parse.ts";
 
 /** Entries handled before other work gets its turn: about 5 ms. */

@@ -2,19 +2,20 @@
  * What a session spent beyond its logged replies: compactions, titles and other calls the client made for itself. It is known only
  * from the client's own running total (`cost-state`), which covers the sub-agents too and goes on in a fork.
  */
+
 import {
   addUsage,
   isRecord,
   type JsonRecord,
   type LedgerSummary,
   type SessionUsage,
-  slotOf,
   type TokenUsage,
   toCount,
   toIso,
   toText,
   type UsageEntry,
 } from "sessarc/adapter";
+import { slotOf } from "#internal/adapter";
 
 /** A total as it stood in the log. */
 interface Mark {
@@ -32,6 +33,11 @@ export interface Spend {
   at?: string | undefined;
   /** Of the first reply behind the last total. */
   next?: string | undefined;
+  /**
+   * What each sub-agent spent, by its log: `covered` by the last total, and `later`. The log may be deleted before the session goes on; what it
+   * spent stays counted with the sub-agent, and the total goes on to cover it.
+   */
+  agents?: Record<string, { covered: SessionUsage; later: SessionUsage }>;
 }
 
 const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
@@ -50,27 +56,34 @@ export function createSpend(past?: Spend) {
       state.first ??= mark;
       state.last = mark;
       state.next = undefined;
+      for (const { covered, later } of Object.values(state.agents ?? {}))
+        for (const [model, tokens] of takeAll(later)) addUsage(covered, model, tokens);
     },
     /**
      * The rest of the last total. Empty when the totals do not cover what the log has (another name for a model, a log that was cut):
      * nothing is guessed then. A fork's first total holds its parent's spend, so that only what came after it is known.
-     * `readAgents`: the replies of the session's sub-agents, undefined when they cannot be had.
+     * `readAgents`: the replies of the session's sub-agents by their logs, undefined when they cannot be had.
      */
-    unlogged(isFork: boolean, readAgents: () => readonly UsageEntry[] | undefined): UsageEntry[] {
+    unlogged(isFork: boolean, readAgents: () => ReadonlyMap<string, readonly UsageEntry[]> | undefined): UsageEntry[] {
       const { first, last } = state;
-      const agents = last && readAgents();
-      if (!first || !last || !agents) return [];
+      const agents = readAgents();
+      if (!agents) return [];
+      const [since, until] = [isFork ? (first?.at ?? "~") : "", last ? (state.next ?? "~") : ""];
+      state.agents ??= {};
+      for (const [log, replies] of agents) {
+        const spent = { covered: {}, later: {} };
+        for (const { at = "", model, usage } of replies)
+          if (at >= since) addUsage(at < until ? spent.covered : spent.later, model, usage);
+        state.agents[log] = spent;
+      }
+      if (!first || !last) return [];
       const rest = toRest(last.total);
       subtract(rest, last.logged);
       if (isFork) {
         subtract(rest, first.total);
         subtract(rest, first.logged, -1);
       }
-      const [since, until] = [isFork ? (first.at ?? "") : "", state.next ?? "~"];
-      for (const reply of agents) {
-        const at = reply.at ?? "";
-        if (at >= since && at < until) subtract(rest, { [reply.model]: reply.usage });
-      }
+      for (const { covered } of Object.values(state.agents)) subtract(rest, covered);
       const entries = [...rest].map(([model, usage]): UsageEntry => ({ at: last.at, model, usage }));
       if (entries.some(({ usage }) => FIELDS.some((field) => usage[field] < 0))) return [];
       return entries.filter(({ usage }) => FIELDS.some((field) => usage[field] > 0));
@@ -115,6 +128,12 @@ function toUsage(models: unknown): SessionUsage {
     });
   }
   return usage;
+}
+
+function takeAll(usage: SessionUsage): [string, TokenUsage][] {
+  const all = Object.entries(usage);
+  for (const [model] of all) delete usage[model];
+  return all;
 }
 
 const toRest = (total: SessionUsage) => new Map(Object.entries(structuredClone(total)));

@@ -1,5 +1,8 @@
 /** The tokens of a log without its messages: only lines with usage, and of those only what stands around the content. */
-import { type SessionRef, scanLines, type UsageSummary } from "sessarc/adapter";
+
+import type { SessionRef } from "sessarc/adapter";
+import type { UsageSummary } from "#internal/adapter";
+import { scanLines } from "#internal/adapter";
 import { createParser } from "./parse.ts";
 
 const USAGE = Buffer.from('"usage"');

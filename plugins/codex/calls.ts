@@ -1,5 +1,7 @@
 /** Tool calls and their results: which are open, how they ended, and what a script of the code mode called. */
-import { BoundedMap, type JsonRecord, type SessionEvent, toText, toToolInput } from "sessarc/adapter";
+
+import { type JsonRecord, type NewEvent, toText } from "sessarc/adapter";
+import { BoundedMap, toToolInput } from "#internal/adapter";
 import { toNestedCall } from "./nested.ts";
 import { toOutput } from "./outputs.ts";
 
@@ -15,17 +17,10 @@ export function createCalls(past?: OpenCalls) {
   const names = new BoundedMap(OPEN_CALLS, Object.entries(past?.names ?? {}));
   const exits = new BoundedMap(OPEN_CALLS, Object.entries(past?.exits ?? {}));
   return {
-    use(
-      item: JsonRecord,
-      name: string,
-      input: unknown,
-      at: string | undefined,
-      model: string | undefined,
-    ): SessionEvent {
+    use(item: JsonRecord, name: string, input: unknown, at: string | undefined, model: string | undefined): NewEvent {
       const id = toText(item.call_id) ?? toText(item.id);
       if (id) names.set(id, name);
-      const event: SessionEvent = {
-        seq: 0,
+      const event: NewEvent = {
         kind: "tool_use",
         text: "",
         id: toText(item.id),
@@ -35,11 +30,11 @@ export function createCalls(past?: OpenCalls) {
       };
       return { ...event, tool_use_id: id, tool_input: toToolInput(input) };
     },
-    result(item: JsonRecord, at: string | undefined): SessionEvent {
+    result(item: JsonRecord, at: string | undefined): NewEvent {
       const id = toText(item.call_id) ?? "";
       const { text, failed } = toOutput(item.output ?? item.tools);
       const exit = exits.get(id);
-      const event: SessionEvent = { seq: 0, kind: "tool_result", text, id: toText(item.id), at };
+      const event: NewEvent = { kind: "tool_result", text, id: toText(item.id), at };
       if (id) {
         event.tool_use_id = id;
         event.tool_name = names.get(id);
@@ -55,10 +50,10 @@ export function createCalls(past?: OpenCalls) {
       if (typeof id === "string" && typeof code === "number" && names.has(id)) exits.set(id, code);
     },
     /** Call and result of an item that a script made; undefined for any other item. */
-    nested(item: JsonRecord, at: string | undefined, model: string | undefined): SessionEvent[] | undefined {
+    nested(item: JsonRecord, at: string | undefined, model: string | undefined): NewEvent[] | undefined {
       const call = toNestedCall(item);
       if (!call) return undefined;
-      const shared = { seq: 0, at, tool_name: call.name, tool_use_id: call.id };
+      const shared = { at, tool_name: call.name, tool_use_id: call.id };
       return [
         { ...shared, kind: "tool_use", text: "", model, tool_input: call.input },
         { ...shared, kind: "tool_result", text: call.output, is_error: call.failed },

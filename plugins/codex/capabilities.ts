@@ -1,19 +1,18 @@
 /** What sessarc knows of Codex beside its logs, as data: where skills and servers live. */
 import { join } from "node:path";
 import {
+  type AdapterCapabilities,
   type AdapterEnv,
-  BRACED_VARIABLE,
   isRecord,
-  type McpContract,
-  type McpServerEntry,
-  mcpServers,
-  mcpTexts,
-  mcpValues,
   type SessionEvent,
-  type SkillDir,
   toList,
   toRecord,
 } from "sessarc/adapter";
+
+type McpContract = AdapterCapabilities["mcp"];
+type McpParts = Parameters<McpContract["servers"]>[1];
+type McpServer = ReturnType<McpContract["servers"]>[number];
+type SkillDir = ReturnType<AdapterCapabilities["skills"]["dirs"]>[number];
 
 /** `base` is the tool's own folder; its `skills` is where versions before `.agents` looked. */
 export function skillDirs(base: string, home: string | undefined): SkillDir[] {
@@ -45,24 +44,26 @@ export const mcp = (base: (env: AdapterEnv) => string): McpContract => ({
     { path: join(".codex", "config.toml"), scope: "project" },
   ],
   syntax: "toml",
-  variable: BRACED_VARIABLE,
-  servers: (config) =>
-    mcpServers(config, ["mcp_servers"], TOOL_ONLY).map((server) => withOwnFields(server, toRecord(config.mcp_servers))),
+  variable: "braced",
+  servers: (config, read) =>
+    read
+      .servers(config, ["mcp_servers"], TOOL_ONLY)
+      .map((server) => withOwnFields(read, server, toRecord(config.mcp_servers))),
   link: (url, _, headers) => ({ url, ...(headers && { http_headers: headers }) }),
   off: () => ({ key: "enabled", value: false }),
 });
 
-function withOwnFields(server: McpServerEntry, servers: Record<string, unknown>): McpServerEntry {
+function withOwnFields(read: McpParts, server: McpServer, servers: Record<string, unknown>): McpServer {
   const own = toRecord(servers[server.name]);
   const { bearer_token_env_var: bearer, tool_timeout_sec: seconds } = own;
-  const [http, fromEnv] = [mcpValues(own.http_headers), mcpValues(own.env_http_headers)];
+  const [http, fromEnv] = [read.values(own.http_headers), read.values(own.env_http_headers)];
   const headers = some({
     ...http.values,
     ...references(fromEnv.values ?? {}),
     ...(typeof bearer === "string" && { Authorization: `Bearer \${${bearer}}` }),
   });
   const env = some({ ...passed(own.env_vars), ...server.env });
-  const [allow, deny] = [mcpTexts(own.enabled_tools).texts, mcpTexts(own.disabled_tools).texts];
+  const [allow, deny] = [read.texts(own.enabled_tools).texts, read.texts(own.disabled_tools).texts];
   const unreadable = [http.unreadable && "http_headers", fromEnv.unreadable && "env_http_headers"];
   const only = [...(server.only ?? []), ...unreadable.filter((field) => typeof field === "string")];
   return {

@@ -56,7 +56,7 @@ export default defineAdapter((options: CodexOptions | undefined) => {
     label: "Codex CLI",
     roots: (env) => (options?.dir ? rolloutsIn(options.dir) : rolloutFolders(baseOf(env))),
     scan: (root) => scanRollouts(root, heads),
-    lines: (ref, _env, state) => createParser(titles.of(ref.path, ref.key), state),
+    parse: (ref, _env, state) => createParser(titles.of(ref.path, ref.key), state),
     usage: (ref) => readUsage(ref),
     tools: TOOLS,
     resume: ({ key }) => ["codex", "resume", key],

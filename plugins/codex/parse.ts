@@ -1,18 +1,16 @@
 /** Codex's rollout lines → events, tokens and the session's facts. */
+
 import {
-  hash53,
-  isJson,
   isRecord,
   type Json,
   type JsonRecord,
   type LineParser,
-  type SessionEvent,
+  type NewEvent,
   type SessionSummary,
-  type Span,
   toIso,
   toText,
-  widen,
 } from "sessarc/adapter";
+import { hash53, isJson, type Span, widen } from "#internal/adapter";
 import { createCalls, type OpenCalls } from "./calls.ts";
 import { type Copy, createCopy } from "./copy.ts";
 import {
@@ -99,7 +97,7 @@ export function createParser(named: string | undefined, state?: Json): LineParse
     };
   };
 
-  const message = (item: JsonRecord, at: string | undefined): SessionEvent[] => {
+  const message = (item: JsonRecord, at: string | undefined): NewEvent[] => {
     if (twins.length === 0) facts.items = true;
     const id = toText(item.id);
     if (item.role === "assistant") {
@@ -109,29 +107,27 @@ export function createParser(named: string | undefined, state?: Json): LineParse
     }
     if (item.role !== "user") {
       const text = contentText(item.content);
-      return text === "" ? [] : [{ seq: 0, kind: "note", text, id, at }];
+      return text === "" ? [] : [{ kind: "note", text, id, at }];
     }
     const passed = item.internal_chat_message_metadata_passthrough;
     const parts = userParts(item.content, isRecord(passed) ? passed.content_item_kinds : undefined);
-    return parts.flatMap(({ kind, text }) =>
-      kind === "user" && twins.includes(text) ? [] : [{ seq: 0, kind, text, id, at }],
-    );
+    return parts.flatMap(({ kind, text }) => (kind === "user" && twins.includes(text) ? [] : [{ kind, text, id, at }]));
   };
 
-  const said = (text: string, at: string | undefined, id?: string): SessionEvent => {
-    return { seq: 0, kind: "assistant", text, id, at, model: facts.model };
+  const said = (text: string, at: string | undefined, id?: string): NewEvent => {
+    return { kind: "assistant", text, id, at, model: facts.model };
   };
 
-  const thought = (text: string, at: string | undefined, id?: string): SessionEvent => {
-    return { seq: 0, kind: "thinking", text, id, at, model: facts.model };
+  const thought = (text: string, at: string | undefined, id?: string): NewEvent => {
+    return { kind: "thinking", text, id, at, model: facts.model };
   };
 
-  const item = (value: JsonRecord, at: string | undefined): SessionEvent[] | SessionEvent | undefined => {
+  const item = (value: JsonRecord, at: string | undefined): NewEvent[] | NewEvent | undefined => {
     switch (value.type) {
       case "message":
         return message(value, at);
       case "agent_message":
-        return agentParts(value.content).map((part) => ({ seq: 0, ...part, id: toText(value.id), at }));
+        return agentParts(value.content).map((part) => ({ ...part, id: toText(value.id), at }));
       case "reasoning": {
         const text = contentText(value.summary) || contentText(value.content);
         return text === "" || twins.includes(text) ? undefined : thought(text, at, toText(value.id));
@@ -163,13 +159,13 @@ export function createParser(named: string | undefined, state?: Json): LineParse
   };
 
   /** The same text as an item's; taken only where a file has no message items. */
-  const twin = (kind: "user" | "assistant" | "thinking", text: string, at: string | undefined): SessionEvent[] => {
+  const twin = (kind: "user" | "assistant" | "thinking", text: string, at: string | undefined): NewEvent[] => {
     if (facts.items || text === "") return [];
     twins.push(text);
     if (twins.length > TWINS) twins.shift();
     if (kind === "assistant") return [said(text, at)];
     if (kind === "thinking") return [thought(text, at)];
-    return userParts(text, undefined).map((part) => ({ seq: 0, ...part, at }));
+    return userParts(text, undefined).map((part) => ({ ...part, at }));
   };
 
   /** The summary, unless the model's own message just before has said it. */
@@ -179,9 +175,9 @@ export function createParser(named: string | undefined, state?: Json): LineParse
     return summary === "" || repeats ? "Context compacted" : summary;
   };
 
-  const note = (text: string, at: string | undefined): SessionEvent => ({ seq: 0, kind: "note", text, at });
+  const note = (text: string, at: string | undefined): NewEvent => ({ kind: "note", text, at });
 
-  const event = (payload: JsonRecord, at: string | undefined): SessionEvent[] | SessionEvent | undefined => {
+  const event = (payload: JsonRecord, at: string | undefined): NewEvent[] | NewEvent | undefined => {
     switch (payload.type) {
       case "user_message":
         return twin("user", toText(payload.message) ?? "", at);
@@ -209,7 +205,7 @@ export function createParser(named: string | undefined, state?: Json): LineParse
     }
   };
 
-  const completed = (value: JsonRecord, at: string | undefined): SessionEvent[] | undefined => {
+  const completed = (value: JsonRecord, at: string | undefined): NewEvent[] | undefined => {
     if (value.type === "UserMessage") return twin("user", contentText(value.content), at);
     if (value.type === "AgentMessage") return twin("assistant", contentText(value.content), at);
     if (value.type === "Reasoning") return twin("thinking", contentText(value.summary_text), at);

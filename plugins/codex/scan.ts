@@ -3,17 +3,8 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import {
-  BoundedMap,
-  bytesAt,
-  isRecord,
-  isStartOf,
-  namesInSlices,
-  readFolderInSlices,
-  readLines,
-  type SessionRef,
-  toText,
-} from "sessarc/adapter";
+import { isRecord, readLines, type SessionRef, toText } from "sessarc/adapter";
+import { BoundedMap, bytesAt, isStartOf, namesInSlices, readFolderInSlices } from "#internal/adapter";
 
 /** Entries handled before other work gets its turn: about 5 ms. */
 const SLICE = 400;

@@ -1,7 +1,8 @@
 /** Titles that Codex keeps beside its logs: `session_index.jsonl`, append-only, the last row of an id wins. */
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isRecord, isUnreadable, readRegularSync, toText } from "sessarc/adapter";
+import { isRecord, toText } from "sessarc/adapter";
+import { isUnreadable, readRegularSync } from "#internal/adapter";
 
 /** A larger index is left alone; the first prompt is the title then. */
 const LIMIT = 16 * 1024 * 1024;

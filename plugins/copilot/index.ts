@@ -4,14 +4,11 @@ import { dirname, join } from "node:path";
 import {
   type AdapterEnv,
   defineAdapter,
-  readEventBatches,
-  readParsed,
   type SessionRef,
   type SessionSummary,
-  tailParsed,
-  tailRevised,
   toIso,
   toTitle,
+  wholeFile,
 } from "sessarc/adapter";
 import { createCliParser } from "./cli/parse.ts";
 import { scanCli } from "./cli/scan.ts";
@@ -40,24 +37,9 @@ export default defineAdapter((options: CopilotOptions | undefined) => {
     roots: (env) => (dir === undefined ? rootsOf(env, cliHome(env)) : rootsBelow(dir)),
     scan: (root) => (CLI_ROOT.test(root) ? scanCli(root) : scanVscode(root)),
     peek: (ref) => (isCli(ref) ? peekCli(ref) : peekChat(ref)),
-
-    async *read(ref) {
-      if (isCli(ref)) return yield* readParsed(ref, createCliParser(ref, await workspaceOf(ref)));
-      const { events, summary } = await readChat(ref);
-      yield* events;
-      return summary;
-    },
-    async *readBatches(ref) {
-      if (isCli(ref)) return yield* readEventBatches(ref, createCliParser(ref, await workspaceOf(ref)));
-      const { events, summary } = await readChat(ref);
-      if (events.length > 0) yield events;
-      return summary;
-    },
-    async tail(ref, cursor) {
-      if (!isCli(ref)) return tailRevised(ref.path, cursor, () => readChat(ref));
-      const workspace = await workspaceOf(ref);
-      return tailParsed(ref, cursor, (state) => createCliParser(ref, workspace, state));
-    },
+    appends: isCli,
+    parse: async (ref, _env, state) => createCliParser(ref, await workspaceOf(ref), state),
+    open: wholeFile(readChat),
 
     tools: TOOLS,
     // Chats of the editor have no command.

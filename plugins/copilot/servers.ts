@@ -1,6 +1,8 @@
 /** Tool-protocol servers of the command line: `mcp-config.json`, and files of a project. */
 import { join } from "node:path";
-import { type AdapterEnv, BRACED_VARIABLE, type McpContract, mcpServers, mcpTexts, toRecord } from "sessarc/adapter";
+import { type AdapterCapabilities, type AdapterEnv, toRecord } from "sessarc/adapter";
+
+type McpContract = AdapterCapabilities["mcp"];
 
 /** Fields of a server that are answered by the tool itself. */
 const TOOL_ONLY = ["oauthClientId", "oauthPublicClient", "auth", "oidc"];
@@ -13,11 +15,11 @@ export const mcp = (cliHome: (env: AdapterEnv) => string): McpContract => ({
     { path: ".mcp.json", scope: "project" },
   ],
   syntax: "json",
-  variable: BRACED_VARIABLE,
-  servers: (config) =>
-    mcpServers(config, ["mcpServers"], TOOL_ONLY).map((server) => {
+  variable: "braced",
+  servers: (config, read) =>
+    read.servers(config, ["mcpServers"], TOOL_ONLY).map((server) => {
       const own = toRecord(toRecord(config.mcpServers)[server.name]);
-      const [shown, deny] = [mcpTexts(own.tools).texts, mcpTexts(own.excludeTools).texts];
+      const [shown, deny] = [read.texts(own.tools).texts, read.texts(own.excludeTools).texts];
       // An empty list shows none.
       const allow = shown && !shown.includes("*") ? shown : undefined;
       const tools = { ...(allow && { allow }), ...(deny && { deny }), ...(allow?.length === 0 && { deny: ["*"] }) };

@@ -1,7 +1,9 @@
 /** What sessarc knows of Cursor beside its logs, as data: its tools' names, where skills, servers and the guard live. */
 
 import { join } from "node:path";
-import { type Adapter, ENV_VARIABLE, type McpContract, mcpServers, type ToolRole } from "sessarc/adapter";
+import type { Adapter, AdapterCapabilities, ToolRole } from "sessarc/adapter";
+
+type McpContract = AdapterCapabilities["mcp"];
 
 /** Names in the editor's databases, then those in transcripts and the command line. */
 export const tools: Readonly<Record<string, ToolRole>> = {
@@ -74,8 +76,8 @@ export const mcp: McpContract = {
     { path: join(".cursor", "mcp.json"), scope: "project" },
   ],
   syntax: "jsonc",
-  variable: ENV_VARIABLE,
-  servers: (config) => mcpServers(config, ["mcpServers"], ["auth", "envFile"]),
+  variable: "env",
+  servers: (config, read) => read.servers(config, ["mcpServers"], ["auth", "envFile"]),
   link: (url, _, headers) => ({ url, ...(headers && { headers }) }),
 };
 

@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
-import { defineRoute, resolveInside, SessarcError } from "sessarc";
+import { defineRoute, SessarcError } from "sessarc";
+import { resolveInside } from "#internal";
 import { scriptsOf } from "./scripts.ts";
 
 const POLICY = [

@@ -3,6 +3,7 @@
  * (mount "/"); its default export is a `DashboardModule`. The dashboard hands it its own Vue; these types need the package `vue` as a
  * development dependency.
  */
+
 import type { ApiRoutes, KernelRoutes } from "sessarc";
 import type * as Vue from "vue";
 import type { Component, FunctionalComponent, VNodeChild } from "vue";

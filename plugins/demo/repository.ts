@@ -1,7 +1,9 @@
 /** A real git repository whose history follows the sample sessions. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { codeOf, exec, isSessarcError } from "sessarc";
+import { isSessarcError } from "sessarc";
+import { exec } from "#internal";
+import { codeOf } from "#internal/adapter";
 import type { Commit } from "./play.ts";
 
 /** Writes `commits` into a new repository at `path`. False, and only the last files, when git is missing. */

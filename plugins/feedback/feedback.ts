@@ -1,8 +1,10 @@
 /** The log and the outbox. An entry is on disk before anything is sent; what the relay did not take is tried again. */
 import { randomUUID } from "node:crypto";
 import { mkdir, open } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { type Kernel, storageFailed } from "sessarc";
+import { dirname } from "node:path";
+import type { Kernel } from "sessarc";
+import { storageFailed } from "#internal";
+import { withoutCredentials } from "./config.ts";
 import { relay } from "./relay.ts";
 
 export interface FeedbackEntry {
@@ -55,18 +57,15 @@ const DAY = 24 * 60 * MINUTE;
 const TRIES = 30;
 
 export function createFeedback(kernel: Kernel): Feedback {
-  const { db, dataDir } = kernel.storage;
+  const { db } = kernel.storage;
   /** Null: nowhere. It may change at any time. */
-  const relayAddress = () => kernel.config.feedback.relay;
+  const relayAddress = () => kernel.config.feedback.relay || null;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<number> | undefined;
 
   /** Tokens in what somebody pasted are hidden before it is kept. */
   async function clean(text: string): Promise<string> {
-    const service = kernel.registry.services.get("redactor") as
-      | { hideSecrets(text: string): Promise<string> }
-      | undefined;
-    return service ? service.hideSecrets(text) : text;
+    return (await kernel.find("redactor")?.hideSecrets(text)) ?? text;
   }
 
   const fieldsOf = async ({ id = randomUUID(), message, kind, email }: FeedbackEntry) => ({
@@ -77,7 +76,7 @@ export function createFeedback(kernel: Kernel): Feedback {
   });
 
   async function log(row: object): Promise<void> {
-    const path = join(dataDir, "files", "feedback.log");
+    const path = kernel.storage.path("files", "feedback.log");
     await appendLine(path, JSON.stringify(row)).catch(storageFailed(path));
   }
 
@@ -178,9 +177,4 @@ async function appendLine(path: string, line: string): Promise<void> {
   } finally {
     await file.close();
   }
-}
-
-function withoutCredentials(address: string): string {
-  const { origin, pathname } = new URL(address);
-  return origin + pathname;
 }

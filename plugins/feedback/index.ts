@@ -1,6 +1,7 @@
 /** Feedback: kept on this machine first, sent on only where a relay is configured. */
 import { definePlugin, defineRoute, type RoutesOf } from "sessarc";
 import * as v from "valibot";
+import { config } from "./config.ts";
 import { createFeedback, type Feedback, type FeedbackAnswer, type FeedbackPreview } from "./feedback.ts";
 
 export type { Feedback, FeedbackAnswer, FeedbackPreview } from "./feedback.ts";
@@ -28,6 +29,7 @@ export const routes = [
 
 export default definePlugin({
   name: "feedback",
+  config,
   routes,
   migrations: [
     // What a relay has not taken yet. `next_at` in ms.
@@ -48,6 +50,16 @@ export default definePlugin({
 });
 
 declare module "sessarc" {
+  interface PluginConfig {
+    feedback: { relay: string | null };
+  }
+  interface UserConfig {
+    feedback?: { relay?: string | null | undefined } | undefined;
+  }
+  interface SettingValues {
+    /** Where feedback is sent on to; `""` nowhere. */
+    "feedback.relay": string;
+  }
   interface ApiRoutes extends RoutesOf<typeof routes> {}
   interface Services {
     feedback: Feedback;

@@ -1,13 +1,11 @@
 /** A conversation as events and summary. */
+
 import {
   countUnknown,
   createLedger,
-  earliest,
   isRecord,
   type JsonRecord,
-  type LooseUsage,
-  latest,
-  type SessionEvent,
+  type NewEvent,
   type SessionRef,
   type SessionSummary,
   toCount,
@@ -18,13 +16,14 @@ import {
   toText,
   toTitle,
 } from "sessarc/adapter";
+import { earliest, type LooseUsage, latest } from "#internal/adapter";
 import { replyText, resultOf, userText, workspaceOf } from "./content.ts";
 import { virtualProjectOf } from "./projects.ts";
 import type { Conversation, Reply } from "./types.ts";
 
 /** Events of the live messages, numbered from 0; kinds nobody knows are counted in `unknown`. */
-export function toEvents(conversation: Conversation, unknown: Record<string, number>): SessionEvent[] {
-  const events: SessionEvent[] = [];
+export function toEvents(conversation: Conversation, unknown: Record<string, number>): NewEvent[] {
+  const events: NewEvent[] = [];
   /** Calls whose own record has no result, by id: their names. */
   const open = new Map<string, string>();
   for (const row of conversation.messages.values()) {
@@ -35,16 +34,13 @@ export function toEvents(conversation: Conversation, unknown: Record<string, num
     }
     if (open.size > 0) for (const event of lateResults(row, open)) events.push(event);
   }
-  events.forEach((event, seq) => {
-    event.seq = seq;
-  });
   return events;
 }
 
 export function toSummary(
   ref: SessionRef,
   conversation: Conversation,
-  events: readonly SessionEvent[],
+  events: readonly NewEvent[],
   skipped: NonNullable<SessionSummary["skipped"]>,
 ): SessionSummary {
   const { meta, first, last } = conversation;
@@ -86,8 +82,8 @@ function usageOf({ tokens }: Reply): LooseUsage {
   };
 }
 
-function* messageEvents(row: JsonRecord, unknown: Record<string, number>): Generator<SessionEvent> {
-  const base = { seq: 0, id: toText(row.id), at: toIso(row.timestamp) };
+function* messageEvents(row: JsonRecord, unknown: Record<string, number>): Generator<NewEvent> {
+  const base = { id: toText(row.id), at: toIso(row.timestamp) };
   if (row.type === "user") {
     const { typed, injected } = userText(row);
     if (injected !== "") yield { ...base, kind: "note", text: injected };
@@ -99,9 +95,9 @@ function* messageEvents(row: JsonRecord, unknown: Record<string, number>): Gener
   } else countUnknown(unknown, toText(row.type) ?? "message");
 }
 
-type Base = Pick<SessionEvent, "seq" | "id" | "at">;
+type Base = Pick<NewEvent, "id" | "at">;
 
-function* replyEvents(row: JsonRecord, base: Base): Generator<SessionEvent> {
+function* replyEvents(row: JsonRecord, base: Base): Generator<NewEvent> {
   const from = { ...base, model: toText(row.model) };
   const { answer, thoughts } = replyText(row);
   const listed = toItems(row.thoughts).filter(isRecord);
@@ -117,7 +113,7 @@ function* replyEvents(row: JsonRecord, base: Base): Generator<SessionEvent> {
   for (const call of calls.length > 0 ? calls : callParts(row)) yield* callEvents(call, from);
 }
 
-function* callEvents(call: JsonRecord, from: Base & { model?: string | undefined }): Generator<SessionEvent> {
+function* callEvents(call: JsonRecord, from: Base & { model?: string | undefined }): Generator<NewEvent> {
   const name = toText(call.name) ?? "tool";
   const tool_use_id = toText(call.id);
   const text = toText(call.description) ?? "";
@@ -126,7 +122,6 @@ function* callEvents(call: JsonRecord, from: Base & { model?: string | undefined
   if (!result) return;
   const at = toIso(call.timestamp) ?? from.at;
   yield {
-    seq: 0,
     id: from.id,
     at,
     kind: "tool_result",
@@ -138,7 +133,7 @@ function* callEvents(call: JsonRecord, from: Base & { model?: string | undefined
 }
 
 /** Results that stand in a message of the user's role, for calls that have none of their own. */
-function* lateResults(row: JsonRecord, open: Map<string, string>): Generator<SessionEvent> {
+function* lateResults(row: JsonRecord, open: Map<string, string>): Generator<NewEvent> {
   if (row.type !== "user") return;
   for (const part of toItems(row.content)) {
     const { functionResponse } = toRecord(part);
@@ -147,7 +142,7 @@ function* lateResults(row: JsonRecord, open: Map<string, string>): Generator<Ses
     const result = name === undefined ? undefined : resultOf({ name, result: [part] });
     if (id === undefined || !result) continue;
     open.delete(id);
-    const shared = { seq: 0, id: toText(row.id), at: toIso(row.timestamp), tool_name: name, tool_use_id: id };
+    const shared = { id: toText(row.id), at: toIso(row.timestamp), tool_name: name, tool_use_id: id };
     yield { ...shared, kind: "tool_result", text: result.text, is_error: result.isError };
   }
 }

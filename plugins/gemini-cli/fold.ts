@@ -1,5 +1,7 @@
 /** Applies the records of one chat file: messages by id, `$set`, `$rewindTo`. Usage is kept for every id ever seen. */
-import { countUnknown, earliest, isRecord, type JsonRecord, latest, toIso, toRecord, toText } from "sessarc/adapter";
+
+import { countUnknown, isRecord, type JsonRecord, toIso, toRecord, toText } from "sessarc/adapter";
+import { earliest, latest } from "#internal/adapter";
 import { contextOf } from "./content.ts";
 import type { Conversation, Meta, Reply } from "./types.ts";
 

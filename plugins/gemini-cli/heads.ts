@@ -1,6 +1,7 @@
 /** Who a chat file belongs to, from its first bytes; remembered until the file changes. */
 
-import { BoundedMap, isRecord, openRegular, parseDocument, toText } from "sessarc/adapter";
+import { isRecord, parseDocument, toText } from "sessarc/adapter";
+import { BoundedMap, openRegular } from "#internal/adapter";
 
 const HEAD = 64 * 1024;
 const TAIL = 4 * 1024;

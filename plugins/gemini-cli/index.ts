@@ -1,7 +1,7 @@
 /** Gemini CLI: chats below `~/.gemini/tmp`. */
 
 import { join } from "node:path";
-import { type AdapterEnv, defineAdapter, tailRevised, toRecord, toText } from "sessarc/adapter";
+import { type AdapterEnv, defineAdapter, toRecord, toText, wholeFile } from "sessarc/adapter";
 import { createHeads } from "./heads.ts";
 import { peekChat } from "./peek.ts";
 import { readChat } from "./read.ts";
@@ -28,14 +28,8 @@ export default defineAdapter((options: GeminiOptions | undefined) => {
       dir === undefined ? [join(toolDir(env), "tmp")] : [join(toolDir(env), "tmp"), join(dir, "tmp"), dir],
     scan: (root) => scanChats(root, heads),
     peek: (ref) => peekChat(ref),
-
-    // No readBatches: a chat is whole only after its last record, so nothing can be given before.
-    async *read(ref) {
-      const { events, summary } = await readChat(ref);
-      yield* events;
-      return summary;
-    },
-    tail: (ref, cursor) => tailRevised(ref.path, cursor, () => readChat(ref)),
+    // A chat is whole only after its last record.
+    open: wholeFile(readChat),
 
     tools: TOOLS,
     resume: ({ key }) => ["gemini", "--resume", key],

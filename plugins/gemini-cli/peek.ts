@@ -1,15 +1,8 @@
 /** A bounded look at a chat for the list of what can be imported. */
 
 import { stat } from "node:fs/promises";
-import {
-  openRegular,
-  parseDocument,
-  type SessionRef,
-  type SessionSummary,
-  toIso,
-  toRecord,
-  toTitle,
-} from "sessarc/adapter";
+import { parseDocument, type SessionRef, type SessionSummary, toIso, toRecord, toTitle } from "sessarc/adapter";
+import { openRegular } from "#internal/adapter";
 import { userText, workspaceOf } from "./content.ts";
 import { createFold } from "./fold.ts";
 import { virtualProjectOf } from "./projects.ts";

@@ -2,15 +2,16 @@
 
 import { stat } from "node:fs/promises";
 import {
+  type NewEvent,
   parseDocument,
-  readParsed,
   readRegular,
+  readRows,
   SessarcError,
-  type SessionEvent,
   type SessionRef,
   type SessionSummary,
   toRecord,
 } from "sessarc/adapter";
+import type { SkippedRows } from "#internal/adapter";
 import { toEvents, toSummary } from "./events.ts";
 import { createFold, type Fold } from "./fold.ts";
 
@@ -18,7 +19,7 @@ import { createFold, type Fold } from "./fold.ts";
 const MAX_DOCUMENT = 256 * 1024 * 1024;
 
 export interface Chat {
-  events: SessionEvent[];
+  events: NewEvent[];
   summary: SessionSummary;
 }
 
@@ -28,7 +29,7 @@ export interface Chat {
  */
 export async function readChat(ref: SessionRef): Promise<Chat> {
   const fold = createFold();
-  const read = ref.path.endsWith(".json") ? await foldDocument(ref, fold) : await foldLines(ref.path, fold);
+  const read = ref.path.endsWith(".json") ? await foldDocument(ref, fold) : await readRows(ref.path, fold.row);
   const conversation = fold.result();
   const unknown = conversation.unknown;
   const events = toEvents(conversation, unknown);
@@ -36,27 +37,7 @@ export async function readChat(ref: SessionRef): Promise<Chat> {
   return { events, summary: toSummary(ref, conversation, events, skipped) };
 }
 
-async function foldLines(path: string, fold: Fold): Promise<{ lines: number; pending?: number }> {
-  const rows = readParsed(
-    { path },
-    {
-      row(row) {
-        fold.row(row);
-        return undefined;
-      },
-      finish: () => ({ usage: {} }),
-      snapshot: () => null,
-    },
-  );
-  for (;;) {
-    const step = await rows.next();
-    if (!step.done) continue;
-    const { lines = 0, pending } = step.value.skipped ?? { unknown: {} };
-    return pending === undefined ? { lines } : { lines, pending };
-  }
-}
-
-async function foldDocument({ key, path }: SessionRef, fold: Fold): Promise<{ lines: number; pending?: number }> {
+async function foldDocument({ key, path }: SessionRef, fold: Fold): Promise<SkippedRows> {
   const { size } = await stat(path);
   if (size > MAX_DOCUMENT)
     throw new SessarcError("SOURCE_TOO_LARGE", {

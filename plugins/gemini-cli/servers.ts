@@ -1,16 +1,10 @@
 /** Tool-protocol servers of `settings.json`. */
 import { join } from "node:path";
-import {
-  type AdapterEnv,
-  type JsonRecord,
-  type McpContract,
-  type McpServerEntry,
-  mcpServers,
-  mcpTexts,
-  toList,
-  toRecord,
-  toText,
-} from "sessarc/adapter";
+import { type AdapterCapabilities, type AdapterEnv, type JsonRecord, toList, toRecord, toText } from "sessarc/adapter";
+
+type McpContract = AdapterCapabilities["mcp"];
+type McpParts = Parameters<McpContract["servers"]>[1];
+type McpServer = ReturnType<McpContract["servers"]>[number];
 
 /** Fields of a server that are answered by the tool itself. */
 const TOOL_ONLY = ["tcp", "oauth", "authProviderType", "targetAudience", "targetServiceAccount"];
@@ -25,14 +19,14 @@ export const mcp = (toolDir: (env: AdapterEnv) => string): McpContract => ({
   syntax: "jsonc",
   // `$NAME` as well.
   variable: /\$\{([A-Za-z_]\w*)(?::-(?<default>[^}]*))?\}|\$([A-Za-z_]\w*)/g,
-  servers(config) {
+  servers(config, read) {
     const rules = toRecord(config.mcp);
     const excluded = toList(rules.excluded);
     const isOff = (name: string) =>
       excluded.includes(name) || (rules.allowed !== undefined && !toList(rules.allowed).includes(name));
     const servers = toRecord(config.mcpServers);
-    return mcpServers(withUrls(servers), ["mcpServers"], TOOL_ONLY).map((server) => ({
-      ...withOwnFields(server, toRecord(servers[server.name])),
+    return read.servers(withUrls(servers), ["mcpServers"], TOOL_ONLY).map((server) => ({
+      ...withOwnFields(read, server, toRecord(servers[server.name])),
       ...(isOff(server.name) && { disabled: true }),
     }));
   },
@@ -50,9 +44,9 @@ function withUrls(servers: JsonRecord): JsonRecord {
 }
 
 /** A bare `url` is SSE, unless `type` says otherwise. */
-function withOwnFields(server: McpServerEntry, own: JsonRecord): McpServerEntry {
+function withOwnFields(read: McpParts, server: McpServer, own: JsonRecord): McpServer {
   const isSse = server.url !== undefined && toText(own.httpUrl) === undefined && own.type !== "http";
-  const [allow, deny] = [mcpTexts(own.includeTools).texts, mcpTexts(own.excludeTools).texts];
+  const [allow, deny] = [read.texts(own.includeTools).texts, read.texts(own.excludeTools).texts];
   return {
     ...server,
     ...(isSse && server.transport !== "stdio" && { transport: "sse" as const }),

@@ -1,5 +1,3 @@
-/** Repositories, read only: which project a folder is, its live state, and its files at any time. */
-import { join } from "node:path";
 import { definePlugin, type Nothing, type RoutesOf } from "sessarc";
 import { createGit, type Git, type GitOptions } from "./git.ts";
 import type { Witness } from "./history/choose.ts";
@@ -28,15 +26,15 @@ export default definePlugin((options: GitPluginOptions) => ({
   name: "git",
   routes,
   setup(kernel) {
-    const { dataDir, readOnly } = kernel.storage;
+    const { storage } = kernel;
     const git = createGit({
       ...options,
       env: { ...process.env, HOME: kernel.env.home },
       pool: kernel.pool,
-      counts: readOnly
+      counts: storage.readOnly
         ? undefined
         : {
-            path: join(dataDir, "index", "commits.json"),
+            store: storage.derived("git"),
             onError: (error) => void kernel.notify("listener:failed", error, { hook: "git" }),
           },
     });

@@ -2,7 +2,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { messageOf, type Polling } from "sessarc";
+import { messageOf, type Polling } from "#internal";
 
 /** ms between two looks where the system has no events: three files cost nothing. */
 const POLL_MS = 2_000;

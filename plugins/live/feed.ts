@@ -1,6 +1,7 @@
 /** One watched session: reads its log when it changes, and gives everybody who follows it what is new. */
 import { setTimeout as delay } from "node:timers/promises";
-import { type Adapter, isGone, type Kernel } from "sessarc";
+import type { Adapter, Kernel } from "sessarc";
+import { isGone } from "#internal/adapter";
 import { Audience, type AudienceOptions, type StopReason } from "./audience.ts";
 import type { Client } from "./client.ts";
 import { History } from "./history.ts";
@@ -60,7 +61,7 @@ export class Feed {
     this.id = target.row.id;
     this.#kernel = kernel;
     this.#onStop = onStop;
-    this.#always = adapter.tailBatches === undefined;
+    this.#always = !adapter.appends(target.ref);
     this.#poll = options.poll ?? false;
     this.#history = new History(kernel, adapter, target);
     // Before the first read, so that nothing written beside it is missed.
@@ -197,7 +198,7 @@ export class Feed {
   /** Some tools move a log when its session ends; the archive knows where it is after a sync. */
   async #moved(): Promise<boolean> {
     const archive = this.#kernel.inject("archive");
-    const row = await archive.store.row(this.id);
+    const row = await archive.find(this.id);
     if (!row || row.source_path === this.#history.ref.path) return false;
     this.#history.ref = archive.ref(row);
     this.#wake.stop();

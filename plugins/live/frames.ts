@@ -1,5 +1,7 @@
 /** Server-sent frames as bytes, and back. */
-import type { LiveFrame, SessionEvent } from "sessarc";
+
+import type { SessionEvent } from "sessarc";
+import type { LiveFrame } from "#internal/adapter";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

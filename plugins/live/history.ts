@@ -30,13 +30,13 @@ export class History {
     this.#adapter = adapter;
     this.row = row;
     this.ref = ref;
-    this.#sums = adapter.tailBatches ? undefined : [];
+    this.#sums = adapter.appends(ref) ? undefined : [];
     this.#reader = createReader(adapter, kernel.env);
   }
 
   /** The archive may have replaced the session's files since its row was read. */
   async refresh(): Promise<void> {
-    const row = await this.#kernel.inject("archive").store.row(this.row.id);
+    const row = await this.#kernel.inject("archive").find(this.row.id);
     if (row) this.row = row;
   }
 
@@ -61,7 +61,7 @@ export class History {
   /** Where the archive's import stopped, when it says so. */
   async #cursor() {
     const { row } = this;
-    if (!this.#adapter.tailBatches || !row.has_cursor) return undefined;
+    if (this.#sums || !row.has_cursor) return undefined;
     const cursor = await this.#kernel.storage.transcripts.readCursor(row.id, row.has_cursor);
     return cursor?.seq === row.length ? cursor : undefined;
   }

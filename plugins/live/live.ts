@@ -62,7 +62,7 @@ export function createLive(kernel: Kernel, options: FeedOptions = {}): Live {
     async imported(id) {
       const feed = feeds.get(id);
       if (!feed) return;
-      const row = await kernel.inject("archive").store.row(id);
+      const row = await kernel.inject("archive").find(id);
       if (row) await feed.imported(row);
     },
     removed: (id) => feeds.get(id)?.stop("removed"),

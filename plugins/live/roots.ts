@@ -1,6 +1,7 @@
 /** Watching the places that hold logs: those that are there, and those that appear later. */
 import { stat } from "node:fs/promises";
-import { isSessarcError, type Kernel, type Polling } from "sessarc";
+import { isSessarcError, type Kernel } from "sessarc";
+import type { Polling } from "#internal";
 import { watchDatabase } from "./database.ts";
 
 export interface WatchedRoot {

@@ -1,8 +1,9 @@
 /** Places whose changes nobody tells: a share from another machine is watched without a complaint, and without an event. */
 import { stat } from "node:fs/promises";
-import { type Services, Slices } from "sessarc";
+import type { Services } from "sessarc";
+import { Slices } from "#internal";
 
-type Scan = NonNullable<Services["archive"]["importer"]["lastScan"]>;
+type Scan = NonNullable<Services["importer"]["lastScan"]>;
 type Found = NonNullable<ReturnType<Scan["found"]["get"]>>;
 
 /** Logs looked at: those that were written last are those that are written to next. */

@@ -103,7 +103,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     const before = process.cpuUsage();
     try {
       const choose = await chooser();
-      const { importer } = archive();
+      const importer = kernel.inject("importer");
       if (all) {
         await importer.run(async (scan) => choose(await scan.found.open()), new Set());
         nextFull = Date.now() + fullMs;
@@ -111,7 +111,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
           counting = undefined;
         });
       } else await importer.runPaths(paths, choose);
-      importer.lastSyncAt = new Date().toISOString();
+      importer.inStep();
       failures = 0;
     } catch (error) {
       // Tried again after a rest.
@@ -130,8 +130,8 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
   /** The first look at a repository counts its commits: done here one by one, so that nobody waits for a hundred at once. */
   async function countCommits(): Promise<void> {
     try {
-      const { store, gitOf } = archive();
-      for (const project of await store.projects()) {
+      const { projects, gitOf } = archive();
+      for (const project of await projects()) {
         if (closed) return;
         if (counted.has(project.id)) continue;
         counted.add(project.id);
@@ -178,7 +178,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
       plan();
     };
     const listen = async () => {
-      const scan = archive().importer.lastScan;
+      const scan = kernel.inject("importer").lastScan;
       if (paused || closed || running || pending.size > 0 || !scan) return;
       const before = silence.roots.size;
       await silence.look(scan);
@@ -209,7 +209,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     status: () => ({
       mode:
         !roots || !isOn() ? "off" : paused ? "paused" : list().some(({ polling }) => polling) ? "polling" : "watching",
-      lastAt: archive().importer.lastSyncAt,
+      lastAt: kernel.inject("importer").lastSyncAt,
       nextAt: nextFull === undefined || paused ? null : new Date(nextFull).toISOString(),
       pending: pending.size,
       roots: list(),

@@ -13,11 +13,11 @@ export interface Target {
 
 /** Throws SESSION_NOT_FOUND for an id that neither the archive nor the last listing has, and for sessions the user deleted. */
 export async function findTarget(kernel: Kernel, id: string): Promise<Target> {
-  const { store, importer, ref } = kernel.inject("archive");
-  const row = await store.row(id);
-  if (row) return { row, ref: ref(row) };
-  const found = importer.lastScan?.found.get(id);
-  if (!found || (await store.tombstones()).has(id)) throw new SessarcError("SESSION_NOT_FOUND", { id });
+  const archive = kernel.inject("archive");
+  const row = await archive.find(id);
+  if (row) return { row, ref: archive.ref(row) };
+  const found = kernel.inject("importer").lastScan?.found.get(id);
+  if (!found || (await archive.isDeleted(id))) throw new SessarcError("SESSION_NOT_FOUND", { id });
   const { tool, path } = found.ref;
   return { row: { id, tool, source_path: path, length: 0, has_cursor: 0, parts: "[]" }, ref: found.ref };
 }

@@ -1,7 +1,11 @@
 /** Hub: every tool server behind one endpoint, and the archive as one of them. */
-import { definePlugin, type JsonRecord, type MaybePromise, type RoutesOf } from "sessarc";
+
+import { definePlugin, type JsonRecord, type RoutesOf } from "sessarc";
+import type { MaybePromise } from "#internal";
 import "./errors.ts";
 import { commands } from "./commands/index.ts";
+import { config, type HubSettings } from "./config.ts";
+import type { McpContract } from "./configs/contract.ts";
 import { createMcp, type Mcp } from "./mcp.ts";
 import { migrations } from "./registry/store.ts";
 import { configRoutes } from "./routes/configs.ts";
@@ -19,6 +23,7 @@ export const routes = [...serviceRoutes, ...hubRoutes, ...configRoutes, ...signI
 export default definePlugin({
   name: "mcp-hub",
   dependsOn: ["archive", "security"],
+  config,
   routes,
   migrations,
   commands,
@@ -35,6 +40,19 @@ export default definePlugin({
 });
 
 declare module "sessarc" {
+  interface PluginConfig {
+    mcp: HubSettings;
+  }
+  interface UserConfig {
+    mcp?: Partial<HubSettings> | undefined;
+  }
+  interface SettingValues {
+    /** Clients of the hub see a search for tools instead of all of them. */
+    "mcp.toolSearch": boolean;
+  }
+  interface AdapterCapabilities {
+    mcp: McpContract;
+  }
   interface ApiRoutes extends RoutesOf<typeof routes> {}
   interface Services {
     mcp: Mcp;

@@ -6,9 +6,10 @@ import type { Configs } from "./configs/configs.ts";
 import { takeoversIn } from "./configs/folder.ts";
 import { isHubUrl } from "./configs/link.ts";
 import { createEndpoint, type Endpoint } from "./endpoint/endpoint.ts";
+import type { SignIn } from "./grants/contract.ts";
 import { createGrants } from "./grants/grants.ts";
 import { toAuth } from "./grants/provider.ts";
-import { createSignIn, type SignIn } from "./grants/sign-in.ts";
+import { createSignIn } from "./grants/sign-in.ts";
 import { type CallHistory, createCallHistory } from "./hub/calls.ts";
 import { createHub, type Hub } from "./hub/hub.ts";
 import { createServices, type Registry } from "./registry/registry.ts";
@@ -30,7 +31,7 @@ export interface Mcp {
 }
 
 export function createMcp(kernel: Kernel): Mcp {
-  const vault = createVault(kernel.config.dataDir, kernel.storage.readOnly);
+  const vault = createVault(kernel.storage);
   const store = createRegistryStore(kernel.storage.db);
   const grants = createGrants(store, vault);
   const changed = async (id: string) => {
@@ -58,10 +59,10 @@ export function createMcp(kernel: Kernel): Mcp {
     signIn: createSignIn(kernel, services, grants),
     configs: openConfigs,
     async recover() {
-      const { lock, dataDir } = kernel.storage;
-      if (!lock || !existsSync(takeoversIn(dataDir))) return;
+      const { storage } = kernel;
+      if (!storage.lock || !existsSync(takeoversIn(storage))) return;
       const { createRuns } = await import("./configs/runs.ts");
-      const runs = await createRuns(dataDir).all();
+      const runs = await createRuns(storage).all();
       if (runs.some(({ state }) => state !== "done")) await (await openConfigs()).recover();
     },
     hub,

@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
-  type Draft,
+  type NewEvent,
   parseRecord,
   type SessionRef,
   type SessionSummary,
@@ -66,7 +66,7 @@ export function* readSession(
   db: SqliteFile,
   id: string,
   onBytes: (bytes: number) => void = () => {},
-): Generator<Draft, SessionSummary | undefined> {
+): Generator<NewEvent, SessionSummary | undefined> {
   const tables = new Set(db.tables());
   const [row] = tables.has("session") && tables.has("message") ? sessionRows(db, id) : [];
   if (!row) return undefined;

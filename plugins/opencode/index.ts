@@ -2,23 +2,15 @@
 
 import { lstat } from "node:fs/promises";
 import { sep } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type AdapterEnv,
-  createRereadTail,
-  type Draft,
   defineAdapter,
-  isGone,
-  type OpenSession,
+  type OpenLog,
   openSqliteFile,
-  type Rereader,
-  SessarcError,
-  type SessionEvent,
   type SessionRef,
-  type SessionSummary,
-  type SqliteFile,
   sqliteVersion,
 } from "sessarc/adapter";
+import { isGone } from "#internal/adapter";
 import { guard, skills, tools } from "./capabilities.ts";
 import { listSessions, readSession, sessionVersion } from "./database.ts";
 import { type OpenCodeOptions, placesOf } from "./places.ts";
@@ -27,15 +19,12 @@ import { createJsonStore } from "./storage.ts";
 
 export type { OpenCodeOptions } from "./places.ts";
 
-type Reading = AsyncGenerator<SessionEvent, SessionSummary>;
-
 /** Sessions listed per adapter; a larger database is listed anew each time. */
 const KEEP = 100_000;
 
 export default defineAdapter((options: OpenCodeOptions | undefined) => {
   const store = createJsonStore();
   const listed = new Map<string, { token: string; refs: SessionRef[] }>();
-  const follow = createRereadTail();
 
   /** Sessions of a database; one that did not change is not opened. Empty when there is none. */
   async function list(path: string): Promise<SessionRef[]> {
@@ -60,17 +49,6 @@ export default defineAdapter((options: OpenCodeOptions | undefined) => {
     const before = databases.includes(root) ? databases.slice(0, databases.indexOf(root)) : databases;
     const lists = await Promise.allSettled(before.map(list));
     return new Set(lists.flatMap((one) => (one.status === "fulfilled" ? one.value.map((ref) => ref.key) : [])));
-  }
-
-  async function* readOne(ref: SessionRef, env: AdapterEnv): Reading {
-    const root = storageOf(ref, options, env);
-    if (root !== undefined) return yield* numbered(orMissing(store.read(root, ref), ref));
-    const db = await openSqliteFile(ref.path);
-    try {
-      return yield* numbered(orMissing(readSession(db, ref.key), ref));
-    } finally {
-      db.close();
-    }
   }
 
   return {
@@ -98,134 +76,40 @@ export default defineAdapter((options: OpenCodeOptions | undefined) => {
       }
     },
 
-    read: readOne,
-
-    async *readMany(refs, env) {
-      for (const [path, group] of byPath(refs)) {
-        if (group.length === 1 || !path.endsWith(".db")) {
-          for (const ref of group) yield [ref, readOne(ref, env)];
-          continue;
-        }
-        // Opened with the first session, so that a database that cannot be opened fails its own sessions only.
-        const shared = shareOpen(path);
-        try {
-          for (const ref of group) yield [ref, readShared(shared.open, ref)];
-        } finally {
-          await shared.close();
-        }
-      }
+    // Messages of the JSON store are files of their own: what its sessions are made of is more than their path.
+    async token(ref, env) {
+      const root = storageOf(ref, options, env);
+      return root === undefined ? sqliteVersion(ref.path) : ((await store.version(root, ref)) ?? "");
     },
 
-    async tail(ref, cursor, env) {
-      const root = storageOf(ref, options, env);
-      return follow(root === undefined ? ofDatabase(ref) : ofStorage(root, ref), cursor);
+    async open(path, env) {
+      const root = storageOf({ path }, options, env);
+      if (root === undefined) return openDatabase(path);
+      return { version: (ref) => store.version(root, ref), read: (ref, onBytes) => store.read(root, ref, onBytes) };
     },
   };
-
-  function ofStorage(root: string, ref: SessionRef): Rereader {
-    const version = async () => (await store.version(root, ref)) ?? missing(ref);
-    return {
-      id: `${ref.path}\n${ref.key}`,
-      token: version,
-      async open() {
-        let bytes = 0;
-        const read = () =>
-          orMissing(
-            store.read(root, ref, (count) => (bytes += count)),
-            ref,
-          );
-        return { version: await version(), read, bytes: () => bytes, close: () => {} };
-      },
-    };
-  }
 });
 
-function ofDatabase(ref: SessionRef): Rereader {
+async function openDatabase(path: string): Promise<OpenLog> {
+  const db = await openSqliteFile(path);
   return {
-    id: `${ref.path}\n${ref.key}`,
-    token: () => sqliteVersion(ref.path),
-    async open(): Promise<OpenSession> {
-      const db = await openSqliteFile(ref.path);
-      try {
-        const version = sessionVersion(db, ref.key) ?? missing(ref);
-        let bytes = 0;
-        const read = () =>
-          orMissing(
-            readSession(db, ref.key, (count) => (bytes += count)),
-            ref,
-          );
-        return { version, read, bytes: () => bytes, close: () => db.close() };
-      } catch (error) {
-        db.close();
-        throw error;
-      }
-    },
-  };
-}
-
-async function* readShared(open: () => Promise<SqliteFile>, ref: SessionRef): Reading {
-  return yield* numbered(orMissing(readSession(await open(), ref.key), ref));
-}
-
-function shareOpen(path: string) {
-  let opening: Promise<SqliteFile> | undefined;
-  return {
-    open: () => {
-      opening ??= openSqliteFile(path);
-      return opening;
-    },
-    async close() {
-      const [result] = await Promise.allSettled(opening ? [opening] : []);
-      if (result?.status === "fulfilled") result.value.close();
-    },
+    version: ({ key }) => sessionVersion(db, key),
+    read: ({ key }, onBytes) => readSession(db, key, onBytes),
+    close: () => db.close(),
   };
 }
 
 /** The folder of the JSON store a ref came from; undefined: it came from a database. */
-function storageOf(ref: SessionRef, options: OpenCodeOptions | undefined, env: AdapterEnv): string | undefined {
+function storageOf(
+  ref: Pick<SessionRef, "path">,
+  options: OpenCodeOptions | undefined,
+  env: AdapterEnv,
+): string | undefined {
   if (!ref.path.endsWith(".json")) return undefined;
   const { storage } = placesOf(options, env);
   const marker = `${sep}session${sep}`;
   const fallback = ref.path.slice(0, Math.max(0, ref.path.lastIndexOf(marker)));
   return storage.find((root) => ref.path.startsWith(root + marker)) ?? fallback;
-}
-
-/** Rows come without waiting: after this many events others get their turn. */
-const BREATH = 256;
-
-async function* numbered(drafts: AsyncGenerator<Draft, SessionSummary>): Reading {
-  try {
-    for (let seq = 0; ; seq++) {
-      const step = await drafts.next();
-      if (step.done) return step.value;
-      if (seq % BREATH === BREATH - 1) await nextTurn();
-      const { open: _, ...event } = step.value;
-      yield { seq, ...event };
-    }
-  } finally {
-    await drafts.return(undefined as never);
-  }
-}
-
-function byPath(refs: readonly SessionRef[]): Map<string, SessionRef[]> {
-  const groups = new Map<string, SessionRef[]>();
-  for (const ref of refs) {
-    const group = groups.get(ref.path);
-    if (group) group.push(ref);
-    else groups.set(ref.path, [ref]);
-  }
-  return groups;
-}
-
-async function* orMissing(
-  drafts: Iterable<Draft, SessionSummary | undefined> | AsyncIterable<Draft, SessionSummary | undefined>,
-  ref: SessionRef,
-): AsyncGenerator<Draft, SessionSummary> {
-  return (yield* drafts) ?? missing(ref);
-}
-
-function missing(ref: SessionRef): never {
-  throw new SessarcError("SOURCE_MISSING", { id: `opencode:${ref.key}` });
 }
 
 async function isThere(path: string): Promise<boolean> {

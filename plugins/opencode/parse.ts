@@ -1,20 +1,21 @@
 /** OpenCode's messages and parts -> events and usage. Pure: rows come in, from wherever they were stored. */
+
 import {
   createLedger,
-  type Draft,
   type JsonRecord,
-  msToIso,
+  type NewEvent,
   type SessionSummary,
   toJson,
   toNumber,
   toRecord,
   toText,
 } from "sessarc/adapter";
+import { msToIso } from "#internal/adapter";
 import type { Row, SessionRow } from "./types.ts";
 
 export interface Parser {
   /** `last`: no message follows, so an unfinished reply may still be growing. */
-  message(row: Row, parts: Iterable<Row>, last: boolean): Iterable<Draft>;
+  message(row: Row, parts: Iterable<Row>, last: boolean): Iterable<NewEvent>;
   /** Counts a row that could not even be addressed. */
   bad(): void;
   finish(): SessionSummary;
@@ -53,7 +54,7 @@ export function createParser(session: SessionRow): Parser {
     ledger.add({ key: row.id, at, model, usage, inherited });
   }
 
-  function* part(row: Row, context: Context): Generator<Draft> {
+  function* part(row: Row, context: Context): Generator<NewEvent> {
     const data = row.data;
     if (!data) {
       lines++;
@@ -62,7 +63,7 @@ export function createParser(session: SessionRow): Parser {
     const type = toText(data.type);
     const time = toRecord(data.time);
     const at = saw(time.start) ?? saw(row.createdAt) ?? context.at;
-    const note = (text: string | undefined): Draft[] => (text ? [{ kind: "note", id: row.id, at, text }] : []);
+    const note = (text: string | undefined): NewEvent[] => (text ? [{ kind: "note", id: row.id, at, text }] : []);
     const text = toText(data.text);
     switch (type) {
       case "text": {
@@ -70,13 +71,13 @@ export function createParser(session: SessionRow): Parser {
         const injected = data.synthetic === true || data.ignored === true || context.summary;
         const open = context.growing && time.start !== undefined && time.end === undefined;
         const kind = injected ? "note" : context.role;
-        const event: Draft = { kind, id: row.id, at, model: kind === "assistant" ? context.model : undefined, text };
+        const event: NewEvent = { kind, id: row.id, at, model: kind === "assistant" ? context.model : undefined, text };
         yield open ? { ...event, open } : event;
         return;
       }
       case "reasoning": {
         if (!text) return;
-        const event: Draft = { kind: "thinking", id: row.id, at, model: context.model, text };
+        const event: NewEvent = { kind: "thinking", id: row.id, at, model: context.model, text };
         yield context.growing && time.end === undefined ? { ...event, open: true } : event;
         return;
       }
@@ -105,7 +106,7 @@ export function createParser(session: SessionRow): Parser {
     }
   }
 
-  function* tool(row: Row, data: JsonRecord, at: string | undefined, context: Context): Generator<Draft> {
+  function* tool(row: Row, data: JsonRecord, at: string | undefined, context: Context): Generator<NewEvent> {
     const name = toText(data.tool) ?? "unknown";
     const state = toRecord(data.state);
     const time = toRecord(state.time);
@@ -114,7 +115,7 @@ export function createParser(session: SessionRow): Parser {
     const started = saw(time.start) ?? at;
     const ended = saw(time.end);
     const done = state.status === "completed" || state.status === "error" || state.output !== undefined;
-    const use: Draft = {
+    const use: NewEvent = {
       kind: "tool_use",
       ...call,
       at: started,

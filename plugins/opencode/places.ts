@@ -2,7 +2,8 @@
 
 import { statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { type AdapterEnv, readFolder } from "sessarc/adapter";
+import type { AdapterEnv } from "sessarc/adapter";
+import { readFolder } from "#internal/adapter";
 
 export interface OpenCodeOptions {
   /**

@@ -1,16 +1,11 @@
 /** Tool-protocol servers of `opencode.json`: under `mcp`, since version 2 under `mcp.servers`. */
 import { join } from "node:path";
-import {
-  isRecord,
-  type JsonRecord,
-  type McpContract,
-  type McpServerEntry,
-  mcpTexts,
-  mcpValues,
-  toRecord,
-  toText,
-} from "sessarc/adapter";
+import { type AdapterCapabilities, isRecord, type JsonRecord, toRecord, toText } from "sessarc/adapter";
 import { configFolder } from "./places.ts";
+
+type McpContract = AdapterCapabilities["mcp"];
+type McpParts = Parameters<McpContract["servers"]>[1];
+type McpServer = ReturnType<McpContract["servers"]>[number];
 
 const NAMES = ["opencode.json", "opencode.jsonc"];
 
@@ -25,10 +20,12 @@ export const mcp: McpContract = {
   syntax: "jsonc",
   // `${NAME}` is plain text here.
   variable: /\{env:([^}]+)\}/g,
-  servers(config) {
+  servers(config, read) {
     const path = isNew(config) ? ["mcp", "servers"] : ["mcp"];
     const servers = path.reduce<unknown>((at, key) => toRecord(at)[key], config);
-    return Object.entries(toRecord(servers)).flatMap(([name, value]) => toServer([...path, name], toRecord(value)));
+    return Object.entries(toRecord(servers)).flatMap(([name, value]) =>
+      toServer(read, [...path, name], toRecord(value)),
+    );
   },
   link: (url, path, headers) => ({
     type: "remote",
@@ -46,14 +43,18 @@ function isNew(config: JsonRecord): boolean {
 }
 
 /** One with nothing but a switch changes what an organisation set: it names no server. */
-function toServer(path: readonly string[], server: JsonRecord): McpServerEntry[] {
+function toServer(read: McpParts, path: readonly string[], server: JsonRecord): McpServer[] {
   const own = {
     name: path.at(-1) ?? "",
     path,
     ...((server.enabled === false || server.disabled === true) && { disabled: true }),
   };
   const url = toText(server.url);
-  const [headers, env, command] = [mcpValues(server.headers), mcpValues(server.environment), mcpTexts(server.command)];
+  const [headers, env, command] = [
+    read.values(server.headers),
+    read.values(server.environment),
+    read.texts(server.command),
+  ];
   const fields = [
     isRecord(server.oauth) && "oauth",
     headers.unreadable && "headers",

@@ -8,17 +8,16 @@ import { type Dirent, lstatSync, readdirSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
-  type Draft,
-  isGone,
   type JsonRecord,
+  type NewEvent,
   parseRecord,
-  readRegularSync,
   type SessionRef,
   type SessionSummary,
   toNumber,
   toRecord,
   toText,
 } from "sessarc/adapter";
+import { isGone, readRegularSync } from "#internal/adapter";
 import { createParser } from "./parse.ts";
 import type { Row, SessionRow } from "./types.ts";
 
@@ -34,7 +33,7 @@ export interface JsonStore {
     root: string,
     ref: SessionRef,
     onBytes?: (bytes: number) => void,
-  ): AsyncGenerator<Draft, SessionSummary | undefined>;
+  ): AsyncGenerator<NewEvent, SessionSummary | undefined>;
 }
 
 /** Remembers the session files it parsed, so that an unchanged one costs a stat. */

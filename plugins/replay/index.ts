@@ -1,6 +1,7 @@
 /** Replay: a session gone through again, step by step, in a sandbox. */
 import { definePlugin, type RoutesOf } from "sessarc";
 import "./errors.ts";
+import type { ReplayContract } from "./contract.ts";
 import type { ReplayOptions } from "./options.ts";
 import { createReplay, type Replay } from "./replay.ts";
 import { replayRoutes } from "./routes.ts";
@@ -61,6 +62,9 @@ export default definePlugin((options: ReplayOptions | undefined) => ({
 }));
 
 declare module "sessarc" {
+  interface AdapterCapabilities {
+    replay: ReplayContract;
+  }
   interface ApiRoutes extends RoutesOf<typeof routes> {}
   interface Services {
     replay: Replay;

@@ -66,7 +66,7 @@ export interface Replay {
 const SWEEP_AFTER_MS = 10_000;
 
 export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Replay {
-  const home = join(kernel.config.dataDir, "replay");
+  const home = kernel.storage.path("replay");
   const store = createReplayStore(kernel.storage.db);
   const sessions = createSessionReader(kernel);
   const isolation = createIsolationProbe(kernel, options);
@@ -74,7 +74,7 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
     // One that the end of the service cuts off is gone on with at the next start.
     if (!kernel.closing.aborted) await kernel.notify("listener:failed", error, { hook: "replay" });
   });
-  const git = () => kernel.registry.services.get("git") as Services["git"] | undefined;
+  const git = () => kernel.find("git");
   const turns = new Map<string, Promise<unknown>>();
   let soon: NodeJS.Timeout | undefined;
 

@@ -1,4 +1,4 @@
-/** Times are ms since the epoch. Append migrations, never edit one that was released. */
+/** Times are ms since the epoch. Once there is a release: append migrations, never edit one. */
 export const migrations: readonly string[] = [
   `create table replay_sandbox (
      session_id text primary key,

@@ -1,6 +1,7 @@
 /** What replay reads of an archived session: its plan, its folder, the commits around it. */
 import { realpath } from "node:fs/promises";
-import { BoundedMap, type Kernel, type Services, SessarcError } from "sessarc";
+import { type Kernel, type Services, SessarcError } from "sessarc";
+import { BoundedMap } from "#internal/adapter";
 import { insideRoot, rootOf } from "./plan/paths.ts";
 import { buildPlan } from "./plan/plan.ts";
 import type { Plan } from "./plan/types.ts";
@@ -38,7 +39,7 @@ const KEPT = 8;
 export function createSessionReader(kernel: Kernel): SessionReader {
   const plans = new BoundedMap<string, { key: string; plan: Promise<Plan> }>(KEPT);
   const archive = () => kernel.inject("archive");
-  const git = () => kernel.registry.services.get("git") as Services["git"] | undefined;
+  const git = () => kernel.find("git");
 
   async function place(row: Row): Promise<SessionPlace> {
     const projectPath = await archive().projectPath(row.project_id);

@@ -1,5 +1,7 @@
 /** SQL of sandboxes and steps, one function per question. */
-import { type Database, marks } from "sessarc";
+
+import type { Database } from "sessarc";
+import { marks } from "#internal/adapter";
 
 export interface SandboxRow {
   session_id: string;

@@ -1,5 +1,7 @@
 /** Shares: frozen, redacted copies of sessions behind a token. */
-import { definePlugin, type MaybePromise, type RoutesOf } from "sessarc";
+
+import { definePlugin, type RoutesOf } from "sessarc";
+import type { MaybePromise } from "#internal";
 import "./errors.ts";
 import { shareRoutes } from "./routes.ts";
 import { migrations } from "./schema.ts";
@@ -24,6 +26,7 @@ export default definePlugin({
       const detail = `${damaged.length} frozen copies are damaged and not served: ${damaged.join(", ")}`;
       report.checks.push({ name: "shares", status: "fail", detail, fix: "Revoke them and share the sessions anew." });
     });
+    kernel.hooks.hook("archive:vacuum", () => shares.forgetEnded());
     kernel.onClose(() => shares.stop());
   },
 });

@@ -1,4 +1,4 @@
-/** Times are ms since the epoch: what is compared is a number. Append migrations, never edit one that was released. */
+/** Times are ms since the epoch: what is compared is a number. Once there is a release: append migrations, never edit one. */
 export const migrations: readonly string[] = [
   `create table share (
      id text primary key,
@@ -11,7 +11,7 @@ export const migrations: readonly string[] = [
      expires_at integer not null,
      revoked_at integer,
      has_body integer not null,
-     views integer not null
+     views integer not null,
+     checksum text not null
    );`,
-  "alter table share add column checksum text",
 ];

@@ -1,6 +1,7 @@
 /** Making, listing, revoking and opening shares. Service "shares". */
 import { createHash, randomBytes } from "node:crypto";
-import { type Kernel, SessarcError, Slices } from "sessarc";
+import { type Kernel, SessarcError } from "sessarc";
+import { Slices } from "#internal";
 import { createShareStore, type ShareRow } from "./store.ts";
 
 export interface Share {
@@ -44,6 +45,8 @@ export interface Shares {
   damaged(signal?: AbortSignal): Promise<string[]>;
   /** Deletes the copies of shares that expired. Answers how many. */
   expire(now?: number): Promise<number>;
+  /** Forgets titles and all else of shares that ended and whose copies are deleted. */
+  forgetEnded(): Promise<void>;
   start(): void;
   /** Resolves when what was begun is done. */
   stop(): Promise<void>;
@@ -173,6 +176,10 @@ export function createShares(kernel: Kernel): Shares {
       for (const { id } of due) await removeBody(id);
       return due.length;
     },
+    async forgetEnded() {
+      while ((await this.expire()) > 0);
+      await store.forgetEnded(Date.now());
+    },
     start() {
       const failed = (error: unknown) => kernel.notify("listener:failed", error, { hook: "shares" });
       const run = (work: () => Promise<unknown>) => {
@@ -197,7 +204,6 @@ const nameOf = (host: string) =>
 
 /** A page may have many megabytes: others get their turn between its pieces. */
 async function isDamaged({ checksum }: ShareRow, page: Uint8Array): Promise<boolean> {
-  if (checksum === null) return false;
   const hash = createHash("sha256");
   const slices = new Slices();
   for (let at = 0; at < page.length; at += PIECE) {

@@ -1,5 +1,7 @@
 /** SQL of shares, one function per question. */
-import { type Database, marks } from "sessarc";
+
+import type { Database } from "sessarc";
+import { marks } from "#internal/adapter";
 
 export interface ShareRow {
   id: string;
@@ -15,8 +17,8 @@ export interface ShareRow {
   /** 1 while the frozen copy is on disk. */
   has_body: number;
   views: number;
-  /** SHA-256 of the page; null for copies of before it was kept. */
-  checksum: string | null;
+  /** SHA-256 of the page. */
+  checksum: string;
 }
 
 const COLUMNS = [
@@ -53,6 +55,8 @@ export function createShareStore(db: Database) {
     /** Ids of shares whose frozen copy should be there. */
     withBody: async () => (await db.all<{ id: string }>("select id from share where has_body = 1")).map(({ id }) => id),
     bodyGone: (id: string) => db.run("update share set has_body = 0 where id = ?", [id]),
+    forgetEnded: (now: number) =>
+      db.run("delete from share where has_body = 0 and (expires_at <= ? or revoked_at is not null)", [now]),
     viewed: (id: string) => db.run("update share set views = views + 1 where id = ?", [id]),
   };
 }

@@ -1,7 +1,10 @@
 /** Skills: one store, links into every tool, versions, upstream, and what the archive knows of their use. */
-import { definePlugin, type MaybePromise, type RoutesOf } from "sessarc";
+
+import { definePlugin, type RoutesOf } from "sessarc";
+import type { MaybePromise } from "#internal";
 import { commands } from "./commands/index.ts";
 import "./errors.ts";
+import type { SkillContract } from "./contract.ts";
 import type { SkillsOverview } from "./ops/overview.ts";
 import type { SkillEvent } from "./ops/shelf.ts";
 import { importRoutes } from "./routes/import.ts";
@@ -17,7 +20,7 @@ export type { Drift } from "./ops/drift.ts";
 export type { GitImport } from "./ops/import.ts";
 export type { SkillsOverview } from "./ops/overview.ts";
 export type { UpdatePlan, UpstreamCheck } from "./ops/update.ts";
-export type { Skills } from "./skills.ts";
+export type { SkillOptions, Skills } from "./skills.ts";
 export type { Scan, ScanEntry, Skill, SkillDetail, SkillLink, SkillUse, Snapshot } from "./types.ts";
 
 export const routes = [...skillRoutes, ...importRoutes, ...linkRoutes, ...versionRoutes] as const;
@@ -49,6 +52,9 @@ export default definePlugin((options: SkillOptions | undefined) => ({
 }));
 
 declare module "sessarc" {
+  interface AdapterCapabilities {
+    skills: SkillContract;
+  }
   interface ApiRoutes extends RoutesOf<typeof routes> {}
   interface Services {
     skills: Skills;

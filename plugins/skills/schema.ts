@@ -1,4 +1,4 @@
-/** Tables of skills. Times are ms since the epoch. Append migrations, never edit one that was released. */
+/** Tables of skills. Times are ms since the epoch. Once there is a release: append migrations, never edit one. */
 export const migrations: readonly string[] = [
   `create table skill (
      id text primary key,

@@ -132,7 +132,13 @@ export function toSvg(
         ]
       : [],
   );
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" font-size="12" fill="#555"><rect width="100%" height="100%" fill="#fff"/><text x="16" y="26" font-size="16" fill="#111">${toXml(title)}</text><text x="${left - 8}" y="${head + 4}" text-anchor="end">${toXml(format(top))}</text><text x="${left - 8}" y="${height - bottom}" text-anchor="end">${toXml(format(0))}</text><line x1="${left}" x2="${width - 20}" y1="${height - bottom}" y2="${height - bottom}" stroke="#ccc"/>${rects.join("")}${labels.join("")}</svg>\n`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" font-size="12" fill="#555">
+<rect width="100%" height="100%" fill="#fff"/>
+<text x="16" y="26" font-size="16" fill="#111">${toXml(title)}</text>
+<text x="${left - 8}" y="${head + 4}" text-anchor="end">${toXml(format(top))}</text>
+<text x="${left - 8}" y="${height - bottom}" text-anchor="end">${toXml(format(0))}</text>
+<line x1="${left}" x2="${width - 20}" y1="${height - bottom}" y2="${height - bottom}" stroke="#ccc"/>
+${rects.join("")}${labels.join("")}</svg>\n`;
 }
 
 /** Offers a text as a file. */

@@ -1,7 +1,8 @@
 /** Everything the archive keeps as one tar, as it was at one moment, while others go on writing. */
 import { lstat, readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { isGone, isTempName, type Kernel, openRegular } from "sessarc";
+import type { Kernel, Storage } from "sessarc";
+import { isTempName } from "#internal";
+import { isGone, openRegular } from "#internal/adapter";
 import { TAR_END, tarHeader, tarPadding } from "./tar.ts";
 
 /** Left out: who has the archive open, tokens of this run, and what is made anew or fetched again. */
@@ -14,14 +15,14 @@ const PIECE = 256 * 1024;
  * committed; `begin` keeps every transcript it names until the last byte is out.
  */
 export async function* backup(kernel: Kernel, begin: () => () => void): AsyncGenerator<Uint8Array> {
-  const { dataDir, db, readOnly } = kernel.storage;
+  const { dataDir, db, path, readOnly } = kernel.storage;
   const end = begin();
   try {
     if (!readOnly) await db.flush();
-    yield* whole("catalog.journal", await readFile(join(dataDir, "catalog.journal")).catch(none));
-    yield* copy(dataDir, "catalog.db");
+    yield* whole("catalog.journal", await readFile(path("catalog.journal")).catch(none));
+    yield* copy(path, "catalog.db");
     for (const name of (await readdir(dataDir)).sort())
-      if (!CATALOGUE.includes(name) && !name.startsWith("catalog.")) yield* below(dataDir, name);
+      if (!CATALOGUE.includes(name) && !name.startsWith("catalog.")) yield* below(path, name);
     yield TAR_END;
   } finally {
     end();
@@ -29,17 +30,17 @@ export async function* backup(kernel: Kernel, begin: () => () => void): AsyncGen
 }
 
 /** A file, or all files of a folder. Links and what a write left half done are no part of a backup. */
-async function* below(dataDir: string, name: string): AsyncGenerator<Uint8Array> {
+async function* below(path: Storage["path"], name: string): AsyncGenerator<Uint8Array> {
   if (LEFT_OUT.has(name) || isTempName(name.slice(name.lastIndexOf("/") + 1))) return;
-  const info = await lstat(join(dataDir, name)).catch(none);
-  if (info?.isFile()) yield* copy(dataDir, name);
+  const info = await lstat(path(name)).catch(none);
+  if (info?.isFile()) yield* copy(path, name);
   if (!info?.isDirectory()) return;
-  for (const inner of (await readdir(join(dataDir, name)).catch(none)) ?? []) yield* below(dataDir, `${name}/${inner}`);
+  for (const inner of (await readdir(path(name)).catch(none)) ?? []) yield* below(path, `${name}/${inner}`);
 }
 
 /** As long as it was when it was opened: what is appended later belongs to the next backup. */
-async function* copy(dataDir: string, name: string): AsyncGenerator<Uint8Array> {
-  const handle = await openRegular(join(dataDir, name)).catch(none);
+async function* copy(path: Storage["path"], name: string): AsyncGenerator<Uint8Array> {
+  const handle = await openRegular(path(name)).catch(none);
   if (!handle) return;
   try {
     const { size, mtimeMs } = await handle.stat();

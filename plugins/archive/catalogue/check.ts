@@ -1,5 +1,7 @@
 /** What the doctor says about transcripts: each part is there and is as it was written. */
-import { type DoctorCheck, type Kernel, Slices } from "sessarc";
+
+import type { DoctorCheck, Kernel } from "sessarc";
+import { Slices } from "#internal";
 import { isDamage } from "./damage.ts";
 import { partsOf } from "./types.ts";
 
@@ -8,7 +10,7 @@ const PAGE = 500;
 
 /** Reads every part. With `fix`, the logs of what is damaged are read again first. */
 export async function checkTranscripts(kernel: Kernel, fix: boolean, signal?: AbortSignal): Promise<DoctorCheck> {
-  const { damage } = kernel.inject("archive");
+  const { damage } = kernel.inject("archive/open");
   const found = await findDamage(kernel, signal);
   for (const id of found.damaged) damage.found(id);
   if (found.damaged.size > 0 && fix) {

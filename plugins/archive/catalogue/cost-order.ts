@@ -1,5 +1,8 @@
 /** Sessions by what they cost: kept in memory, since prices change and no column could follow them. Only changed sessions are looked at again. */
-import { type Database, marks, pages, Slices } from "sessarc";
+
+import type { Database } from "sessarc";
+import { Slices } from "#internal";
+import { marks, pages } from "#internal/adapter";
 import type { Changes } from "./changes.ts";
 import { costsOf, type Prices, type Timed } from "./cost.ts";
 import { inOrder, type PagePlace } from "./pages.ts";

@@ -1,5 +1,7 @@
 /** What sessions cost at the prices of when they ran: where a price changed meanwhile, by their quarter-hours. */
-import { type Database, marks, pages, type SessionUsage, type TokenUsage } from "sessarc";
+
+import type { Database, SessionUsage, TokenUsage } from "sessarc";
+import { marks, pages } from "#internal/adapter";
 import type { Cost, SessionFacts, SessionRow } from "./types.ts";
 
 /** Service "pricing", as far as it is needed here. */

@@ -1,5 +1,7 @@
 /** Which sessions a question is about, as a condition. */
-import { marks, type SqlValue } from "sessarc";
+
+import type { SqlValue } from "sessarc";
+import { marks } from "#internal/adapter";
 import type { ColumnSort } from "./pages.ts";
 
 export const SESSION_KINDS = ["main", "subagent", "fork"] as const;

@@ -2,7 +2,10 @@
  * Sessions that a filter lets through which no index answers: looked for in slices, so that a rare word among a hundred thousand sessions
  * holds nobody up, and kept for the next page until something changes.
  */
-import { BoundedMap, type Database, marks, pages, Slices, sortInSlices } from "sessarc";
+
+import type { Database } from "sessarc";
+import { Slices, sortInSlices } from "#internal";
+import { BoundedMap, marks, pages } from "#internal/adapter";
 import type { Changes } from "./changes.ts";
 import { type SessionFilter, where } from "./filter.ts";
 import { type ColumnSort, inOrder, type PagePlace, SORTS } from "./pages.ts";

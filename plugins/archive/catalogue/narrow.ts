@@ -1,5 +1,7 @@
 /** All sessions, as far as the index `session_narrow` tells: what is read of it is a twentieth of the rows. */
-import { type Database, Slices } from "sessarc";
+
+import type { Database } from "sessarc";
+import { Slices } from "#internal";
 import type { SessionRow } from "./types.ts";
 
 type Column =

@@ -1,5 +1,7 @@
 /** Pages of sessions: a cursor says behind which session to go on, so that what comes or goes meanwhile moves nothing. */
-import { invalidCursor, type SqlValue } from "sessarc";
+
+import type { SqlValue } from "sessarc";
+import { invalidCursor } from "#internal";
 
 export const SORTS = {
   recent: { column: "sort_at", descending: true },

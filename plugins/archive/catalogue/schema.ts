@@ -1,4 +1,4 @@
-/** The catalogue's tables. Append migrations, never edit one that was released. */
+/** The catalogue's tables. Once there is a release: append migrations, never edit one. */
 export const migrations: readonly string[] = [
   `create table project (
      id text primary key,
@@ -47,17 +47,28 @@ export const migrations: readonly string[] = [
      generation integer not null,
      parts text not null,
      has_cursor integer not null default 0,
-     imported_at text not null
+     imported_at text not null,
+     format integer not null default 0,
+     copied integer not null default 0,
+     lineage integer not null default 0
    );
    create index session_project on session (project_id, sort_at desc);
    create index session_origin on session (origin_id);
    create index session_parent on session (parent_id);
    create index session_sort on session (sort_at desc, id);
-   create table session_replies (session_id text primary key, tool text not null, born real not null, hashes blob not null);
-   create table tombstone (session_id text primary key, at text not null);`,
-  `alter table session add column format integer not null default 0;
-   alter table session add column copied integer not null default 0;
-   alter table session_replies add column format integer not null default 0;
+   create table session_replies (
+     session_id text primary key,
+     tool text not null,
+     born real not null,
+     hashes blob not null,
+     format integer not null default 0
+   );
+   create table tombstone (
+     session_id text primary key,
+     at text not null,
+     generation integer not null default 0,
+     with_id text
+   );
    create table earlier (
      session_id text not null,
      version integer not null,
@@ -68,14 +79,14 @@ export const migrations: readonly string[] = [
      kept_at text not null,
      primary key (session_id, version)
    );`,
-  "alter table tombstone add column generation integer not null default 0",
-  "alter table tombstone add column with_id text",
   // What every import asks for whatever it brought, and every page of a listing: without looking through all sessions.
   `create index session_uncompared on session (id) where copied = -1;
    create index session_counts on session (project_id, sort_at, parent_id, message_count, ended_at, tool);
    create index session_parts on session (parts, message_count);
    create index session_written on session (source_mtime);
-   create index session_forked on session (forked_from) where forked_from is not null;`,
+   create index session_forked on session (forked_from) where forked_from is not null;
+   create index session_gone on session (format) where missing = 1;
+   create index session_unsettled on session (id) where lineage >= 8;`,
   // A page of each order is read where it stands.
   `create index session_errors on session (error_count desc, id);
    create index session_bytes on session (source_bytes desc, id);
@@ -99,13 +110,5 @@ export const migrations: readonly string[] = [
   `create index session_narrow on session (
      id, tool, project_id, parent_id, forked_from, sort_at, started_at, ended_at, error_count, copied, missing, format,
      source_version, source_path, parts, has_cursor
-   );
-   create index session_gone on session (format) where missing = 1;`,
-  // Forks were linked as their logs happened to arrive: they alone are read again. The files of replies lack what forks repeat.
-  `alter table session add column lineage integer not null default 0;
-   create index session_unsettled on session (id) where lineage >= 8;
-   update session set format = 0 where missing = 0 and (forked_from is not null or inherited is not null);
-   delete from derived where name = 'replies';`,
-  // What sub-agents repeat was looked for in their parents alone: they are linked as all others are (16: `LINK` of `import/lineage.ts`).
-  "update session set lineage = lineage | 16 where parent_id is not null and (inherited is not null or copied <> 0)",
+   );`,
 ];

@@ -1,5 +1,7 @@
 /** SQL of the archive: one function per question, wire resources made from rows. */
-import { type Database, Slices, type Statement, type TranscriptPart } from "sessarc";
+
+import type { Database, Statement } from "sessarc";
+import { Slices, type TranscriptPart } from "#internal";
 import type { Changes } from "./changes.ts";
 import { costsOf, type Prices } from "./cost.ts";
 import { CostOrder } from "./cost-order.ts";
@@ -157,8 +159,10 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
 
     sessionNamed: (wanted: string) => sessionNamed(db, wanted),
     projectIds: (wanted: string) => projectsNamed(db, wanted),
-    hasTool: async (tool: string) =>
-      (await db.get("select 1 from session where tool = ? limit 1", [tool])) !== undefined,
+    /** A session of it is there; with `part`, of one whose name holds it. */
+    hasTool: async (tool: string, part = false) =>
+      (await db.get(`select 1 from session where ${part ? "instr(tool, ?) > 0" : "tool = ?"} limit 1`, [tool])) !==
+      undefined,
 
     async count(filter: SessionFilter): Promise<number> {
       const { sql, params } = where(filter);

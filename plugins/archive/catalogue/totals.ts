@@ -1,5 +1,7 @@
 /** How much the archive holds in all. */
-import { type Database, Slices, type SqlValue } from "sessarc";
+
+import type { Database, SqlValue } from "sessarc";
+import { Slices } from "#internal";
 
 export interface Totals {
   sessions: number;

@@ -1,5 +1,7 @@
 /** Shapes of the archive: rows of the catalogue and the wire resources made of them. */
-import type { SessionUsage, TranscriptPart, UsageEvidence } from "sessarc";
+
+import type { SessionUsage, UsageEvidence } from "sessarc";
+import type { TranscriptPart } from "#internal";
 
 /** What happened in one UTC quarter-hour of a session. */
 export interface SlotFacts {
@@ -169,7 +171,8 @@ export interface GitState {
   branch: string | null;
   detached: boolean;
   head: string | null;
-  commitCount: number;
+  /** Null while a long history is still being counted. */
+  commitCount: number | null;
   dirty: boolean;
   ahead: number | null;
   behind: number | null;

@@ -84,7 +84,7 @@ function addPairs(into: Record<string, [number, number]>, from: Record<string, [
   }
 }
 
-/** Two texts of one session went on in the same time: of each quarter-hour the longer one counts. Answers the ms gained. */
+/** Two texts of one session went on in the same time: of each quarter-hour the longer one counts, and what comes next goes on from the later end. Answers the ms gained. */
 export function keepTime(facts: SessionFacts, before: SessionFacts): number {
   let gained = 0;
   for (const [name, { a }] of Object.entries(before.slots)) {
@@ -94,5 +94,6 @@ export function keepTime(facts: SessionFacts, before: SessionFacts): number {
     gained += a - slot.a;
     slot.a = a;
   }
+  if (before.last !== null) facts.last = Math.max(facts.last ?? before.last, before.last);
   return gained;
 }

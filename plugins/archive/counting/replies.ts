@@ -1,5 +1,7 @@
 /** Replies of a session by an identity that is the same in every log that repeats them, packed into numbers. */
-import { hash53, type TokenUsage, type UsageEntry } from "sessarc";
+
+import type { TokenUsage, UsageEntry } from "sessarc";
+import { hash53 } from "#internal/adapter";
 
 /** As they cross a thread. All arrays go by reply. */
 export interface PackedReplies {

@@ -6,7 +6,7 @@
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { Slices, writeFileAtomic } from "sessarc";
+import { Slices, writeFileAtomic } from "#internal";
 
 const MAGIC = Buffer.from("SESSARCR", "latin1");
 const HEAD = 16;

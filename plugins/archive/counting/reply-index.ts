@@ -6,7 +6,8 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Database, Slices, storageFailed } from "sessarc";
+import type { Database } from "sessarc";
+import { Slices, storageFailed } from "#internal";
 import { heldBy, type StoredBook } from "./book.ts";
 import { ReplyFile, ReplyList, writeReplies } from "./reply-file.ts";
 

@@ -1,5 +1,5 @@
 /** What the running import has told so far, for those who ask in the middle of it. */
-import { Slices } from "sessarc";
+import { Slices } from "#internal";
 import { type ImportFrame, type ImportReport, NO_PROGRESS, type Progress } from "./report.ts";
 
 /** What became of a session. */

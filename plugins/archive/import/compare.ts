@@ -1,5 +1,7 @@
 /** What the archive has of logs that were found, and of which it has that are gone. */
-import { type Database, marks, pages, type Statement } from "sessarc";
+
+import type { Database, Statement } from "sessarc";
+import { marks, pages } from "#internal/adapter";
 import { type NarrowRow, narrowRows } from "../catalogue/narrow.ts";
 import { type FoundLog, type Scan, versionOf } from "../places/scan.ts";
 import { COUNTED } from "./rows.ts";

@@ -1,15 +1,7 @@
 /** Aggregates of a session, counted while its events go by. Constant work per event. A call that failed changed no file. */
-import {
-  type Adapter,
-  BoundedMap,
-  commandOf,
-  pathsIn,
-  readShell,
-  type SessionEvent,
-  type SessionUsage,
-  slotOf,
-  type ToolRole,
-} from "sessarc";
+
+import type { Adapter, SessionEvent, SessionUsage, ToolRole } from "sessarc";
+import { BoundedMap, commandOf, pathsIn, readShell, slotOf } from "#internal/adapter";
 import type { SessionFacts, SlotFacts } from "../catalogue/types.ts";
 import { countSkills } from "./skills.ts";
 

@@ -1,5 +1,8 @@
 /** Why a session was not imported, as its result says it. */
-import { codeOf, debugError, isGone, isSessarcError, messageOf } from "sessarc";
+
+import { isSessarcError } from "sessarc";
+import { debugError, messageOf } from "#internal";
+import { codeOf, isGone } from "#internal/adapter";
 import type { JobResult } from "./types.ts";
 
 /** Code of what was given up because the import was cancelled: not a failure. */

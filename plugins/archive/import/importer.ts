@@ -1,6 +1,6 @@
-/** Scans and imports, one run at a time; remembers the last scan and tells what is going on. */
-import { join } from "node:path";
-import { type AdapterEnv, BoundedMap, type Kernel, SessarcError, type SessionSummary, Slices } from "sessarc";
+import { type AdapterEnv, type Kernel, SessarcError, type SessionSummary } from "sessarc";
+import { Slices } from "#internal";
+import { BoundedMap } from "#internal/adapter";
 import type { Readers } from "../catalogue/readers.ts";
 import { ReplyIndex } from "../counting/reply-index.ts";
 import type { ProjectResolver } from "../places/projects.ts";
@@ -55,16 +55,29 @@ export class Importer {
   readonly #peeked = new BoundedMap<string, { path: string; version: string; peeked: Peeked }>(PEEK_LIMIT);
   /** What the run under way tells, also for those who come later. */
   readonly bulletin = new Bulletin();
-  /** End of the last run that looked at all tools. */
-  lastSyncAt: string | null = null;
+  #lastSyncAt: string | null = null;
 
   constructor(kernel: Kernel, resolver: ProjectResolver, readers: Readers, onCommit: OnCommit) {
     this.#kernel = kernel;
     this.#readers = readers;
     this.#resolver = resolver;
     this.#onCommit = onCommit;
-    const { db, dataDir, readOnly } = kernel.storage;
-    this.replies = new ReplyIndex(db, { folder: join(dataDir, "index"), readOnly, closing: kernel.closing });
+    const { db, readOnly } = kernel.storage;
+    this.replies = new ReplyIndex(db, {
+      folder: kernel.storage.derived("replies").folder,
+      readOnly,
+      closing: kernel.closing,
+    });
+  }
+
+  /** When the archive was last in step with the logs. */
+  get lastSyncAt(): string | null {
+    return this.#lastSyncAt;
+  }
+
+  /** Says that it is in step now. */
+  inStep(): void {
+    this.#lastSyncAt = new Date().toISOString();
   }
 
   get env(): AdapterEnv {

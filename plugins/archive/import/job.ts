@@ -1,14 +1,10 @@
 /** The part of an import that runs in the pool: reads sessions and writes their transcripts. */
-import {
-  type Adapter,
-  createTranscripts,
-  loadAdapter as makeAdapter,
-  type TranscriptOptions,
-  type Transcripts,
-  withFolders,
-} from "sessarc";
+
+import type { Adapter } from "sessarc";
+import { createTranscripts, loadAdapter as makeAdapter, type TranscriptOptions, type Transcripts } from "#internal";
+import { withFolders } from "#internal/adapter";
 import { checkStop, failure } from "./failure.ts";
-import { importOne, importSession, inBatches } from "./read.ts";
+import { importOne, importSession } from "./read.ts";
 import type { AdapterSource, ImportedSession, ImportJob, JobResult } from "./types.ts";
 
 /** Entry of the pool task: loads the adapter (once per worker) and imports the job's sessions. One bad session fails alone. */
@@ -29,7 +25,7 @@ export async function runJob(job: ImportJob, adapter: Adapter, transcripts: Tran
   const results: Pending[] = [];
   const stop = new Int32Array(job.stop);
   for (const sessions of groupByPath(job.sessions)) {
-    if (adapter.readMany && sessions.length > 1) await readShared(job, adapter, transcripts, sessions, results);
+    if (sessions.length > 1) await readShared(job, adapter, transcripts, sessions, results);
     else {
       for (const session of sessions) {
         results.push(
@@ -68,14 +64,12 @@ async function readShared(
   const stop = new Int32Array(job.stop);
   try {
     checkStop(stop);
-    for await (const [ref, events] of adapter.readMany?.(refs, job.env) ?? []) {
+    for await (const [ref, events] of adapter.readMany(refs, job.env)) {
       const session = byKey.get(ref.key);
       if (!session) continue;
       byKey.delete(ref.key);
       results.push(
-        await begin(session.id, () =>
-          importOne(session, adapter, { batches: inBatches(events), past: null }, transcripts, stop),
-        ),
+        await begin(session.id, () => importOne(session, adapter, { batches: events, past: null }, transcripts, stop)),
       );
       checkStop(stop);
     }

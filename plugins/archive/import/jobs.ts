@@ -1,5 +1,5 @@
 /** What one worker reads in a row, and what goes along of a log that was read before. */
-import { Slices, sortInSlices, type TranscriptPart } from "sessarc";
+import { Slices, sortInSlices, type TranscriptPart } from "#internal";
 import { type EarlierRow, lengthOf, partsOf, type SessionRow } from "../catalogue/types.ts";
 import type { FoundLog } from "../places/scan.ts";
 import type { StoredSession } from "./types.ts";
@@ -38,7 +38,7 @@ export async function toJobs(changed: readonly FoundLog[]): Promise<FoundLog[][]
     open.set(name, group);
     group.list.push(one);
     group.bytes += one.ref.size ?? 0;
-    const share = one.adapter.readMany ? Math.ceil((counts.get(name) ?? 0) / STORE_JOBS) : 0;
+    const share = isShared(one) ? Math.ceil((counts.get(name) ?? 0) / STORE_JOBS) : 0;
     if (group.list.length < share) continue;
     if (group.bytes >= JOB_BYTES || group.list.length >= JOB_SESSIONS) {
       open.delete(name);
@@ -49,7 +49,9 @@ export async function toJobs(changed: readonly FoundLog[]): Promise<FoundLog[][]
   return jobs;
 }
 
-const groupOf = ({ adapter, ref }: FoundLog) => (adapter.readMany ? `${adapter.name}\0${ref.path}` : adapter.name);
+/** Of a store that holds several sessions. */
+const isShared = ({ adapter, ref }: FoundLog) => ref.exclusive !== true && !adapter.appends(ref);
+const groupOf = (one: FoundLog) => (isShared(one) ? `${one.adapter.name}\0${one.ref.path}` : one.adapter.name);
 
 /** What a worker is told of a stored session, so that it reads only what was added. */
 export const toStored = (row: SessionRow, earlier: readonly EarlierRow[]): StoredSession => ({

@@ -1,5 +1,7 @@
 /** What a session's log no longer says stays: texts stored before, of which something is missing in the one just read. */
-import type { Adapter, SessionEvent, TranscriptPart } from "sessarc";
+
+import type { Adapter, SessionEvent } from "sessarc";
+import type { TranscriptPart } from "#internal";
 import { isDamage } from "../catalogue/damage.ts";
 import { createNumbering, type KnownMessage, type Seen } from "../counting/identity.ts";
 import { collectFacts } from "./facts.ts";

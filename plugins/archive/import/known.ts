@@ -1,5 +1,8 @@
 /** What the catalogue says of the logs a run looks at, and of no others. */
-import { type Database, marks, pages, type SessionRef, Slices } from "sessarc";
+
+import type { Database, SessionRef } from "sessarc";
+import { Slices } from "#internal";
+import { marks, pages } from "#internal/adapter";
 import { type EarlierRow, partsOf } from "../catalogue/types.ts";
 import { COUNTED } from "./rows.ts";
 import type { StoredText } from "./types.ts";

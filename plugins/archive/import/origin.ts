@@ -1,5 +1,7 @@
 /** What is known of where a session came from, and what is still to be settled of it: flags of the column `lineage`. */
-import { marks, type Statement } from "sessarc";
+
+import type { Statement } from "sessarc";
+import { marks } from "#internal/adapter";
 
 /** `copied` of a session whose origin was not looked at yet: it is not there, or this run brought one of the two. */
 export const UNKNOWN = -1;

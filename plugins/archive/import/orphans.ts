@@ -1,6 +1,7 @@
 /** Transcript files that nobody points at. */
 import { readdir } from "node:fs/promises";
-import { type Kernel, Slices } from "sessarc";
+import type { Kernel } from "sessarc";
+import { Slices } from "#internal";
 import { narrowRows } from "../catalogue/narrow.ts";
 import { type EarlierRow, partsOf } from "../catalogue/types.ts";
 

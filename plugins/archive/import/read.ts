@@ -1,15 +1,8 @@
 /** Reads one session: its events are counted, written to a transcript part, and the rest of what is known of it is told. */
 import { statSync } from "node:fs";
-import type {
-  Adapter,
-  AdapterEnv,
-  SessionEvent,
-  SessionRef,
-  SessionSummary,
-  TailEnd,
-  TranscriptPart,
-  Transcripts,
-} from "sessarc";
+import type { Adapter, AdapterEnv, SessionEvent, SessionRef, SessionSummary } from "sessarc";
+import type { TranscriptPart, Transcripts } from "#internal";
+import type { EventBatches, TailEnd } from "#internal/adapter";
 import { lengthOf, type SessionFacts } from "../catalogue/types.ts";
 import { nameOf, Seen } from "../counting/identity.ts";
 import { packReplies } from "../counting/replies.ts";
@@ -22,34 +15,21 @@ import type { ImportedSession, JobSession } from "./types.ts";
 /** Longest text kept of one message, in UTF-16 units; the rest is cut and marked. */
 const TEXT_CAP = 16 * 1024 * 1024;
 
-type Batches = AsyncGenerator<SessionEvent[], SessionSummary | TailEnd>;
 interface Source {
-  batches: Batches;
+  batches: EventBatches<SessionSummary | TailEnd>;
   /** The stored session that `batches` goes on from. */
   past: JobSession["past"];
 }
 
-/** The cheapest way to what is new: from the stored cursor, else the whole log in batches, else event by event. */
+/** The cheapest way to what is new: from the stored cursor where the log only grows, else the whole log. */
 async function open(session: JobSession, adapter: Adapter, env: AdapterEnv, transcripts: Transcripts): Promise<Source> {
   const { past, ref } = session;
-  if (adapter.tailBatches) {
+  if (adapter.appends(ref)) {
     const cursor = past ? await transcripts.readCursor(session.id, past.cursorGeneration) : undefined;
     const usable = past !== null && cursor?.seq === past.length;
-    return { batches: adapter.tailBatches(ref, usable ? cursor : undefined, env), past: usable ? past : null };
+    return { batches: adapter.tail(ref, usable ? cursor : undefined, env), past: usable ? past : null };
   }
-  return { batches: adapter.readBatches?.(ref, env) ?? inBatches(adapter.read(ref, env)), past: null };
-}
-
-export async function* inBatches(events: AsyncGenerator<SessionEvent, SessionSummary>): Batches {
-  try {
-    for (;;) {
-      const step = await events.next();
-      if (step.done) return step.value;
-      yield [step.value];
-    }
-  } finally {
-    await events.return(undefined as never); // an import that is stopped leaves no log open
-  }
+  return { batches: adapter.read(ref, env), past: null };
 }
 
 /** What was added holds messages that only an earlier text has: the session is to be read as a whole. */

@@ -1,5 +1,7 @@
 /** Files of sessions that an older version counted and whose log is gone: counted anew from what is archived. */
-import { type Adapter, type Kernel, Slices, type TranscriptPart } from "sessarc";
+
+import type { Adapter, Kernel } from "sessarc";
+import { Slices, type TranscriptPart } from "#internal";
 import { isDamage } from "../catalogue/damage.ts";
 import { type EarlierRow, partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
 import { addFacts } from "../counting/merge.ts";

@@ -1,10 +1,13 @@
 /** One import run: what changed is read in the pool, committed in groups, and told as it goes. */
-import { marks, type PoolTask, pages, Slices, type Statement } from "sessarc";
+
+import { isSessarcError, type PoolTask, type Statement } from "sessarc";
+import { Slices } from "#internal";
+import { marks, pages } from "#internal/adapter";
 import { isDamage } from "../catalogue/damage.ts";
 import { partsOf, type SessionRow } from "../catalogue/types.ts";
 import { type FoundLog, versionOf } from "../places/scan.ts";
 import { settleCopies } from "./copies.ts";
-import { CANCELLED } from "./failure.ts";
+import { CANCELLED, failure, Stopped } from "./failure.ts";
 import { importSessions, runJob } from "./job.ts";
 import { toJobs, toStored } from "./jobs.ts";
 import { type KnownSession, loadPast, type Past, storedTexts } from "./known.ts";
@@ -24,6 +27,8 @@ export interface RunOptions extends StageOptions {
 }
 
 const PROGRESS_MS = 100;
+/** What a thread may take to stop when the import is cancelled; then it is ended. */
+const PATIENCE_MS = 3_000;
 
 const IMPORT_TASK: PoolTask<[ImportJob], JobResult[]> = {
   specifier: "sessarc/plugins/archive/job",
@@ -141,6 +146,9 @@ class Run {
   readonly #report: ImportReport;
   readonly #started = performance.now();
   readonly #stop = new Int32Array(new SharedArrayBuffer(4));
+  /** Ends threads that do not look at `#stop`. */
+  readonly #kill = new AbortController();
+  #alone: Promise<unknown> = Promise.resolve();
   readonly #past = new Map<string, SessionRow>();
   readonly #stage: Stage;
   readonly #slices = new Slices();
@@ -160,13 +168,18 @@ class Run {
   async go(changed: readonly FoundLog[]): Promise<void> {
     const { kernel, signal } = this.#options;
     const ends = AbortSignal.any([kernel.closing, signal]);
-    const halt = () => Atomics.store(this.#stop, 0, 1);
+    let timer: NodeJS.Timeout | undefined;
+    const halt = () => {
+      Atomics.store(this.#stop, 0, 1);
+      timer = setTimeout(() => this.#kill.abort(), PATIENCE_MS);
+    };
     if (ends.aborted) halt();
     ends.addEventListener("abort", halt, { once: true });
     try {
       await this.#goUntil(ends, changed);
     } finally {
       ends.removeEventListener("abort", halt);
+      clearTimeout(timer);
     }
   }
 
@@ -211,7 +224,27 @@ class Run {
       stop: this.#stop.buffer,
     };
     const inPool = kernel.pool.threaded && source !== undefined && kernel.config.storage.driver === undefined;
-    return inPool ? kernel.pool.run(IMPORT_TASK, job) : runJob(job, adapter, kernel.storage.transcripts);
+    return inPool ? this.#readInPool(job) : runJob(job, adapter, kernel.storage.transcripts);
+  }
+
+  /** A thread that ends takes the jobs of others along: each is tried once more by itself, then its sessions fail. */
+  async #readInPool(job: ImportJob): Promise<JobResult[]> {
+    const { pool } = this.#options.kernel;
+    const task = { ...IMPORT_TASK, signal: this.#kill.signal };
+    const isEnded = (error: unknown) => isSessarcError(error) && error.code === "WORKER_ENDED";
+    const all = (error: unknown) => job.sessions.map(({ id }) => failure(id, error));
+    try {
+      return await pool.run(task, job).catch((error: unknown) => {
+        if (!isEnded(error)) throw error;
+        const again = this.#alone.then(() => pool.run(task, job));
+        this.#alone = again.catch(() => {});
+        return again;
+      });
+    } catch (error) {
+      if (this.#kill.signal.aborted) return all(new Stopped());
+      if (isEnded(error)) return all(error);
+      throw error;
+    }
   }
 
   /** What is stored of a log that may only have grown goes along, so that the rest is not read again. */

@@ -1,14 +1,8 @@
 /** Counts each reply once: which of an imported session's replies are its own, and which other sessions lose theirs to it. */
-import {
-  type Database,
-  marks,
-  pages,
-  type SessionRef,
-  type SessionUsage,
-  Slices,
-  type Statement,
-  type UsageEvidence,
-} from "sessarc";
+
+import type { Database, SessionRef, SessionUsage, Statement, UsageEvidence } from "sessarc";
+import { Slices } from "#internal";
+import { marks, pages } from "#internal/adapter";
 import type { SessionFacts, SessionRow } from "../catalogue/types.ts";
 import { type Book, decodeBook, encodeBook, FORMAT, heldBy, type StoredBook, toBook } from "../counting/book.ts";
 import { type Claim, type Claimant, Claims, isOlder } from "../counting/claims.ts";

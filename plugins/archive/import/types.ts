@@ -1,12 +1,7 @@
 /** What the run and the workers hand each other: plain data, since it crosses threads. */
-import type {
-  AdapterEnv,
-  AdapterFolders,
-  SessionRef,
-  SessionSummary,
-  TranscriptOptions,
-  TranscriptPart,
-} from "sessarc";
+
+import type { AdapterEnv, SessionRef, SessionSummary } from "sessarc";
+import type { AdapterFolders, TranscriptOptions, TranscriptPart } from "#internal";
 import type { SessionFacts } from "../catalogue/types.ts";
 import type { PackedReplies } from "../counting/replies.ts";
 

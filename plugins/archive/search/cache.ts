@@ -1,5 +1,5 @@
 /** Decoded chunks kept between searches. */
-import { type Chunk, type ChunkEntry, decodeChunk, type TranscriptPart, type Transcripts } from "sessarc";
+import { type Chunk, type ChunkEntry, decodeChunk, type TranscriptPart, type Transcripts } from "#internal";
 
 /** UTF-16 units of decoded text kept between searches. */
 const CACHE_CHARS = 8 << 20;

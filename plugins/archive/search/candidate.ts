@@ -1,5 +1,5 @@
 /** A chunk that may hold a query. */
-import type { ChunkEntry, TranscriptPart } from "sessarc";
+import type { ChunkEntry, TranscriptPart } from "#internal";
 import type { Query } from "./query.ts";
 
 /** Of an earlier text only those messages count that no later one has: [from, to) by seq. */

@@ -7,7 +7,7 @@
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { Slices } from "sessarc";
+import { Slices } from "#internal";
 import { fivesOf } from "./signature.ts";
 
 const MAGIC = Buffer.from("SESSARCX", "latin1");

@@ -1,5 +1,5 @@
 /** Counts what matches in many chunks, in a worker: reading, inflating and looking are only work. */
-import { createTranscripts, decodeChunk } from "sessarc";
+import { createTranscripts, decodeChunk } from "#internal";
 import { isDamage } from "../catalogue/damage.ts";
 import { type Candidate, counts } from "./candidate.ts";
 import { compile, matchChunk } from "./match.ts";

@@ -1,5 +1,7 @@
 /** The sessions a search goes through, with directories and signatures of their texts as far as they were read. */
-import { type Database, Slices, sortInSlices, type Transcripts } from "sessarc";
+
+import type { Database } from "sessarc";
+import { Slices, sortInSlices, type Transcripts } from "#internal";
 import type { Changes } from "../catalogue/changes.ts";
 import { isDamage } from "../catalogue/damage.ts";
 import type { EarlierRow } from "../catalogue/types.ts";

@@ -1,5 +1,8 @@
 /** What a search needs of the catalogue to know its sessions, in pages. */
-import { type Database, marks, pages, Slices } from "sessarc";
+
+import type { Database } from "sessarc";
+import { Slices } from "#internal";
+import { marks, pages } from "#internal/adapter";
 import { type NarrowRow, narrowRows } from "../catalogue/narrow.ts";
 import type { EarlierRow } from "../catalogue/types.ts";
 

@@ -1,6 +1,7 @@
 /** One session as a search knows it. */
 import { createHash } from "node:crypto";
-import { BoundedMap, type PartIndex, type TranscriptPart } from "sessarc";
+import type { PartIndex, TranscriptPart } from "#internal";
+import { BoundedMap } from "#internal/adapter";
 import { type EarlierRow, partsOf } from "../catalogue/types.ts";
 import type { EarlierOf } from "./candidate.ts";
 import type { Columns } from "./columns.ts";

@@ -1,5 +1,5 @@
 /** Which chunks of a session may hold a query, and what stands in them. */
-import { type Chunk, Slices } from "sessarc";
+import { type Chunk, Slices } from "#internal";
 import { isDamage } from "../catalogue/damage.ts";
 import type { ChunkCache } from "./cache.ts";
 import { type Candidate, counts, mayCount } from "./candidate.ts";

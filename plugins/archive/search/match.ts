@@ -1,5 +1,8 @@
 /** Looks for a query's words in one chunk. A hit counts when all words stand in one message. */
-import { type Chunk, type EventKind, mainArgument, pathsIn } from "sessarc";
+
+import type { EventKind } from "sessarc";
+import type { Chunk } from "#internal";
+import { mainArgument, pathsIn } from "#internal/adapter";
 import { hasMessageFilter, type Query } from "./query.ts";
 import { type Grams, gramsOf } from "./signature.ts";
 

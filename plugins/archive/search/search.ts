@@ -1,5 +1,8 @@
 /** Search over the archive: signatures rule chunks out, the rest is inflated and looked at, newest sessions first. */
-import { BoundedMap, type Database, sortInSlices, type Transcripts } from "sessarc";
+
+import type { Database } from "sessarc";
+import { sortInSlices, type Transcripts } from "#internal";
+import { BoundedMap } from "#internal/adapter";
 import type { Changes } from "../catalogue/changes.ts";
 import type { Readers } from "../catalogue/readers.ts";
 import { ChunkCache } from "./cache.ts";

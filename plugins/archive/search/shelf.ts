@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { Slices, writeFileAtomic } from "sessarc";
+import { Slices, writeFileAtomic } from "#internal";
 import { ColumnFile, type Columns, type Signed, turnAround } from "./columns.ts";
 
 const NAME = /^[0-9a-f]{16}\.columns$/;

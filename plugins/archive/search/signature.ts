@@ -15,10 +15,8 @@
  *
  * Groups are those of one field: none reaches from a message into the next. No signature at all says nothing, so its chunk may hold all.
  */
-import type { Bounds } from "sessarc";
-import { set, share } from "./bits.ts";
+import type { Bounds } from "#internal";
 import { foldTable } from "./fold.ts";
-import { lengthOf, unitAt } from "./utf8.ts";
 
 const VERSION = 1;
 const HEAD = 5;
@@ -268,4 +266,32 @@ export function fivesOf(bytes: Uint8Array, log2: number, use: (hash: number) => 
       else for (let n = 0; n < 1 << (log2 - own); n++) use((hash << (log2 - own)) + n);
     }
   }
+}
+
+/** Bytes of the character that begins with `byte`. */
+const lengthOf = (byte: number) => (byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4);
+
+/** The UTF-16 unit of a character of up to three bytes. */
+function unitAt(text: Uint8Array, i: number, bytes: number): number {
+  const first = text[i] as number;
+  if (bytes === 1) return first;
+  const second = (text[i + 1] as number) & 0x3f;
+  if (bytes === 2) return ((first & 0x1f) << 6) | second;
+  return ((first & 0x0f) << 12) | (second << 6) | ((text[i + 2] as number) & 0x3f);
+}
+
+function set(bits: Uint8Array, start: number, bit: number): void {
+  const at = start + (bit >>> 3);
+  bits[at] = (bits[at] as number) | (1 << (bit & 7));
+}
+
+/** How many of them are set, of one. */
+function share(bits: Uint8Array): number {
+  let ones = 0;
+  for (const byte of bits) {
+    let x = byte - ((byte >>> 1) & 0x55);
+    x = (x & 0x33) + ((x >>> 2) & 0x33);
+    ones += (x + (x >>> 4)) & 0x0f;
+  }
+  return ones / (bits.length * 8);
 }

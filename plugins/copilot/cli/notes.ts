@@ -1,5 +1,7 @@
 /** Records of a CLI log that become a note, and those that say nothing to a reader. */
-import { type JsonRecord, toJsonText, toRecord, toText } from "sessarc/adapter";
+
+import { type JsonRecord, toRecord, toText } from "sessarc/adapter";
+import { toJsonText } from "#internal/adapter";
 
 type Note = (data: JsonRecord) => string | undefined;
 
@@ -23,8 +25,29 @@ const NOTES: Readonly<Record<string, Note>> = {
 };
 
 /** Bookkeeping, and the tool's own prompt (`system.message`, 23 KB in each session). */
-const SILENT =
-  /^(session\.(start|resume|shutdown|permissions_|idle|usage_|context_|compaction_|checkpoint|title_|workspace_|task_|remote_|background|custom_|mcp|skills|tools|extensions|plan|import|limits?|auto)|system\.message|assistant\.(turn_|usage|intent|streaming|message_delta|reasoning_delta|message_start)|tool\.(execution_(progress|partial)|user_requested)|hook\.|permission\.|model\.|external_tool\.|user_input\.|elicitation\.|command\.|sampling\.|mcp\.|skill\.|subagent\.|pending_messages|exit_plan_mode\.)/;
+const SILENT = new RegExp(
+  `^(?:${[
+    /session\.(start|resume|shutdown|permissions_|idle|usage_|context_|compaction_|checkpoint|title_|workspace_|task_|remote_|background|custom_|mcp|skills|tools|extensions|plan|import|limits?|auto)/,
+    /system\.message/,
+    /assistant\.(turn_|usage|intent|streaming|message_delta|reasoning_delta|message_start)/,
+    /tool\.(execution_(progress|partial)|user_requested)/,
+    /hook\./,
+    /permission\./,
+    /model\./,
+    /external_tool\./,
+    /user_input\./,
+    /elicitation\./,
+    /command\./,
+    /sampling\./,
+    /mcp\./,
+    /skill\./,
+    /subagent\./,
+    /pending_messages/,
+    /exit_plan_mode\./,
+  ]
+    .map((part) => part.source)
+    .join("|")})`,
+);
 
 /** Text of the note this record makes, if any. */
 export function noteOf(type: string, data: JsonRecord): string | undefined {

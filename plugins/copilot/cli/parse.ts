@@ -1,13 +1,12 @@
 /** `events.jsonl` of Copilot CLI, row by row. Append-only, so it can be tailed. */
+
 import {
   countUnknown,
-  earliest,
-  isBefore,
   isRecord,
   type Json,
   type JsonRecord,
   type LineParser,
-  type SessionEvent,
+  type NewEvent,
   type SessionRef,
   type SessionSummary,
   toIso,
@@ -17,6 +16,7 @@ import {
   toText,
   toTitle,
 } from "sessarc/adapter";
+import { earliest, isBefore } from "#internal/adapter";
 import { isKnown, noteOf, resultText } from "./notes.ts";
 import { createCliUsage } from "./usage.ts";
 
@@ -57,13 +57,13 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
   const seen = new Set(state.seen);
   const usage = createCliUsage(saved?.usage, () => state.sessionId ?? ref.key);
 
-  function use(call: Call): SessionEvent[] {
+  function use(call: Call): NewEvent[] {
     state.waiting = state.waiting.filter((one) => one.id !== call.id);
     if (seen.has(call.id)) return [];
     seen.add(call.id);
     if (seen.size > SEEN) for (const id of [...seen].slice(0, SEEN / 2)) seen.delete(id);
     const { id: tool_use_id, name: tool_name, input: tool_input, text, event: id, at, model } = call;
-    return [{ seq: 0, kind: "tool_use", text, id, at, model, tool_name, tool_use_id, tool_input }];
+    return [{ kind: "tool_use", text, id, at, model, tool_name, tool_use_id, tool_input }];
   }
   const flush = () => state.waiting.flatMap(use);
 
@@ -77,7 +77,7 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
     }
   }
 
-  function row(record: JsonRecord): SessionEvent[] {
+  function row(record: JsonRecord): NewEvent[] {
     const type = toText(record.type);
     if (type === undefined || (record.data !== undefined && !isRecord(record.data))) {
       state.bad++;
@@ -91,7 +91,7 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
       if (state.endedAt === undefined || isBefore(state.endedAt, at)) state.endedAt = at;
     }
     const model = toText(data.model) ?? state.model;
-    const base = { seq: 0, id, at };
+    const base = { id, at };
 
     switch (type) {
       case "session.start":
@@ -146,7 +146,7 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
         const asked = state.waiting.find((one) => one.id === call);
         const code = toRecord(data.shellExecution).exitCode;
         const is_error = data.success === false || (typeof code === "number" && code !== 0);
-        const result: SessionEvent = {
+        const result: NewEvent = {
           ...base,
           kind: "tool_result",
           text: resultText(data),
@@ -164,7 +164,7 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
     return [...before, { ...base, kind: "note", text, ...(type === "session.error" && { is_error: true }) }];
   }
 
-  function message(data: JsonRecord, base: Pick<SessionEvent, "seq" | "id" | "at" | "model">): SessionEvent[] {
+  function message(data: JsonRecord, base: Pick<NewEvent, "id" | "at" | "model">): NewEvent[] {
     const events = flush();
     const thought = toText(data.reasoningText);
     // Some versions log the reasoning as a record of its own, too.

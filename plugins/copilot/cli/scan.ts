@@ -2,7 +2,8 @@
 
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { listFolder, type SessionRef } from "sessarc/adapter";
+import type { SessionRef } from "sessarc/adapter";
+import { listFolder } from "#internal/adapter";
 
 /** Directory entries, and one or two stats for each session. */
 export async function* scanCli(root: string): AsyncGenerator<SessionRef> {

@@ -1,16 +1,16 @@
 /** Tokens of a CLI session: per call where the log has it, else per run from its shutdown, else what single records tell. */
+
 import {
   createLedger,
   isRecord,
   type Json,
   type JsonRecord,
   type LedgerSummary,
-  type LooseUsage,
-  mergeUsage,
   toCount,
   toRecord,
   toText,
 } from "sessarc/adapter";
+import { type LooseUsage, mergeUsage } from "#internal/adapter";
 
 interface Sum {
   input: number;

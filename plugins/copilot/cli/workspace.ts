@@ -1,5 +1,5 @@
 /** `workspace.yaml` of a session folder: flat `key: value` lines. */
-import { openRegular } from "sessarc/adapter";
+import { openRegular } from "#internal/adapter";
 
 const BOUND = 64 * 1024;
 

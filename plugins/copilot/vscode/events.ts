@@ -1,14 +1,13 @@
 /** A chat document as events and summary. */
+
 import {
   countUnknown,
   createLedger,
   type EventKind,
-  earliest,
   isRecord,
   type JsonRecord,
   type LedgerSummary,
-  latest,
-  type SessionEvent,
+  type NewEvent,
   type SessionRef,
   type SessionSummary,
   toCount,
@@ -18,6 +17,7 @@ import {
   toText,
   toTitle,
 } from "sessarc/adapter";
+import { earliest, latest } from "#internal/adapter";
 import { type Call, hiddenCall, matchCalls, modelCalls, toCall } from "./calls.ts";
 import { markdownOf, referenceName } from "./text.ts";
 
@@ -33,15 +33,12 @@ const SILENT = new Set(
 /** Longest answer time that is believed. */
 const DAY = 86_400_000;
 
-export function toEvents(document: JsonRecord, unknown: Record<string, number>): SessionEvent[] {
-  const events: SessionEvent[] = [];
+export function toEvents(document: JsonRecord, unknown: Record<string, number>): NewEvent[] {
+  const events: NewEvent[] = [];
   for (const request of toItems(document.requests)) {
     if (isRecord(request)) events.push(...requestEvents(request, unknown));
     else countUnknown(unknown, "request");
   }
-  events.forEach((event, seq) => {
-    event.seq = seq;
-  });
   return events;
 }
 
@@ -52,7 +49,7 @@ export const virtualProjectOf = (ref: SessionRef) =>
 export function toSummary(
   ref: SessionRef,
   document: JsonRecord,
-  events: readonly SessionEvent[],
+  events: readonly NewEvent[],
   skipped: NonNullable<SessionSummary["skipped"]>,
 ): SessionSummary {
   const times = [toIso(document.creationDate), ...events.map((event) => event.at)];
@@ -92,15 +89,15 @@ function usageOf(document: JsonRecord, ref: SessionRef): LedgerSummary {
   return ledger.summary();
 }
 
-function* requestEvents(request: JsonRecord, unknown: Record<string, number>): Generator<SessionEvent> {
+function* requestEvents(request: JsonRecord, unknown: Record<string, number>): Generator<NewEvent> {
   const at = toIso(request.timestamp);
   const id = toText(request.requestId);
   const message = request.message;
   const prompt = typeof message === "string" ? message : (toText(toRecord(message).text) ?? "");
-  if (prompt !== "") yield { seq: 0, kind: "user", text: prompt, id, at };
+  if (prompt !== "") yield { kind: "user", text: prompt, id, at };
 
   const model = modelOf(request);
-  const reply = { seq: 0, id: toText(request.responseId) ?? id, model };
+  const reply = { id: toText(request.responseId) ?? id, model };
   const metadata = metadataOf(request);
   const calls = modelCalls(metadata);
   const parts = toItems(request.response);
@@ -136,19 +133,19 @@ function* requestEvents(request: JsonRecord, unknown: Record<string, number>): G
   const end = endOf(request) ?? at;
   if (answer !== "") yield { ...reply, kind: "assistant", text: answer, at: end };
   const error = toText(toRecord(toRecord(request.result).errorDetails).message);
-  if (error !== undefined) yield { seq: 0, kind: "note", text: error, id, at: end, is_error: true };
-  else if (request.isCanceled === true) yield { seq: 0, kind: "note", text: "Request cancelled", id, at: end };
+  if (error !== undefined) yield { kind: "note", text: error, id, at: end, is_error: true };
+  else if (request.isCanceled === true) yield { kind: "note", text: "Request cancelled", id, at: end };
 }
 
-type Reply = Pick<SessionEvent, "seq" | "id" | "model">;
+type Reply = Pick<NewEvent, "id" | "model">;
 
-function* callEvents(call: Call, reply: Reply, at: string | undefined): Generator<SessionEvent> {
+function* callEvents(call: Call, reply: Reply, at: string | undefined): Generator<NewEvent> {
   const common = { at, tool_name: call.name, tool_use_id: call.id };
   const kind: EventKind = "tool_use";
   yield { ...reply, ...common, kind, text: call.text, tool_input: call.input };
   if (!call.result) return;
   const { text, isError } = call.result;
-  yield { seq: 0, id: reply.id, ...common, kind: "tool_result", text, is_error: isError };
+  yield { id: reply.id, ...common, kind: "tool_result", text, is_error: isError };
 }
 
 function roundsText(metadata: JsonRecord): string {

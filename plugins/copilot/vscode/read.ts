@@ -2,11 +2,11 @@
 
 import { stat } from "node:fs/promises";
 import {
+  type NewEvent,
   parseDocument,
-  readParsed,
   readRegular,
+  readRows,
   SessarcError,
-  type SessionEvent,
   type SessionRef,
   type SessionSummary,
   toIso,
@@ -22,7 +22,7 @@ const MAX_DOCUMENT = 256 * 1024 * 1024;
 const PEEK = 512 * 1024;
 
 export interface Chat {
-  events: SessionEvent[];
+  events: NewEvent[];
   summary: SessionSummary;
 }
 
@@ -66,23 +66,10 @@ export async function peekChat(
 async function loadLog(path: string): Promise<Loaded> {
   const log = createObjectLog();
   let bad = 0;
-  const rows = readParsed(
-    { path },
-    {
-      row(row) {
-        if (!log.apply(row)) bad++;
-        return undefined;
-      },
-      finish: () => ({ usage: {} }),
-      snapshot: () => null,
-    },
-  );
-  for (;;) {
-    const step = await rows.next();
-    if (!step.done) continue;
-    const skipped = step.value.skipped;
-    return { value: log.value(), lines: bad + (skipped?.lines ?? 0), pending: skipped?.pending };
-  }
+  const { lines, pending } = await readRows(path, (row) => {
+    if (!log.apply(row)) bad++;
+  });
+  return { value: log.value(), lines: bad + lines, pending };
 }
 
 async function loadDocument({ key, path }: SessionRef): Promise<Loaded> {

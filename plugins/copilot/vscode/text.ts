@@ -1,5 +1,7 @@
 /** Texts of VS Code chats: markdown objects, references, and the rendered trees of tool results. */
-import { isRecord, type JsonRecord, toItems, toJsonText, toRecord, toText } from "sessarc/adapter";
+
+import { isRecord, type JsonRecord, toItems, toRecord, toText } from "sessarc/adapter";
+import { toJsonText } from "#internal/adapter";
 
 const DEPTH = 200;
 

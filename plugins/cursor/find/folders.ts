@@ -4,7 +4,8 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isGone, type JsonRecord, parseRecord, readRegular, toRecord } from "sessarc/adapter";
+import { type JsonRecord, parseRecord, readRegular, toRecord } from "sessarc/adapter";
+import { isGone } from "#internal/adapter";
 import { folderOfResource, pathOfUri } from "../stores/uri.ts";
 
 /** Folders of the windows this machine knows, by workspace id. `workspace.json` is written once per workspace. */

@@ -2,7 +2,8 @@
 
 import { lstat, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isGone, openSqliteFile, readRegular, type SqliteFile, sqliteVersion } from "sessarc/adapter";
+import { openSqliteFile, readRegular, type SqliteFile, sqliteVersion } from "sessarc/adapter";
+import { isGone } from "#internal/adapter";
 import { type Chat, findChat, sidecarFolder } from "../stores/chat.ts";
 import { type GlobalIndex, indexGlobal } from "../stores/global.ts";
 import { indexWorkspace, type WorkspaceIndex } from "../stores/workspace.ts";

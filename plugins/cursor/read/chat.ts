@@ -1,8 +1,8 @@
 /** A chat of the command line: the tree of its messages, walked in order. */
 import {
-  type Draft,
   isRecord,
   type JsonRecord,
+  type NewEvent,
   parseRecord,
   type SessionSummary,
   type SqliteFile,
@@ -19,12 +19,12 @@ export function* chatDrafts(
   db: SqliteFile,
   chat: Chat,
   onBytes: (bytes: number) => void,
-): Generator<Draft, { summary: SessionSummary; builder: Builder; workspace?: string | undefined }> {
+): Generator<NewEvent, { summary: SessionSummary; builder: Builder; workspace?: string | undefined }> {
   const builder = createBuilder(chat);
   let workspace: string | undefined;
   let budget = MAX_BLOBS;
 
-  function* visit(id: string, above: readonly string[]): Generator<Draft> {
+  function* visit(id: string, above: readonly string[]): Generator<NewEvent> {
     if (above.includes(id) || above.length > DEPTH || budget-- <= 0) {
       builder.count("blob:cycle");
       return;
@@ -46,7 +46,7 @@ export function* chatDrafts(
     for (const child of node.children) yield* visit(child, [...above, id]);
   }
 
-  function* messageOf(message: JsonRecord): Generator<Draft> {
+  function* messageOf(message: JsonRecord): Generator<NewEvent> {
     const role = toText(message.role);
     const id = toText(message.id);
     const content =

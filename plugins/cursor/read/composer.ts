@@ -1,8 +1,8 @@
 /** A composer: its bubbles in order, from its own row or the global database. */
 import {
-  type Draft,
   isRecord,
   type JsonRecord,
+  type NewEvent,
   parseRecord,
   type SessionSummary,
   type SqliteFile,
@@ -23,7 +23,7 @@ export function* composerDrafts(
   conversation: Conversation,
   db: SqliteFile | undefined,
   onBytes: (bytes: number) => void,
-): Generator<Draft, { summary: SessionSummary; builder: Builder }> {
+): Generator<NewEvent, { summary: SessionSummary; builder: Builder }> {
   const builder = createBuilder(conversation);
   const inline = new Map<string, unknown>();
   for (const bubble of toList(data.conversation)) {

@@ -1,13 +1,12 @@
 /** Cursor's bubbles -> events and usage: one builder for tabs, old composers and new ones. Pure. */
+
 import {
   createLedger,
-  type Draft,
   isRecord,
   type Json,
   type JsonRecord,
-  msToIso,
+  type NewEvent,
   parseRecord,
-  pathsIn,
   type SessionSummary,
   toJson,
   toList,
@@ -15,11 +14,12 @@ import {
   toRecord,
   toText,
 } from "sessarc/adapter";
+import { msToIso, pathsIn } from "#internal/adapter";
 import { type Conversation, parseJson, toMs } from "../stores/types.ts";
 
 export interface Builder {
   /** `growing`: Cursor is still writing this bubble. `tool`: its tool call, where it stands beside the bubble. */
-  bubble(value: unknown, growing?: boolean, tool?: unknown): Iterable<Draft>;
+  bubble(value: unknown, growing?: boolean, tool?: unknown): Iterable<NewEvent>;
   /** Counts something that could not be read. */
   bad(): void;
   count(what: string): void;
@@ -79,7 +79,7 @@ export function createBuilder(conversation: Conversation): Builder {
     at: string | undefined,
     model: string | undefined,
     growing: boolean,
-  ): Generator<Draft> {
+  ): Generator<NewEvent> {
     const number = toNumber(data.tool);
     const name = toText(data.name) ?? toText(data.toolName) ?? (number === undefined ? "unknown" : `tool_${number}`);
     const input = inputOf(data);
@@ -90,7 +90,7 @@ export function createBuilder(conversation: Conversation): Builder {
     const error = data.error ?? undefined;
     const over = status !== undefined && OVER.has(status);
     const done = result !== undefined || error !== undefined || over;
-    const use: Draft = { kind: "tool_use", ...call, at, model, text: "", tool_input: input };
+    const use: NewEvent = { kind: "tool_use", ...call, at, model, text: "", tool_input: input };
     yield growing && !done ? { ...use, open: true } : use;
     if (!done) return;
     const answer = resultOf(result);
@@ -155,7 +155,7 @@ export function createBuilder(conversation: Conversation): Builder {
 const OVER = new Set(["completed", "error", "cancelled", "rejected", "failed"]);
 const FAILED = new Set(["error", "cancelled", "rejected", "failed"]);
 
-function* withId(drafts: Iterable<Draft>, id: string | undefined): Generator<Draft> {
+function* withId(drafts: Iterable<NewEvent>, id: string | undefined): Generator<NewEvent> {
   for (const draft of drafts) yield { ...draft, id };
 }
 

@@ -3,8 +3,7 @@
 import { lstat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import {
-  type Draft,
-  type OpenSession,
+  type NewEvent,
   openSqliteFile,
   SessarcError,
   type SessionRef,
@@ -72,17 +71,21 @@ export async function tokenOf(ref: SessionRef): Promise<string> {
   return kind === "workspace" && (await isFile(beside)) ? `${token}+${await sqliteVersion(beside)}` : token;
 }
 
+/** One conversation of an opened store. */
+export interface Opened {
+  version: string;
+  read(): AsyncGenerator<NewEvent, SessionSummary>;
+}
+
 /** Throws SOURCE_MISSING when the conversation is no longer there. */
-export async function openSession(ref: SessionRef, opener: Opener, folders: Folders): Promise<OpenSession> {
+export async function openSession(
+  ref: SessionRef,
+  opener: Opener,
+  folders: Folders,
+  onBytes: (count: number) => void,
+): Promise<Opened> {
   const kind = kindOf(ref.path);
-  let bytes = 0;
-  const onBytes = (count: number) => (bytes += count);
-  const session = (version: string, read: () => AsyncGenerator<Draft, SessionSummary>): OpenSession => ({
-    version,
-    read,
-    bytes: () => bytes,
-    close: () => {},
-  });
+  const session = (version: string, read: Opened["read"]): Opened => ({ version, read });
 
   if (kind === "txt") {
     const own = { key: ref.key, title: ref.title, cwd: ref.cwd, parent: ref.parent, updatedAt: ref.mtime };
@@ -117,17 +120,17 @@ type Finished = { summary: SessionSummary; builder: Builder; workspace?: string 
 
 /** Finds the project at the end, when the conversation did not say it: where it was listed, its own text, its tools' paths. */
 async function* settle(
-  drafts: () => Generator<Draft, Finished>,
+  drafts: () => Generator<NewEvent, Finished>,
   ref: SessionRef,
   folders: Folders,
   known: () => Promise<string | undefined>,
-): AsyncGenerator<Draft, SessionSummary> {
+): AsyncGenerator<NewEvent, SessionSummary> {
   const { summary, builder, workspace } = yield* drafts();
   const cwd = summary.cwd ?? (await known()) ?? workspace ?? (await folderByPaths(builder.paths, folders));
   return { ...summary, title: summary.title ?? ref.title, parent: summary.parent ?? ref.parent, cwd };
 }
 
-export async function folderByPaths(paths: ReadonlySet<string>, folders: Folders): Promise<string | undefined> {
+async function folderByPaths(paths: ReadonlySet<string>, folders: Folders): Promise<string | undefined> {
   return paths.size > 0 ? folderOfPaths(paths, (await folders()).values()) : undefined;
 }
 

@@ -1,5 +1,5 @@
 /** A legacy tab: its bubbles stand in the window's own database. */
-import { type Draft, type JsonRecord, type SessionSummary, toList } from "sessarc/adapter";
+import { type JsonRecord, type NewEvent, type SessionSummary, toList } from "sessarc/adapter";
 import { toConversation } from "../stores/workspace.ts";
 import { type Builder, createBuilder } from "./conversation.ts";
 
@@ -7,7 +7,7 @@ export function* tabDrafts(
   tab: JsonRecord,
   key: string,
   cwd: string | undefined,
-): Generator<Draft, { summary: SessionSummary; builder: Builder }> {
+): Generator<NewEvent, { summary: SessionSummary; builder: Builder }> {
   const builder = createBuilder({ ...toConversation(tab), key, cwd });
   for (const bubble of toList(tab.bubbles)) yield* builder.bubble(bubble);
   return { summary: builder.finish(), builder };

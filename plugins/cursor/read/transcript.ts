@@ -1,13 +1,10 @@
 /** Agent transcripts: append-only `.jsonl` and the older `.txt`. No times but in prompts, no tool ids, no results, no tokens. */
 
 import {
-  type Draft,
   isRecord,
   type Json,
   type LineParser,
-  openRegular,
-  pathsIn,
-  type SessionEvent,
+  type NewEvent,
   type SessionSummary,
   toJson,
   toList,
@@ -15,6 +12,7 @@ import {
   toRecord,
   toText,
 } from "sessarc/adapter";
+import { openRegular, pathsIn } from "#internal/adapter";
 import type { Conversation } from "../stores/types.ts";
 import { toPrompt } from "./text.ts";
 
@@ -38,7 +36,7 @@ export function createTranscriptParser(conversation: Conversation, state?: Json)
     unknown[name] = (unknown[name] ?? 0) + 1;
   };
 
-  function* block(value: unknown, role: string): Generator<Draft> {
+  function* block(value: unknown, role: string): Generator<NewEvent> {
     const part = typeof value === "string" ? { type: "text", text: value } : toRecord(value);
     const type = toText(part.type);
     const text = toText(part.text) ?? toText(part.thinking);
@@ -86,10 +84,9 @@ export function createTranscriptParser(conversation: Conversation, state?: Json)
       }
       const message = isRecord(fields.message) ? fields.message : fields;
       const content = typeof message.content === "string" ? [message.content] : toList(message.content);
-      const drafts: Draft[] = [];
+      const drafts: NewEvent[] = [];
       for (const value of content) drafts.push(...block(value, role));
-      // The reader numbers them.
-      return drafts.map((draft): SessionEvent => ({ seq: 0, ...draft }));
+      return drafts;
     },
     finish: () => summaryOf(conversation, first, last, unknown),
     snapshot: () => toJson({ paths: [...paths], unknown, first: first ?? null, last: last ?? null }) ?? null,
@@ -125,14 +122,14 @@ function summaryOf(
  * The text form: `user:` and `assistant:` on a line of their own begin a turn, `[Thinking]`, `[Tool call] Name` and `[Tool result]`
  * begin a block in it. Streams; memory is one block.
  */
-export async function* textDrafts(path: string, conversation: Conversation): AsyncGenerator<Draft, SessionSummary> {
+export async function* textDrafts(path: string, conversation: Conversation): AsyncGenerator<NewEvent, SessionSummary> {
   const parser = createTranscriptParser(conversation);
   let role = "";
   let kind: "text" | "thinking" | "tool_use" | "tool_result" = "text";
   let name = "";
   let body: string[] = [];
 
-  const flush = (): SessionEvent[] => {
+  const flush = (): NewEvent[] => {
     const text = body.join("\n").trim();
     const block =
       kind === "tool_use"
@@ -154,7 +151,7 @@ export async function* textDrafts(path: string, conversation: Conversation): Asy
     // A thought and a call end at the next blank line.
     const over = line.trim() === "" && (kind === "thinking" || kind === "tool_use");
     if (turn || marker || over) {
-      for (const { seq: _, ...draft } of flush()) yield draft;
+      yield* flush();
       kind = "text";
     }
     if (turn) role = turn[1] ?? "";
@@ -165,7 +162,7 @@ export async function* textDrafts(path: string, conversation: Conversation): Asy
       else if (rest) body.push(rest);
     } else if (!over) body.push(line);
   }
-  for (const { seq: _, ...draft } of flush()) yield draft;
+  yield* flush();
   return parser.finish();
 }
 

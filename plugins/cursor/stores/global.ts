@@ -2,16 +2,9 @@
  * The database of all windows (`globalStorage/state.vscdb`): which composers it holds, and one composer's bubbles. Keys are asked for
  * one by one or by key range; the bulk (checkpoints, diffs, blobs) and ItemTable, which holds the account's tokens, are never touched.
  */
-import {
-  type JsonRecord,
-  marks,
-  parseRecord,
-  type SqliteFile,
-  toList,
-  toNumber,
-  toRecord,
-  toText,
-} from "sessarc/adapter";
+
+import { type JsonRecord, parseRecord, type SqliteFile, toList, toNumber, toRecord, toText } from "sessarc/adapter";
+import { marks } from "#internal/adapter";
 import { type Conversation, toMs } from "./types.ts";
 import { folderOfIdentifier } from "./uri.ts";
 

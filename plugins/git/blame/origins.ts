@@ -1,6 +1,7 @@
 /** GET /git/blame: a file's lines with their commits, and with the calls of archived sessions that wrote them. */
 import { basename } from "node:path";
-import { BoundedMap, isSessarcError, type Kernel, type Services } from "sessarc";
+import { isSessarcError, type Kernel, type Services } from "sessarc";
+import { BoundedMap } from "#internal/adapter";
 import type { BlameAt, LineCommit } from "./lines.ts";
 import { type LineEvidence, writersOf } from "./writers.ts";
 import { type Write, writesOf } from "./writes.ts";
@@ -92,7 +93,7 @@ async function writesIn(
   kept.set(kernel, known);
   const all: SessionWrite[] = [];
   let damaged = 0;
-  for (const id of await archive.store.changing(project, basename(path))) {
+  for (const id of await archive.changing(project, basename(path))) {
     const row = await archive.row(id);
     const key = JSON.stringify([id, row.generation, row.parts, root, path]);
     let writes = known.get(key);

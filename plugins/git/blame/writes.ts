@@ -1,5 +1,8 @@
 /** What the calls of a session wrote into one file: whole lines, and pieces of lines. */
-import { type Adapter, answeredCalls, type Chunk, type ToolAction, toolActions } from "sessarc";
+
+import type { Adapter, ToolAction } from "sessarc";
+import { answeredCalls, type Chunk } from "#internal";
+import { toolActions } from "#internal/adapter";
 
 export interface Write {
   seq: number;

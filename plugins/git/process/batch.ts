@@ -1,6 +1,7 @@
 /** One long-lived `git cat-file` per repository: objects in about 0.1 ms instead of a process each. */
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { endProcess, SessarcError } from "sessarc";
+import { SessarcError } from "sessarc";
+import { endProcess } from "#internal";
 import { at, type GitExec, type GitPlace, toSpawnError } from "./exec.ts";
 
 export interface ObjectInfo {

@@ -1,7 +1,9 @@
 /** The one way git is started: an argument list, a cleaned environment, a deadline, an output limit, no helper programs. */
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { parse } from "node:path";
-import { codeOf, endProcess, exec, isSessarcError, SessarcError, startProcess } from "sessarc";
+import { isSessarcError, SessarcError } from "sessarc";
+import { endProcess, exec, startProcess } from "#internal";
+import { codeOf } from "#internal/adapter";
 import "../errors.ts";
 
 export interface GitResult {

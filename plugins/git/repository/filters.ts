@@ -2,7 +2,9 @@
  * `git status` runs the repository's own filter programs on files whose stat changed. Their names are free, so
  * they are asked for and each is switched off on the command line.
  */
-import { BoundedMap, SessarcError } from "sessarc";
+
+import { SessarcError } from "sessarc";
+import { BoundedMap } from "#internal/adapter";
 import { at, type GitExec, toGitError } from "../process/exec.ts";
 import type { Repository } from "./repository.ts";
 

@@ -1,8 +1,6 @@
-/** How many commits HEADs had, in a file: after a start nothing is counted again that did not move. */
-import { mkdir, readFile } from "node:fs/promises";
-import { dirname } from "node:path";
-import { crc32 } from "node:zlib";
-import { isRecord, toList, writeFileAtomic } from "sessarc";
+/** How many commits HEADs had: after a start nothing is counted again that did not move. */
+import { isRecord, toList } from "sessarc";
+import type { Derived } from "#internal";
 
 export interface KeptCount {
   head: string;
@@ -12,10 +10,11 @@ export interface KeptCount {
 }
 
 export interface CountFileOptions {
-  /** Its folder is made when first written to. */
-  path: string;
+  store: Pick<Derived, "get" | "set">;
   onError(error: unknown): void;
 }
+
+const KEY = "commits.json";
 
 /** By git folder. */
 export class CountFile {
@@ -28,47 +27,29 @@ export class CountFile {
     this.#options = options;
   }
 
-  /** None where the file is not there, or is not one of ours. */
+  /** None where nothing is kept, or not by this version. */
   async load(): Promise<[gitDir: string, kept: KeptCount][]> {
-    if (!this.#options) return [];
-    const text = await readFile(this.#options.path, "utf8").catch(() => "");
-    return toList(parse(text)).flatMap((row) => {
+    const bytes = await this.#options?.store.get(KEY);
+    return toList(bytes && (JSON.parse(bytes.toString()) as unknown)).flatMap((row) => {
       if (!isRecord(row)) return [];
-      const { gitDir, head, shallow, count, sum } = row;
+      const { gitDir, head, shallow, count } = row;
       const isOurs = typeof gitDir === "string" && typeof shallow === "string" && isHash(head) && isCount(count);
-      return isOurs && sum === sumOf(gitDir, { head, shallow, count }) ? [[gitDir, { head, shallow, count }]] : [];
+      return isOurs ? [[gitDir, { head, shallow, count }]] : [];
     });
   }
 
   /** Replaces what is kept, one write after another. */
   save(kept: readonly (readonly [gitDir: string, kept: KeptCount])[]): void {
-    const { path, onError } = this.#options ?? {};
-    if (path === undefined || this.#closed) return;
-    this.#saving = this.#saving
-      .then(async () => {
-        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-        const rows = kept.map(([gitDir, one]) => ({ gitDir, ...one, sum: sumOf(gitDir, one) }));
-        await writeFileAtomic(path, JSON.stringify(rows));
-      })
-      .catch(onError);
+    if (!this.#options || this.#closed) return;
+    const { store, onError } = this.#options;
+    const rows = kept.map(([gitDir, one]) => ({ gitDir, ...one }));
+    this.#saving = this.#saving.then(() => store.set(KEY, JSON.stringify(rows))).catch(onError);
   }
 
   /** Resolves when what was saved is written; nothing is from then on. */
   close(): Promise<void> {
     this.#closed = true;
     return this.#saving;
-  }
-}
-
-/** One wrong figure would stay: later ones are counted from it. */
-const sumOf = (gitDir: string, { head, shallow, count }: KeptCount) =>
-  crc32(JSON.stringify([gitDir, head, shallow, count]));
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,7 +1,7 @@
 /** Finds the repository of a folder by reading, as git would, without starting it. */
 import { promises as fs, type Stats } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { BoundedMap } from "sessarc";
+import { BoundedMap } from "#internal/adapter";
 import { type ConfigEntry, configValue, parseConfig } from "./config.ts";
 
 export interface Repository {

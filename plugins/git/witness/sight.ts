@@ -1,5 +1,7 @@
 /** Files as the messages of a session show them: read whole, written, edited. */
-import { type Adapter, BoundedMap, pathsIn, type SessionEvent, type ToolAction, toolActions, wholeRead } from "sessarc";
+
+import type { Adapter, SessionEvent, ToolAction } from "sessarc";
+import { BoundedMap, pathsIn, toolActions, wholeRead } from "#internal/adapter";
 import type { SeenFile } from "../history/choose.ts";
 
 export interface Sight {

@@ -1,7 +1,9 @@
 /** What the log of an archived session shows of its repository: the commits it made, the files it read and wrote. */
 import { realpath } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
-import { type Adapter, BoundedMap, type Chunk, type Services } from "sessarc";
+import type { Adapter, Services } from "sessarc";
+import type { Chunk } from "#internal";
+import { BoundedMap } from "#internal/adapter";
 import type { Witness } from "../history/choose.ts";
 import { createSight } from "./sight.ts";
 

@@ -78,7 +78,17 @@ async function takeoverOnce(ctx: CommandContext, names: readonly string[]): Prom
   const isOpen = ({ class: of, name }: WireScanEntry) => of === "Conflict" && !resolutions.has(name);
   const ready = chosen.filter((entry) => entry.importable && !isOpen(entry));
   for (const entry of chosen) if (!ready.includes(entry)) ctx.err(whyLeft(entry));
-  if (ready.length + stale.length === 0) return chosen.length > 0 ? 1 : 3;
+  if (ready.length + stale.length === 0) {
+    if (ctx.json)
+      ctx.out(JSON.stringify({ dryRun: ctx.flags["dry-run"] === true, imported: [], backups: [], diffs: [] }));
+    else if (chosen.length === 0)
+      ctx.err(
+        managed.length > 0
+          ? "Nothing to take over: the tools' files lead here already."
+          : "Nothing to take over: no tool's file names a server.",
+      );
+    return chosen.length > 0 ? 1 : 3;
+  }
   const dryRun = ctx.flags["dry-run"] === true;
   const answer = await send<TakeoverAnswer>(ctx, "POST", "/mcp/takeover", {
     entries: [

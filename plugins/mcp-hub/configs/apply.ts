@@ -2,19 +2,11 @@
 
 import { rm } from "node:fs/promises";
 import { basename } from "node:path";
-import {
-  digestOf,
-  isSessarcError,
-  isTempName,
-  type OutsideFile,
-  readOutside,
-  replaceOutside,
-  SessarcError,
-  tempBeside,
-} from "sessarc";
+import { isSessarcError, SessarcError } from "sessarc";
+import { digestOf, isTempName, type OutsideFile, readOutside, replaceOutside, tempBeside } from "#internal";
 import type { ServiceEntry, ServicePatch, ServiceSource } from "../entry.ts";
-import type { ConfigParts } from "./context.ts";
 import { hasLink, merged, toBytes } from "./merge.ts";
+import type { ConfigParts } from "./places.ts";
 import type { ServiceStep, TakeoverPlan } from "./plan.ts";
 import type { FileStep, TakeoverMode } from "./plan-files.ts";
 import { newRunId, type Run, type RunFile, type Runs } from "./runs.ts";

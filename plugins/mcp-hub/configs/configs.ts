@@ -1,8 +1,11 @@
 /** The tools' configuration files: scan, takeover, restore. One change at a time. */
-import { isRecord, type Kernel, outsideText, readOutside, SessarcError } from "sessarc";
+
+import { isRecord, type Kernel, SessarcError } from "sessarc";
+import { outsideText, readOutside } from "#internal";
 import { applyTakeover, isAfter, undoRun } from "./apply.ts";
-import type { ConfigParts } from "./context.ts";
 import { hubLinkOf } from "./link.ts";
+import { parts } from "./parts.ts";
+import type { ConfigParts } from "./places.ts";
 import { contractOf } from "./places.ts";
 import { planTakeover, type TakeoverPlan, type TakeoverRequest } from "./plan.ts";
 import type { FileStep } from "./plan-files.ts";
@@ -42,7 +45,7 @@ export interface Configs {
 }
 
 export function createConfigs(kernel: Kernel, hub: ConfigParts): Configs {
-  const runs = createRuns(kernel.storage.dataDir);
+  const runs = createRuns(kernel.storage);
   const texts = createTexts(kernel.pool);
   let last: Promise<unknown> = Promise.resolve();
   let recovered: Promise<number> | undefined;
@@ -98,7 +101,7 @@ export function createConfigs(kernel: Kernel, hub: ConfigParts): Configs {
     const textIn = (of: Buffer | null) => outsideText({ ...file, bytes: of }).text;
     const contract = contractOf(kernel, entry.tools[0] ?? "");
     const serversIn = async (text: string) =>
-      contract?.servers(await texts.parse(text, entry.syntax, entry.file).catch(() => ({}))) ?? [];
+      contract?.servers(await texts.parse(text, entry.syntax, entry.file).catch(() => ({})), parts) ?? [];
     const [before, after] = [textIn(file.bytes), textIn(bytes)];
     const servers = [...(await serversIn(before)), ...(await serversIn(after))];
     return {

@@ -1,4 +1,4 @@
 /** Where takeovers keep the originals. */
-import { join } from "node:path";
+import type { Storage } from "sessarc";
 
-export const takeoversIn = (dataDir: string): string => join(dataDir, "files", "backups", "mcp");
+export const takeoversIn = ({ path }: Pick<Storage, "path">): string => path("files", "backups", "mcp");

@@ -1,17 +1,17 @@
 /** What reads and edits whole files, off the main thread where they are large. Everything that crosses is plain data. */
-import { isRecord, type JsonRecord, type McpServerEntry } from "sessarc";
-import { ConfigError, parseConfig, type Syntax } from "./document.ts";
-import { type ConfigEdit, editConfig } from "./edit.ts";
+import { isRecord, type JsonRecord } from "sessarc";
+import { editSettings, parseSettings, type SettingsEdit, SettingsProblem, type SettingsSyntax } from "#internal";
+import type { McpServerEntry } from "./contract.ts";
 import { createHider, showEdit } from "./shown.ts";
 
 export type ConfigJob =
-  | { do: "parse"; text: string; syntax: Syntax }
-  | { do: "edit"; text: string; syntax: Syntax; edits: readonly ConfigEdit[] }
+  | { do: "parse"; text: string; syntax: SettingsSyntax }
+  | { do: "edit"; text: string; syntax: SettingsSyntax; edits: readonly SettingsEdit[] }
   | {
       do: "show";
       text: string;
       after: string;
-      syntax: Syntax;
+      syntax: SettingsSyntax;
       servers: readonly McpServerEntry[];
       safe: readonly string[];
     };
@@ -25,12 +25,12 @@ export interface ConfigResult {
 
 export async function runConfigJob(job: ConfigJob): Promise<ConfigResult> {
   try {
-    if (job.do === "parse") return { config: withServers(await parseConfig(job.text, job.syntax)) };
-    if (job.do === "edit") return { text: await editConfig(job.text, job.syntax, job.edits) };
+    if (job.do === "parse") return { config: withServers(await parseSettings(job.text, job.syntax)) };
+    if (job.do === "edit") return { text: await editSettings(job.text, job.syntax, job.edits) };
     const { text: before, after, syntax, servers, safe } = job;
     return { text: await showEdit({ before, after, syntax, hider: createHider(servers, safe) }) };
   } catch (error) {
-    if (error instanceof ConfigError) return { refused: error.message };
+    if (error instanceof SettingsProblem) return { refused: error.message };
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 /** The entry in a tool's file that leads to the hub. */
-import type { Kernel, McpServerEntry } from "sessarc";
+import type { Kernel } from "sessarc";
+import type { McpServerEntry } from "./contract.ts";
 
 /** Its name: no underscore, at which one of the tools would cut it in two. */
 export const HUB_NAME = "sessarc";

@@ -1,9 +1,10 @@
 /** What a takeover did to a file, taken back in the file as it is now. */
-import { isRecord, type Json, type OutsideFile, outsideText, SessarcError } from "sessarc";
-import { type ConfigEdit, valueAt } from "./edit.ts";
+
+import { isRecord, type Json, SessarcError } from "sessarc";
+import { type OutsideFile, outsideText, settingAt } from "#internal";
 import { HUB_NAME } from "./link.ts";
 import type { RunFile } from "./runs.ts";
-import type { Texts } from "./texts.ts";
+import type { ConfigEdit, Texts } from "./texts.ts";
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 export const toBytes = (text: string, bom: boolean) => Buffer.concat([...(bom ? [BOM] : []), Buffer.from(text)]);
@@ -15,11 +16,11 @@ export async function merged(texts: Texts, entry: RunFile, file: OutsideFile, or
   const config = await texts.parse(now.text, entry.syntax, entry.file);
   const edits = entry.edits.flatMap(({ kind, path, key = "" }): ConfigEdit[] => {
     const at = kind === "remove" ? path : [...path, key];
-    const [was, is] = [valueAt(before, at), valueAt(config, at)];
+    const [was, is] = [settingAt(before, at), settingAt(config, at)];
     if (was === undefined) return is === undefined ? [] : [{ kind: "remove", path: at }];
     if (kind === "remove" && is !== undefined) return [];
     const [holder, name] = [at.slice(0, -1), at.at(-1) ?? ""];
-    if (!isRecord(valueAt(config, holder)))
+    if (!isRecord(settingAt(config, holder)))
       throw new SessarcError("SETTINGS_UNUSABLE", {
         path: entry.file,
         reason: `"${holder.join(".")}" is not there any more`,
@@ -32,5 +33,5 @@ export async function merged(texts: Texts, entry: RunFile, file: OutsideFile, or
 /** Whether a file has the entry that a takeover put in. */
 export async function hasLink(texts: Texts, entry: RunFile, file: OutsideFile): Promise<boolean> {
   const config = await texts.parse(outsideText(file).text, entry.syntax, entry.file);
-  return entry.edits.some(({ path, key }) => key === HUB_NAME && valueAt(config, [...path, key]) !== undefined);
+  return entry.edits.some(({ path, key }) => key === HUB_NAME && settingAt(config, [...path, key]) !== undefined);
 }

@@ -1,9 +1,11 @@
 /** An entry of a tool's file as a service of ours, and the form in which both can be compared. */
 import { isAbsolute, join, resolve } from "node:path";
-import type { AdapterEnv, McpServerEntry } from "sessarc";
+import type { AdapterEnv } from "sessarc";
 import * as v from "valibot";
 import { DEFAULT_TIMEOUT_MS, emptyEntry, type ServiceEntry, serviceInput } from "../entry.ts";
 import { problemOf } from "../registry/problem.ts";
+import type { McpServerEntry } from "./contract.ts";
+import { VARIABLES } from "./parts.ts";
 import type { ConfigPlace } from "./places.ts";
 
 /** What an entry says of a service: everything but name, scope and how the hub goes on with it. */
@@ -62,19 +64,22 @@ function rewrite(text: string, { place, project, env }: Surroundings, refuse: (r
   const { variable } = place.contract;
   const kept: string[] = [];
   // What is a reference is put aside, so that what is left over is none.
-  const rest = text.replace(new RegExp(variable.source, "g"), (...match: unknown[]) => {
-    const groups = match.slice(
-      1,
-      match.findIndex((part) => typeof part === "number"),
-    );
-    const last = match.at(-1);
-    const otherwise = typeof last === "object" && last !== null && "default" in last ? last.default : undefined;
-    const name = String(groups.find((group) => typeof group === "string" && group !== otherwise) ?? "");
-    if (otherwise === undefined && env.env[name] === undefined)
-      refuse(`the variable ${name} is not set where sessarc runs`);
-    kept.push(typeof otherwise === "string" ? `\${${name}:-${otherwise}}` : `\${${name}}`);
-    return `\u0000${kept.length - 1}\u0000`;
-  });
+  const rest = text.replace(
+    new RegExp((typeof variable === "string" ? VARIABLES[variable] : variable).source, "g"),
+    (...match: unknown[]) => {
+      const groups = match.slice(
+        1,
+        match.findIndex((part) => typeof part === "number"),
+      );
+      const last = match.at(-1);
+      const otherwise = typeof last === "object" && last !== null && "default" in last ? last.default : undefined;
+      const name = String(groups.find((group) => typeof group === "string" && group !== otherwise) ?? "");
+      if (otherwise === undefined && env.env[name] === undefined)
+        refuse(`the variable ${name} is not set where sessarc runs`);
+      kept.push(typeof otherwise === "string" ? `\${${name}:-${otherwise}}` : `\${${name}}`);
+      return `\u0000${kept.length - 1}\u0000`;
+    },
+  );
   const known: Record<string, string | null> = {
     userHome: env.home,
     workspaceFolder: project,

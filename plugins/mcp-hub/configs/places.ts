@@ -1,7 +1,10 @@
 /** Which files name servers: what the tools say, each file once however many tools read it, in an order that does not change. */
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import type { Kernel, McpContract, McpFile } from "sessarc";
+import type { Kernel } from "sessarc";
+import type { Registry } from "../registry/registry.ts";
+import type { Vault } from "../vault/seal.ts";
+import type { McpContract, McpFile } from "./contract.ts";
 import { vscode, withProfiles } from "./vscode.ts";
 
 export interface ProjectFolder {
@@ -66,4 +69,9 @@ export async function configPlaces(kernel: Kernel, projects: readonly ProjectFol
 async function realOf(path: string): Promise<string | undefined> {
   const link = await lstat(path).catch(() => undefined);
   return link && realpath(path).catch(() => path);
+}
+
+export interface ConfigParts {
+  services: Registry;
+  vault: Vault;
 }

@@ -1,9 +1,10 @@
 /** What a takeover comes to in one file: what goes, what leads here instead, and the text afterwards. Nothing is done here. */
-import { HARD_LINKED, type JsonRecord, type Kernel, SessarcError, toRecord } from "sessarc";
-import { type ConfigEdit, valueAt } from "./edit.ts";
+
+import { type JsonRecord, type Kernel, SessarcError, toRecord } from "sessarc";
+import { HARD_LINKED, settingAt } from "#internal";
 import { HUB_NAME, hubLinkOf, linkUrl, relinkUrl } from "./link.ts";
 import type { ConfigFile, FoundEntry, ManagedEntry } from "./scan.ts";
-import { createTexts } from "./texts.ts";
+import { type ConfigEdit, createTexts } from "./texts.ts";
 
 export type TakeoverMode = "import" | "disable" | "replace";
 
@@ -36,7 +37,7 @@ export async function planFile(
   const gone = own.filter(({ entry }) => !links.some((link) => same(placeOf(link), entry.path)));
   for (const link of links) {
     const there = source.servers.find((one) => same(one.path, placeOf(link)));
-    const isFree = valueAt(config, placeOf(link)) === undefined || (there && hubLinkOf(there, kernel));
+    const isFree = settingAt(config, placeOf(link)) === undefined || (there && hubLinkOf(there, kernel));
     if (!isFree && !own.some(({ entry }) => same(entry.path, placeOf(link))))
       throw new SessarcError("MCP_ENTRY_REFUSED", {
         name: place.path,
@@ -80,7 +81,7 @@ function linksFor(kernel: Kernel, own: readonly FoundEntry[]): HubLink[] {
 /** The address alone: whatever else its user wrote beside it stays. */
 function relinked(kernel: Kernel, config: JsonRecord, { entry }: ManagedEntry): ConfigEdit[] {
   const { url, path } = entry;
-  const [field] = Object.entries(toRecord(valueAt(config, path))).find(([, value]) => value === url) ?? [];
+  const [field] = Object.entries(toRecord(settingAt(config, path))).find(([, value]) => value === url) ?? [];
   return url === undefined || field === undefined
     ? []
     : [{ kind: "set", path, key: field, value: relinkUrl(kernel, url) }];

@@ -1,8 +1,10 @@
 /** Configurations as they were before a takeover: byte for byte, or, where they were changed since, entry by entry. */
-import { digestOf, type OutsideFile, readOutside, removeOutside, replaceOutside, SessarcError } from "sessarc";
+
+import { SessarcError } from "sessarc";
+import { digestOf, type OutsideFile, readOutside, removeOutside, replaceOutside } from "#internal";
 import { isAfter, removeTemp, toChanged } from "./apply.ts";
-import type { ConfigParts } from "./context.ts";
 import { merged } from "./merge.ts";
+import type { ConfigParts } from "./places.ts";
 import type { Run, RunFile, Runs } from "./runs.ts";
 import type { Texts } from "./texts.ts";
 

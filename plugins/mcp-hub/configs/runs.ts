@@ -2,8 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { digestOf, isGone, isTempName, SessarcError, writeFileAtomic } from "sessarc";
+import type { Storage } from "sessarc";
+import { SessarcError } from "sessarc";
 import * as v from "valibot";
+import { digestOf, isTempName, writeFileAtomic } from "#internal";
+import { isGone } from "#internal/adapter";
 import { takeoversIn } from "./folder.ts";
 
 const path = v.array(v.string());
@@ -53,8 +56,8 @@ export interface Runs {
 export const newRunId = (at: Date) =>
   `${at.toISOString().replace(/[-:.]/g, "").slice(0, 15)}-${randomBytes(3).toString("hex")}`;
 
-export function createRuns(dataDir: string): Runs {
-  const root = takeoversIn(dataDir);
+export function createRuns(storage: Pick<Storage, "path">): Runs {
+  const root = takeoversIn(storage);
   const folder = (run: Pick<Run, "id">) => join(root, run.id);
   const write = (run: Run) => writeFileAtomic(join(folder(run), "run.json"), `${JSON.stringify(run, null, 2)}\n`);
   const originalPath = (run: Run, file: RunFile) => join(folder(run), `${run.files.indexOf(file)}.original`);

@@ -1,20 +1,14 @@
 /** What the tools' files name, and what each entry is to the hub. Reads, and starts nothing. */
-import {
-  digestOf,
-  isSessarcError,
-  type JsonRecord,
-  type Kernel,
-  type McpReader,
-  type McpServerEntry,
-  type OutsideFile,
-  outsideText,
-  readOutside,
-} from "sessarc";
+
+import { isSessarcError, type JsonRecord, type Kernel } from "sessarc";
+import { digestOf, type OutsideFile, outsideText, readOutside } from "#internal";
 import { type Scope, toSlug } from "../entry.ts";
 import { classify, type Verdict } from "./classify.ts";
-import type { ConfigParts } from "./context.ts";
+import type { McpReader, McpServerEntry } from "./contract.ts";
 import { hubLinkOf } from "./link.ts";
 import { type Candidate, normalForm, toCandidate } from "./normal.ts";
+import { parts } from "./parts.ts";
+import type { ConfigParts } from "./places.ts";
 import { type ConfigPlace, configPlaces, type ProjectFolder } from "./places.ts";
 import { createTexts, type Texts } from "./texts.ts";
 
@@ -63,7 +57,7 @@ export const keyOf = (real: string, path: readonly string[]) =>
   `${real}#${path.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")}`;
 
 export async function scanConfigs(kernel: Kernel, mcp: ConfigParts): Promise<ConfigScan> {
-  const rows = await kernel.inject("archive").store.projects();
+  const rows = await kernel.inject("archive").projects();
   const projects = rows.flatMap(({ id, path }): ProjectFolder[] => (path === null ? [] : [{ id, path }]));
   const texts = createTexts(kernel.pool);
   const scan: ConfigScan = { files: [], entries: [], managed: [], problems: [] };
@@ -97,7 +91,7 @@ async function readConfig(place: ConfigPlace, texts: Texts): Promise<ConfigFile 
   // Whatever else is wrong with it is its tool's affair: no tool names servers without one of these words.
   if (!/mcp|servers/i.test(text)) return undefined;
   const config = await texts.parse(text, place.contract.syntax, place.path);
-  return { place, file, hash: digestOf(file.bytes), text, bom, config, servers: place.contract.servers(config) };
+  return { place, file, hash: digestOf(file.bytes), text, bom, config, servers: place.contract.servers(config, parts) };
 }
 
 const UNSEEN: Verdict = { class: "New", conflict: null, service: null, duplicateOf: null, hubEdited: false };

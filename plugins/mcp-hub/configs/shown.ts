@@ -1,9 +1,8 @@
 /** What of configurations may be shown: entries and differences without any of their secrets. */
 import * as jsonc from "jsonc-parser";
-import type { McpServerEntry } from "sessarc";
+import { type SettingsSyntax, tomlStrings, tomlText } from "#internal";
 import { hideValues, maskArgs, maskOf, maskUrl, maskValues, secretsOf } from "../vault/mask.ts";
-import type { Syntax } from "./document.ts";
-import { textOf, tomlStrings } from "./toml-blocks.ts";
+import type { McpServerEntry } from "./contract.ts";
 
 /** What may be shown of the texts of a file: everything else in a difference is masked. */
 export interface Hider {
@@ -53,7 +52,7 @@ const LONG_LINE = 2_000;
 export interface ShownEdit {
   before: string;
   after: string;
-  syntax: Syntax;
+  syntax: SettingsSyntax;
   hider: Hider;
 }
 
@@ -101,7 +100,7 @@ function hideToml(text: string, { literal, loose }: Hider): string {
   let shown = "";
   let done = 0;
   for (const { start, end } of tomlStrings(text)) {
-    const value = textOf(text.slice(start, end));
+    const value = tomlText(text.slice(start, end));
     shown += loose(text.slice(done, start)) + JSON.stringify(value === undefined ? maskOf("") : literal(value));
     done = end;
   }

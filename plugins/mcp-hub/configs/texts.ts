@@ -1,7 +1,7 @@
 /** Reading, editing and showing files' texts: small ones here, large ones in a worker. */
-import { type JsonRecord, type McpServerEntry, type Pool, type PoolTask, SessarcError } from "sessarc";
-import type { Syntax } from "./document.ts";
-import type { ConfigEdit } from "./edit.ts";
+import { type JsonRecord, type Pool, type PoolTask, SessarcError } from "sessarc";
+import type { SettingsEdit, SettingsSyntax } from "#internal";
+import type { McpServerEntry } from "./contract.ts";
 import type { ConfigJob, ConfigResult } from "./job.ts";
 
 const JOB: PoolTask<[ConfigJob], ConfigResult> = {
@@ -13,17 +13,20 @@ const JOB: PoolTask<[ConfigJob], ConfigResult> = {
 /** Characters that are parsed in less than 10 ms. */
 const SMALL = 100_000;
 
+/** Servers stand in objects: no edit of theirs is about a list. */
+export type ConfigEdit = { kind: "remove"; path: readonly string[] } | Extract<SettingsEdit, { kind: "set" }>;
+
 export interface Texts {
   /** The part of a file that can name servers. All three throw SETTINGS_UNUSABLE, which quotes nothing of the file. */
-  parse(text: string, syntax: Syntax, path: string): Promise<JsonRecord>;
-  edit(text: string, syntax: Syntax, edits: readonly ConfigEdit[], path: string): Promise<string>;
+  parse(text: string, syntax: SettingsSyntax, path: string): Promise<JsonRecord>;
+  edit(text: string, syntax: SettingsSyntax, edits: readonly ConfigEdit[], path: string): Promise<string>;
   /** The lines that change, without secrets; `safe` are texts of ours. */
   show(change: ShownChange): Promise<string>;
 }
 export interface ShownChange {
   before: string;
   after: string;
-  syntax: Syntax;
+  syntax: SettingsSyntax;
   servers: readonly McpServerEntry[];
   safe: readonly string[];
 }

@@ -1,7 +1,8 @@
 /** VS Code's own files. The sessions of its chats are Copilot's to read; these are the editor's, whoever asks in it. */
 import { readdir } from "node:fs/promises";
 import { posix, win32 } from "node:path";
-import { type AdapterEnv, ENV_VARIABLE, type McpContract, type McpFile, mcpServers } from "sessarc";
+import type { AdapterEnv } from "sessarc";
+import type { McpContract, McpFile } from "./contract.ts";
 
 const EDITIONS = ["Code", "Code - Insiders", "VSCodium"];
 const SERVERS = [".vscode-server", ".vscode-server-insiders", ".vscodium-server"];
@@ -21,8 +22,8 @@ export const vscode: McpContract & { name: string; label: string } = {
     ...NAMES.map((name): McpFile => ({ path: posix.join(".vscode", name), scope: "project" })),
   ],
   syntax: "jsonc",
-  variable: ENV_VARIABLE,
-  servers: (config) => PATHS.flatMap((path) => mcpServers(config, path, TOOL_ONLY)),
+  variable: "env",
+  servers: (config, read) => PATHS.flatMap((path) => read.servers(config, path, TOOL_ONLY)),
   link: (url, _, headers) => ({ type: "http", url, ...(headers && { headers }) }),
 };
 

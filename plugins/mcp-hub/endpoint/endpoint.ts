@@ -3,7 +3,6 @@ import { isRecord, type JsonRecord, type Kernel, toRecord } from "sessarc";
 import type { Hub } from "../hub/hub.ts";
 import { viewOf } from "../hub/view.ts";
 import type { Registry } from "../registry/registry.ts";
-import { readSettings } from "../settings.ts";
 import { createLegacyEndpoint } from "./legacy.ts";
 import { createModernEndpoint } from "./modern.ts";
 
@@ -33,7 +32,7 @@ export function createEndpoint(kernel: Kernel, hub: Hub, registry: Registry): En
     async handle({ req: request, url }, body, service) {
       if (service !== null) await registry.get(service);
       // Asked each time: it may be switched while the service runs.
-      const view = viewOf(url, service, readSettings(kernel.config.mcp).toolSearch);
+      const view = viewOf(url, service, kernel.config.mcp.toolSearch);
       return (await isLegacy(request, body)) ? legacy.handle(request, body, view) : modern.handle(request, body, view);
     },
     async close() {

@@ -7,24 +7,11 @@ import { limitedFetch } from "../upstream/fetch.ts";
 import { messageOf } from "../upstream/rpc-error.ts";
 import { addressOf } from "../upstream/transport.ts";
 import { hideValues, secretsOf } from "../vault/mask.ts";
+import type { SignIn } from "./contract.ts";
 import type { Grants } from "./grants.ts";
 import { type Flow, toProvider } from "./provider.ts";
 
 export const CALLBACK = "/oauth/callback";
-
-export interface Answer {
-  state: string;
-  code?: string | undefined;
-  iss?: string | undefined;
-  error?: string | undefined;
-}
-
-export interface SignIn {
-  /** Where the person has to go. Throws SIGN_IN_UNAVAILABLE, SIGN_IN_FAILED. */
-  begin(service: string): Promise<{ url: string }>;
-  /** The person is back. Answers the service; throws SIGN_IN_FAILED for an answer to nothing we asked. */
-  finish(answer: Answer): Promise<ServiceEntry>;
-}
 
 const PATIENCE_MS = 10 * 60_000;
 const MOST_FLOWS = 50;

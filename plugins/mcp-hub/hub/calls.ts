@@ -88,14 +88,14 @@ export function createCallHistory(kernel: Kernel) {
         const key = JSON.stringify([row.service, row.tool]);
         tools.set(key, [...(tools.get(key) ?? []), row]);
       }
-      const prices = kernel.registry.services.get("pricing") as Prices | undefined;
+      const prices = kernel.find("pricing");
       return [...tools.values()].map((of) => toFigures(of, prices)).sort((a, b) => b.calls - a.calls);
     },
     /** Looks for the calls of a session that was just archived. Reads its messages only when some may be in it. */
     async join(id: string): Promise<void> {
       if (!(await db.get("select 1 from mcp_call where session_id is null limit 1"))) return;
       const archive = kernel.inject("archive");
-      const row = await archive.store.row(id);
+      const row = await archive.find(id);
       if (!row) return;
       const names = Object.keys(toRecord(toRecord(JSON.parse(row.facts)).tools));
       const from = Date.parse(row.started_at ?? "") - NEAR_MS;

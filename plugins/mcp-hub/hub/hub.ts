@@ -1,12 +1,13 @@
 /** The hub: services on one side, clients on the other, and everything that has to be known between them. */
-import { type JsonRecord, type Kernel, messageOf, SessarcError, toRecord, toText } from "sessarc";
+
+import { type JsonRecord, type Kernel, SessarcError, toRecord, toText } from "sessarc";
+import { messageOf } from "#internal";
 import { BUILTIN_ID, type ServiceEntry, type ServiceHealth } from "../entry.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { RegistryStore } from "../registry/store.ts";
-import { readSettings } from "../settings.ts";
+import type { AuthFor } from "../upstream/auth.ts";
 import { createUpstreamPool, type UpstreamPool } from "../upstream/pool.ts";
 import { INTERNAL, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from "../upstream/rpc-error.ts";
-import type { AuthFor } from "../upstream/transport.ts";
 import { type Clients, createClients } from "./audience.ts";
 import { type Catalog, createCatalog, KINDS, type LocalService } from "./catalog.ts";
 import { createDispatch, type Handled, type ToolCall } from "./dispatch.ts";
@@ -52,7 +53,7 @@ export function createHub(kernel: Kernel, { registry, store, local, authFor }: H
   );
   const parking = createParking();
   const clients = createClients(registry, (service) => catalog.forget(service));
-  const idleMs = readSettings(kernel.config.mcp).idleMinutes * 60_000;
+  const idleMs = kernel.config.mcp.idleMinutes * 60_000;
   const pool = createUpstreamPool(
     { env: kernel.env, closing: kernel.closing, idleMs, authFor },
     {

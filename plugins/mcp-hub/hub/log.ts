@@ -1,5 +1,8 @@
 /** The last thousand messages that went through the hub. Payloads are cut when they are taken in, and cleared of secrets when shown. */
-import { alone, createRing, isRecord } from "sessarc";
+
+import { isRecord } from "sessarc";
+import { createRing } from "#internal";
+import { alone } from "#internal/adapter";
 
 export interface LogEntry {
   seq: number;

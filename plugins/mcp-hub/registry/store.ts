@@ -2,20 +2,34 @@
 import type { Database, Statement } from "sessarc";
 
 export const migrations = [
-  `create table mcp_service (id text primary key, sealed text not null)`,
-  `create table mcp_builtin (id text primary key, data text not null)`,
-  `create table mcp_tool (
-     service text not null, name text not null, digest text not null, definition text not null, accepted_at text not null,
+  `create table mcp_service (id text primary key, sealed text not null);
+   create table mcp_builtin (id text primary key, data text not null);
+   create table mcp_tool (
+     service text not null,
+     name text not null,
+     digest text not null,
+     definition text not null,
+     accepted_at text not null,
      primary key (service, name)
-   )`,
-  `create table mcp_call (
-     id integer primary key, at integer not null, service text not null, tool text not null, name text not null,
-     client text, tool_use_id text, ms real not null, ok integer not null, tokens_in integer not null, tokens_out integer not null,
-     session_id text, seq integer
-   )`,
-  `create index mcp_call_open on mcp_call (session_id, at)`,
-  `create table mcp_grant (id text primary key, sealed text not null)`,
-  `alter table mcp_call add column model text`,
+   );
+   create table mcp_call (
+     id integer primary key,
+     at integer not null,
+     service text not null,
+     tool text not null,
+     name text not null,
+     client text,
+     tool_use_id text,
+     ms real not null,
+     ok integer not null,
+     tokens_in integer not null,
+     tokens_out integer not null,
+     session_id text,
+     seq integer,
+     model text
+   );
+   create index mcp_call_open on mcp_call (session_id, at);
+   create table mcp_grant (id text primary key, sealed text not null);`,
 ] as const;
 
 export interface AcceptedTool {

@@ -3,8 +3,9 @@ import type { Client, ClientCapabilities, InputRequiredResult, Result, Tool } fr
 import { type AdapterEnv, type JsonRecord, toRecord, VERSION } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
 import { passOn } from "../pass-on.ts";
+import type { AuthFor } from "./auth.ts";
 import { keepApart } from "./inbox.ts";
-import { type AuthFor, openTransport, type UpstreamTransport } from "./transport.ts";
+import { openTransport, type UpstreamTransport } from "./transport.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 /** `legacy`: up to 2025-11-25, with a handshake. `modern`: 2026-07-28 where the service speaks it. */

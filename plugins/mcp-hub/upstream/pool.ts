@@ -5,6 +5,7 @@
 import type { AdapterEnv, JsonRecord } from "sessarc";
 import type { ServiceEntry, ServiceState } from "../entry.ts";
 import { hideValues, secretsOf } from "../vault/mask.ts";
+import type { AuthFor } from "./auth.ts";
 import { type ConnectionEvents, connect, type Era } from "./connection.ts";
 import { createGate } from "./gate.ts";
 import { accessRefused, messageOf, toFailure } from "./rpc-error.ts";
@@ -18,7 +19,6 @@ import {
   type Slot,
   waitAfter,
 } from "./slots.ts";
-import type { AuthFor } from "./transport.ts";
 import { createWatchdog } from "./watchdog.ts";
 
 export type { Caller, Slot } from "./slots.ts";

@@ -1,7 +1,8 @@
 /** The way to a service as the SDK's client wants it: a child process, streamable HTTP, or the older event stream. */
-import type { AuthProvider, Transport } from "@modelcontextprotocol/client";
+import type { Transport } from "@modelcontextprotocol/client";
 import type { AdapterEnv } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
+import type { AuthFor } from "./auth.ts";
 import { limitedFetch, MAX_ANSWER } from "./fetch.ts";
 import { type ServerProcess, startProcess } from "./process.ts";
 import type { Watchdog } from "./watchdog.ts";
@@ -13,9 +14,6 @@ export interface UpstreamTransport {
   /** Why it ended by itself; undefined while it runs, and after an orderly end. */
   ended(): string | undefined;
 }
-
-/** How connections of a service that people sign in to get its token. */
-export type AuthFor = (entry: ServiceEntry, url: string) => AuthProvider;
 
 /** Where a service over HTTP is. Throws when that is no such address, and for a variable that is not set. */
 export function addressOf({ url: text }: ServiceEntry, env: AdapterEnv["env"]): URL {
@@ -101,8 +99,17 @@ function receive(transport: Transport, line: string): void {
 }
 
 /** What a program needs to run at all. Nothing else of our environment is a service's business. */
-const INHERITED =
-  /^(PATH|SHELL|TERM|USER|LOGNAME|LANG|LC_.*|TZ|TMPDIR|TEMP|TMP|XDG_.*|NODE_EXTRA_CA_CERTS|SSL_CERT_.*|(HTTPS?|NO|ALL)_PROXY|NVM_.*|VOLTA_HOME|FNM_.*|ASDF_.*|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES.*|SYSTEMROOT|SYSTEMDRIVE|USERPROFILE|PATHEXT|COMSPEC|HOMEDRIVE|HOMEPATH|SSH_AUTH_SOCK|DISPLAY|WAYLAND_DISPLAY|DOCKER_HOST)$/i;
+const INHERITED = new RegExp(
+  `^(?:${[
+    /PATH|SHELL|TERM|USER|LOGNAME|LANG|LC_.*|TZ|TMPDIR|TEMP|TMP|XDG_.*|NODE_EXTRA_CA_CERTS|SSL_CERT_.*/,
+    /(HTTPS?|NO|ALL)_PROXY|NVM_.*|VOLTA_HOME|FNM_.*|ASDF_.*|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES.*/,
+    /SYSTEMROOT|SYSTEMDRIVE|USERPROFILE|PATHEXT|COMSPEC|HOMEDRIVE|HOMEPATH|SSH_AUTH_SOCK|DISPLAY|WAYLAND_DISPLAY/,
+    /DOCKER_HOST/,
+  ]
+    .map((part) => part.source)
+    .join("|")})$`,
+  "i",
+);
 
 function inherited(env: AdapterEnv["env"]): Record<string, string> {
   const kept: Record<string, string> = {};

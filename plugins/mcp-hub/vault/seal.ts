@@ -3,7 +3,8 @@ import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:
 import { existsSync } from "node:fs";
 import { chmod, link, mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { SessarcError, storageFailed, tempName, writeFileAtomic } from "sessarc";
+import { SessarcError, type Storage } from "sessarc";
+import { storageFailed, tempName, writeFileAtomic } from "#internal";
 import "../errors.ts";
 
 export interface Vault {
@@ -22,8 +23,9 @@ const VERSION = "v1";
  * The key is made when the first value is sealed; until then there is no file. Where nothing may be written, one of this process stands in for
  * a key that is not there: nothing was sealed or told apart with another yet.
  */
-export function createVault(dataDir: string, readOnly = false): Vault {
-  const path = join(dataDir, KEY_FILE);
+export function createVault(storage: Pick<Storage, "path" | "readOnly">): Vault {
+  const { readOnly } = storage;
+  const path = storage.path(KEY_FILE);
   let key: Promise<Buffer> | undefined;
 
   /** With `make`, a missing key file is made; a failure is tried again the next time. */

@@ -1,5 +1,5 @@
 /** What a recorded command came to, from the words that the tools write around an output. */
-import type { RecordedOutcome } from "sessarc";
+import type { RecordedOutcome } from "../contract.ts";
 
 interface Form {
   /** Its first group is the exit code. */

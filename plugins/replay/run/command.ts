@@ -3,7 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { release } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { endProcess, startProcess } from "sessarc";
+import { endProcess, startProcess } from "#internal";
 import { createGroup, type Group, needsGroup } from "./group.ts";
 import { environment, type Isolation, type IsolationOptions, invoke, type Placement } from "./isolation.ts";
 import { type Load, loadOf } from "./load.ts";

@@ -4,8 +4,9 @@
  */
 import { chmod, lstat, opendir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
-import { codeOf, isGone, writeFileAtomic } from "sessarc";
-import type { Blobs } from "./blobs.ts";
+import type { Blobs } from "#internal";
+import { writeFileAtomic } from "#internal";
+import { codeOf, isGone } from "#internal/adapter";
 import { FILE_LIMIT } from "./tree.ts";
 
 /** Where a content is: a blob of the sandbox, an object of the repository, a link's target; `lost`: too large to keep. */

@@ -2,8 +2,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isGone, type Services } from "sessarc";
-import { type Blobs, createBlobs } from "./blobs.ts";
+import type { Services } from "sessarc";
+import { type Blobs, createBlobs } from "#internal";
+import { isGone } from "#internal/adapter";
 import { type Index, readIndex, refresh, writeIndex } from "./index-file.ts";
 import { restore } from "./restore.ts";
 import { createTree, FILE_LIMIT, type Tree } from "./tree.ts";

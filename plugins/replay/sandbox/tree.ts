@@ -6,7 +6,8 @@ import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { lstat, mkdir, open, readlink, rename, rm, rmdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { codeOf, isGone, SessarcError } from "sessarc";
+import { SessarcError } from "sessarc";
+import { codeOf, isGone } from "#internal/adapter";
 import { refused } from "../plan/paths.ts";
 
 /** Larger files are not edited. */

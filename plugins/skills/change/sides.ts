@@ -1,8 +1,9 @@
 /** Versions of a skill with their texts at hand, and what changes from one to the next. */
+
+import type { Blobs } from "#internal";
 import { type Frontmatter, loadFrontmatter } from "../content/frontmatter.ts";
 import type { TreeEntry } from "../content/tree.ts";
 import { changesOf, type FileChange } from "../link/copies.ts";
-import type { Objects } from "../store/objects.ts";
 import { type Risk, risksOf, type Side } from "./risks.ts";
 
 export interface FileDiff extends FileChange {
@@ -25,7 +26,7 @@ const MAX_FILES = 200;
 export async function describeChange(
   before: readonly TreeEntry[],
   after: readonly TreeEntry[],
-  objects: Objects,
+  objects: Blobs,
 ): Promise<Change> {
   const changes = changesOf(before, after);
   const [old, now] = await Promise.all([sideOf(before, objects), sideOf(after, objects)]);
@@ -48,7 +49,7 @@ export async function describeChange(
 
 const textIn = (side: Side, path: string, absent: boolean) => (absent ? "" : side.text(path));
 
-async function sideOf(entries: readonly TreeEntry[], objects: Objects): Promise<Side> {
+async function sideOf(entries: readonly TreeEntry[], objects: Blobs): Promise<Side> {
   const texts = new Map<string, string>();
   for (const entry of entries) {
     if (entry.kind === "link") texts.set(entry.path, `→ ${entry.target}\n`);

@@ -1,5 +1,7 @@
 /** Skills as text for a terminal. */
-import { type CommandContext, createStyle, formatBytes, formatTable, printable } from "sessarc";
+
+import { type CommandContext, createStyle, formatTable, printable } from "sessarc";
+import { formatBytes } from "#internal/terminal";
 import type { Scan, ScanEntry, Skill, SkillDetail, SkillLink, Snapshot } from "../types.ts";
 
 type Terminal = Pick<CommandContext, "colour" | "columns">;

@@ -13,7 +13,8 @@ import {
   type Stats,
 } from "node:fs";
 import { join } from "node:path";
-import { codeOf, isInside } from "sessarc";
+import { isInside } from "#internal";
+import { codeOf } from "#internal/adapter";
 
 export interface FileEntry {
   path: string;

@@ -2,10 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, renameSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { codeOf, SessarcError } from "sessarc";
+import { SessarcError } from "sessarc";
+import type { Blobs } from "#internal";
+import { codeOf } from "#internal/adapter";
 import { type Catalog, entriesOf, type LinkRow, type MadeFolder, type SnapshotRow } from "../store/catalog.ts";
 import { materialise, removeOwn } from "../store/materialise.ts";
-import type { Objects } from "../store/objects.ts";
 import type { Scope } from "../types.ts";
 import { type CopyState, compareCopy, isAsCompared, removeCopy } from "./copies.ts";
 import { identityAt, standingAt, statAt } from "./proof.ts";
@@ -31,7 +32,7 @@ export interface Links {
   recover(): Promise<void>;
 }
 
-export function createLinks(catalog: Catalog, objects: Objects): Links {
+export function createLinks(catalog: Catalog, objects: Blobs): Links {
   /** `stood`: the copy of ours that it replaces. */
   const rowOf = (
     place: LinkPlace,

@@ -1,7 +1,7 @@
 /** Whether what stands at a path is what we put there. Asked in the same turn as it is acted upon. */
 import { type BigIntStats, lstatSync, readlinkSync } from "node:fs";
 import { relative, resolve } from "node:path";
-import { isGone } from "sessarc";
+import { isGone } from "#internal/adapter";
 import type { LinkRow } from "../store/catalog.ts";
 
 export type Standing =

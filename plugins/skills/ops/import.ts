@@ -29,7 +29,7 @@ export const addressRules = ({ kernel, hosts }: Pick<Shelf, "kernel" | "hosts">)
   files: kernel.env.env.SESSARC_ALLOW_FILE_REMOTES === "1",
 });
 
-export const fetchFolder = ({ storage }: Kernel) => join(storage.dataDir, "skills", "fetch");
+export const fetchFolder = ({ storage }: Kernel) => storage.path("skills", "fetch");
 
 /** Copies the scanned skill at `path`. Throws SKILL_NOT_SCANNED, SKILL_NOT_IMPORTABLE, SKILL_EXISTS. */
 export async function importPath(shelf: Shelf, path: string): Promise<Skill> {
@@ -80,7 +80,8 @@ export async function importGit(
         skipped.push({ path: skill.path, reason: content.reason });
         continue;
       }
-      if (!asked.dryRun) await eachOf([...content.bytes], 8, ([hash, bytes]) => shelf.places.objects.put(hash, bytes));
+      if (!asked.dryRun)
+        await eachOf([...content.bytes.values()], 8, async (bytes) => void (await shelf.places.objects.put(bytes)));
       const origin: Origin = {
         kind: "git",
         url,

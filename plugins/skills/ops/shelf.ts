@@ -62,7 +62,7 @@ export interface Shelf {
 
 export function createShelf(kernel: Kernel, use: Use, hosts: readonly string[]): Shelf {
   const catalog = createCatalog(kernel.storage.db);
-  const places = createPlaces(join(kernel.storage.dataDir, "skills"), catalog);
+  const places = createPlaces(kernel.storage, catalog);
   const links = createLinks(catalog, places.objects);
   let inspector: Promise<Inspector> | undefined;
   let isInOrder = false;
@@ -152,7 +152,7 @@ export function createShelf(kernel: Kernel, use: Use, hosts: readonly string[]):
     },
     adapters: () => [...kernel.registry.adapters.values()].filter((adapter) => adapter.skills),
     async projects() {
-      const rows = await kernel.inject("archive").store.projects();
+      const rows = await kernel.inject("archive").projects();
       return rows.flatMap(({ id, path }) => (path === null ? [] : [{ id, path }]));
     },
     tell: (event) => kernel.notify("skill:changed", event),

@@ -75,10 +75,10 @@ export async function lookUpstream(shelf: Shelf, id: string): Promise<UpstreamCh
       const content = await readSkill(git, upstream.url, skill);
       if ("reason" in content)
         return { ...none, commit, tree: skill.tree, skillChanged: true, problem: content.reason };
-      await eachOf([...content.bytes], 8, ([hash, bytes]) => shelf.places.objects.put(hash, bytes));
+      await eachOf([...content.bytes.values()], 8, async (bytes) => void (await shelf.places.objects.put(bytes)));
       const manifest = Buffer.from(JSON.stringify(content.tree.entries));
       const hash = digestOf(manifest);
-      await shelf.places.objects.put(hash, manifest);
+      await shelf.places.objects.put(manifest);
       return { ...none, commit, tree: skill.tree, skillChanged: true, manifest: hash };
     },
   );

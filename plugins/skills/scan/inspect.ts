@@ -1,7 +1,8 @@
 /** One folder looked at: is it a skill, and which. Answers are kept until the folder changes. */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
-import { BoundedMap, codeOf, isGone, isInside } from "sessarc";
+import { isInside } from "#internal";
+import { BoundedMap, codeOf, isGone } from "#internal/adapter";
 import { type Frontmatter, loadFrontmatter, type ReadFrontmatter } from "../content/frontmatter.ts";
 import { newStamp, readTree, type Stamp, stampTree, type Tree, TreeError } from "../content/tree.ts";
 import type { BrokenReason } from "../types.ts";

@@ -2,7 +2,8 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { codeOf, isGone, isInside } from "sessarc";
+import { isInside } from "#internal";
+import { codeOf, isGone } from "#internal/adapter";
 import { normalName } from "../content/names.ts";
 import { inSlices } from "../content/slices.ts";
 import type { ScanEntry, ScanPlace } from "../types.ts";

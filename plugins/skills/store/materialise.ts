@@ -1,10 +1,10 @@
 /** From a list of entries back to files: exact bytes, exact modes. And the removal of what we made. */
-import { chmod, lstat, mkdir, readdir, rm, symlink } from "node:fs/promises";
+import { chmod, lstat, mkdir, open, readdir, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SessarcError } from "sessarc";
+import type { Blobs } from "#internal";
 import { eachOf } from "../content/slices.ts";
 import type { FileEntry, TreeEntry } from "../content/tree.ts";
-import { type Objects, writeSynced } from "./objects.ts";
 
 /**
  * Writes `entries` into `folder`, which must not exist. Throws SKILL_SNAPSHOT_DAMAGED when bytes are gone; what was written so far stays for
@@ -13,7 +13,7 @@ import { type Objects, writeSynced } from "./objects.ts";
 export async function materialise(
   folder: string,
   entries: readonly TreeEntry[],
-  objects: Objects,
+  objects: Blobs,
   snapshot: string,
 ): Promise<void> {
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
@@ -45,4 +45,17 @@ async function openUp(folder: string): Promise<void> {
   await chmod(folder, 0o700);
   for (const entry of await readdir(folder, { withFileTypes: true }))
     if (entry.isDirectory()) await openUp(join(folder, entry.name));
+}
+
+/** A new file with exactly this mode, on disk when it resolves. */
+async function writeSynced(path: string, bytes: Uint8Array, mode: number): Promise<void> {
+  const handle = await open(path, "wx", 0o600);
+  try {
+    await handle.writeFile(bytes);
+    // The umask has no say in it.
+    if (mode !== 0o600) await handle.chmod(mode);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

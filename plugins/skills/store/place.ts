@@ -5,13 +5,13 @@
 import { randomBytes } from "node:crypto";
 import { lstat, mkdir, readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
-import type { Statement } from "sessarc";
+import type { Statement, Storage } from "sessarc";
+import type { Blobs } from "#internal";
 import { eachOf, inSlices } from "../content/slices.ts";
 import { readTree, type Tree, type TreeEntry, TreeError } from "../content/tree.ts";
 import type { Origin, Snapshot } from "../types.ts";
 import { type Catalog, putSnapshot, type SnapshotRow, snapshotOf } from "./catalog.ts";
 import { materialise, removeOwn } from "./materialise.ts";
-import { createObjects, type Objects } from "./objects.ts";
 
 /** What a change of a folder is, as it stands in the catalogue until it is done. */
 interface Intent {
@@ -29,7 +29,7 @@ interface Intent {
 }
 
 export interface Places {
-  readonly objects: Objects;
+  readonly objects: Blobs;
   /** Real path of the folder that holds one folder for each skill. */
   readonly folder: string;
   pathOf(id: string): string;
@@ -48,10 +48,11 @@ export interface Places {
   recover(): Promise<void>;
 }
 
-export function createPlaces(root: string, catalog: Catalog): Places {
+export function createPlaces(storage: Storage, catalog: Catalog): Places {
+  const root = storage.path("skills");
   const folder = join(root, "store");
   const stageFolder = join(root, "stage");
-  const objects = createObjects(join(root, "objects"));
+  const objects = storage.blobs("skills", "objects");
   const pathOf = (id: string) => join(folder, id);
   const staged = (name: string) => join(stageFolder, name);
 
@@ -59,7 +60,7 @@ export function createPlaces(root: string, catalog: Catalog): Places {
     const bytes = new Map<string, Buffer>();
     try {
       const tree = await inSlices(readTree(path, bytes));
-      await eachOf([...bytes], 8, ([hash, content]) => objects.put(hash, content));
+      await eachOf([...bytes.values()], 8, async (content) => void (await objects.put(content)));
       return tree;
     } catch (error) {
       // Over the limits or with links that lead outside: nothing that a snapshot could hold.

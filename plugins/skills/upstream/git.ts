@@ -2,7 +2,8 @@
 import { lstat, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { devNull } from "node:os";
 import { join } from "node:path";
-import { type ExecResult, exec, isSessarcError, type Kernel, SessarcError } from "sessarc";
+import { isSessarcError, type Kernel, SessarcError } from "sessarc";
+import { type ExecResult, exec } from "#internal";
 import type { AddressRules } from "./address.ts";
 
 export interface Git {

@@ -1,5 +1,8 @@
 /** Skills as the archive's sessions used them. Counted at import; kept by session and name. */
-import { type Database, type Kernel, mergeUsage, type SessionUsage, Slices, type Statement } from "sessarc";
+
+import type { Database, Kernel, SessionUsage, Statement } from "sessarc";
+import { Slices } from "#internal";
+import { mergeUsage } from "#internal/adapter";
 import { normalName } from "../content/names.ts";
 import type { SkillSession, SkillUse } from "../types.ts";
 

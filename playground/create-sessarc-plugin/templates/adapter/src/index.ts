@@ -23,12 +23,12 @@ export default defineAdapter((options: { dir?: string } | undefined) => ({
       if (!file.isFile() || !file.name.endsWith(".jsonl")) continue;
       const path = join(root, file.name);
       const { size, mtimeMs } = await stat(path);
-      yield { tool: "starter", key: file.name.slice(0, -6), path, size, mtime: mtimeMs, exclusive: true };
+      yield { key: file.name.slice(0, -6), path, size, mtime: mtimeMs, exclusive: true };
     }
   },
 
   /** One parser a session. `state` is what `snapshot` gave when the log was read last: it goes on from there when the log has grown. */
-  lines: (_ref, _env, state) => {
+  parse: (_ref, _env, state) => {
     const ledger = createLedger(state);
     return {
       row(row) {
@@ -39,7 +39,7 @@ export default defineAdapter((options: { dir?: string } | undefined) => ({
         const { input, output } = toRecord(tokens);
         // Entries with the same key are one reply, however often the log repeats it.
         if (model) ledger.add({ key: toText(id), at, model, usage: { input, output } });
-        return { seq: 0, kind, text: toText(text) ?? "", at, model };
+        return { kind, text: toText(text) ?? "", at, model };
       },
       finish: () => ledger.summary(),
       snapshot: () => ledger.snapshot(),

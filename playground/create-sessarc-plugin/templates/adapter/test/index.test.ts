@@ -15,7 +15,7 @@ describe("what it reads", () => {
     expect(found?.label).toBe("Starter");
     const texts: string[] = [];
     for await (const ref of found?.scan(fixtures, kernel.env) ?? [])
-      for await (const { text } of found?.read(ref, kernel.env) ?? []) texts.push(text);
+      for await (const batch of found?.read(ref, kernel.env) ?? []) texts.push(...batch.map(({ text }) => text));
     expect(texts).toEqual(["Which birds stay for the winter?", "Wrens and robins."]);
   });
 });

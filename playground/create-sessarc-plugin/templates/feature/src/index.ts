@@ -19,7 +19,7 @@ export const routes = [
     path: "/starter/busiest",
     summary: "The projects with most sessions",
     handler: async ({ kernel }): Promise<Busy[]> => {
-      const projects = await kernel.inject("archive").store.projects();
+      const projects = await kernel.inject("archive").projects();
       return projects
         .map(({ name, sessionCount, messageCount }) => ({ name, sessions: sessionCount, messages: messageCount }))
         .sort((a, b) => b.sessions - a.sessions || b.messages - a.messages)

@@ -1,6 +1,6 @@
 /** Edits of JSON text that touch nothing but what is added or taken out: every other byte stays, however it is formatted. */
 import * as jsonc from "jsonc-parser";
-import type { Json } from "./json.ts";
+import type { Json } from "../utils/json.ts";
 
 type Path = readonly (string | number)[];
 

@@ -1,5 +1,5 @@
 /** Edits of TOML text that touch nothing but what is taken out or put in; comments that are not inside of it stay. */
-import type { Json } from "sessarc";
+import { isRecord, type Json } from "../utils/json.ts";
 import { type TomlBlock, tomlBlocks } from "./toml-blocks.ts";
 
 type Table = { [key: string]: Json };
@@ -42,6 +42,48 @@ export function appendTable(text: string, path: Path, table: Table): string {
   return text + (isSpaced ? "" : text.endsWith("\n") ? eol : eol + eol) + block;
 }
 
+/** With an entry at the end of the list of tables at `path`; its text alone is added. Undefined for what is no table. */
+export function appendEntry(text: string, path: Path, value: Json): string | undefined {
+  if (!isTable(value)) return undefined;
+  const eol = eolOf(text);
+  const gap = text === "" ? "" : text.endsWith("\n") ? eol : eol + eol;
+  return `${text}${gap}${entryText(path, value).replaceAll("\n", eol)}${eol}`;
+}
+
+/** Without an entry of the list of tables at `path`, where it stands as `appendEntry` writes it. */
+export function removeEntry(text: string, path: Path, value: Json): string | undefined {
+  const eol = eolOf(text);
+  const own = isTable(value) && `${eol}${entryText(path, value).replaceAll("\n", eol)}${eol}`;
+  return own && text.includes(own) ? text.replace(own, () => "") : undefined;
+}
+
+/** Its own fields, then an entry for each table of the lists in it. */
+function entryText(path: Path, table: Table): string {
+  const fields = Object.entries(table);
+  const isList = (value: Json): value is Table[] => Array.isArray(value) && value.length > 0 && value.every(isTable);
+  const own = fields.flatMap(([key, value]) => (isList(value) ? [] : [`${keyOf(key)} = ${literal(value)}`]));
+  const lists = fields.flatMap(([key, value]) =>
+    isList(value) ? value.map((one) => `\n${entryText([...path, key], one)}`) : [],
+  );
+  return [`[[${path.map(keyOf).join(".")}]]`, ...own, ...lists].join("\n");
+}
+
+/**
+ * The parser's `patch` forgets a comment behind an empty array: each is put back behind the line it stood on. `text`: before;
+ * `patched`: what the parser made of it.
+ */
+export function keepComments(text: string, patched: string): string {
+  const lines = patched.split("\n");
+  for (const line of text.split("\n")) {
+    const code = /^(.*?\[\s*\])\s*#/.exec(line)?.[1];
+    if (code === undefined || lines.includes(line)) continue;
+    const at = lines.findIndex((one) => one.trimEnd() === code);
+    if (at >= 0) lines[at] = line;
+  }
+  return lines.join("\n");
+}
+
+const isTable = (value: Json): value is Table => isRecord(value);
 const isBelow = (path: Path, root: Path) => root.every((key, i) => path[i] === key);
 const eolOf = (text: string) => (text.includes("\r\n") ? "\r\n" : "\n");
 const keyOf = (key: string) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key));

@@ -4,8 +4,8 @@ import { constants } from "node:fs";
 import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SessarcError } from "../errors/error.ts";
-import { isTempName, syncFolder, tempName } from "./atomic.ts";
-import { ifThere } from "./gone.ts";
+import { isTempName, syncFolder, tempName } from "../utils/atomic.ts";
+import { ifThere } from "../utils/gone.ts";
 
 export interface OutsideFile {
   /** As the tool knows it. */

@@ -1,6 +1,5 @@
 /** How a tool keeps tool-protocol servers in its configuration: for reading them, and for leading the tool to the hub instead. */
-import type { Json, JsonRecord } from "../utils/json.ts";
-import type { AdapterEnv } from "./env.ts";
+import type { AdapterEnv, Json, JsonRecord } from "sessarc";
 
 /** A server as a tool's configuration names it. */
 export interface McpServerEntry {
@@ -32,14 +31,31 @@ export interface McpFile {
 
 export type McpReader = (path: string) => Promise<JsonRecord>;
 
+/** Reading of what most tools write in the same way: an object of names, each with `type`, `command`, `args`, `env`, `cwd`, `url`, `headers`. */
+export interface McpParts {
+  /**
+   * The servers below `path`. `only`: names of fields that nobody but the tool can honour. What names neither a command nor an address
+   * is left out.
+   */
+  servers(config: unknown, path: readonly string[], only?: readonly string[]): McpServerEntry[];
+  /** Texts by name; numbers and switches are written out, as tools do. Undefined when there are none. */
+  values(value: unknown): { values: Record<string, string> | undefined; unreadable: boolean };
+  /** A list of texts; undefined when there is none. */
+  texts(value: unknown): { texts: string[] | undefined; unreadable: boolean };
+}
+
 export interface McpContract {
   /** They need not exist. The first of a scope is where the tool itself writes. */
   files(env: AdapterEnv): McpFile[];
   /** `json`: a comment makes the tool drop the whole file. `jsonc`: comments and trailing commas. */
   syntax: "json" | "jsonc" | "toml";
-  /** What stands for a variable in any text: its name is the first group that matched, `default` a group of that name. */
-  variable: RegExp;
-  servers(config: JsonRecord): McpServerEntry[];
+  /**
+   * What stands for a variable in any text: `${NAME}` and `${NAME:-default}` (`braced`), `${env:NAME}` (`env`), or another form, of which
+   * the first group that matched is the name and `default` a group of that name.
+   */
+  variable: "braced" | "env" | RegExp;
+  /** Servers of a file; `read` has what most tools share. */
+  servers(config: JsonRecord, read: McpParts): McpServerEntry[];
   /**
    * Of servers of a project's file, those that the user has not agreed to start; asked where the tool asks. `read` answers another file
    * of the tool's: what of it is about servers and trust, an empty object where there is none.

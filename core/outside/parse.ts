@@ -1,19 +1,20 @@
-/** A configuration as values. What its tool would not read is an error with the place, never a part of it. */
+/** Other programs' settings as values. What the program itself would not read is an error with the place, never a part of it. */
 import * as jsonc from "jsonc-parser";
-import { isRecord, type JsonRecord, type McpContract } from "sessarc";
+import { isRecord, type JsonRecord } from "../utils/json.ts";
 
-export type Syntax = McpContract["syntax"];
+/** `commented`: JSON with comments; `jsonc`: with comments and trailing commas. */
+export type SettingsSyntax = "json" | "commented" | "jsonc" | "toml";
 
-/** Why a file cannot be read or edited; quotes nothing of it, which may hold anything. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
+/** Why settings cannot be read or edited; quotes nothing of them, which may hold anything. */
+export class SettingsProblem extends Error {
+  override readonly name = "SettingsProblem";
 }
 
-/** Throws ConfigError. */
-export async function parseConfig(text: string, syntax: Syntax): Promise<JsonRecord> {
+/** An empty text is an empty object. Throws SettingsProblem. */
+export async function parseSettings(text: string, syntax: SettingsSyntax): Promise<JsonRecord> {
   if (text.trim() === "") return {};
   const value = syntax === "toml" ? await parseToml(text) : parseJson(text, syntax);
-  if (!isRecord(value)) throw new ConfigError("it holds no object");
+  if (!isRecord(value)) throw new SettingsProblem("it holds no object");
   return value;
 }
 
@@ -23,11 +24,11 @@ async function parseToml(text: string): Promise<unknown> {
     // Its objects have no prototype; ours that they are compared with do.
     return structuredClone(parse(text));
   } catch {
-    throw new ConfigError("it does not parse as TOML");
+    throw new SettingsProblem("it does not parse as TOML");
   }
 }
 
-function parseJson(text: string, syntax: "json" | "jsonc"): unknown {
+function parseJson(text: string, syntax: "json" | "commented" | "jsonc"): unknown {
   const problems: jsonc.ParseError[] = [];
   const options = { allowTrailingComma: syntax === "jsonc", disallowComments: syntax === "json" };
   const tree = jsonc.parseTree(text, problems, options);
@@ -36,7 +37,7 @@ function parseJson(text: string, syntax: "json" | "jsonc"): unknown {
     const line = text.slice(0, problem?.offset ?? 0).split("\n").length;
     const what = problem ? jsonc.printParseErrorCode(problem.error) : "ValueExpected";
     const comment = what === "InvalidCommentToken" ? " (comments make the tool drop the whole file)" : "";
-    throw new ConfigError(`line ${line} does not parse: ${what}${comment}`);
+    throw new SettingsProblem(`line ${line} does not parse: ${what}${comment}`);
   }
   return valueIn(tree, text);
 }
@@ -49,7 +50,7 @@ function valueIn(node: jsonc.Node, text: string): unknown {
   const entries = (node.children ?? []).map(({ children: [key, value] = [] }) => {
     if (names.has(key?.value)) {
       const line = text.slice(0, key?.offset ?? 0).split("\n").length;
-      throw new ConfigError(`line ${line} has a name that stands there twice`);
+      throw new SettingsProblem(`line ${line} has a name that stands there twice`);
     }
     names.add(key?.value);
     return [String(key?.value), value && valueIn(value, text)] as const;

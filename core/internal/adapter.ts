@@ -1,0 +1,33 @@
+/** What the built-in adapters share beyond `sessarc/adapter`. `#internal/adapter` resolves inside this package alone. */
+
+export { withFolders } from "../adapter/folders.ts";
+export { scanLines } from "../adapter/line-scan.ts";
+export type { SkippedRows } from "../adapter/read-log.ts";
+export { readShell } from "../adapter/shell-input.ts";
+export { toolActions } from "../adapter/tool-action.ts";
+export { commandOf, type EditText, mainArgument, pathsIn } from "../adapter/tool-call.ts";
+export { wholeRead } from "../adapter/tool-read.ts";
+export type { EventBatches, UsageSummary } from "../contract/adapter.ts";
+export type { RecordedCall, RecordedRead, TextEdit } from "../contract/tool-action.ts";
+export type { LiveFrame } from "../session/session.ts";
+export type { Cursor, TailEnd } from "../session/tail.ts";
+export type { LooseUsage } from "../session/usage.ts";
+export { type LedgerEntry, mergeUsage, slotOf } from "../session/usage.ts";
+export { BoundedMap } from "../utils/bounded.ts";
+export { codeOf, isGone } from "../utils/gone.ts";
+export { hash53 } from "../utils/hash.ts";
+export { isJson, toJsonText, toToolInput } from "../utils/json.ts";
+export {
+  bytesAt,
+  isStartOf,
+  isUnreadable,
+  listFolder,
+  namesInSlices,
+  readFolder,
+  readFolderInSlices,
+  takeClosed,
+} from "../utils/log-files.ts";
+export { marks, pages } from "../utils/marks.ts";
+export { openRegular, readRegularSync } from "../utils/regular.ts";
+export { alone, nearest } from "../utils/text.ts";
+export { earliest, isBefore, latest, msToIso, type Span, widen } from "../utils/time.ts";

@@ -1,0 +1,49 @@
+/** What the built-in plugins share beyond `sessarc`. `#internal` resolves inside this package alone: nobody outside can depend on it. */
+
+export type { LoadedConfig } from "../config/config.ts";
+export { readSettings, type Settings, writeSettings } from "../config/settings.ts";
+export type { Access } from "../contract/access.ts";
+export type { SettingKey } from "../contract/config.ts";
+export type { HttpApp, Polling, ServedAddress } from "../contract/kernel.ts";
+export type { AdapterFolders } from "../contract/registry.ts";
+export type { BodyLimits } from "../contract/route.ts";
+export type { ErrorCatalogue } from "../errors/codes.ts";
+export { invalidCursor, leftOut, toErrorBody } from "../errors/error.ts";
+export { readDiscovery } from "../http/access.ts";
+export { eventsResponse, toEvents } from "../http/events.ts";
+export { streamJson, textStream } from "../http/text-stream.ts";
+export { loadAdapter } from "../kernel/load.ts";
+export type { SettingsAnswer } from "../kernel/settings.ts";
+export { applyEdit, editSettings, type SettingsEdit, type SettingsPath, settingAt } from "../outside/edit.ts";
+export {
+  digestOf,
+  HARD_LINKED,
+  makeFolderOf,
+  type OutsideFile,
+  outsideText,
+  readOutside,
+  removeFoldersOf,
+  removeOutside,
+  replaceOutside,
+  tempBeside,
+} from "../outside/file.ts";
+export { parseSettings, SettingsProblem, type SettingsSyntax } from "../outside/parse.ts";
+export { textOf as tomlText, tomlStrings } from "../outside/toml-blocks.ts";
+export { answeredCalls } from "../storage/answered-calls.ts";
+export { type Blobs, createBlobs } from "../storage/blobs.ts";
+export { Chunk, decodeChunk, type LazyEvent } from "../storage/chunk.ts";
+export type { Bounds } from "../storage/chunk-builder.ts";
+export type { Derived } from "../storage/derived.ts";
+export { hasArchive } from "../storage/present.ts";
+export { buildSqlite } from "../storage/sqlite-build.ts";
+export { storageFailed } from "../storage/storage-error.ts";
+export type { ChunkEntry, PartIndex, TranscriptPart, Transcripts } from "../storage/transcript-types.ts";
+export { createTranscripts, type TranscriptOptions } from "../storage/transcripts.ts";
+export { type MaybePromise, messageOf } from "../utils/async.ts";
+export { isTempName, tempName, writeFileAtomic } from "../utils/atomic.ts";
+export { debugError } from "../utils/debug.ts";
+export { type ExecResult, endProcess, exec, startProcess } from "../utils/exec.ts";
+export { isInside, resolveInside } from "../utils/path.ts";
+export { createRing } from "../utils/ring.ts";
+export { nextSlice, Slices } from "../utils/slices.ts";
+export { sortInSlices } from "../utils/sort.ts";

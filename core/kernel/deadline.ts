@@ -1,0 +1,74 @@
+/** Adapters that wait for what never comes (a dead mount, a promise nobody resolves) fail with their name instead of holding everything up. */
+import type { Adapter } from "../contract/adapter.ts";
+import { SessarcError } from "../errors/error.ts";
+
+/** How long an adapter may give nothing: neither a session of a scan nor a batch of a log. */
+export const SILENCE_MS = 60_000;
+
+/**
+ * The same adapter; `scan`, `read`, `readMany`, `tail`, `peek`, `usage` and `retention` throw ADAPTER_SILENT when they give nothing for `ms`.
+ * Work that does not let go of the thread is not measured. Cost: a timer for each call, restarted with each step.
+ */
+export function withDeadlines(adapter: Adapter, ms = SILENCE_MS): Adapter {
+  const late = (member: string, path: string) =>
+    new SessarcError("ADAPTER_SILENT", { adapter: adapter.name, member, path, ms });
+  const { peek, usage, retention, at } = adapter;
+  return {
+    ...adapter,
+    at: (dir) => withDeadlines(at(dir), ms),
+    scan: (root, env) => heard(adapter.scan(root, env), ms, () => late("scan", root)),
+    read: (ref, env) => heard(adapter.read(ref, env), ms, () => late("read", ref.path)),
+    async *readMany(refs, env) {
+      const path = refs[0]?.path ?? "";
+      for await (const [ref, batches] of heard(adapter.readMany(refs, env), ms, () => late("read", path)))
+        yield [ref, heard(batches, ms, () => late("read", path))];
+    },
+    tail: (ref, cursor, env) => heard(adapter.tail(ref, cursor, env), ms, () => late("read", ref.path)),
+    ...(peek && { peek: (ref, env) => soon(peek(ref, env), ms, () => late("peek", ref.path)) }),
+    ...(usage && { usage: (ref, env) => soon(usage(ref, env), ms, () => late("usage", ref.path)) }),
+    ...(retention && {
+      retention: (env) => soon(Promise.resolve(retention(env)), ms, () => late("retention", env.home)),
+    }),
+  };
+}
+
+/** What `source` yields and returns. The time between two steps alone counts: whoever takes them may take as long as they like. */
+async function* heard<T, End>(
+  source: AsyncIterable<T, End>,
+  ms: number,
+  late: () => Error,
+): AsyncGenerator<T, End, undefined> {
+  const iterator = source[Symbol.asyncIterator]();
+  let expire = () => {};
+  const timer = setTimeout(() => expire(), ms);
+  let isDone = false;
+  try {
+    for (;;) {
+      timer.refresh();
+      const step = await new Promise<IteratorResult<T, End>>((resolve, reject) => {
+        // What came while the thread was busy is there before the time is up.
+        expire = () => void setImmediate(() => reject(late()));
+        iterator.next().then(resolve, reject);
+      }).catch((error: unknown) => {
+        isDone = true;
+        throw error;
+      });
+      expire = () => {};
+      if (step.done) {
+        isDone = true;
+        return step.value;
+      }
+      yield step.value;
+    }
+  } finally {
+    clearTimeout(timer);
+    if (!isDone) await iterator.return?.();
+  }
+}
+
+function soon<T>(promise: Promise<T>, ms: number, late: () => Error): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => setImmediate(() => reject(late())), ms);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,36 @@
+/** Bytes in real files, named by their SHA-256: written once, whole or not at all, and checked whenever they are read. */
+import { createHash } from "node:crypto";
+import { mkdir, readFile, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { writeFileAtomic } from "../utils/atomic.ts";
+import { storageFailed } from "./storage-error.ts";
+
+export interface Blobs {
+  /** Answers the hash (64 hex digits) when the bytes are on disk. Bytes that are there already are not written again. */
+  put(bytes: Uint8Array): Promise<string>;
+  /** Undefined when there are none, or when they are not what their name says. */
+  get(hash: string): Promise<Buffer | undefined>;
+}
+
+/** `folder` is made with the first blob. */
+export function createBlobs(folder: string): Blobs {
+  const pathOf = (hash: string) => join(folder, hash.slice(0, 2), hash.slice(2));
+  return {
+    async put(bytes) {
+      const hash = hashOf(bytes);
+      const path = pathOf(hash);
+      const known = await stat(path).catch(() => undefined);
+      // A damaged one is written again.
+      if (known?.size === bytes.length && (await readFile(path)).equals(bytes)) return hash;
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await writeFileAtomic(path, bytes).catch(storageFailed(path));
+      return hash;
+    },
+    async get(hash) {
+      const bytes = await readFile(pathOf(hash)).catch(() => undefined);
+      return bytes && hashOf(bytes) === hash ? bytes : undefined;
+    },
+  };
+}
+
+const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");

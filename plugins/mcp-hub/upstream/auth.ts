@@ -1,0 +1,10 @@
+/** How connections of a service that people sign in to get their token. No type of the SDK: whoever compiles against ours need not install it. */
+import type { ServiceEntry } from "../entry.ts";
+
+export interface TokenSource {
+  token(): Promise<string | undefined>;
+  /** The service refused the token. */
+  onUnauthorized?(refusal: never): Promise<void>;
+}
+
+export type AuthFor = (entry: ServiceEntry, url: string) => TokenSource;
