@@ -1,6 +1,6 @@
 /** Texts with their secrets masked: paths, names, diffs, and excerpts of longer texts. */
 import type { Scanner } from "./engine.ts";
-import { NOT_CHECKED } from "./redact/placeholder.ts";
+import { NOT_CHECKED } from "./redact/redact.ts";
 
 /** Characters looked at on both sides of an excerpt: more than a secret has, with what stands before it. */
 const REACH = 16_384;

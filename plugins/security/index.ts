@@ -1,8 +1,12 @@
 /** Security: rules, the check of a session, redacted exports, the tool-call guard. */
-import { definePlugin, type MaybePromise, type RoutesOf } from "sessarc";
+
+import { definePlugin, type RoutesOf } from "sessarc";
+import type { MaybePromise } from "#internal";
 import "./errors.ts";
 import { commands } from "./commands/index.ts";
+import { type Block, config } from "./config.ts";
 import type { Rule } from "./engine.ts";
+import type { GuardContract } from "./guard/contract.ts";
 import { createGuard, type Guard, type ToolCall, type ToolDecision } from "./guard/guard.ts";
 import { guardRoutes } from "./guard/routes.ts";
 import { securityRoutes } from "./routes.ts";
@@ -30,10 +34,12 @@ export interface SecurityOptions {
 export default definePlugin((options: SecurityOptions | undefined) => ({
   name: "security",
   dependsOn: ["archive"],
+  config,
   routes,
   migrations,
   commands,
   async setup(kernel) {
+    kernel.config.hosts = [...kernel.config.hosts, ...kernel.config.security.hosts];
     const rules = createRuleSet(kernel);
     await rules.checkConfigured();
     const sessions = createSessions(kernel, rules, options?.budgetMs ?? BUDGET_MS);
@@ -73,6 +79,21 @@ export default definePlugin((options: SecurityOptions | undefined) => ({
 }));
 
 declare module "sessarc" {
+  interface PluginConfig {
+    security: { rules: readonly unknown[]; hosts: readonly string[]; block: Block };
+  }
+  interface UserConfig {
+    security?:
+      | { rules?: readonly unknown[] | undefined; hosts?: readonly string[] | undefined; block?: Block | undefined }
+      | undefined;
+  }
+  interface SettingValues {
+    /** What the tool-call guard blocks. */
+    "security.block": Block;
+  }
+  interface AdapterCapabilities {
+    guard: GuardContract;
+  }
   interface ApiRoutes extends RoutesOf<typeof routes> {}
   interface Services {
     rules: RuleSet;

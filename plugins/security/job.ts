@@ -1,5 +1,7 @@
 /** What scans and renders whole sessions, off the main thread where there is a pool. Everything that crosses is plain data. */
-import { createTranscripts, type EventKind, type Json, type SessionEvent, type TranscriptPart } from "sessarc";
+
+import type { EventKind, Json, SessionEvent } from "sessarc";
+import { createTranscripts, type TranscriptPart } from "#internal";
 import { createRedactor, createScanner, type Rule, rulesVersion, type Scanner } from "./engine.ts";
 import { cleanEvent, cleanTree } from "./export/clean.ts";
 import type { DocumentHead, DocumentWriter, SessionDocument } from "./export/document.ts";

@@ -1,9 +1,12 @@
 /** Rules, the security check of a session, its redacted export. */
-import { defineRoute, toErrorBody, toEvents } from "sessarc";
+
+import { defineRoute } from "sessarc";
 import * as v from "valibot";
+import { toErrorBody, toEvents } from "#internal";
 import { countDryRun } from "./dry-run.ts";
+import { inPieces } from "./export/turns.ts";
 import { pageOf } from "./pages.ts";
-import { NOT_CHECKED } from "./redact/placeholder.ts";
+import { NOT_CHECKED } from "./redact/redact.ts";
 import { ruleInput, rulePatch, toTrialRule } from "./rule-set.ts";
 import type { Follow } from "./sessions.ts";
 
@@ -124,12 +127,18 @@ const exportRedacted = defineRoute({
     const format = query.format ?? "md";
     const run = (follow: Follow) => kernel.inject("redactor").document(params.id, format, true, follow);
     if (wantsEvents(event.req)) return told(run);
-    const { text, fileName, redactions } = await run({ signal });
-    return new Response(text, {
+    const end = await kernel.inject("redactor").turns.next(signal);
+    const { text, fileName, redactions } = await run({ signal }).catch((error: unknown) => {
+      end();
+      throw error;
+    });
+    const document = Buffer.from(text);
+    if (event.req.method === "HEAD") end();
+    return new Response(inPieces(document, end), {
       headers: {
         "content-type": `${TYPES[format]}; charset=utf-8`,
         "content-disposition": `attachment; filename="${fileName}"`,
-        "content-length": String(Buffer.byteLength(text)),
+        "content-length": String(document.length),
         // How many places each rule replaced: a preview says so before a share is made.
         "sessarc-redactions": JSON.stringify(redactions),
         // Texts left out because nobody could look at them in time.

@@ -1,4 +1,4 @@
-/** The tables. Append migrations, never edit one that was released. */
+/** The tables. Once there is a release: append migrations, never edit one. */
 export const migrations: readonly string[] = [
   `create table security_rule (id text primary key, data text not null, created_at text not null);
    create table security_builtin (id text primary key, enabled integer not null);

@@ -1,16 +1,10 @@
 /** What security does with archived sessions: check, export, frozen copies. */
 import { createHash } from "node:crypto";
-import {
-  type Kernel,
-  type PoolTask,
-  type Services,
-  SessarcError,
-  type SessionEvent,
-  Slices,
-  type TranscriptPart,
-} from "sessarc";
+import { type Kernel, type PoolTask, type Services, SessarcError, type SessionEvent } from "sessarc";
+import { Slices, type TranscriptPart } from "#internal";
 import type { DocumentHead } from "./export/document.ts";
 import { pagePolicy } from "./export/page.ts";
+import { createTurns, type Turns } from "./export/turns.ts";
 import { withoutCutEnd } from "./hide.ts";
 import type { CheckJob, CheckResult, EventSource, Format, RenderJob, RenderResult } from "./job.ts";
 import type { RuleSet } from "./rule-set.ts";
@@ -74,6 +68,8 @@ const RENDER: PoolTask<[RenderJob], RenderResult> = {
 };
 
 export interface SecuritySessions extends SessionRedactor {
+  /** Of documents that are read in an answer. */
+  readonly turns: Turns;
   check(id: string, personal: boolean, follow?: Follow): Promise<CheckResult>;
   forget(id: string): Promise<void>;
 }
@@ -92,10 +88,14 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
   const sourceOf = (row: Pick<Row, "id" | "parts">) => toSource(kernel, row);
 
   /** Runs a job that can be watched and stopped. */
-  async function watched<R>(total: number, follow: Follow | undefined, run: (watch: Watch) => Promise<R>): Promise<R> {
+  async function watched<R>(
+    { id, length }: Pick<Row, "id" | "length">,
+    follow: Follow | undefined,
+    run: (watch: Watch) => Promise<R>,
+  ): Promise<R> {
     const watch: Watch = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
     const stop = () => Atomics.store(watch, STOP, 1);
-    const timer = setInterval(() => follow?.onProgress?.(Atomics.load(watch, DONE), total), PROGRESS_MS);
+    const timer = setInterval(() => follow?.onProgress?.(Atomics.load(watch, DONE), length), PROGRESS_MS);
     const ends = [kernel.closing, ...(follow?.signal ? [follow.signal] : [])];
     for (const end of ends) {
       end.addEventListener("abort", stop, { once: true });
@@ -103,9 +103,14 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
     }
     try {
       return await run(watch);
+    } catch (error) {
+      if (Atomics.load(watch, STOP) === 0) throw error;
+      throw new DOMException("Nobody waits for this any more", "AbortError");
     } finally {
       clearInterval(timer);
       for (const end of ends) end.removeEventListener("abort", stop);
+      // Of a session that is deleted meanwhile nothing is told, and what its transcript lacks by now is no damage.
+      await archive().row(id);
     }
   }
 
@@ -122,12 +127,13 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
       ...(expiresAt !== undefined && { expiresAt }),
       budgetMs,
     };
-    const result = await watched(row.length, follow, (watch) => kernel.pool.run(RENDER, { ...job, watch }));
+    const result = await watched(row, follow, (watch) => kernel.pool.run(RENDER, { ...job, watch }));
     if (!result.ok) throw new SessarcError("EXPORT_LEAKS", { rules: result.leaks });
     return { ...result, session };
   }
 
   return {
+    turns: createTurns(),
     pagePolicy,
     hideSecrets: (text) => rules.hide(text),
     excerpt: (text, start, end) => rules.excerpt(text, start, end),
@@ -178,7 +184,7 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
         categories,
         budgetMs,
       };
-      const result = await watched(row.length, follow, (watch) => kernel.pool.run(CHECK, { ...job, watch }));
+      const result = await watched(row, follow, (watch) => kernel.pool.run(CHECK, { ...job, watch }));
       // What was not whole is tried again.
       if (!personal && !result.partial && !kernel.storage.readOnly)
         await db.run(

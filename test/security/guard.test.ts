@@ -54,6 +54,7 @@ describe("security: tool-call guard", () => {
       reason: null,
       findings: [],
       mode: "enforce",
+      ask: null,
       partial: false,
     });
     for (const client of ["claude-code", "codex", "gemini-cli", "copilot", "opencode"]) {

@@ -11,6 +11,15 @@ const VALUES = Array.from({ length: 6 }, (_, i) => {
   return `${letters(3 + (i % 3), 500 + i)}${digits(2, 510 + i)}${i < 2 ? "" : `${sign}${letters(3, 520 + i)}${digits(1, 530 + i)}`}`;
 });
 
+/** Sixteen bytes a line behind where they stand. */
+function dump(text: string, say: (bytes: Buffer) => string, gap: string, base = 16): string {
+  const bytes = Buffer.from(text);
+  let lines = "";
+  for (let at = 0; at < bytes.length; at += 16)
+    lines += `${at.toString(base).padStart(base === 8 ? 7 : 8, "0")}${gap}${say(bytes.subarray(at, at + 16))}\n`;
+  return lines;
+}
+
 const FORMS: Record<string, (value: string) => string> = {
   "YAML, key pass": (v) => `smtp:\n  user: bob\n  pass: ${v}\n`,
   "JSON, key pass": (v) => JSON.stringify({ auth: { user: "bob", pass: v } }),
@@ -27,6 +36,41 @@ const FORMS: Record<string, (value: string) => string> = {
   "a prompt": (v) => `Password for bob: ${v}\n`,
   "a prompt in German": (v) => `Passwort: ${v}\n`,
   "a prompt in French": (v) => `mot de passe : ${v}\n`,
+  "a prompt in Chinese": (v) => `密码：${v}\n`,
+  "a prompt in Japanese": (v) => `パスワード: ${v}\n`,
+  "a prompt in Russian": (v) => `Пароль: ${v}\n`,
+  "a prompt in Spanish": (v) => `Contraseña: ${v}\n`,
+  ldapsearch: (v) => `ldapsearch -x -D cn=admin -w ${v} -b dc=x`,
+  zip: (v) => `zip -P ${v} a.zip f`,
+  keytool: (v) => `keytool -storepass ${v} -list`,
+  htpasswd: (v) => `htpasswd -b .htpasswd bob ${v}`,
+  chpasswd: (v) => `echo "bob:${v}" | sudo chpasswd`,
+  "net user": (v) => `net user bob ${v} /add`,
+  rabbitmqctl: (v) => `rabbitmqctl add_user bob ${v}`,
+  lftp: (v) => `lftp -u bob,${v} ftp.example.com`,
+  PowerShell: (v) => `ConvertTo-SecureString "${v}" -AsPlainText -Force`,
+  "a setter": (v) => `source.setPassword("${v}");`,
+  xxd: (v) =>
+    dump(
+      `DB_PASSWORD=${v}\n`,
+      (bytes) =>
+        `${(bytes.toString("hex").match(/.{1,4}/g) ?? []).join(" ").padEnd(39)}  ${bytes.toString("latin1").replace(/\n/g, ".")}`,
+      ": ",
+    ),
+  "hexdump -C": (v) =>
+    dump(
+      `DB_PASSWORD=${v}\n`,
+      (bytes) =>
+        `${(bytes.toString("hex").match(/../g) ?? []).join(" ").padEnd(48)}  |${bytes.toString("latin1").replace(/\n/g, ".")}|`,
+      "  ",
+    ),
+  "od -c": (v) =>
+    dump(
+      `DB_PASSWORD=${v}\n`,
+      (bytes) => [...bytes.toString("latin1")].map((char) => (char === "\n" ? "\\n" : char).padStart(4)).join(""),
+      "",
+      8,
+    ),
   "a Spring property": (v) => `spring.datasource.password=${v}\n`,
 };
 
@@ -57,6 +101,9 @@ describe("ordinary passwords", () => {
       "const pass = render(pass);",
       "password: process.env.DB",
       "first pass: 00:12",
+      "zip -r a.zip dist",
+      "user.setPassword(password)",
+      "00000010: 2023 2041 7070 0a0a 6578 706f 7274 2063  # App..export c",
       'pass: "./src/index.ts"',
       "SECRET_KEY = os.environ['SECRET_KEY']",
       "IDENTIFIED BY '<password>'",

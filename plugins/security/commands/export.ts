@@ -2,19 +2,17 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
   ApiError,
-  accepted,
   type CommandContext,
   createProgress,
   type ErrorBody,
-  isRedacted,
   printable,
-  readFrames,
   type SessionEvent,
   UsageError,
-  writeFileAtomic,
 } from "sessarc";
+import { writeFileAtomic } from "#internal";
+import { accepted, isRedacted, readFrames } from "#internal/terminal";
 import { type Format, renderSession } from "../job.ts";
-import { NOT_CHECKED } from "../redact/placeholder.ts";
+import { NOT_CHECKED } from "../redact/redact.ts";
 import { type DocumentProject, type DocumentSession, headOf } from "../sessions.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {

@@ -1,5 +1,7 @@
 /** The sub commands of security: descriptions here, code behind `load`. */
-import { type Command, REDACTED_HELP, REDACTED_OPTIONS } from "sessarc";
+
+import type { Command } from "sessarc";
+import { REDACTED_HELP, REDACTED_OPTIONS } from "#internal/terminal";
 
 const guard: Command = {
   name: "guard",

@@ -1,6 +1,6 @@
 /** A session as one static HTML page: no script, nothing from elsewhere, readable on a phone, in print, in light and dark. */
 import { createHash } from "node:crypto";
-import { mainArgument } from "sessarc";
+import { mainArgument } from "#internal/adapter";
 import { showBidi } from "./clean.ts";
 import { type ChangedFile, changesOf } from "./diff.ts";
 import {

@@ -1,7 +1,11 @@
 /** The page's one style sheet; its hash stands in the page's policy, so nothing else may style it. Colours are the dashboard's. */
 export const STYLE = `
-:root{color-scheme:light dark;--bg:#fbfbfa;--sunken:#f4f4f2;--line:#e3e3df;--ink:#1c1c1a;--ink-2:#575752;--ink-3:#6e6e68;--accent:#3a5bd9;--bad:#b42318;--user:#2b5fd0;--assistant:#1f7a4d;--thinking:#7a4fb8;--tool_use:#9a5b00;--tool_result:#4a6572;--note:#a8326e;--add:#e4f3e8;--del:#fbe6e4}
-@media (prefers-color-scheme:dark){:root{--bg:#111214;--sunken:#0c0d0f;--line:#2a2c31;--ink:#ececea;--ink-2:#b3b5ba;--ink-3:#8f939b;--accent:#8ea6ff;--bad:#ff8a80;--user:#8ab0ff;--assistant:#6fd19a;--thinking:#c3a1f5;--tool_use:#f0b45c;--tool_result:#9db4c0;--note:#f08dbb;--add:#12281b;--del:#331614}}
+:root{color-scheme:light dark;--bg:#fbfbfa;--sunken:#f4f4f2;--line:#e3e3df;--ink:#1c1c1a;--ink-2:#575752;--ink-3:#6e6e68;--accent:#3a5bd9;
+--bad:#b42318;--user:#2b5fd0;--assistant:#1f7a4d;--thinking:#7a4fb8;--tool_use:#9a5b00;--tool_result:#4a6572;--note:#a8326e;--add:#e4f3e8;
+--del:#fbe6e4}
+@media (prefers-color-scheme:dark){:root{--bg:#111214;--sunken:#0c0d0f;--line:#2a2c31;--ink:#ececea;--ink-2:#b3b5ba;--ink-3:#8f939b;--accent:#8ea6ff;
+--bad:#ff8a80;--user:#8ab0ff;--assistant:#6fd19a;--thinking:#c3a1f5;--tool_use:#f0b45c;--tool_result:#9db4c0;--note:#f08dbb;--add:#12281b;
+--del:#331614}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0 auto;max-width:50rem;padding:2rem 1rem 3rem;background:var(--bg);color:var(--ink);font:.9375rem/1.6 "Inter Variable",Inter,system-ui,-apple-system,"Segoe UI",sans-serif;overflow-wrap:anywhere}
@@ -45,5 +49,7 @@ pre.diff del{background:var(--del)}
 .bad{color:var(--bad)}
 .cut{color:var(--ink-3);font-size:.8125rem}
 footer{margin-top:2rem;padding-top:.5rem;border-top:1px solid var(--line);color:var(--ink-3);font-size:.75rem}
-@media print{:root{color-scheme:light;--bg:#fff;--sunken:#fff;--line:#bbb;--ink:#000;--ink-2:#222;--ink-3:#444;--accent:#000}body{max-width:none;padding:0;font-size:10pt}pre{max-height:none;overflow:visible}details::details-content{content-visibility:visible;display:block;height:auto}h2,summary{break-after:avoid}a[href]::after{content:" (" attr(href) ")"}}
+@media print{:root{color-scheme:light;--bg:#fff;--sunken:#fff;--line:#bbb;--ink:#000;--ink-2:#222;--ink-3:#444;--accent:#000}body{max-width:none;
+padding:0;font-size:10pt}pre{max-height:none;overflow:visible}details::details-content{content-visibility:visible;display:block;height:auto}
+h2,summary{break-after:avoid}a[href]::after{content:" (" attr(href) ")"}}
 `;

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isRecord, type JsonRecord } from "sessarc";
+import { parseSettings } from "#internal";
 import { hookIn } from "./hook-command.ts";
 
 /** What keeps Codex from running our hook of these settings (hooks.json or config.toml), with the step to take. */
@@ -39,9 +40,8 @@ export function trustHash(group: JsonRecord, hook: JsonRecord): string {
 
 async function readStates(folder: string): Promise<Record<string, unknown>> {
   const text = await readFile(join(folder, "config.toml"), "utf8").catch(() => "");
-  const { parseToml } = await import("./toml.ts");
   try {
-    const { hooks } = parseToml(text, "config.toml");
+    const { hooks } = await parseSettings(text, "toml");
     return isRecord(hooks) && isRecord(hooks.state) ? hooks.state : {};
   } catch {
     // Codex says itself that it cannot read it.

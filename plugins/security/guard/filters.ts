@@ -1,5 +1,6 @@
 /** What is known of programs that give what they get to stdout and to nobody else: how much of it they leave. */
 import { isQuiet, programOf, unwrapped } from "./programs.ts";
+import { selected } from "./select.ts";
 import type { SimpleCommand, Word } from "./words.ts";
 
 /**
@@ -14,6 +15,8 @@ export interface Stage {
   /** What stands behind the program. */
   words: Word[];
   left: Left;
+  /** Of lines it leaves only these (`selected`). */
+  part?: string | undefined;
   /** It begins a loop or the like: what is in there may read on. */
   opens: boolean;
 }
@@ -91,10 +94,14 @@ export function* stageOf(command: SimpleCommand): Generator<void, Stage> {
   const program = isEnv ? "env" : programOf(first?.text ?? "");
   const words = isEnv && first ? [first, ...rest] : rest;
   const unsure = command.aside || command.unknown || before.some(({ text }) => MEDDLERS.has(programOf(text)));
+  const left = unsure ? "unknown" : leaves(program, words, command);
+  const texts = words.slice(0, WORDS_LIMIT).map(({ text }) => text);
+  const isPlain = words.length <= WORDS_LIMIT && words.every(({ open, pattern }, n) => !open && !(pattern && n === 0));
   return {
     program,
     words,
-    left: unsure ? "unknown" : leaves(program, words, command),
+    left,
+    part: unsure || !isPlain ? undefined : selected(program, texts),
     opens: OPENING.has(command.words[0]?.text ?? ""),
   };
 }

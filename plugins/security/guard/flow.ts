@@ -7,6 +7,8 @@ export interface End {
   shown: boolean;
   /** All but the names of lines like `A=x` is left out on the way. */
   names: boolean;
+  /** Of its lines all but these are (`selected`). */
+  part?: string | undefined;
   files: Word[];
   /** It becomes a word of a command on the way. */
   word: boolean;
@@ -94,9 +96,9 @@ function through(flow: Flow | undefined): End {
     case "names":
       return { ...end, names: true };
     case "some":
-      return { ...end, names: false };
+      return { ...end, names: false, part: stage.part };
     case "lines":
-      return end;
+      return { ...end, part: stage.part ?? end.part };
   }
 }
 

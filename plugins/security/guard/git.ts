@@ -23,8 +23,23 @@ export function gitShows(words: Word[]): Word[] {
     return [...rest.slice(0, WORDS_LIMIT).flatMap(fromIndex), ...(has(NO_TEXT) ? [] : [all])];
   if (has(NO_TEXT)) return [];
   if (name === "diff" && has(/^--no-index$/)) return rest;
+  if (name === "archive") return [];
   const shows = name === "diff" ? /^(?:--cached|--staged|HEAD)$/ : /^(?:-\w*[pu]|--patch)$/;
-  return /^(?:diff|log|stash)$/.test(name) && has(shows) ? [all] : [];
+  // Of what it names, what stands there now may be in what it shows.
+  const named = name === "diff" || (/^(?:log|stash)$/.test(name) && has(shows)) ? rest.filter(isPath) : [];
+  return /^(?:diff|log|stash)$/.test(name) && has(shows) ? [all, ...named] : named;
+}
+
+const isPath = ({ text }: Word): boolean => !text.startsWith("-");
+
+/** It shows of files what only git knows: earlier texts, and what changed. */
+export function gitTells(words: readonly Word[]): boolean {
+  const { name, rest } = subcommand(words);
+  const has = (option: RegExp) => rest.some(({ text }) => option.test(text));
+  if (has(NO_TEXT)) return false;
+  if (name === "show" || name === "diff" || name === "archive") return true;
+  if (name === "cat-file") return !has(/^-[tes]$/);
+  return /^(?:log|stash|format-patch|whatchanged)$/.test(name) && has(/^(?:-\w*[pu]|--patch|-[GSL].*|--stdout)$/);
 }
 
 const all: Word = { text: INDEX, open: false, pattern: false };

@@ -29,6 +29,8 @@ export interface ToolFinding {
 export interface ToolDecision {
   decision: "allow" | "block";
   reason: string | null;
+  /** Why its user should be asked first, where the assistant knows asking. */
+  ask: string | null;
   findings: ToolFinding[];
   mode: "enforce" | "observe";
   /** True when something was not looked at: the call is too large for the time there is, or it shows files that only the shell will know. */
@@ -195,19 +197,25 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
       port: kernel.address?.port,
     });
     if (archive !== undefined) found.push({ ...OWN_ARCHIVE, masked: archive });
+    for (const masked of reads.prints)
+      found.push({ ...PRINTS_CREDENTIALS, masked: hideIn(scanner, masked).slice(0, 200) });
+    const [printed] = reads.prints.map((said) => hideIn(scanner, said).slice(0, 200));
     const reason =
       blocking.length > 0
         ? reasonOf(blocking)
         : archive !== undefined
           ? archiveText(archive)
-          : // What was not looked at is not clean: as the user chose for a guard that cannot answer.
-            unseen && (await installer.onFailureOf(call.client)) === "block"
-            ? unseenText(late)
-            : null;
+          : printed !== undefined && kernel.config.security.block === "probable"
+            ? printsText(printed)
+            : // What was not looked at is not clean: as the user chose for a guard that cannot answer.
+              unseen && (await installer.onFailureOf(call.client)) === "block"
+              ? unseenText(late)
+              : null;
     const stops = reason !== null && mode === "enforce";
     return {
       decision: stops ? "block" : "allow",
       reason: stops ? reason : null,
+      ask: printed !== undefined && !stops && mode === "enforce" ? printsText(printed) : null,
       findings: found
         .slice(0, 100)
         .map(({ ruleId, field, confidence, masked }) => ({ rule: ruleId, field, confidence, masked })),
@@ -269,6 +277,17 @@ const OWN_ARCHIVE = {
   field: "tool_input",
   confidence: "definite",
 } as const;
+
+/** The rule for what is printed and stands in no file. */
+const PRINTS_CREDENTIALS = {
+  ruleId: "prints-credentials",
+  rule: "Prints credentials",
+  field: "tool_input",
+  confidence: "probable",
+} as const;
+
+const printsText = (what: string) =>
+  `sessarc: ${what} prints a credential, and the model would see it. Hand it on by a variable or a pipe instead.`;
 
 const archiveText = (why: string) =>
   `sessarc stopped this call: ${why}. Search with \`sessarc search --redacted\`, or leave it to the user.`;

@@ -1,13 +1,14 @@
 /** What stands in a tool's settings, and how it is found there again. */
-import { join } from "node:path";
 import { DEADLINE_MS, hookHeader, hookScript } from "./hook-script.ts";
 
 export interface HookRequest {
   tool: string;
   /** Tells our entries from others'. */
   id: string;
-  /** Where the service that runs is found. */
-  dataDir: string;
+  /** The guard's own in the data directory of the service that runs. */
+  folder: string;
+  /** The lock file, by which that service is found. */
+  lock: string;
   /** Address of the guard as it is served now, with `client` and `hook`. */
   url: string;
   onFailure: "allow" | "block";
@@ -21,20 +22,20 @@ export interface HookRequest {
  */
 export function commandOf(request: HookRequest): string {
   if (request.platform === "win32") return windowsCommandOf(request);
-  const { tool, id, dataDir, onFailure } = request;
+  const { tool, id, folder, onFailure } = request;
   const ask = '/bin/sh "$0" "$@" 2>/dev/null';
   const inner =
     onFailure === "block"
       ? `${ask} || { cat >/dev/null; echo "${failedText(tool)}" >&2; exit 2; }`
       : `${ask} || { cat >/dev/null; exit 0; }`;
-  return `/bin/sh -c ${quoted(inner)} ${quoted(hookScript(dataDir))} ${tool} ${id}`;
+  return `/bin/sh -c ${quoted(inner)} ${quoted(hookScript(folder))} ${tool} ${id}`;
 }
 
 /** No script there: the address is part of the command, and what answers at it is believed. */
-function windowsCommandOf({ tool, dataDir, url, onFailure }: HookRequest): string {
+function windowsCommandOf({ tool, folder, url, onFailure }: HookRequest): string {
   const end = onFailure === "block" ? `(echo ${failedText(tool)} 1>&2 & exit 2)` : "exit 0";
   const seconds = DEADLINE_MS / 1000;
-  return `curl.exe -qsf --noproxy "*" -m ${seconds} -H "Content-Type: application/json" -H "@${hookHeader(dataDir)}" --data-binary @- "${url}" || ${end}`;
+  return `curl.exe -qsf --noproxy "*" -m ${seconds} -H "Content-Type: application/json" -H "@${hookHeader(folder)}" --data-binary @- "${url}" || ${end}`;
 }
 
 export const failedText = (tool: string) =>
@@ -63,8 +64,8 @@ export function hookIn(value: unknown): FoundHook | undefined {
 }
 
 /** Whether a hook looks for its service in this data directory. */
-export function namesDataDir({ text }: FoundHook, dataDir: string): boolean {
-  return [quoted(hookScript(dataDir)), join(dataDir, "lock.json")].some(
+export function leadsTo({ text }: FoundHook, { folder, lock }: Pick<HookRequest, "folder" | "lock">): boolean {
+  return [quoted(hookScript(folder)), lock].some(
     // As it stands in a JSON string, a TOML string or a plugin's source.
     (path) => text.includes(path) || text.includes(JSON.stringify(path).slice(1, -1)),
   );

@@ -1,8 +1,9 @@
 /** The program behind the installed hooks: a shell script in the data directory, so that what stands in a tool's settings never changes. */
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { storageFailed, writeFileAtomic } from "sessarc";
+import { join } from "node:path";
+import type { Storage } from "sessarc";
+import { storageFailed, writeFileAtomic } from "#internal";
 
 /** How long a hook waits for the service. */
 export const DEADLINE_MS = 1_000;
@@ -10,11 +11,15 @@ export const DEADLINE_MS = 1_000;
 /** Says that an answer is the guard's, and not that of whatever else listens on the port. A proof follows where a nonce was sent. */
 export const ANSWER_TYPE = "application/json; guard=sessarc";
 
-export const hookScript = (dataDir: string) => join(dataDir, "guard", "hook.sh");
+/** Where the guard keeps its program, and how the service that runs is found. */
+export const placesOf = ({ path }: Pick<Storage, "path">) => ({ folder: path("guard"), lock: path("lock.json") });
+
+/** `folder` is the guard's own in the data directory; the lock file stands in the one around it. */
+export const hookScript = (folder: string) => join(folder, "hook.sh");
 /** Header line with the guard's token in token mode, else empty. Private, which a tool's settings need not be. */
-export const hookHeader = (dataDir: string) => join(dataDir, "guard", "header");
+export const hookHeader = (folder: string) => join(folder, "header");
 /** What the hook and the service both know, and nobody else: who listens on the port has to show that it knows it. */
-export const hookKey = (dataDir: string) => join(dataDir, "guard", "key");
+export const hookKey = (folder: string) => join(folder, "key");
 
 /** Shows who knows the key: of a nonce, the port that was asked and a text. As SHA-256 alone, since a shell has no HMAC: the key stands on both ends. */
 export const proofOf = (key: string, nonce: string, port: number, text: string): string =>
@@ -72,9 +77,9 @@ esac
 `;
 
 /** Puts the script where the installed hooks look for it, and beside it key and token. Without a token, an earlier one stays. */
-export async function writeHookScript(dataDir: string, token: string | undefined): Promise<void> {
-  const [script, header, key] = [hookScript(dataDir), hookHeader(dataDir), hookKey(dataDir)];
-  await mkdir(dirname(script), { recursive: true, mode: 0o700 });
+export async function writeHookScript(folder: string, token: string | undefined): Promise<void> {
+  const [script, header, key] = [hookScript(folder), hookHeader(folder), hookKey(folder)];
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   await writePrivate(key, (await readText(key)) ?? randomBytes(32).toString("hex"));
   await writePrivate(script, SCRIPT);
   const line = token === undefined ? ((await readText(header)) ?? "") : `Authorization: Bearer ${token}\n`;

@@ -1,11 +1,9 @@
 /** Puts the guard's hook into an assistant's settings and takes it out again. */
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
+import { isSessarcError, type JsonRecord, type Kernel, SessarcError, type Statement } from "sessarc";
 import {
   digestOf,
-  isSessarcError,
-  type JsonRecord,
-  type Kernel,
   makeFolderOf,
   type OutsideFile,
   outsideText,
@@ -13,13 +11,11 @@ import {
   removeFoldersOf,
   removeOutside,
   replaceOutside,
-  SessarcError,
-  type Statement,
-} from "sessarc";
+} from "#internal";
 import type { RuleSet } from "../rule-set.ts";
 import { diffOf } from "./diff.ts";
 import { type HookRequest, hookIn } from "./hook-command.ts";
-import { writeHookScript } from "./hook-script.ts";
+import { placesOf, writeHookScript } from "./hook-script.ts";
 import { HOOK_TOOLS, type HookTool, settingsPath } from "./hooks.ts";
 import { createLedger, type InstallRow } from "./ledger.ts";
 import { findProblems } from "./problems.ts";
@@ -110,7 +106,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     return {
       tool: tool.tool,
       id,
-      dataDir: storage.dataDir,
+      ...placesOf(storage),
       url: `http://${name}:${port}/api/security/pretooluse?client=${tool.tool}&hook=${id}`,
       onFailure,
       platform: env.platform,
@@ -122,7 +118,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     await storage.files.setItemRaw(key, bytes);
     return key;
   }
-  const backupPath = (key: string | null) => (key === null ? null : join(storage.dataDir, "files", ...key.split(":")));
+  const backupPath = (key: string | null) => (key === null ? null : storage.path("files", ...key.split(":")));
 
   async function installOnce(name: string, options: InstallOptions): Promise<InstallAnswer> {
     const { tool, path, row } = await find(name);
@@ -162,7 +158,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     if (file.bytes === null) next.made_folder = (await makeFolderOf(path)) ?? null;
     // First the ledger: a crash in between leaves a row without an entry, which status tells.
     await ledger.put(next);
-    await writeHookScript(storage.dataDir, kernel.access.scoped("guard"));
+    await writeHookScript(placesOf(storage).folder, kernel.access.scoped("guard"));
     if (!file.bytes?.equals(bytes)) await replaceOutside(file, bytes);
     return { ...(await statusOf(tool, path, next)), backupPath: backupPath(next.backup), diff };
   }
@@ -241,8 +237,8 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
         if (row) status.problems.push("It was installed, but its entry is gone from the settings");
         return status;
       }
-      const { parseSettings } = await import("./edit.ts");
-      const settings: JsonRecord = tool.format === "file" ? {} : parseSettings(text, tool, path);
+      const { readHooks } = await import("./edit.ts");
+      const settings: JsonRecord = tool.format === "file" ? {} : await readHooks(text, tool, path);
       status.installed = true;
       status.url = hook.url ?? requestFor(tool, hook.id, "allow").url;
       status.problems = await findProblems(kernel, tool, settings, path, hook);
@@ -270,7 +266,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     fired: (client, hook, at) => ledger.fired(client, hook, at),
     async refresh() {
       if ((await ledger.all()).size === 0) return false;
-      await writeHookScript(storage.dataDir, kernel.access.scoped("guard"));
+      await writeHookScript(placesOf(storage).folder, kernel.access.scoped("guard"));
       return true;
     },
   };

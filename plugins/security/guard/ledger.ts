@@ -1,5 +1,7 @@
 /** What is installed where: one row per assistant. */
-import { type Database, marks, type Statement } from "sessarc";
+
+import type { Database, Statement } from "sessarc";
+import { marks } from "#internal/adapter";
 
 export interface InstallRow {
   tool: string;

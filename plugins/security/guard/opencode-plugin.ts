@@ -1,9 +1,7 @@
-/** The plugin file OpenCode loads. Throwing from it blocks the call. */
-import { join } from "node:path";
 import { failedText, type HookRequest } from "./hook-command.ts";
 import { ANSWER_TYPE, DEADLINE_MS, HELLO, hookHeader, hookKey } from "./hook-script.ts";
 
-export function pluginText({ id, dataDir, onFailure }: HookRequest): string {
+export function pluginText({ id, folder, lock, onFailure }: HookRequest): string {
   const failed =
     onFailure === "block"
       ? `throw new Error(${JSON.stringify(failedText("opencode"))})`
@@ -14,9 +12,9 @@ import { createHash, randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { request } from "node:http";
 
-const LOCK = ${JSON.stringify(join(dataDir, "lock.json"))};
-const HEADER = ${JSON.stringify(hookHeader(dataDir))};
-const KEY = ${JSON.stringify(hookKey(dataDir))};
+const LOCK = ${JSON.stringify(lock)};
+const HEADER = ${JSON.stringify(hookHeader(folder))};
+const KEY = ${JSON.stringify(hookKey(folder))};
 const PATH = "api/security/pretooluse?client=opencode&hook=${id}";
 
 /** Not fetch: a proxy would get to see the call. */

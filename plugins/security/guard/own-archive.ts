@@ -1,6 +1,8 @@
 /** Calls that show the archive of all projects, or take the guard away: those are the user's to do, not an assistant's. */
 import { join, relative, resolve } from "node:path";
-import { isInside, pathsIn, type ToolRole, toolCall } from "sessarc";
+import { type ToolRole, toolCall } from "sessarc";
+import { isInside } from "#internal";
+import { pathsIn } from "#internal/adapter";
 import type { ToolCall } from "./payload.ts";
 
 /** Where the archive is, and where it is served. */

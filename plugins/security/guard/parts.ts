@@ -1,4 +1,5 @@
-/** Parts of a file of lines like `A=x`. */
+/** Parts of a file: lines that a filter leaves, variables of lines like `A=x`. */
+import { linesLeft } from "./select.ts";
 
 /** Longer texts are looked at whole. */
 const LIMIT = 2 ** 20;
@@ -9,12 +10,13 @@ const OPEN = /\\$|^\s*(?:"[^"]*|'[^']*)$/;
 /** Other variables do. */
 const FILLED = /[$`]/;
 
-/** The lines that set one of the variables in `parts`, and what stands before each `=` for "". All of a text where that is not enough. */
+/** The lines that set one of the variables in `parts` or that a filter leaves (`selected`), and what stands before each `=` for "". All of a text where that is not enough. */
 export function partsOf(text: string, parts: readonly string[]): string {
   if (text.length > LIMIT) return text;
   const asked = new Set(parts);
   const lines = text.split(/\r?\n/);
   const found: string[] = [];
+  for (const part of parts) found.push(...(linesLeft(lines, part) ?? []));
   if (asked.has("")) {
     if (!lines.every((line) => PLAIN.test(line) && !OPEN.test(ASSIGNS.exec(line)?.[2] ?? ""))) return text;
     found.push(...lines.map((line) => line.replace(/=.*/, "=")));

@@ -2,9 +2,10 @@
 import { access, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isRecord, type JsonRecord, type Kernel } from "sessarc";
+import { parseSettings } from "#internal";
 import { codexTrustProblem } from "./codex-trust.ts";
-import { type FoundHook, namesDataDir } from "./hook-command.ts";
-import { hookScript } from "./hook-script.ts";
+import { type FoundHook, leadsTo } from "./hook-command.ts";
+import { hookScript, placesOf } from "./hook-script.ts";
 import type { HookTool } from "./hooks.ts";
 
 export async function findProblems(
@@ -23,10 +24,10 @@ export async function findProblems(
 
 /** Whether the hook's question arrives here. */
 async function wayProblems(kernel: Kernel, hook: FoundHook): Promise<string[]> {
-  const { dataDir } = kernel.storage;
+  const places = placesOf(kernel.storage);
   if (hook.url === undefined) {
-    if (!namesDataDir(hook, dataDir)) return ["The hook asks the service of another data directory: install it again"];
-    if (!(await exists(hookScript(dataDir)))) return ["The hook's script is gone: install it again"];
+    if (!leadsTo(hook, places)) return ["The hook asks the service of another data directory: install it again"];
+    if (!(await exists(hookScript(places.folder)))) return ["The hook's script is gone: install it again"];
   } else if (kernel.env.platform !== "win32")
     return ["An earlier version wrote this hook, bound to one port: install it again"];
   if (!kernel.address) return ["The service is not running, so nobody answers the hook"];
@@ -105,9 +106,8 @@ async function readObject(path: string): Promise<JsonRecord> {
 async function codexFeatures(folder: string): Promise<"on" | "off"> {
   const text = await readFile(join(folder, "config.toml"), "utf8").catch(() => "");
   if (!/hooks\s*=\s*false/.test(text)) return "on";
-  const { parseToml } = await import("./toml.ts");
   try {
-    const { features } = parseToml(text, "config.toml");
+    const { features } = await parseSettings(text, "toml");
     return isRecord(features) && (features.hooks === false || features.codex_hooks === false) ? "off" : "on";
   } catch {
     // Codex says itself that it cannot read it.

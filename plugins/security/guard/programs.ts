@@ -1,11 +1,16 @@
 /** What is known of programs: which of the files they are given they print or send, and which they copy. */
-import { gitShows, gitTakes } from "./git.ts";
+import { gitShows, gitTakes, gitTells } from "./git.ts";
 import type { Word } from "./words.ts";
 
 const names = (list: string) => new Set(list.split(" "));
 /** They print, or send, all files they are given. */
 const READERS = names(
-  "cat bat batcat head tail less more nl tac strings xxd od hexdump base64 base32 type get-content gc grep egrep fgrep rg ag ack sed awk gawk mawk cut sort uniq paste rev fold fmt pr column comm join diff sdiff jq yq tr iconv expand unexpand zcat zgrep dd http nc socat view vim nvim nano ed ex xargs uuencode mail shuf look hd hexyl lolcat most pygmentize glow m4",
+  [
+    "cat bat batcat head tail less more nl tac strings xxd od hexdump base64 base32 type get-content gc",
+    "grep egrep fgrep rg ag ack sed awk gawk mawk cut sort uniq paste rev fold fmt pr column comm join",
+    "diff sdiff jq yq tr iconv expand unexpand zcat zgrep dd http nc socat view vim nvim nano ed ex xargs",
+    "uuencode mail shuf look hd hexyl lolcat most pygmentize glow m4",
+  ].join(" "),
 );
 const SHELLS = names("sh bash zsh dash ksh ash fish su");
 /** Of what they get on stdin they say how much it is, or nothing. */
@@ -50,6 +55,8 @@ const OUT = /^(?:-|\/dev\/(?:stdout|stderr|tty|fd\/[12])|\/proc\/self\/fd\/[12])
 
 /** Of another machine. */
 const HOST = /^[\w.@-]+:/;
+/** Of a store that `rclone` knows. */
+const REMOTE = /^[\w.-]{2,}:/;
 
 /** Those that show some of their files, or only then and when. */
 const SOME: Record<string, (words: Word[]) => Word[]> = {
@@ -70,6 +77,21 @@ const SOME: Record<string, (words: Word[]) => Word[]> = {
   rsync: (words) =>
     sent(words, HOST, /^(?:-[ef]|--(?:exclude|include|exclude-from|include-from|files-from|filter|rsh))$/),
   scp: (words) => sent(words, HOST, /^-[iFloPcSJDX]$/),
+  gsutil: (words) => sent(words, /^gs:/, /^-[mho]$/),
+  gcloud: (words) => (words.some(({ text }) => text === "storage") ? sent(words, /^gs:/, /^-/) : []),
+  rclone: (words) => (/^(?:cat|rcat)$/.test(words[0]?.text ?? "") ? words : sent(words, REMOTE, /^--/)),
+  s3cmd: (words) => sent(words, /^s3:/, /^--/),
+  mc: (words) => (/^(?:cp|mirror|put|cat|pipe)$/.test(words[0]?.text ?? "") ? words.slice(1) : []),
+  az: (words) => behind(words, /^(?:-f|--file|--source|-s)$/),
+  kubectl: (words) => (words[0]?.text === "cp" ? sent(words, HOST, /^-c$/) : []),
+  gh: (words) =>
+    /^(?:gist (?:create|edit)|release (?:upload|create))$/.test(`${words[0]?.text} ${words[1]?.text}`)
+      ? words.slice(2)
+      : behind(words, /^(?:-F|--body-file|--input)$/),
+  glab: (words) => (words[0]?.text === "snippet" ? words.slice(2) : []),
+  ...Object.fromEntries(
+    ["croc", "wormhole", "magic-wormhole", "transfer", "ffsend"].map((name) => [name, (words: Word[]) => words]),
+  ),
   aws: (words) => sent(words, /^s3:/, /^--(?:exclude|include)$/),
   cmp: (words) => (words.some(({ text }) => /^-\w*[bl]/.test(text)) ? words : []),
   find: (words) => (runsReader(words) ? [...places(words), ...found(words)] : []),
@@ -84,7 +106,7 @@ const SOME: Record<string, (words: Word[]) => Word[]> = {
     return archive && OUT.test(archive.text) ? files : [];
   },
   ...Object.fromEntries(
-    ["gzip", "bzip2", "xz", "zstd", "lz4", "brotli", "pigz"].map((name) => [
+    ["gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "lz4", "brotli", "pigz"].map((name) => [
       name,
       (words: Word[]) => (words.some(({ text }) => /^(?:-\w*c\w*|--(?:to-)?stdout)$/.test(text)) ? words : []),
     ]),
@@ -92,6 +114,14 @@ const SOME: Record<string, (words: Word[]) => Word[]> = {
 };
 
 export const isShell = (program: string): boolean => SHELLS.has(program);
+/** Whether a program that gets an output keeps it: no reader or filter, and it says so. */
+export const takesInput = (words: readonly Word[]): boolean =>
+  words.some(({ text }) =>
+    /^(?:--(?:password|token|secret|with|client-secret)-(?:stdin|token)|--(?:body|value|data)-file[= ]?-?|--stdin|secret)$/.test(
+      text,
+    ),
+  );
+
 export const isInterpreter = (program: string): boolean => CODE.has(program);
 
 /** What may stand behind a wrapper. */
@@ -170,11 +200,7 @@ export const goesTo = (program: string, words: readonly Word[]): Word | undefine
 /** More is shown than its words say: `xargs cat`, `find -exec cat`, `git show main:a`. */
 export function showsUnknown(program: string, words: Word[]): boolean {
   if (program === "xargs" || program === "find") return runsReader(words, program === "xargs");
-  return (
-    program === "git" &&
-    words.some(({ text }) => /^(?:show|cat-file)$/.test(text)) &&
-    words.some(({ text }) => /^[^-].*:./.test(text))
-  );
+  return program === "git" && gitTells(words);
 }
 
 /** Files whose names it prints. */

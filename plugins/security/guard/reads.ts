@@ -2,8 +2,10 @@
 import { constants } from "node:fs";
 import { open, readdir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
-import { crc32 } from "node:zlib";
-import { isRecord, type Json, pathsIn, Slices, type ToolRole } from "sessarc";
+import { crc32, gunzipSync, constants as zlib } from "node:zlib";
+import { isRecord, type Json, type ToolRole } from "sessarc";
+import { Slices } from "#internal";
+import { pathsIn } from "#internal/adapter";
 import { type Looking, matching } from "./glob.ts";
 import { partsOf } from "./parts.ts";
 import type { ToolCall } from "./payload.ts";
@@ -54,6 +56,8 @@ export interface Reads {
   many: boolean;
   /** More is shown than can be known beforehand. */
   unsure: boolean;
+  /** Commands that print a credential of no file. */
+  prints: string[];
   /** There are more files than are looked at. */
   cut: boolean;
 }
@@ -107,6 +111,7 @@ export async function pathsRead(call: ToolCall, role: ToolRole | undefined, home
     folders: reads,
     many: MANY.test(call.tool_name),
     unsure: shown?.unsure ?? false,
+    prints: shown?.prints ?? [],
     cut: (shown?.cut ?? false) || looking.cut || paths.size > NAMES_LIMIT,
   };
 }
@@ -220,12 +225,22 @@ async function readOne(real: string, path: string, limit: number): Promise<ReadF
     const told = stat.size === filled ? "" : crc32(shown);
     // Anybody may set the time of the last write, and nobody that of the last change.
     const version = `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${told}`;
-    return { path, text: decode(shown), version, cut: filled > limit };
+    return { path, text: decode(unpacked(shown, limit)), version, cut: filled > limit };
   } catch {
     // What we cannot read, the tool cannot show either.
     return undefined;
   } finally {
     await file.close();
+  }
+}
+
+/** What `zcat` shows of a packed file; of a damaged one what it is. */
+function unpacked(bytes: Buffer, limit: number): Buffer {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  try {
+    return gunzipSync(bytes, { maxOutputLength: limit, finishFlush: zlib.Z_SYNC_FLUSH });
+  } catch {
+    return bytes;
   }
 }
 

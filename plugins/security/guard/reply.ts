@@ -23,13 +23,33 @@ export function blockFields(client: string, reason: string): Record<string, unkn
   }
 }
 
+/** The same for a question to the user; undefined for tools that know none: Codex would let the call run and call the hook a failure. */
+export function askFields(client: string, why: string): Record<string, unknown> | undefined {
+  switch (client) {
+    case "claude-code":
+      return {
+        hookSpecificOutput: {
+          hookEventName: "PreToolUse",
+          permissionDecision: "ask",
+          permissionDecisionReason: why,
+        },
+      };
+    case "cursor":
+      return { permission: "ask", user_message: why, agent_message: why };
+    case "copilot":
+      return { permissionDecision: "ask", permissionDecisionReason: why };
+    default:
+      return undefined;
+  }
+}
+
 /**
  * The answer to an installed hook: nothing but what the tool knows, because unknown fields make some of them ignore the whole answer
  * and run the call. Its type says whose answer it is.
  */
 export function answerHook(
   client: string,
-  { decision, reason }: ToolDecision,
+  { decision, reason, ask }: ToolDecision,
   prove?: (text: string) => string | undefined,
 ): Response {
   const signed = (text: string | null, init: ResponseInit = {}) => {
@@ -38,6 +58,8 @@ export function answerHook(
     return new Response(text, { ...init, headers: { "content-type": type } });
   };
   if (decision === "block") return signed(JSON.stringify(blockAnswer(client, reason ?? "Blocked by sessarc")));
+  const asks = ask === null ? undefined : askFields(client, ask);
+  if (asks) return signed(JSON.stringify(asks));
   // Cursor reads an object without `permission` as an error; where its hook does not ask through our script, it gets to see this.
   return client === "cursor" ? signed(null, { status: 204 }) : signed("{}");
 }

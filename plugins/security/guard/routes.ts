@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { defineRoute, type Json, type Kernel } from "sessarc";
 import * as v from "valibot";
 import type { ToolDecision } from "./guard.ts";
-import { HELLO, hookKey, proofOf } from "./hook-script.ts";
-import { answerHook, blockFields } from "./reply.ts";
+import { HELLO, hookKey, placesOf, proofOf } from "./hook-script.ts";
+import { answerHook, askFields, blockFields } from "./reply.ts";
 
 const name = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,40}$/, "is no name of a tool"));
 
@@ -22,8 +22,14 @@ const pretooluse = defineRoute({
       const prove = nonce === null ? undefined : await proverOf(kernel, nonce);
       return answerHook(query.client, decision, prove);
     }
-    const own =
-      decision.decision === "block" && query.client ? blockFields(query.client, decision.reason ?? "") : undefined;
+    const { decision: said, reason, ask } = decision;
+    const own = !query.client
+      ? undefined
+      : said === "block"
+        ? blockFields(query.client, reason ?? "")
+        : ask !== null
+          ? askFields(query.client, ask)
+          : undefined;
     return { ...decision, ...own };
   },
 });
@@ -33,7 +39,7 @@ const NONCE = /^[0-9a-f]{16,64}$/;
 /** Signs texts for the port that is served; undefined where no hook was ever installed, or nothing is served. */
 async function proverOf(kernel: Kernel, nonce: string): Promise<((text: string) => string) | undefined> {
   const port = kernel.address?.port;
-  const key = NONCE.test(nonce) && (await readFile(hookKey(kernel.storage.dataDir), "utf8").catch(() => ""));
+  const key = NONCE.test(nonce) && (await readFile(hookKey(placesOf(kernel.storage).folder), "utf8").catch(() => ""));
   return key && port !== undefined ? (text) => proofOf(key, nonce, port, text) : undefined;
 }
 

@@ -1,6 +1,7 @@
 /** Which files the commands of a shell line would show or send, by what is known of the programs. */
 import { basename, join, normalize } from "node:path";
-import { Slices } from "sessarc";
+import { Slices } from "#internal";
+import { credentialPrinted } from "./credentials.ts";
 import { STEPS } from "./cursor.ts";
 import { type Flow, flowsOf } from "./flow.ts";
 import { filesLoaded, Held, tellsLoaded, told } from "./held.ts";
@@ -14,6 +15,7 @@ import {
   runsUnknown,
   showsUnknown,
   takesCode,
+  takesInput,
   takesLine,
   wordsListed,
   wordsShown,
@@ -37,6 +39,8 @@ export interface Shown {
   files: ShownFile[];
   /** Files are shown that only the shell will know. */
   unsure: boolean;
+  /** Commands that print a credential of no file. */
+  prints: string[];
   /** The line says more than is looked at. */
   cut: boolean;
 }
@@ -48,12 +52,14 @@ const COPIES_LIMIT = 500;
 const COPIED_LIMIT = 20;
 const ALIASES_LIMIT = 100;
 const WORK = 50_000;
+/** Named in an answer. */
+const PRINTS_LIMIT = 5;
 /** Words and quoted names between two places where the work may be interrupted. */
 const PAUSE = 500;
 
 /** At most `limit` names that may be a file's. */
 export async function filesShown(line: string, cwd: string | null, home: string, limit: number): Promise<Shown> {
-  const shown: Shown = { files: [], unsure: false, cut: false };
+  const shown: Shown = { files: [], unsure: false, prints: [], cut: false };
   const vars: Variables = new Map([["HOME", { text: home, pattern: false }]]);
   // Where it is by then depends on the folders it went to.
   if (cwd !== null) vars.set("PWD", { text: ".", pattern: false });
@@ -107,6 +113,9 @@ function* look(line: string, view: View, rest: readonly Word[] = []): Generator<
 
 function* lookAt(command: SimpleCommand, flow: Flow, view: View): Generator<void> {
   if (command.unknown) view.shown.cut = true;
+  const printed =
+    flow.end.shown && !flow.end.names && !feeds(command) ? credentialPrinted(flow.stage, command) : undefined;
+  if (printed !== undefined && view.shown.prints.length < PRINTS_LIMIT) view.shown.prints.push(printed);
   const { program, words: rest } = flow.stage;
   for (const word of command.sets) for (const file of view.held.in(word)) hold(word.sets ?? "", file, view);
   let given = isQuiet(program, rest) ? [] : command.input;
@@ -121,6 +130,9 @@ function* lookAt(command: SimpleCommand, flow: Flow, view: View): Generator<void
   yield* give(given, flow, view);
   for (const copy of copied(program, rest)) remember(copy, view);
 }
+
+/** Its output goes to a program that need not show it: `| docker login --password-stdin`. */
+const feeds = ({ pipe }: SimpleCommand): boolean => pipe !== undefined && takesInput(pipe.words);
 
 /** The commands, and the code, that its words consist of. */
 function* lookInside(command: SimpleCommand, { stage }: Flow, view: View): Generator<void> {
@@ -179,18 +191,25 @@ function* namedBy(command: SimpleCommand, { stage }: Flow, view: View): Generato
 }
 
 /** What of `files` comes out of a command is shown, or goes where its output goes. */
-function* give(files: readonly Word[], { stage, end }: Flow, view: View): Generator<void> {
+function* give(files: readonly Word[], flow: Flow, view: View): Generator<void> {
+  const { stage, end } = flow;
   if (!spend(files.length, view)) return;
   const kept = files.length <= COPIED_LIMIT || end.files.length + end.variables.length === 0;
   const known = stage.left !== "unknown" && kept;
   const isNames = known && (stage.left === "names" || (stage.left === "lines" && end.names));
   for (const [n, file] of files.entries()) {
-    const word = isNames && !file.mixed ? { ...file, part: "" } : file;
+    const word = file.mixed || file.part !== undefined ? file : isNames ? { ...file, part: "" } : chosen(file, flow);
     if (!known || end.shown || (end.word && view.held.traced)) show(word, view);
     for (const to of known ? end.files : []) remember({ files: [word], to }, view);
     for (const name of known ? end.variables : []) hold(name, word, view);
     if (n % PAUSE === 0) yield;
   }
+}
+
+/** The lines of a file that are left, where nothing but these is shown. */
+function chosen(file: Word, { stage, end }: Flow): Word {
+  const part = stage.part ?? (stage.left === "lines" ? end.part : undefined);
+  return part === undefined || !end.shown ? file : { ...file, part };
 }
 
 function spend(work: number, view: View): boolean {

@@ -1,5 +1,4 @@
 /** What a shape cannot say: is this value a secret after all? Each check sees one match and answers in bounded time. */
-import { entropyOf } from "./entropy.ts";
 import { hasEverydayWord, isPlaceholder } from "./words.ts";
 
 export interface Candidate {
@@ -19,6 +18,7 @@ export type Verdict = boolean | "weak";
 export const CHECKS = {
   basic,
   card,
+  databaseUrl,
   email,
   env,
   generic,
@@ -33,6 +33,7 @@ export const CHECKS = {
   pem,
   phone,
   quotedMixed,
+  random,
   reference,
   tfPassword,
   urlPassword,
@@ -164,8 +165,17 @@ function basic(candidate: Candidate): Verdict {
   return /^[^{\s:][^\s:]*:[\x20-\x7e]*$/.test(decoded) && decoded.length > 3;
 }
 
-const STOCK =
-  /^(?:pass(?:word|wd|w|phrase)?|pwd|pw|token|test(?:ing)?|secret|change(?:me|it|_me|-me)|user(?:name)?|abc|xyz|123\d*|x+|\*+|\.+|-+|postgres(?:ql)?|root|admin|guest|mysql|maria(?:db)?|mongo(?:db)?|redis|rabbit(?:mq)?|minio(?:admin)?|sa|local(?:host|dev)?|dev(?:elopment)?|docker|default|demo|example|sample|foo|bar|baz|qux|hunter2|credentials?|anonymous|something|anything|hidden|removed|redacted)$/i;
+const STOCK = new RegExp(
+  `^(?:${[
+    /pass(?:word|wd|w|phrase)?|pwd|pw|token|test(?:ing)?|secret|change(?:me|it|_me|-me)|user(?:name)?|abc|xyz|123\d*/,
+    /x+|\*+|\.+|-+|postgres(?:ql)?|root|admin|guest|mysql|maria(?:db)?|mongo(?:db)?|redis|rabbit(?:mq)?/,
+    /minio(?:admin)?|sa|local(?:host|dev)?|dev(?:elopment)?|docker|default|demo|example|sample|foo|bar|baz|qux/,
+    /hunter2|credentials?|anonymous|something|anything|hidden|removed|redacted/,
+  ]
+    .map((part) => part.source)
+    .join("|")})$`,
+  "i",
+);
 const REFERENCE =
   /^(?:[<[].*[>\]]|\$[\w{(].*|#?\{.*|%\w+%|%(?:\(\w+\))?[a-z]|:\w+|process\.env.*|ENC\[.*|[\w.]*\+[\w. +"']*)$/;
 
@@ -177,6 +187,21 @@ function userinfo(candidate: Candidate): Verdict {
   const secret = unquote(colon < 0 ? value : value.slice(colon + 1));
   const real = (half: string) => half !== "" && !STOCK.test(half) && !REFERENCE.test(half) && !isPlaceholder(half);
   return secret === "" ? real(user) && /\d/.test(user) : real(secret);
+}
+
+/** A password for a database of another machine, chosen by nobody as a sample. */
+function databaseUrl(candidate: Candidate): Verdict {
+  const value = secretOf(candidate);
+  const host = candidate.text.slice(candidate.end + 1, candidate.end + 64);
+  if (/^(?:localhost|127\.|\[?::1|0\.0\.0\.0|host\.docker\.internal|[\w-]*\.?example\.)/i.test(host)) return false;
+  return urlPassword(candidate) && /\d/.test(value) && /[a-z]/i.test(value) && !/^[a-z]+\d{1,4}$/i.test(value);
+}
+
+/** Nobody types it: letters and digits without order, and no word. */
+function random(candidate: Candidate): Verdict {
+  const value = secretOf(candidate);
+  if (isPlaceholder(value) || !/\d/.test(value) || !/[a-z]/i.test(value) || looksLikeCode(value)) return false;
+  return !hasEverydayWord(value) && (value.match(/\d/g) ?? []).length >= 3;
 }
 
 function urlPassword(candidate: Candidate): Verdict {
@@ -274,4 +299,22 @@ const SHARED_HOMES =
 
 function homeUser(candidate: Candidate): Verdict {
   return !SHARED_HOMES.test(secretOf(candidate));
+}
+
+const counts = new Uint32Array(65_536);
+
+/** Shannon entropy of a string in bits per character, over UTF-16 units. 0 for the empty string. */
+export function entropyOf(text: string): number {
+  const { length } = text;
+  let bits = 0;
+  for (let i = 0; i < length; i++) (counts[text.charCodeAt(i)] as number)++;
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i);
+    const count = counts[code] as number;
+    if (count === 0) continue;
+    bits -= (count / length) * Math.log2(count / length);
+    // Counted once, and clean for the next text.
+    counts[code] = 0;
+  }
+  return bits;
 }

@@ -43,6 +43,8 @@ export interface Decoded {
   /** The stretch of the text it was written as. */
   start: number;
   end: number;
+  /** What `xxd`, `hexdump` or `od` prints: text that anybody reads at a glance. */
+  dump?: true;
 }
 
 /** Tried where a run begins and nowhere inside of it. Lines of a wrapped block follow each other with nothing but blanks, or the quotes of a list, between them. */
@@ -50,6 +52,75 @@ const BASE64 = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}(?:={0,2}[ \t]*(?:\r?\n|
 const LINE = /[A-Za-z0-9+/_-]{24,}={0,2}/g;
 const HEX =
   /(?<![0-9a-fA-F])(?:(?:[0-9a-fA-F]{2}){16,}|[0-9a-fA-F]{2}(?:[ :,][0-9a-fA-F]{2}){15,}(?!\w)|(?:[0-9a-fA-F]{4} ){7,}[0-9a-fA-F]{2,4}(?!\w)|0x[0-9a-fA-F]{2}(?:[,; ]{1,2}0x[0-9a-fA-F]{2}){15,})/g;
+
+/** Lines of `xxd`, `hexdump` and `od -x`: where, bytes, and for some of them what they say. */
+const HEX_DUMP = /^[0-9a-fA-F]{6,8}:?[ \t]+((?:[0-9a-fA-F]{2}(?:[0-9a-fA-F]{2})?(?:[ \t]+|$)){1,16})/;
+/** Of `od -c`: four places a character. */
+const CHAR_DUMP = /^[0-7]{7}((?: {3}[^ ]| {2}\\[0abfnrtv]| [0-7]{3}| {4}){1,16})[ \t]*$/;
+const DUMP_LINE = 200;
+const DIGITS = new Set("0123456789abcdefABCDEF");
+
+interface DumpLine {
+  bytes: Buffer;
+  /** Of two bytes the second stands first. */
+  swapped: boolean;
+}
+
+function dumpLine(text: string): DumpLine | undefined {
+  if (text.length > DUMP_LINE) return undefined;
+  const line = text.trimEnd();
+  const chars = CHAR_DUMP.exec(line)?.[1];
+  if (chars !== undefined) {
+    const said = (chars.match(/.{4}/g) ?? []).map((place) => {
+      const one = place.trim();
+      if (one === "") return " ";
+      if (/^[0-7]{3}$/.test(one)) return String.fromCharCode(Number.parseInt(one, 8));
+      return one.length === 1 ? one : one === "\\t" ? "\t" : "\n";
+    });
+    return { bytes: Buffer.from(said.join(""), "latin1"), swapped: false };
+  }
+  // Behind two blanks `xxd` says what the bytes are.
+  const [, hex = ""] = HEX_DUMP.exec(line) ?? [];
+  const groups = hex.trimEnd().split(/[ \t]+(?![ \t])/);
+  const digits = groups.join("");
+  if (digits.length < 2) return undefined;
+  return { bytes: Buffer.from(digits, "hex"), swapped: groups[0]?.length === 4 && !line.includes(":") };
+}
+
+interface Dump {
+  start: number;
+  end: number;
+  lines: Buffer[];
+  swapped: boolean;
+}
+
+function* dumps(text: string, spend: (cost: number) => boolean): Generator<Decoded> {
+  let open: Dump | undefined;
+  for (let at = 0; at < text.length; ) {
+    const newline = text.indexOf("\n", at);
+    const end = newline < 0 ? text.length : newline;
+    // Most lines begin with no digit.
+    const line = DIGITS.has(text.charAt(at)) ? dumpLine(text.slice(at, Math.min(end, at + DUMP_LINE + 1))) : undefined;
+    if (line) {
+      if (!spend(end - at)) return;
+      open ??= { start: at, end, lines: [], swapped: line.swapped };
+      open.end = end;
+      open.lines.push(line.bytes);
+    } else if (open) {
+      yield* said(open);
+      open = undefined;
+    }
+    at = end + 1;
+  }
+  if (open) yield* said(open);
+}
+
+function* said({ start, end, lines, swapped }: Dump): Generator<Decoded> {
+  const bytes = Buffer.concat(lines);
+  if (swapped) bytes.subarray(0, bytes.length & ~1).swap16();
+  const text = textOf(bytes, bytes.length);
+  if (text !== undefined) yield { text, start, end, dump: true };
+}
 
 /**
  * Stretches that decode to text. `spend` takes what each costs and says whether there is any budget left for it; what is too large to
@@ -75,6 +146,7 @@ export function* decodeRuns(text: string, limit: number, spend: (cost: number) =
     }
     return undefined;
   };
+  yield* dumps(text, spend);
   for (const match of runsOf(text, BASE64, spend)) {
     const run = match[0].replace(/\\n|\s/g, "");
     if (!spend(run.length)) return;

@@ -1,6 +1,6 @@
 /** Runs the built-in rules over one reading of a text. */
 import { valueStart } from "../match/assign.ts";
-import { entropyOf } from "../match/entropy.ts";
+import { entropyOf } from "../match/checks.ts";
 import type { Matcher } from "../match/matcher.ts";
 import { isSample } from "../match/words.ts";
 import type { Confidence } from "../rules/rules.ts";

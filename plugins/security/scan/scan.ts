@@ -1,6 +1,6 @@
 /** Scans one text: keywords first, then only the expressions they lead to. */
 
-import { entropyOf } from "../match/entropy.ts";
+import { entropyOf } from "../match/checks.ts";
 import { type CustomMatcher, compileCustom } from "../rules/custom.ts";
 import { type Confidence, matchersOf, type Rule, rulesVersion } from "../rules/rules.ts";
 import { plainReading, type Reading, stripAnsi, TooMuch, unescapeJson } from "./decode.ts";
@@ -88,16 +88,22 @@ export function createTextScanner(rules: readonly Rule[], options: ScannerOption
       for (const piece of decodeRuns(base.text, limit, spend)) {
         const inner: Match[] = [];
         const plain = plainReading(piece.text);
-        complete &&= sure.find(plain, undefined, expired, inner) === piece.text.length;
+        complete &&= (piece.dump ? hits : sure).find(plain, undefined, expired, inner) === piece.text.length;
         if (depth + 1 < FORMS_DEPTH) look(plain, depth + 1, inner);
         // The whole stretch is the value: a part of it decodes to nothing anybody could use to hide it.
-        for (const match of inner.filter(({ confidence }) => confidence === "definite").slice(0, 1))
-          found.push({ ...match, head: "", start: base.origin(piece.start), end: base.origin(piece.end) });
+        for (const match of inner.filter(({ confidence }) => piece.dump || confidence === "definite").slice(0, 1))
+          (piece.dump ? dumped : found).push({
+            ...match,
+            head: "",
+            start: base.origin(piece.start),
+            end: base.origin(piece.end),
+          });
       }
     };
     const found: Match[] = [];
+    const dumped: Match[] = [];
     complete = within(() => look(reading, 0, found)) && complete;
-    out.push(...found.filter(({ confidence }) => confidence === "definite"));
+    out.push(...found.filter(({ confidence }) => confidence === "definite"), ...dumped);
     return complete;
   }
 

@@ -1,0 +1,46 @@
+/** Which lines of what they get `grep`, `head`, `tail` and `sed -n` leave, where their words say it plainly. */
+
+/** Letters, and of the signs only what means the same to every `grep`. */
+const PLAIN = /^\^?[\w=:. /-]+(?:\\?\|\^?[\w=:. /-]+)*\$?$/;
+const CONTEXT = /^-(?:\w*[ABCefLlPzoc]|-(?:after|before|context|file|regexp|null|only))/;
+
+/**
+ * `/PORT/`, `!/KEY/i`, `#1,10` or `#-5`: the lines that match, that do not, from the first to the last number, the last ones.
+ * Undefined: all lines may be left.
+ */
+export function selected(program: string, words: readonly string[]): string | undefined {
+  if (/^(?:[ef]?grep|rg)$/.test(program)) return matched(words);
+  if (program === "head" || program === "tail") return counted(program, words);
+  const [option, script, ...more] = words;
+  const [, from, to] = /^(\d{1,6})(?:,(\d{1,6}))?p$/.exec(script ?? "") ?? [];
+  if (program !== "sed" || option !== "-n" || from === undefined || more.some((word) => word.startsWith("-")))
+    return undefined;
+  return `#${from},${to ?? from}`;
+}
+
+function matched(words: readonly string[]): string | undefined {
+  const options = words.filter((word) => word.startsWith("-"));
+  const pattern = words.find((word) => !word.startsWith("-"));
+  if (pattern === undefined || !PLAIN.test(pattern) || options.some((word) => CONTEXT.test(word))) return undefined;
+  const has = (letter: string) => options.some((word) => new RegExp(`^-[a-zA-Z]*${letter}`).test(word));
+  return `${has("v") ? "!" : ""}/${pattern.replaceAll("\\|", "|")}/${has("i") ? "i" : ""}`;
+}
+
+function counted(program: string, words: readonly string[]): string | undefined {
+  const options = words.filter((word, n) => word.startsWith("-") || /^-(?:n|-lines)$/.test(words[n - 1] ?? ""));
+  const [, count] = /^(?:-n ?|--lines[= ]|-)?(\d{1,6})?$/.exec(options.join(" ")) ?? [];
+  if (options.length > 0 && count === undefined) return undefined;
+  return program === "head" ? `#1,${count ?? 10}` : `#-${count ?? 10}`;
+}
+
+/** The lines of a text that are left; undefined for a part of another kind. */
+export function linesLeft(lines: readonly string[], part: string): readonly string[] | undefined {
+  const [, not, pattern, flags] = /^(!?)\/(.*)\/(i?)$/s.exec(part) ?? [];
+  if (pattern !== undefined) {
+    const asked = new RegExp(pattern, flags);
+    return lines.filter((line) => asked.test(line.slice(0, 10_000)) === (not === ""));
+  }
+  const [, from, to] = /^#(-?\d+)(?:,(\d+))?$/.exec(part) ?? [];
+  if (from === undefined) return undefined;
+  return to === undefined ? lines.slice(Number(from) - 1) : lines.slice(Number(from) - 1, Number(to));
+}
