@@ -1,5 +1,5 @@
 /** Answers already given, as long as the archive did not change. */
-import { BoundedMap } from "sessarc";
+import { BoundedMap } from "#internal/adapter";
 
 const LIMIT = 64;
 

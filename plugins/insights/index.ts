@@ -1,5 +1,7 @@
 /** Usage, cost and analytics over the archive. */
-import { definePlugin, type MaybePromise, type RoutesOf, readSettings } from "sessarc";
+
+import { definePlugin, type RoutesOf } from "sessarc";
+import { type MaybePromise, readSettings } from "#internal";
 import "./errors.ts";
 import { readPrices, writePrices } from "./prices/price-cache.ts";
 import { createPricing, type Pricing } from "./prices/pricing.ts";

@@ -1,6 +1,5 @@
-/** Service "insights": what the routes of this plugin share. */
-import { join } from "node:path";
-import { BoundedMap, type Kernel, type Services } from "sessarc";
+import type { Kernel, Services } from "sessarc";
+import { BoundedMap } from "#internal/adapter";
 import { type Answers, createAnswers } from "./answers.ts";
 import { type TroubledCall, troubledCalls } from "./figures/calls.ts";
 import { type Cube, createCube } from "./figures/cube.ts";
@@ -25,7 +24,7 @@ export interface Insights {
 
 export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
   const archive = kernel.inject("archive");
-  const { db, dataDir, readOnly } = kernel.storage;
+  const { db, readOnly } = kernel.storage;
   const kept = new BoundedMap<string, Promise<TroubledCall[]>>(KEEP);
   return {
     pricing,
@@ -40,7 +39,12 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
       return calls;
     },
     answers: createAnswers(),
-    cube: createCube(archive, db, createKept(db, { folder: join(dataDir, "index"), readOnly })),
+    cube: createCube(
+      archive,
+      kernel.inject("importer"),
+      db,
+      createKept(db, { folder: kernel.storage.derived("figures").folder, readOnly }),
+    ),
     stateless: async (query) => (await import("./figures/stateless.ts")).readStateless(kernel, query),
   };
 }

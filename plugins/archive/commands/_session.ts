@@ -1,6 +1,7 @@
 /** Sessions as commands name and show them. */
 import type { CommandContext } from "sessarc";
-import { formatMoney, printable } from "sessarc";
+import { printable } from "sessarc";
+import { formatMoney } from "#internal/terminal";
 import type { Cost, Session } from "../catalogue/types.ts";
 
 /** The session that a text names: `last`, an id, or the beginning of one. Throws ApiError. */
@@ -19,6 +20,9 @@ export function shortIds(ids: readonly string[]): Map<string, string> {
 
 export const titleOf = (session: Pick<Session, "name" | "title" | "firstPrompt" | "id">): string =>
   printable(session.name ?? session.title ?? session.firstPrompt ?? session.id).replace(/\s+/g, " ");
+
+/** Stands for a cost where the log tells no tokens. */
+export const NOT_LOGGED = "not logged";
 
 /** `$1.23`; `$1.23 +` where models without a price are left out, `—` where nothing has one. */
 export function moneyOf(cost: Pick<Cost, "microdollars" | "unpriced"> | null | undefined): string {

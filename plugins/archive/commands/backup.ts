@@ -1,6 +1,9 @@
-import { open, rename, rm } from "node:fs/promises";
+import { open, readdir, rename, rm } from "node:fs/promises";
+import { hostname } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { accepted, type CommandContext, formatBytes, printable, tempName, UsageError } from "sessarc";
+import { type CommandContext, printable, UsageError } from "sessarc";
+import { codeOf } from "#internal/adapter";
+import { accepted, formatBytes } from "#internal/terminal";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [wanted, ...rest] = ctx.args;
@@ -15,12 +18,32 @@ export async function run(ctx: CommandContext): Promise<number> {
   return 0;
 }
 
+/** What stands beside the file while it is written, by machine and process. */
+const OWN = `.~sessarc-backup-${hostname().replace(/[^\w-]/g, "_")}-`;
+
+/** Takes away what a backup left that was killed. */
+async function sweep(dir: string): Promise<void> {
+  for (const name of await readdir(dir).catch(() => [])) {
+    const pid = name.startsWith(OWN) && name.endsWith(".tmp") ? Number(name.slice(OWN.length, -4)) : Number.NaN;
+    if (Number.isInteger(pid) && !isAlive(pid)) await rm(join(dir, name), { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return codeOf(error) === "EPERM";
+  }
+}
+
 /** The file is there whole or not at all, and nobody else may read it. An existing one is replaced only by a whole one. */
 async function writeWhole(path: string, response: Response): Promise<number> {
-  const temp = join(dirname(path), tempName());
+  await sweep(dirname(path));
+  const temp = join(dirname(path), `${OWN}${process.pid}.tmp`);
   let bytes = 0;
   try {
-    const file = await open(temp, "wx", 0o600);
+    const file = await open(temp, "w", 0o600);
     try {
       for await (const piece of response.body ?? []) {
         await file.write(piece);

@@ -1,17 +1,5 @@
-import {
-  accepted,
-  type CommandContext,
-  createProgress,
-  createStyle,
-  formatBytes,
-  formatCount,
-  formatDuration,
-  formatTable,
-  type ProgressState,
-  printable,
-  readFrames,
-  UsageError,
-} from "sessarc";
+import { type CommandContext, createProgress, createStyle, formatTable, printable, UsageError } from "sessarc";
+import { accepted, formatBytes, formatCount, formatDuration, type ProgressState, readFrames } from "#internal/terminal";
 
 interface ScanAnswer {
   tools: { tool: string; label: string; sessions: number; problems: { path: string; reason: string }[] }[];

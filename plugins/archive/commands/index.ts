@@ -1,5 +1,7 @@
 /** The archive's sub commands: descriptions here, code behind `load`. */
-import { type Command, type CommandContext, REDACTED_HELP, REDACTED_OPTIONS } from "sessarc";
+
+import type { Command, CommandContext } from "sessarc";
+import { REDACTED_HELP, REDACTED_OPTIONS } from "#internal/terminal";
 
 const importCommand: Command = {
   name: "import",
@@ -130,7 +132,7 @@ const projectsCommand: Command = {
 
 const backupCommand: Command = {
   name: "backup",
-  summary: "Writes everything the archive keeps into one file, while the service goes on",
+  summary: "Writes the archive into one tar, while the service goes on; unpacked, --data-dir opens it",
   usage: "[file]",
   options: {},
   help: {},

@@ -1,4 +1,5 @@
-import { type Column, type CommandContext, createStyle, formatCount, formatTable, printable } from "sessarc";
+import { type Column, type CommandContext, createStyle, formatTable, printable } from "sessarc";
+import { formatCount } from "#internal/terminal";
 import type { Project } from "../catalogue/types.ts";
 import { textFlag } from "./_flags.ts";
 import { localTime } from "./_session.ts";

@@ -1,8 +1,9 @@
-import { type CommandContext, createStyle, formatCount, formatTable, printable, UsageError } from "sessarc";
+import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
+import { formatCount } from "#internal/terminal";
 import type { Project, Session } from "../catalogue/types.ts";
 import { startOf } from "../search/day.ts";
 import { dayFlag, numberFlag, textFlag } from "./_flags.ts";
-import { localTime, moneyOf, shortIds, titleOf } from "./_session.ts";
+import { localTime, moneyOf, NOT_LOGGED, shortIds, titleOf } from "./_session.ts";
 
 interface Page {
   sessions: Session[];
@@ -48,7 +49,11 @@ async function print(ctx: CommandContext, { sessions, total }: Page): Promise<vo
       { title: "tool", value: (it) => it.tool },
       { title: "project", value: (it) => printable(names.get(it.projectId) ?? ""), shrink: true },
       { title: "messages", align: "right", value: (it) => formatCount(it.messageCount) },
-      { title: "cost", align: "right", value: (it) => moneyOf(it.cost) },
+      {
+        title: "cost",
+        align: "right",
+        value: (it) => (Object.keys(it.usage).length === 0 ? NOT_LOGGED : moneyOf(it.cost)),
+      },
       { title: "title", value: titleOf, shrink: true },
     ],
     sessions,

@@ -2,12 +2,12 @@ import {
   type CommandContext,
   createStyle,
   EVENT_KINDS,
-  isRedacted,
   printable,
   type SessionEvent,
   type Style,
   UsageError,
 } from "sessarc";
+import { isRedacted } from "#internal/terminal";
 import type { EarlierText, Session } from "../catalogue/types.ts";
 import { numberFlag } from "./_flags.ts";
 import { findSession, titleOf } from "./_session.ts";

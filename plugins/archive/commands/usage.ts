@@ -4,18 +4,17 @@ import {
   createProgress,
   createStyle,
   emptyUsage,
-  formatCount,
-  formatMoney,
   formatTable,
-  hasArchive,
   printable,
   type SessionUsage,
   type TokenUsage,
   UsageError,
 } from "sessarc";
+import { hasArchive } from "#internal";
+import { formatCount, formatMoney, formatShort, widthOf } from "#internal/terminal";
 import type { Cost } from "../catalogue/types.ts";
 import { dayFlag, numberFlag, textFlag } from "./_flags.ts";
-import { findSession, moneyOf, shortIds } from "./_session.ts";
+import { findSession, moneyOf, NOT_LOGGED, shortIds } from "./_session.ts";
 
 /** What GET /usage answers. */
 export interface UsageAnswer {
@@ -143,7 +142,7 @@ async function importIntoScratch(ctx: CommandContext): Promise<void> {
   const kernel = await ctx.scratch();
   const progress = createProgress({ tty: ctx.tty, columns: process.stderr.columns, write: ctx.errRaw });
   try {
-    const { importer } = kernel.inject("archive");
+    const { importer } = kernel.inject("archive/open");
     const { choose, named } = await importer.select({ all: true });
     const report = await importer.run(choose, named, (frame) => {
       if (frame.type === "progress") progress.update(frame);
@@ -174,8 +173,15 @@ function print(ctx: CommandContext, answer: UsageAnswer): void {
     toLine(row, nameOf(row), ids?.get(row.key)),
     ...(ctx.flags.breakdown === true && answer.by !== "model" ? row.models.map(toModelLine) : []),
   ]);
-  const columns = columnsOf(answer.by, ctx.flags.compact === true);
-  ctx.out(formatTable(columns, lines, { head: style.dim, foot: [toLine(answer.totals, "total")], width: ctx.columns }));
+  const foot = [toLine(answer.totals, "total")];
+  const tables = LAYOUTS.filter((layout) => layout.compact || ctx.flags.compact !== true).map((layout) =>
+    formatTable(columnsOf(answer.by, layout), lines, { head: style.dim, foot, width: ctx.columns }),
+  );
+  // The rule above the sums is as wide as the table.
+  const fitting = tables.find(
+    (table) => widthOf(table.split("\n").at(-2) ?? "") <= (ctx.columns ?? Number.POSITIVE_INFINITY),
+  );
+  ctx.out(fitting ?? tables.at(-1) ?? "");
   if (answer.rows.length < answer.rowCount)
     ctx.err(`${formatCount(answer.rows.length)} of ${formatCount(answer.rowCount)} rows, all of them without --limit`);
   const { cost, models } = answer.totals;
@@ -197,17 +203,35 @@ function print(ctx: CommandContext, answer: UsageAnswer): void {
   }
 }
 
+/** A date is told whole. */
+const PERIOD_KEYS: ReadonlySet<string> = new Set(["day", "week", "month"]);
+
+interface Layout {
+  compact: boolean;
+  /** 1.2M for 1,234,567. */
+  short: boolean;
+}
+
+/** The first one that fits the terminal is shown. */
+const LAYOUTS: readonly Layout[] = [
+  { compact: false, short: false },
+  { compact: false, short: true },
+  { compact: true, short: false },
+  { compact: true, short: true },
+];
+
 const nameOf = (row: UsageRow) => printable(row.label ? `${row.label}` : row.key).replace(/\s+/g, " ");
 
-function columnsOf(by: string, compact: boolean): Column<Line>[] {
+function columnsOf(by: string, { compact, short }: Layout): Column<Line>[] {
+  const format = short ? formatShort : formatCount;
   const tokens = (title: string, key: (t: TokenUsage) => number): Column<Line> => ({
     title,
     align: "right",
-    value: (line) => formatCount(key(line.tokens)),
+    value: (line) => format(key(line.tokens)),
   });
   const columns: (Column<Line> | false)[] = [
     by === "session" && { title: "id", value: (line) => line.id },
-    { title: by, value: (line) => line.name, shrink: true },
+    { title: by, value: (line) => line.name, ...(!PERIOD_KEYS.has(by) && { shrink: true, least: 20 }) },
     !compact && { title: "sessions", align: "right", value: (line) => line.sessions },
     !compact && tokens("input", (t) => t.input),
     !compact && tokens("output", (t) => t.output),
@@ -225,7 +249,7 @@ function toLine(row: Omit<UsageRow, "key" | "label">, name: string, id = ""): Li
     id,
     tokens: sum(row.models.map((one) => one.tokens)),
     sessions: formatCount(row.sessions),
-    cost: moneyOf(row.cost),
+    cost: row.models.length === 0 && row.sessions > 0 ? NOT_LOGGED : moneyOf(row.cost),
   };
 }
 

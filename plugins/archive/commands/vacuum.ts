@@ -1,4 +1,5 @@
-import { accepted, type CommandContext, formatBytes, UsageError } from "sessarc";
+import { type CommandContext, UsageError } from "sessarc";
+import { accepted, formatBytes } from "#internal/terminal";
 import type { Room } from "../routes/vacuum.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {

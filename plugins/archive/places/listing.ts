@@ -1,5 +1,7 @@
 /** The logs below a root, each under the key it is archived under. */
-import { type Adapter, type AdapterEnv, type Database, marks, pages, type SessionRef } from "sessarc";
+
+import type { Adapter, AdapterEnv, Database, SessionRef } from "sessarc";
+import { marks, pages } from "#internal/adapter";
 
 /** Ids per look-up. */
 const PAGE = 500;

@@ -3,7 +3,8 @@
  * and some numbers, and becomes an object when it is asked for.
  */
 import { sep } from "node:path";
-import { type Adapter, type SessionRef, Slices } from "sessarc";
+import type { Adapter, SessionRef } from "sessarc";
+import { Slices } from "#internal";
 
 export interface FoundLog {
   id: string;

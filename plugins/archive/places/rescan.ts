@@ -1,8 +1,8 @@
 /** What changed at some paths, without listing everything again. */
 import { stat } from "node:fs/promises";
 import { sep } from "node:path";
-import { type Adapter, type AdapterEnv, type Database, pages } from "sessarc";
-import { isGone } from "sessarc/adapter";
+import type { Adapter, AdapterEnv, Database } from "sessarc";
+import { isGone, pages } from "#internal/adapter";
 import { listLogs } from "./listing.ts";
 import { type FoundLog, isBetterCopy, type Scan, versionOf } from "./scan.ts";
 

@@ -1,5 +1,7 @@
 /** What tools are about to delete of their own logs, and how much of it is archived. */
-import { isInside, type Kernel, Slices } from "sessarc";
+
+import type { Kernel } from "sessarc";
+import { isInside, Slices } from "#internal";
 import { type Scan, versionOf } from "./scan.ts";
 
 /** One tool's part of `retention` in GET /status. */
@@ -30,7 +32,7 @@ export interface RetentionGuard {
 }
 
 export function createRetentionGuard(kernel: Kernel): RetentionGuard {
-  const archive = kernel.inject("archive");
+  const archive = kernel.inject("archive/open");
   let last: { at: number; generation: number; scan: Scan | undefined; report: Promise<RetentionReport[]> } | undefined;
   return {
     report() {
@@ -69,7 +71,7 @@ async function reportOf(kernel: Kernel, scan: Scan | undefined, now: number): Pr
     if (!scan.tools.some((one) => one.tool === adapter.name && one.sessions > 0)) continue;
     // A tool tidies its own places; what the user keeps elsewhere stays.
     const dirs = kernel.registry.folders.get(adapter.name)?.dirs ?? [];
-    deleted ??= await kernel.inject("archive").store.tombstones();
+    deleted ??= await kernel.inject("archive/open").store.tombstones();
     const slices = new Slices();
     for (const { id, ref } of scan.found.values()) {
       if (slices.due) await slices.turn();
@@ -86,7 +88,7 @@ async function reportOf(kernel: Kernel, scan: Scan | undefined, now: number): Pr
 
 /** Rows for `sessarc doctor`; looks at the logs as they are now. */
 export async function checkRetention(kernel: Kernel) {
-  const scan = await kernel.inject("archive").importer.scan();
+  const scan = await kernel.inject("archive/open").importer.scan();
   return (await reportOf(kernel, scan, Date.now())).map((report) => {
     const { tool, days, source, dueWithin7Days: due, archived, notArchived } = report;
     const label = kernel.registry.adapters.get(tool)?.label ?? tool;

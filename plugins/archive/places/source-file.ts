@@ -1,7 +1,8 @@
 /** DELETE /sessions/:id/source-file: the one place where a tool's log is removed, with every reason not to. */
 import { access, lstat, realpath, rm } from "node:fs/promises";
 import { sep } from "node:path";
-import { type Kernel, marks, pages, SessarcError } from "sessarc";
+import { type Kernel, SessarcError } from "sessarc";
+import { marks, pages } from "#internal/adapter";
 import { narrowRows } from "../catalogue/narrow.ts";
 
 /** A log written less than this ago may still be in use. */
@@ -15,7 +16,7 @@ const AT_ONCE = 100;
  * when the system does not let a path go.
  */
 export async function removeSource(kernel: Kernel, id: string): Promise<string[]> {
-  const archive = kernel.inject("archive");
+  const archive = kernel.inject("archive/open");
   const row = await archive.row(id);
   const adapter = archive.adapter(row.tool);
   if (!adapter) throw new SessarcError("ADAPTER_MISSING", { tool: row.tool });
@@ -59,7 +60,7 @@ async function heldBy(kernel: Kernel, id: string, path: string, companions: read
 async function note(kernel: Kernel, missing: 0 | 1, sessions: readonly string[]): Promise<void> {
   for (const ids of pages(sessions, AT_ONCE))
     await kernel.storage.db.run(`update session set missing = ? where id in (${marks(ids)})`, [missing, ...ids]);
-  kernel.inject("archive").changed(sessions);
+  kernel.inject("archive/open").changed(sessions);
 }
 
 async function assertRemovable(id: string, path: string, roots: readonly string[]): Promise<void> {

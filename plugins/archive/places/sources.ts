@@ -1,7 +1,8 @@
 /** Folders of logs that the user added: a backup, another home, a mounted disk. */
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
-import { type Adapter, isInside, type Kernel, readSettings, SessarcError, writeSettings } from "sessarc";
+import { type Adapter, type Kernel, SessarcError } from "sessarc";
+import { isInside, readSettings, writeSettings } from "#internal";
 import type { Scan } from "./scan.ts";
 
 export interface Source {
@@ -32,7 +33,7 @@ export interface Sources {
 
 export function createSources(kernel: Kernel): Sources {
   const { registry, env, config } = kernel;
-  const importer = () => kernel.inject("archive").importer;
+  const importer = () => kernel.inject("archive/open").importer;
   /** One change at a time: each reads the file, changes and writes it. */
   let tail: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {

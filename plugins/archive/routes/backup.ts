@@ -10,7 +10,7 @@ export const backupRoute = defineRoute({
     if (kernel.config.storage.driver)
       throw new SessarcError("BACKUP_ELSEWHERE", { driver: kernel.config.storage.driver.name });
     const { backup } = await import("../backup/backup.ts");
-    const { readers } = kernel.inject("archive");
+    const { readers } = kernel.inject("archive/open");
     const pieces = backup(kernel, () => readers.begin());
     const name = `sessarc-${new Date().toISOString().slice(0, 10)}.tar`;
     // The first piece is made now: what is wrong with the archive is an answer, not a torn download.

@@ -1,6 +1,8 @@
 /** POST /import, GET /import/status, POST /import/cancel, POST /sync. */
-import { defineRoute, toEvents } from "sessarc";
+
+import { defineRoute } from "sessarc";
 import * as v from "valibot";
+import { toEvents } from "#internal";
 import { type ImportFrame, type ImportReport, NO_PROGRESS } from "../import/report.ts";
 import type { Scan } from "../places/scan.ts";
 
@@ -23,7 +25,7 @@ const importRoute = defineRoute({
     ),
   ),
   handler: async ({ kernel, body, event }) => {
-    const { importer } = kernel.inject("archive");
+    const { importer } = kernel.inject("archive/open");
     const { choose, named } = await importer.select(body);
     return answer(event.req, (onFrame) => importer.run(choose, named, onFrame));
   },
@@ -35,7 +37,7 @@ const status = defineRoute({
   summary:
     "The running import's progress, or idle; with `Accept: text/event-stream` all it tells, from what is done so far to its end",
   handler: ({ kernel, event }) => {
-    const { bulletin } = kernel.inject("archive").importer;
+    const { bulletin } = kernel.inject("archive/open").importer;
     if (!wantsEvents(event.req)) return bulletin.progress;
     return toEvents((out) => {
       const leave = bulletin.follow((frame) => {
@@ -52,7 +54,7 @@ const cancel = defineRoute({
   path: "/import/cancel",
   summary:
     "Cancel the running import; what is finished stays. Answers when it has ended; `cancelled` is false when none ran",
-  handler: async ({ kernel }) => ({ cancelled: await kernel.inject("archive").importer.cancel() }),
+  handler: async ({ kernel }) => ({ cancelled: await kernel.inject("archive/open").importer.cancel() }),
 });
 
 const sync = defineRoute({
@@ -61,11 +63,11 @@ const sync = defineRoute({
   summary: "Import what changed since the last run; `wait=1` answers when done",
   query: v.object({ wait: v.optional(v.picklist(["0", "1"])) }),
   handler: async ({ kernel, query }): Promise<ImportReport | { started: true }> => {
-    const { importer } = kernel.inject("archive");
+    const { importer } = kernel.inject("archive/open");
     const run = importer
       .run((result: Scan) => result.found.all(), NONE)
       .then((report) => {
-        if (report.cancelled === 0) importer.lastSyncAt = new Date().toISOString();
+        if (report.cancelled === 0) importer.inStep();
         return report;
       });
     if (query.wait === "1") return run;

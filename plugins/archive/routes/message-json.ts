@@ -1,5 +1,5 @@
 /** Messages as JSON text, written from a chunk's columns: nothing is put together that is only taken apart again. */
-import type { Chunk } from "sessarc";
+import type { Chunk } from "#internal";
 
 /** Texts up to here are cut; longer ones say how long they are. */
 export interface MessageJsonOptions {

@@ -1,14 +1,8 @@
 /** GET /sessions/:id/messages: a page of a session's text, or of an earlier one, or all of it as a stream. */
-import {
-  type Chunk,
-  defineRoute,
-  EVENT_KINDS,
-  type EventKind,
-  type Kernel,
-  SessarcError,
-  type SessionEvent,
-} from "sessarc";
+
+import { defineRoute, EVENT_KINDS, type EventKind, type Kernel, SessarcError, type SessionEvent } from "sessarc";
 import * as v from "valibot";
+import type { Chunk } from "#internal";
 import { isDamage } from "../catalogue/damage.ts";
 import { lengthOf, type Project, partsOf, type Session, type StoredSession } from "../catalogue/types.ts";
 import { MessageJson } from "./message-json.ts";
@@ -44,7 +38,7 @@ export const messages = defineRoute({
     redacted: redactedQuery,
   }),
   handler: async ({ kernel, params, query }) => {
-    const archive = kernel.inject("archive");
+    const archive = kernel.inject("archive/open");
     const end = archive.readers.begin();
     let streams = false;
     try {
@@ -116,7 +110,7 @@ async function lastBefore(read: (from: number) => AsyncIterable<Chunk>, page: Pa
 
 async function earlierText(kernel: Kernel, { id, generation, parts }: StoredSession, version: number) {
   if (version === generation) return partsOf({ parts });
-  const texts = await kernel.inject("archive").store.earlier(id);
+  const texts = await kernel.inject("archive/open").store.earlier(id);
   const found = texts.find((text) => text.version === version);
   if (found) return found.parts;
   throw new SessarcError(
@@ -170,7 +164,7 @@ async function* told<T>(kernel: Kernel, id: string, events: AsyncIterable<T>): A
   try {
     yield* events;
   } catch (error) {
-    if (isDamage(error)) kernel.inject("archive").damage.found(id);
+    if (isDamage(error)) kernel.inject("archive/open").damage.found(id);
     throw error;
   }
 }

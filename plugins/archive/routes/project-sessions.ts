@@ -2,7 +2,11 @@
  * All sessions of a project removed, or counted to another one: some at a time, each portion committed by itself, so that twenty thousand hold
  * nobody up. What an error, a close or a kill leaves undone is done by asking again.
  */
-import { formatCount, isSessarcError, type Kernel, marks, SessarcError, Slices } from "sessarc";
+
+import { isSessarcError, type Kernel, SessarcError } from "sessarc";
+import { Slices } from "#internal";
+import { marks } from "#internal/adapter";
+import { formatCount } from "#internal/terminal";
 
 /** A portion: 8 ms or so, and one fsync. */
 const AT_ONCE = 40;
@@ -26,7 +30,7 @@ export async function* removeSessions(
   { storage: { db, transcripts }, inject, closing }: Kernel,
   project: string,
 ): AsyncGenerator<{ id: string; messages: number }[]> {
-  const { store, readers, changed } = inject("archive");
+  const { store, readers, changed } = inject("archive/open");
   const at = new Date().toISOString();
   const slices = new Slices();
   let done = 0;
@@ -57,7 +61,7 @@ export async function moveSessions(
   origin: string,
   project: string | null,
 ): Promise<void> {
-  const { changed } = inject("archive");
+  const { changed } = inject("archive/open");
   const slices = new Slices();
   let done = 0;
   for (let last = 0; ; ) {

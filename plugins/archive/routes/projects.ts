@@ -1,8 +1,10 @@
 /** Projects: list, rename, delete, associate, unlink, sync. GET /projects/:id is the insights plugin's. */
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
-import { defineRoute, type Kernel, pages, SessarcError, Slices, toEvents } from "sessarc";
+import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
+import { Slices, toEvents } from "#internal";
+import { pages } from "#internal/adapter";
 import type { Project } from "../catalogue/types.ts";
 import { answer } from "./import.ts";
 import { inTurn, moveSessions, removeSessions } from "./project-sessions.ts";
@@ -21,7 +23,7 @@ const list = defineRoute({
     git: v.optional(v.picklist(["0", "1"])),
   }),
   handler: async ({ kernel, query }): Promise<Project[]> => {
-    const archive = kernel.inject("archive");
+    const archive = kernel.inject("archive/open");
     const projects = await archive.store.projects();
     if (query.git === "0") return [...projects];
     const git = await archive.gitOf(projects);
@@ -44,7 +46,7 @@ const gitStates = defineRoute({
     project: v.optional(v.string()),
   }),
   handler: async ({ kernel, query }): Promise<Response> => {
-    const archive = kernel.inject("archive");
+    const archive = kernel.inject("archive/open");
     const projects =
       query.project === undefined ? await archive.store.projects() : [await archive.project(query.project)];
     return toEvents(async (out) => {
@@ -62,7 +64,7 @@ const rename = defineRoute({
   summary: "Rename a project; an empty name goes back to the folder's",
   body: v.object({ name: v.nullable(name) }),
   handler: async ({ kernel, params, body }) => {
-    const archive = kernel.inject("archive");
+    const archive = kernel.inject("archive/open");
     if (!(await archive.store.renameProject(params.id, body.name || null)))
       throw new SessarcError("PROJECT_NOT_FOUND", { id: params.id });
     return changed(kernel, params.id, "renamed");
@@ -75,7 +77,7 @@ const remove = defineRoute({
   summary: "Delete a project and its sessions from the archive; logs are not touched",
   handler: ({ kernel, params }) =>
     inTurn(kernel, async () => {
-      const archive = kernel.inject("archive");
+      const archive = kernel.inject("archive/open");
       await archive.project(params.id);
       const deleted = { sessions: 0, messages: 0 };
       const gone: string[] = [];
@@ -116,7 +118,7 @@ const associate = defineRoute({
   body: v.object({ path: v.pipe(v.string(), v.minLength(1)) }),
   handler: ({ kernel, params, body }) =>
     inTurn(kernel, async () => {
-      const archive = kernel.inject("archive");
+      const archive = kernel.inject("archive/open");
       const project = await archive.project(params.id);
       if (!project.virtual) throw new SessarcError("NOT_VIRTUAL", { id: params.id });
       const folder = isAbsolute(body.path) ? await stat(body.path).catch(() => undefined) : undefined;
@@ -142,7 +144,7 @@ const unlink = defineRoute({
   summary: "Undo an association; takes the virtual project's id or the id of the one it was counted to",
   handler: ({ kernel, params }) =>
     inTurn(kernel, async () => {
-      const archive = kernel.inject("archive");
+      const archive = kernel.inject("archive/open");
       await archive.project(params.id);
       const { db } = kernel.storage;
       const links = await db.all<{ virtual_id: string }>(
@@ -166,7 +168,7 @@ const sync = defineRoute({
   path: "/projects/:id/sync",
   summary: "Scan again and import what changed in this project, associated sessions included",
   handler: async ({ kernel, params, event }) => {
-    const archive = kernel.inject("archive");
+    const archive = kernel.inject("archive/open");
     await archive.project(params.id);
     const associated = await kernel.storage.db.all<{ virtual_id: string }>(
       "select virtual_id from association where project_id = ?",
@@ -182,7 +184,7 @@ const sync = defineRoute({
 export const projectRoutes = [list, gitStates, rename, remove, associate, unlink, sync] as const;
 
 async function changed(kernel: Kernel, id: string, what: "renamed" | "associated" | "unlinked"): Promise<Project> {
-  const archive = kernel.inject("archive");
+  const archive = kernel.inject("archive/open");
   archive.changed([]); // a name of a project stands in no session
   const project = await archive.project(id);
   await kernel.notify("project:changed", { id, what });

@@ -13,7 +13,7 @@ const isPlain = (word: string) => PLAIN.test(word.replace(/^--?(?=\w)/, ""));
 
 /** Null where the tool has no such command, a sub-agent is asked for, or its log is gone: then there is nothing to go on with. */
 export async function resumeOf(kernel: Kernel, row: SessionRow): Promise<Resume | null> {
-  const archive = kernel.inject("archive");
+  const archive = kernel.inject("archive/open");
   if (row.parent_id !== null || row.missing) return null;
   const { key, path } = archive.ref(row);
   const words = archive.adapter(row.tool)?.resume?.({ key, path });

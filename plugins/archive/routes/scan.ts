@@ -1,6 +1,8 @@
 /** GET /scan: what can be imported, by project; told as it is found out where that takes long. */
-import { defineRoute, eventsResponse, Slices, streamJson, textStream } from "sessarc";
+
+import { defineRoute } from "sessarc";
 import * as v from "valibot";
+import { eventsResponse, Slices, streamJson, textStream } from "#internal";
 import type { Logs } from "../places/logs.ts";
 import type { FoundLog, ToolScan } from "../places/scan.ts";
 import {
@@ -31,7 +33,7 @@ export const scan = defineRoute({
     projects: v.optional(v.picklist(["0", "1"])),
   }),
   handler: async ({ kernel, query, event }): Promise<{ tools: ToolScan[]; projects: ScannedProject[] } | Response> => {
-    const { found, ...scanned } = await kernel.inject("archive").importer.scan();
+    const { found, ...scanned } = await kernel.inject("archive/open").importer.scan();
     const tools = scanned.tools.filter((tool) => query.tool === undefined || tool.tool === query.tool);
     const sessions = tools.reduce((sum, tool) => sum + tool.sessions, 0);
     const looked = describeLogs(kernel, query.projects === "0" ? [] : chosen(found, query.tool));

@@ -1,5 +1,8 @@
 /** Logs that a scan found, with what the archive or a look at their heads says of them. */
-import { type Database, type Kernel, marks, type SessionRef, Slices, sortInSlices } from "sessarc";
+
+import type { Database, Kernel, SessionRef } from "sessarc";
+import { Slices, sortInSlices } from "#internal";
+import { marks } from "#internal/adapter";
 import type { Logs } from "../places/logs.ts";
 import { type FoundLog, versionOf } from "../places/scan.ts";
 
@@ -62,7 +65,7 @@ interface StoredTitle {
 
 /** Batches in the order of `found`; in slices, a few logs looked into at once. */
 export async function* describeLogs(kernel: Kernel, found: Iterable<FoundLog>): AsyncGenerator<Described[]> {
-  const archive = kernel.inject("archive");
+  const archive = kernel.inject("archive/open");
   const { db } = kernel.storage;
   const slices = new Slices();
   const deleted = await archive.store.tombstones();

@@ -1,4 +1,5 @@
 /** What both searches take: the query, and filters beside it. */
+import { SessarcError } from "sessarc";
 import * as v from "valibot";
 import type { Project } from "../catalogue/types.ts";
 import { parseQuery, type Query, toKind, toTime } from "../search/query.ts";
@@ -19,8 +20,14 @@ type Filters = v.InferOutput<v.ObjectSchema<typeof filterQuery, undefined>>;
 export function toQuery(input: Filters): Query {
   const query = parseQuery(input.q);
   addFilters(query, input);
+  if (query.after !== null && query.before !== null && query.after >= query.before)
+    throw new SessarcError("INVALID_INPUT", {
+      reason: `The range ends before it begins: ${dayOf(query.after)} to ${dayOf(query.before)}`,
+    });
   return query;
 }
+
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /** Parameters narrow what the query says: both hold. */
 function addFilters(query: Query, input: Filters): void {
@@ -33,17 +40,20 @@ function addFilters(query: Query, input: Filters): void {
   else if (input.errors === "1") query.error = true;
 }
 
-/** Projects whose id, name or path the `project:` filters name. */
+/** Projects whose id, name or path the `project:` filters name; throws PROJECT_NOT_FOUND for what none has. */
 export function chooseProjects(query: Query, projects: ReadonlyMap<string, Project>): ReadonlySet<string> | null {
   if (query.project.length === 0 && query.notProject.length === 0) return null;
+  const all = [...projects.values()];
+  const fits = (project: Project, wanted: string) =>
+    project.id === wanted ||
+    project.name.toLowerCase().includes(wanted) ||
+    (project.path?.toLowerCase().includes(wanted) ?? false);
+  for (const id of query.project.flat())
+    if (!all.some((project) => fits(project, id))) throw new SessarcError("PROJECT_NOT_FOUND", { id });
   const chosen = new Set<string>();
-  for (const project of projects.values()) {
-    const fits = (wanted: string) =>
-      project.id === wanted ||
-      project.name.toLowerCase().includes(wanted) ||
-      (project.path?.toLowerCase().includes(wanted) ?? false);
-    if (!query.project.every((wanted) => wanted.some(fits))) continue;
-    if (query.notProject.some(fits)) continue;
+  for (const project of all) {
+    if (!query.project.every((wanted) => wanted.some((one) => fits(project, one)))) continue;
+    if (query.notProject.some((one) => fits(project, one))) continue;
     chosen.add(project.id);
   }
   return chosen;

@@ -1,6 +1,9 @@
 /** GET /search/total: what the first page of a search does not wait for. */
-import { BoundedMap, defineRoute, type Kernel, toEvents } from "sessarc";
+
+import { defineRoute, type Kernel } from "sessarc";
 import * as v from "valibot";
+import { toEvents } from "#internal";
+import { BoundedMap } from "#internal/adapter";
 import { isEmpty } from "../search/query.ts";
 import type { Count, TotalAnswer, TotalProgress } from "../search/total.ts";
 import { chooseProjects, filterQuery, toQuery } from "./search-filters.ts";
@@ -53,7 +56,7 @@ async function count(
   onProgress: ((progress: TotalProgress) => void) | undefined,
 ): Promise<SearchTotal> {
   const started = performance.now();
-  const archive = kernel.inject("archive");
+  const archive = kernel.inject("archive/open");
   const query = toQuery(input);
   const known = kept.get(kernel) ?? new BoundedMap(KEPT);
   kept.set(kernel, known);

@@ -37,8 +37,9 @@ const search = defineRoute({
   },
   handler: async ({ kernel, query: input, signal }) => {
     const started = performance.now();
-    const archive = kernel.inject("archive");
+    const archive = kernel.inject("archive/open");
     const query = toQuery(input);
+    for (const tool of query.tool.flat()) await archive.checkTool(tool, true);
     const limit = input.limit ?? 10;
     const isRedacted = input.redacted === "1";
     const shown = async (session: Session) => (isRedacted ? redactSession(kernel, session) : session);

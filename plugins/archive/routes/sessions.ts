@@ -43,10 +43,13 @@ const list = defineRoute({
     cursor: v.optional(v.string()),
   }),
   handler: async ({ kernel, query }) => {
-    const { store, checkTool } = kernel.inject("archive");
+    const { store, checkTool } = kernel.inject("archive/open");
     if (query.tool !== undefined) await checkTool(query.tool);
+    const project = query.project === undefined ? undefined : await store.projectIds(query.project);
+    if (query.project !== undefined && project?.length === 0)
+      throw new SessarcError("PROJECT_NOT_FOUND", { id: query.project });
     const filter = {
-      project: query.project === undefined ? undefined : await store.projectIds(query.project),
+      project,
       tool: query.tool,
       q: query.q,
       parent: query.parent,
@@ -68,7 +71,7 @@ const find = defineRoute({
   summary: "The session a text names: its id, the beginning or a part of it, or `last`",
   query: v.object({ name: v.string() }),
   handler: async ({ kernel, query }) => {
-    const archive = kernel.inject("archive");
+    const archive = kernel.inject("archive/open");
     return { session: await archive.session(await archive.store.sessionNamed(query.name)) };
   },
 });
@@ -78,7 +81,7 @@ const get = defineRoute({
   path: "/sessions/:id",
   summary: "One session with its sub-agents, forks and earlier texts, and the command that goes on with it",
   handler: async ({ kernel, params }) => {
-    const archive = kernel.inject("archive");
+    const archive = kernel.inject("archive/open");
     const session = await archive.session(params.id);
     const [project, subagents, forks, earlier] = await Promise.all([
       archive.project(session.projectId),
@@ -98,7 +101,7 @@ const rename = defineRoute({
   summary: "Rename a session; null or an empty name goes back to the tool's title",
   body: v.object({ name: v.nullable(v.pipe(v.string(), v.trim(), v.maxLength(300))) }),
   handler: async ({ kernel, params, body }): Promise<Session> => {
-    const archive = kernel.inject("archive");
+    const archive = kernel.inject("archive/open");
     if (!(await archive.store.renameSession(params.id, body.name || null)))
       throw new SessarcError("SESSION_NOT_FOUND", { id: params.id });
     archive.changed([params.id]);
@@ -111,7 +114,7 @@ const remove = defineRoute({
   path: "/sessions/:id",
   summary: "Delete the archive's copy and those of its sub-agents; they do not come back by sync",
   handler: async ({ kernel, params }) => {
-    const archive = kernel.inject("archive");
+    const archive = kernel.inject("archive/open");
     await archive.row(params.id);
     const ids = await archive.importer.alone(async () => {
       await archive.row(params.id);
@@ -142,7 +145,7 @@ const sync = defineRoute({
   path: "/sessions/:id/sync",
   summary: "Import this session again when its log changed",
   handler: async ({ kernel, params }) => {
-    const archive = kernel.inject("archive");
+    const archive = kernel.inject("archive/open");
     const row = await archive.row(params.id);
     if (!archive.adapter(row.tool)) throw new SessarcError("ADAPTER_MISSING", { tool: row.tool });
     const { importer } = archive;

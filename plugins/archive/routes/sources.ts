@@ -10,7 +10,7 @@ const list = defineRoute({
   method: "GET",
   path: "/sources",
   summary: "Where each tool's logs are read, folders that were added among them",
-  handler: async ({ kernel }) => ({ tools: await kernel.inject("archive").sources.list() }),
+  handler: async ({ kernel }) => ({ tools: await kernel.inject("archive/open").sources.list() }),
 });
 
 const add = defineRoute({
@@ -18,7 +18,7 @@ const add = defineRoute({
   path: "/sources",
   summary: "Read a tool's logs in another folder too: a backup, another home, a mounted disk",
   body: v.object({ tool, path }),
-  handler: ({ kernel, body }) => kernel.inject("archive").sources.add(body.tool, body.path),
+  handler: ({ kernel, body }) => kernel.inject("archive/open").sources.add(body.tool, body.path),
 });
 
 const remove = defineRoute({
@@ -27,7 +27,7 @@ const remove = defineRoute({
   summary: "No longer read an added folder; what was imported from it stays",
   query: v.object({ tool, path }),
   handler: async ({ kernel, query }) => {
-    await kernel.inject("archive").sources.remove(query.tool, query.path);
+    await kernel.inject("archive/open").sources.remove(query.tool, query.path);
     return { removed: true };
   },
 });

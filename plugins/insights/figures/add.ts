@@ -1,5 +1,7 @@
 /** Adds up what of sessions lies in a range: each as a whole where all of it does, by its quarter-hours where an edge cuts it in two. */
-import { Slices, type UsageEvidence } from "sessarc";
+
+import type { UsageEvidence } from "sessarc";
+import { Slices } from "#internal";
 import { type Block, type Origin, originAt, type Run } from "./block.ts";
 import type { Blocks } from "./blocks.ts";
 import { type DayRange, type Edges, edgesOf, inRange, type Zone } from "./buckets.ts";

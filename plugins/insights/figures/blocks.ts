@@ -4,7 +4,8 @@
  * together, so that most blocks lie in a range as a whole or not at all; blocks that stand together are a span, spans a wider one, up to
  * one of all, for sums of more of them.
  */
-import { pages, type Slices } from "sessarc";
+import type { Slices } from "#internal";
+import { pages } from "#internal/adapter";
 import { Block, liesIn, liesOutside, type Run } from "./block.ts";
 import type { Edges } from "./buckets.ts";
 import type { CubeSession } from "./cube-session.ts";

@@ -1,5 +1,8 @@
 /** Calls of one session that failed or took long: one pass over its transcript, of which only calls and results are read. */
-import { answeredCalls, type Chunk, isRecord, type Json, mainArgument } from "sessarc";
+
+import { isRecord, type Json } from "sessarc";
+import { answeredCalls, type Chunk } from "#internal";
+import { mainArgument } from "#internal/adapter";
 
 export interface TroubledCall {
   seq: number;

@@ -3,7 +3,10 @@
  * table `session_change`, which triggers keep, says which sessions changed when: those alone are looked at again, also after a restart,
  * from the figures that were kept.
  */
-import { type Database, marks, pages, type Services, Slices } from "sessarc";
+
+import type { Database, Services } from "sessarc";
+import { Slices } from "#internal";
+import { marks, pages } from "#internal/adapter";
 import { Blocks } from "./blocks.ts";
 import type { CubeSession } from "./cube-session.ts";
 import type { KeptFigures } from "./kept.ts";
@@ -14,9 +17,8 @@ import { COLUMNS, type Row, rooted, toSession } from "./rows.ts";
 import { sharesOf } from "./shares.ts";
 import { standingOut } from "./standing-out.ts";
 
-type Archive = Pick<Services["archive"], "generation"> & {
-  importer: Pick<Services["archive"]["importer"], "progress">;
-};
+type Archive = Pick<Services["archive"], "generation">;
+type Importer = Pick<Services["importer"], "progress">;
 
 /** What the archive held at one moment. */
 export interface Figures {
@@ -46,7 +48,7 @@ const MANY = 20_000;
 const FEW = 500;
 const SHARE = 0.05;
 
-export function createCube(archive: Archive, db: Database, kept: KeptFigures): Cube {
+export function createCube(archive: Archive, importer: Importer, db: Database, kept: KeptFigures): Cube {
   /** Of the archive, when they were read. */
   let generation = -1;
   let looks = 0;
@@ -192,7 +194,7 @@ export function createCube(archive: Archive, db: Database, kept: KeptFigures): C
           running = undefined;
         });
         await running;
-        if (figures && archive.importer.progress.type !== "idle") break;
+        if (figures && importer.progress.type !== "idle") break;
       }
       return figures;
     },

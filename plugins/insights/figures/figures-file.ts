@@ -6,7 +6,7 @@
  */
 import { open } from "node:fs/promises";
 import { crc32 } from "node:zlib";
-import { Slices, writeFileAtomic } from "sessarc";
+import { Slices, writeFileAtomic } from "#internal";
 import { CubeSession, KINDS } from "./cube-session.ts";
 import { allNames, nameOf, numberOf } from "./names.ts";
 import { endOf, type Packed } from "./packed.ts";

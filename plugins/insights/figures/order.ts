@@ -1,5 +1,6 @@
 /** The order in which sessions stand in blocks. Answers do not depend on it, what they cost does. */
-import { pages, Slices, sortInSlices } from "sessarc";
+import { Slices, sortInSlices } from "#internal";
+import { pages } from "#internal/adapter";
 import { TOGETHER } from "./blocks.ts";
 import type { CubeSession } from "./cube-session.ts";
 

@@ -1,5 +1,5 @@
 /** From figures of one moment to those of the next: sessions that came, changed and went, and whoever counts with another one since. */
-import { Slices } from "sessarc";
+import { Slices } from "#internal";
 import type { Blocks } from "./blocks.ts";
 import type { CubeSession } from "./cube-session.ts";
 import { Edit } from "./edit.ts";

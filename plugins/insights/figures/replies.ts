@@ -1,5 +1,7 @@
 /** Replies of one log with their tokens, read again when they are asked for. */
-import { type Adapter, isSessarcError, isUnreadable, type Kernel, type SessionRef, type UsageEntry } from "sessarc";
+
+import { type Adapter, isSessarcError, type Kernel, type SessionRef, type UsageEntry } from "sessarc";
+import { isUnreadable } from "#internal/adapter";
 
 /** One pass over the log, of the lines with tokens alone where the adapter can. Undefined when the log cannot be read. */
 export async function repliesOf(
@@ -10,7 +12,7 @@ export async function repliesOf(
   try {
     const known = await adapter.usage?.(ref, env);
     if (known) return known.replies ?? [];
-    const events = adapter.readBatches?.(ref, env) ?? adapter.read(ref, env);
+    const events = adapter.read(ref, env);
     for (;;) {
       const step = await events.next();
       if (step.done) return step.value.replies ?? [];

@@ -1,5 +1,5 @@
 /** The table of usage by session, written row by row: there may be a hundred thousand of them, and none is held. */
-import { Slices, sortInSlices } from "sessarc";
+import { Slices, sortInSlices } from "#internal";
 import { type Prices, toMicrodollars } from "../prices/pricing.ts";
 import { Adder, type Place } from "./add.ts";
 import type { Block } from "./block.ts";

@@ -1,15 +1,7 @@
 /** The usage report straight from the logs, without an archive. The same figures: each reply once over all logs of its tool. */
 import { statSync } from "node:fs";
-import {
-  type Adapter,
-  type Kernel,
-  messageOf,
-  type SessionRef,
-  type SessionSummary,
-  type SessionUsage,
-  type UsageEntry,
-  type UsageEvidence,
-} from "sessarc";
+import type { Adapter, Kernel, SessionRef, SessionSummary, SessionUsage, UsageEntry, UsageEvidence } from "sessarc";
+import { messageOf } from "#internal";
 import { Blocks } from "./blocks.ts";
 import { QUARTER_MS, zoneOf } from "./buckets.ts";
 import { CubeSession } from "./cube-session.ts";
@@ -31,7 +23,7 @@ export interface StatelessQuery {
 }
 
 export interface StatelessReport extends UsageReport {
-  /** Logs that could not be read. */
+  /** Logs, and folders of logs, that could not be read. */
   failed: { id: string; message: string }[];
 }
 
@@ -43,17 +35,22 @@ interface Log {
   parent: string | null;
   evidence: UsageEvidence | null;
   usage: TokenSlot[];
+  /** Quarter-hour in which it counts where it has no tokens. */
+  quarter: number;
 }
 
-/** Sessions with tokens; messages and time are not counted (null). Costs one pass over all logs. */
+/** All sessions, those without tokens too; messages and time are not counted (null). Costs one pass over all logs. */
 export async function readStateless(kernel: Kernel, query: StatelessQuery): Promise<StatelessReport> {
   const zone = zoneOf(query.tz);
   const range = toRange(query.from, query.to);
   if (query.tool !== undefined) await kernel.inject("archive").checkTool(query.tool);
-  const scan = await kernel.inject("archive").importer.scan();
+  const scan = await kernel.inject("importer").scan();
   const logs: Log[] = [];
   const count = kernel.inject("archive").countReplies();
-  const failed: StatelessReport["failed"] = [];
+  // A folder that could not be listed: what is in it is missing here.
+  const failed: StatelessReport["failed"] = scan.tools
+    .filter(({ tool, unlisted }) => unlisted && (query.tool === undefined || query.tool === tool))
+    .flatMap(({ problems }) => problems.map(({ path, reason }) => ({ id: path, message: reason })));
   const take = ({ id, ref }: { id: string; ref: SessionRef }, tokens: Tokens) => {
     const log: Log = {
       id,
@@ -62,16 +59,16 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
       parent: null,
       evidence: tokens.evidence ? { ...tokens.evidence } : null,
       usage: [],
+      quarter: quarterOf(tokens.endedAt ?? tokens.startedAt) ?? quarterOfFile(ref),
     };
     const parent = tokens.parent ?? ref.parent;
     if (parent !== undefined) log.parent = `${ref.tool}:${parent}`;
     log.born = ref.born ?? bornOf(ref);
     logs.push(log);
-    const fallback = quarterOf(tokens.endedAt ?? tokens.startedAt) ?? quarterOfFile(ref);
     // Without single replies the session's sums are all there is.
-    if (!tokens.replies) log.usage.push(...slotsOf(tokens.usage, fallback));
+    if (!tokens.replies) log.usage.push(...slotsOf(tokens.usage, log.quarter));
     for (const entry of tokens.replies ?? [])
-      if (entry.key === undefined && !entry.inherited) log.usage.push(slotOf(entry, fallback));
+      if (entry.key === undefined && !entry.inherited) log.usage.push(slotOf(entry, log.quarter));
     count.add(log, ref.tool, tokens.replies ?? []);
   };
   const found = [...scan.found.values()].filter((one) => query.tool === undefined || one.ref.tool === query.tool);
@@ -117,7 +114,7 @@ type Found = { id: string; ref: SessionRef; adapter: Adapter };
 function groups(found: readonly Found[]): Found[][] {
   const byStore = new Map<string, Found[]>();
   for (const one of found) {
-    const key = one.adapter.readMany ? `${one.ref.tool}\0${one.ref.path}` : one.id;
+    const key = one.ref.exclusive || one.adapter.appends(one.ref) ? one.id : `${one.ref.tool}\0${one.ref.path}`;
     const group = byStore.get(key);
     if (group) group.push(one);
     else byStore.set(key, [one]);
@@ -134,7 +131,7 @@ async function readGroup(
   const [first] = group;
   if (!first) return;
   try {
-    if (first.adapter.readMany && group.length > 1) {
+    if (group.length > 1) {
       const left = new Map(group.map((one) => [one.ref.key, one]));
       for await (const [ref, events] of first.adapter.readMany(
         group.map((one) => one.ref),
@@ -154,7 +151,9 @@ async function readGroup(
     try {
       const { adapter, ref } = one;
       const tokens = await adapter.usage?.(ref, env);
-      take(one, tokens ?? (await last(adapter.readBatches?.(ref, env) ?? adapter.read(ref, env))));
+      // Without tokens only its messages tell when it was.
+      const known = tokens && (tokens.replies?.length ?? Object.keys(tokens.usage).length) > 0;
+      take(one, known ? tokens : await last(adapter.read(ref, env)));
     } catch (error) {
       fail(one.id, error);
     }
@@ -192,7 +191,8 @@ function toSessions(logs: readonly Log[]): CubeSession[] {
       label: log.ref.title ?? null,
       endedAt: null,
     } as const;
-    return new CubeSession(head, packed([], log.usage, log.evidence, { kinds: {}, tools: {} }), rootOf(log));
+    const slots = log.usage.length === 0 ? [{ quarter: log.quarter, m: 0, a: 0, e: 0 }] : [];
+    return new CubeSession(head, packed(slots, log.usage, log.evidence, { kinds: {}, tools: {} }), rootOf(log));
   });
 }
 

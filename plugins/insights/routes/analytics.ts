@@ -1,6 +1,9 @@
 /** GET /projects/:id: what happened in a project, day by day. */
-import { defineRoute, type Kernel, marks, nextSlice, pages, type Services, type SessionUsage } from "sessarc";
+
+import { defineRoute, type Kernel, type Services, type SessionUsage } from "sessarc";
 import * as v from "valibot";
+import { nextSlice } from "#internal";
+import { marks, pages } from "#internal/adapter";
 import { eachIn } from "../figures/add.ts";
 import type { Blocks } from "../figures/blocks.ts";
 import { dayName, hourOf, weekdayOf, type Zone, zoneOf } from "../figures/buckets.ts";
@@ -60,7 +63,7 @@ const get = defineRoute({
     const span = spanOf(query, zone, Date.now());
     const { generation, blocks } = await cube.figures();
     // Time alone makes a session go quiet: who is live is part of the question.
-    const live = await archive.store.liveIds(params.id);
+    const live = await archive.liveIds(params.id);
     const question = JSON.stringify(["project", params.id, span.range, zone.name, live]);
     const { project, rest } = await answers.get(question, generation, async () => {
       const { project, ...rest } = await analyse(kernel, params.id, blocks, zone, span);
@@ -146,11 +149,11 @@ async function toJson({ sessions, ...rest }: Omit<ProjectAnalytics, "project">):
 }
 
 /** Those of a project that are wanted, newest first. */
-async function sessionsOf({ store }: Archive, project: string, wanted: ReadonlySet<string>): Promise<Session[]> {
+async function sessionsOf(archive: Archive, project: string, wanted: ReadonlySet<string>): Promise<Session[]> {
   const found = new Map<string, Session>();
   for (let cursor: string | undefined, more = true; more; ) {
     await nextSlice();
-    const { sessions, nextCursor } = await store.page({ project, limit: PAGE }, cursor);
+    const { sessions, nextCursor } = await archive.page({ project, limit: PAGE }, cursor);
     for (const session of sessions) if (wanted.has(session.id)) found.set(session.id, session);
     cursor = nextCursor ?? undefined;
     more = cursor !== undefined;
@@ -161,7 +164,7 @@ async function sessionsOf({ store }: Archive, project: string, wanted: ReadonlyS
     [...wanted].filter((id) => !found.has(id)),
     PAGE,
   ))
-    moved.push(...(await store.list({ ids })));
+    moved.push(...(await archive.list({ ids })));
   return [...moved, ...found.values()];
 }
 

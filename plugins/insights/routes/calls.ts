@@ -1,6 +1,8 @@
 /** GET /insights/calls: calls that failed or took long. The catalogue says which sessions have such calls; only those of a page are read. */
-import { defineRoute, invalidCursor, isSessarcError, type Kernel, sortInSlices } from "sessarc";
+
+import { defineRoute, isSessarcError, type Kernel } from "sessarc";
 import * as v from "valibot";
+import { invalidCursor, sortInSlices } from "#internal";
 import { eachIn, type UseRun } from "../figures/add.ts";
 import type { Origin } from "../figures/block.ts";
 import type { Blocks } from "../figures/blocks.ts";
@@ -70,7 +72,7 @@ const get = defineRoute({
     if (query.tool !== undefined) await archive.checkTool(query.tool);
     const zone = zoneOf(query.tz);
     const span = spanOf(query, zone, Date.now());
-    const projects = query.project === undefined ? undefined : new Set(await archive.store.projectIds(query.project));
+    const projects = query.project === undefined ? undefined : new Set(await archive.projectIds(query.project));
     const { generation, blocks } = await cube.figures();
     const { name, tool, session, slow } = query;
     const question = [
@@ -194,7 +196,7 @@ async function page(
   slow: number | undefined,
   passes: (call: TroubledCall) => boolean,
 ): Promise<Pick<Calls, "calls" | "nextCursor" | "lookedBackTo" | "damaged">> {
-  const { store } = kernel.inject("archive");
+  const archive = kernel.inject("archive");
   const { troubled } = kernel.inject("insights");
   const calls: CallEntry[] = [];
   let last: Place | undefined;
@@ -207,7 +209,7 @@ async function page(
   let read = 0;
   for (const { id, ended } of order.slice(from ? behindIn(order, from) : 0)) {
     if (read++ === READ && last) return stop(last);
-    const row = await store.row(id);
+    const row = await archive.find(id);
     if (!row) continue;
     const head = { sessionId: id, tool: row.tool, title: row.name ?? row.title ?? row.first_prompt };
     const found = await troubled(row, slow).catch((error: unknown) => {

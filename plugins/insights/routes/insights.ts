@@ -1,15 +1,8 @@
 /** GET /insights: what Home shows. */
-import {
-  defineRoute,
-  type Kernel,
-  type KernelHooks,
-  type Services,
-  type SessionUsage,
-  Slices,
-  sortInSlices,
-  type TokenUsage,
-} from "sessarc";
+
+import { defineRoute, type Kernel, type KernelHooks, type Services, type SessionUsage, type TokenUsage } from "sessarc";
 import * as v from "valibot";
+import { Slices, sortInSlices } from "#internal";
 import { eachShareIn } from "../figures/add.ts";
 import type { Blocks } from "../figures/blocks.ts";
 import { type DayRange, dayName, edgesOf, inRange, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
@@ -93,9 +86,9 @@ const get = defineRoute({
     const zone = zoneOf(query.tz);
     const now = Date.now();
     const span = spanOf(query, zone, now);
-    const { store } = kernel.inject("archive");
+    const archive = kernel.inject("archive");
     // Time alone makes a session go quiet: who is live is part of the question.
-    const liveIds = await store.liveIds();
+    const liveIds = await archive.liveIds();
     const question = JSON.stringify(["insights", span.range, zone.name, query.since, liveIds]);
     const sections: Sections = {};
     await kernel.hooks.callHook("insights:collect", sections, { from: startOf(span, zone) });
@@ -103,7 +96,7 @@ const get = defineRoute({
     const report = await answers.get(question, figures.generation, async () => {
       const [rest, live, sinceYouLeft] = await Promise.all([
         overview(kernel, figures, zone, span),
-        liveIds.length === 0 ? [] : store.list({ ids: liveIds }),
+        liveIds.length === 0 ? [] : archive.list({ ids: liveIds }),
         query.since === undefined ? null : since(kernel, figures.blocks, Date.parse(query.since)),
       ]);
       return { ...rest, live, sinceYouLeft };
@@ -268,6 +261,6 @@ async function since(kernel: Kernel, blocks: Blocks, time: number): Promise<Insi
   return {
     since: new Date(time).toISOString(),
     ...toSums(tally),
-    recent: ids.length === 0 ? [] : await kernel.inject("archive").store.list({ ids }),
+    recent: ids.length === 0 ? [] : await kernel.inject("archive").list({ ids }),
   };
 }

@@ -1,6 +1,8 @@
 /** GET /insights/sessions: the sessions behind the figures of a range, exactly those that count in it. */
-import { defineRoute, type Services, Slices, sortInSlices } from "sessarc";
+
+import { defineRoute, type Services } from "sessarc";
 import * as v from "valibot";
+import { Slices, sortInSlices } from "#internal";
 import { eachIn } from "../figures/add.ts";
 import { QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
 import type { Figures } from "../figures/cube.ts";
@@ -44,7 +46,7 @@ const get = defineRoute({
       counted(figures, zone, span),
     );
     const page = ids.slice(0, query.limit ?? LIMIT);
-    const found = page.length === 0 ? [] : await kernel.inject("archive").store.list({ ids: page });
+    const found = page.length === 0 ? [] : await kernel.inject("archive").list({ ids: page });
     const place = new Map(page.map((id, i) => [id, i]));
     return {
       range: span.range,

@@ -1,6 +1,8 @@
 /** GET, POST and DELETE /prices: what models cost, and prices of the user's own. */
-import { defineRoute, type Kernel, SessarcError, type Settings, writeSettings } from "sessarc";
+
+import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
+import { type Settings, writeSettings } from "#internal";
 import "../errors.ts";
 import { MOST_DOLLARS, type ModelPrice, type Rates } from "../prices/pricing.ts";
 

@@ -1,6 +1,8 @@
 /** GET /usage: tokens and cost by time, session, model, project, tool or kind of session. */
-import { defineRoute, type Kernel, SessarcError, streamJson } from "sessarc";
+
+import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
+import { streamJson } from "#internal";
 import { Blocks } from "../figures/blocks.ts";
 import { zoneOf } from "../figures/buckets.ts";
 import { KINDS } from "../figures/cube-session.ts";
@@ -53,7 +55,7 @@ const usage = defineRoute({
     // First: an answer is kept for these figures, and names that change meanwhile come with newer ones.
     const figures = await cube.figures();
     const chosen = query.project === undefined ? undefined : await projectIds(kernel, query.project);
-    const projects = by === "project" ? await archive.store.projects() : [];
+    const projects = by === "project" ? await archive.projects() : [];
     const { generation, blocks } = figures;
     const isOfGroups = chosen === undefined && id === undefined;
     const choice = (): Choice => ({
@@ -88,7 +90,7 @@ export const usageRoutes = [usage] as const;
 
 /** Throws PROJECT_NOT_FOUND when nothing is named so. */
 async function projectIds(kernel: Kernel, wanted: string): Promise<Set<string>> {
-  const ids = await kernel.inject("archive").store.projectIds(wanted);
+  const ids = await kernel.inject("archive").projectIds(wanted);
   if (ids.length === 0) throw new SessarcError("PROJECT_NOT_FOUND", { id: wanted });
   return new Set(ids);
 }
