@@ -43,7 +43,6 @@ export function testAdapter(suite: AdapterSuite): void {
   check("events have one of six kinds, seq 0…n−1, ISO times", (bench) => shape.eventsAreWellFormed(bench, expected));
   check("summaries have whole counts and times in order", (bench) => shape.summariesAreWellFormed(bench, expected));
   check("reading twice gives equal values", shape.readsTheSameTwice);
-  check("batches hold the events of read", shape.batchesEqualRead);
   check("readMany gives what read gives", shape.manyEqualsRead);
   check("peek agrees with read", shape.peekAgrees);
   check("no byte of the source changes", shape.sourceIsUntouched);

@@ -27,7 +27,7 @@ it.skipIf(!existsSync(join(root, ".git")))("nothing lies in the project's root b
 describe("who may import what", () => {
   it("core imports core and packages, never plugins, ui or test", () => {
     // The command line puts the product together: it may load the list of built-in plugins and the sample data, by their public names.
-    const allowed = (i: Import) => i.target.startsWith("core/") || (isPackage(i) && !i.target.startsWith("sessarc"));
+    const allowed = (i: Import) => i.target.startsWith("core/") || (isPackage(i) && !/^(sessarc|#)/.test(i.target));
     const composes = (i: Import) => i.file.startsWith("core/cli") && /^sessarc\/plugins(\/demo)?$/.test(i.target);
     expect(importsBelow("core").filter((i) => !allowed(i) && !composes(i))).toEqual([]);
   });
@@ -47,7 +47,7 @@ describe("who may import what", () => {
     }
   });
 
-  it("a plugin imports the public entry, its own folder and packages", () => {
+  it("a plugin imports the public entry, the built-in plugins' helpers, its own folder and packages", () => {
     const allowed = (i: Import) => {
       const own = i.file.split("/").slice(0, 2).join("/");
       return (
@@ -86,7 +86,7 @@ describe("who may import what", () => {
   });
 
   it("the playground uses public entries", () => {
-    const allowed = (i: Import) => i.target.startsWith("playground/") || isPackage(i);
+    const allowed = (i: Import) => i.target.startsWith("playground/") || (isPackage(i) && !i.target.startsWith("#"));
     expect(importsBelow("playground").filter((i) => !allowed(i))).toEqual([]);
   });
 
@@ -117,6 +117,12 @@ describe("who may import what", () => {
     expect([...files].filter((file) => byHand.test(readFileSync(join(root, file), "utf8")))).toEqual([]);
   });
 
+  it("no plugin makes paths in the data directory by itself", () => {
+    const files = new Set(importsBelow("plugins").map((i) => i.file));
+    const byHand = /(join|resolve)\((\w+\.)*dataDir\b|\$\{(\w+\.)*dataDir\}\//;
+    expect([...files].filter((file) => byHand.test(readFileSync(join(root, file), "utf8")))).toEqual([]);
+  });
+
   it("nothing imports test", () => {
     const product = ["core", "plugins", "ui", "playground"].flatMap(importsBelow);
     expect(product.filter((i) => i.target.startsWith("test/"))).toEqual([]);
@@ -134,6 +140,7 @@ describe("who may import what", () => {
 const ROOMS = [
   "errors",
   "utils",
+  "outside",
   "terminal",
   "workers",
   "session",
@@ -148,7 +155,7 @@ const ROOMS = [
 
 function floorOf(file: string): number {
   const [, room = "", inside] = file.split("/");
-  if (room === "index.ts") return ROOMS.length;
+  if (room === "index.ts" || room === "internal") return ROOMS.length;
   if (room === "cli") return ROOMS.length + 1;
   if (room === "cli.ts") return ROOMS.length + 2;
   const floor = ROOMS.indexOf(room);

@@ -8,10 +8,10 @@ interface Said {
   stderr: string;
 }
 
-/** Runs a command to its end. `home` is where every tool keeps its logs, and the working directory. */
-export async function runCommand(args: readonly string[], home: string, env: Env = {}): Promise<Ran> {
+/** Runs a command to its end. `home` is where every tool keeps its logs, and the working directory; `columns` those of a terminal it writes to. */
+export async function runCommand(args: readonly string[], home: string, env: Env = {}, columns?: number): Promise<Ran> {
   const said: Said = { stdout: "", stderr: "" };
-  return { code: await run(args, home, env, said, new AbortController().signal), ...said };
+  return { code: await run(args, home, env, said, new AbortController().signal, undefined, columns), ...said };
 }
 
 /** `sessarc serve` in this process, for what it answers; how a process of it starts and ends is shown by `startService`. */
@@ -39,6 +39,7 @@ function run(
   said: Said,
   signal: AbortSignal,
   onText = () => {},
+  columns?: number,
 ): Promise<number> {
   const sink = (name: keyof Said) => ({
     write(text: string) {
@@ -55,7 +56,7 @@ function run(
       platform: process.platform,
       env: { PATH: process.env.PATH ?? "", HOME: home, USERPROFILE: home, TMPDIR: home, TZ: "UTC", ...env },
     },
-    stdout: sink("stdout"),
+    stdout: columns === undefined ? sink("stdout") : { ...sink("stdout"), isTTY: true, columns },
     stderr: sink("stderr"),
     signal,
   });

@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SessarcError } from "../core/index.ts";
+import { makeTempDir } from "./_setup.ts";
 import { builtPackage, packedTarball, ROOT } from "./built.ts";
 
 const exec = promisify(execFile);
@@ -37,7 +38,7 @@ async function pluginNames(): Promise<string[]> {
 }
 
 /** Types a file of the consumer; answers the compiler's complaints. */
-async function compile(name: string, code: string): Promise<string> {
+async function compile(name: string, code: string, more: object = {}): Promise<string> {
   await writeFile(join(consumer, name), code);
   const options = {
     target: "ES2023",
@@ -49,6 +50,7 @@ async function compile(name: string, code: string): Promise<string> {
     skipLibCheck: false,
     preserveSymlinks: true,
     types: ["node"],
+    ...more,
   };
   await writeFile(join(consumer, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: [name] }));
   const tsc = join(ROOT, "node_modules/typescript-native/bin/tsc");
@@ -170,6 +172,47 @@ describe("the built package", () => {
     expect(new Set(told.map(String))).toEqual(new Set([String(ended)]));
     expect([threaded, memory, goesOn]).toEqual([true, ended, true]);
     expect(new Set(cut.map(String))).toEqual(new Set(["SHUTTING_DOWN,undefined"]));
+  });
+
+  it("a parser that exits fails its own sessions alone; one that never ends is ended when the import is cancelled", async () => {
+    const home = await makeTempDir();
+    const make = (name: string, row: string) => `
+      import { defineAdapter } from "sessarc";
+      export default defineAdapter(() => ({
+        name: "${name}", label: "${name}", roots: () => [${JSON.stringify(home)}],
+        async *scan(root) { yield { key: "one", path: root + "/${name}.jsonl", size: 9, mtime: 1 }; },
+        parse: () => ({ row() { ${row} }, finish: () => ({ usage: {} }), snapshot: () => null }),
+      }));`;
+    for (const [name, row] of [
+      ["well", 'return { kind: "user", text: "hello" };'],
+      ["exits", "process.exit(3);"],
+      ["endless", "for (;;);"],
+    ] as const) {
+      await writeFile(join(consumer, `${name}.mjs`), make(name, row));
+      await writeFile(join(home, `${name}.jsonl`), "{}\n");
+    }
+    const script = `
+      import { createTestKernel } from "sessarc/test";
+      import { defaultPlugins } from "sessarc/plugins";
+      const own = (name) => ({ specifier: import.meta.resolve("./" + name + ".mjs") });
+      const boot = (...names) => createTestKernel({ home: ${JSON.stringify(home)}, plugins: [...defaultPlugins(), ...names.map(own)] });
+      const t = await boot("well", "exits");
+      const { body } = await t.send("POST", "/api/import", { all: true });
+      await t.close();
+      const second = await boot("endless");
+      const importing = second.send("POST", "/api/import", { sessions: ["endless:one"] });
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await second.send("POST", "/api/import/cancel");
+      const cancelled = (await importing).body;
+      const status = (await second.fetch("/api/status")).status;
+      await second.close();
+      console.log(JSON.stringify([second.kernel.pool.threaded, body, cancelled, status]));`;
+    await writeFile(join(consumer, "hostile.mjs"), script);
+    const { stdout } = await exec(process.execPath, ["hostile.mjs"], { cwd: consumer, timeout: 60_000 });
+    const [threaded, report, cancelled, status] = JSON.parse(stdout);
+    expect(threaded).toBe(true);
+    expect(report).toMatchObject({ imported: 1, failed: [{ id: "exits:one", code: "WORKER_ENDED" }] });
+    expect([cancelled.imported, cancelled.cancelled, status]).toEqual([0, 1, 200]);
   });
 
   it("loads no heavy package for its public entry", async () => {
@@ -304,5 +347,20 @@ export const field = (answer: Answer<"GET /search">) => answer.noSuchField;
 import type {} from "sessarc/plugins";
 export const keys: readonly (keyof ApiRoutes | keyof KernelRoutes)[] = ${keys};`;
     expect(await compile("routes.ts", code)).toBe("");
+  });
+
+  it("need nothing that is not installed, and can be built upon with declarations", async () => {
+    const names = await pluginNames();
+    const code = [
+      'import { defineAdapter } from "sessarc/adapter";',
+      'import { defaultPlugins } from "sessarc/plugins";',
+      ...names.map((name, n) => `import plugin${n} from "sessarc/plugins/${name}";`),
+      "export const all = defaultPlugins();",
+      `export const each = [${names.map((_, n) => `plugin${n}`).join(", ")}];`,
+      'export const adapter = defineAdapter(() => ({ name: "x", label: "X", roots: () => [], async *scan() {}, open: () => ({ version: () => "1", async *read() { return { usage: {} }; } }) }));',
+    ];
+    expect(await compile("plugins.ts", code.join("\n"), { noEmit: false, declaration: true, outDir: "built" })).toBe(
+      "",
+    );
   });
 });

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { ERRORS, type Plugin } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
 import { describe, expect, it } from "vitest";
-import { configKeys } from "../core/config/config.ts";
+import { CORE_KEYS } from "../core/config/config.ts";
 import { CORE_ERRORS } from "../core/errors/codes.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -41,13 +41,30 @@ describe("core/README.md", () => {
   });
 
   it("has a row for every key of the configuration, and no other", () => {
-    expect(rows(text, "Configuration").map(([key]) => key)).toEqual(configKeys());
+    expect(rows(text, "Configuration").map(([key]) => key)).toEqual([
+      ...CORE_KEYS,
+      ...loaded.flatMap(([, { config = {} }]) => Object.keys(config)),
+    ]);
   });
 
   it("names every file of core", () => {
     const files = readdirSync(here("../core")).filter((name) => name.endsWith(".ts") && name !== "cli.ts");
     const missing = files.filter((name) => !text.includes(`\`${name}\``));
     expect(missing).toEqual([]);
+  });
+});
+
+describe("the guide to plugins", () => {
+  const guide = read("../plugins/README.md");
+
+  it("names every public name, and no other", () => {
+    const section = guide.split(/^## /m).find((part) => part.startsWith("Every public name\n")) ?? "";
+    const cells = [...section.matchAll(/^\|[^|]*\|([^|]*)\|$/gm)].map(([, cell = ""]) => cell).join();
+    const named = [...cells.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+    const exported = ["index", "adapter/index", "terminal/index"].flatMap((entry) =>
+      exportsOf(read(`../core/${entry}.ts`)),
+    );
+    expect(named.sort()).toEqual([...new Set(exported)].sort());
   });
 });
 
@@ -87,3 +104,17 @@ describe.each(loaded)("plugins/%s/README.md", (folder, plugin) => {
     expect(own.filter((code) => !text.includes(`\`${code}\``))).toEqual([]);
   });
 });
+
+/** Names of `export { a, type b as c } from "…"`. */
+const exportsOf = (text: string): string[] =>
+  [...text.matchAll(/export (?:type )?\{([^}]*)\} from/g)].flatMap(([, names = ""]) =>
+    names
+      .split(",")
+      .map((name) =>
+        name
+          .trim()
+          .replace(/^type /, "")
+          .replace(/^.* as /, ""),
+      )
+      .filter(Boolean),
+  );

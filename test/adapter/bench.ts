@@ -4,6 +4,7 @@ import { cp, lstat, mkdtemp, readdir, readFile, realpath, rm } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join, sep } from "node:path";
 import type { Adapter, AdapterEnv, Plugin, SessionEvent, SessionRef, SessionSummary } from "sessarc";
+import type { EventBatches, TailEnd } from "#internal/adapter";
 
 export interface Bench {
   /** The copy: what `plugin` was given. */
@@ -62,12 +63,27 @@ export async function scanAll(adapter: Adapter, env: AdapterEnv): Promise<Sessio
   return refs;
 }
 
-export async function drain(reader: AsyncGenerator<SessionEvent, SessionSummary>): Promise<Reading> {
+export async function drain(reader: EventBatches<SessionSummary>): Promise<Reading> {
+  const { events, end } = await collect(reader);
+  return { events, summary: end };
+}
+
+export interface Tail extends TailEnd {
+  events: SessionEvent[];
+}
+
+/** What was added since `cursor`, all of it. */
+export async function drainTail(reader: EventBatches<TailEnd>): Promise<Tail> {
+  const { events, end } = await collect(reader);
+  return { ...end, events };
+}
+
+async function collect<End>(reader: EventBatches<End>): Promise<{ events: SessionEvent[]; end: End }> {
   const events: SessionEvent[] = [];
   for (;;) {
     const step = await reader.next();
-    if (step.done) return { events, summary: step.value };
-    events.push(step.value);
+    if (step.done) return { events, end: step.value };
+    for (const event of step.value) events.push(event);
   }
 }
 

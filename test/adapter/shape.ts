@@ -1,9 +1,10 @@
 /** Checks of the contract's plain part: what is found, what it looks like, and that looking changes nothing. */
 import { cp, link, mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
-import { type EventKind, type SessionUsage, withFolders } from "sessarc";
+import type { EventKind, SessionUsage } from "sessarc";
 import { expect, type TestContext } from "vitest";
-import { type Bench, drain, essence, hashTree, plain, scanAll } from "./bench.ts";
+import { withFolders } from "#internal/adapter";
+import { type Bench, drain, drainTail, essence, hashTree, plain, scanAll } from "./bench.ts";
 
 const KINDS: readonly EventKind[] = ["user", "assistant", "thinking", "tool_use", "tool_result", "note"];
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
@@ -89,30 +90,12 @@ export async function readsTheSameTwice(bench: Bench): Promise<void> {
   for (const ref of await bench.scan()) expect(plain(await bench.read(ref))).toEqual(plain(await bench.read(ref)));
 }
 
-export async function batchesEqualRead(bench: Bench, context: TestContext): Promise<void> {
-  const { readBatches } = bench.adapter;
-  if (!readBatches) return context.skip("no readBatches");
-  for (const ref of await bench.scan()) {
-    const batches = readBatches(ref, bench.env);
-    const flat = async function* () {
-      for (;;) {
-        const step = await batches.next();
-        if (step.done) return step.value;
-        yield* step.value;
-      }
-    };
-    expect(plain(await drain(flat()))).toEqual(plain(await bench.read(ref)));
-  }
-}
-
-export async function manyEqualsRead(bench: Bench, context: TestContext): Promise<void> {
-  const { readMany } = bench.adapter;
-  if (!readMany) return context.skip("no readMany");
+export async function manyEqualsRead(bench: Bench): Promise<void> {
   const refs = await bench.scan();
   let seen = 0;
   for (const path of new Set(refs.map((ref) => ref.path))) {
     const group = refs.filter((ref) => ref.path === path);
-    for await (const [ref, reader] of readMany(group, bench.env)) {
+    for await (const [ref, reader] of bench.adapter.readMany(group, bench.env)) {
       seen++;
       expect(essence(await drain(reader))).toEqual(essence(await bench.read(ref)));
     }
@@ -125,8 +108,8 @@ export async function sourceIsUntouched(bench: Bench): Promise<void> {
   for (const ref of await bench.scan()) {
     await bench.adapter.peek?.(ref, bench.env);
     await bench.read(ref);
-    const tail = await bench.adapter.tail?.(ref, undefined, bench.env);
-    if (tail) await bench.adapter.tail?.(ref, tail.cursor, bench.env);
+    const { cursor } = await drainTail(bench.adapter.tail(ref, undefined, bench.env));
+    await drainTail(bench.adapter.tail(ref, cursor, bench.env));
   }
   await bench.adapter.retention?.(bench.env);
   expect(await hashTree(bench.dir)).toEqual(before);

@@ -1,8 +1,9 @@
 /** Checks of live reading: whatever the moments at which it looks, a tail adds up to what a full read gives. */
 import { appendFile, readFile, truncate, writeFile } from "node:fs/promises";
-import type { Cursor, SessionEvent, SessionRef, Tail } from "sessarc";
+import type { SessionEvent, SessionRef } from "sessarc";
 import { expect, type TestContext } from "vitest";
-import { type Bench, essence, plain } from "./bench.ts";
+import type { Cursor } from "#internal/adapter";
+import { type Bench, drainTail, essence, plain, type Tail } from "./bench.ts";
 
 /** Longer logs are cut at this many places. */
 const CUTS = 120;
@@ -13,12 +14,11 @@ async function eachTail(
   work: (ref: SessionRef, tail: (cursor?: Cursor) => Promise<Tail>) => Promise<void>,
 ): Promise<void> {
   const { adapter, env } = bench;
-  if (!adapter.tail) return context.skip("no tail");
   const logs = await bench.lineLogs();
   if (logs.length === 0) return context.skip("no line logs");
   for (const ref of logs) {
     // The cursor goes through JSON, as it does when it is stored.
-    await work(ref, async (cursor) => plain((await adapter.tail?.(ref, cursor && plain(cursor), env)) as Tail));
+    await work(ref, async (cursor) => plain(await drainTail(adapter.tail(ref, cursor && plain(cursor), env))));
   }
 }
 
@@ -40,13 +40,12 @@ function createFollower(tail: (cursor?: Cursor) => Promise<Tail>) {
   };
 }
 
-export async function tailEqualsRead(bench: Bench, context: TestContext): Promise<void> {
+export async function tailEqualsRead(bench: Bench): Promise<void> {
   const { adapter, env } = bench;
-  if (!adapter.tail) return context.skip("no tail");
   for (const ref of await bench.scan()) {
-    const first = await adapter.tail(ref, undefined, env);
+    const first = await drainTail(adapter.tail(ref, undefined, env));
     expect(essence(first)).toEqual(essence(await bench.read(ref)));
-    const second = await adapter.tail(ref, plain(first.cursor), env);
+    const second = await drainTail(adapter.tail(ref, plain(first.cursor), env));
     expect(second.events).toEqual([]);
     expect(second.restarted).toBe(false);
     expect(plain(second.summary.usage)).toEqual(plain(first.summary.usage));
@@ -101,8 +100,8 @@ export async function tailSeesReplacement(bench: Bench, context: TestContext): P
 }
 
 export async function tailReadsOnlyWhatIsNew(bench: Bench, context: TestContext): Promise<void> {
-  if (!bench.adapter.readBatches) return context.skip("reads whole sessions by its nature: no readBatches");
   await eachTail(bench, context, async (ref, tail) => {
+    if (!bench.adapter.appends(ref)) return;
     await appendFile(ref.path, "\n");
     const { cursor } = await tail();
     await appendFile(ref.path, '{"type":"from-the-future"}\n');

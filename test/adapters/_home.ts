@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Adapter, AdapterEnv, SessionEvent } from "sessarc";
 import { afterEach, beforeEach } from "vitest";
-import { drain, scanAll } from "../adapter/bench.ts";
+import { drain, drainTail, scanAll } from "../adapter/bench.ts";
 
-export { drain };
+export { drain, drainTail };
 
 /** Of the test that runs. */
 export let home: string;

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { SessionEvent } from "sessarc";
 import claudeCode from "sessarc/plugins/claude-code";
 import { describe, expect, it } from "vitest";
+import { parts } from "../../plugins/mcp-hub/configs/parts.ts";
 import { type Bench, withBench } from "../adapter/bench.ts";
 import { testAdapter } from "../adapter.ts";
 
@@ -160,7 +161,7 @@ describe("adapters: claude-code", () => {
       e: 5,
     };
     const local = { "/p": { mcpServers: { f: { command: "f", headersHelper: "x" } }, disabledMcpServers: ["f"] } };
-    expect(mcp?.servers({ numStartups: 3, mcpServers: servers, projects: local })).toEqual([
+    expect(mcp?.servers({ numStartups: 3, mcpServers: servers, projects: local }, parts)).toEqual([
       {
         name: "a",
         path: ["mcpServers", "a"],
@@ -187,7 +188,7 @@ describe("adapters: claude-code", () => {
         disabled: true,
       },
     ]);
-    expect(mcp?.servers({ mcpServers: [], projects: 5 })).toEqual([]);
+    expect(mcp?.servers({ mcpServers: [], projects: 5 }, parts)).toEqual([]);
   });
 
   it("says how long the tool keeps its logs", () =>

@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SessionRef } from "sessarc";
 import { describe, expect, it } from "vitest";
-import { tailParsed } from "../../core/adapter/tail-log.ts";
-import { importOne, inBatches } from "../../plugins/archive/import/read.ts";
+import { tailLog } from "../../core/adapter/tail-log.ts";
+import { importOne } from "../../plugins/archive/import/read.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import cursor from "../../plugins/cursor/index.ts";
 import { createReader } from "../../plugins/live/log.ts";
@@ -21,7 +21,7 @@ describe.skipIf(process.platform !== "linux")("closes the log", () => {
     const path = join(home, "chat.txt");
     writeFileSync(path, "user:\nhello\n\nassistant:\nhi\n\n".repeat(20_000));
     const { adapter } = cursor();
-    const batches = inBatches(adapter.read({ tool: "cursor", key: "k", path, exclusive: true }, testEnv(home)));
+    const batches = adapter.read({ tool: "cursor", key: "k", path, exclusive: true }, testEnv(home));
     await batches.next();
     expect(openFiles(path)).toBe(1);
     await batches.return(undefined as never);
@@ -41,10 +41,8 @@ describe.skipIf(process.platform !== "linux")("closes the log", () => {
     await expect(followed).rejects.toThrow("taken by nobody");
     expect(openFiles(path)).toBe(0);
 
-    const { readBatches } = adapter;
-    if (!readBatches) throw new Error("read in batches");
     const session = { id: "claude-code:k", ref, generation: 1, past: null, stored: [] };
-    const source = { batches: readBatches(ref, t.env), past: null };
+    const source = { batches: adapter.read(ref, t.env), past: null };
     const odd = { ...adapter, skills: { dirs: () => [], used: fail } };
     await expect(importOne(session, odd, source, t.kernel.storage.transcripts, new Int32Array(1))).rejects.toThrow(
       "taken by nobody",
@@ -55,9 +53,9 @@ describe.skipIf(process.platform !== "linux")("closes the log", () => {
   it("when its reader cannot go on from where it was", async () => {
     const path = join(await makeTempDir(), "log.jsonl");
     writeFileSync(path, row(0));
-    const followed = tailParsed({ path }, undefined, () => {
+    const followed = tailLog({ path }, undefined, () => {
       throw new Error("of another version");
-    });
+    }).next();
     await expect(followed).rejects.toThrow("of another version");
     expect(openFiles(path)).toBe(0);
   });

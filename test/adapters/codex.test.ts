@@ -5,7 +5,8 @@ import { parse as parseToml } from "@decimalturn/toml-patch";
 import type { SessionEvent } from "sessarc";
 import codex from "sessarc/plugins/codex";
 import { describe, expect, it } from "vitest";
-import { type Bench, essence, withBench } from "../adapter/bench.ts";
+import { parts } from "../../plugins/mcp-hub/configs/parts.ts";
+import { type Bench, drainTail, essence, withBench } from "../adapter/bench.ts";
 import { testAdapter } from "../adapter.ts";
 
 const fixtures = fileURLToPath(new URL("../fixtures/codex", import.meta.url));
@@ -188,9 +189,9 @@ describe("adapters: codex", () => {
       const again = await readKey(bench, thread(0));
       expect(again.ref.path).toBe(packed);
       expect(essence(again)).toEqual(essence(plain));
-      const tail = await bench.adapter.tail?.(again.ref, undefined, bench.env);
+      const tail = await drainTail(bench.adapter.tail(again.ref, undefined, bench.env));
       expect(tail?.events).toEqual(again.events);
-      const next = await bench.adapter.tail?.(again.ref, tail?.cursor, bench.env);
+      const next = await drainTail(bench.adapter.tail(again.ref, tail?.cursor, bench.env));
       expect(next).toMatchObject({ events: [], restarted: false });
     }));
 
@@ -233,12 +234,12 @@ describe("adapters: codex", () => {
   it("takes a new title without reading the log again from its start", () =>
     bench(async (bench) => {
       const { ref } = await readKey(bench, thread(0));
-      const first = await bench.adapter.tail?.(ref, undefined, bench.env);
+      const first = await drainTail(bench.adapter.tail(ref, undefined, bench.env));
       await appendFile(
         join(bench.dir, "session_index.jsonl"),
         `{"id":"${thread(0)}","thread_name":"Files"}\n{"id":"half`,
       );
-      const next = await bench.adapter.tail?.(ref, first?.cursor, bench.env);
+      const next = await drainTail(bench.adapter.tail(ref, first?.cursor, bench.env));
       expect(next?.summary.title).toBe("Files");
       expect(next?.events).toEqual([]);
     }));
@@ -285,7 +286,7 @@ enabled = false
 command = "no"
 [mcp_servers.empty]
 `;
-    expect(mcp?.servers(parseToml(text))).toEqual([
+    expect(mcp?.servers(parseToml(text), parts)).toEqual([
       {
         name: "a",
         path: ["mcp_servers", "a"],
@@ -303,6 +304,6 @@ command = "no"
         disabled: true,
       },
     ]);
-    expect(mcp?.servers({})).toEqual([]);
+    expect(mcp?.servers({}, parts)).toEqual([]);
   });
 });

@@ -4,8 +4,9 @@ import { matchCalls } from "../../plugins/copilot/vscode/calls.ts";
 import { createObjectLog } from "../../plugins/copilot/vscode/oplog.ts";
 import { folderOf } from "../../plugins/copilot/vscode/places.ts";
 import { contentText } from "../../plugins/copilot/vscode/text.ts";
+import { parts } from "../../plugins/mcp-hub/configs/parts.ts";
 import { CHATS, chat, create, find, kinds, own, put, read, scan, texts, tokens } from "./_copilot.ts";
-import { env, useHome } from "./_home.ts";
+import { drainTail, env, useHome } from "./_home.ts";
 
 useHome("copilot");
 
@@ -124,18 +125,18 @@ describe("Copilot Chat in VS Code", () => {
     const adapter = create();
     const ref = await find(adapter, "a");
     const add = (op: unknown) => appendFile(ref.path, `${JSON.stringify(op)}\n`);
-    const start = await adapter.tail?.(ref, undefined, env);
+    const start = await drainTail(adapter.tail(ref, undefined, env));
     expect(texts(start?.events ?? [])).toEqual(["one", "r"]);
     await add({ kind: 2, k: ["requests"], v: [{ message: { text: "two" } }] });
-    const next = await adapter.tail?.(ref, start?.cursor, env);
+    const next = await drainTail(adapter.tail(ref, start?.cursor, env));
     expect([texts(next?.events ?? []), next?.events[0]?.seq, next?.restarted]).toEqual([["two"], 2, false]);
-    expect((await adapter.tail?.(ref, next?.cursor, env))?.bytesRead).toBe(0);
+    expect((await drainTail(adapter.tail(ref, next?.cursor, env)))?.bytesRead).toBe(0);
     await add({ kind: 1, k: ["requests", 0, "response"], v: [{ value: "changed" }] });
-    const again = await adapter.tail?.(ref, next?.cursor, env);
+    const again = await drainTail(adapter.tail(ref, next?.cursor, env));
     expect([texts(again?.events ?? []), again?.restarted]).toEqual([["one", "changed", "two"], true]);
     // The tool writes the log anew after 512 operations.
     await writeFile(ref.path, `${JSON.stringify({ kind: 0, v: { requests: [{ message: { text: "one" } }] } })}\n`);
-    const anew = await adapter.tail?.(ref, again?.cursor, env);
+    const anew = await drainTail(adapter.tail(ref, again?.cursor, env));
     expect([texts(anew?.events ?? []), anew?.restarted]).toEqual([["one"], true]);
   });
 
@@ -177,14 +178,17 @@ describe("Copilot Chat in VS Code", () => {
   it("reads servers, and which of their tools are shown", () => {
     const path = (name: string) => ({ name, path: ["mcpServers", name] });
     expect(
-      create().mcp?.servers({
-        mcpServers: {
-          a: { type: "local", command: "x", args: ["y"], tools: ["*"] },
-          b: { type: "http", url: "https://b", tools: [] },
-          c: { type: "sse", url: "https://c", tools: ["t"], excludeTools: ["u"], timeout: 5 },
-          d: 1,
+      create().mcp?.servers(
+        {
+          mcpServers: {
+            a: { type: "local", command: "x", args: ["y"], tools: ["*"] },
+            b: { type: "http", url: "https://b", tools: [] },
+            c: { type: "sse", url: "https://c", tools: ["t"], excludeTools: ["u"], timeout: 5 },
+            d: 1,
+          },
         },
-      }),
+        parts,
+      ),
     ).toEqual([
       { ...path("a"), transport: "stdio", command: "x", args: ["y"] },
       { ...path("b"), transport: "http", url: "https://b", tools: { allow: [], deny: ["*"] } },

@@ -2,14 +2,15 @@ import { existsSync } from "node:fs";
 import { appendFile, cp, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Cursor, SessionEvent, SessionRef, SessionSummary } from "sessarc";
+import type { SessionEvent, SessionRef, SessionSummary } from "sessarc";
 import { testAdapter } from "sessarc/test";
 import { describe, expect, it } from "vitest";
+import type { Cursor } from "#internal/adapter";
 import { parseFlatYaml } from "../../plugins/copilot/cli/workspace.ts";
 import copilot from "../../plugins/copilot/index.ts";
 import { userFolders } from "../../plugins/copilot/vscode/places.ts";
 import { cli, create, find, kinds, own, put, read, row, scan, texts, tokens } from "./_copilot.ts";
-import { env, home, useHome } from "./_home.ts";
+import { drainTail, env, home, useHome } from "./_home.ts";
 
 const shared = process.env.SESSARC_FIXTURES ?? fileURLToPath(new URL("../../../shared/fixtures", import.meta.url));
 const SESSION = "c1100000-0000-4000-8000-000000000001";
@@ -181,7 +182,7 @@ describe("Copilot CLI", () => {
       const half = Math.floor(line.length / 2);
       for (const part of [line.slice(0, half), line.slice(half)]) {
         await appendFile(path, part);
-        const tail = await adapter.tail?.(ref, cursor, env);
+        const tail = await drainTail(adapter.tail(ref, cursor, env));
         expect(tail?.restarted).toBe(false);
         events.push(...(tail?.events ?? []));
         summary = tail?.summary;

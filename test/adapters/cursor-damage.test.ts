@@ -12,7 +12,7 @@ import {
   writeWorkspace,
 } from "../fixtures/cursor/build.ts";
 import { create, dot, globalDb, useCursor, user } from "./_cursor.ts";
-import { env, home, readAll, scan, shape } from "./_home.ts";
+import { drainTail, env, home, readAll, scan, shape } from "./_home.ts";
 
 useCursor();
 
@@ -167,7 +167,7 @@ describe("Cursor: damage", () => {
     expect((await readFile(globalDb())).includes("TRAP-SECRET")).toBe(true);
     const adapter = create();
     const refs = await scan(adapter);
-    const tails = await Promise.all(refs.map((ref) => adapter.tail?.(ref, undefined, env)));
+    const tails = await Promise.all(refs.map((ref) => drainTail(adapter.tail(ref, undefined, env))));
     expect(refs).toHaveLength(2);
     expect(JSON.stringify([refs, await readAll(adapter), tails])).not.toContain("TRAP-SECRET");
   });

@@ -8,6 +8,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import cursor from "../../plugins/cursor/index.ts";
 import { toPrompt } from "../../plugins/cursor/read/text.ts";
 import { pathOfUri } from "../../plugins/cursor/stores/uri.ts";
+import { parts } from "../../plugins/mcp-hub/configs/parts.ts";
 import {
   ask,
   CHAT,
@@ -256,7 +257,7 @@ describe("Cursor: text and capabilities", () => {
         d: 4,
       },
     };
-    expect(mcp?.servers(config)).toEqual([
+    expect(mcp?.servers(config, parts)).toEqual([
       {
         name: "a",
         path: ["mcpServers", "a"],

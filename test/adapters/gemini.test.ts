@@ -3,13 +3,15 @@ import { existsSync } from "node:fs";
 import { appendFile, cp, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Cursor, SessionRef } from "sessarc";
+import type { SessionRef } from "sessarc";
 import { testAdapter } from "sessarc/test";
 import { describe, expect, it } from "vitest";
+import type { Cursor } from "#internal/adapter";
 import { createFold } from "../../plugins/gemini-cli/fold.ts";
 import gemini from "../../plugins/gemini-cli/index.ts";
+import { parts } from "../../plugins/mcp-hub/configs/parts.ts";
 import { answered, chat, create, header, kinds, lines, one, own, paid, read, said, scan, texts } from "./_gemini.ts";
-import { env, home, useHome } from "./_home.ts";
+import { drainTail, env, home, useHome } from "./_home.ts";
 
 const shared = process.env.SESSARC_FIXTURES ?? fileURLToPath(new URL("../../../shared/fixtures", import.meta.url));
 
@@ -198,7 +200,7 @@ describe("adapters: gemini-cli", () => {
     const [ref] = (await scan(adapter)) as [SessionRef];
     const tail = async (cursor?: Cursor) => {
       if (!adapter.tail) throw new Error("no tail");
-      return adapter.tail(ref, cursor, env);
+      return drainTail(adapter.tail(ref, cursor, env));
     };
     const first = await tail();
     expect(texts(first.events)).toEqual(["a"]);
@@ -247,7 +249,7 @@ describe("adapters: gemini-cli", () => {
       },
     };
     const path = (name: string) => ({ name, path: ["mcpServers", name] });
-    expect(create().mcp?.servers(settings)).toEqual([
+    expect(create().mcp?.servers(settings, parts)).toEqual([
       { ...path("a"), transport: "stdio", command: "npx", args: ["x", "1"], env: { K: "v" }, cwd: "/w" },
       { ...path("b"), transport: "http", url: "https://b.example/mcp", headers: { h: "1" }, disabled: true },
       { ...path("c"), transport: "sse", url: "https://c.example/sse" },

@@ -1,9 +1,11 @@
 import { appendFile, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type LineParser, readEventBatches, readLines, readParsed, tailParsed } from "sessarc";
+import { type LineParser, readLines } from "sessarc";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { drain } from "../adapter/bench.ts";
+import { readLog } from "../../core/adapter/read-log.ts";
+import { tailLog } from "../../core/adapter/tail-log.ts";
+import { drain, drainTail } from "../adapter/bench.ts";
 
 let dir: string;
 let path: string;
@@ -21,7 +23,7 @@ function createParser(places: { offset: number; length: number }[] = []): LinePa
       places.push({ ...line });
       const text = typeof row === "object" && row !== null && "t" in row ? String(row.t) : "";
       count++;
-      return { seq: -1, kind: "user", text };
+      return { kind: "user", text };
     },
     finish: () => ({ usage: {}, title: String(count) }),
     snapshot: () => count,
@@ -32,7 +34,7 @@ const lines = async (opts?: Parameters<typeof readLines>[1]) => {
   for await (const line of readLines(path, opts)) all.push(line);
   return all;
 };
-const read = async (parser = createParser()) => drain(readParsed({ path }, parser));
+const read = async (parser = createParser()) => drain(readLog({ path }, parser));
 
 describe("readLines", () => {
   it("splits at newlines only, and leaves out a BOM, CRs and blank lines", async () => {
@@ -71,7 +73,7 @@ describe("readLines", () => {
   });
 });
 
-describe("readParsed", () => {
+describe("readLog", () => {
   it("numbers events, counts bad lines, and tells where rows stand", async () => {
     await writeFile(path, '\uFEFF{"t":"a"}\nnot json\n42\n\n{"t":"é"}\r\n{"t":"c"}');
     const places: { offset: number; length: number }[] = [];
@@ -89,27 +91,29 @@ describe("readParsed", () => {
   it("yields a long log in several batches", async () => {
     await writeFile(path, `${JSON.stringify({ t: "x".repeat(1000) })}\n`.repeat(3000));
     const sizes: number[] = [];
-    const batches = readEventBatches({ path }, createParser());
+    const batches = readLog({ path }, createParser());
     for (let step = await batches.next(); !step.done; step = await batches.next()) sizes.push(step.value.length);
     expect(sizes.length).toBeGreaterThan(2);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(3000);
   });
 });
 
-describe("tailParsed", () => {
-  const tail = (cursor?: Parameters<typeof tailParsed>[1]) => {
-    return tailParsed({ path }, cursor, (state) => {
-      const parser = createParser();
-      let before = typeof state === "number" ? state : 0;
-      return {
-        row: (row, line) => {
-          before++;
-          return parser.row(row, line);
-        },
-        finish: () => ({ usage: {}, title: String(before) }),
-        snapshot: () => before,
-      };
-    });
+describe("tailLog", () => {
+  const tail = (cursor?: Parameters<typeof tailLog>[1]) => {
+    return drainTail(
+      tailLog({ path }, cursor, (state) => {
+        const parser = createParser();
+        let before = typeof state === "number" ? state : 0;
+        return {
+          row: (row, line) => {
+            before++;
+            return parser.row(row, line);
+          },
+          finish: () => ({ usage: {}, title: String(before) }),
+          snapshot: () => before,
+        };
+      }),
+    );
   };
 
   it("reads only new bytes and goes on with the numbers", async () => {

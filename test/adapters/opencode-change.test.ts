@@ -1,7 +1,8 @@
 import { readFile, rm, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Cursor, openSqliteFile, type SessionRef } from "sessarc";
+import { openSqliteFile, type SessionRef } from "sessarc";
 import { describe, expect, it } from "vitest";
+import type { Cursor } from "#internal/adapter";
 import { listSessions, sessionVersion } from "../../plugins/opencode/database.ts";
 import {
   type Extra,
@@ -15,7 +16,7 @@ import {
   writeStorage,
   writeWithWal,
 } from "../fixtures/opencode/build.ts";
-import { drain, env, readAll, scan } from "./_home.ts";
+import { drain, drainTail, env, readAll, scan } from "./_home.ts";
 import { create, data, db, twice, USAGE, useOpenCode } from "./_opencode.ts";
 
 useOpenCode();
@@ -157,7 +158,7 @@ describe("OpenCode: tail", () => {
       const adapter = create();
       const [ref] = await scan(adapter);
       const tail = async (cursor?: Cursor) => {
-        const answer = await adapter.tail?.(ref as SessionRef, cursor, env);
+        const answer = await drainTail(adapter.tail(ref as SessionRef, cursor, env));
         if (!answer) throw new Error("no tail");
         return { ...answer, cursor: JSON.parse(JSON.stringify(answer.cursor)) as Cursor };
       };
@@ -191,7 +192,7 @@ describe("OpenCode: tail", () => {
       expect(fourth.summary.usage.m1?.input).toBe(300);
 
       // Another adapter (a restart of the program) goes on from the stored cursor.
-      const fresh = await create().tail?.(ref as SessionRef, fourth.cursor, env);
+      const fresh = await drainTail(create().tail(ref as SessionRef, fourth.cursor, env));
       expect(fresh).toMatchObject({ events: [], restarted: false });
       expect(fresh?.summary).toEqual(fourth.summary);
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { SessionRef } from "sessarc";
 import { describe, expect, it } from "vitest";
 import { type Extra, PLAIN, writeDatabase, writeStorage } from "../fixtures/opencode/build.ts";
-import { drain, env, readAll, scan } from "./_home.ts";
+import { drain, drainTail, env, readAll, scan } from "./_home.ts";
 import { create, data, db, kindsOf, twice, USAGE, useOpenCode } from "./_opencode.ts";
 
 useOpenCode();
@@ -100,7 +100,7 @@ describe("OpenCode: damage", () => {
     expect((await readFile(db())).includes("TRAP-SECRET")).toBe(true);
     const adapter = create();
     const refs = await scan(adapter);
-    const tail = await adapter.tail?.(refs[0] as SessionRef, undefined, env);
+    const tail = await drainTail(adapter.tail(refs[0] as SessionRef, undefined, env));
     expect(JSON.stringify([refs, await readAll(adapter), tail])).not.toContain("TRAP-SECRET");
   });
 });

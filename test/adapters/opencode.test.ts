@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { testAdapter } from "sessarc/test";
 import { afterAll, describe, expect, it } from "vitest";
+import { parts } from "../../plugins/mcp-hub/configs/parts.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import { toUsage } from "../../plugins/opencode/parse.ts";
 import {
@@ -264,7 +265,7 @@ describe("OpenCode: capabilities", () => {
         empty: { type: "local", command: [] },
       },
     };
-    expect(mcp?.servers(config)).toEqual([
+    expect(mcp?.servers(config, parts)).toEqual([
       {
         name: "files",
         path: ["mcp", "files"],
@@ -283,7 +284,7 @@ describe("OpenCode: capabilities", () => {
       },
     ]);
     const second = { mcp: { servers: { web: { type: "remote", url: "https://example.org/mcp", disabled: true } } } };
-    expect(mcp?.servers(second)).toEqual([
+    expect(mcp?.servers(second, parts)).toEqual([
       {
         name: "web",
         path: ["mcp", "servers", "web"],
@@ -292,7 +293,7 @@ describe("OpenCode: capabilities", () => {
         disabled: true,
       },
     ]);
-    expect(mcp?.servers({})).toEqual([]);
+    expect(mcp?.servers({}, parts)).toEqual([]);
     expect(guard?.settings(env)).toBe(join(home, ".config", "opencode", "plugin", "sessarc.js"));
     expect(skills?.dirs({ ...env, env: { XDG_CONFIG_HOME: "/x" } }).at(-1)).toEqual({
       path: join("/x", "opencode", "skills"),

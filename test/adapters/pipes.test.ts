@@ -47,7 +47,7 @@ describe.skipIf(process.platform === "win32")("a named pipe", () => {
         return "nothing in it";
       };
       expect(await ends(() => adapter.read(ref, env))).toMatch(/refused|nothing/);
-      for (const work of [adapter.peek, adapter.tail, adapter.tailBatches, adapter.usage]) {
+      for (const work of [adapter.peek, adapter.tail, adapter.usage]) {
         expect(
           await ends(() => (work as ((...args: unknown[]) => unknown) | undefined)?.call(adapter, ref, undefined, env)),
         ).toMatch(/refused|nothing/);

@@ -1,16 +1,7 @@
 import fc from "fast-check";
-import {
-  addUsage,
-  createLedger,
-  emptyUsage,
-  type LedgerEntry,
-  mergeUsage,
-  type SessionUsage,
-  slotOf,
-  toIso,
-  widen,
-} from "sessarc";
+import { addUsage, createLedger, emptyUsage, type SessionUsage, toIso } from "sessarc";
 import { describe, expect, it } from "vitest";
+import { type LedgerEntry, mergeUsage, slotOf, widen } from "#internal/adapter";
 import { rounds } from "../rounds.ts";
 
 const entry = (key: string | undefined, output: number, more: Partial<LedgerEntry> = {}): LedgerEntry => ({

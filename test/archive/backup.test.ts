@@ -1,7 +1,8 @@
 /** A backup is the whole archive of one moment, whatever is written meanwhile, and opens like any data directory. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { hostname } from "node:os";
+import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { tarHeader, tarPadding } from "../../plugins/archive/backup/tar.ts";
 import archive from "../../plugins/archive/index.ts";
@@ -129,4 +130,16 @@ it("tar takes long and foreign names", async () => {
       .toString()
       .trim(),
   ).toBe(name);
+});
+
+it("what a killed backup left goes with the next one; that of one still running stays", async () => {
+  const t = await createTestKernel({ plugins: plugins() });
+  await t.close();
+  const folder = await makeTempDir();
+  const left = (pid: number) => join(folder, `.~sessarc-backup-${hostname().replace(/[^\w-]/g, "_")}-${pid}.tmp`);
+  const gone = spawnSync(process.execPath, ["-e", ""]).pid;
+  for (const pid of [gone, process.ppid]) writeFileSync(left(pid), "half");
+  const { code } = await runCommand(["backup", join(folder, "all.tar")], t.home);
+  expect(code).toBe(0);
+  expect(readdirSync(folder).sort()).toEqual([basename(left(process.ppid)), "all.tar"].sort());
 });

@@ -12,6 +12,6 @@ export async function openBooked(home: string, data: string): Promise<TestKernel
     plugins: [archive(), insights(), claude()],
     config: { dataDir: join(home, data) },
   });
-  t.kernel.inject("archive").importer.replies.keepFrom(0, 3);
+  t.kernel.inject("archive/open").importer.replies.keepFrom(0, 3);
   return t;
 }

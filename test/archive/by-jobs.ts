@@ -16,7 +16,7 @@ export function indexByJobs(kernel: Kernel, chunks: number, files: ShelfOptions)
   const counter = counterOf({ ...kernel, pool });
   if (!counter) throw new Error("no workers");
   const small: typeof counter = (query) => ({ ...counter(query), chunks });
-  const { readers } = kernel.inject("archive");
+  const { readers } = kernel.inject("archive/open");
   const { db, transcripts } = kernel.storage;
   return new SearchIndex(db, transcripts, readers, new Changes(db), small, () => {}, {
     ...files,

@@ -112,7 +112,7 @@ it("reads no book but those of the replies it meets, in an archive of any size",
     write(home, 1, [reply(102, 5), reply(103, 6), reply(3, 7)]);
     const again = await openBooked(home, `data-${sessions}`);
     // The files are made, and the next start finds them.
-    await again.kernel.inject("archive").importer.prepare();
+    await again.kernel.inject("archive/open").importer.prepare();
     const { db } = again.kernel.storage;
     let rows = 0;
     const { all } = db;
@@ -137,7 +137,7 @@ it("the files of replies may be missing, cut short, changed anywhere, or of anot
     write(home, n, rows);
   });
   await before.send("POST", "/api/import", { all: true });
-  await before.kernel.inject("archive").importer.prepare();
+  await before.kernel.inject("archive/open").importer.prepare();
   await before.close();
   const data = join(home, "data");
   cpSync(data, join(home, "older"), { recursive: true });
@@ -146,7 +146,7 @@ it("the files of replies may be missing, cut short, changed anywhere, or of anot
   });
   const rest = async (name: string, spoil: (index: string, files: string[]) => void) => {
     cpSync(join(home, "older"), join(home, name), { recursive: true });
-    const index = join(home, name, "index");
+    const index = join(home, name, "index", "replies");
     const files = readdirSync(index).filter((one) => one.endsWith(".replies"));
     expect(files.length).toBeGreaterThan(0);
     spoil(index, files);
@@ -175,14 +175,15 @@ it("the files of replies may be missing, cut short, changed anywhere, or of anot
     expect(await rest(`cut-${keep}`, cut)).toEqual(whole);
   }
   // The catalogue of before, and what was made of a later one.
-  const mixed = (index: string) => cpSync(join(home, "whole", "index"), index, { recursive: true, force: true });
+  const mixed = (index: string) =>
+    cpSync(join(home, "whole", "index", "replies"), index, { recursive: true, force: true });
   expect(await rest("mixed", mixed)).toEqual(whole);
 });
 
 it("the files of replies name rows of the catalogue, which keep their numbers when it is made anew", async () => {
   const home = await makeTempDir();
   const t = await openBooked(home, "data");
-  const { importer } = t.kernel.inject("archive");
+  const { importer } = t.kernel.inject("archive/open");
   for (const n of [1, 2, 3]) write(home, n, [reply(n, 5)]);
   await t.send("POST", "/api/import", { all: true });
   // Its book moves to the end, and leaves a gap.

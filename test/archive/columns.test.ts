@@ -2,9 +2,9 @@
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { tempName } from "sessarc";
 import { createTestKernel, type TestKernel } from "sessarc/test";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { tempName } from "#internal";
 import { ColumnFile, countIn, turnAround } from "../../plugins/archive/search/columns.ts";
 import { Shelf } from "../../plugins/archive/search/shelf.ts";
 import { gramsOf, mayHold } from "../../plugins/archive/search/signature.ts";
@@ -42,10 +42,10 @@ async function startAgain(): Promise<void> {
   await running?.close();
   t = await createTestKernel({ plugins: defaultPlugins(), config: { sync: false }, home });
   running = t;
-  t.kernel.inject("archive").index.keepFrom(4, 8);
-  columns = join(t.kernel.storage.dataDir, "index");
+  t.kernel.inject("archive/open").index.keepFrom(4, 8);
+  columns = join(t.kernel.storage.dataDir, "index", "search");
 }
-const tidy = () => t.kernel.inject("archive").index.tidy();
+const tidy = () => t.kernel.inject("archive/open").index.tidy();
 const files = async () => (await readdir(columns)).map((name) => join(columns, name)).sort();
 const read = () => t.kernel.storage.transcripts.stats.bytesRead;
 
@@ -71,7 +71,7 @@ it("hold each chunk of every width, and rule out what is not there", async () =>
     key: String(n).padStart(16, "0"),
     signatures: [signed(text)],
   }));
-  await mkdir(columns);
+  await mkdir(columns, { recursive: true });
   const path = join(columns, "some");
   await writeFile(path, await turnAround(sessions));
   const file = new ColumnFile(path);
@@ -148,12 +148,12 @@ it("that are damaged are looked past, and made again", async () => {
   await startAgain();
   expect(await ids("pineapple3x")).toEqual(["03"]);
   await t.close();
-  await rm(columns, { recursive: true });
-  await writeFile(columns, "no folder");
+  await rm(dirname(columns), { recursive: true });
+  await writeFile(dirname(columns), "no folder");
   await startAgain();
   expect(await ids("pineapple3x")).toEqual(["03"]);
   // That nothing could be made is told; the answer was right all the same.
-  await expect.poll(() => t.errors.splice(0)).toMatchObject([{ code: "EEXIST" }]);
+  await expect.poll(() => t.errors.splice(0)).toMatchObject([{ code: "ENOTDIR" }]);
 });
 
 it("others get their turn though all signatures are there at once", async () => {

@@ -1,8 +1,9 @@
 /** What the tools delete is known to be missing; what the user deletes goes with all it started, and comes back with it. */
 import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { nextSlice, SessarcError, type SqlValue, type Statement } from "sessarc";
+import { SessarcError, type SqlValue, type Statement } from "sessarc";
 import { expect, it } from "vitest";
+import { nextSlice } from "#internal";
 import archive, { type Project, type Session } from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
@@ -192,7 +193,7 @@ it("many logs that moved, or are gone, are noted some at a time", async () => {
   const placed = "select count(*) as n from session where missing = 0 and source_path like ?";
   expect(await db.get(placed, [`${after}%`])).toEqual({ n: COUNT });
   rmSync(after, { recursive: true });
-  const { importer } = t.kernel.inject("archive");
+  const { importer } = t.kernel.inject("archive/open");
   await importer.runPaths(
     Array.from({ length: COUNT }, (_, n) => logOf(after, n)),
     (found) => found,
@@ -217,7 +218,7 @@ it("closing waits for no more of many logs that moved than are being written; th
     writes++;
     closed ??= t.kernel.close();
   };
-  await t.kernel.inject("archive").importer.run((scan) => scan.found.all(), new Set());
+  await t.kernel.inject("importer").run((scan) => scan.found.all(), new Set());
   await closed;
   expect(writes).toBe(1);
   const again = await createTestKernel({ plugins: [archive(), claude()], home: t.home });

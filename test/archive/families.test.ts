@@ -98,7 +98,7 @@ class History {
       case "live": {
         if (this.removed.has(step.log)) return;
         const log = logs[step.log] as Log;
-        const { importer } = t.kernel.inject("archive");
+        const { importer } = t.kernel.inject("archive/open");
         await importer.runPaths([pathOf(home, log)], (found) => found.filter(({ id }) => id === idOf(log)));
         return this.#took([step.log]);
       }

@@ -40,7 +40,7 @@ async function costOfOneLine(sessions: number) {
   const views = () => Promise.all([t.json("/api/search?q=word&limit=1"), t.json("/api/usage?by=model")]);
   await views();
   const { db } = t.kernel.storage;
-  const { importer } = t.kernel.inject("archive");
+  const { importer } = t.kernel.inject("archive/open");
   const cost = { rows: 0, statements: 0, scanned: new Set<string>() };
   const asked = new Map<string, readonly SqlValue[]>();
   const all = db.all;
@@ -65,7 +65,7 @@ async function costOfOneLine(sessions: number) {
       if (table) cost.scanned.add(`${table}: ${sql}`);
     }
   }
-  const [project] = await t.kernel.inject("archive").store.projects();
+  const [project] = await t.kernel.inject("archive/open").projects();
   const listed = async (url: string) =>
     (await t.json<{ sessions: { id: string }[] }>(url)).sessions.map(({ id }) => id);
   return {
@@ -94,7 +94,7 @@ it("looks up a log that is new in a folder, and none of those beside it", async 
   await mkdir(dirname(path(0)), { recursive: true });
   for (let n = 0; n < 20; n++) await writeFile(path(n), reply(n, 0));
   await t.send("POST", "/api/import", { all: true });
-  const { importer } = t.kernel.inject("archive");
+  const { importer } = t.kernel.inject("archive/open");
   const told = async (n: number) => {
     const found: string[] = [];
     const report = await importer.runPaths([path(n)], (all) => {
@@ -122,7 +122,7 @@ it("logs that were read and that the disk then refused are new at the next look 
   await mkdir(dirname(path(0)), { recursive: true });
   await writeFile(path(0), reply(0, 0));
   await t.send("POST", "/api/import", { all: true });
-  const { importer } = t.kernel.inject("archive");
+  const { importer } = t.kernel.inject("archive/open");
   const { db } = t.kernel.storage;
   const { batch } = db;
   db.batch = () => Promise.reject(new Error("no room"));
@@ -139,7 +139,7 @@ it("P8: keeps no more memory for the signature of a small part than it is large:
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, reply(0, 0));
   await t.send("POST", "/api/import", { all: true });
-  const { id, parts } = await t.kernel.inject("archive").row(`claude-code:${uuid(0)}`);
+  const { id, parts } = await t.kernel.inject("archive/open").row(`claude-code:${uuid(0)}`);
   for (const part of partsOf({ parts })) {
     const { sidecars } = await t.kernel.storage.transcripts.index(id, part);
     expect(sidecars.length).toBeGreaterThan(0);
@@ -154,7 +154,7 @@ it("a look at all logs of an archive that is up to date, and what a search needs
   for (let n = 0; n < 20; n++) await writeFile(path(n), reply(n, 0));
   await t.send("POST", "/api/import", { all: true });
   const { db } = t.kernel.storage;
-  const { importer, index } = t.kernel.inject("archive");
+  const { importer, index } = t.kernel.inject("archive/open");
   const asked = new Map<string, readonly SqlValue[]>();
   const all = db.all;
   db.all = (sql, params = []) => {

@@ -316,6 +316,22 @@ describe("logs that grow", () => {
     expect((await call("GET", '/search?q="grown 31"')).body.results).toHaveLength(1);
   });
 
+  it("takes no time from a text that the log has again", async () => {
+    const texts = [
+      prompt(1, "start") + prompt(9, "late"),
+      prompt(1, "start") + prompt(4, "other"),
+      prompt(1, "start") + prompt(4, "other") + prompt(8, "more"),
+      prompt(1, "start") + prompt(9, "late") + prompt(4, "other") + prompt(8, "more"),
+    ];
+    for (const text of texts) {
+      write(A, text);
+      await call("POST", "/import", { all: true });
+    }
+    const grown = await picture();
+    expect(grown.session.earlierTexts).toBe(0);
+    expect(grown).toEqual(await pictureOfFullImport());
+  });
+
   it("ends with the same session whatever way the log came to be", async () => {
     const step = fc.oneof(
       {

@@ -146,7 +146,7 @@ it.each([
   const found = await t.json<Found>("/api/search?q=needle");
   expect(found.results.map((one) => one.session.id)).toEqual([idOf(2)]);
   expect(found.damaged).toBe(1);
-  await t.kernel.inject("archive").importer.idle();
+  await t.kernel.inject("importer").idle();
   const isMended = end === "it is mended from its log";
   const then = await t.json<Found>("/api/search?q=needle");
   expect(then.results.map((one) => one.session.id).sort()).toEqual(isMended ? [idOf(1), idOf(2)] : [idOf(2)]);
@@ -175,7 +175,7 @@ it("a damaged transcript without a log is told by status and doctor", async () =
   rmSync(join(t.home, ".claude/projects/-w-app"), { recursive: true });
   const report = await t.json<{ checks: { name: string; status: string; detail: string }[] }>("/api/doctor");
   expect(report.checks).toContainEqual(expect.objectContaining({ name: "transcripts", status: "fail" }));
-  await t.kernel.inject("archive").importer.idle();
+  await t.kernel.inject("importer").idle();
   expect(await t.json("/api/status")).toMatchObject({ storage: { damaged: 1 } });
   expect((await t.fetch(`/api/sessions/${idOf(1)}`)).status).toBe(200);
   // Nothing was found in what could be read: that is no "at least 0".

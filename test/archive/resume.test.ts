@@ -1,7 +1,7 @@
 /** The command that goes on with a session: in the tool's own words, and never anything a log put into it. */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { defineAdapter } from "sessarc";
+import type { Adapter, AdapterPlugin } from "sessarc";
 import { describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
@@ -21,6 +21,8 @@ const resumeOf = async (t: TestKernel, key: string) =>
   (await t.json<{ resume: { command: string } | null }>(`/api/sessions/${encodeURIComponent(`claude-code:${key}`)}`))
     .resume;
 
+const pluginOf = (adapter: Adapter): AdapterPlugin => ({ name: "adapter:claude-code", adapter });
+
 describe.skipIf(process.platform === "win32")("resuming a session", () => {
   it("goes to its folder and resumes it there; without its log there is nothing to resume", async () => {
     const t = await createTestKernel({ plugins: [archive(), claude()] });
@@ -33,13 +35,13 @@ describe.skipIf(process.platform === "win32")("resuming a session", () => {
 
   it.each(["a;rm -rf x", "$(id)", "-rf", "a b"])("a log named %j gives no command", async (key) => {
     const { adapter } = claude();
-    const renamed = defineAdapter(() => ({
+    const renamed: Adapter = {
       ...adapter,
       async *scan(root, env) {
         for await (const ref of adapter.scan(root, env)) yield { ...ref, key };
       },
-    }));
-    const t = await createTestKernel({ plugins: [archive(), renamed()] });
+    };
+    const t = await createTestKernel({ plugins: [archive(), pluginOf(renamed)] });
     await imported(t, KEY, "/w/app");
     expect((await t.json<{ sessions: object[] }>("/api/sessions")).sessions).toHaveLength(1);
     expect(await resumeOf(t, key)).toBeNull();

@@ -1,7 +1,7 @@
 /** Logs that their tools are about to delete: how many, and whether they are archived. */
 import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { defineAdapter } from "sessarc";
+import type { Adapter, AdapterPlugin } from "sessarc";
 import { describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
@@ -29,6 +29,8 @@ async function doctorOf({ kernel }: TestKernel) {
   await kernel.hooks.callHook("doctor:check", report);
   return report.checks.filter((check: { name: string }) => check.name.endsWith("retention"));
 }
+
+const pluginOf = (adapter: Adapter): AdapterPlugin => ({ name: "adapter:claude-code", adapter });
 
 describe("retention", () => {
   it("counts logs due within a week, those archived as they are, and those that are not", async () => {
@@ -84,7 +86,7 @@ describe("retention", () => {
   it("lists no folder and asks the catalogue once for repeated looks", async () => {
     let scans = 0;
     let asked = 0;
-    const counting = defineAdapter(() => ({
+    const counting: Adapter = {
       ...claude().adapter,
       retention: () => {
         asked++;
@@ -94,8 +96,8 @@ describe("retention", () => {
         scans++;
         yield* claude().adapter.scan(root, env);
       },
-    }));
-    const t = await createTestKernel({ plugins: [archive(), counting()] });
+    };
+    const t = await createTestKernel({ plugins: [archive(), pluginOf(counting)] });
     await log(t.home, 1, 25);
     await t.json("/api/scan");
     const before = scans;

@@ -330,7 +330,15 @@ describe("search", () => {
       );
     expect(await ids("common project:one")).toEqual([idOf(1)]);
     expect(await ids("common -project:one")).toEqual([idOf(2)]);
-    expect(await ids("common tool:codex")).toEqual([]);
+    expect((await ids("common tool:claude")).sort()).toEqual([idOf(1), idOf(2)]);
+    // Nobody has such a name: that is said, as by every command.
+    for (const [q, code] of [
+      ["common tool:codex", "INVALID_INPUT"],
+      ["common project:three", "PROJECT_NOT_FOUND"],
+      ["common after:2026-05-01 before:2026-04-01", "INVALID_INPUT"],
+    ])
+      expect((await call("GET", `/search?q=${encodeURIComponent(q ?? "")}`)).body.code).toBe(code);
+    expect((await call("GET", "/sessions?project=three")).body.code).toBe("PROJECT_NOT_FOUND");
   });
 });
 

@@ -3,8 +3,8 @@ import { Dir } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
-import { sortInSlices } from "sessarc";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { sortInSlices } from "#internal";
 import archive, { type ScanFrame, type ScannedProject } from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
@@ -65,7 +65,7 @@ describe("a folder of 3,000 logs", () => {
     const read = vi.spyOn(Dir.prototype, "readSync").mockImplementation(function (this: Dir) {
       return readSync.call(this);
     });
-    const { all, most } = await ofARound(read, () => t.kernel.inject("archive").importer.scan());
+    const { all, most } = await ofARound(read, () => t.kernel.inject("importer").scan());
     expect(all).toBeGreaterThan(LOGS);
     expect(most).toBeLessThanOrEqual(1_100);
   });
@@ -86,7 +86,7 @@ describe("a folder of 3,000 logs", () => {
   });
 
   it("is handed over a slice at a time when all of it is new", async () => {
-    const { found } = await t.kernel.inject("archive").importer.scan();
+    const { found } = await t.kernel.inject("importer").scan();
     const made = vi.spyOn(Number, "isNaN");
     let open = 0;
     const { all, most } = await ofARound(made, async () => {
@@ -129,7 +129,7 @@ describe("a folder of 3,000 logs", () => {
   });
 
   it("is stored a few sessions at a time", async () => {
-    const { found } = await t.kernel.inject("archive").importer.scan();
+    const { found } = await t.kernel.inject("importer").scan();
     const sessions = [...found.values()].slice(0, 48).map(({ id }) => id);
     const stored = vi.fn();
     const stop = t.kernel.hooks.hook("session:replace", stored);

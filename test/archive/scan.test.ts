@@ -60,18 +60,15 @@ it("a scan holds what was there when it was asked for, also while another one is
     label: "Gated",
     roots: ({ home }) => [home],
     async *scan(root) {
-      const there = keys.map((key) => ({ tool: "gated", key, path: join(root, key) }));
+      const there = keys.map((key) => ({ key, path: join(root, key) }));
       begun.resolve();
       await new Promise<void>((open) => gates.push(open));
       yield* there;
     },
-    // biome-ignore lint/correctness/useYield: an empty log
-    async *read() {
-      return { usage: {}, messageCount: 0 };
-    },
+    parse: () => ({ row: () => undefined, finish: () => ({ usage: {}, messageCount: 0 }), snapshot: () => null }),
   }));
   const t = await createTestKernel({ plugins: [archive(), adapter()] });
-  const { importer } = t.kernel.inject("archive");
+  const { importer } = t.kernel.inject("archive/open");
   const first = importer.scan();
   await begun.promise;
   keys.push("two");

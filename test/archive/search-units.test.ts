@@ -1,6 +1,7 @@
 import fc from "fast-check";
-import type { Chunk, Json, SessionEvent } from "sessarc";
+import type { Json, SessionEvent } from "sessarc";
 import { describe, expect, it } from "vitest";
+import type { Chunk } from "#internal";
 import { decodeChunk } from "../../core/storage/chunk.ts";
 import { ChunkBuilder } from "../../core/storage/chunk-builder.ts";
 import { compile, matchChunk, matchesIn, toMatch } from "../../plugins/archive/search/match.ts";

@@ -127,7 +127,7 @@ describe("POST /sources", () => {
 
 describe("a session in two places", () => {
   const id = `claude-code:${ID}1`;
-  const pathOf = async (t: TestKernel) => t.kernel.inject("archive").importer.lastScan?.found.get(id)?.ref.path;
+  const pathOf = async (t: TestKernel) => t.kernel.inject("importer").lastScan?.found.get(id)?.ref.path;
 
   it("is the longest log, whichever folder has it, and the scan says so", async () => {
     const t = await start();

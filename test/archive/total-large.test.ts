@@ -122,7 +122,7 @@ it("property: what is counted, or was counted before, is what a scan finds", asy
 it("a total is kept: when a log grew, only what came since is counted", async () => {
   const query = parseQuery("THE");
   const { best: _, ...before } = scan(query);
-  const { index } = t.kernel.inject("archive");
+  const { index } = t.kernel.inject("archive/open");
   expect(await total(index, query)).toMatchObject({ ...before, stats: { inflated: SESSIONS + 1 } });
   expect(await total(index, query)).toMatchObject({ ...before, stats: { inflated: 0 } });
   said[7]?.push({ text: "and the more", kind: "user", at: began });

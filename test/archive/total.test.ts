@@ -30,7 +30,7 @@ it("a total by jobs is that of the service: earlier texts, filters, every script
   const index = indexByJobs(t.kernel, 0.001, { folder: undefined, readOnly: true });
   const same = async (q: string) => {
     const query = parseQuery(q);
-    const one = await t.kernel.inject("archive").index.total({ query, projects: null });
+    const one = await t.kernel.inject("archive/open").index.total({ query, projects: null });
     const other = await index.total({ query, projects: null });
     expect({ ...other, stats: null }).toEqual({ ...one, stats: null });
     return one;
@@ -51,9 +51,11 @@ it("a total nobody waits for reads nothing more", async () => {
   const { transcripts } = t.kernel.storage;
   const read = transcripts.stats.bytesRead;
   for (const q of ["absent", "the"]) {
-    const asked = t.kernel
-      .inject("archive")
-      .index.total({ query: parseQuery(q), projects: null, signal: AbortSignal.abort() });
+    const asked = t.kernel.inject("archive/open").index.total({
+      query: parseQuery(q),
+      projects: null,
+      signal: AbortSignal.abort(),
+    });
     await expect(asked).rejects.toThrow("aborted");
     expect(transcripts.stats.bytesRead).toBe(read);
   }
@@ -93,7 +95,7 @@ it("a session whose first chunks do not match is on a later page, and in the tot
         return transcripts.chunkBytes(...args);
       },
     },
-    kernel.inject("archive").readers,
+    kernel.inject("archive/open").readers,
     new Changes(kernel.storage.db),
     undefined,
     () => {},
@@ -132,7 +134,7 @@ it("what is found damaged in a text that was replaced meanwhile is not held agai
   const index = new SearchIndex(
     kernel.storage.db,
     slow,
-    kernel.inject("archive").readers,
+    kernel.inject("archive/open").readers,
     changes,
     undefined,
     () => {},
@@ -174,7 +176,7 @@ it("a search is answered while an import goes on that changes something all the 
       return db.all(sql, params);
     },
   };
-  const { readers } = t.kernel.inject("archive");
+  const { readers } = t.kernel.inject("archive/open");
   const index = new SearchIndex(busy, transcripts, readers, changes, undefined, () => {}, {
     folder: undefined,
     readOnly: true,

@@ -38,7 +38,7 @@ async function readAll(home: string): Promise<Read[]> {
         const events: SessionEvent[] = [];
         const reader = adapter.read(ref, env);
         let step = await reader.next();
-        for (; !step.done; step = await reader.next()) events.push(step.value);
+        for (; !step.done; step = await reader.next()) events.push(...step.value);
         const summary = step.value;
         found.push({
           tool: adapter.name,

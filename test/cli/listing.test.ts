@@ -308,3 +308,61 @@ describe("what is wrong", () => {
     expect(await readFile(join(home, "file"), "utf8")).toBe("a file of the user's");
   });
 });
+
+describe("usage on a terminal of few columns", () => {
+  const GREAT = 123_456_789;
+  const write = async (made: string) => {
+    const folder = join(made, ".claude/projects/-w-app");
+    await mkdir(folder, { recursive: true });
+    const usage = {
+      input_tokens: GREAT,
+      output_tokens: GREAT,
+      cache_creation_input_tokens: GREAT,
+      cache_read_input_tokens: GREAT,
+    };
+    const message = { id: "m", role: "assistant", model: "claude-sonnet-4-5", content: [], usage };
+    const rows = [
+      { type: "user", uuid: "u", message: { role: "user", content: "a rather long question about everything" } },
+      { type: "assistant", uuid: "a", requestId: "r", message },
+    ].map((row) => JSON.stringify({ ...row, cwd: "/w/app", timestamp: "2026-11-20T10:00:00Z" }));
+    await writeFile(join(folder, "aaaaaaaa-0000-4000-8000-000000000001.jsonl"), `${rows.join("\n")}\n`);
+  };
+  const shown = async (made: string, period: string, columns: number) => {
+    const ran = await runCommand(["usage", period], made, { NO_COLOR: "1" }, columns);
+    const lines = ran.stdout.trimEnd().split("\n");
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+    return lines;
+  };
+
+  it("keeps the day whole, shortens the numbers, then leaves out their kinds", async () => {
+    const made = await makeHome();
+    await write(made);
+    const wide = await shown(made, "monthly", 140);
+    expect(wide[1]).toMatch(/^2026-11 .* 123,456,789 .* 493,827,156 /);
+    const usual = await shown(made, "monthly", 80);
+    expect(usual[0]).toMatch(/^month +sessions +input +output +cache write +cache read +total +cost$/);
+    expect(usual[1]).toMatch(/^2026-11 +1 +123M +123M +123M +123M +494M +\$/);
+    const narrow = await shown(made, "monthly", 40);
+    expect(narrow[0]).toMatch(/^month +total +cost$/);
+    expect(narrow[1]).toMatch(/^2026-11 +493,827,156 +\$/);
+    expect((await shown(made, "session", 80))[1]).toMatch(/^aaaaaaaa {2}\S/);
+  });
+});
+
+it("with --json a failure is the object that the HTTP API answers", async () => {
+  const failed = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runCommand([...args, "--json"], home);
+    expect(stdout).toBe("");
+    return [code, JSON.parse(stderr)];
+  };
+  expect(await failed("usage", "--limit", "0")).toEqual([2, expect.objectContaining({ status: 400, code: "USAGE" })]);
+  expect(await failed("usage", "--tool", "notepad")).toEqual([2, expect.objectContaining({ code: "INVALID_INPUT" })]);
+  expect(await failed("usage", "--project", "nope")).toEqual([
+    3,
+    expect.objectContaining({ code: "PROJECT_NOT_FOUND" }),
+  ]);
+  expect(await failed("sessions", "--project", "nope")).toEqual([
+    3,
+    expect.objectContaining({ status: 404, code: "PROJECT_NOT_FOUND" }),
+  ]);
+});

@@ -115,7 +115,7 @@ describe("serve", () => {
     const { sessions } = (await getJson(service, "/sessions?limit=1000")) as { sessions: { tool: string }[] };
     expect(new Set(sessions.map((session) => session.tool)).size).toBe(6);
     void service.stop("SIGINT");
-    expect(await service.stop("SIGTERM")).toBe(0);
+    expect(await service.stop("SIGTERM"), service.stderr()).toBe(0);
     expect((await readdir(home)).filter((name) => name.startsWith("sessarc-"))).toEqual([]);
     expect(existsSync(dataDir(home))).toBe(false);
   });
@@ -130,13 +130,14 @@ describe("serve", () => {
     await writeFile(
       join(home, ".config/sessarc/sessarc.config.mjs"),
       `import { writeFileSync } from "node:fs";
-      const adapter = {
+      import { defineAdapter } from "sessarc";
+      const peeked = defineAdapter(() => ({
         name: "peeked", label: "Peeked", roots: ({ home }) => [home],
-        async *scan(root) { yield { tool: "peeked", key: "one", path: root + "/one.log", size: 1, mtime: 1 }; },
+        async *scan(root) { yield { key: "one", path: root + "/one.log", size: 1, mtime: 1 }; },
         async peek() { writeFileSync(${JSON.stringify(peeks)}, "looked into"); return {}; },
-        async *read() { return {}; },
-      };
-      export default { plugins: [{ name: "adapter:peeked", adapter }] };`,
+        parse: () => ({ row: () => undefined, finish: () => ({ usage: {} }), snapshot: () => null }),
+      }));
+      export default { plugins: [peeked()] };`,
     );
     const real = await here(["--or-demo"], home);
     expect(await getJson(real, "/projects")).toEqual([]);
@@ -327,6 +328,16 @@ describe("commands on the archive", () => {
 });
 
 describe("doctor", () => {
+  it("says what is wrong with the configuration, of a plugin's keys too, and looks at the rest", async () => {
+    const home = await emptyHome();
+    await mkdir(join(home, ".config/sessarc"), { recursive: true });
+    await writeFile(join(home, ".config/sessarc/sessarc.config.mjs"), "export default { feedback: { realy: null } };");
+    const { code, stdout } = await runCommand(["doctor"], home);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^fail +configuration +Unknown key "feedback.realy"/m);
+    expect(stdout).toMatch(/^ok +runtime /m);
+  });
+
   it("looks without making an archive, and finds the tools", async () => {
     const home = await demoHome();
     const ran = await runCommand(["doctor"], home);

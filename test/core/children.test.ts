@@ -1,7 +1,8 @@
 /** Children of ours, and what they start; failures that belong to their caller. */
 import { join } from "node:path";
-import { createClient, definePlugin, defineRoute, exec, loadConfig, serve } from "sessarc";
+import { createClient, definePlugin, defineRoute, loadConfig, serve } from "sessarc";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { exec } from "#internal";
 import { makeTempDir } from "../_setup.ts";
 import { testEnv } from "../kernel.ts";
 

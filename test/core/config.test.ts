@@ -2,8 +2,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type AdapterEnv, createKernel, loadConfig, SessarcError } from "sessarc";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { defaultDataDir } from "../../core/utils/path.ts";
+import feedback from "../../plugins/feedback/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { testEnv } from "../kernel.ts";
 
@@ -24,7 +25,10 @@ const load = (options: Parameters<typeof loadConfig>[0] = {}, env: Record<string
 
 async function failure(text: string, name = "sessarc.config.mjs"): Promise<SessarcError> {
   await write(join(cwd, name), text);
-  const error = await load().catch((it: unknown) => it);
+  // Keys of plugins are checked where the plugins are.
+  const boot = async () =>
+    (await createKernel({ config: await load(), env: testEnv(home), plugins: [feedback()] })).close();
+  const error = await boot().catch((it: unknown) => it);
   if (!(error instanceof SessarcError)) throw new Error(`Expected an error of ours, not ${String(error)}`);
   return error;
 }
@@ -41,8 +45,7 @@ describe("where settings come from", () => {
       roots: {},
       autoImport: false,
       sync: true,
-      feedback: { relay: null },
-      security: { rules: [], hosts: [], block: "definite" },
+      hosts: [],
       auth: false,
       open: true,
     });
@@ -193,4 +196,21 @@ describe("data directory", () => {
   ] as const)("%s %j", (platform, more, expected) => {
     expect(defaultDataDir(env(platform, more))).toBe(expected);
   });
+});
+
+it("a file that never loads is told after ten seconds", async () => {
+  const cwd = await makeTempDir();
+  await writeFile(join(cwd, "sessarc.config.mjs"), "await new Promise(() => {});\nexport default {};\n");
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let told: unknown;
+  const loading = loadConfig({ cwd, env: { home: cwd, platform: process.platform, env: {} } }).catch((error) => {
+    told = error;
+  });
+  while (told === undefined) {
+    vi.advanceTimersByTime(1_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await loading;
+  expect(told).toMatchObject({ code: "CONFIG_UNREADABLE", message: expect.stringContaining("within 10 s") });
 });

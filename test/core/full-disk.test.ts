@@ -1,15 +1,20 @@
 /** What cannot be written because the disk is full says so, whoever writes it, and leaves everything as it was. */
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isSessarcError } from "sessarc";
 import { expect, it, onTestFinished } from "vitest";
+import { checkMachine } from "../../core/kernel/doctor.ts";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import feedback from "../../plugins/feedback/index.ts";
 import insights from "../../plugins/insights/index.ts";
 import mcpHub from "../../plugins/mcp-hub/index.ts";
+import replay from "../../plugins/replay/index.ts";
 import security from "../../plugins/security/index.ts";
+import share from "../../plugins/share/index.ts";
+import skills from "../../plugins/skills/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { openBooked } from "../archive/booked.ts";
 import { createTestKernel } from "../kernel.ts";
@@ -67,7 +72,7 @@ it("an import that has to book replies in a file (needs the right to mount)", as
   if (!unmount) return context.skip();
   onTestFinished(unmount);
   const t = await openBooked(home, "data");
-  t.kernel.inject("archive").importer.replies.keepFrom(0, 1);
+  t.kernel.inject("archive/open").importer.replies.keepFrom(0, 1);
   const log = (key: number) => {
     const folder = join(home, ".claude/projects/-w-app");
     mkdirSync(folder, { recursive: true });
@@ -91,4 +96,86 @@ it("an import that has to book replies in a file (needs the right to mount)", as
   rmSync(join(index, "ballast"));
   expect((await importAll()).body.imported).toBe(1);
   expect(t.errors.splice(0).map((error) => isSessarcError(error) && error.code)).toEqual(["STORAGE_FULL"]);
+});
+
+it("an archive on a full disk is read as on a read-only one, and refuses what would write (needs the right to mount)", async (context) => {
+  const disk = await makeTempDir();
+  const unmount = mountSmall(disk, "6m");
+  if (!unmount) return context.skip();
+  onTestFinished(unmount);
+  const [dataDir, ballast, home] = [join(disk, "data"), join(disk, "ballast"), await makeTempDir()];
+  const id = "claude-code:aaaaaaaa-0000-4000-8000-000000000001";
+  const log = join(home, ".claude/projects/-w-app", `${id.slice(12)}.jsonl`);
+  mkdirSync(dirname(log), { recursive: true });
+  const message = { role: "user", content: "needle" };
+  writeFileSync(log, `${JSON.stringify({ type: "user", uuid: "u", timestamp: "2026-01-01T00:00:00Z", message })}\n`);
+  mkdirSync(join(home, ".claude/skills/hello"), { recursive: true });
+  const skill = "---\nname: hello\ndescription: says hello\n---\n";
+  writeFileSync(join(home, ".claude/skills/hello/SKILL.md"), skill + "word ".repeat(3_000));
+  writeFileSync(join(home, ".claude.json"), JSON.stringify({ mcpServers: { echo: { command: "/bin/true" } } }));
+  const plugins = () => [archive(), claude(), insights(), mcpHub(), replay(), security(), share(), skills()];
+  const open = () => createTestKernel({ home, plugins: plugins(), config: { dataDir, sync: false } });
+  const reads = [
+    "/sessions",
+    "/usage",
+    "/search?q=needle",
+    `/sessions/${id}/messages`,
+    "/insights",
+    "/status",
+    "/projects",
+  ];
+
+  const t = await open();
+  await t.send("POST", "/api/import", { all: true });
+  const { entries } = await t.json<{ entries: { key: string; file: string; fileHash: string }[] }>("/api/mcp/scan");
+  const [{ key, file, fileHash }] = entries as [(typeof entries)[number]];
+  const take = { entries: [{ key }], fileHashes: { [file]: fileHash }, mode: "replace" };
+  const writes: [method: string, path: string, body?: object][] = [
+    ["POST", "/mcp/takeover", take],
+    ["POST", "/skills/import", { path: join(home, ".claude/skills/hello") }],
+    ["POST", "/replay/start", { sessionId: id, allowUnisolated: true }],
+    ["POST", `/sessions/${id}/share`, {}],
+    ["POST", "/security/install-hook", { tool: "claude-code" }],
+  ];
+  fillDisk(ballast);
+  for (const path of reads) expect([path, (await t.fetch(`/api${path}`)).status]).toEqual([path, 200]);
+  for (const [method, path, body] of writes) {
+    const { status, body: answer } = await t.send<{ code: string; fix: string }>(method, `/api${path}`, body);
+    expect([path, status, answer.code]).toEqual([path, 507, "STORAGE_FULL"]);
+    expect(answer.fix).toContain("Make room");
+  }
+  // It is kept where there is room for it.
+  expect([200, 507]).toContain((await t.fetch(`/api/sessions/${id}/security-check`)).status);
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ mcpServers: { echo: { command: "/bin/true" } } });
+  t.errors.length = 0;
+  await t.close();
+
+  fillDisk(ballast);
+  const read = await open();
+  expect(read.kernel.storage.readOnly).toBe(true);
+  for (const path of reads) expect([path, (await read.fetch(`/api${path}`)).status]).toEqual([path, 200]);
+  read.errors.length = 0;
+  await read.close();
+  rmSync(ballast);
+  const again = await open();
+  expect(again.kernel.storage.readOnly).toBe(false);
+});
+
+it("the doctor says that nothing can be written, where an import would find out (needs the right to mount)", async (context) => {
+  const disk = await makeTempDir();
+  const unmount = mountSmall(disk, "256k");
+  if (!unmount) return context.skip();
+  onTestFinished(unmount);
+  mkdirSync(join(disk, "there"), { mode: 0o700 });
+  execFileSync("mount", ["-o", "remount,ro", disk]);
+  for (const dataDir of [join(disk, "there"), join(disk, "not/made/yet")]) {
+    const checks = await checkMachine(dataDir, false);
+    expect(checks).toContainEqual(
+      expect.objectContaining({
+        name: "data directory",
+        status: "fail",
+        detail: `${dataDir} cannot be written: the disk is read-only`,
+      }),
+    );
+  }
 });

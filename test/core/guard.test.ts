@@ -47,7 +47,7 @@ let port: number;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "sessarc-test-"));
   const env = testEnv(home);
-  const config = await loadConfig({ cwd: home, env, flags: { port: 0, security: { hosts: ["box.example"] } } });
+  const config = await loadConfig({ cwd: home, env, flags: { port: 0, hosts: ["box.example"] } });
   served = await serve({ config, env, plugins: [plugin()], log: () => {} });
   port = served.port;
 });

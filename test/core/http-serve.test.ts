@@ -6,8 +6,9 @@ import { Agent, request } from "node:http";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { definePlugin, readDiscovery } from "sessarc";
+import { definePlugin } from "sessarc";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { readDiscovery } from "#internal";
 import { deferred, makeTempDir, sendRaw, serveTest } from "../_setup.ts";
 import { childScript } from "../scripts.ts";
 

@@ -1,7 +1,8 @@
 /** What the compiler must know about routes: checked by tsc, run for form's sake. */
-import { defineRoute, type PathParams, type RoutesOf } from "sessarc";
+import { defineRoute, type RoutesOf } from "sessarc";
 import * as v from "valibot";
 import { describe, expectTypeOf, it } from "vitest";
+import type { PathParams } from "../../core/contract/route.ts";
 
 const routes = [
   defineRoute({

@@ -1,8 +1,9 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
-import { BoundedMap, createRing, exec, isInside, nearest, resolveInside, toEvents } from "sessarc";
 import { describe, expect, it, vi } from "vitest";
+import { createRing, exec, isInside, resolveInside, toEvents } from "#internal";
+import { BoundedMap, nearest } from "#internal/adapter";
 import { isoOf } from "../../core/utils/time.ts";
 import { makeTempDir } from "../_setup.ts";
 

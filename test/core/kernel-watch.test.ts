@@ -363,4 +363,17 @@ describe("kernel.watch", () => {
     const t = await createTestKernel();
     await expect(t.kernel.watch(join(t.home, "none"), () => {})).rejects.toMatchObject({ code: "WATCH_FAILED" });
   });
+
+  it("ends with the kernel also where it began while that closed", async () => {
+    const t = await createTestKernel({ plugins: [] });
+    const seen: FileChange[] = [];
+    const begun = [0, 1].map(() => t.kernel.watch(t.home, (changes) => void seen.push(...changes)));
+    const closed = t.kernel.close();
+    begun.push(t.kernel.watch(t.home, (changes) => void seen.push(...changes)));
+    await Promise.all([closed, ...begun]);
+    await writeFile(join(t.home, "later"), "");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(seen).toEqual([]);
+    await t.close();
+  });
 });

@@ -219,10 +219,7 @@ describe("plugin entries", () => {
     label: "Echo",
     roots: () => [options?.dir ?? "/nowhere"],
     async *scan() {},
-    async *read() {
-      yield { seq: 0, kind: "note", text: "" };
-      return { usage: {} };
-    },
+    parse: () => ({ row: () => undefined, finish: () => ({ usage: {} }), snapshot: () => null }),
   }));
 
   it("keeps for a loaded adapter where workers find it again, and not for one written in place", async () => {
@@ -406,7 +403,7 @@ it("a tool whose places cannot be looked up keeps those it had, is named by the 
     label: "Tea",
     roots,
     async *scan() {},
-    lines: () => ({ row: () => undefined, finish: () => ({ usage: {} }), snapshot: () => null }),
+    parse: () => ({ row: () => undefined, finish: () => ({ usage: {} }), snapshot: () => null }),
   }));
   const t = await createTestKernel({ plugins: [tea()] });
   const adapter = t.kernel.registry.adapters.get("tea");

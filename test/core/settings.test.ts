@@ -2,8 +2,13 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { definePlugin, type SettingsAnswer, writeSettings } from "sessarc";
+import { definePlugin } from "sessarc";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { type SettingsAnswer, writeSettings } from "#internal";
+import archive from "../../plugins/archive/index.ts";
+import feedback from "../../plugins/feedback/index.ts";
+import mcp from "../../plugins/mcp-hub/index.ts";
+import security from "../../plugins/security/index.ts";
 import { createTestKernel, type TestKernelOptions } from "../kernel.ts";
 
 async function freshHome(): Promise<string> {
@@ -22,7 +27,7 @@ describe("settings", () => {
       name: "listener",
       hooks: { "settings:changed": ({ keys }) => void told.push(keys) },
     });
-    const options: TestKernelOptions = { home, plugins: [plugin()] };
+    const options: TestKernelOptions = { home, plugins: [archive(), security(), mcp(), plugin()] };
     const first = await createTestKernel(options);
     expect(of(await first.json("/api/settings"), "security.block")).toMatchObject({ value: "definite", fixed: false });
     const changed = { "security.block": "probable", autoImport: true, "mcp.toolSearch": true };
@@ -61,7 +66,7 @@ describe("settings", () => {
     [{ port: 80 }, "port"],
     [{ sync: "yes" }, "sync"],
   ])("refuse %j and change nothing", async (body, path) => {
-    const { send, json } = await createTestKernel();
+    const { send, json } = await createTestKernel({ plugins: [archive(), security(), feedback()] });
     const before = await json("/api/settings");
     const refused = await send<{ issues: { path: string }[] }>("PATCH", "/api/settings", body);
     expect(refused.status).toBe(400);
@@ -71,6 +76,7 @@ describe("settings", () => {
 
   it("never show the password or the query of the relay's address", async () => {
     const { kernel, json } = await createTestKernel({
+      plugins: [feedback()],
       config: { feedback: { relay: "https://me:secret@example.test/in?token=hidden" } },
     });
     expect(JSON.stringify(await json("/api/settings"))).not.toMatch(/secret|hidden/);

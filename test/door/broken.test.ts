@@ -1,7 +1,7 @@
 /** Plugins that are not what they should be: named with file, member and remedy, left out, and everything else works. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createKernel, defineAdapter, loadConfig, type Plugin } from "sessarc";
+import { type AdapterDefinition, createKernel, defineAdapter, loadConfig, type Plugin } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
 import { createTestKernel } from "sessarc/test";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -33,7 +33,7 @@ async function bootWith(modules: Record<string, string>, plugins: string, { root
 }
 
 const adapter = (members: string) =>
-  `export default () => ({ name: "adapter:tea", adapter: { name: "tea", label: "Tea", roots: () => [], scan: async function* () {}, read: async function* () {}, ${members} } });`;
+  `export default () => ({ name: "adapter:tea", adapter: { name: "tea", label: "Tea", roots: () => [], scan: async function* () {}, read: async function* () {}, readMany: async function* () {}, tail: async function* () {}, appends: () => true, at: () => {}, ${members} } });`;
 const plugin = (members: string) => `export default () => ({ name: "tea", ${members} });`;
 
 describe("a plugin that is not valid", () => {
@@ -62,7 +62,12 @@ describe("a plugin that is not valid", () => {
       /Adapter "tea": `roots` answered "\/tea"/,
       /roots: \(\) => \[folder\]/,
     ],
-    ["cannot be read", adapter("read: undefined"), /neither `read` nor `lines`/, /Give `lines`/],
+    [
+      "cannot be read",
+      adapter("read: undefined"),
+      /`adapter\.read` is missing/,
+      /defineAdapter, from `parse` or `open`/,
+    ],
     [
       "names its adapter in other letters",
       adapter('name: "Tea Pot"'),
@@ -226,14 +231,13 @@ describe("an adapter that fails while it works", () => {
       label: "Tea",
       roots: () => [options?.dir ?? "/none"],
       async *scan(root: string) {
-        for (const key of ["good", "bad"])
-          yield { tool: "tea", key, path: join(root, `${key}.jsonl`), size: 1, mtime: 1 };
+        for (const key of ["good", "bad"]) yield { key, path: join(root, `${key}.jsonl`), size: 1, mtime: 1 };
       },
-      lines: () => ({
+      parse: () => ({
         row: (row: unknown) => {
           const { kind } = row as { kind: "user" };
           if (kind === ("boil" as string)) throw new TypeError("the kettle is empty");
-          return { seq: 0, kind, text: "x" };
+          return { kind, text: "x" };
         },
         finish: () => ({ usage: {} }),
         snapshot: () => null,
@@ -268,16 +272,76 @@ describe("an adapter that fails while it works", () => {
     expect(body.failed[0]?.message).toMatch(/line 1.*"usr" is none of user, assistant/);
   });
 
-  it("by a session of another tool is a problem of its tool, and the others are scanned", async () => {
-    const { t } = await importTea("", {
-      async *scan(root: string) {
-        yield { tool: "coffee", key: "a", path: root };
+  it("with neither of the two ways to read is refused when it is made", () => {
+    expect(() => brew({ parse: undefined })()).toThrow("neither `parse` nor `open`");
+  });
+});
+
+describe("an adapter that never answers", () => {
+  const never = () => new Promise<never>(() => {});
+  const line = { row: () => undefined, finish: () => ({ usage: {} }), snapshot: () => null };
+  /** One tool is well, the other hangs where `members` say. */
+  async function beside(members: Partial<AdapterDefinition>) {
+    const home = await makeTempDir();
+    const make = (name: string, own: Partial<AdapterDefinition>) =>
+      defineAdapter(() => ({
+        name,
+        label: name,
+        roots: () => [home],
+        async *scan(root: string) {
+          yield { key: "one", path: join(root, `${name}.jsonl`), size: 1, mtime: 1 };
+        },
+        parse: () => line,
+        ...own,
+      }))();
+    for (const name of ["well", "silent"]) await writeFile(join(home, `${name}.jsonl`), "{}\n");
+    const config = await loadConfig({ cwd: home, env: testEnv(home), flags: { dataDir: join(home, "data") } });
+    const plugins = [...defaultPlugins(), make("well", {}), make("silent", members)];
+    const kernel = await createKernel({ config, env: testEnv(home), plugins, silenceMs: 300, log: () => {} });
+    onTestFinished(() => kernel.close());
+    const send = async (method: string, path: string, body?: object) => {
+      const headers = { "content-type": "application/json" };
+      const answer = await kernel.fetch(`/api${path}`, {
+        method,
+        ...(body && { headers, body: JSON.stringify(body) }),
+      });
+      return (await answer.json()) as Record<string, never>;
+    };
+    return { send, home, kernel };
+  }
+
+  it.each<[string, Partial<AdapterDefinition>]>([
+    ["never begins", { scan: () => ({ [Symbol.asyncIterator]: () => ({ next: never }) }) }],
+    [
+      "stops in the middle",
+      {
+        async *scan(root: string) {
+          yield { key: "one", path: join(root, "silent.jsonl"), size: 1, mtime: 1 };
+          await never();
+        },
       },
-    });
-    const { tools } = await t.json<{ tools: { tool: string; problems: { reason: string }[] }[] }>("/api/scan");
-    expect(tools.length).toBeGreaterThan(1);
-    expect(tools.find(({ tool }) => tool === "tea")?.problems[0]?.reason).toMatch(
-      /"tea": `scan` yields a session of the tool "coffee".*tool: "tea"/,
+    ],
+  ])("P7: a scan that %s is a problem of its tool, named, and the others are imported", async (_, members) => {
+    const { send, kernel } = await beside(members);
+    const { tools } = (await send("GET", "/scan")) as unknown as {
+      tools: { tool: string; problems: { reason: string }[] }[];
+    };
+    expect(tools.find(({ tool }) => tool === "silent")?.problems[0]?.reason).toMatch(
+      /"silent": `scan` gave nothing for/,
     );
+    expect(await send("POST", "/import", { all: true })).toMatchObject({ failed: [] });
+    const { sessions } = (await send("GET", "/sessions")) as unknown as { sessions: { id: string }[] };
+    expect(sessions.map(({ id }) => id)).toContain("well:one");
+    const { checks } = (await send("GET", "/doctor")) as unknown as { checks: { name: string; detail: string }[] };
+    expect(checks.find(({ name }) => name === "silent")?.detail).toMatch(/`scan` gave nothing for/);
+    const { failed } = await kernel.inject("insights").stateless({ by: "tool" });
+    expect(failed[0]?.message).toMatch(/`scan` gave nothing for/);
+  });
+
+  it("a log whose parser never comes fails that session alone, with its path", async () => {
+    const { send, home } = await beside({ parse: never });
+    const report = await send("POST", "/import", { all: true });
+    expect(report).toMatchObject({ imported: 1, failed: [{ id: "silent:one", code: "ADAPTER_SILENT" }] });
+    expect(JSON.stringify(report)).toContain(join(home, "silent.jsonl"));
   });
 });

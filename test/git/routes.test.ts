@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { defineAdapter } from "sessarc";
+import { wholeFile } from "sessarc/adapter";
 import { createTestKernel, readError, type TestKernel, testPlugin } from "sessarc/test";
 import { describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
@@ -16,14 +17,13 @@ const notes = defineAdapter((folder: string) => ({
   label: "Notes",
   roots: () => [folder],
   async *scan(root) {
-    for (const name of await readdir(root))
-      yield { tool: "notes", key: name, path: join(root, name), size: 1, mtime: 1 };
+    for (const name of await readdir(root)) yield { key: name, path: join(root, name), size: 1, mtime: 1 };
   },
-  async *read(ref) {
+  open: wholeFile(async (ref) => {
     const { cwd } = JSON.parse(readFileSync(ref.path, "utf8")) as { cwd?: string };
-    yield { seq: 0, kind: "user", text: "hello", at: new Date(T0 * 1000).toISOString() };
-    return { cwd, usage: {} };
-  },
+    const said = { kind: "user", text: "hello", at: new Date(T0 * 1000).toISOString() } as const;
+    return { events: [said], summary: { cwd, usage: {} } };
+  }),
 }));
 
 interface Listed {

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { expect, it } from "vitest";
+import { createDerived } from "../../core/storage/derived.ts";
 import type { GitInfo } from "../../plugins/git/repository/status.ts";
 import { countingGit, describeGit, makeRepo, openGit, repoAt, tempFolder } from "./_repo.ts";
 
@@ -164,8 +165,9 @@ describeGit("status", () => {
     const repos = Array.from({ length: 3 }, () => makeRepo());
     for (const repo of repos) repo.commit("one");
     const paths = repos.map((repo) => repo.root);
+    const store = createDerived(join(tempFolder(), "index", "git"));
     const counts = {
-      path: join(tempFolder(), "index", "commits.json"),
+      store,
       onError(error: unknown) {
         throw error;
       },
@@ -190,9 +192,14 @@ describeGit("status", () => {
     expect(await after()).toEqual({ asked: all.slice(3), counts: [1, 2, 1] });
     const head = repos[0]?.git("rev-parse", "HEAD");
     const odd = [{ gitDir: join(paths[0] ?? "", ".git"), head, shallow: "", count: "--all" }, null, 7];
-    const flipped = readFileSync(counts.path, "utf8").replaceAll(/"count":./g, '"count":7');
-    for (const text of [flipped, "", "{", JSON.stringify(odd), '{"rows":[]}']) {
-      writeFileSync(counts.path, text);
+    const file = join(store.folder, "commits.json");
+    const flipped = readFileSync(file, "latin1").replaceAll(/"count":./g, '"count":7');
+    for (const text of [flipped, "", "{"]) {
+      writeFileSync(file, text, "latin1");
+      expect(await after()).toEqual({ asked: all, counts: [1, 2, 1] });
+    }
+    for (const text of [JSON.stringify(odd), '{"rows":[]}']) {
+      await store.set("commits.json", text);
       expect(await after()).toEqual({ asked: all, counts: [1, 2, 1] });
     }
   });

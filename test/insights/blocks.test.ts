@@ -57,8 +57,10 @@ it("each figure is that of the rows, whatever happened to them", async () => {
     });
   };
   await db.batch(Array.from({ length: SESSIONS + 20 }, (_, n) => stored(n)));
-  const archive = { generation: 0, importer: { progress: { type: "idle" as const } } };
-  const start = () => createCube(archive, db, createKept(db, { folder: join(dir, "index"), readOnly: false }));
+  const archive = { generation: 0 };
+  const importer = { progress: { type: "idle" as const } };
+  const start = () =>
+    createCube(archive, importer, db, createKept(db, { folder: join(dir, "index", "figures"), readOnly: false }));
   let cube = start();
   const pricing = createPricing({ "model-0": { input: 1, output: 3 }, "model-1": { input: 2, output: 2 } });
   const zone = zoneOf("Asia/Kathmandu");

@@ -27,7 +27,7 @@ it("a log that was moved, a project renamed while a report is asked for, a sessi
   await t.send("POST", "/api/sync?wait=1");
   expect(await paths()).toEqual([pathIn("-w-lib")]);
 
-  const { store } = t.kernel.inject("archive");
+  const { store } = t.kernel.inject("archive/open");
   const labels = async () =>
     (await t.json<{ rows: { label: string }[] }>("/api/usage?by=project")).rows.map(({ label }) => label);
   const { projects } = store;

@@ -141,7 +141,7 @@ it("what is kept may be missing, cut short, changed anywhere, or of another cata
   const right = await viewsAnew(home, "data");
   const spoiled = async (name: string, spoil: (index: string, path: string) => void) => {
     cpSync(join(home, "data"), join(home, name), { recursive: true });
-    const index = join(home, name, "index");
+    const index = join(home, name, "index", "figures");
     const files = readdirSync(index).filter((one) => one.endsWith(".figures"));
     expect(files).toHaveLength(1);
     spoil(index, join(index, files[0] ?? ""));
@@ -188,7 +188,7 @@ it("what is kept may be missing, cut short, changed anywhere, or of another cata
 it("what could not be kept is tried again", async () => {
   const home = await keptHome();
   const t = await start(home, "data");
-  const index = join(home, "data/index");
+  const index = join(home, "data/index/figures");
   rmSync(index, { recursive: true });
   await t.kernel.storage.db.run("delete from derived");
   await t.kernel.inject("insights").cube.figures();
@@ -222,9 +222,9 @@ it("a statement takes out a bounded number of known changes, however many there 
     run: (sql: string, params?: SqlValue[]) => counted(() => run(sql, params)),
     batch: (statements: Statement[]) => counted(() => batch(statements)),
   });
-  expect(await createKept(db, { folder: join(dir, "index"), readOnly: false }).store([], new Rollup(), upto)).toBe(
-    true,
-  );
+  expect(
+    await createKept(db, { folder: join(dir, "index", "figures"), readOnly: false }).store([], new Rollup(), upto),
+  ).toBe(true);
   expect(Math.max(...taken)).toBeLessThanOrEqual(1_000);
   expect(await db.all("select n from session_change order by n")).toEqual([{ n: upto + 1 }, { n: upto + 2 }]);
   await db.close();

@@ -22,7 +22,7 @@ async function recompute(kernel: Kernel, zone: string) {
     day: "2-digit",
   });
   const dayOf = (at: string) => format.format(Date.parse(at));
-  const archive = kernel.inject("archive");
+  const archive = kernel.inject("archive/open");
   const replies = new Map<string, UsageEntry & { tool: string }>();
   let unkeyed = 0;
   const messages: Record<string, number> = {};
@@ -47,7 +47,7 @@ async function recompute(kernel: Kernel, zone: string) {
         }
         break;
       }
-      texts.get(id)?.push(step.value);
+      texts.get(id)?.push(...step.value);
     }
   }
   const saying = ({ kind, text, tool_input }: SessionEvent) => `${kind}\n${JSON.stringify(tool_input)}\n${text}`;

@@ -25,8 +25,10 @@ async function catalogue() {
   const db = openDatabase({ dir, calls, prove: () => asked, onNotice: () => {} });
   for (const sql of migrations) await db.run(sql);
   for (const id of NAMES) await db.run(...insertSession(id));
-  const archive = { generation: 0, importer: { progress: { type: "idle" as const } } };
-  const start = () => createCube(archive, db, createKept(db, { folder: join(dir, "index"), readOnly: false }));
+  const archive = { generation: 0 };
+  const importer = { progress: { type: "idle" as const } };
+  const start = () =>
+    createCube(archive, importer, db, createKept(db, { folder: join(dir, "index", "figures"), readOnly: false }));
   const lose = async (meanwhile: () => Promise<unknown>) => {
     let answer = () => {};
     asked = new Promise((resolve) => {
@@ -93,7 +95,7 @@ it("none are kept that were read before it and named after it", async () => {
     // Whoever writes now waits for the snapshot, which waits for the disk.
     flushed = db.flush().catch(() => {});
     kept = cube.keep();
-    const files = () => readdirSync(join(dir, "index")).filter((one) => one.endsWith(".figures"));
+    const files = () => readdirSync(join(dir, "index", "figures")).filter((one) => one.endsWith(".figures"));
     await expect.poll(files).toHaveLength(1);
     await new Promise((resolve) => setImmediate(resolve));
   });

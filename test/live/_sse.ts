@@ -1,7 +1,8 @@
 /** A client of the live route over a real socket, and logs it can follow. */
 import { type IncomingMessage, request } from "node:http";
-import type { LiveFrame, SessionEvent } from "sessarc";
+import type { SessionEvent } from "sessarc";
 import { onTestFinished } from "vitest";
+import type { LiveFrame } from "#internal/adapter";
 
 export interface Follower {
   frames: (LiveFrame & { id: string })[];

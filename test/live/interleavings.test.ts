@@ -52,12 +52,12 @@ it("whatever is appended, cut, replaced, deleted, synced and reconnected in what
       writeFileSync(path, lines(3));
       const id = `claude-code:${key}`;
       await call("/import", { sessions: [id] }).catch(() => {});
-      await served.kernel.inject("archive").importer.scan();
+      await served.kernel.inject("importer").scan();
       await call("/import", { sessions: [id] });
       const full = async () => {
         const events: SessionEvent[] = [];
-        for await (const event of adapter?.read({ tool: "claude-code", key, path }, served.kernel.env) ?? [])
-          events.push(wire(event));
+        for await (const batch of adapter?.read({ tool: "claude-code", key, path }, served.kernel.env) ?? [])
+          events.push(...batch.map(wire));
         return events;
       };
       // It starts behind the first message: that one it has from the archive.

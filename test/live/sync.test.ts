@@ -49,7 +49,7 @@ function until(test: (status: SyncStatus) => boolean | Promise<boolean>): Promis
 }
 /** Messages of its text, wherever they count: logs that say the same are forks of each other. */
 const count = async (id: string) => {
-  const row = await t.kernel.inject("archive").store.row(id);
+  const row = await t.kernel.inject("archive").find(id);
   return row ? row.message_count + Math.max(0, row.copied) : 0;
 };
 const importAll = () => t.send("POST", "/api/import", { all: true });
@@ -362,7 +362,7 @@ describe("keeping the archive up to date", () => {
     utimesSync(logOf(3), new Date("2026-01-01"), new Date("2026-01-01"));
     await start();
     const first = settled();
-    await t.kernel.inject("archive").importer.scan();
+    await t.kernel.inject("importer").scan();
     await t.send("POST", "/api/import", { sessions: [idOf(1)] });
     await first;
     expect(await count(idOf(3))).toBe(0);

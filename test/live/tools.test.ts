@@ -27,8 +27,8 @@ async function start(tool: Tool) {
     const service = kernel.inject("archive");
     const row = await service.row(id);
     const events: SessionEvent[] = [];
-    for await (const event of service.adapter(row.tool)?.read(service.ref(row), kernel.env) ?? [])
-      events.push(wire(event));
+    for await (const batch of service.adapter(row.tool)?.read(service.ref(row), kernel.env) ?? [])
+      events.push(...batch.map(wire));
     return events;
   };
   const has = (client: Follower, wanted: readonly SessionEvent[], what: string) =>
@@ -93,8 +93,8 @@ describe("live: a database is asked for its change counters", () => {
       const { tail } = adapter;
       const reads: number[] = [];
       let heard = () => {};
-      adapter.tail = async (...args) => {
-        const found = await (tail as NonNullable<Adapter["tail"]>)(...args);
+      adapter.tail = async function* (...args) {
+        const found = yield* tail(...args);
         reads.push(found.bytesRead);
         heard();
         return found;

@@ -4,8 +4,8 @@
  */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { exec } from "sessarc";
 import { describe, expect, it } from "vitest";
+import { exec } from "#internal";
 import { makeTempDir } from "../_setup.ts";
 import { LONG } from "../rounds.ts";
 import { serveHub } from "./_hub.ts";

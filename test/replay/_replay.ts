@@ -18,10 +18,10 @@ export function echoOf(name: string, real: Pick<Adapter, "tools" | "replay"> = {
       for (const file of await readdir(root).catch(() => [])) {
         const path = join(root, file);
         const { size, mtimeMs } = await stat(path);
-        yield { tool: name, key: file.replace(/\.jsonl$/, ""), path, size, mtime: mtimeMs, exclusive: true };
+        yield { key: file.replace(/\.jsonl$/, ""), path, size, mtime: mtimeMs, exclusive: true };
       }
     },
-    lines: () => {
+    parse: () => {
       const summary: { cwd?: string; parent?: string; startedAt?: string; endedAt?: string } = {};
       return {
         row(row) {

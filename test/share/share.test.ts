@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Slices } from "sessarc";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { Slices } from "#internal";
 import type { Share } from "../../plugins/share/index.ts";
 import { createShares } from "../../plugins/share/shares.ts";
 import { createClock } from "../clock.ts";

@@ -8,7 +8,6 @@ import { beforeAll, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { type CheckJob, checkFile } from "../../core/storage/check-job.ts";
 import { openDatabase } from "../../core/storage/database.ts";
 import { BLOCK } from "../../core/storage/paged-file.ts";
-import { openSnapshot } from "../../core/storage/recover.ts";
 import type { Blocks } from "../../core/storage/snapshot.ts";
 import { loadSqlJs } from "../../core/storage/sqljs.ts";
 import { createPool, type Pool } from "../../core/workers/pool.ts";
@@ -263,16 +262,4 @@ it("the doctor has the pool do it, and no turn of the service's own", async () =
   );
   expect(tasks.mock.calls.map(([task]) => task.export)).toEqual(["checkFile"]);
   expect(reads.mock.calls.filter(([sql]) => sql.includes("integrity_check"))).toEqual([]);
-});
-
-it("an archive of before is read through for the checksums of its blocks, and none of it is kept", async () => {
-  await store(sound);
-  const old = await openSnapshot(dir, LARGE);
-  expect(old).toMatchObject({ sliced: false, bytes: sound.length });
-  expect(old?.file.held).toBe(0);
-  old?.file.close();
-  const handle = await openFile(join(dir, "catalog.db"), "r+");
-  await handle.write(Buffer.from([0x58]), 0, 1, BLOCK * 3 + 500);
-  await handle.close();
-  await expect(openSnapshot(dir, LARGE)).rejects.toMatchObject({ code: "CATALOG_DAMAGED" });
 });

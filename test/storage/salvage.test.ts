@@ -1,11 +1,12 @@
 /** A damaged catalogue: refused by name, made anew as far as it can be read, its files kept. */
 import { execSync } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import * as disk from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
-import { salvageCatalogue } from "../../core/storage/salvage.ts";
+import { type SalvageCalls, salvageCatalogue } from "../../core/storage/salvage.ts";
 
 let dir: string;
 beforeEach(async () => {
@@ -111,4 +112,51 @@ it.skipIf(process.platform === "win32").each([
   await rm(join(dir, name));
   execSync(`${make} ${name}`, { cwd: dir });
   await check(least);
+});
+
+it.each([
+  ["ends there", "EKILLED"],
+  ["the disk is full", "ENOSPC"],
+])("whichever call is the last because %s, nothing is lost and repeating ends well", async (_, code) => {
+  for (let last = 0; ; last++) {
+    await rm(dir, { recursive: true, force: true });
+    await mkdir(dir);
+    await fill();
+    await harm("catalog.db", (bytes) => {
+      bytes[bytes.indexOf("text text text") + 1] = 0x58;
+      return bytes;
+    });
+    let count = 0;
+    const failing = <T extends (...args: never[]) => Promise<unknown>>(call: T): T =>
+      ((...args: never[]) => {
+        // A full disk refuses one write; a process that is gone makes no call any more.
+        const fails = code === "ENOSPC" ? count === last : count >= last;
+        count++;
+        return fails ? Promise.reject(Object.assign(new Error(code), { code })) : call(...args);
+      }) as T;
+    const { open: openFile, rename, rm: remove, link, copyFile } = disk;
+    const names = { open: openFile, rename, rm: remove, link, copyFile };
+    const calls = Object.fromEntries(Object.entries(names).map(([name, call]) => [name, failing(call as never)]));
+    const ended = await salvageCatalogue(dir, new Date(0), calls as unknown as SalvageCalls).then(
+      () => true,
+      () => false,
+    );
+    if (!ended) {
+      const db = open();
+      const isRefused = await db.ready.then(
+        () => false,
+        (error: { code?: string }) => error.code === "CATALOG_DAMAGED",
+      );
+      await db.close();
+      if (isRefused) await salvageCatalogue(dir, new Date(1));
+    }
+    const db = open();
+    expect(await db.get("select count(*) as n from a"), `call ${last}`).toEqual({ n: ROWS });
+    expect(await db.all("select n from b order by n"), `call ${last}`).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+    await db.close();
+    if (ended) {
+      expect(count).toBeGreaterThan(6);
+      return;
+    }
+  }
 });

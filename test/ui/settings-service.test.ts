@@ -1,8 +1,9 @@
 /** Settings that change the service: keys that hold at once, prices, backup, plugins that failed; over a restart of the service. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { definePlugin, type SettingsAnswer } from "sessarc";
+import { definePlugin } from "sessarc";
 import { expect, it } from "vitest";
+import type { SettingsAnswer } from "#internal";
 import { makeTempDir } from "../_setup.ts";
 import { LONG } from "../rounds.ts";
 import { violations } from "./axe.ts";
