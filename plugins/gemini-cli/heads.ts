@@ -1,7 +1,8 @@
 /** Who a chat file belongs to, from its first bytes; remembered until the file changes. */
 
-import { isRecord, parseDocument, toText } from "sessarc/adapter";
+import { isRecord, parseDocument, toList, toRecord, toText } from "sessarc/adapter";
 import { BoundedMap, openRegular } from "#internal/adapter";
+import { userText } from "./content.ts";
 
 const HEAD = 64 * 1024;
 const TAIL = 4 * 1024;
@@ -11,7 +12,7 @@ const SAFE_ID = /^[\w.-]{1,128}$/;
 export interface Head {
   sessionId?: string | undefined;
   projectHash?: string | undefined;
-  /** A log in which nobody said anything: a header, notes of the tool. */
+  /** A log without a message of a person or the model: a header, notes, the start-up context that a resume writes. */
   silent?: boolean | undefined;
 }
 
@@ -70,12 +71,20 @@ function fromLines(text: string): Head {
   return {};
 }
 
-/** Neither a message of a person or the model nor a change of the history. A line that cannot be read may be one. */
+/** Whether a row holds no message of a person or the model. A row that cannot be parsed may hold one. */
 function isSilent(line: string): boolean {
   if (line.trim() === "") return true;
   const { value } = parseDocument(line);
-  if (!isRecord(value) || value.type === "user" || value.type === "gemini") return false;
-  return !isRecord(value.$set) || value.$set.messages === undefined;
+  if (!isRecord(value)) return false;
+  const { messages } = toRecord(value.$set);
+  return messages === undefined ? isInjected(value) : toList(messages).every(isInjected);
+}
+
+/** A row that is no message, or a user message with nothing but what the assistant added (`<session_context>`). */
+function isInjected(row: unknown): boolean {
+  if (!isRecord(row)) return false;
+  if (row.type === "gemini") return false;
+  return row.type !== "user" || (userText(row).typed === "" && userText(row).injected !== "");
 }
 
 function fromFields(value: unknown): Head {

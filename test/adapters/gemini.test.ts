@@ -159,6 +159,21 @@ describe("adapters: gemini-cli", () => {
     ]);
   });
 
+  it("a resume in a later minute leaves a stub with the start-up context alone: it is no session", async () => {
+    const context = said("c1", "<session_context>\nThis is the Gemini CLI.\n</session_context>");
+    const log = await chat("a", "session-2026-10-01T10-00-aaaaaaaa.jsonl", [
+      header("aaaaaaaa-1"),
+      { $set: { messages: [context] } },
+      said("u1", "first"),
+      said("u2", "second"),
+    ]);
+    const stub = [header("aaaaaaaa-1"), { $set: { messages: [context] } }];
+    const beside = await chat("a", "session-2026-10-01T10-01-aaaaaaaa.jsonl", stub);
+    const refs = await scan(create());
+    expect(refs).toHaveLength(1);
+    expect(refs[0]).toMatchObject({ key: "aaaaaaaa-1", path: log, companions: [beside] });
+  });
+
   it("D3: a document that was moved to a log is one session, read from the log", async () => {
     const log = await chat("a", "session-x.jsonl", [header("s"), said("u1", "new")]);
     const old = await chat("a", "session-x.json", JSON.stringify({ ...header("s"), messages: [said("u1", "old")] }));
