@@ -55,8 +55,10 @@ export default defineAdapter((options: CodexOptions | undefined) => {
     name: "codex",
     label: "Codex CLI",
     roots: (env) => (options?.dir ? rolloutsIn(options.dir) : rolloutFolders(baseOf(env))),
-    scan: (root) => scanRollouts(root, heads),
-    parse: (ref, _env, state) => createParser(titles.of(ref.path, ref.key), state),
+    async *scan(root) {
+      yield* scanRollouts(root, heads, await titles.below(root));
+    },
+    parse: (ref, _env, state) => createParser(ref.title, state),
     usage: (ref) => readUsage(ref),
     tools: TOOLS,
     resume: ({ key }) => ["codex", "resume", key],
@@ -74,7 +76,7 @@ export default defineAdapter((options: CodexOptions | undefined) => {
     },
 
     async peek(ref) {
-      const parser = createParser(titles.of(ref.path, ref.key));
+      const parser = createParser(ref.title);
       let first: string | undefined;
       let count = 0;
       for await (const line of readLines(ref.path, { end: PEEK })) {

@@ -23,21 +23,26 @@ interface Found {
 type HeadCache = BoundedMap<string, { size: number; mtime: number; id: string | undefined }>;
 export const createHeadCache = (): HeadCache => new BoundedMap(10_000);
 
-export async function* scanRollouts(root: string, heads: HeadCache): AsyncGenerator<SessionRef> {
+/** `names`: the users' names of threads, by id. */
+export async function* scanRollouts(
+  root: string,
+  heads: HeadCache,
+  names: ReadonlyMap<string, string>,
+): AsyncGenerator<SessionRef> {
   const files: Found[] = [];
   let entries = 0;
   const walk = async (dir: string, depth: number): Promise<void> => {
     const list = await readFolderInSlices(dir);
-    const names = await namesInSlices(list);
+    const siblings = await namesInSlices(list);
     for (const entry of list) {
       if (++entries % SLICE === 0) await nextTurn();
       const path = join(dir, entry.name);
       if (entry.isDirectory() && depth < DEPTH) await walk(path, depth + 1);
       if (!entry.isFile() || !/\.jsonl(\.zst)?$/.test(entry.name)) continue;
-      if (entry.name.endsWith(".zst") && names.has(entry.name.slice(0, -4))) continue; // the plain file is preferred
+      if (entry.name.endsWith(".zst") && siblings.has(entry.name.slice(0, -4))) continue; // the plain file is preferred
       const stat = statSync(path, { throwIfNoEntry: false });
       if (!stat?.isFile()) continue;
-      const companions = names.has(`${entry.name}.zst`) ? [`${path}.zst`] : [];
+      const companions = siblings.has(`${entry.name}.zst`) ? [`${path}.zst`] : [];
       files.push({ path, size: stat.size, mtime: stat.mtimeMs, companions });
     }
   };
@@ -53,13 +58,14 @@ export async function* scanRollouts(root: string, heads: HeadCache): AsyncGenera
   for (const [key, group] of groups) {
     if (++entries % SLICE === 0) await nextTurn();
     const [first, ...others] = group.length === 1 ? group : withoutCopies(group);
-    if (first) yield toRef(key, first);
+    if (first) yield toRef(key, first, names.get(key));
     for (const found of others) yield toRef(`${key}~${hashOf(found.path.slice(root.length))}`, found);
   }
 }
 
-function toRef(key: string, { path, size, mtime, companions }: Found): SessionRef {
-  return { tool: "codex", key, path, size, mtime, exclusive: true, companions };
+function toRef(key: string, { path, size, mtime, companions }: Found, title?: string): SessionRef {
+  const ref: SessionRef = { tool: "codex", key, path, size, mtime, exclusive: true, companions };
+  return title === undefined ? ref : { ...ref, title };
 }
 
 /** Copies and beginnings of a longer file are that file's session; what is left is sorted by name, which is by time. */

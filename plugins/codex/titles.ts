@@ -1,46 +1,80 @@
-/** Titles that Codex keeps beside its logs: `session_index.jsonl`, append-only, the last row of an id wins. */
-import { statSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { isRecord, toText } from "sessarc/adapter";
-import { isUnreadable, readRegularSync } from "#internal/adapter";
+/**
+ * The names that users gave threads, which Codex stores beside its logs: `threads.name` in `state_<n>.sqlite`, and for threads of
+ * older versions the append-only `session_index.jsonl`, where the last row of an id counts.
+ */
+import { stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { isRecord, openSqliteFile, readRegular, sqliteVersion, toText } from "sessarc/adapter";
+import { isUnreadable, listFolder } from "#internal/adapter";
 
-/** A larger index is left alone; the first prompt is the title then. */
+/** A larger index is not read; the first prompt is the title then. */
 const LIMIT = 16 * 1024 * 1024;
+const STATE = /^state_(\d+)\.sqlite$/;
+
+type Names = ReadonlyMap<string, string>;
+const NONE: Names = new Map();
 
 export interface Titles {
-  /** Title of the thread whose log is at `path`. Reads the index again when it changed. */
-  of(path: string, id: string): string | undefined;
+  /** Names by thread id, for the logs below `root` (`sessions` or `archived_sessions`). Reads both sources again when they changed. */
+  below(root: string): Promise<Names>;
 }
 
 export function createTitles(): Titles {
-  const cache = new Map<string, { stamp: string; titles: Map<string, string> }>();
+  const cache = new Map<string, { stamp: string; names: Names }>();
+  const cached = async (file: string, stamp: string, read: () => Promise<Names>): Promise<Names> => {
+    const known = cache.get(file);
+    if (known?.stamp === stamp) return known.names;
+    const names = await read();
+    cache.set(file, { stamp, names });
+    return names;
+  };
   return {
-    of(path, id) {
-      const home = homeOf(path);
-      if (!home) return undefined;
-      const file = join(home, "session_index.jsonl");
-      const stat = statSync(file, { throwIfNoEntry: false });
-      if (!stat?.isFile() || stat.size > LIMIT) return undefined;
-      const stamp = `${stat.size}:${stat.mtimeMs}`;
-      const known = cache.get(file);
-      const fresh = known?.stamp === stamp ? known : { stamp, titles: readIndex(file) };
-      cache.set(file, fresh);
-      return fresh.titles.get(id);
+    async below(root) {
+      if (!/^(archived_)?sessions$/.test(basename(root))) return NONE;
+      const home = dirname(root);
+      const index = join(home, "session_index.jsonl");
+      const info = await stat(index).catch(() => undefined);
+      const old =
+        info?.isFile() && info.size <= LIMIT
+          ? await cached(index, `${info.size}:${info.mtimeMs}`, () => readIndex(index))
+          : NONE;
+      const state = await stateIn(home);
+      if (state === undefined) return old;
+      try {
+        const names = await cached(state, await sqliteVersion(state), () => readThreads(state));
+        return new Map([...old, ...names]);
+      } catch {
+        // A database that cannot be read now is read by a later scan; the logs themselves do not depend on it.
+        return old;
+      }
     },
   };
 }
 
-/** The folder that holds `sessions` or `archived_sessions`. */
-function homeOf(path: string): string | undefined {
-  for (let dir = dirname(path), depth = 0; depth < 6; depth++, dir = dirname(dir)) {
-    if (/[\\/](archived_)?sessions$/.test(dir)) return dirname(dir);
+/** The database with the highest version. */
+async function stateIn(home: string): Promise<string | undefined> {
+  let newest: { version: number; path: string } | undefined;
+  for (const entry of await listFolder(home)) {
+    const version = Number(STATE.exec(entry.name)?.[1] ?? -1);
+    if (entry.isFile() && version > (newest?.version ?? -1)) newest = { version, path: join(home, entry.name) };
   }
-  return undefined;
+  return newest?.path;
 }
 
-function readIndex(file: string): Map<string, string> {
+async function readThreads(path: string): Promise<Names> {
+  const db = await openSqliteFile(path);
+  try {
+    if (!db.columns("threads").includes("name")) return NONE;
+    const rows = db.all<{ id: string; name: string }>("select id, name from threads where name <> ''");
+    return new Map(rows.map(({ id, name }) => [id, name]));
+  } finally {
+    db.close();
+  }
+}
+
+async function readIndex(file: string): Promise<Names> {
   const titles = new Map<string, string>();
-  for (const line of textOf(file).split("\n")) {
+  for (const line of (await textOf(file)).split("\n")) {
     if (line === "") continue;
     try {
       const row: unknown = JSON.parse(line);
@@ -53,9 +87,9 @@ function readIndex(file: string): Map<string, string> {
   return titles;
 }
 
-function textOf(file: string): string {
+async function textOf(file: string): Promise<string> {
   try {
-    return readRegularSync(file);
+    return await readRegular(file);
   } catch (error) {
     if (isUnreadable(error)) return "";
     throw error;

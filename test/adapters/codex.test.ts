@@ -3,11 +3,13 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse as parseToml } from "@decimalturn/toml-patch";
 import type { SessionEvent } from "sessarc";
+import archive from "sessarc/plugins/archive";
 import codex from "sessarc/plugins/codex";
 import { describe, expect, it } from "vitest";
 import { parts } from "../../plugins/mcp-hub/configs/parts.ts";
 import { type Bench, drainTail, essence, withBench } from "../adapter/bench.ts";
 import { testAdapter } from "../adapter.ts";
+import { createTestKernel } from "../kernel.ts";
 
 const fixtures = fileURLToPath(new URL("../fixtures/codex", import.meta.url));
 const plugin = (dir: string) => codex({ dir });
@@ -239,10 +241,47 @@ describe("adapters: codex", () => {
         join(bench.dir, "session_index.jsonl"),
         `{"id":"${thread(0)}","thread_name":"Files"}\n{"id":"half`,
       );
-      const next = await drainTail(bench.adapter.tail(ref, first?.cursor, bench.env));
+      const renamed = await readKey(bench, thread(0));
+      const next = await drainTail(bench.adapter.tail(renamed.ref, first?.cursor, bench.env));
       expect(next?.summary.title).toBe("Files");
       expect(next?.events).toEqual([]);
     }));
+
+  it("a rename in the state database or the index is picked up by a sync, not with the thread's next line", async () => {
+    const t = await createTestKernel({ plugins: [archive(), codex()] });
+    const base = join(t.home, ".codex");
+    const day = join(base, "sessions/2026/11/23");
+    await mkdir(day, { recursive: true });
+    const rows = [
+      { type: "session_meta", payload: { id: thread(0), timestamp: "2026-11-23T10:00:00Z", cwd: "/w" } },
+      {
+        type: "response_item",
+        payload: { type: "message", role: "user", content: [{ type: "input_text", text: "hi" }] },
+      },
+    ];
+    await writeFile(join(day, `rollout-${thread(0)}.jsonl`), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    const titleNow = async () => {
+      await t.send("POST", "/api/sync?wait=1");
+      const { session } = await t.json<{ session: { title: string | null } }>(`/api/sessions/codex:${thread(0)}`);
+      return session.title;
+    };
+    await t.send("POST", "/api/import", { all: true });
+    expect(await titleNow()).toBeNull();
+    await writeFile(join(base, "session_index.jsonl"), `{"id":"${thread(0)}","thread_name":"By index"}\n`);
+    expect(await titleNow()).toBe("By index");
+    const state = async (name: string) => {
+      const { Database } = await (await import("sql.js")).default();
+      const db = new Database();
+      db.run("create table threads (id text primary key, title text not null, name text)");
+      db.run("insert into threads values (?, 'hi', ?)", [thread(0), name]);
+      await writeFile(join(base, "state_5.sqlite"), db.export());
+      db.close();
+    };
+    await state("By database");
+    expect(await titleNow()).toBe("By database");
+    await state("Once more");
+    expect(await titleNow()).toBe("Once more");
+  });
 
   it("reads where the environment says", () => {
     const roots = (env: Record<string, string>) => codex().adapter.roots({ home: "/h", platform: "linux", env });

@@ -152,5 +152,6 @@ function reasonOf(error: unknown): string {
   return messageOf(error);
 }
 
-/** Changes when the log does. */
-export const versionOf = (ref: SessionRef): string => ref.version ?? `${ref.size ?? 0}:${ref.mtime ?? 0}`;
+/** Equal means nothing to import. A title comes from outside the log (an index of names), so it is part of the version. */
+export const versionOf = ({ version, size = 0, mtime = 0, title }: SessionRef): string =>
+  version ?? `${size}:${mtime}${title === undefined ? "" : `:${title}`}`;
