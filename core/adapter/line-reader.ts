@@ -24,6 +24,7 @@ export interface Reader {
 /** `path` is named when the parser fails. */
 export function createReader(parser: LineParser, path: string, seq = 0, bad = 0): Reader {
   const place = { offset: 0, length: 0 };
+  const skipped = (parser.skip ?? []).map((start) => Buffer.from(start));
   const push = ({ open: _, ...event }: NewEvent) => {
     if (!KINDS.has(event.kind)) throw new TypeError(unknownKind(event.kind));
     reader.events.push({ seq: reader.seq++, ...event });
@@ -47,6 +48,7 @@ export function createReader(parser: LineParser, path: string, seq = 0, bad = 0)
     bad,
     pending: false,
     line(bytes, from, to, offset) {
+      if (skipped.some((start) => startsWith(bytes, start, from, to))) return;
       const text = toText(bytes, from, to, offset);
       if (text === "") return;
       const row = toRow(text);
@@ -66,12 +68,16 @@ export function createReader(parser: LineParser, path: string, seq = 0, bad = 0)
     summary(tooLong) {
       const summary = parser.finish();
       const lines = reader.bad + tooLong + (summary.skipped?.lines ?? 0);
-      const skipped = { lines, unknown: summary.skipped?.unknown ?? {} };
-      return { ...summary, skipped: reader.pending ? { ...skipped, pending: 1 } : skipped };
+      const unread = { lines, unknown: summary.skipped?.unknown ?? {} };
+      return { ...summary, skipped: reader.pending ? { ...unread, pending: 1 } : unread };
     },
   };
   return reader;
 }
+
+/** Whether the bytes from `from` to `to` begin with `start`. */
+const startsWith = (bytes: Buffer, start: Buffer, from: number, to: number): boolean =>
+  to - from >= start.length && bytes.compare(start, 0, start.length, from, from + start.length) === 0;
 
 const KINDS: ReadonlySet<string> = new Set(EVENT_KINDS);
 

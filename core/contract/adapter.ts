@@ -123,6 +123,8 @@ export type OpenEvents =
 
 /** Turns the rows of one log into events, one at a time and in order. Must not throw for content. */
 export interface LineParser {
+  /** Beginnings of lines, in ASCII, that are skipped before they are parsed: large copies of what other rows hold. */
+  skip?: readonly string[];
   /** `line` is reused: take what you need before returning. `length` is in bytes, without the newline. */
   row(row: unknown, line: { offset: number; length: number }): NewEvent[] | NewEvent | undefined;
   /** May be called more than once. */

@@ -14,7 +14,7 @@ import {
 import { BoundedMap, isJson, type Span, widen } from "#internal/adapter";
 import { repliesOfAgents } from "./agents.ts";
 import { createMessages } from "./messages.ts";
-import { KNOWN } from "./rows.ts";
+import { KNOWN, REPEATED } from "./rows.ts";
 import { createSpend, type Spend, withEntries } from "./spend.ts";
 
 /** uuids of the latest records, to which a summary at the end of a file may point. */
@@ -118,6 +118,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
   };
 
   return {
+    skip: [REPEATED],
     row(value) {
       if (!isRecord(value)) return;
       const at = toIso(value.timestamp);

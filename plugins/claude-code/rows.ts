@@ -47,6 +47,9 @@ export const KNOWN = new Set([
   "worktree-state",
 ]);
 
+/** How rows begin that repeat the prompts and tools of each request: most of a log's bytes, and nothing that other rows lack. */
+export const REPEATED = '{"type":"api-request';
+
 /** Starts of user-role text that the client wrote and no person typed. */
 export const INJECTED = [
   "<command-name>",

@@ -4,10 +4,12 @@ import type { SessionRef } from "sessarc/adapter";
 import type { UsageSummary } from "#internal/adapter";
 import { scanLines } from "#internal/adapter";
 import { createParser } from "./parse.ts";
+import { REPEATED as START_OF_REPEATED } from "./rows.ts";
 
 const USAGE = Buffer.from('"usage"');
 /** The client's running total counts too. */
 const TOTAL = Buffer.from('"cost-state"');
+const REPEATED = Buffer.from(START_OF_REPEATED);
 const CONTENT = Buffer.from('"content":[');
 const AFTER = Buffer.from('],"stop_reason"');
 /** A record up to its message's content, with no brace or bracket in between: what is cut out is the message's own content then. */
@@ -19,6 +21,7 @@ export async function readUsage(ref: SessionRef): Promise<UsageSummary | undefin
   const place = { offset: 0, length: 0 };
   await scanLines(ref.path, (bytes, from, to, offset) => {
     const line = bytes.subarray(from, to);
+    if (line.subarray(0, REPEATED.length).equals(REPEATED)) return;
     // A key of an object: inside a string its quotes would be escaped.
     const usage = line.indexOf(USAGE);
     if (usage < 0 && !line.includes(TOTAL)) return;

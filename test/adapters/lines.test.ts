@@ -54,6 +54,20 @@ describe("readLines", () => {
     expect(await lines({ start: 4, end: 7 })).toEqual(["two"]);
   });
 
+  it("passes over lines that a parser skips by how they begin, unparsed and uncounted, in a tail too", async () => {
+    const skip = ['{"type":"copy'];
+    await writeFile(path, '{"type":"copy of all","x":\n{"t":"a"}\n{"type":"copy"}\n{"type":"cop"}\n');
+    const places: { offset: number; length: number }[] = [];
+    const { events, summary } = await read({ ...createParser(places), skip });
+    expect(events.map((event) => event.text)).toEqual(["a", ""]);
+    expect(places[0]?.offset).toBe(27);
+    expect(summary.skipped).toEqual({ lines: 0, unknown: {} });
+    const first = await drainTail(tailLog({ path }, undefined, () => ({ ...createParser(), skip })));
+    await appendFile(path, '{"type":"copy"}\n{"t":"b"}\n');
+    const next = await drainTail(tailLog({ path }, first?.cursor, () => ({ ...createParser(), skip })));
+    expect(next?.events.map((event) => event.text)).toEqual(["b"]);
+  });
+
   it("leaves out lines over the limit and goes on behind them", async () => {
     await writeFile(path, `a\n${"b".repeat(3_000_000)}\nc\n${"d".repeat(101)}\ne\n${"f".repeat(3_000_000)}`);
     expect(await lines({ maxLine: 100 })).toEqual(["a", "c", "e"]);
