@@ -19,6 +19,9 @@ import { vacuumRoutes } from "./routes/vacuum.ts";
 export type { Archive, Imports } from "./archive.ts";
 export type { Cost, EarlierText, Project, Session, SessionFacts, SessionRow, SlotFacts } from "./catalogue/types.ts";
 export type { FollowFrame, SessionOutcome } from "./import/bulletin.ts";
+
+import type { ImportReport } from "./import/report.ts";
+
 export type { ImportFrame, ImportReport, Progress } from "./import/report.ts";
 export type { RetentionReport } from "./places/retention.ts";
 export type { Message } from "./routes/messages.ts";
@@ -99,6 +102,8 @@ declare module "sessarc" {
     /** A session was read and is about to be stored: may change its summary and facts; a throw ends the run. */
     "session:replace": (session: ImportedSession, ref: SessionRef) => void | Promise<void>;
     "session:replaced": (info: { id: string }) => void | Promise<void>;
+    /** An import that the user asked for ended, with or without sessions. */
+    "import:done": (report: ImportReport) => void | Promise<void>;
     /** What nothing leads to any more is about to be forgotten: each plugin does so with its own. */
     "archive:vacuum": () => void | Promise<void>;
     /** Folders of this tool were added or taken away. */

@@ -32,6 +32,7 @@ export default definePlugin((options: LiveOptions | undefined) => ({
     const sync = createSync(kernel, options?.sync);
     kernel.provide("sync", sync);
     kernel.hooks.hook("session:replaced", () => sync.imported());
+    kernel.hooks.hook("import:done", () => sync.imported());
     kernel.hooks.hook("settings:changed", async ({ keys }) => {
       if (keys.includes("sync") || keys.includes("autoImport")) await sync.configured();
     });

@@ -2,6 +2,7 @@
 import { stat } from "node:fs/promises";
 import { isSessarcError, type Kernel } from "sessarc";
 import type { Polling } from "#internal";
+import { watchAbsent } from "./absent.ts";
 import { watchDatabase } from "./database.ts";
 
 export interface WatchedRoot {
@@ -27,6 +28,9 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
   const polled = new Map<string, Polling>();
   let stopped = false;
   let checking: Promise<void> | undefined;
+  const absent = watchAbsent(() => {
+    check().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "sync" }));
+  });
 
   const all = () =>
     [...kernel.registry.adapters.values()].flatMap((adapter) =>
@@ -36,6 +40,7 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
   async function look(): Promise<void> {
     const wanted = new Set(all().map(({ path }) => path));
     for (const path of [...watched.keys()]) if (!wanted.has(path)) await drop(path);
+    const missing: string[] = [];
     for (const path of wanted) {
       const found = await stat(path).catch(() => undefined);
       if (stopped) return;
@@ -46,12 +51,21 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
         await drop(path);
         onPaths([path], false); // what was in it may be gone
       }
+      if (!found || mark === undefined) missing.push(path);
       if (!found || mark === undefined || watched.has(path)) continue;
       const stop = found.isDirectory() ? await onFolder(path) : await onFile(path);
       if (!stop) continue;
       watched.set(path, { stop, mark });
       onPaths([path], false); // what was written before the watch stood
     }
+    await absent.set(missing);
+  }
+
+  function check(): Promise<void> {
+    checking ??= look().finally(() => {
+      checking = undefined;
+    });
+    return checking;
   }
 
   /** Undefined: it went, or became a file, since it was looked at. The next look tells. */
@@ -93,12 +107,7 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
   }
 
   return {
-    check() {
-      checking ??= look().finally(() => {
-        checking = undefined;
-      });
-      return checking;
-    },
+    check,
     list: () =>
       all().map((root) => {
         const polling = polled.get(root.path);
@@ -106,6 +115,7 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
       }),
     async stop() {
       stopped = true;
+      absent.stop();
       await checking;
       for (const path of [...watched.keys()]) await drop(path);
     },

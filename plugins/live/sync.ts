@@ -18,7 +18,7 @@ export interface Sync {
   status(): SyncStatus;
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** An import stored something: from the first one on the archive is kept up to date. */
+  /** The user imported, or a session was stored: from the first time on the archive is kept up to date. */
   imported(): void;
   /** `sync` or `autoImport` were switched. */
   configured(): Promise<void>;
@@ -149,7 +149,9 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
   async function chooser() {
     const { db } = kernel.storage;
     // Projects keep the time they came; a session's own is that of its last import.
-    const oldest = await db.get<{ at: string | null }>("select min(created_at) as at from project");
+    const oldest = await db.get<{ at: string | null }>(
+      "select min(at) as at from (select created_at as at from project union all select first_at as at from import_state)",
+    );
     const first = oldest?.at ? Date.parse(oldest.at) : Number.POSITIVE_INFINITY;
     const { autoImport, sync } = kernel.config;
     // Of a clock that was set back since the start: what is written now looks that much older.
@@ -248,7 +250,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     if (kernel.config.autoImport) begin();
     else
       void kernel.storage.db
-        .get("select 1 from session limit 1")
+        .get("select 1 from session union all select 1 from import_state limit 1")
         .then((row) => row !== undefined && begin())
         .catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "sync" }));
   }

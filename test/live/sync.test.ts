@@ -357,6 +357,33 @@ describe("keeping the archive up to date", () => {
     await grown;
   });
 
+  it("a root that appears is followed at once, whenever all roots are checked next", async () => {
+    await start({}, { ...QUICK, rootsMs: 3_600_000 });
+    const first = settled();
+    await importAll();
+    await first;
+    const appeared = until(async () => (await count("opencode:ses_plain")) > 0);
+    await writeDatabase(join(home, ".local/share/opencode/opencode.db"), [{ ...PLAIN, updated: Date.now() + 10_000 }]);
+    await appeared;
+  });
+
+  it("an archive that is empty after an import takes in the first session, in this run and after a restart", async () => {
+    rmSync(logOf(1));
+    await start();
+    await importAll();
+    expect((await sync()).mode).toBe("watching");
+    const taken = until(async () => (await count(idOf(1))) === 2);
+    writeFileSync(logOf(1), prompt(0) + reply(1));
+    await taken;
+    await t.send("DELETE", `/api/sessions/${idOf(1)}`);
+    await t.send("DELETE", `/api/projects/${(await t.json<{ id: string }[]>("/api/projects"))[0]?.id}`);
+    await t.close();
+    await start();
+    const again = until(async () => (await count(idOf(2))) === 1);
+    writeFileSync(logOf(2), prompt(0));
+    await again;
+  });
+
   it("leaves out old logs that the user did not import, unless told to", async () => {
     writeFileSync(logOf(3), prompt(0));
     utimesSync(logOf(3), new Date("2026-01-01"), new Date("2026-01-01"));

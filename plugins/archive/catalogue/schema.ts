@@ -111,4 +111,6 @@ export const migrations: readonly string[] = [
      id, tool, project_id, parent_id, forked_from, sort_at, started_at, ended_at, error_count, copied, missing, format,
      source_version, source_path, parts, has_cursor
    );`,
+  // When the user first imported: sessions written since then are imported without being asked.
+  "create table import_state (first_at text not null)",
 ];
