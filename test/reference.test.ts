@@ -1,0 +1,152 @@
+/**
+ * `docs/reference/` is made from the code: commands, routes, hooks, error codes, configuration. After a change run
+ * `npx vitest run test/reference.test.ts -u`, which writes the pages.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type Command, ERRORS } from "sessarc";
+import { defaultPlugins } from "sessarc/plugins";
+import { describe, expect, it } from "vitest";
+import { COMMON_HELP, COMMON_OPTIONS } from "../core/cli/args.ts";
+import { allCommands } from "../core/cli/commands.ts";
+import { createTestKernel } from "./kernel.ts";
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const page = (name: string) => here(`../docs/reference/${name}.md`);
+const NOTE = "<!-- Made from the code by test/reference.test.ts: do not edit. -->";
+const toPage = (title: string, intro: string, parts: readonly string[]) =>
+  `${[`# ${title}`, NOTE, intro, ...parts].join("\n\n")}\n`;
+
+/** A cell of a table: one line, no bar that ends it. */
+const cell = (text: string) => text.replace(/\s+/g, " ").replaceAll("|", "\\|").trim();
+const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
+  [head, head.map(() => "---"), ...rows].map((row) => `| ${row.map(cell).join(" | ")} |`).join("\n");
+
+const options = ({ options, help }: Pick<Command, "options" | "help">) =>
+  Object.entries(options).map(([name, { type, short }]) => [
+    `${short ? `\`-${short}\`, ` : ""}\`--${name}${type === "string" ? " <value>" : ""}\``,
+    help[name] ?? "",
+  ]);
+
+describe("docs/reference", () => {
+  it("commands", async () => {
+    const commands = await allCommands(defaultPlugins());
+    const parts = commands.map((command) => {
+      const lines = command.usage.split("\n").map((line) => `sessarc ${command.name} ${line}`.trimEnd());
+      const rows = options(command);
+      return [
+        `## ${command.name}`,
+        `${command.summary}.`,
+        `\`\`\`\n${lines.join("\n")}\n\`\`\``,
+        ...(rows.length > 0 ? [table(["option", "meaning"], rows)] : []),
+      ].join("\n\n");
+    });
+    const common = table(["option", "meaning"], options({ options: COMMON_OPTIONS, help: COMMON_HELP }));
+    const intro =
+      "Results go to stdout, progress and notices to stderr. Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 nothing found, 4 the service or the archive cannot be reached.";
+    const text = toPage("Commands", intro, [...parts, `## Options of every command\n\n${common}`]);
+    await expect(text).toMatchFileSnapshot(page("commands"));
+  });
+
+  it("routes", async () => {
+    const { kernel } = await createTestKernel({ plugins: defaultPlugins() });
+    const owner = new Map(
+      kernel.registry.describe().flatMap(({ name, routes }) => routes.map((route) => [route, name] as const)),
+    );
+    const plugins = [...new Set(owner.values())];
+    const parts = plugins.map((plugin) => {
+      const rows = kernel.registry.routes
+        .filter((route) => owner.get(`${route.method} ${route.path}`) === plugin)
+        .map(({ method, path, summary = "" }) => [`\`${method} ${path}\``, summary]);
+      return `## ${plugin}\n\n${table(["route", "what it does"], rows)}`;
+    });
+    const intro =
+      "Paths are below `/api` unless the plugin mounts them elsewhere. `GET /api/openapi.json` describes parameters, bodies and answers.";
+    await expect(toPage("HTTP routes", intro, parts)).toMatchFileSnapshot(page("routes"));
+  });
+
+  it("hooks", async () => {
+    const parts = sources().flatMap(([folder, text]) => {
+      const rows = hooksIn(text);
+      return rows.length > 0 ? [`## ${folder}\n\n${table(["hook", "payload", "when"], rows)}`] : [];
+    });
+    const intro =
+      "Listen with `hooks` of a plugin. A name in the present tense runs before the action: a listener may change the payload, and a throw aborts. A name in the past tense only informs.";
+    await expect(toPage("Hooks", intro, parts)).toMatchFileSnapshot(page("hooks"));
+  });
+
+  it("error codes", async () => {
+    const rows = Object.entries(ERRORS)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([code, { status, why, fix }]) => [`\`${code}\``, String(status), shown(why), fix ? shown(fix) : ""]);
+    const intro =
+      "Errors have one shape: `{ status, code, message, fix?, issues?, errorId? }`. `‹name›` stands for a value.";
+    const text = toPage("Error codes", intro, [table(["code", "status", "message", "fix"], rows)]);
+    await expect(text).toMatchFileSnapshot(page("errors"));
+  });
+
+  it("configuration", async () => {
+    const config = readFileSync(here("../core/config/config.ts"), "utf8");
+    const own = membersOf(config, "UserConfig");
+    const added = sources().flatMap(([folder, text]) =>
+      folder === "core"
+        ? []
+        : membersOf(text, "UserConfig").map((row) => [...row.slice(0, 2), `${row[2]} (${folder})`]),
+    );
+    const intro =
+      "`sessarc.config.{mjs,js,ts}` in the working directory, else in `~/.config/sessarc/`. Flags override the environment, the environment overrides the file.";
+    const text = toPage("Configuration", intro, [table(["key", "type", "meaning"], [...own, ...added])]);
+    await expect(text).toMatchFileSnapshot(page("configuration"));
+  });
+});
+
+/** The text of core's kernel contract and of each plugin, by folder. */
+function sources(): [folder: string, text: string][] {
+  const plugins = readdirSync(here("../plugins"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return [
+    ["core", readFileSync(here("../core/contract/kernel.ts"), "utf8")],
+    ...plugins.map(({ name }): [string, string] => [
+      name,
+      readdirSync(here(`../plugins/${name}`), { recursive: true, encoding: "utf8" })
+        .filter((file) => file.endsWith(".ts"))
+        .sort()
+        .map((file) => readFileSync(here(`../plugins/${name}/${file}`), "utf8"))
+        .join("\n"),
+    ]),
+  ];
+}
+
+/** Hooks of the `KernelHooks` interfaces of a text: name, payload, doc comment. */
+function hooksIn(text: string): string[][] {
+  const blocks = [...text.matchAll(/interface KernelHooks \{([\s\S]*?)\n {0,2}\}/g)].map(([, block = ""]) => block);
+  return blocks.flatMap((block) =>
+    [...block.matchAll(/(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*)?"([a-z-]+:[a-z-]+)":\s*\(([\s\S]*?)\)\s*=>/g)].map(
+      ([, doc = "", name = "", payload = ""]) => [
+        `\`${name}\``,
+        `\`${payload.replace(/\s+/g, " ").trim()}\``,
+        plain(doc),
+      ],
+    ),
+  );
+}
+
+/** Members of an interface: name, type, doc comment. */
+function membersOf(text: string, name: string): string[][] {
+  const block = new RegExp(`interface ${name}(?: extends [^{]+)? \\{([\\s\\S]*?)\\n {0,2}\\}`).exec(text)?.[1] ?? "";
+  return [...block.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*(\w+)\??:\s*([\s\S]*?);(?:\n|$)/g)].map(
+    ([, doc = "", key = "", type = ""]) => [`\`${key}\``, `\`${type.replace(/\s*\| undefined/g, "")}\``, plain(doc)],
+  );
+}
+
+const plain = (doc: string) => doc.replace(/^\s*\*\s?/gm, "").trim();
+
+/** A message of the catalogue with the names of its values in their places. */
+function shown(text: (params: never) => string | undefined): string {
+  const value = (name: string): unknown =>
+    new Proxy(() => `‹${name}›`, {
+      get: (_, key) => (key === Symbol.toPrimitive ? () => `‹${name}›` : value(name)),
+      apply: () => `‹${name}›`,
+    });
+  const params = new Proxy({}, { get: (_, key) => value(String(key)) });
+  return (text(params as never) ?? "").replaceAll(/NaN/g, "‹number›");
+}
