@@ -9,7 +9,6 @@ import { defaultPlugins } from "sessarc/plugins";
 import { describe, expect, it } from "vitest";
 import { COMMON_HELP, COMMON_OPTIONS } from "../core/cli/args.ts";
 import { allCommands } from "../core/cli/commands.ts";
-import { createTestKernel } from "./kernel.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const page = (name: string) => here(`../docs/reference/${name}.md`);
@@ -49,17 +48,12 @@ describe("docs/reference", () => {
   });
 
   it("routes", async () => {
-    const { kernel } = await createTestKernel({ plugins: defaultPlugins() });
-    const owner = new Map(
-      kernel.registry.describe().flatMap(({ name, routes }) => routes.map((route) => [route, name] as const)),
-    );
-    const plugins = [...new Set(owner.values())];
-    const parts = plugins.map((plugin) => {
-      const rows = kernel.registry.routes
-        .filter((route) => owner.get(`${route.method} ${route.path}`) === plugin)
-        .map(({ method, path, summary = "" }) => [`\`${method} ${path}\``, summary]);
-      return `## ${plugin}\n\n${table(["route", "what it does"], rows)}`;
-    });
+    const parts: string[] = [];
+    for (const { load } of defaultPlugins()) {
+      const { name, routes = [] } = (await load?.())?.default() ?? { name: "", routes: [] };
+      const rows = routes.map(({ method, path, summary = "" }) => [`\`${method} ${path}\``, summary]);
+      if (rows.length > 0) parts.push(`## ${name}\n\n${table(["route", "what it does"], rows)}`);
+    }
     const intro =
       "Paths are below `/api` unless the plugin mounts them elsewhere. `GET /api/openapi.json` describes parameters, bodies and answers.";
     await expect(toPage("HTTP routes", intro, parts)).toMatchFileSnapshot(page("routes"));
@@ -97,6 +91,34 @@ describe("docs/reference", () => {
       "`sessarc.config.{mjs,js,ts}` in the working directory, else in `~/.config/sessarc/`. Flags override the environment, the environment overrides the file.";
     const text = toPage("Configuration", intro, [table(["key", "type", "meaning"], [...own, ...added])]);
     await expect(text).toMatchFileSnapshot(page("configuration"));
+  });
+});
+
+describe("commands in the guides", () => {
+  const guides = [
+    "getting-started.md",
+    "concepts.md",
+    "troubleshooting.md",
+    ...readdirSync(here("../docs/guides")).map((name) => `guides/${name}`),
+  ];
+
+  it.each(guides)("%s names commands and flags that there are", async (guide) => {
+    const commands = new Map((await allCommands(defaultPlugins())).map((command) => [command.name, command]));
+    const text = readFileSync(here(`../docs/${guide}`), "utf8");
+    const lines = [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap(([, block = ""]) => block.split("\n"));
+    const wrong = lines
+      .map((line) => line.replace(/^npx /, "").replace(/\s+#.*$/, ""))
+      .filter((line) => line.startsWith("sessarc"))
+      .filter((line) => {
+        const words = line.split(" ").slice(1);
+        const name = words.find((word) => !word.startsWith("-") && commands.has(word)) ?? "serve";
+        const known = { ...commands.get(name)?.options, ...COMMON_OPTIONS };
+        const flags = words.filter((word) => word.startsWith("--")).map((word) => word.slice(2));
+        return (
+          (words[0] && !words[0].startsWith("-") && !commands.has(words[0])) || flags.some((flag) => !(flag in known))
+        );
+      });
+    expect(wrong).toEqual([]);
   });
 });
 

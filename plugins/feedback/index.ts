@@ -54,6 +54,7 @@ declare module "sessarc" {
     feedback: { relay: string | null };
   }
   interface UserConfig {
+    /** `relay`: the address that feedback is forwarded to. Default none: it stays in the archive. */
     feedback?: { relay?: string | null | undefined } | undefined;
   }
   interface SettingValues {

@@ -44,6 +44,7 @@ declare module "sessarc" {
     mcp: HubSettings;
   }
   interface UserConfig {
+    /** `toolSearch`: clients search for tools instead of seeing all (default false). `idleMinutes`: an unused server ends after this time (default 15). */
     mcp?: Partial<HubSettings> | undefined;
   }
   interface SettingValues {

@@ -83,6 +83,7 @@ declare module "sessarc" {
     security: { rules: readonly unknown[]; hosts: readonly string[]; block: Block };
   }
   interface UserConfig {
+    /** `rules`: rules added to the built-in ones. `hosts`: as the key `hosts`. `block`: which findings the guard blocks (default `definite`). */
     security?:
       | { rules?: readonly unknown[] | undefined; hosts?: readonly string[] | undefined; block?: Block | undefined }
       | undefined;

@@ -9,15 +9,16 @@ import { afterAll, describe, expect, it } from "vitest";
 import { documented } from "./_packed.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const READMES = ["README.md", "plugins/README.md", "core/README.md"];
+const READMES = ["README.md", "plugins/README.md", "core/README.md", "docs/guides/plugins.md"];
 /** Blocks that a test runs; a new one needs a test. */
-const RUN = ["sessarc.config.mjs", "echo.ts", "echo.test.ts", "hello.ts", "embed.ts", "busy.js"];
+const RUN = ["sessarc.config.mjs", "echo.ts", "echo.test.ts", "hello.ts", "embed.ts", "busy.js", "greet.ts"];
 
 // Below the project, where `sessarc` and `sessarc/test` are what the sources say.
 const folder = await mkdtemp(join(ROOT, "node_modules/.sessarc-documented-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
-for (const name of ["echo.ts", "echo.test.ts", "hello.ts", "embed.ts"]) {
-  const readme = name === "embed.ts" ? "core/README.md" : "plugins/README.md";
+const PAGES: Record<string, string> = { "embed.ts": "core/README.md", "greet.ts": "docs/guides/plugins.md" };
+for (const name of ["echo.ts", "echo.test.ts", "hello.ts", "embed.ts", "greet.ts"]) {
+  const readme = PAGES[name] ?? "plugins/README.md";
   await writeFile(join(folder, name), await documented(readme, name));
 }
 await mkdir(join(folder, "fixtures"));
@@ -57,6 +58,12 @@ describe("documented code", () => {
     const texts = await Promise.all(READMES.map((name) => readFile(join(ROOT, name), "utf8")));
     const blocks = texts.flatMap((text) => [...text.matchAll(/^```(?:ts|js)\n(.*)$/gm)].map((match) => match[1]));
     expect(blocks.sort()).toEqual(RUN.map((name) => `// ${name}`).sort());
+  });
+
+  it("greet.ts answers its route", async () => {
+    const { default: greet } = (await import(join(folder, "greet.ts"))) as { default: () => Plugin };
+    const { json } = await createTestKernel({ plugins: [greet()] });
+    expect(await json("/api/greet")).toEqual({ text: "hello from 127.0.0.1" });
   });
 
   it("hello.ts answers its route", async () => {
