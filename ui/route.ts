@@ -24,6 +24,7 @@ export const routes: RouteRecordRaw[] = [
   { path: "/import", name: "import", component: () => import("./pages/import.vue") },
   { path: "/security", name: "security", component: () => import("./pages/security.vue") },
   { path: "/shares", name: "shares", component: () => import("./pages/shares.vue") },
+  { path: "/help/:page(.*)?", name: "help", component: () => import("./pages/help.vue"), props: true },
   { path: "/feedback", name: "feedback", component: () => import("./pages/feedback.vue") },
   { path: "/skills", name: "skills", component: () => import("./pages/skills.vue") },
   { path: "/skills/scan", name: "skills-scan", component: () => import("./pages/skills-scan.vue") },

@@ -1,6 +1,7 @@
 /** Serves the dashboard, and what it needs of a session beyond the archive's answers. Registered last: it owns `/**`. */
 import { definePlugin, type RoutesOf } from "sessarc";
 import "./errors.ts";
+import { guides } from "./guides.ts";
 import { images } from "./images.ts";
 import { outlineRoutes } from "./outline.ts";
 import { createPage } from "./page.ts";
@@ -14,7 +15,7 @@ export const routes = [...outlineRoutes, images] as const;
 export default definePlugin((options: { dir?: string } | undefined) => ({
   name: "dashboard",
   dependsOn: ["archive"],
-  routes: [...routes, createPage(options?.dir)],
+  routes: [...routes, guides, createPage(options?.dir)],
 }));
 
 declare module "sessarc" {

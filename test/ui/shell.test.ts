@@ -1,6 +1,7 @@
 /** The frame around every screen: rail, menu of small screens, lost connection, zoom, print, forced colours. */
 import { expect, it } from "vitest";
 import { LONG } from "../rounds.ts";
+import { violations } from "./axe.ts";
 import { describeUi, go, projectId, type Stage, sessionId, settled, useSharedStage, visit } from "./browser.ts";
 
 describeUi("dashboard: shell", () => {
@@ -48,6 +49,21 @@ describeUi("dashboard: shell", () => {
     await sheet.waitFor({ state: "detached" });
     await page.waitForFunction(() => document.activeElement?.tagName === "H1");
     await page.setViewportSize({ width: 1440, height: 900 });
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("Help opens the guides offline, and their links lead to each other", async () => {
+    const stage = get();
+    const { page } = stage;
+    await visit(stage, "/help");
+    await page.getByRole("link", { name: "Guard", exact: true }).click();
+    await page.waitForURL(/\/help\/guides\/guard$/);
+    await page.getByRole("heading", { name: "What it checks" }).waitFor();
+    await visit(stage, "/help/guides/plugins");
+    const links = await page.locator("main .prose a").evaluateAll((all) => all.map((one) => one.getAttribute("href")));
+    expect(links).toContain("/help/reference/hooks");
+    expect(links).toContain("https://github.com/sessarc/sessarc/blob/main/plugins/README.md");
+    expect(await violations(stage)).toEqual([]);
     expect(stage.problems()).toEqual([]);
   });
 

@@ -17,6 +17,7 @@ export const en = {
   "nav.skills": "Skills",
   "nav.hub": "MCP hub",
   "nav.replay": "Replay",
+  "nav.help": "Help",
   "nav.feedback": "Feedback",
   "nav.settings": "Settings",
   "nav.command": "Command",

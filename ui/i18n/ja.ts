@@ -18,6 +18,7 @@ const shell: Record<keyof typeof en, string> = {
   "nav.skills": "スキル",
   "nav.hub": "MCP ハブ",
   "nav.replay": "リプレイ",
+  "nav.help": "ヘルプ",
   "nav.feedback": "フィードバック",
   "nav.settings": "設定",
   "nav.command": "コマンド",

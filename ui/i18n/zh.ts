@@ -18,6 +18,7 @@ const shell: Record<keyof typeof en, string> = {
   "nav.skills": "技能",
   "nav.hub": "MCP 中心",
   "nav.replay": "重放",
+  "nav.help": "帮助",
   "nav.feedback": "反馈",
   "nav.settings": "设置",
   "nav.command": "命令",

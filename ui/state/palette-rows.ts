@@ -62,6 +62,7 @@ export function actionRows(): PaletteRow[] {
     ...[...primary, ...secondary].map((one) => go(one.path, t(one.label), one.icon, one.keys)),
     ...extensions.nav.map((one) => go(one.path, one.label, one.icon, one.keys)),
     go("/import", t("nav.import"), "download", "g i"),
+    go("/help", t("nav.help"), "info", "g d"),
     go("/feedback", t("nav.feedback"), "message-square", "g f"),
     go("/settings", t("nav.settings"), "settings", "g ,"),
     { id: "sync", section, label: t("sync.now"), icon: "refresh-cw", keys: "g y", run: () => useService().sync() },

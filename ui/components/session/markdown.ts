@@ -99,6 +99,27 @@ function decoded(text: string): string {
   }
 }
 
+/** Pages of our own guides have a purifier of their own: their links lead to pages of the dashboard. */
+const guides = DOMPurify(window);
+
+/** `toHref`: the address of what a link names. */
+export function renderGuide(text: string, toHref: (href: string) => string): string {
+  guides.removeAllHooks();
+  guides.addHook("afterSanitizeAttributes", (node) => {
+    if (node.tagName === "PRE" || node.tagName === "TABLE") node.setAttribute("tabindex", "0");
+    // The screen's heading takes the focus after a change of the address.
+    if (node.tagName === "H1") node.setAttribute("tabindex", "-1");
+    if (node.tagName !== "A") return;
+    const href = toHref(node.getAttribute("href") ?? "");
+    node.setAttribute("href", href);
+    if (/^https?:/i.test(href)) {
+      node.setAttribute("rel", "noopener noreferrer");
+      node.setAttribute("target", "_blank");
+    }
+  });
+  return guides.sanitize(parser.render(text), ALLOWED);
+}
+
 const cache = new Map<string, string>();
 const KEPT = 600;
 
