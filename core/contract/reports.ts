@@ -36,6 +36,8 @@ export interface StatusReport {
     readOnly?: boolean;
   };
   uptimeMs: number;
+  /** Labels of the assistants that are read, by the name of their adapter. */
+  tools: Record<string, string>;
   [section: string]: Json;
 }
 

@@ -18,6 +18,7 @@ export async function collectStatus(kernel: Kernel, uptimeMs: number): Promise<S
       ...(kernel.storage.readOnly && { readOnly: true }),
     },
     uptimeMs: Math.round(uptimeMs),
+    tools: Object.fromEntries([...kernel.registry.adapters].map(([name, { label }]) => [name, label])),
   };
   await kernel.hooks.callHook("status:collect", report);
   return report;

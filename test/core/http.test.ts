@@ -320,6 +320,7 @@ describe("the kernel's own routes", () => {
       port: null,
       dataDir: t.kernel.storage.dataDir,
       storage: { catalogBytes: expect.any(Number), transcriptBytes: 0, sessions: 7, messages: 0 },
+      tools: {},
       uptimeMs: expect.any(Number),
       sync: { running: false },
     });

@@ -142,6 +142,7 @@ export const en = {
   "live.watching": "{n} session is being followed|{n} sessions are being followed",
   "import.promise": "Logs are only read, never changed.",
   "import.notFound": "not found",
+  "import.absent": "{n} other assistant not found on this machine|{n} other assistants not found on this machine",
   "sync.now": "Sync now",
   "sync.last": "Synced {ago}",
   "sync.running": "Importing {share}",

@@ -143,6 +143,7 @@ const shell: Record<keyof typeof en, string> = {
   "live.watching": "{n} セッションを追跡中",
   "import.promise": "ログは読み取るだけで、変更することはありません。",
   "import.notFound": "見つかりません",
+  "import.absent": "このマシンで見つからないアシスタント: 他 {n} 件",
   "sync.now": "今すぐ同期",
   "sync.last": "同期: {ago}",
   "sync.running": "取り込み中 {share}",

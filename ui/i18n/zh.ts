@@ -139,6 +139,7 @@ const shell: Record<keyof typeof en, string> = {
   "live.watching": "正在跟随 {n} 个会话",
   "import.promise": "日志只会被读取，绝不会被更改。",
   "import.notFound": "未找到",
+  "import.absent": "本机未找到其他 {n} 个助手",
   "sync.now": "立即同步",
   "sync.last": "{ago}已同步",
   "sync.running": "导入中 {share}",

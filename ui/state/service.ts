@@ -2,6 +2,7 @@
 import { computed, effectScope, ref, watch } from "vue";
 import type { RetentionReport } from "../../plugins/archive/index.ts";
 import { ApiError, api } from "../client.ts";
+import { learnLabels } from "../components/base/tools.ts";
 import { usePoll } from "./poll.ts";
 import { failed } from "./toast.ts";
 
@@ -29,9 +30,12 @@ function createService() {
         /** Tools that delete their own logs after a time. */
         retention?: RetentionReport[];
         feedback?: { relay: string | null; waiting: number };
+        /** Labels of the assistants that are read, by name. */
+        tools: Record<string, string>;
       },
     15_000,
   );
+  watch(status.data, (report) => report && learnLabels(report.tools));
   const lost = ref(false);
   const running = usePoll(async (signal) => {
     try {

@@ -1,6 +1,8 @@
-/** Names and hues of the assistants, and the six kinds of messages. */
+/** Names, initials and hues of the assistants, and the six kinds of messages. */
+import { shallowReactive } from "vue";
 import type { Key } from "../../i18n/index.ts";
 
+/** Those with a hue of their own in `tokens.css`. */
 const LABELS: Record<string, string> = {
   "claude-code": "Claude Code",
   codex: "Codex",
@@ -10,8 +12,29 @@ const LABELS: Record<string, string> = {
   copilot: "GitHub Copilot",
 };
 export const TOOLS = Object.keys(LABELS);
-export const toolLabel = (tool: string): string => LABELS[tool] ?? tool;
-export const toolColor = (tool: string): string => (tool in LABELS ? `var(--tool-${tool})` : "var(--tool-other)");
+
+/** Labels of all adapters, plugins' included, as the service reports them. */
+const reported = shallowReactive<Record<string, string>>({});
+export function learnLabels(labels: Readonly<Record<string, string>>): void {
+  Object.assign(reported, labels);
+}
+export const toolLabel = (tool: string): string => LABELS[tool] ?? reported[tool] ?? tool;
+
+/** Two letters: "Claude Code" CC, "OpenCode" OC, "Codex" Co. */
+export function toolInitials(tool: string): string {
+  const words = toolLabel(tool).match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+/g) ?? [tool];
+  const [first = "", second] = words;
+  return second === undefined ? first.slice(0, 2) : first.slice(0, 1) + second.slice(0, 1).toUpperCase();
+}
+
+/** A hue of its own for each name, the same at every start; `--tool-light` follows the theme. */
+export function toolColor(tool: string): string {
+  if (tool === "") return "var(--tool-other)";
+  if (tool in LABELS) return `var(--tool-${tool})`;
+  let hash = 0;
+  for (const letter of tool) hash = (hash * 31 + letter.charCodeAt(0)) % 360;
+  return `oklch(var(--tool-light) 0.11 ${hash})`;
+}
 
 export const KINDS = ["user", "assistant", "thinking", "tool_use", "tool_result", "note"] as const;
 export type Kind = (typeof KINDS)[number];
