@@ -14,7 +14,7 @@ interface Import {
 }
 
 it.skipIf(!existsSync(join(root, ".git")))("nothing lies in the project's root but what belongs there", () => {
-  const folders = [".ci", "core", "playground", "plugins", "test", "ui"];
+  const folders = [".ci", "core", "docs", "playground", "plugins", "test", "ui"];
   const texts = ["AGENTS.md", "CHANGELOG.md", "LICENSE", "README.md"];
   const settings = [".editorconfig", ".gitattributes", ".gitignore", "biome.json", "build.config.ts", "tsconfig.json"];
   const tracked = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" }).split("\0").filter(Boolean);

@@ -4,17 +4,10 @@ import { fileURLToPath } from "node:url";
 import { ERRORS, type Plugin } from "sessarc";
 import { defaultPlugins } from "sessarc/plugins";
 import { describe, expect, it } from "vitest";
-import { CORE_KEYS } from "../core/config/config.ts";
 import { CORE_ERRORS } from "../core/errors/codes.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const read = (path: string) => readFileSync(here(path), "utf8");
-
-/** Rows of the table below a heading: the first two cells, backticks gone. */
-function rows(text: string, heading: string): [string, string][] {
-  const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? "";
-  return [...section.matchAll(/^\| `([^`]+)` \|([^|]*)\|/gm)].map((match) => [match[1] ?? "", (match[2] ?? "").trim()]);
-}
 
 /** Names of hooks declared in the `interface KernelHooks` blocks of a text. */
 function hooksIn(text: string): string[] {
@@ -25,27 +18,6 @@ function hooksIn(text: string): string[] {
 
 describe("core/README.md", () => {
   const text = read("../core/README.md");
-
-  it("has a row for every hook of the kernel, and no other", () => {
-    const documented = rows(text, "Hooks").map(([name]) => name);
-    expect(documented.sort()).toEqual(hooksIn(read("../core/contract/kernel.ts")).sort());
-  });
-
-  it("has a row for every error code of the kernel with its status, and no other", () => {
-    const documented = rows(text, "Error codes").map(([code, status]) => `${code} ${status}`);
-    expect(documented.sort()).toEqual(
-      Object.entries(CORE_ERRORS)
-        .map(([code, { status }]) => `${code} ${status}`)
-        .sort(),
-    );
-  });
-
-  it("has a row for every key of the configuration, and no other", () => {
-    expect(rows(text, "Configuration").map(([key]) => key)).toEqual([
-      ...CORE_KEYS,
-      ...loaded.flatMap(([, { config = {} }]) => Object.keys(config)),
-    ]);
-  });
 
   it("names every file of core", () => {
     const files = readdirSync(here("../core")).filter((name) => name.endsWith(".ts") && name !== "cli.ts");
