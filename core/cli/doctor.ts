@@ -24,14 +24,14 @@ export async function run(ctx: CoreContext): Promise<number> {
   return report.checks.some((check) => check.status === "fail") ? 1 : 0;
 }
 
-/** The archive itself where nobody has it open, else an empty one: the tools can be looked at all the same. */
+/** The archive where no other process has it open, else an empty one, so that the assistants are checked in any case. */
 async function openKernel(
   ctx: CoreContext,
   report: DoctorReport,
   again = false,
 ): Promise<{ kernel?: Kernel; archived: boolean }> {
   const empty = !hasArchive(ctx.config.dataDir);
-  // Looking must not make an archive where there is none.
+  // A check must not create an archive.
   if (empty && !report.fix) return { kernel: await ctx.scratch(), archived: false };
   try {
     if (!empty) {
@@ -62,9 +62,9 @@ async function salvage(dataDir: string, damage: string): Promise<DoctorCheck> {
   const { kept, incomplete, rows } = await salvageCatalogue(dataDir);
   const lost = incomplete.length > 0 ? `; not all of ${incomplete.join(", ")} could be read` : "";
   return {
-    name: "mended",
+    name: "repaired",
     status: "warn",
-    detail: `${damage}. Made anew with ${formatCount(rows)} rows${lost}; kept: ${kept.join(", ")}`,
+    detail: `${damage}. Rebuilt with ${formatCount(rows)} rows${lost}; damaged files kept: ${kept.join(", ")}`,
     fix: "`sessarc import` reads the logs of what is missing. Remove the kept files when nothing is.",
   };
 }

@@ -11,7 +11,7 @@ export function generalHelp(version: string, commands: readonly Pick<Command, "n
     "",
     ...commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`),
     "",
-    "`sessarc <command> --help` tells more. --version prints the version.",
+    "`sessarc <command> --help` shows a command's options. --version prints the version.",
     "Exit codes: 0 ok, 1 failed, 2 usage, 3 nothing found, 4 service not reachable.",
   ].join("\n");
 }

@@ -18,7 +18,7 @@ export interface CliIo {
   stderr: Sink;
   /** Aborts when the user wants out. */
   signal: AbortSignal;
-  /** Calls back with errors that nobody caught, which then end nothing; answers a function that stops it. */
+  /** Calls back with uncaught errors, which then do not end the process; returns a function that stops it. */
   onStray?(listener: (error: unknown) => void): () => void;
   /** Called right before SQLite starts. `brief`: a command that asks the archive in `dataDir` once and ends. */
   tune?(dataDir: string, brief: boolean): void;

@@ -1,4 +1,4 @@
-/** Configuration: what a user may set, what everybody else reads. Loading the file stands in file.ts. */
+/** Configuration: what a user may set, and what the rest of the code reads. file.ts loads the file. */
 import { resolve } from "node:path";
 import * as v from "valibot";
 import type { AdapterEnv } from "../contract/adapter.ts";
@@ -188,7 +188,7 @@ function toEntry(it: NonNullable<UserConfig["plugins"]>[number]): Plugin | Plugi
   return typeof named === "string" ? { specifier: named, options } : named(options as never);
 }
 
-/** Addresses nobody outside this machine can reach. */
+/** Whether a host is a loopback address, which other machines cannot reach. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
 }

@@ -82,7 +82,7 @@ async function locate(plugins: UserConfig["plugins"], base: string, where: strin
   return { plugins: await Promise.all(plugins.map((it, i) => toSource(it, base, `plugins[${i}] of ${where}`))) };
 }
 
-/** What is wrong with one of them is told when it is loaded: it must not keep the others from working. */
+/** A broken one is reported when it is loaded, so that the others still work. */
 async function toSource(it: Named, base: string, label: string): Promise<Plugin | PluginEntry> {
   const [named, options] = isTuple(it) ? it : [it, undefined];
   if (typeof named === "string") return { specifier: await locateOne(named, base), options };

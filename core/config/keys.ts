@@ -27,8 +27,8 @@ export interface Settled {
 }
 
 /**
- * The whole configuration: core's, and what `declared` makes of the rest. Kept settings that are none any more are left alone. Throws
- * CONFIG_INVALID, and CONFIG_UNKNOWN_KEY for a key that nobody declares, unless `partial`: then others may.
+ * The whole configuration: core's, and what `declared` makes of the rest. Stored settings that no longer exist are ignored. Throws
+ * CONFIG_INVALID, and CONFIG_UNKNOWN_KEY for a key that no plugin declares. With `partial`, further plugins may still declare it.
  */
 export async function settle(
   core: CoreConfig,
@@ -45,7 +45,7 @@ export async function settle(
     if (result.issues) throw invalidConfig(below(key, result), key, membersOf(key, schema), where);
     values[key] = result.value;
   }
-  // Every key that somebody declared has the value its schema answered.
+  // Every declared key has the value that its schema returned.
   const config = values as unknown as ResolvedConfig;
   const settings = [...settingsOf(values, flags, declared)];
   for (const one of settings) {
@@ -104,7 +104,7 @@ function below(key: string, { issues = [] }: SchemaResult<unknown>) {
 /** Members that a valibot object names: for the nearest one of a misspelt key. */
 const membersOf = (key: string, schema: Schema) => Object.keys(entriesOf(schema)).map((member) => `${key}.${member}`);
 
-/** What a member may be: where the schema is none of valibot's, any switch or text. */
+/** What a member may be: without a valibot schema, any boolean or string. */
 function memberOf(schema: Schema, member: string): v.GenericSchema {
   const own = entriesOf(schema)[member];
   return isSchema(own) ? own : v.union([v.boolean(), v.string()]);

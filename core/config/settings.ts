@@ -24,7 +24,7 @@ const schema = v.looseObject({
 });
 const fileOf = (dataDir: string) => join(dataDir, "settings.json");
 
-/** Throws CONFIG_INVALID naming the file when it is none of ours; without one nothing is set. */
+/** Throws CONFIG_INVALID with the file's name when it is not a settings file. Without a file nothing is set. */
 export async function readSettings(dataDir: string): Promise<Settings> {
   return v.parse(schema, await readWhole(dataDir));
 }

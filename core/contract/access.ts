@@ -8,7 +8,7 @@ export interface Access {
   readonly required: boolean;
   /** The token of this start, for everything. Undefined when none is required. */
   readonly token: string | undefined;
-  /** Stays the same over restarts, because it stands in other programs' settings. Undefined when none is required. */
+  /** The same after every restart, because other programs' settings contain it. Undefined when no token is required. */
   scoped(scope: Scope): string | undefined;
   /** Whether these credentials open this route. */
   allows(request: { method: string; path: string; authorization: string | null; cookie: string | null }): boolean;

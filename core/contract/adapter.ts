@@ -34,7 +34,7 @@ export interface Retention {
   source: string;
 }
 
-/** What every adapter has, whoever made it. */
+/** What every adapter has. */
 interface AdapterFacts extends Partial<AdapterCapabilities> {
   /** kebab-case, unique; the first part of every session id. */
   name: string;
@@ -53,7 +53,7 @@ interface AdapterFacts extends Partial<AdapterCapabilities> {
   /** This tool's tool names by what they do. */
   tools?: Readonly<Record<string, ToolRole>>;
   retention?(env: AdapterEnv): MaybePromise<Retention | undefined>;
-  /** Words of the command that goes on with a session, `["claude", "--resume", key]`; undefined where the tool has none for it. */
+  /** The command that resumes a session, as a list of words: `["claude", "--resume", key]`; undefined where the assistant cannot resume it. */
   resume?(ref: Pick<SessionRef, "key" | "path">): readonly string[] | undefined;
 }
 
@@ -70,7 +70,7 @@ export interface Adapter extends AdapterFacts {
   appends(ref: Pick<SessionRef, "path">): boolean;
   /**
    * The same adapter made for another folder: a backup, another home, a mounted disk. `defineAdapter` sets the option `dir`: an adapter
-   * that heeds `options.dir` in `roots` can be given folders by the user and needs nothing else.
+   * that uses `options.dir` in `roots` supports folders that the user adds, and needs nothing else.
    */
   at(dir: string): Adapter;
 }
@@ -80,11 +80,11 @@ export type EventBatches<End> = AsyncGenerator<SessionEvent[], End>;
 
 /** An event as an adapter makes it; the reader numbers it. */
 export type NewEvent = Omit<SessionEvent, "seq"> & {
-  /** The assistant may still rewrite it: whoever follows the session waits for its last form. */
+  /** The assistant may still rewrite it: a tail waits for its final form. */
   open?: true;
 };
 
-/** What goes to the plugin around an adapter. */
+/** What the plugin around an adapter takes. */
 interface AdapterOrigin {
   /** The plugin's own version. */
   version?: string;
@@ -96,7 +96,7 @@ interface AdapterOrigin {
 export interface AdapterDefinition extends AdapterFacts, AdapterOrigin {
   /** Cheap: directory entries and stat only; a missing root yields nothing. */
   scan(root: string, env: AdapterEnv): AsyncIterable<Omit<SessionRef, "tool">>;
-  /** A parser for the rows of one log. `state`: what its `snapshot` gave when the log was read last; it goes on from there. */
+  /** A parser for the rows of one log. `state`: what `snapshot` returned when the log was last read; parsing continues from there. */
   parse?(ref: SessionRef, env: AdapterEnv, state?: Json): MaybePromise<LineParser>;
   /** Opens a database, or a file that is rewritten in place, for all sessions of one path. */
   open?(path: string, env: AdapterEnv): MaybePromise<OpenLog>;
@@ -129,7 +129,7 @@ export interface LineParser {
   row(row: unknown, line: { offset: number; length: number }): NewEvent[] | NewEvent | undefined;
   /** May be called more than once. */
   finish(): SessionSummary;
-  /** All that is needed to go on after this row; JSON, small. */
+  /** Everything needed to continue after this row; JSON, small. */
   snapshot(): Json;
 }
 

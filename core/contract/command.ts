@@ -40,7 +40,7 @@ export interface CommandContext {
   colour: boolean;
   /** True when `err` is a terminal: progress may be shown. */
   tty: boolean;
-  /** Columns of the terminal `out` is; undefined when it is none. */
+  /** Columns of the terminal `out` is; undefined when it is not a terminal. */
   columns: number | undefined;
   /** Aborts on Ctrl-C. */
   signal: AbortSignal;

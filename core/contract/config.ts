@@ -31,7 +31,7 @@ export interface ConfigSetting {
 
 /** What a plugin's keys are made from. */
 export interface GivenConfig {
-  /** What the keys stand in: a file's path. */
+  /** The path of the file that holds the keys. */
   where: string;
   /** Keys that core does not know, as file and flags have them. */
   keys: Readonly<Record<string, unknown>>;

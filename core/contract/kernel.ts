@@ -17,7 +17,7 @@ export interface Services {}
 
 /**
  * Hooks, `noun:verb`. Present tense runs before, may change its payload, and aborts when it throws (`hooks.callHook`);
- * past tense only tells, and a listener that throws is reported while the rest still run (`kernel.notify`).
+ * past tense only informs, and a listener that throws is reported while the rest still run (`kernel.notify`).
  */
 export interface KernelHooks {
   "kernel:ready": (kernel: Kernel) => MaybePromise<void>;
@@ -27,7 +27,7 @@ export interface KernelHooks {
   "settings:changed": (info: { keys: readonly SettingKey[] }) => MaybePromise<void>;
   /** GET /api/status: plugins add their section by setting a key of `report`. */
   "status:collect": (report: StatusReport) => MaybePromise<void>;
-  /** `sessarc doctor`: plugins push checks of their own, and mend when `report.fix` is set. */
+  /** `sessarc doctor`: plugins push their checks, and repair when `report.fix` is set. */
   "doctor:check": (report: DoctorReport) => MaybePromise<void>;
   "request:done": (info: { method: string; path: string; status: number; ms: number }) => MaybePromise<void>;
   "request:error": (error: unknown, info: { method: string; path: string; errorId: string }) => MaybePromise<void>;
@@ -51,13 +51,13 @@ export interface HttpApp {
   fetch(request: Request): Response | Promise<Response>;
 }
 
-/** How late a change is seen in a folder of which the system tells none. */
+/** How late a change is seen in a folder for which the system reports no changes. */
 export interface Polling {
-  /** What the system said; null where events are not wanted. */
+  /** The system's reason; null where polling was requested. */
   reason: string | null;
-  /** ms from one look at what changed lately to the next, as the last ones took. */
+  /** ms between two checks of the recently changed files, from the last rounds. */
   recentMs: number;
-  /** ms until everything is looked at once. */
+  /** ms until every file was checked once. */
   allMs: number;
 }
 
@@ -90,7 +90,7 @@ export interface Kernel {
   readonly access: Access;
   /** The address being served, once `serve` listens. */
   readonly address: ServedAddress | undefined;
-  /** Says where the service listens: requests are checked against it, the lock and (in token mode) the discovery file name it. Answers the one-time login link of token mode. */
+  /** Sets the address where the service listens: requests are checked against it, and the lock and (in token mode) the discovery file name it. Returns the one-time login link of token mode. */
   announce(address: ServedAddress): Promise<string | undefined>;
   provide<K extends keyof Services>(name: K, service: Services[K]): void;
   /** Throws SERVICE_MISSING naming the service. */
@@ -100,15 +100,15 @@ export interface Kernel {
   /** Runs the listeners of a past-tense hook one by one; one that throws is reported on `listener:failed`. */
   notify<K extends keyof KernelHooks>(name: K, ...args: Parameters<KernelHooks[K]>): Promise<void>;
   /**
-   * Calls back with settled changes below `root`; returns a function that stops it. `onPolling` is called where the system tells of no
-   * changes, so that it is looked for them, and again after each look.
+   * Calls back with settled changes below `root`; returns a function that stops it. `onPolling` is called when the system
+   * reports no changes and the folder is polled, and again after each round.
    */
   watch(
     root: string,
     onChange: (changes: FileChange[]) => MaybePromise<void>,
     onPolling?: (polling: Polling) => void,
   ): Promise<() => Promise<void>>;
-  /** Tells of an error that nobody caught, on `listener:failed` and, where it is a plugin's, among its problems. */
+  /** Reports an uncaught error on `listener:failed` and, if it comes from a plugin, among that plugin's problems. */
   stray(error: unknown): void;
   /** Runs at close, last registered first. */
   onClose(fn: () => MaybePromise<void>): void;

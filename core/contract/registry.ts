@@ -12,7 +12,7 @@ export interface Registry {
   readonly adapters: ReadonlyMap<string, Adapter>;
   /** How a pool worker makes this adapter again; undefined for one written inline. */
   adapterSource(name: string): { specifier: string; options: unknown } | undefined;
-  /** Folders that adapters read beside or instead of their own places. */
+  /** Folders that adapters read in addition to or instead of their default ones. */
   readonly folders: ReadonlyMap<string, AdapterFolders>;
   /** Sets them: from now on `adapters` has that adapter over these folders. Nothing happens where there is no such adapter. */
   setFolders(name: string, folders: AdapterFolders): void;

@@ -12,13 +12,13 @@ export interface DoctorCheck {
 /** Payload of `doctor:check`. */
 export interface DoctorReport {
   checks: DoctorCheck[];
-  /** True when what is safe to mend shall be mended. */
+  /** True when safe repairs are requested. */
   fix: boolean;
-  /** Aborts when nobody waits for it any more. */
+  /** Aborts when the report is no longer needed. */
   signal?: AbortSignal | undefined;
 }
 
-/** Filled by listeners of `status:collect`: they set figures of `storage` they know, or a key of their own (`sync`, `isolation`). */
+/** Filled by listeners of `status:collect`: they set known figures of `storage`, or add a key (`sync`, `isolation`). */
 export interface StatusReport {
   version: string;
   mode: "standalone" | "dev";
@@ -48,7 +48,7 @@ export interface PluginProblem {
   code: string;
   message: string;
   fix: string | null;
-  /** How often, where it goes on: an error that nobody caught. Absent for one that was left out. */
+  /** Number of uncaught errors of a running plugin. Absent for a plugin that was left out. */
   count?: number;
 }
 

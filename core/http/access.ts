@@ -78,7 +78,7 @@ export async function createAccess(required: boolean, dataDir: string): Promise<
   };
 }
 
-/** What the discovery file says; undefined when there is none or it makes no sense. */
+/** The content of the discovery file; undefined when it is missing or invalid. */
 export async function readDiscovery(dataDir: string): Promise<Discovery | undefined> {
   try {
     const value = JSON.parse(await readFile(join(dataDir, DISCOVERY_FILE), "utf8")) as Partial<Discovery> | null;

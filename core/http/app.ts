@@ -108,7 +108,7 @@ function hostsOf(kernel: Kernel): ReadonlySet<string> {
 const hostSets = new WeakMap<Kernel, { key: string; names: ReadonlySet<string> }>();
 
 /**
- * The one-time link: sets the cookie and goes on to the dashboard. By a page and not by a redirect, because a Strict cookie
+ * The one-time link: sets the cookie and continues to the dashboard. By a page and not by a redirect, because a Strict cookie
  * is not sent along a redirect that began on another site.
  */
 async function login(kernel: Kernel, path: string): Promise<Response> {
@@ -118,7 +118,7 @@ async function login(kernel: Kernel, path: string): Promise<Response> {
   return new Response(page, { headers: { "content-type": "text/html; charset=utf-8", "set-cookie": cookie } });
 }
 
-/** Every failure in the one shape; those of ours are told on `request:error` with the id the answer carries. */
+/** Turns every failure into the one error shape. Internal ones are emitted on `request:error` with the id in the answer. */
 async function fail(kernel: Kernel, event: H3Event, error: unknown): Promise<Answer> {
   const shown = event.req.signal.aborted || kernel.closing.aborted ? (toShutdown(error) ?? error) : error;
   const errorId = randomBytes(4).toString("hex");
@@ -128,7 +128,7 @@ async function fail(kernel: Kernel, event: H3Event, error: unknown): Promise<Ans
   return new JsonAnswer(body, body.status, headersOf(shown));
 }
 
-/** Work that was called off because nobody waits any more is no failure of ours. */
+/** Work that was cancelled because the client disconnected is not an internal failure. */
 function toShutdown(error: unknown): SessarcError | undefined {
   return error instanceof Error && error.name === "AbortError" ? new SessarcError("SHUTTING_DOWN", {}) : undefined;
 }

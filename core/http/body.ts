@@ -6,7 +6,7 @@ export const DEFAULT_BODY = 2 ** 20;
 const MAX_DEPTH = 64;
 const FORBIDDEN_KEYS = new Set(["__proto__", "constructor"]);
 
-/** What a request hands over: h3's on Node keeps the message itself, which can be read without copying through web streams. */
+/** The request as h3 passes it on Node: it holds the message itself, which is read without a copy through web streams. */
 export interface BodySource {
   body: ReadableStream<Uint8Array> | null;
   runtime?: { node?: { req: unknown } | undefined } | undefined;
@@ -84,7 +84,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Deepest nesting of brackets outside strings; looked at before parsing, so that parsing never sees a bomb. */
+/** Deepest nesting of brackets outside strings; checked before parsing, so that a deeply nested body is never parsed. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;

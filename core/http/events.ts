@@ -10,7 +10,7 @@ export interface EventWriter {
   comment(text: string): void;
   /** Ends the stream. Calling it again does nothing. */
   close(): void;
-  /** Aborts when the reader went away, and when `write` failed: what else it began has nobody to write for. */
+  /** Aborts when the client disconnected or `write` failed, so that further work for this client can stop. */
   readonly gone: AbortSignal;
 }
 

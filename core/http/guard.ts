@@ -38,7 +38,7 @@ export function checkHead(head: RequestHead, policy: GuardPolicy): void {
   if (head.method !== "GET" && head.method !== "HEAD") checkBodyHead(head);
 }
 
-/** Exactly one Host, exactly one of ours: what a name resolves to proves nothing (DNS rebinding). */
+/** Exactly one Host header, with exactly one of this service's names: the address a name resolves to proves nothing (DNS rebinding). */
 function checkHost({ hosts }: RequestHead, allowed: ReadonlySet<string>): string {
   const [host] = hosts;
   if (host === undefined || hosts.length !== 1 || !allowed.has(host.toLowerCase())) {

@@ -1,4 +1,4 @@
-/** Requests of this process to its own app: the same filter, with what a proper client of ours would send. */
+/** Requests of this process to its own app, through the same filter, with the headers that a regular client sends. */
 import type { Kernel } from "../contract/kernel.ts";
 
 /** Our own Host, JSON when the body is text, the token when one is asked for; what `init` says goes first. */

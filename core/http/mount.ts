@@ -77,7 +77,7 @@ async function validateBody(schema: Schema, body: unknown): Promise<unknown> {
   return absent.issues ? validate(schema, {}, "body") : absent.value;
 }
 
-/** Aborts with the client or with the kernel, whoever goes first. */
+/** Aborts when the client disconnects or the kernel closes, whichever is first. */
 function signalOf(event: H3Event, kernel: Kernel): AbortSignal {
   const known = signals.get(event);
   if (known) return known;
@@ -102,7 +102,7 @@ function abortWith({ closing }: Kernel, controller: AbortController): void {
   const ref = new WeakRef(controller);
   open.all.add(ref);
   open.collected.register(controller, ref);
-  alive.set(controller.signal, controller); // as long as somebody holds the signal
+  alive.set(controller.signal, controller); // as long as the signal is referenced
 }
 interface Open {
   all: Set<WeakRef<AbortController>>;
@@ -111,7 +111,7 @@ interface Open {
 const controllers = new WeakMap<AbortSignal, Open>();
 const alive = new WeakMap<AbortSignal, AbortController>();
 
-/** JSON on its way out. Not a Response yet: the body of one is a stream, which costs more than most answers of ours. */
+/** A JSON answer before it is sent. Not a Response yet: its body is a stream, which costs more than most answers. */
 export class JsonAnswer {
   readonly text: string;
   readonly status: number;
@@ -122,7 +122,7 @@ export class JsonAnswer {
     this.status = status;
     this.headers = {
       "content-type": "application/json; charset=utf-8",
-      // Without it the answer goes out in chunks, and HEAD could not tell the size.
+      // Without it the answer is sent in chunks, and HEAD does not report the size.
       "content-length": String(Buffer.byteLength(this.text)),
       ...headers,
     };

@@ -43,7 +43,7 @@ async function toOperation(
   const query = await toJsonSchema(route.query);
   const body = await toJsonSchema(route.body);
   const answer = routes[`${route.method} ${route.path}`];
-  // Without types (somebody else's plugin) the schema it may bring, else any JSON.
+  // A third party's plugin without types: the schema of its route if there is one, else any JSON.
   const json = answer ? answer.json : ((await toJsonSchema(route.response)) ?? {});
   const params = await toJsonSchema(route.params);
   return {

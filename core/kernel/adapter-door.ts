@@ -1,4 +1,4 @@
-/** Adapters from outside, looked at while they work: what they hand over enters the archive, and what is wrong with it must name them. */
+/** Checks what third-party adapters return at run time: it enters the archive, and an error must name the adapter. */
 import type { Adapter } from "../contract/adapter.ts";
 import { SessarcError } from "../errors/error.ts";
 import { messageOf } from "../utils/async.ts";
@@ -6,19 +6,19 @@ import { codeOf } from "../utils/gone.ts";
 
 /**
  * The same adapter; where the file system fails while `roots` looks, it answers what it answered last: a dead mount is a state of a place, and no
- * reason to end whoever asks. `told` hears why, and undefined once it works again.
+ * reason to end whoever asks. `report` gets the reason, and undefined once it works again.
  */
-export function keepRoots(adapter: Adapter, told: (reason: string | undefined) => void): Adapter {
+export function keepRoots(adapter: Adapter, report: (reason: string | undefined) => void): Adapter {
   let last: string[] = [];
   return {
     ...adapter,
     roots(env) {
       try {
         last = adapter.roots(env);
-        told(undefined);
+        report(undefined);
       } catch (error) {
         if (!/^E[A-Z]+$/.test(codeOf(error))) throw error;
-        told(messageOf(error));
+        report(messageOf(error));
       }
       return last;
     },

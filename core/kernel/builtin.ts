@@ -34,7 +34,7 @@ const routesOver = (registry: WritableRegistry, settings: () => readonly Setting
     defineRoute({
       method: "GET",
       path: "/doctor",
-      summary: "Checks of the runtime, the archive and the tools' logs; nothing is mended",
+      summary: "Checks of the runtime, the archive and the assistants' logs; nothing is repaired",
       handler: async ({ kernel, signal }): Promise<{ checks: DoctorReport["checks"] }> => {
         const report: DoctorReport = { checks: await checkMachine(kernel.storage.dataDir, false), fix: false, signal };
         await checkKernel(kernel, report, true);

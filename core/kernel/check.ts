@@ -80,7 +80,7 @@ export function checkPlugin(value: unknown, specifier: string): Plugin {
   if (value.name === undefined) throw refuse("it has no name", "Give it a `name` in kebab-case.");
   const name = String(value.name);
   checkMembers(value, PLUGIN, "", (reason, remedy) => refuse(reason, remedy, name));
-  // Every member was just looked at.
+  // Every member was just checked.
   const plugin = value as unknown as Plugin;
   checkCompatibility(plugin, specifier);
   if ("adapter" in value) {

@@ -1,4 +1,4 @@
-/** Closing: what was opened last goes first, each part within a time limit, and nobody's failure keeps another from closing. */
+/** Closing: in reverse order of opening, each part within a time limit; a failure does not keep other parts from closing. */
 import { SessarcError } from "../errors/error.ts";
 import { messageOf, withLimit } from "../utils/async.ts";
 

@@ -8,7 +8,7 @@ import { SessarcError } from "../errors/error.ts";
  */
 export const PLUGIN_API = "1.0";
 
-/** Throws PLUGIN_INVALID for a range nobody understands, PLUGIN_INCOMPATIBLE for one this version is not in. */
+/** Throws PLUGIN_INVALID for an invalid range, PLUGIN_INCOMPATIBLE for a range without this version. */
 export function checkCompatibility({ name, compatibility }: Plugin, specifier: string): void {
   if (compatibility === undefined) return;
   const ranges = typeof compatibility === "string" ? compatibility.split("||").map((it) => it.trim()) : [""];

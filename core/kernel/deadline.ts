@@ -1,4 +1,4 @@
-/** Adapters that wait for what never comes (a dead mount, a promise nobody resolves) fail with their name instead of holding everything up. */
+/** A deadline for adapters: one that waits forever (a dead mount, an unresolved promise) fails with its name and does not block the rest. */
 import type { Adapter } from "../contract/adapter.ts";
 import { SessarcError } from "../errors/error.ts";
 
@@ -7,7 +7,7 @@ export const SILENCE_MS = 60_000;
 
 /**
  * The same adapter; `scan`, `read`, `readMany`, `tail`, `peek`, `usage` and `retention` throw ADAPTER_SILENT when they give nothing for `ms`.
- * Work that does not let go of the thread is not measured. Cost: a timer for each call, restarted with each step.
+ * Synchronous work is not measured. Cost: a timer for each call, restarted with each step.
  */
 export function withDeadlines(adapter: Adapter, ms = SILENCE_MS): Adapter {
   const late = (member: string, path: string) =>
@@ -32,7 +32,7 @@ export function withDeadlines(adapter: Adapter, ms = SILENCE_MS): Adapter {
   };
 }
 
-/** What `source` yields and returns. The time between two steps alone counts: whoever takes them may take as long as they like. */
+/** Yields and returns what `source` does. Only the time between two steps counts, not the time the consumer takes. */
 async function* heard<T, End>(
   source: AsyncIterable<T, End>,
   ms: number,

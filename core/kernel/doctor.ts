@@ -15,7 +15,7 @@ import { codeOf, isGone } from "../utils/gone.ts";
 import { takeClosed } from "../utils/log-files.ts";
 import { makeFolder } from "../utils/make-folder.ts";
 
-/** Runtime, data directory and free space. With `fix`, what is safe to mend is mended. */
+/** Runtime, data directory and free space. With `fix`, safe repairs are made. */
 export async function checkMachine(dataDir: string, fix: boolean): Promise<DoctorCheck[]> {
   return [checkRuntime(), ...(await checkDataDir(dataDir, fix))];
 }
@@ -87,7 +87,7 @@ async function checkDataDir(path: string, fix: boolean): Promise<DoctorCheck[]> 
     checks.push({
       name: "kept files",
       status: "warn",
-      detail: `An earlier repair put aside ${kept.join(", ")} in ${path}`,
+      detail: `An earlier repair moved ${kept.join(", ")} out of use in ${path}`,
       fix: "Remove them when nothing is missing.",
     });
   const { bavail, bsize } = await statfs(path);
@@ -112,7 +112,7 @@ async function mendFolders(dataDir: string, blocked: readonly string[], fix: boo
   try {
     const kept = await putAside(dataDir, blocked);
     return {
-      name: "mended",
+      name: "repaired",
       status: "warn",
       detail: `${detail}. Kept: ${kept.join(", ")}`,
       fix: "`sessarc import` reads the logs of what is missing. Remove what was kept when nothing is.",
@@ -169,7 +169,7 @@ async function checkTool(
       name,
       status: "warn",
       detail: `${label}: ${problems.join("; ")}`,
-      fix: "Check that place: its permissions, and whether its disk answers. It is looked at again by itself.",
+      fix: "Check its permissions, and whether its disk answers. It is checked again automatically.",
     };
   if (places.length === 0)
     return { name, status: "ok", detail: `${label}: not found (${adapter.roots(env)[0] ?? "no known place"})` };

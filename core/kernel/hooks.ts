@@ -1,4 +1,4 @@
-/** Hooks over hookable: `callHook` for hooks that may change or stop something, `notify` for those that only tell. */
+/** Hooks over hookable: `callHook` for hooks that may change or stop something, `notify` for those that only inform. */
 import { type Hookable, createHooks as makeHookable } from "hookable";
 import type { KernelHooks } from "../contract/kernel.ts";
 import type { MaybePromise } from "../utils/async.ts";
@@ -9,13 +9,13 @@ export type Notify = <K extends keyof KernelHooks>(name: K, ...args: Parameters<
 export function createHooks(): { hooks: Hooks; notify: Notify } {
   const hooks = makeHookable<KernelHooks>();
 
-  /** One listener after the other; what one throws is told on `listener:failed` and stops nobody else. */
+  /** One listener after the other; an error of one is emitted on `listener:failed` and does not stop the others. */
   async function isolated(listeners: readonly ((...args: never[]) => unknown)[], args: unknown[], name: string) {
     for (const listener of listeners) {
       try {
         await (listener as (...args: unknown[]) => MaybePromise<void>)(...args);
       } catch (error) {
-        // A failing listener of listener:failed has nobody left to tell but stderr.
+        // An error of a listener of listener:failed can only go to stderr.
         if (name === "listener:failed") process.stderr.write(`${String(error)}\n`);
         else await notify("listener:failed", error, { hook: name });
       }

@@ -1,4 +1,4 @@
-/** The kernel: hooks, a registry, storage and an HTTP app that plugins fill. It has no feature of its own. */
+/** The kernel: hooks, a registry, storage and an HTTP app that plugins fill. It has no product feature. */
 import { resolveConfig } from "../config/config.ts";
 import { machineEnv } from "../config/env.ts";
 import { type Setting, settle } from "../config/keys.ts";
@@ -45,7 +45,7 @@ export interface KernelOptions {
   silenceMs?: number | undefined;
   /**
    * What becomes of a plugin that cannot be loaded, is not valid, throws or hangs: `throw` fails the start with an error that names it,
-   * `leave-out` goes on without it and reports it (`registry.problems`, the log). Built-in plugins are never left out. Default: throw.
+   * `leave-out` continues without it and reports it (`registry.problems`, the log). Built-in plugins are never left out. Default: throw.
    */
   onBroken?: "throw" | "leave-out" | undefined;
   /** Gets one line for each failed request and listener. Default: stderr. */
@@ -111,7 +111,7 @@ function placeAdapters(
   { roots, sources }: ResolvedConfig,
   report: (tool: string, error: unknown) => void,
 ): void {
-  // A kernel that has one plugin's adapters alone cannot tell.
+  // A kernel with a single plugin's adapters cannot know.
   const tools = [...registry.adapters.keys()];
   for (const tool of Object.keys(roots)) {
     if (tools.length === 0 || registry.adapters.has(tool)) continue;
@@ -124,7 +124,7 @@ function placeAdapters(
   }
 }
 
-/** What the kernel stands on; each part is on the closer's list as soon as it is open. */
+/** The parts below the plugins; each is registered for closing as soon as it is open. */
 interface Parts {
   config: ResolvedConfig;
   env: AdapterEnv;
@@ -147,7 +147,7 @@ async function openParts(
   closer.add("the worker pool", () => pool.close());
   const access = await createAccess(config.auth, config.dataDir);
   if (access.required) closer.add("the discovery file", () => access.retract());
-  // What is wrong with the catalogue is told as it is, not as the failure of whichever plugin asks first.
+  // An error of the catalogue is reported directly, not as a failure of the first plugin that uses it.
   await storage.db.ready;
   return { config, env, access, pool, storage, hooks, notify };
 }
@@ -232,7 +232,7 @@ function assemble(
     find: (name) => find(registry.services, name),
     async watch(root, onChange, onPolling) {
       const { watchRoot } = await import("./watch.ts");
-      // Closing has nobody left to stop what begins now.
+      // The kernel is closing: nothing would stop what begins now.
       if (kernel.closing.aborted) return async () => {};
       const onError = (error: unknown) => notify("listener:failed", error, { hook: "watch" });
       const begun = watchRoot(root, onChange, { onError, onPolling, signal: kernel.closing });
@@ -289,7 +289,7 @@ async function startAll(
   await kernel.notify("kernel:ready", kernel);
 }
 
-/** A first start makes all tables of what comes with sessarc at once: each plugin by itself waits for the disk. */
+/** A first start creates the tables of all built-in plugins in one write: separate writes would each wait for the disk. */
 async function migrateBuiltIn(plugins: readonly LoadedPlugin[], { storage }: Kernel): Promise<void> {
   const { migrateFirst } = await import("../storage/migrate.ts");
   const ours = plugins.flatMap(({ plugin, source }) => (isBuiltIn(source) ? plugin : []));
@@ -305,7 +305,7 @@ async function start(
   hooked: (remove: () => void) => void,
 ): Promise<void> {
   const { name, migrations, hooks } = plugin;
-  // Said now, and not by whoever asks first.
+  // Reported now, not by the first caller.
   kernel.registry.adapters.get(adapterOf(plugin)?.name ?? "")?.roots(kernel.env);
   if (migrations?.length) {
     const { migrate } = await import("../storage/migrate.ts");

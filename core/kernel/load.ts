@@ -51,7 +51,7 @@ const isEntry = (it: Plugin | PluginEntry): it is PluginEntry => "specifier" in 
 const placeOf = ({ specifier }: PluginEntry): string =>
   specifier.startsWith("file:") ? fileURLToPath(specifier) : specifier;
 
-const inPlace = (plugin: Plugin): Plugin => heed(checkPlugin(plugin, "a plugin of the list"));
+const inPlace = (plugin: Plugin): Plugin => withChecks(checkPlugin(plugin, "a plugin of the list"));
 
 const nameOf = (it: unknown): string =>
   typeof it === "object" && it !== null && "name" in it ? String(it.name) : "a plugin of the list";
@@ -77,7 +77,7 @@ export async function loadPlugin(entry: PluginEntry, limitMs = LOAD_MS): Promise
     throw new SessarcError("PLUGIN_INVALID", { specifier: place, ...whyBroken(specifier, cause) }, { cause });
   }
   const checked = checkPlugin(plugin, place);
-  return isBuiltIn(entry) ? checked : heed(checked);
+  return isBuiltIn(entry) ? checked : withChecks(checked);
 }
 
 /** The adapter of an entry's plugin: what a pool worker makes again from its source. */
@@ -91,8 +91,8 @@ export function adapterOf(plugin: Plugin): Adapter | undefined {
   return "adapter" in plugin ? (plugin as Plugin & { adapter: Adapter }).adapter : undefined;
 }
 
-/** A plugin whose adapter is looked at while it works. */
-function heed(plugin: Plugin): Plugin {
+/** A plugin with checks around its adapter. */
+function withChecks(plugin: Plugin): Plugin {
   const adapter = adapterOf(plugin);
   return adapter ? ({ ...plugin, adapter: heedAdapter(adapter) } as Plugin) : plugin;
 }

@@ -1,6 +1,6 @@
 /**
- * Where the system tells of no changes. A round looks at the files that changed last, at folders (whose time tells of names that came or
- * went), and at the next of all others: it costs the same whatever lies there, and what rests long is looked at seldom.
+ * Polling, where the system reports no changes. A round checks the files that changed last, the folders (their time changes with names that came or
+ * went), and the next of all other files. So a round has a bounded cost, and a file at rest is checked rarely.
  */
 import { opendir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -18,14 +18,14 @@ interface Folder {
   mark: string;
   /** Listed because it had changed: more may have come in the same tick of its clock. */
   unsure: boolean;
-  /** What tells a file's changes, by name. */
+  /** The values by which a file's change is recognised, by name. */
   files: Map<string, string>;
   folders: Set<string>;
 }
 
 export class FolderPoll {
   readonly #root: string;
-  readonly #tell: (change: FileChange) => void;
+  readonly #report: (change: FileChange) => void;
   /** Those above come before those in them. */
   readonly #folders = new Map<string, Folder>();
   /** Paths of files, the one that changed last at the end. */
@@ -34,12 +34,12 @@ export class FolderPoll {
   #others: AsyncGenerator<void> | undefined;
   #stopped = false;
 
-  constructor(root: string, tell: (change: FileChange) => void) {
+  constructor(root: string, report: (change: FileChange) => void) {
     this.#root = root;
-    this.#tell = (change) => this.#stopped || tell(change);
+    this.#report = (change) => this.#stopped || report(change);
   }
 
-  /** Learns what is there, and tells nothing of it. One listing a folder, one stat a file. */
+  /** Records the current state without reporting it. One listing per folder, one stat per file. */
   async begin(): Promise<void> {
     const newest: [number, string][] = [];
     const keepNewest = () => newest.sort(([a], [b]) => b - a).splice(RECENT);
@@ -69,7 +69,7 @@ export class FolderPoll {
     }
   }
 
-  /** After so many rounds everything was looked at. */
+  /** Number of rounds after which everything was checked. */
   get rounds(): number {
     let files = 0;
     for (const folder of this.#folders.values()) files += folder.files.size;
@@ -80,7 +80,7 @@ export class FolderPoll {
     this.#stopped = true;
   }
 
-  /** Every folder's names, whatever its time says, and every file that is not looked at in each round. */
+  /** Every folder's names, whatever its time is, and every file that is not checked in each round. */
   async *#lookAtOthers(): AsyncGenerator<void> {
     for (const [path, folder] of this.#folders) {
       await this.#list(path, folder);
@@ -104,7 +104,7 @@ export class FolderPoll {
     if (!found?.isFile()) {
       files.delete(name);
       this.#recent.delete(path);
-      return this.#tell({ type: "delete", path });
+      return this.#report({ type: "delete", path });
     }
     const now = versionOf(found);
     if (now === before) return;
@@ -119,7 +119,7 @@ export class FolderPoll {
       if (this.#recent.size <= RECENT) break;
       this.#recent.delete(path);
     }
-    this.#tell(change);
+    this.#report(change);
   }
 
   async #lookAtFolder(path: string): Promise<void> {
@@ -135,7 +135,7 @@ export class FolderPoll {
     await this.#list(path, folder);
   }
 
-  /** Compares names; `learn`: of a folder that is looked at for the first time, whose files are no news. */
+  /** Compares names; `learn`: of a folder that is listed for the first time, whose files are not reported. */
   async #list(path: string, folder: Folder, learn?: Learn): Promise<void> {
     const names = new Set<string>();
     const entered: string[] = [];
@@ -185,7 +185,7 @@ export class FolderPoll {
       const file = join(path, name);
       folder.files.delete(name);
       this.#recent.delete(file);
-      this.#tell({ type: "delete", path: file });
+      this.#report({ type: "delete", path: file });
     }
   }
 

@@ -1,5 +1,5 @@
 /**
- * Errors that nobody caught: of a promise that nobody waits for, in a timer or a listener. Without this they would end the service. Whose they are is told
+ * Uncaught errors: of a promise that is not awaited, in a timer or a listener. Without this they would end the service. Their owner is found
  * by what was running when the promise or the timer was made, else by the files in the error's stack.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -15,7 +15,7 @@ export function owned<A extends unknown[], R>(plugin: string, run: (...args: A) 
   return (...args) => running.run(plugin, () => run(...args));
 }
 
-/** `sources`: where plugins of others were loaded from. Undefined where nobody can tell whose it is. */
+/** `sources`: where third-party plugins were loaded from. Undefined when the owner is unknown. */
 export function strayProblem(error: unknown, sources: ReadonlyMap<string, string>): PluginProblem | undefined {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
   const plugin = running.getStore() ?? [...sources].find(([, specifier]) => stack.includes(specifier))?.[0];

@@ -1,7 +1,7 @@
 /**
- * The system's own events of a tree of folders, by @parcel/watcher. On Linux that misses what is made at once inside a folder that is new
- * (`mkdir -p a/b`: the first session of a day), and all that happens there later. So each new folder is subscribed to by itself, and listed then: what
- * was there before the subscription is told too.
+ * The system's events of a tree of folders, by @parcel/watcher. On Linux the package misses what is created immediately inside a new
+ * folder (`mkdir -p a/b`: the first session of a day), and every later change there. So each new folder gets its own subscription and is
+ * then listed, which reports what was created before the subscription.
  */
 import { watch } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
@@ -15,12 +15,12 @@ import { codeOf } from "../utils/gone.ts";
 const PASSED = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP"]);
 
 /**
- * Tells what is made, changed and removed below `root`: now and then twice, of a file that is new its first changes as `create`, of a folder that is
- * removed or moved away perhaps the folder alone. Links are not followed. `onLost` is called once, when the system has no watch left for a folder that came later; nothing is told from then on.
+ * Reports what is created, changed and removed below `root`: sometimes twice; the first changes of a new file as `create`; of a removed
+ * or moved folder perhaps the folder alone. Links are not followed. `onLost` is called once, when the system has no watch left for a folder that came later; no change is reported after that.
  */
 export async function watchTree(
   root: string,
-  tell: (change: FileChange) => void,
+  report: (change: FileChange) => void,
   onLost: (error: unknown) => void,
 ): Promise<() => Promise<void>> {
   if (process.platform === "linux") await tryWatch(root);
@@ -45,10 +45,10 @@ export async function watchTree(
       if (stopped) return;
       if (error) return lost(error);
       for (const change of changes) {
-        tell(change);
+        report(change);
         if (process.platform !== "linux") continue;
         if (change.type === "delete") leave(change.path);
-        // Removed and made again at once it is told as changed.
+        // A folder that was removed and created again at once is reported as changed.
         else void enter(change.path).catch(lost);
       }
     });
@@ -77,7 +77,7 @@ export async function watchTree(
     for (const entry of entries) {
       if (stopped) return;
       const path = join(folder, entry.name);
-      tell({ type: "create", path });
+      report({ type: "create", path });
       if (entry.isDirectory()) await enter(path);
     }
   }
@@ -98,12 +98,12 @@ export async function watchTree(
   return stop;
 }
 
-/** A thread of Node could watch: asked once. */
+/** Whether a thread of Node can watch: checked once. */
 let tried: Promise<void> | undefined;
 
 /**
- * Throws where the user's watches or watchers are used up (`fs.inotify`): Node says so, and @parcel/watcher, which needs a watcher of its own as a thread does,
- * would block this thread for good. 30 ms the first time.
+ * Throws when the user's watches or watchers are used up (`fs.inotify`). Node reports that; @parcel/watcher, which also needs a new watcher,
+ * would block this thread forever. Takes 30 ms the first time.
  */
 async function tryWatch(root: string): Promise<void> {
   watch(root, { persistent: false }).close();

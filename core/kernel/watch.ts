@@ -1,4 +1,4 @@
-/** Watching a folder: settled changes, with polling where the system cannot tell. */
+/** Watching a folder: settled changes, with polling where the system reports none. */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { FileChange, Polling } from "../contract/kernel.ts";
@@ -8,21 +8,21 @@ import { FolderPoll } from "./poll-folders.ts";
 import { watchTree } from "./watch-tree.ts";
 
 export interface WatchOptions {
-  /** Quiet time after which changes are handed over. Default 100 ms. */
+  /** Quiet time after which changes are delivered. Default 100 ms. */
   settleMs?: number | undefined;
   /** The longest changes are held back while more keep coming. Default 1 s. */
   maxWaitMs?: number | undefined;
-  /** How often to look where there are no events; more rarely where a look costs much. Default 2 s. */
+  /** Time between two rounds of polling; longer where a round is expensive. Default 2 s. */
   pollMs?: number | undefined;
-  /** Looking takes at most this share of a processor's time, unless what changed lately would wait a minute. Default 0.05. */
+  /** Polling uses at most this share of a processor, unless recent changes would then wait a minute. Default 0.05. */
   pollShare?: number | undefined;
   /** Never use events. */
   poll?: boolean | undefined;
-  /** Told that and how it is polled, once it is and after each round. */
+  /** Called when polling starts and after each round. */
   onPolling?: ((polling: Polling) => void) | undefined;
-  /** Gives up learning what is there, which may take long: the watch is about to be stopped. */
+  /** Aborts the first listing, which may take long, when the watch is stopped. */
   signal?: AbortSignal | undefined;
-  /** Gets what `onChange` throws and what the watcher reports; the watch goes on. */
+  /** Gets errors of `onChange` and of the watcher; the watch continues. */
   onError(error: unknown): MaybePromise<void>;
 }
 
@@ -33,7 +33,7 @@ type OnChange = (changes: FileChange[]) => MaybePromise<void>;
  * it and waits for a running call. `root` must be an existing folder (WATCH_FAILED otherwise).
  */
 export async function watchRoot(path: string, onChange: OnChange, options: WatchOptions): Promise<() => Promise<void>> {
-  const root = resolve(path); // a slash at its end would make its files nobody's
+  const root = resolve(path); // without a trailing slash, which would not match its files' paths
   const found = await stat(root).catch((cause) => {
     throw new SessarcError("WATCH_FAILED", { root, reason: messageOf(cause) }, { cause });
   });
@@ -71,7 +71,7 @@ async function startEvents(root: string, add: Add, options: WatchOptions): Promi
   }
 }
 
-/** What changed lately waits no longer, whatever a look costs. */
+/** The longest time between two rounds. */
 const PAUSE_MAX_MS = 60_000;
 
 async function startPolling(root: string, add: Add, options: WatchOptions, reason: string | null): Promise<Stop> {
@@ -124,7 +124,7 @@ async function report(options: WatchOptions, error: unknown): Promise<void> {
   await options.onError(error);
 }
 
-/** Collects changes until they settle; a file that never rests is handed over at `maxWaitMs`. */
+/** Collects changes until they settle; a file that keeps changing is delivered after `maxWaitMs`. */
 function createBatch(onChange: OnChange, options: WatchOptions): { add: Add; stop: Stop } {
   const { settleMs = 100, maxWaitMs = 1_000 } = options;
   let pending = new Map<string, FileChange["type"]>();

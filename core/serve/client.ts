@@ -148,7 +148,7 @@ export function warmUp(): void {
   import("../storage/sqljs.ts")
     .then((sqljs) => sqljs.fetchSqlJs())
     .catch(() => {
-      // Told by whoever needs the database.
+      // Reported by the call that needs the database.
     });
 }
 

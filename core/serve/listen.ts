@@ -38,7 +38,7 @@ export async function listenOn(config: CoreConfig, handle: RequestListener): Pro
     await listener.close();
     throw new SessarcError("PORT_TAKEN", { port: config.port, host });
   }
-  // Node would answer a missing Host by itself, without our shape: the filter does.
+  // Node would refuse a missing Host in its own form. The filter refuses it in ours.
   Object.assign(server, { requireHostHeader: false });
   server.on("clientError", refuseBroken);
   return { server, address: { host, port, url: urlOf(host, port) }, stop: () => listener.close() };

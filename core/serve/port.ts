@@ -8,7 +8,7 @@ import { systemReason } from "../errors/system.ts";
 const TRIES = 20;
 
 /**
- * Throws HOST_UNUSABLE for an address that is none. The port asked for by name or PORT_TAKEN; else the usual one, the next free ones after it, and in the end any.
+ * Throws HOST_UNUSABLE for an invalid address, and PORT_TAKEN when a requested port is in use. Without a request: the default port, the next free ones after it, at last any.
  * 0 means any: the system chooses.
  */
 export async function choosePort({ host, port, portFixed }: Pick<CoreConfig, "host" | "port" | "portFixed">) {

@@ -106,7 +106,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   return served;
 }
 
-/** Where requests wait until there is somebody to answer them. */
+/** Holds requests until the plugins have started. */
 function createGate() {
   let open: (listener: RequestListener) => void = () => {};
   let fail: (error: unknown) => void = () => {};
@@ -114,7 +114,7 @@ function createGate() {
     open = resolve;
     fail = reject;
   });
-  // With nobody waiting, a failed start is told by `serve` alone.
+  // Without waiting requests, only `serve` reports a failed start.
   opened.catch(() => {});
   return { opened, open, fail };
 }
@@ -122,7 +122,7 @@ function createGate() {
 /** Of h3, what a service needs. */
 type Http = Pick<typeof import("h3"), "H3" | "toNodeHandler">;
 
-/** Node makes `Response` and what belongs to it when they are first named: 28 ms, in a turn of their own. */
+/** Node loads `Response` and its relatives at their first use, which takes about 28 ms: done here in a separate event-loop turn. */
 async function loadH3(): Promise<Http> {
   await nextTurn();
   Reflect.get(globalThis, "Response");

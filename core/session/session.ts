@@ -96,7 +96,7 @@ export interface SessionSummary {
   /** Every counted reply; lets the archive count copies across files once. Made by `createLedger`. */
   replies?: UsageEntry[] | undefined;
   evidence?: UsageEvidence | undefined;
-  /** What could not be read: bad lines, a half-written last line, record types nobody knows. */
+  /** What could not be read: bad lines, a half-written last line, unknown record types. */
   skipped?: { lines: number; pending?: number | undefined; unknown: Record<string, number> } | undefined;
 }
 
@@ -114,12 +114,12 @@ export interface UsageEvidence {
 
 /**
  * Server-sent frames of `GET /sessions/:id/live`. A `live` status with `from` says that messages from that seq on are no longer what
- * they were (`restarted`: all of them): drop those, they follow anew.
+ * they were (`restarted`: all of them). Drop those; they are sent again.
  */
 export type LiveFrame =
   | { type: "status"; status: "live" | "stopped"; sessionId: string; reason?: string; from?: number }
   | { type: "messages"; events: SessionEvent[] };
 
-/** What to say of an event that has no kind of ours. */
+/** The message for an event of an unknown kind. */
 export const unknownKind = (kind: unknown): string =>
-  `the event kind ${JSON.stringify(kind)} is none of ${EVENT_KINDS.join(", ")}`;
+  `the event kind ${JSON.stringify(kind)} is not one of ${EVENT_KINDS.join(", ")}`;

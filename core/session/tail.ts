@@ -24,5 +24,5 @@ export interface Tail {
   bytesRead: number;
 }
 
-/** A tail whose events were handed over in batches. */
+/** The end of a tail whose events were delivered in batches. */
 export type TailEnd = Omit<Tail, "events">;

@@ -68,7 +68,7 @@ function toUtc(iso: string): string {
 }
 
 export interface LedgerEntry {
-  /** Identity of the reply; absent: this record counts by itself. */
+  /** Identity of the reply; absent: this record is a reply of its own. */
   key?: string | undefined;
   at?: string | undefined;
   model: string;
@@ -89,7 +89,7 @@ export interface Ledger {
   add(entry: LedgerEntry): void;
   /** Sums so far. After a resume, `replies` lists only those still open; the sums are whole. */
   summary(): LedgerSummary;
-  /** JSON to go on from. Keeps the last 256 keyed replies open, folds older ones into sums, remembers every key. */
+  /** JSON to continue from. Keeps the last 256 keyed replies open, folds older ones into sums, remembers every key. */
   snapshot(): Json;
 }
 

@@ -24,7 +24,7 @@ interface Asking {
   err(text: string): void;
 }
 
-/** Whether secrets are masked in what a command prints: `--redacted`, or an assistant runs it and nobody said `--raw`. Says so then. */
+/** Whether secrets are masked in what a command prints: `--redacted`, or an assistant runs it without `--raw`. In that case a notice is printed. */
 export function isRedacted({ flags, env, err }: Asking): boolean {
   if (flags.redacted === true) return true;
   const assistant = flags.raw === true ? undefined : assistantIn(env.env);

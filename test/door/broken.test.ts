@@ -269,7 +269,7 @@ describe("an adapter that fails while it works", () => {
 
   it("by a kind of event that there is none of", async () => {
     const { body } = await importTea('{"kind":"usr"}\n');
-    expect(body.failed[0]?.message).toMatch(/line 1.*"usr" is none of user, assistant/);
+    expect(body.failed[0]?.message).toMatch(/line 1.*"usr" is not one of user, assistant/);
   });
 
   it("with neither of the two ways to read is refused when it is made", () => {

@@ -49,7 +49,7 @@ it.each(places.filter(([, , what]) => !onWindows || what !== "a link"))(
       await writeFile(path, "mine");
     }
     expect(await checks()).toMatchObject({ folders: "fail", transcripts: "fail" });
-    expect(await checks("--fix")).toMatchObject({ mended: "warn", transcripts: "ok" });
+    expect(await checks("--fix")).toMatchObject({ repaired: "warn", transcripts: "ok" });
     const after = await checks();
     expect(after).toMatchObject({ transcripts: "ok" });
     expect(after).not.toHaveProperty("folders");
@@ -67,7 +67,7 @@ it("a file in the place of `files` is put aside, but not while somebody has the 
   expect(await checkMachine(data, true)).toContainEqual(expect.objectContaining({ name: "folders", status: "fail" }));
   expect(await readFile(join(data, "files"), "utf8")).toBe("mine");
   await owner.db.close();
-  expect(await checks("--fix")).toMatchObject({ mended: "warn" });
+  expect(await checks("--fix")).toMatchObject({ repaired: "warn" });
   const again = await createStorage({ dataDir: data });
   await again.files.setItem("a", "b");
   await again.db.close();
@@ -80,7 +80,7 @@ it.skipIf(onWindows)("a link to a folder will do, and one that leads nowhere jus
   expect(await checks()).not.toHaveProperty("folders");
   expect(await said("search", "needle")).toContain("1 match");
   await rename(join(home, "larger"), join(home, "away"));
-  expect(await checks("--fix")).not.toHaveProperty("mended");
+  expect(await checks("--fix")).not.toHaveProperty("repaired");
   await rename(join(home, "away"), join(home, "larger"));
   expect(await checks()).toMatchObject({ transcripts: "ok" });
 });

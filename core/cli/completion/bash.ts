@@ -26,7 +26,7 @@ complete -F _sessarc sessarc
 }
 
 function valueCases({ name, flags }: CompletedCommand): string[] {
-  // What stands before any command are flags of serve.
+  // Flags before any command belong to serve.
   const places = name === "serve" ? ["serve", ""] : [name];
   return flags.flatMap((flag) => {
     if (!flag.value) return [];

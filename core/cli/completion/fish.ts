@@ -21,7 +21,7 @@ function linesOf(command: CompletedCommand): string[] {
       ? []
       : [`complete -c sessarc -n ${quoted(here)} ${offer(operands)}`]),
     ...flags.map((flag) => `complete -c sessarc -n ${quoted(here)} ${flagOf(flag)}`),
-    // What stands before any command are flags of serve.
+    // Flags before any command belong to serve.
     ...(name === "serve" ? flags.map((flag) => `complete -c sessarc -n ${before} ${flagOf(flag)}`) : []),
   ];
 }

@@ -9,7 +9,7 @@ export interface Converter {
   readonly schemas: Readonly<Record<string, JsonSchema>>;
 }
 
-/** What stands for any JSON: described further it would be longer and say no more. */
+/** The schema for any JSON value: a more detailed one would be longer without more information. */
 const ANY = new Set(["Json", "JsonRecord"]);
 
 /** `root`: types that are declared below it, but in no package, are ours and keep their names. */
@@ -27,7 +27,7 @@ export function createConverter(checker: ts.TypeChecker, root: string): Converte
     if (name === undefined) {
       name = freeName(symbol.name);
       names.set(symbol, name);
-      schemas[name] = {}; // taken before its own members are looked at: types may name themselves
+      schemas[name] = {}; // reserved before its members are read: types may refer to themselves
       schemas[name] = describe(type);
     }
     return { $ref: `#/components/schemas/${name}` };
