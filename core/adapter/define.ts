@@ -14,7 +14,7 @@ import { tailLog } from "./tail-log.ts";
 export function defineAdapter<O = void>(def: (options: O) => AdapterDefinition): PluginFactory<O, AdapterPlugin> {
   return ((options: O): AdapterPlugin => {
     const { version, compatibility, ...own } = def(options);
-    // Options are an object or nothing: an adapter without options gets one it does not look at.
+    // Options are an object or nothing: an adapter without options gets an object that it ignores.
     const at = (dir: string): Adapter => toAdapter(def({ ...options, dir }), at);
     return {
       name: `adapter:${own.name}`,

@@ -33,7 +33,7 @@ const WORTH = new RegExp(`\\b(?:sed|git|${[...READERS, ...SEARCHERS].join("|")})
 /** A stretch in which no character means anything to `split`. */
 const PLAIN = /[^ \t\n'"\\<>;|&]+/y;
 
-/** Linear in the command; only its first 8 KB are looked at (patches whole). */
+/** Linear in the command; only its first 8 KB are read (patches in full). */
 export function readShell(command: string): ShellUse {
   const use: ShellUse = { reads: [], searches: [], patched: [] };
   const patch = command.indexOf("*** Begin Patch");

@@ -8,7 +8,7 @@ type Arguments = { [key: string]: Json };
 
 /**
  * What a call of a tool with this role does, read from its arguments by their usual names. Undefined for roles that change nothing
- * (read, search, fetch, todo, agent). A call that changes something in a way its arguments do not tell is `unknown`, with the reason.
+ * (read, search, fetch, todo, agent). A call that changes something in a way that its arguments do not show is `unknown`, with the reason.
  * Linear in the arguments.
  */
 export function toolActions(role: ToolRole | undefined, input: Json | undefined): ToolAction[] | undefined {

@@ -1,4 +1,4 @@
-/** Whole files as results of reads show them: what stood there before the session changed it, committed or not. */
+/** Whole files as results of reads show them: their content before the session changed them, committed or not. */
 import type { ToolRole } from "../contract/adapter.ts";
 import type { RecordedCall, RecordedRead } from "../contract/tool-action.ts";
 import type { Json } from "../utils/json.ts";
@@ -59,7 +59,7 @@ function unwrapped(text: string): string {
   return match && text.trimEnd().endsWith(">") ? (match[2] ?? "") : text;
 }
 
-/** Undefined when the lines are not numbered 1, 2, 3, …: a file may hold numbers of its own. */
+/** Undefined when the lines are not numbered 1, 2, 3, …: the file itself may contain numbers. */
 function withoutNumbers(lines: readonly string[]): string | undefined {
   const rest: string[] = [];
   const count = lines.at(-1) === "" ? lines.length - 1 : lines.length;

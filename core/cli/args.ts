@@ -1,4 +1,4 @@
-/** From argv to a command, its flags and its operands; what nobody knows is an error that names the nearest known word. */
+/** From argv to a command, its flags and its operands; an unknown word is an error that names the nearest known one. */
 import { parseArgs } from "node:util";
 import type { Command, CommandContext } from "../contract/command.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -42,7 +42,7 @@ export function splitCommand(argv: readonly string[], defaults: Options): { name
       return { name: word, rest: [...argv.slice(0, i), ...argv.slice(i + 1)] };
     }
     const option = findOption(word.replace(/=.*$/s, ""), options);
-    // Nobody's: told as a flag that is unknown, before its value is taken for a command.
+    // Unknown: reported as an unknown flag, before its value is taken for a command.
     if (!option) break;
     if (option.type === "string" && !word.includes("=")) i++;
   }
@@ -56,7 +56,7 @@ function findOption(word: string, options: Options) {
   return Object.values(options).find((option) => option.short === word.slice(1));
 }
 
-/** Throws UsageError for flags nobody knows, missing values and values where none belongs. */
+/** Throws UsageError for unknown flags, missing values and unexpected values. */
 export function parseFlags(
   command: Pick<Command, "name" | "options" | "operands" | "values">,
   argv: readonly string[],

@@ -51,7 +51,7 @@ const doctorCommand: Command = {
   summary: "Checks the runtime, the archive and the tools' logs",
   usage: "[--fix]",
   options: { fix: { type: "boolean" } },
-  help: { fix: "Mend what can be mended safely" },
+  help: { fix: "Repair what can be repaired safely" },
   operands: [],
   load: core(() => import("./doctor.ts")),
 };
@@ -108,7 +108,7 @@ export async function allCommands(sources: readonly PluginSource[]): Promise<Com
   return [...CORE_COMMANDS, ...(await commandsOf(sources.filter((source) => namesOf(source)?.length !== 0)))];
 }
 
-/** Names a source says it adds; undefined when only loading it can tell. */
+/** Names that a source declares; undefined when it must be loaded to know them. */
 function namesOf(source: PluginSource): readonly string[] | undefined {
   if ("specifier" in source) return source.commands;
   return (source.commands ?? []).map((command) => command.name);
@@ -117,7 +117,7 @@ function namesOf(source: PluginSource): readonly string[] | undefined {
 async function commandsOf(sources: readonly PluginSource[]): Promise<Command[]> {
   if (sources.length === 0) return [];
   const { loadPlugins } = await import("../kernel/load.ts");
-  // What is broken is told where its plugin would take part.
+  // A broken plugin is reported where it would be used.
   const plugins = await loadPlugins(sources, () => {});
   return plugins.flatMap(({ plugin }) => plugin.commands ?? []);
 }

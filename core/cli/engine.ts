@@ -1,5 +1,5 @@
 /**
- * When V8 optimises: heuristics alone, what is computed stays the same. They are set right before SQLite starts and not sooner: under other
+ * When V8 optimises: heuristics alone, what is computed stays the same. They are set right before SQLite starts and not earlier: under other
  * flags than its own V8 refuses what Node brings compiled, and some seventy of its modules would be compiled again (25 ms of a start).
  */
 import { statSync } from "node:fs";
@@ -8,7 +8,7 @@ import { setFlagsFromString } from "node:v8";
 
 /**
  * From here on SQLite's interpreter runs so long that optimising it pays: 0.2 s of a processor and 31 MB, of which up to 11 stay with the
- * process, for statements that are a tenth quicker. V8 would do it after 5 ms of them at the earliest it can be told.
+ * process, for statements that are a tenth quicker. V8 can be set to do it after 5 ms of them at the earliest.
  */
 const LARGE = 64 * 2 ** 20;
 const NODE = Number(process.versions.node.split(".")[0]);

@@ -9,7 +9,7 @@ import type { CliIo } from "./io.ts";
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, nothing: 3, unreachable: 4 } as const;
 
-/** Says it and answers the exit code. Only what nobody foresaw shows where it happened. */
+/** Prints the error and returns the exit code. Only an unexpected error shows its stack. */
 export function reportFailure(error: unknown, io: CliIo): number {
   if (io.argv.includes("--json")) {
     io.stderr.write(`${JSON.stringify(bodyOf(error))}\n`);
@@ -24,7 +24,7 @@ export function reportFailure(error: unknown, io: CliIo): number {
     say(style.dim("`sessarc --help` lists the commands, `sessarc <command> --help` their flags."));
   } else if (fixOf(error) !== undefined) say(`      ${printable(fixOf(error) ?? "")}`);
   else if (!isExpected(error) && error instanceof Error && error.stack)
-    // Our own fault, most likely: the place helps whoever reports it.
+    // Most likely a bug: the stack helps in a report.
     say(style.dim(error.stack.split("\n").slice(1, 6).join("\n")));
   return codeOf(error);
 }

@@ -60,7 +60,7 @@ async function runCommand(io: CliIo): Promise<number> {
   }
 }
 
-/** A command that looks at the logs beside the archive boots twice; what it says of the plugins stands there once. */
+/** A command that looks at the logs beside the archive boots twice; its messages about plugins are printed once. */
 function once(say: (line: string) => void): (line: string) => void {
   const said = new Set<string>();
   return (line) => {
@@ -72,7 +72,7 @@ function once(say: (line: string) => void): (line: string) => void {
 /** Built-in commands need no configuration to be found; only for unknown names its plugins are asked. */
 async function chooseCommand(io: CliIo, name: string | undefined, rest: readonly string[]) {
   if (name === undefined) {
-    // A flag nobody knows is told before anything is loaded.
+    // An unknown flag is reported before anything is loaded.
     parseFlags(serveCommand, rest);
   }
   const { defaultPlugins } = await import("sessarc/plugins");

@@ -18,7 +18,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   NO_COLOR: "No colours.",
 };
 const FILES: Readonly<Record<string, string>> = {
-  "~/.local/share/sessarc": "The archive, readable by its owner alone; $XDG_DATA_HOME is heeded.",
+  "~/.local/share/sessarc": "The archive, readable by its owner alone; $XDG_DATA_HOME is respected.",
   "sessarc.config.mjs, ~/.config/sessarc/": "The configuration: in the working directory, else there.",
 };
 const EXITS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-/** A service that has nothing to do gives back what its start or an import took: V8 keeps it for as long as nobody allocates. */
+/** Returns memory to the system when the service is idle: V8 keeps what a start or an import took until the next allocation. */
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
@@ -11,7 +11,7 @@ const WORTH = 8 * 2 ** 20;
 /** The second one finds that nothing was made since the first: only then V8 gives back its room for what is new, up to 32 MB. */
 const TIMES = 2;
 
-/** What a look at the process finds: processor time since its start in ms, bytes of the heap in use and held. */
+/** State of the process: processor time since its start in ms, bytes of the heap in use and held. */
 export interface RestLook {
   cpuMs: number;
   used: number;

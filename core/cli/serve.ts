@@ -34,7 +34,7 @@ async function chooseDemo(ctx: CoreContext): Promise<DemoHome | undefined> {
   return createDemoHome(ctx.io.env);
 }
 
-/** A service that has this archive open already: says where and opens it. Undefined when there is none. */
+/** Prints the address of the service that has this archive open, and opens it. Undefined when there is no such service. */
 async function joinRunning(ctx: CoreContext): Promise<number | undefined> {
   const { readLock } = await import("../storage/lock.ts");
   const lock = await readLock(ctx.config.dataDir);
@@ -62,7 +62,7 @@ async function start(
       throw error;
     },
   );
-  strays.tell(served.kernel);
+  strays.report(served.kernel);
   const rest = restWhenIdle();
   try {
     if (demo) ctx.err(await importDemo(served.kernel, ctx));
@@ -79,17 +79,17 @@ async function start(
   return 0;
 }
 
-/** From before the plugins start: what they leave behind then is told once there is a kernel. */
-function catchStrays({ io }: CoreContext): { tell(kernel: Kernel): void; stop(): void } {
+/** Catches errors from before the plugins start; they are reported once there is a kernel. */
+function catchStrays({ io }: CoreContext): { report(kernel: Kernel): void; stop(): void } {
   let kernel: Kernel | undefined;
   const waiting: (() => void)[] = [];
   const stop = io.onStray?.((error) => {
-    // Bound: whose it is shows while it is told.
+    // Bound now: the owner is known only at this moment.
     if (kernel) kernel.stray(error);
     else waiting.push(AsyncResource.bind(() => kernel?.stray(error)));
   });
   return {
-    tell(started) {
+    report(started) {
       kernel = started;
       for (const say of waiting.splice(0)) say();
     },
@@ -115,7 +115,7 @@ async function importDemo(kernel: Kernel, ctx: CoreContext): Promise<string> {
 
 /** What a first start finds, so that an empty dashboard is no riddle. */
 async function describeScan(kernel: Kernel, ctx: CoreContext): Promise<string> {
-  // Which project each log is of takes a look into all of them: nobody asked.
+  // The projects are not listed: that would read the head of every log.
   const answer = (await send(kernel, "GET", "/scan?projects=0")) as { tools: { label: string; sessions: number }[] };
   const found = answer.tools.filter((tool) => tool.sessions > 0);
   if (found.length === 0) return "No logs of any assistant were found. `sessarc --demo` shows sample data.";

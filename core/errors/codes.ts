@@ -86,13 +86,13 @@ export const CORE_ERRORS = {
   ADAPTER_FAILED: {
     status: 422,
     why: (p) => `${p.path}, ${p.place}: the adapter fails at this row: ${p.reason}`,
-    fix: () => "`--debug` shows where in the adapter.",
+    fix: () => "Run the command with `--debug` to see the place in the adapter.",
   },
   ADAPTER_SILENT: {
     status: 504,
-    why: (p) => `Adapter "${p.adapter}": \`${p.member}\` gave nothing for ${Math.round(p.ms / 1000)} s (${p.path})`,
+    why: (p) => `Adapter "${p.adapter}": \`${p.member}\` did not answer for ${Math.round(p.ms / 1000)} s (${p.path})`,
     fix: (p) =>
-      `Look whether ${p.path} can be read at all (a network drive that is away?); else the adapter waits for something that never comes.`,
+      `Check that ${p.path} can be read (a disconnected network drive?). Otherwise the adapter waits for a promise that never resolves.`,
   },
   PLUGIN_MISSING: {
     status: 500,
@@ -112,14 +112,14 @@ export const CORE_ERRORS = {
   },
   PLUGIN_LEFT_ERROR: {
     status: 500,
-    why: (p) => `Plugin "${p.plugin}" left an error behind that nobody caught: ${p.reason}`,
+    why: (p) => `Plugin "${p.plugin}" caused an uncaught error: ${p.reason}`,
     fix: () =>
-      "The service goes on. In the plugin, await the promise or catch its error; a timer or listener catches its own.",
+      "The service continues. In the plugin, await the promise or catch its error; catch errors inside timers and listeners.",
   },
   WORKER_ENDED: {
     status: 500,
-    why: (p) => `A thread that computes beside the service ended before its work was done: ${p.reason}`,
-    fix: () => "Try again: a new one is started. If it ends each time, leave out the plugin whose work it did.",
+    why: (p) => `A worker thread ended before its task was done: ${p.reason}`,
+    fix: () => "Try again: a new thread is started. If it ends each time, remove the plugin whose task it ran.",
   },
   CLOSE_FAILED: { status: 500, why: (p) => `${p.count} part(s) failed while closing: ${p.reason}` },
   CONFIG_UNKNOWN_KEY: {
@@ -130,23 +130,23 @@ export const CORE_ERRORS = {
   CONFIG_INVALID: { status: 500, why: (p) => `"${p.key}" in ${p.where}: ${p.reason}` },
   SETTING_FIXED: {
     status: 409,
-    why: (p) => `"${p.key}" was set on the command line and holds for this run`,
+    why: (p) => `"${p.key}" is set on the command line for this run`,
     fix: () => "Start the service without that flag to change it here.",
   },
   CONFIG_UNREADABLE: { status: 500, why: (p) => `The configuration ${p.file} cannot be read: ${p.reason}` },
   PORT_TAKEN: {
     status: 500,
-    why: (p) => `Port ${p.port} on ${p.host} is taken`,
+    why: (p) => `Port ${p.port} on ${p.host} is in use`,
     fix: () => "Choose another with --port, or leave it out to take the next free one.",
   },
   HOST_UNUSABLE: {
     status: 500,
-    why: (p) => `${p.host} port ${p.port} cannot be listened on: ${p.reason}`,
+    why: (p) => `Cannot listen on ${p.host} port ${p.port}: ${p.reason}`,
     fix: () => "Leave --host out for 127.0.0.1; ports below 1024 need more rights.",
   },
-  WATCH_FAILED: { status: 500, why: (p) => `A folder cannot be watched: ${p.reason}` },
-  COMMAND_FAILED: { status: 500, why: (p) => `${p.command} ${p.reason}` },
-  PATH_OUTSIDE: { status: 422, why: (p) => `${JSON.stringify(p.path)} is outside the folder it has to be in` },
+  WATCH_FAILED: { status: 500, why: (p) => `Cannot watch the folder: ${p.reason}` },
+  COMMAND_FAILED: { status: 500, why: (p) => `Cannot run ${p.command}: it ${p.reason}` },
+  PATH_OUTSIDE: { status: 422, why: (p) => `${JSON.stringify(p.path)} is outside of its allowed folder` },
   ARCHIVE_LOCKED: {
     status: 409,
     why: (p) => `The archive is open in another process (pid ${p.pid}${p.url ? `, ${p.url}` : ""})`,
@@ -174,8 +174,8 @@ export const CORE_ERRORS = {
   STORAGE_FULL: {
     status: 507,
     why: (p) =>
-      `The disk is full${p.needed ? ` (${mib(p.needed)} more needed)` : ""}; ${p.done ? `${p.done} were done, the rest is as it was` : "nothing was changed"}`,
-    fix: () => "Make room in the file system that holds the data directory and try again.",
+      `The disk is full${p.needed ? ` (${mib(p.needed)} more needed)` : ""}; ${p.done ? `${p.done} were done, the rest is unchanged` : "nothing was changed"}`,
+    fix: () => "Free space on the file system of the data directory, then try again.",
   },
   STORAGE_READ_ONLY: {
     status: 409,
@@ -183,34 +183,34 @@ export const CORE_ERRORS = {
     fix: (p) =>
       p.path
         ? "Check the permissions of the data directory and whether its file system is mounted read-only."
-        : "Close the other process, check the permissions of the data directory or make room on its disk, and start again.",
+        : "Close the other process, check the permissions of the data directory, or free space on its disk; then start again.",
   },
   STORAGE_REPLACED: {
     status: 503,
-    why: (p) => `${p.path} was removed or replaced while it was in use; nothing is written any more`,
+    why: (p) => `${p.path} was removed or replaced while it was in use; sessarc stopped writing`,
     fix: () => "Start sessarc again.",
   },
   CATALOG_DAMAGED: {
     status: 500,
     why: (p) => `The catalogue is damaged: ${p.reason}`,
     fix: () =>
-      "`sessarc doctor --fix` makes it anew from what can still be read, and keeps the damaged files; `sessarc import` then reads the logs.",
+      "Run `sessarc doctor --fix`: it rebuilds the catalogue from what can still be read and keeps the damaged files. Then run `sessarc import`.",
   },
   TRANSCRIPT_DAMAGED: {
     status: 500,
     why: (p) => `The stored messages of ${p.key} are damaged: ${p.reason}`,
-    fix: () => "Import the session again, or run `sessarc doctor --fix`: its log is read anew where it is still there.",
+    fix: () => "Import the session again, or run `sessarc doctor --fix`. Both read its log again if it still exists.",
   },
   SESSION_NOT_FOUND: { status: 404, why: (p) => `No session ${p.id}` },
   PROJECT_NOT_FOUND: { status: 404, why: (p) => `No project ${p.id}` },
   SOURCE_MISSING: {
     status: 409,
-    why: (p) => `The log of ${p.id} is no longer there`,
-    fix: () => "The archived copy stays readable.",
+    why: (p) => `The log of ${p.id} no longer exists`,
+    fix: () => "The archived copy is still readable.",
   },
   SOURCE_BUSY: {
     status: 409,
-    why: (p) => `The log of ${p.id} is being written right now`,
+    why: (p) => `The log of ${p.id} changed while it was read`,
     fix: () => "Try again when the assistant is idle.",
   },
   SOURCE_DAMAGED: { status: 422, why: (p) => `The log of ${p.id} cannot be read: ${p.reason}` },
@@ -221,8 +221,8 @@ export const CORE_ERRORS = {
   },
   SETTINGS_UNUSABLE: {
     status: 409,
-    why: (p) => `${p.path} was left as it is: ${p.reason}`,
-    fix: () => "Put the file right and try again.",
+    why: (p) => `${p.path} was not changed: ${p.reason}`,
+    fix: () => "Repair the file, then try again.",
   },
   SETTINGS_CHANGED: {
     status: 409,

@@ -20,7 +20,7 @@ export interface ErrorBody {
   message: string;
   fix?: string;
   issues?: ErrorIssue[];
-  /** Only with 5xx: stands in the service's log beside the cause. */
+  /** Only with 5xx: the service's log has the same id beside the cause. */
   errorId?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What each of the kernel's own errors is told. */
+/** The parameters of the kernel's errors. */
 
 /** What a code needs to say its sentence. Augmented by plugins: `declare module "sessarc" { interface ErrorParams { … } }`. */
 export interface ErrorParams {

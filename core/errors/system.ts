@@ -24,7 +24,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EAI_AGAIN: "no address can be found for it now",
 };
 
-/** `there is no such file or folder`; undefined for what is no error of the system, or none with words of ours. */
+/** `there is no such file or folder`; undefined for an error that does not come from the system or has no text here. */
 export function systemReason(error: unknown): string | undefined {
   return error instanceof Error && "code" in error ? REASONS[String(error.code)] : undefined;
 }

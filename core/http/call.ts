@@ -13,7 +13,7 @@ export interface Callable {
 }
 
 /**
- * What GET `path` (relative to /api) answers. Throws the SessarcError the HTTP API would answer with. A handler that looks at the
+ * What GET `path` (relative to /api) answers. Throws the SessarcError the HTTP API would answer with. A handler that reads the
  * request itself gets one: then the call goes the long way through the app, and what that refuses is an ApiError.
  */
 export async function callRoute(

@@ -1,4 +1,4 @@
-/** What the built-in plugins share beyond `sessarc`. `#internal` resolves inside this package alone: nobody outside can depend on it. */
+/** What the built-in plugins share beyond `sessarc`. `#internal` resolves only inside this package: third parties cannot depend on it. */
 
 export type { LoadedConfig } from "../config/config.ts";
 export { readSettings, type Settings, writeSettings } from "../config/settings.ts";

@@ -6,7 +6,7 @@ import { codeOf } from "../utils/gone.ts";
 
 /**
  * The same adapter; where the file system fails while `roots` looks, it answers what it answered last: a dead mount is a state of a place, and no
- * reason to end whoever asks. `report` gets the reason, and undefined once it works again.
+ * reason to fail the caller. `report` gets the reason, and undefined once it works again.
  */
 export function keepRoots(adapter: Adapter, report: (reason: string | undefined) => void): Adapter {
   let last: string[] = [];

@@ -28,7 +28,7 @@ export async function editSettings(
   return edited;
 }
 
-/** Undefined where there is none; never an inherited one. */
+/** Undefined when the key is missing; never an inherited value. */
 export function settingAt(value: unknown, path: SettingsPath): unknown {
   return path.reduce<unknown>((at, key) => {
     if (typeof key === "number") return Array.isArray(at) ? at[key] : undefined;

@@ -12,7 +12,7 @@ export interface OutsideFile {
   path: string;
   /** The file itself, behind all links. */
   real: string;
-  /** Null when there is none. */
+  /** Null when the file does not exist. */
   bytes: Buffer | null;
   /** How many names it has; more than one are hard links. */
   links: number;
@@ -41,7 +41,7 @@ export async function readOutside(path: string): Promise<OutsideFile> {
   return { path, real, bytes, links: file.nlink, mode: file.mode & 0o7777, uid: file.uid, gid: file.gid };
 }
 
-/** Its text and whether a byte order mark stands before it. Throws SETTINGS_UNUSABLE when it is not UTF-8. */
+/** Its text, and whether it begins with a byte order mark. Throws SETTINGS_UNUSABLE when it is not UTF-8. */
 export function outsideText(file: OutsideFile): { text: string; bom: boolean } {
   const bytes = file.bytes ?? Buffer.alloc(0);
   const bom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
@@ -61,7 +61,7 @@ export const tempBeside = (file: OutsideFile) => join(dirname(file.real), tempNa
 /**
  * Puts `bytes` in the place of what was read: temp file beside it, same mode and owner, fsync, rename. Throws SETTINGS_CHANGED, with
  * nothing done, when the file is not any more what was read; SETTINGS_UNUSABLE when it has a second name (a hard link), which would
- * keep what was there: whoever made it wants both to be one file, and that cannot be written so that a crash leaves it whole.
+ * are left unchanged: their owner wants both names to be one file, and that cannot be written so that a crash leaves it whole.
  * What earlier writes left beside it that were killed goes.
  */
 export async function replaceOutside(file: OutsideFile, bytes: Uint8Array, temp = tempBeside(file)): Promise<void> {

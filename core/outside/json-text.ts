@@ -4,7 +4,7 @@ import type { Json } from "../utils/json.ts";
 
 type Path = readonly (string | number)[];
 
-/** `value` at the end of the object or list at `path`; `key` for an object. Where there is none, nothing happens. */
+/** `value` at the end of the object or list at `path`; `key` for an object. Without such an object or list nothing changes. */
 export function append(text: string, path: Path, key: string | undefined, value: Json): string {
   const root = jsonc.parseTree(text);
   const node = root && jsonc.findNodeAtLocation(root, [...path]);
@@ -17,7 +17,7 @@ export function append(text: string, path: Path, key: string | undefined, value:
   const own = indentAt(text, node.offset);
   const inner = last && isOpen ? indentAt(text, last.offset) : own + style.indent;
   const name = key === undefined ? "" : JSON.stringify(key) + (isOpen || style.spaced ? ": " : ":");
-  // Where a comma stands behind the last value already, none is added.
+  // If a comma already follows the last value, none is added.
   const trailing = last && commaAfter(text, last.offset + last.length);
   if (!isOpen) {
     const item = name + (style.spaced ? spaced(value) : JSON.stringify(value));
@@ -77,7 +77,7 @@ export function remove(text: string, path: Path): string {
   return text.slice(0, former) + text.slice(former + 1, from) + behind;
 }
 
-/** The end of what stands before a value; its own beginning where a comment up to the line's end would swallow what follows. */
+/** The end of the text before a value; its own beginning where a comment up to the line's end would swallow what follows. */
 function startOf(text: string, start: number, offset: number, behind: string): number {
   const from = start + text.slice(start, offset).trimEnd().length;
   return /^[ \t]*[^\s]/.test(behind) && /[\r\n]/.test(text.slice(from, offset)) ? offset : from;

@@ -50,7 +50,7 @@ function valueIn(node: jsonc.Node, text: string): unknown {
   const entries = (node.children ?? []).map(({ children: [key, value] = [] }) => {
     if (names.has(key?.value)) {
       const line = text.slice(0, key?.offset ?? 0).split("\n").length;
-      throw new SettingsProblem(`line ${line} has a name that stands there twice`);
+      throw new SettingsProblem(`line ${line} repeats a name`);
     }
     names.add(key?.value);
     return [String(key?.value), value && valueIn(value, text)] as const;

@@ -1,7 +1,7 @@
-/** Where things stand in a TOML text: headers and what is set below them, each with its place, strings and comments told apart. */
+/** The structure of a TOML text: headers and the keys below them, each with its position; strings and comments are distinguished. */
 
 export interface TomlBlock {
-  /** Keys of its header; empty for what stands before the first. */
+  /** Keys of its header; empty for keys before the first header. */
   path: readonly string[];
   /** Of the header's line. */
   start: number;
@@ -119,7 +119,7 @@ function stringEnd(text: string, at: number): number | undefined {
     else if (!isLong && text[i] === "\n") return undefined;
     else if (text.startsWith(end, i)) {
       let close = i + end.length;
-      // Up to two quotes may stand before the closing three.
+      // Up to two quotes may precede the closing three.
       while (isLong && text[close] === quote && close < i + 5) close++;
       return close;
     }

@@ -69,7 +69,7 @@ function entryText(path: Path, table: Table): string {
 }
 
 /**
- * The parser's `patch` forgets a comment behind an empty array: each is put back behind the line it stood on. `text`: before;
+ * The parser's `patch` forgets a comment behind an empty array: each is put back after its line. `text`: before;
  * `patched`: what the parser made of it.
  */
 export function keepComments(text: string, patched: string): string {

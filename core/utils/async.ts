@@ -1,6 +1,6 @@
 /** Promises and what they throw. */
 
-/** Waits for `run` at most `ms`; then throws what `late` makes. `run` itself goes on: nothing can stop a promise. */
+/** Waits for `run` at most `ms`; then throws what `late` makes. `run` continues: a promise cannot be stopped. */
 export async function withLimit(ms: number, late: () => Error, run: () => unknown): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {

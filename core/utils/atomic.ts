@@ -39,7 +39,7 @@ export async function writeFileAtomic(
     await calls.rename(temp, path);
   } catch (error) {
     await calls.rm(temp, { force: true }).catch(() => {
-      // The first error tells more; the leftover is swept at the next start.
+      // The first error is the informative one; the temporary file is removed at the next start.
     });
     throw error;
   }
@@ -62,7 +62,7 @@ export function tempName(): string {
   return `.~${randomBytes(8).toString("hex")}.tmp`;
 }
 
-/** True for names made by `tempName`: leftovers of a crash, safe to remove when nobody writes. */
+/** True for names made by `tempName`: leftovers of a crash, safe to remove when no process writes. */
 export function isTempName(name: string): boolean {
   return /^\.~[0-9a-f]{16}\.tmp$/.test(name);
 }

@@ -4,7 +4,7 @@
  */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly limit: number;
-  /** Stands before the oldest entry. Looked for anew each time, it is behind all that went before it: the time of a full map's `set` was that of its size. */
+  /** An iterator before the oldest entry. A new iterator would pass over all deleted entries, which made `set` of a full map linear. */
   #oldest: Iterator<K> | undefined;
   /** Entries set since one had to go. */
   #kept = 0;

@@ -1,6 +1,6 @@
-/** What only whoever looks for a fault wants to see: `DEBUG=sessarc:*`, which `--debug` sets. Workers inherit it. */
+/** Debug output: `DEBUG=sessarc:*`, which `--debug` sets. Workers inherit it. */
 
-/** Whether `DEBUG` names `sessarc:<scope>`; `*` stands for anything. */
+/** Whether `DEBUG` names `sessarc:<scope>`; `*` matches anything. */
 export function isDebug(scope: string): boolean {
   const names = (process.env.DEBUG ?? "").split(/[\s,]+/);
   return names.some((name) => name === "*" || name === "sessarc:*" || name === `sessarc:${scope}`);

@@ -43,7 +43,7 @@ export function exec(file: string, args: readonly string[], options: ExecOptions
     let grace: NodeJS.Timeout | undefined;
     const kill = () => {
       endProcess(child);
-      // One that left the group may still hold a pipe; nobody waits for it.
+      // A process that left the group may still hold a pipe; it is not awaited.
       child.once("exit", hangUp);
       if (child.exitCode !== null || child.signalCode !== null) hangUp();
       grace ??= setTimeout(() => settle(null), GRACE_MS);
@@ -93,7 +93,7 @@ export function exec(file: string, args: readonly string[], options: ExecOptions
 }
 
 /**
- * Starts `file` for whoever talks to it longer, or watches it in a way of its own; all else is `exec`. It leads a group of its own,
+ * Starts a long-running `file` that the caller communicates with; for everything else use `exec`. It leads its own process group,
  * which `endProcess` ends with it: what it started holds its pipes, and would keep us waiting. `error` comes when it cannot be started.
  */
 export function startProcess(
@@ -109,12 +109,12 @@ export function startProcess(
     detached: process.platform !== "win32",
     stdio: ["pipe", "pipe", "pipe"],
   });
-  // A child that ends before it read its input closes the pipe: its exit code tells the story, not EPIPE.
+  // A child that ends before it read its input closes the pipe: its exit code is the relevant error, not EPIPE.
   child.stdin.on("error", () => {});
   return child;
 }
 
-/** Ends a child and, where it leads a process group of its own (`detached`), all of that. */
+/** Ends a child and, where it leads its own process group (`detached`), the whole group. */
 export function endProcess(child: ChildProcess): void {
   try {
     if (process.platform !== "win32" && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");

@@ -16,7 +16,7 @@ export function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
 /** True when it is there, and not for us to read or to change: a volume's `lost+found`, what was made as another user. */
 export const isRefused = (error: unknown): boolean => ["EACCES", "EPERM"].includes(codeOf(error));
 
-/** True when a file or folder is not there (any more), whoever says so: the file system, or SOURCE_MISSING. */
+/** True when an error says that a file or folder does not exist: an error of the file system, or SOURCE_MISSING. */
 export function isGone(error: unknown): boolean {
   const code = codeOf(error);
   return code === "ENOENT" || code === "ENOTDIR" || code === "SOURCE_MISSING";

@@ -8,11 +8,11 @@ export function parseDocument(text: string): { value: unknown; whole: boolean } 
   const body = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   const value = tryParse(body);
   if (value !== undefined) return { value, whole: true };
-  return { value: tryParse(mend(body)), whole: false };
+  return { value: tryParse(closeOpen(body)), whole: false };
 }
 
 /** The text up to its last finished value, with the brackets that are open there closed. */
-function mend(text: string): string {
+function closeOpen(text: string): string {
   const open: string[] = [];
   let safe = 0;
   for (let i = 0; i < text.length; i++) {

@@ -5,10 +5,10 @@ export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The object itself; an empty one when it is none. */
+/** The object itself; an empty one for any other value. */
 export const toRecord = (value: unknown): JsonRecord => (isRecord(value) ? value : {});
 
-/** The array itself; an empty one when it is none. */
+/** The array itself; an empty one for any other value. */
 export const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** For fields that hold one value or several: the array itself, an array of the one value, an empty one for null and undefined. */
@@ -43,7 +43,7 @@ export function toToolInput(value: unknown): Json | undefined {
   }
 }
 
-/** JSON text as an object; undefined when it is none. */
+/** JSON text as an object; undefined for any other text. */
 export function parseRecord(text: unknown): JsonRecord | undefined {
   if (typeof text !== "string") return undefined;
   try {
@@ -54,7 +54,7 @@ export function parseRecord(text: unknown): JsonRecord | undefined {
   }
 }
 
-/** Deeper values would overflow the stack of whoever serialises them. */
+/** Deeper values would overflow the stack when they are serialised. */
 const DEPTH = 128;
 
 /** A parsed value as an event's field; parts nested over 128 levels are replaced by a mark. */

@@ -14,7 +14,7 @@ export interface ByteSource {
 }
 
 export interface LineCutter {
-  /** Reads one chunk and hands over each complete line in it, without its `\n`. False when the source is at its end. */
+  /** Reads one chunk and passes each complete line in it, without its `\n`. False when the source is at its end. */
   next(onLine: (bytes: Buffer, from: number, to: number, offset: number) => void): boolean;
   /** After the end: the bytes behind the last `\n`, if any. `whole` is false when they were over the limit and dropped. */
   rest(): { bytes: Buffer; from: number; to: number; offset: number; whole: boolean } | undefined;

@@ -33,7 +33,7 @@ function nothing(dir: string, error: unknown): Dirent[] {
   return [];
 }
 
-/** Entries sorted by name, so that two scans agree. A folder that is missing holds nothing; one closed to us, too: `takeClosed` tells. */
+/** Entries sorted by name, so that two scans agree. A missing folder is empty. So is one that may not be read: `takeClosed` reports those. */
 export function readFolder(dir: string): Dirent[] {
   try {
     return readdirSync(dir, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));

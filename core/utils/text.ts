@@ -6,7 +6,7 @@ export function toTitle(text: string | undefined): string | undefined {
   return line ? [...line].slice(0, 200).join("") : undefined;
 }
 
-/** One more of a record type nobody knows, by name (its first 80 characters). */
+/** Counts one record of an unknown type, by name (its first 80 characters). */
 export function countUnknown(unknown: Record<string, number>, name: string): void {
   const key = name === "__proto__" ? "?" : name.slice(0, 80);
   unknown[key] = (Object.hasOwn(unknown, key) ? (unknown[key] ?? 0) : 0) + 1;
@@ -45,6 +45,6 @@ function editDistance(a: string, b: string): number {
 
 const at = (row: readonly number[], index: number) => row[index] ?? Number.POSITIVE_INFINITY;
 
-/** The text in memory of its own: a piece of a long text keeps the whole of it for as long as somebody has the piece. */
+/** A copy of the text: a slice of a long string keeps the whole string in memory. */
 export const alone = (text: string): string =>
   text.length < 13 || !text.isWellFormed() ? text : Buffer.from(text, "utf8").toString("utf8");

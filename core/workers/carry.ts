@@ -1,4 +1,4 @@
-/** Errors of ours on their way out of a worker: structured clone leaves of an error what every error has, and data as its cause. */
+/** SessarcErrors on their way out of a worker: structured clone keeps only the standard fields of an error, and data as its cause. */
 import { ERRORS, type ErrorCode, isSessarcError, SessarcError } from "../errors/error.ts";
 import { isRecord } from "../utils/json.ts";
 

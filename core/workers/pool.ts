@@ -62,9 +62,9 @@ export function createPool(options: PoolOptions = {}): Pool {
       concurrentTasksPerWorker: 2,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB, maxOldGenerationSizeMb: OLD_MB },
     });
-    // A thread that does not start (the package is being replaced beneath us) fails what waits for it, not the process; then it is tried anew.
+    // A thread that does not start (the package is being replaced beneath us) fails the waiting tasks, not the process; the next task tries again.
     made.on("error", (error) => {
-      if (made.queueSize === 0) return; // nobody waits for it
+      if (made.queueSize === 0) return; // no task waits for it
       broken.set(made, error);
       pool = undefined;
       void made.destroy();
@@ -99,7 +99,7 @@ export function createPool(options: PoolOptions = {}): Pool {
 
 const watched = new WeakSet<object>();
 
-/** tinypool hears of errors alone: of a thread that simply exits nobody would be told, and what it worked on would be waited for for ever. */
+/** tinypool only notices errors: a thread that simply exits would leave its task pending forever. */
 function watchThreads(pool: Tinypool): void {
   for (const thread of pool.threads) {
     if (watched.has(thread)) continue;
@@ -110,7 +110,7 @@ function watchThreads(pool: Tinypool): void {
       if (pool.queueSize === 0) return;
       // What waits for any thread would wait for the next task to have one started.
       pool.run(NOTHING).catch(() => {
-        // Those that wait are told the same.
+        // Waiting tasks get the same error.
       });
       watchThreads(pool);
     });

@@ -257,7 +257,7 @@ describe("what is wrong", () => {
     [["completion", "csh"], "takes one of bash, zsh, fish"],
     [["demo", "here", "--date", "xx"], "--date takes 2026-11-20"],
     [["--config", "/nope.mjs", "usage"], "/nope.mjs cannot be read"],
-    [["serve", "--host", "300.1.1.1"], "300.1.1.1 port 41730 cannot be listened on: "],
+    [["serve", "--host", "300.1.1.1"], "Cannot listen on 300.1.1.1 port 41730: "],
     [["serve", "--port", "0", "--host", "198.51.100.7"], "this machine has no such address"],
   ])("%j ends with 2 and says why in words", async (args, message) => {
     const ran = await runCommand(args, home);

@@ -75,7 +75,7 @@ describe("serve", () => {
     await expect.poll(() => readFile(join(home, "opened"), "utf8").catch(() => "")).toBe(`${first.url}\n`);
     const other = await runCommand(["serve", "--port", new URL(first.url).port], await emptyHome());
     expect(other.code).toBe(1);
-    expect(other.stderr).toMatch(/^error Port \d+ on 127\.0\.0\.1 is taken\n/);
+    expect(other.stderr).toMatch(/^error Port \d+ on 127\.0\.0\.1 is in use\n/);
     expect(await first.stop()).toBe(0);
     expect(existsSync(join(dataDir(home), "lock.json"))).toBe(false);
   });

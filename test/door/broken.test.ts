@@ -327,15 +327,15 @@ describe("an adapter that never answers", () => {
       tools: { tool: string; problems: { reason: string }[] }[];
     };
     expect(tools.find(({ tool }) => tool === "silent")?.problems[0]?.reason).toMatch(
-      /"silent": `scan` gave nothing for/,
+      /"silent": `scan` did not answer for/,
     );
     expect(await send("POST", "/import", { all: true })).toMatchObject({ failed: [] });
     const { sessions } = (await send("GET", "/sessions")) as unknown as { sessions: { id: string }[] };
     expect(sessions.map(({ id }) => id)).toContain("well:one");
     const { checks } = (await send("GET", "/doctor")) as unknown as { checks: { name: string; detail: string }[] };
-    expect(checks.find(({ name }) => name === "silent")?.detail).toMatch(/`scan` gave nothing for/);
+    expect(checks.find(({ name }) => name === "silent")?.detail).toMatch(/`scan` did not answer for/);
     const { failed } = await kernel.inject("insights").stateless({ by: "tool" });
-    expect(failed[0]?.message).toMatch(/`scan` gave nothing for/);
+    expect(failed[0]?.message).toMatch(/`scan` did not answer for/);
   });
 
   it("a log whose parser never comes fails that session alone, with its path", async () => {
