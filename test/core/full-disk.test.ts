@@ -142,7 +142,7 @@ it("an archive on a full disk is read as on a read-only one, and refuses what wo
   for (const [method, path, body] of writes) {
     const { status, body: answer } = await t.send<{ code: string; fix: string }>(method, `/api${path}`, body);
     expect([path, status, answer.code]).toEqual([path, 507, "STORAGE_FULL"]);
-    expect(answer.fix).toContain("Make room");
+    expect(answer.fix).toContain("Free space");
   }
   // It is kept where there is room for it.
   expect([200, 507]).toContain((await t.fetch(`/api/sessions/${id}/security-check`)).status);

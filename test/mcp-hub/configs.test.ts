@@ -205,7 +205,7 @@ describe("scan", () => {
   it.each([
     ["cut off", '{ "mcpServers": { "a": ', "line 1"],
     ["a comment where the tool takes none", '{ // no\n "mcpServers": {} }', "InvalidCommentToken"],
-    ["one name twice", '{ "mcpServers": { "a": { "command": "x" }, "a": { "command": "y" } } }', "twice"],
+    ["one name twice", '{ "mcpServers": { "a": { "command": "x" }, "a": { "command": "y" } } }', "repeats a name"],
     ["a list", '["mcpServers"]', "no object"],
     ["no UTF-8", Buffer.from([0x7b, 0xff, 0x7d]), "UTF-8"],
   ])("a file that cannot be read is a problem and fails alone: %s", async (_, content, reason) => {
