@@ -11,6 +11,12 @@ const entry = (
   commands,
 });
 
+/** One assistant of a family: the same module made with other options. */
+const variant = (name: string, load: NonNullable<PluginEntry["load"]>, options: { variant: string }): PluginEntry => ({
+  ...entry(name, load),
+  options,
+});
+
 /** New entries on each call: who gets them may set `options`. Nothing is loaded. */
 export function defaultPlugins(): PluginEntry[] {
   return [
@@ -20,6 +26,11 @@ export function defaultPlugins(): PluginEntry[] {
     entry("opencode", () => import("./opencode/index.ts")),
     entry("gemini-cli", () => import("./gemini-cli/index.ts")),
     entry("copilot", () => import("./copilot/index.ts")),
+    entry("pi", () => import("./pi/index.ts")),
+    variant("pi", () => import("./pi/index.ts"), { variant: "omp" }),
+    variant("pi", () => import("./pi/index.ts"), { variant: "prime" }),
+    variant("pi", () => import("./pi/index.ts"), { variant: "openclaw" }),
+    variant("pi", () => import("./pi/index.ts"), { variant: "qclaw" }),
     entry("archive", () => import("./archive/index.ts"), [
       "backup",
       "vacuum",

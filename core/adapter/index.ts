@@ -44,7 +44,27 @@ export { readRegular } from "../utils/regular.ts";
 export { countUnknown, toTitle } from "../utils/text.ts";
 export { toIso } from "../utils/time.ts";
 export { defineAdapter } from "./define.ts";
+export {
+  type FoundLog,
+  findLogs,
+  folderIn,
+  headRows,
+  readRecord,
+  rememberByFile,
+  textBeside,
+  toRef,
+  withUniqueKeys,
+} from "./log-folder.ts";
+export { peekLog } from "./peek-log.ts";
 export { readLines } from "./read-lines.ts";
 export { readRows } from "./read-log.ts";
+export {
+  contentParts,
+  contentText,
+  createSessionLog,
+  type EventFields,
+  type LogFacts,
+  type SessionLog,
+} from "./session-log.ts";
 export { toolCall } from "./tool-call.ts";
 export { wholeFile } from "./whole-file.ts";

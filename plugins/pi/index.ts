@@ -1,0 +1,50 @@
+/** pi and the assistants that write the same log: one JSON-lines file per session. */
+import { join } from "node:path";
+import { defineAdapter, folderIn } from "sessarc/adapter";
+import { TOOLS, VARIANTS, type Variant } from "./variants.ts";
+
+export interface PiOptions {
+  /** Replaces the assistant's folders. It may be a home, the assistant's own folder, or the folder of logs. */
+  dir?: string;
+  /** Which assistant; default `pi`. */
+  variant?: keyof typeof VARIANTS;
+}
+
+export default defineAdapter((options: PiOptions | undefined) => {
+  const variant: Variant = VARIANTS[options?.variant ?? "pi"];
+  const { name, label, skills, servers, resume } = variant;
+  return {
+    name,
+    label,
+    roots: (env) => (options?.dir ? [folderIn(options.dir, ...variant.places)] : variant.roots(env)),
+    async *scan(root) {
+      const { scanSessions } = await import("./scan.ts");
+      yield* scanSessions(root);
+    },
+    async parse(_ref, _env, state) {
+      const { createParser } = await import("./parse.ts");
+      return createParser(state);
+    },
+    async peek(ref) {
+      const { peek } = await import("./parse.ts");
+      return peek(ref);
+    },
+    tools: variant.tools ?? TOOLS,
+    ...(resume && { resume }),
+    skills: {
+      dirs: ({ home }) => [
+        ...skills.project.map((path) => ({ path, scope: "project" as const })),
+        ...skills.user.map((path) => ({ path: join(options?.dir ?? home, path), scope: "user" as const })),
+      ],
+    },
+    ...(servers && {
+      mcp: {
+        files: ({ home }) => [{ path: join(options?.dir ?? home, servers), scope: "user" }],
+        syntax: "json",
+        variable: "braced",
+        servers: (config, read) => read.servers(config, ["mcpServers"]),
+        link: (url, _, headers) => ({ type: "http", url, ...(headers && { headers }) }),
+      },
+    }),
+  };
+});

@@ -1,0 +1,133 @@
+/** pi's entries → events, tokens and the session's facts. */
+import {
+  contentParts,
+  contentText,
+  createSessionLog,
+  type EventFields,
+  isRecord,
+  type Json,
+  type JsonRecord,
+  type LineParser,
+  type NewEvent,
+  peekLog,
+  toIso,
+  toRecord,
+  toText,
+} from "sessarc/adapter";
+
+/** Entries without anything to show: settings, bookmarks, bookkeeping of omp and Prime. */
+const SKIPPED = new Set([
+  "agent_status",
+  "child_usage_attributed",
+  "credential_pin",
+  "custom",
+  "git_state",
+  "label",
+  "mode_change",
+  "session_init",
+  "session_state",
+  "service_tier_change",
+  "thinking_level_change",
+]);
+
+/** `state` is a former `snapshot()`. */
+export function createParser(state?: Json): LineParser {
+  const log = createSessionLog(state, { id: "", created: "" });
+  const { facts, own } = log;
+
+  const header = (row: JsonRecord): void => {
+    if (own.id !== "") return;
+    own.id = toText(row.id) ?? "?";
+    own.created = log.time(row.timestamp) ?? "";
+    facts.cwd = toText(row.cwd);
+    facts.title = toText(row.title) ?? facts.title;
+    facts.model = toText(row.modelId);
+    const from = toText(row.parentSession) ?? toText(row.branchedFrom);
+    if (from) facts.forkedFrom = keyOfPath(from);
+  };
+
+  /** A fork copies its parent's lines with their times: what is older than the fork was paid for there. */
+  const count = (row: JsonRecord, message: JsonRecord, at: string | undefined, model: string | undefined): void => {
+    if (!isRecord(message.usage)) return;
+    const { input, output, cacheRead, cacheWrite } = message.usage;
+    const key = [row.id, message.responseId, row.timestamp].filter((part) => typeof part === "string").join(":");
+    log.count({
+      key: key || undefined,
+      at,
+      model: model ?? "unknown",
+      usage: { input, output, cacheRead, cacheWrite5m: cacheWrite },
+      inherited: facts.forkedFrom !== undefined && at !== undefined && Date.parse(at) < Date.parse(own.created),
+    });
+  };
+
+  const message = (row: JsonRecord, at: string | undefined): NewEvent[] => {
+    const said = toRecord(row.message);
+    const fields: EventFields = { at, id: toText(row.id) };
+    switch (said.role) {
+      case "user":
+        return contentParts(said.content).flatMap((part) => log.say("user", part.text, fields));
+      case "assistant": {
+        const model = toText(said.model) ?? facts.model;
+        count(row, said, at, model);
+        return contentParts(said.content).flatMap((part) => {
+          if (part.type === "toolCall") return log.call(part.id, part.name, part.arguments, { ...fields, model });
+          if (part.type === "thinking") return log.say("thinking", part.thinking, { ...fields, model });
+          return log.say("assistant", part.text, { ...fields, model });
+        });
+      }
+      case "toolResult": {
+        const failed = typeof said.isError === "boolean" ? said.isError : undefined;
+        return [log.result(said.toolCallId, contentText(said.content), { ...fields, failed, name: said.toolName })];
+      }
+      case "bashExecution":
+        return log.say("note", `! ${toText(said.command) ?? ""}\n${toText(said.output) ?? ""}`, fields);
+      case "branchSummary":
+      case "compactionSummary":
+        return log.say("note", said.summary, fields);
+      default:
+        return log.say("note", contentText(said.content), fields);
+    }
+  };
+
+  return {
+    row(row) {
+      if (!isRecord(row)) return;
+      if (row.type === "session") return header(row) ?? undefined;
+      const at = toIso(row.timestamp);
+      switch (row.type) {
+        case "message":
+          log.time(at);
+          return message(row, at);
+        case "model_change":
+          facts.model = toText(row.modelId) ?? toText(row.model)?.replace(/^[^/]*\//, "") ?? facts.model;
+          return;
+        case "compaction":
+        case "branch_summary":
+          return log.say("note", row.summary, { at: log.time(at), id: toText(row.id) });
+        case "custom_message":
+          return log.say("note", contentText(row.content), { at: log.time(at), id: toText(row.id) });
+        case "session_info":
+          facts.title = toText(row.name) ?? facts.title;
+          return;
+        case "title":
+          facts.title = toText(row.title)?.trim() || facts.title;
+          return;
+        case "child_usage_attributed":
+          log.time(at); // the children's own logs have their tokens
+          return;
+        default:
+          if (typeof row.type !== "string" || !SKIPPED.has(row.type)) log.unknown(row.type);
+      }
+    },
+    finish: () => log.summary(),
+    snapshot: () => log.snapshot(),
+  };
+}
+
+export const peek = (ref: { path: string }) => peekLog(ref, createParser());
+
+/** The key of the session whose log is at `path`, or which has that id. */
+function keyOfPath(path: string): string {
+  const name = path.split(/[\\/]/).at(-1) ?? path;
+  return /_([0-9a-f-]{36})\.jsonl$/i.exec(name)?.[1] ?? name.replace(/^.*_(?=[^_]+\.jsonl$)|\.jsonl$/g, "");
+}

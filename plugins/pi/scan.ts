@@ -1,0 +1,34 @@
+/** Finds sessions: any `.jsonl` below the root but what the assistants keep as copies. */
+import { existsSync } from "node:fs";
+import {
+  type FoundLog,
+  findLogs,
+  headRows,
+  rememberByFile,
+  type SessionRef,
+  toRef,
+  toText,
+  withUniqueKeys,
+} from "sessarc/adapter";
+
+type NewRef = Omit<SessionRef, "tool">;
+
+const headId = rememberByFile((path) => toText(headRows(path).find((row) => row.type === "session")?.id));
+
+export async function* scanSessions(root: string): AsyncGenerator<NewRef> {
+  const refs: NewRef[] = [];
+  for await (const log of findLogs(root, (name) => name.endsWith("/") || /^(?!.*\.checkpoint\.).*\.jsonl$/.test(name)))
+    refs.push({ ...toRef(keyOf(log), log), ...companionsOf(log) });
+  yield* withUniqueKeys(root, refs);
+}
+
+/** pi's names end with the id; elsewhere the first row has it, which goes before the name. */
+function keyOf(log: FoundLog): string {
+  return /_([0-9a-f-]{36})\.jsonl$/i.exec(log.name)?.[1] ?? headId(log) ?? log.name.slice(0, -".jsonl".length);
+}
+
+/** omp keeps long outputs of a session's tools in a folder of the log's name. */
+function companionsOf({ path }: FoundLog): Pick<NewRef, "companions"> {
+  const folder = path.slice(0, -".jsonl".length);
+  return existsSync(folder) ? { companions: [folder] } : {};
+}

@@ -1,0 +1,30 @@
+/** Every adapter of the second ring passes the contract, over small logs of its own. */
+import { fileURLToPath } from "node:url";
+import type { SessionUsage } from "sessarc";
+import pi from "sessarc/plugins/pi";
+import { describe } from "vitest";
+import { type AdapterSuite, testAdapter } from "../adapter.ts";
+
+const ALL = ["user", "assistant", "thinking", "tool_use", "tool_result"] as const;
+
+const tokens = (input: number, output: number, cacheRead: number, cacheWrite5m: number) => ({
+  input,
+  output,
+  cacheWrite5m,
+  cacheWrite1h: 0,
+  cacheRead,
+});
+
+/** `name` is the folder of fixtures; `usage` is what all of its sessions cost together. */
+function suite(
+  name: string,
+  plugin: AdapterSuite["plugin"],
+  sessions: number,
+  usage: SessionUsage,
+  kinds: (typeof ALL)[number][] = [...ALL],
+) {
+  const fixtures = fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+  describe(`adapters: ${name}`, () => testAdapter({ plugin, fixtures, expect: { sessions, kinds, usage } }));
+}
+
+suite("pi", (dir) => pi({ dir }), 2, { "acme-large": tokens(200, 33, 360, 10) });

@@ -1,0 +1,84 @@
+/** Logs of the second ring with the figures they must give: one row of EXPECTED-2.json or EXPECTED-3.json each. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type AdapterPlugin, addUsage, type SessionEvent, type SessionSummary, type SessionUsage } from "sessarc";
+import pi from "sessarc/plugins/pi";
+import { describe, expect, it } from "vitest";
+import { drain, scanAll } from "../adapter/bench.ts";
+
+const folder = process.env.SESSARC_FIXTURES ?? fileURLToPath(new URL("../../../shared/fixtures", import.meta.url));
+const rings = { "second-ring": "EXPECTED-2.json", "third-ring": "EXPECTED-3.json" };
+const present = Object.entries(rings).every(([ring, file]) => existsSync(join(folder, ring, file)));
+
+/** Which adapter reads the rows of a tool (the first folder of a row's path), and the folder that it is given. */
+const TOOLS: Record<string, { plugin: (dir: string) => AdapterPlugin; dir: RegExp }> = {
+  omp: { plugin: (dir) => pi({ variant: "omp", dir }), dir: /^omp\/[^/]+/ },
+  "openclaw/deja-vu-jsonl": { plugin: (dir) => pi({ variant: "openclaw", dir }), dir: /^openclaw\/[^/]+/ },
+  pi: { plugin: (dir) => pi({ dir }), dir: /^pi\/[^/]+/ },
+  prime: { plugin: (dir) => pi({ variant: "prime", dir }), dir: /^prime\/[^/]+/ },
+};
+
+interface Row {
+  key: string;
+  parent: string | null;
+  forkOf?: string;
+  cwd: string | null;
+  title: string | null;
+  first: string | null;
+  start: string;
+  end: string;
+  replies: number;
+  kinds: Record<string, number>;
+  usage: SessionUsage;
+  inheritedUsage?: SessionUsage;
+}
+
+const toolOf = (path: string) => Object.keys(TOOLS).find((name) => path.startsWith(`${name}/`));
+
+function rowsOf(ring: keyof typeof rings): [path: string, rows: Row[]][] {
+  if (!present) return [];
+  const all: Record<string, { sessions: Row[] }> = JSON.parse(readFileSync(join(folder, ring, rings[ring]), "utf8"));
+  return Object.entries(all).flatMap(([path, { sessions }]) => (toolOf(path) ? [[path, sessions]] : []));
+}
+
+function factsOf(events: readonly SessionEvent[], summary: SessionSummary) {
+  const kinds: Record<string, number> = { assistant: 0, thinking: 0, tool_result: 0, tool_use: 0, user: 0 };
+  for (const { kind } of events) if (kind !== "note") kinds[kind] = (kinds[kind] ?? 0) + 1;
+  const usage: SessionUsage = {};
+  for (const part of [summary.usage, summary.inheritedUsage ?? {}])
+    for (const [model, tokens] of Object.entries(part)) addUsage(usage, model, tokens);
+  const { requests = 0, inheritedExcluded = 0 } = summary.evidence ?? {};
+  return { kinds, usage, replies: requests + inheritedExcluded };
+}
+
+describe.skipIf(!present)("second ring (needs the fixtures folder: SESSARC_FIXTURES)", () => {
+  for (const ring of ["second-ring", "third-ring"] as const) {
+    it.each(rowsOf(ring))(`${ring}: %s`, async (path, rows) => {
+      const tool = TOOLS[toolOf(path) ?? ""];
+      const dir = tool?.dir.exec(path)?.[0];
+      if (!tool || dir === undefined) throw new Error(`no adapter for ${path}`);
+      const { adapter } = tool.plugin(join(folder, ring, dir));
+      const env = { home: join(folder, "nobody"), platform: process.platform, env: {} };
+      const found = (await scanAll(adapter, env)).filter((ref) => ref.path.startsWith(join(folder, ring, path)));
+      for (const row of rows) {
+        const key = row.key.replace(/\s/g, "-");
+        const ref = found.find((one) => one.key === key);
+        if (!ref) throw new Error(`no session ${key}, only ${found.map((one) => one.key).join(", ")}`);
+        const { events, summary } = await drain(adapter.read(ref, env));
+        expect(factsOf(events, summary)).toEqual({ kinds: row.kinds, usage: row.usage, replies: row.replies });
+        expect(summary.inheritedUsage ?? {}).toEqual(row.inheritedUsage ?? {});
+        expect(summary.title ?? null).toBe(row.title);
+        if (row.cwd !== "(folder of the file)") expect(summary.cwd ?? null).toBe(row.cwd);
+        const first = events.find((event) => event.kind === "user")?.text.slice(0, 200) ?? null;
+        expect(first).toBe(row.first);
+        expect([summary.startedAt, summary.endedAt].map((at) => new Date(at ?? 0).toISOString())).toEqual(
+          [row.start, row.end].map((at) => new Date(at).toISOString()),
+        );
+        const from = row.forkOf ?? row.parent ?? undefined;
+        if (from !== undefined) expect(from).toContain(summary.parent ?? summary.forkedFrom ?? "nothing");
+        else expect(summary.parent).toBeUndefined();
+      }
+    });
+  }
+});
