@@ -31,6 +31,7 @@ export function defaultPlugins(): PluginEntry[] {
     variant("pi", () => import("./pi/index.ts"), { variant: "prime" }),
     variant("pi", () => import("./pi/index.ts"), { variant: "openclaw" }),
     variant("pi", () => import("./pi/index.ts"), { variant: "qclaw" }),
+    entry("grok", () => import("./grok/index.ts")),
     entry("archive", () => import("./archive/index.ts"), [
       "backup",
       "vacuum",

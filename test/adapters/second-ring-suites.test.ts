@@ -1,6 +1,7 @@
 /** Every adapter of the second ring passes the contract, over small logs of its own. */
 import { fileURLToPath } from "node:url";
 import type { SessionUsage } from "sessarc";
+import grok from "sessarc/plugins/grok";
 import pi from "sessarc/plugins/pi";
 import { describe } from "vitest";
 import { type AdapterSuite, testAdapter } from "../adapter.ts";
@@ -28,3 +29,4 @@ function suite(
 }
 
 suite("pi", (dir) => pi({ dir }), 2, { "acme-large": tokens(200, 33, 360, 10) });
+suite("grok", (dir) => grok({ dir }), 3, { "acme-large": tokens(210, 45, 150, 0) });

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type AdapterPlugin, addUsage, type SessionEvent, type SessionSummary, type SessionUsage } from "sessarc";
+import grok from "sessarc/plugins/grok";
 import pi from "sessarc/plugins/pi";
 import { describe, expect, it } from "vitest";
 import { drain, scanAll } from "../adapter/bench.ts";
@@ -13,6 +14,8 @@ const present = Object.entries(rings).every(([ring, file]) => existsSync(join(fo
 
 /** Which adapter reads the rows of a tool (the first folder of a row's path), and the folder that it is given. */
 const TOOLS: Record<string, { plugin: (dir: string) => AdapterPlugin; dir: RegExp }> = {
+  grok: { plugin: (dir) => grok({ dir }), dir: /^grok\/[^/]+/ },
+  "grok-chat": { plugin: (dir) => grok({ dir }), dir: /^grok-chat\/[^/]+/ },
   omp: { plugin: (dir) => pi({ variant: "omp", dir }), dir: /^omp\/[^/]+/ },
   "openclaw/deja-vu-jsonl": { plugin: (dir) => pi({ variant: "openclaw", dir }), dir: /^openclaw\/[^/]+/ },
   pi: { plugin: (dir) => pi({ dir }), dir: /^pi\/[^/]+/ },
