@@ -32,6 +32,8 @@ export function defaultPlugins(): PluginEntry[] {
     variant("pi", () => import("./pi/index.ts"), { variant: "openclaw" }),
     variant("pi", () => import("./pi/index.ts"), { variant: "qclaw" }),
     entry("grok", () => import("./grok/index.ts")),
+    entry("qwen", () => import("./qwen/index.ts")),
+    variant("qwen", () => import("./qwen/index.ts"), { variant: "iflow" }),
     entry("archive", () => import("./archive/index.ts"), [
       "backup",
       "vacuum",

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { type AdapterPlugin, addUsage, type SessionEvent, type SessionSummary, type SessionUsage } from "sessarc";
 import grok from "sessarc/plugins/grok";
 import pi from "sessarc/plugins/pi";
+import qwen from "sessarc/plugins/qwen";
 import { describe, expect, it } from "vitest";
 import { drain, scanAll } from "../adapter/bench.ts";
 
@@ -16,9 +17,11 @@ const present = Object.entries(rings).every(([ring, file]) => existsSync(join(fo
 const TOOLS: Record<string, { plugin: (dir: string) => AdapterPlugin; dir: RegExp }> = {
   grok: { plugin: (dir) => grok({ dir }), dir: /^grok\/[^/]+/ },
   "grok-chat": { plugin: (dir) => grok({ dir }), dir: /^grok-chat\/[^/]+/ },
+  iflow: { plugin: (dir) => qwen({ variant: "iflow", dir }), dir: /^iflow\/[^/]+/ },
   omp: { plugin: (dir) => pi({ variant: "omp", dir }), dir: /^omp\/[^/]+/ },
   "openclaw/deja-vu-jsonl": { plugin: (dir) => pi({ variant: "openclaw", dir }), dir: /^openclaw\/[^/]+/ },
   pi: { plugin: (dir) => pi({ dir }), dir: /^pi\/[^/]+/ },
+  qwen: { plugin: (dir) => qwen({ dir }), dir: /^qwen\/[^/]+/ },
   prime: { plugin: (dir) => pi({ variant: "prime", dir }), dir: /^prime\/[^/]+/ },
 };
 
@@ -78,6 +81,7 @@ describe.skipIf(!present)("second ring (needs the fixtures folder: SESSARC_FIXTU
         expect([summary.startedAt, summary.endedAt].map((at) => new Date(at ?? 0).toISOString())).toEqual(
           [row.start, row.end].map((at) => new Date(at).toISOString()),
         );
+        if (path.includes("/generated-")) expect(summary.skipped?.unknown).toEqual({});
         const from = row.forkOf ?? row.parent ?? undefined;
         if (from !== undefined) expect(from).toContain(summary.parent ?? summary.forkedFrom ?? "nothing");
         else expect(summary.parent).toBeUndefined();

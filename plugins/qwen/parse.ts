@@ -1,0 +1,139 @@
+/** Rows of Qwen Code and iFlow → events, tokens and the session's facts. */
+import { existsSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import {
+  contentParts,
+  contentText,
+  createSessionLog,
+  type EventFields,
+  isRecord,
+  type Json,
+  type JsonRecord,
+  type LineParser,
+  type NewEvent,
+  peekLog,
+  readRecord,
+  type SessionRef,
+  toCount,
+  toIso,
+  toRecord,
+  toText,
+} from "sessarc/adapter";
+
+type Ref = Pick<SessionRef, "path" | "parent">;
+
+export function createParser(ref: Ref, state?: Json): LineParser {
+  const log = createSessionLog(state, {});
+  const { facts } = log;
+  const stem = basename(ref.path, ".jsonl");
+  const isAgent = stem.startsWith("agent-");
+  const children = join(dirname(dirname(ref.path)), "subagents", stem);
+  // Rows of a sub-agent do not name the model.
+  if (isAgent) facts.model ??= toText(readRecord(join(dirname(ref.path), `${stem}.meta.json`))?.model);
+  facts.parent = ref.parent;
+
+  const envelope = (row: JsonRecord): EventFields => {
+    facts.cwd = toText(row.cwd) ?? facts.cwd;
+    facts.gitBranch = toText(row.gitBranch) ?? facts.gitBranch;
+    const from = toText(toRecord(row.forkedFrom).sessionId);
+    if (from !== undefined && from !== stem) facts.forkedFrom ??= from;
+    return { at: log.time(row.timestamp), id: toText(row.uuid) };
+  };
+
+  const fromUser = (row: JsonRecord, message: JsonRecord): NewEvent[] => {
+    const fields = envelope(row);
+    const isTyped = row.provenance === undefined || row.provenance === "real_user";
+    return partsOf(message).flatMap((part) => {
+      if (part.functionResponse !== undefined || part.type === "tool_result") return resultOf(row, part, fields);
+      const isNote = !isTyped || /^\s*<(task-notification|system-reminder)>/.test(toText(part.text) ?? "");
+      return log.say(isNote ? "note" : "user", part.text, fields);
+    });
+  };
+
+  const resultOf = (row: JsonRecord, part: JsonRecord, fields: EventFields): NewEvent => {
+    // iFlow wraps what Qwen writes as it is.
+    const inner = toRecord(toRecord(toRecord(part.content).responseParts).functionResponse);
+    const answer = isRecord(part.functionResponse) ? part.functionResponse : inner;
+    const { output, error } = toRecord(answer.response);
+    const failed = error !== undefined || toRecord(row.toolCallResult).status === "error" || part.is_error === true;
+    const text = toText(output) ?? toText(error) ?? contentText(part.content);
+    return log.result(answer.id ?? part.tool_use_id, text, { ...fields, failed, name: answer.name });
+  };
+
+  const fromModel = (row: JsonRecord, message: JsonRecord): NewEvent[] => {
+    const model = toText(row.model) ?? toText(message.model) ?? facts.model;
+    facts.model = model;
+    const fields: EventFields = { ...envelope(row), model };
+    count(row, message, fields);
+    return partsOf(message).flatMap((part) => {
+      const call = isRecord(part.functionCall) ? part.functionCall : part.type === "tool_use" ? part : undefined;
+      // iFlow writes one reply as several rows that repeat calls.
+      if (call) return log.isCalled(call.id) ? [] : [log.call(call.id, call.name, call.args ?? call.input, fields)];
+      const isThought = part.thought === true || part.type === "thinking";
+      return log.say(isThought ? "thinking" : "assistant", part.thinking ?? part.text, fields);
+    });
+  };
+
+  const count = (row: JsonRecord, message: JsonRecord, { at, id, model = "unknown" }: EventFields): void => {
+    const inherited = isRecord(row.forkedFrom);
+    const key = toText(toRecord(row.forkedFrom).messageUuid) ?? id;
+    if (isRecord(row.usageMetadata)) {
+      const { promptTokenCount: prompt, candidatesTokenCount: said, thoughtsTokenCount: thought } = row.usageMetadata;
+      const { cachedContentTokenCount: cached, totalTokenCount: total } = row.usageMetadata;
+      log.count({ key, at, model, usage: countsOf(prompt, cached, said, thought, total), inherited });
+    } else if (isRecord(message.usage)) {
+      const { input_tokens: input, output_tokens: output } = message.usage;
+      const { cache_read_input_tokens: cacheRead, cache_creation_input_tokens: cacheWrite5m } = message.usage;
+      log.count({ key: toText(message.id) ?? key, at, model, usage: { input, output, cacheRead, cacheWrite5m } });
+    }
+  };
+
+  const fromSystem = (row: JsonRecord): NewEvent[] => {
+    const fields = envelope(row);
+    const payload = toRecord(row.systemPayload);
+    if (row.subtype === "custom_title") facts.title = toText(payload.customTitle) ?? facts.title;
+    if (row.subtype === "chat_compression") return log.say("note", "Context compacted", fields);
+    if (row.subtype === "slash_command" && payload.phase !== "result")
+      return log.say("note", payload.rawCommand, fields);
+    if (row.subtype === "ui_telemetry") countAgent(toRecord(payload.uiEvent));
+    return [];
+  };
+
+  /** Until 0.15 a sub-agent has no log: its calls are in its parent's telemetry alone. */
+  const countAgent = (call: JsonRecord): void => {
+    if (call["event.name"] !== "qwen-code.api_response" || call.subagent_name === undefined) return;
+    if (isAgent || existsSync(children)) return;
+    const { input_token_count: prompt, output_token_count: said, thoughts_token_count: thought } = call;
+    const usage = countsOf(prompt, call.cached_content_token_count, said, thought, call.total_token_count);
+    const at = toIso(call["event.timestamp"]);
+    log.count({ key: toText(call.response_id), at, model: toText(call.model) ?? "unknown", usage });
+  };
+
+  return {
+    row(row) {
+      if (!isRecord(row)) return;
+      const message = toRecord(row.message);
+      if (row.type === "user" || row.type === "tool_result") return fromUser(row, message);
+      if (row.type === "assistant") return fromModel(row, message);
+      if (row.type === "system") return fromSystem(row);
+      log.unknown(row.type);
+    },
+    finish: () => log.summary(),
+    snapshot: () => log.snapshot(),
+  };
+}
+
+export const peek = (ref: Ref) => peekLog(ref, createParser(ref));
+
+const partsOf = (message: JsonRecord): JsonRecord[] => contentParts(message.parts ?? message.content);
+
+/** Gemini counts thoughts beside the answer, which shows in the total; other models count them in it. */
+function countsOf(prompt: unknown, cached: unknown, said: unknown, thought: unknown, total: unknown) {
+  const [cacheRead, output, thoughts] = [toCount(cached), toCount(said), toCount(thought)];
+  const isBeside = toCount(total) === toCount(prompt) + output + thoughts;
+  return {
+    input: Math.max(0, toCount(prompt) - cacheRead),
+    output: isBeside ? output + thoughts : output,
+    cacheRead,
+  };
+}
