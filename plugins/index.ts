@@ -34,6 +34,8 @@ export function defaultPlugins(): PluginEntry[] {
     entry("grok", () => import("./grok/index.ts")),
     entry("qwen", () => import("./qwen/index.ts")),
     variant("qwen", () => import("./qwen/index.ts"), { variant: "iflow" }),
+    entry("kimi", () => import("./kimi/index.ts")),
+    variant("kimi", () => import("./kimi/index.ts"), { variant: "kimi-work" }),
     entry("archive", () => import("./archive/index.ts"), [
       "backup",
       "vacuum",

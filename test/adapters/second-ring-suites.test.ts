@@ -2,6 +2,7 @@
 import { fileURLToPath } from "node:url";
 import type { SessionUsage } from "sessarc";
 import grok from "sessarc/plugins/grok";
+import kimi from "sessarc/plugins/kimi";
 import pi from "sessarc/plugins/pi";
 import qwen from "sessarc/plugins/qwen";
 import { describe } from "vitest";
@@ -33,3 +34,7 @@ suite("pi", (dir) => pi({ dir }), 2, { "acme-large": tokens(200, 33, 360, 10) })
 suite("grok", (dir) => grok({ dir }), 3, { "acme-large": tokens(210, 45, 150, 0) });
 suite("qwen", (dir) => qwen({ dir }), 3, { "acme-large": tokens(310, 55, 120, 0) });
 suite("iflow", (dir) => qwen({ variant: "iflow", dir }), 1, {}, ["user", "assistant", "tool_use", "tool_result"]);
+suite("kimi", (dir) => kimi({ dir }), 3, {
+  "acme-large": tokens(130, 30, 60, 5),
+  unknown: tokens(20, 5, 10, 0),
+});

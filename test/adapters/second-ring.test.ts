@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type AdapterPlugin, addUsage, type SessionEvent, type SessionSummary, type SessionUsage } from "sessarc";
 import grok from "sessarc/plugins/grok";
+import kimi from "sessarc/plugins/kimi";
 import pi from "sessarc/plugins/pi";
 import qwen from "sessarc/plugins/qwen";
 import { describe, expect, it } from "vitest";
@@ -18,6 +19,7 @@ const TOOLS: Record<string, { plugin: (dir: string) => AdapterPlugin; dir: RegEx
   grok: { plugin: (dir) => grok({ dir }), dir: /^grok\/[^/]+/ },
   "grok-chat": { plugin: (dir) => grok({ dir }), dir: /^grok-chat\/[^/]+/ },
   iflow: { plugin: (dir) => qwen({ variant: "iflow", dir }), dir: /^iflow\/[^/]+/ },
+  kimi: { plugin: (dir) => kimi({ dir }), dir: /^kimi\/[^/]+/ },
   omp: { plugin: (dir) => pi({ variant: "omp", dir }), dir: /^omp\/[^/]+/ },
   "openclaw/deja-vu-jsonl": { plugin: (dir) => pi({ variant: "openclaw", dir }), dir: /^openclaw\/[^/]+/ },
   pi: { plugin: (dir) => pi({ dir }), dir: /^pi\/[^/]+/ },
