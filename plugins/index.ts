@@ -36,6 +36,7 @@ export function defaultPlugins(): PluginEntry[] {
     variant("qwen", () => import("./qwen/index.ts"), { variant: "iflow" }),
     entry("kimi", () => import("./kimi/index.ts")),
     variant("kimi", () => import("./kimi/index.ts"), { variant: "kimi-work" }),
+    entry("dsh", () => import("./dsh/index.ts")),
     entry("archive", () => import("./archive/index.ts"), [
       "backup",
       "vacuum",

@@ -14,11 +14,24 @@ export function markOf(fd: number, offset: number): { mark: string; bytes: numbe
   return { mark: `${head}:${hashOf(fd, 0, head)}:${hashOf(fd, offset - before, before)}`, bytes: head + before };
 }
 
+/** The mark of a compressed log: its size and what it looked like up to there. */
 export function packedMark(path: string): string {
   const fd = openRegularSync(path);
   try {
     const { size } = fstatSync(fd);
-    return `${size}:${hashOf(fd, 0, Math.min(size, HEAD))}`;
+    return `${size}:${markOf(fd, size).mark}`;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Whether a compressed log is the one of `mark`: unchanged, or with more at its end. */
+export function isGrown(path: string, mark: string): boolean {
+  const [, size, rest] = /^(\d+):(.*)$/s.exec(mark) ?? [];
+  if (size === undefined) return false;
+  const fd = openRegularSync(path);
+  try {
+    return markOf(fd, Number(size)).mark === rest;
   } finally {
     closeSync(fd);
   }

@@ -5,7 +5,7 @@ import type { LineParser, NewEvent } from "../contract/adapter.ts";
 import { SessarcError } from "../errors/error.ts";
 import { EVENT_KINDS, type SessionEvent, type SessionSummary, unknownKind } from "../session/session.ts";
 import { messageOf } from "../utils/async.ts";
-import { type ByteSource, fileSource, type LineCutter, zstdSource } from "../utils/jsonl.ts";
+import { type ByteSource, fileSource, isPacked, type LineCutter, zstdSource } from "../utils/jsonl.ts";
 import { openRegularSync } from "../utils/regular.ts";
 
 export type LogFile = { path: string };
@@ -83,7 +83,7 @@ const KINDS: ReadonlySet<string> = new Set(EVENT_KINDS);
 
 /** Which line of the log begins at `offset`; counted only when a row failed. Offsets of compressed logs are those of their content. */
 function placeOf(path: string, offset: number): string {
-  if (path.endsWith(".zst")) return `byte ${offset} of its content`;
+  if (isPacked(path)) return `byte ${offset} of its content`;
   const fd = openRegularSync(path);
   try {
     const bytes = Buffer.alloc(1 << 16);
@@ -112,7 +112,7 @@ export function advance(cutter: LineCutter, reader: Reader): boolean {
 class DamagedSource extends Error {}
 
 export async function sourceOf(path: string, start = 0): Promise<ByteSource> {
-  if (!path.endsWith(".zst")) return fileSource(path, start);
+  if (!isPacked(path)) return fileSource(path, start);
   const source = await zstdSource(path);
   return {
     close: source.close,

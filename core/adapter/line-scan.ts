@@ -1,5 +1,5 @@
-/** The lines of a log as bytes, for callers that need few of them: nothing is decoded or parsed. */
-import { type ByteSource, createCutter, fileSource, zstdSource } from "../utils/jsonl.ts";
+/** The lines of a log as bytes, for whoever wants few of them: nothing is decoded or parsed. */
+import { type ByteSource, createCutter, fileSource, isPacked, zstdSource } from "../utils/jsonl.ts";
 
 /** Bytes `from` to `to` of `bytes` are one line without its newline; `offset` is where it begins in the log. Valid during the call only. */
 export type OnLine = (bytes: Buffer, from: number, to: number, offset: number) => void;
@@ -10,11 +10,11 @@ export type OnLine = (bytes: Buffer, from: number, to: number, offset: number) =
  */
 export async function scanLines(path: string, onLine: OnLine): Promise<void> {
   let damaged = false;
-  const source: ByteSource = path.endsWith(".zst") ? await zstdSource(path) : fileSource(path);
+  const source: ByteSource = isPacked(path) ? await zstdSource(path) : fileSource(path);
   const cutter = createCutter({
     close: () => source.close(),
     read(into, at) {
-      if (!path.endsWith(".zst")) return source.read(into, at);
+      if (!isPacked(path)) return source.read(into, at);
       try {
         return source.read(into, at);
       } catch {

@@ -1,6 +1,6 @@
 /** The lines of a log as text. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { createCutter, fileSource, zstdSource } from "../utils/jsonl.ts";
+import { createCutter, fileSource, isPacked, zstdSource } from "../utils/jsonl.ts";
 import { toText } from "./line-reader.ts";
 
 /**
@@ -12,7 +12,7 @@ export async function* readLines(
   path: string,
   opts: { start?: number; end?: number; maxLine?: number } = {},
 ): AsyncGenerator<string, void> {
-  const source = path.endsWith(".zst") ? await zstdSource(path) : fileSource(path, opts.start, opts.end);
+  const source = isPacked(path) ? await zstdSource(path) : fileSource(path, opts.start, opts.end);
   const cutter = createCutter(source, opts.start, opts.maxLine);
   let lines: string[] = [];
   const take = (bytes: Buffer, from: number, to: number, offset: number) => {

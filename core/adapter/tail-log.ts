@@ -5,24 +5,24 @@ import type { EventBatches, LineParser } from "../contract/adapter.ts";
 import type { Cursor, Tail, TailEnd } from "../session/tail.ts";
 import type { MaybePromise } from "../utils/async.ts";
 import type { Json } from "../utils/json.ts";
-import { createCutter, fileSource } from "../utils/jsonl.ts";
+import { createCutter, fileSource, isPacked } from "../utils/jsonl.ts";
 import { openRegularSync } from "../utils/regular.ts";
-import { markOf, packedMark } from "./file-mark.ts";
+import { isGrown, markOf, packedMark } from "./file-mark.ts";
 import { advance, createReader, type LogFile, sourceOf } from "./line-reader.ts";
 
 type MakeParser = (state?: Json) => MaybePromise<LineParser>;
 
 /**
  * What was added since `cursor` (none: everything), in batches of about 1 MiB of log. Reads the bytes after the cursor and at most 4 KB
- * before it, to see that it is still the same file; one that was replaced or cut is read from the start (`restarted`). Compressed logs are read
- * whole when they changed.
+ * before it, to see that it is still the same file; one that was replaced or cut is read anew (`restarted`). Compressed logs are read
+ * whole when they changed; what they said before is not repeated.
  */
 export async function* tailLog(
   ref: LogFile,
   cursor: Cursor | undefined,
   makeParser: MakeParser,
 ): EventBatches<TailEnd> {
-  if (ref.path.endsWith(".zst")) {
+  if (isPacked(ref.path)) {
     const { events, ...end } = await tailPacked(ref, cursor, makeParser);
     if (events.length > 0) yield events;
     return end;
@@ -55,7 +55,7 @@ export async function* tailLog(
         offset,
         head: after.mark,
         seq: reader.seq,
-        // Created on request: most logs are never read again.
+        // Made when it is asked for: most logs are never looked at again.
         get state() {
           return { parser: parser.snapshot(), bad: reader.bad };
         },
@@ -69,13 +69,15 @@ export async function* tailLog(
   }
 }
 
+/** Bytes in the middle of a compressed log mean nothing: one that changed is read whole, and what was read before is left out of it. */
 async function tailPacked(ref: LogFile, cursor: Cursor | undefined, makeParser: MakeParser): Promise<Tail> {
   const head = packedMark(ref.path);
-  const valid = cursor && head === cursor.head && isTailState(cursor.state) ? cursor : undefined;
-  const { reader, parser } = await resume(ref.path, valid, makeParser);
-  let offset = valid?.offset ?? 0;
+  const known = cursor && isTailState(cursor.state) && isGrown(ref.path, cursor.head) ? cursor : undefined;
+  const isSame = known?.head === head;
+  const { reader, parser } = await resume(ref.path, isSame ? known : undefined, makeParser);
+  let offset = known?.offset ?? 0;
   let bytesRead = 0;
-  if (!valid) {
+  if (!isSame) {
     const cutter = createCutter(await sourceOf(ref.path));
     try {
       while (advance(cutter, reader)) await nextTurn();
@@ -87,10 +89,10 @@ async function tailPacked(ref: LogFile, cursor: Cursor | undefined, makeParser: 
     }
   }
   return {
-    events: reader.events,
+    events: isSame ? [] : reader.events.filter(({ seq }) => seq >= (known?.seq ?? 0)),
     cursor: { offset, head, seq: reader.seq, state: { parser: parser.snapshot(), bad: reader.bad } },
     summary: reader.summary(0),
-    restarted: cursor !== undefined && !valid,
+    restarted: cursor !== undefined && !known,
     bytesRead,
   };
 }

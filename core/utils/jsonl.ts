@@ -122,6 +122,9 @@ export function fileSource(file: string | number, start = 0, end = Number.POSITI
   };
 }
 
+/** Whether a log is compressed, by its name. */
+export const isPacked = (path: string): boolean => /\.zstd?$/.test(path);
+
 /** A zstandard file, inflated as it is read. Throws on damaged data. Loads fzstd on first use. */
 export async function zstdSource(path: string): Promise<ByteSource> {
   const { Decompress } = await import("fzstd");

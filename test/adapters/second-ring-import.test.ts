@@ -10,6 +10,7 @@ import { createTestKernel } from "../kernel.ts";
 
 /** Folder of fixtures → where the assistant keeps them below the home, and how many sessions they are. */
 const PLACES: Record<string, [place: string, sessions: number]> = {
+  dsh: [".dsh", 2],
   grok: [".grok", 3],
   iflow: [".iflow", 1],
   kimi: ["", 3],

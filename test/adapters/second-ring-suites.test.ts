@@ -1,6 +1,7 @@
 /** Every adapter of the second ring passes the contract, over small logs of its own. */
 import { fileURLToPath } from "node:url";
 import type { SessionUsage } from "sessarc";
+import dsh from "sessarc/plugins/dsh";
 import grok from "sessarc/plugins/grok";
 import kimi from "sessarc/plugins/kimi";
 import pi from "sessarc/plugins/pi";
@@ -38,3 +39,4 @@ suite("kimi", (dir) => kimi({ dir }), 3, {
   "acme-large": tokens(130, 30, 60, 5),
   unknown: tokens(20, 5, 10, 0),
 });
+suite("dsh", (dir) => dsh({ dir }), 2, { "acme-large": tokens(190, 45, 160, 5) });

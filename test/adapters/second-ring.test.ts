@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type AdapterPlugin, addUsage, type SessionEvent, type SessionSummary, type SessionUsage } from "sessarc";
+import dsh from "sessarc/plugins/dsh";
 import grok from "sessarc/plugins/grok";
 import kimi from "sessarc/plugins/kimi";
 import pi from "sessarc/plugins/pi";
@@ -16,6 +17,7 @@ const present = Object.entries(rings).every(([ring, file]) => existsSync(join(fo
 
 /** Which adapter reads the rows of a tool (the first folder of a row's path), and the folder that it is given. */
 const TOOLS: Record<string, { plugin: (dir: string) => AdapterPlugin; dir: RegExp }> = {
+  dsh: { plugin: (dir) => dsh({ dir }), dir: /^dsh\/[^/]+/ },
   grok: { plugin: (dir) => grok({ dir }), dir: /^grok\/[^/]+/ },
   "grok-chat": { plugin: (dir) => grok({ dir }), dir: /^grok-chat\/[^/]+/ },
   iflow: { plugin: (dir) => qwen({ variant: "iflow", dir }), dir: /^iflow\/[^/]+/ },
