@@ -37,6 +37,8 @@ export function defaultPlugins(): PluginEntry[] {
     entry("kimi", () => import("./kimi/index.ts")),
     variant("kimi", () => import("./kimi/index.ts"), { variant: "kimi-work" }),
     entry("dsh", () => import("./dsh/index.ts")),
+    entry("droid", () => import("./droid/index.ts")),
+    entry("junie", () => import("./junie/index.ts")),
     entry("archive", () => import("./archive/index.ts"), [
       "backup",
       "vacuum",

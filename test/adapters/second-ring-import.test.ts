@@ -10,9 +10,11 @@ import { createTestKernel } from "../kernel.ts";
 
 /** Folder of fixtures → where the assistant keeps them below the home, and how many sessions they are. */
 const PLACES: Record<string, [place: string, sessions: number]> = {
+  droid: [".factory", 1],
   dsh: [".dsh", 2],
   grok: [".grok", 3],
   iflow: [".iflow", 1],
+  junie: [".junie", 1],
   kimi: ["", 3],
   pi: [".pi/agent", 2],
   qwen: [".qwen", 3],

@@ -1,8 +1,10 @@
 /** Every adapter of the second ring passes the contract, over small logs of its own. */
 import { fileURLToPath } from "node:url";
 import type { SessionUsage } from "sessarc";
+import droid from "sessarc/plugins/droid";
 import dsh from "sessarc/plugins/dsh";
 import grok from "sessarc/plugins/grok";
+import junie from "sessarc/plugins/junie";
 import kimi from "sessarc/plugins/kimi";
 import pi from "sessarc/plugins/pi";
 import qwen from "sessarc/plugins/qwen";
@@ -40,3 +42,5 @@ suite("kimi", (dir) => kimi({ dir }), 3, {
   unknown: tokens(20, 5, 10, 0),
 });
 suite("dsh", (dir) => dsh({ dir }), 2, { "acme-large": tokens(190, 45, 160, 5) });
+suite("droid", (dir) => droid({ dir }), 1, { "custom:acme-large-0": tokens(150, 35, 100, 5) });
+suite("junie", (dir) => junie({ dir }), 1, { "acme-large": tokens(130, 35, 90, 5), "acme-small": tokens(20, 2, 0, 0) });

@@ -3,8 +3,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type AdapterPlugin, addUsage, type SessionEvent, type SessionSummary, type SessionUsage } from "sessarc";
+import droid from "sessarc/plugins/droid";
 import dsh from "sessarc/plugins/dsh";
 import grok from "sessarc/plugins/grok";
+import junie from "sessarc/plugins/junie";
 import kimi from "sessarc/plugins/kimi";
 import pi from "sessarc/plugins/pi";
 import qwen from "sessarc/plugins/qwen";
@@ -17,10 +19,12 @@ const present = Object.entries(rings).every(([ring, file]) => existsSync(join(fo
 
 /** Which adapter reads the rows of a tool (the first folder of a row's path), and the folder that it is given. */
 const TOOLS: Record<string, { plugin: (dir: string) => AdapterPlugin; dir: RegExp }> = {
+  droid: { plugin: (dir) => droid({ dir }), dir: /^droid\/[^/]+/ },
   dsh: { plugin: (dir) => dsh({ dir }), dir: /^dsh\/[^/]+/ },
   grok: { plugin: (dir) => grok({ dir }), dir: /^grok\/[^/]+/ },
   "grok-chat": { plugin: (dir) => grok({ dir }), dir: /^grok-chat\/[^/]+/ },
   iflow: { plugin: (dir) => qwen({ variant: "iflow", dir }), dir: /^iflow\/[^/]+/ },
+  junie: { plugin: (dir) => junie({ dir }), dir: /^junie\/[^/]+/ },
   kimi: { plugin: (dir) => kimi({ dir }), dir: /^kimi\/[^/]+/ },
   omp: { plugin: (dir) => pi({ variant: "omp", dir }), dir: /^omp\/[^/]+/ },
   "openclaw/deja-vu-jsonl": { plugin: (dir) => pi({ variant: "openclaw", dir }), dir: /^openclaw\/[^/]+/ },

@@ -1,0 +1,63 @@
+/** Factory Droid: one JSON-lines file per session below `~/.factory/sessions`, its tokens in a settings file beside it. */
+import { join } from "node:path";
+import { type AdapterEnv, defineAdapter, folderIn, type ToolRole } from "sessarc/adapter";
+
+export interface DroidOptions {
+  /** Replaces `~/.factory`. It may also be a home that holds `.factory`, or the folder of sessions. */
+  dir?: string;
+}
+
+const TOOLS: Readonly<Record<string, ToolRole>> = {
+  ApplyPatch: "patch",
+  Create: "write",
+  Edit: "edit",
+  Execute: "shell",
+  FetchUrl: "fetch",
+  Glob: "search",
+  Grep: "search",
+  LS: "search",
+  MultiEdit: "edit",
+  Read: "read",
+  Task: "agent",
+  TodoWrite: "todo",
+  WebSearch: "search",
+};
+
+export default defineAdapter((options: DroidOptions | undefined) => {
+  const baseOf = ({ home }: AdapterEnv) => options?.dir ?? join(home, ".factory");
+  return {
+    name: "droid",
+    label: "Factory Droid",
+    roots: (env) =>
+      options?.dir ? [folderIn(options.dir, "sessions", ".factory/sessions")] : [join(baseOf(env), "sessions")],
+    async *scan(root) {
+      const { scanSessions } = await import("./log.ts");
+      yield* scanSessions(root);
+    },
+    async parse(ref, _env, state) {
+      const { createParser } = await import("./log.ts");
+      return createParser(ref, state);
+    },
+    async peek(ref) {
+      const { peek } = await import("./log.ts");
+      return peek(ref);
+    },
+    tools: TOOLS,
+    resume: ({ key }) => ["droid", "--resume", key],
+    skills: { dirs: (env) => [{ path: join(baseOf(env), "skills"), scope: "user" }] },
+    mcp: {
+      files: (env) => [{ path: join(baseOf(env), "mcp.json"), scope: "user" }],
+      syntax: "json",
+      variable: "braced",
+      servers: (config, read) => read.servers(config, ["mcpServers"]),
+      link: (url, _, headers) => ({ type: "http", url, ...(headers && { headers }) }),
+      off: () => ({ key: "disabled", value: true }),
+    },
+    guard: {
+      settings: (env) => join(baseOf(env), "settings.json"),
+      format: "json",
+      transport: "command",
+      onFailure: "allow",
+    },
+  };
+});
