@@ -39,6 +39,9 @@ export function defaultPlugins(): PluginEntry[] {
     entry("dsh", () => import("./dsh/index.ts")),
     entry("droid", () => import("./droid/index.ts")),
     entry("junie", () => import("./junie/index.ts")),
+    entry("vibe", () => import("./vibe/index.ts")),
+    entry("aider", () => import("./aider/index.ts")),
+    entry("gptme", () => import("./gptme/index.ts")),
     entry("archive", () => import("./archive/index.ts"), [
       "backup",
       "vacuum",

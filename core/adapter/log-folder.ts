@@ -63,8 +63,8 @@ export function toRef(key: string, log: FoundLog, beside: readonly string[] = []
 }
 
 /**
- * The same pointers with unique keys without blanks. Of two logs of one key, a copy or the start of the other is left out; different
- * ones get a hash of their place below `root`, all but the first.
+ * The same pointers with unique keys without blanks. Of two logs of one key that are a session each, a copy or the start of the
+ * other is left out; others get a hash of their place below `root`, all but the first.
  */
 export function withUniqueKeys(root: string, refs: readonly NewRef[]): NewRef[] {
   const groups = new Map<string, NewRef[]>();
@@ -73,7 +73,7 @@ export function withUniqueKeys(root: string, refs: readonly NewRef[]): NewRef[] 
     groups.set(key, [...(groups.get(key) ?? []), ref]);
   }
   return [...groups].flatMap(([key, group]) =>
-    (group.length === 1 ? group : withoutCopies(group)).map((ref, index) => {
+    (group.length > 1 && group.every((ref) => ref.exclusive) ? withoutCopies(group) : group).map((ref, index) => {
       const beside = `${key}~${hashOf(ref.path.slice(root.length))}`;
       if (group.length === 1) return { ...ref, key };
       return index === 0 ? { ...ref, key, otherKey: beside } : { ...ref, key: beside, otherKey: key };

@@ -12,12 +12,14 @@ import { createTestKernel } from "../kernel.ts";
 const PLACES: Record<string, [place: string, sessions: number]> = {
   droid: [".factory", 1],
   dsh: [".dsh", 2],
+  gptme: [".local/share/gptme", 1],
   grok: [".grok", 3],
   iflow: [".iflow", 1],
   junie: [".junie", 1],
   kimi: ["", 3],
   pi: [".pi/agent", 2],
   qwen: [".qwen", 3],
+  vibe: [".vibe", 1],
 };
 
 it("imports what lies in a home, sub-agents with their parents", async () => {

@@ -1,13 +1,16 @@
 /** Every adapter of the second ring passes the contract, over small logs of its own. */
 import { fileURLToPath } from "node:url";
 import type { SessionUsage } from "sessarc";
+import aider from "sessarc/plugins/aider";
 import droid from "sessarc/plugins/droid";
 import dsh from "sessarc/plugins/dsh";
+import gptme from "sessarc/plugins/gptme";
 import grok from "sessarc/plugins/grok";
 import junie from "sessarc/plugins/junie";
 import kimi from "sessarc/plugins/kimi";
 import pi from "sessarc/plugins/pi";
 import qwen from "sessarc/plugins/qwen";
+import vibe from "sessarc/plugins/vibe";
 import { describe } from "vitest";
 import { type AdapterSuite, testAdapter } from "../adapter.ts";
 
@@ -44,3 +47,6 @@ suite("kimi", (dir) => kimi({ dir }), 3, {
 suite("dsh", (dir) => dsh({ dir }), 2, { "acme-large": tokens(190, 45, 160, 5) });
 suite("droid", (dir) => droid({ dir }), 1, { "custom:acme-large-0": tokens(150, 35, 100, 5) });
 suite("junie", (dir) => junie({ dir }), 1, { "acme-large": tokens(130, 35, 90, 5), "acme-small": tokens(20, 2, 0, 0) });
+suite("vibe", (dir) => vibe({ dir }), 1, { "acme-large": tokens(250, 35, 0, 0) });
+suite("aider", (dir) => aider({ dir }), 2, { "acme-large": tokens(2500, 340, 9000, 500) }, ["user", "assistant"]);
+suite("gptme", (dir) => gptme({ dir }), 1, { "acme/acme-large": tokens(150, 35, 100, 5) }, ["user", "assistant"]);

@@ -1,0 +1,100 @@
+/** Vibe's sessions and their messages: what lies below the folder, and rows → events, tokens, facts. */
+import { dirname, join } from "node:path";
+import {
+  contentText,
+  createSessionLog,
+  type FoundLog,
+  findLogs,
+  isRecord,
+  type Json,
+  type JsonRecord,
+  type LineParser,
+  type NewEvent,
+  peekLog,
+  readRecord,
+  rememberByFile,
+  type SessionRef,
+  toIso,
+  toList,
+  toNumber,
+  toRecord,
+  toRef,
+  toText,
+  withUniqueKeys,
+} from "sessarc/adapter";
+
+type NewRef = Omit<SessionRef, "tool">;
+type Ref = Pick<SessionRef, "path">;
+
+const metaOf = (path: string): string => join(dirname(path), "meta.json");
+
+/** The id is in the facts, the folder's name has a part of it. */
+const idOf = rememberByFile((path) => toText(readRecord(path)?.session_id));
+
+export async function* scanSessions(root: string): AsyncGenerator<NewRef> {
+  const facts = new Map<string, FoundLog>();
+  const logs: FoundLog[] = [];
+  const wanted = (name: string) => name.endsWith("/") || name === "meta.json" || name === "messages.jsonl";
+  for await (const log of findLogs(root, wanted, 3)) {
+    if (log.name === "meta.json") facts.set(log.path, log);
+    else logs.push(log);
+  }
+  const refs = logs.map((log) => {
+    const meta = facts.get(metaOf(log.path));
+    return toRef((meta && idOf(meta)) ?? log.folders.at(-1) ?? "session", log, meta ? [meta.path] : []);
+  });
+  yield* withUniqueKeys(root, refs);
+}
+
+export function createParser(ref: Ref, state?: Json): LineParser {
+  const log = createSessionLog(state, {});
+  const { facts } = log;
+  const first = readRecord(metaOf(ref.path)) ?? {};
+  const model = toText(toRecord(first.config).active_model);
+
+  const message = (row: JsonRecord): NewEvent[] => {
+    const id = toText(row.message_id);
+    switch (row.role) {
+      case "user":
+        return log.say(row.injected === true ? "note" : "user", contentText(row.content), { id });
+      case "assistant":
+        return [
+          ...log.say("thinking", row.reasoning_content, { id, model }),
+          ...log.say("assistant", contentText(row.content), { id, model }),
+          ...toList(row.tool_calls).map((call) => {
+            const { id: callId, function: called } = toRecord(call);
+            return log.call(callId, toRecord(called).name, toRecord(called).arguments, { id, model });
+          }),
+        ];
+      case "tool":
+        return [log.result(row.tool_call_id, contentText(row.content), { id, name: row.name })];
+      default:
+        if (row.role !== "system") log.unknown(row.role);
+        return [];
+    }
+  };
+
+  return {
+    row: (row) => (isRecord(row) ? message(row) : undefined),
+    finish() {
+      const meta = readRecord(metaOf(ref.path)) ?? first;
+      facts.title = toText(meta.title);
+      facts.cwd = toText(toRecord(meta.environment).working_directory);
+      facts.gitBranch = toText(meta.git_branch);
+      facts.forkedFrom = toText(meta.parent_session_id);
+      facts.startedAt = toIso(meta.start_time);
+      facts.endedAt = toIso(meta.end_time) ?? facts.startedAt;
+      const stats = toRecord(meta.stats);
+      const entry = {
+        key: `session:${toText(meta.session_id) ?? ref.path}`,
+        at: facts.endedAt,
+        model: toText(toRecord(meta.config).active_model) ?? "unknown",
+        usage: { input: stats.session_prompt_tokens, output: stats.session_completion_tokens },
+      };
+      return log.summary({ entries: [entry], requests: toNumber(stats.steps) });
+    },
+    snapshot: () => log.snapshot(),
+  };
+}
+
+export const peek = (ref: Ref) => peekLog(ref, createParser(ref));
