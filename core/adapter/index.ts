@@ -60,10 +60,10 @@ export { readLines } from "./read-lines.ts";
 export { readRows } from "./read-log.ts";
 export {
   contentParts,
-  contentText,
   createSessionLog,
-  type EventFields,
   type LogFacts,
+  partsText,
+  type RowFields,
   type SessionLog,
 } from "./session-log.ts";
 export { toolCall } from "./tool-call.ts";

@@ -3,7 +3,7 @@ import type { NewEvent } from "../contract/adapter.ts";
 import type { EventKind, SessionSummary } from "../session/session.ts";
 import { createLedger, type LedgerEntry } from "../session/usage.ts";
 import { BoundedMap } from "../utils/bounded.ts";
-import { isJson, isRecord, type Json, type JsonRecord, toJson, toText, toToolInput } from "../utils/json.ts";
+import { isJson, isRecord, type Json, type JsonRecord, toJson, toNumber, toText, toToolInput } from "../utils/json.ts";
 import { countUnknown } from "../utils/text.ts";
 import { toIso, widen } from "../utils/time.ts";
 
@@ -18,7 +18,7 @@ export type LogFacts = Pick<
 > & { model?: string | undefined };
 
 /** Fields that most events have. */
-export type EventFields = Pick<NewEvent, "at" | "id" | "model">;
+export type RowFields = Pick<NewEvent, "at" | "id" | "model">;
 
 export interface SessionLog<Own extends JsonRecord> {
   readonly facts: LogFacts;
@@ -27,15 +27,15 @@ export interface SessionLog<Own extends JsonRecord> {
   /** A row's time as ISO 8601; the session's start and end include it. */
   time(value: unknown): string | undefined;
   /** An event with this text; none when the text is blank. */
-  say(kind: EventKind, text: unknown, fields?: EventFields): NewEvent[];
+  say(kind: EventKind, text: unknown, fields?: RowFields): NewEvent[];
   /** A tool call. `input` may be JSON text. Its name is remembered for the result. */
-  call(id: unknown, name: unknown, input: unknown, fields?: EventFields): NewEvent;
+  call(id: unknown, name: unknown, input: unknown, fields?: RowFields): NewEvent;
   /** Whether a call of this id was made before (the last 512 are known). */
   isCalled(id: unknown): boolean;
   /** The result of a call; `name` where the row has it. */
-  result(id: unknown, text: string, fields?: EventFields & { failed?: boolean | undefined; name?: unknown }): NewEvent;
-  /** Counts a reply's tokens. An entry without tokens makes none. */
-  count(entry: LedgerEntry): void;
+  result(id: unknown, text: string, fields?: RowFields & { failed?: boolean | undefined; name?: unknown }): NewEvent;
+  /** Counts a reply's tokens. An entry without tokens makes none. `cost`: what the log says the reply cost, in US dollars. */
+  count(entry: LedgerEntry, cost?: unknown): void;
   /** Counts a row of a type that the parser does not know. */
   unknown(type: unknown): undefined;
   /**
@@ -52,6 +52,8 @@ interface State {
   calls: Record<string, string>;
   unknown: Record<string, number>;
   ledger: Json;
+  /** US dollars of own replies, where the log has them. */
+  cost?: number | undefined;
 }
 
 /** `state` is a former `snapshot()`; anything else starts with `own`. Each method takes constant time but `summary` and `snapshot`. */
@@ -64,6 +66,7 @@ export function createSessionLog<Own extends JsonRecord = JsonRecord>(
   const calls = new BoundedMap(CALLS, Object.entries(past?.calls ?? {}));
   const unknown = { ...past?.unknown };
   const ledger = createLedger(past?.ledger);
+  let cost = past?.cost;
   const kept: Own = past ? { ...own, ...structuredClone(past.own) } : own;
   return {
     facts,
@@ -95,8 +98,10 @@ export function createSessionLog<Own extends JsonRecord = JsonRecord>(
         ...(failed !== undefined && { is_error: failed }),
       };
     },
-    count(entry) {
+    count(entry, dollars) {
       if (hasTokens(entry)) ledger.add(entry);
+      const paid = toNumber(dollars);
+      if (paid !== undefined && paid > 0 && !entry.inherited) cost = (cost ?? 0) + paid;
     },
     unknown(type) {
       const name = typeof type === "string" ? type : "(no type)";
@@ -104,13 +109,13 @@ export function createSessionLog<Own extends JsonRecord = JsonRecord>(
     },
     summary(total) {
       const { model: _, ...known } = facts;
-      const skipped = { lines: 0, unknown: { ...unknown } };
-      if (!total) return { ...known, ...ledger.summary(), skipped };
+      const shared = { ...known, ...(cost && { costUSD: cost }), skipped: { lines: 0, unknown: { ...unknown } } };
+      if (!total) return { ...shared, ...ledger.summary() };
       const sums = createLedger();
       for (const entry of total.entries) if (hasTokens(entry)) sums.add(entry);
       const { evidence, ...usage } = sums.summary();
       const requests = total.requests ?? evidence.requests;
-      return { ...known, ...usage, evidence: { ...evidence, requests }, skipped };
+      return { ...shared, ...usage, evidence: { ...evidence, requests } };
     },
     snapshot() {
       const next: State = {
@@ -119,6 +124,7 @@ export function createSessionLog<Own extends JsonRecord = JsonRecord>(
         calls: Object.fromEntries(calls),
         unknown,
         ledger: ledger.snapshot(),
+        cost,
       };
       const json: unknown = JSON.parse(JSON.stringify(next));
       return isJson(json) ? json : null;
@@ -142,7 +148,7 @@ const contentPart = (part: unknown): JsonRecord[] =>
   typeof part === "string" ? [{ type: "text", text: part }] : isRecord(part) ? [part] : [];
 
 /** The texts of a message's blocks, one below the other. */
-export function contentText(content: unknown): string {
+export function partsText(content: unknown): string {
   return contentParts(content)
     .flatMap(({ text }) => (typeof text === "string" ? [text] : []))
     .join("\n");

@@ -91,6 +91,10 @@ export interface SessionSummary {
   usage: SessionUsage;
   /** Tokens copied from a parent: shown, never added. */
   inheritedUsage?: SessionUsage | undefined;
+  /** Tokens that the assistant counts for the session while no record of its log holds them: titles, deleted replies. In no total. */
+  unlogged?: TokenUsage | undefined;
+  /** What the assistant itself says the session cost, in US dollars. */
+  costUSD?: number | undefined;
   /** Own tokens by UTC quarter-hour (`2026-11-20T20:15`), so that days of any time zone add up. */
   slots?: Record<string, SessionUsage> | undefined;
   /** Every counted reply; lets the archive count copies across files once. Made by `createLedger`. */

@@ -1,7 +1,6 @@
 /** Droid's sessions and their rows: what lies below the folder, and rows → events, tokens, facts. */
 import {
   contentParts,
-  contentText,
   createSessionLog,
   findLogs,
   isRecord,
@@ -9,6 +8,7 @@ import {
   type JsonRecord,
   type LineParser,
   type NewEvent,
+  partsText,
   peekLog,
   readRecord,
   type SessionRef,
@@ -49,7 +49,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     return contentParts(said.content).flatMap((part) => {
       if (part.type === "tool_result") {
         const failed = typeof part.is_error === "boolean" ? part.is_error : undefined;
-        return log.result(part.tool_use_id, contentText(part.content), { at, id, failed });
+        return log.result(part.tool_use_id, partsText(part.content), { at, id, failed });
       }
       const isNote = isHidden || INJECTED.test(toText(part.text) ?? "");
       return log.say(isNote ? "note" : "user", part.text, { at, id });

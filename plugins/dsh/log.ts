@@ -1,7 +1,6 @@
 /** DeepSeek Harness's sessions and their events: what lies below the folder, and rows → events, tokens, facts. */
 import {
   contentParts,
-  contentText,
   createSessionLog,
   findLogs,
   isRecord,
@@ -9,6 +8,7 @@ import {
   type JsonRecord,
   type LineParser,
   type NewEvent,
+  partsText,
   peekLog,
   type SessionRef,
   toIso,
@@ -69,7 +69,7 @@ export function createParser(state?: Json): LineParser {
   const results = (data: JsonRecord, at: string | undefined): NewEvent[] =>
     contentParts(toRecord(data.message).content).map((part) => {
       const failed = typeof part.isError === "boolean" ? part.isError : undefined;
-      return log.result(part.toolCallId, contentText(part.content), { at, failed });
+      return log.result(part.toolCallId, partsText(part.content), { at, failed });
     });
 
   return {

@@ -2,12 +2,12 @@
 import { readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
-  contentText,
   createSessionLog,
   findLogs,
   isRecord,
   type Json,
   type LineParser,
+  partsText,
   peekLog,
   type SessionRef,
   toRecord,
@@ -36,7 +36,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     row(row) {
       if (!isRecord(row)) return;
       const at = log.time(row.timestamp);
-      const text = contentText(row.content);
+      const text = partsText(row.content);
       switch (row.role) {
         case "user":
           return log.say("user", text, { at });
@@ -44,12 +44,13 @@ export function createParser(ref: Ref, state?: Json): LineParser {
           const told = toRecord(row.metadata);
           const { input_tokens: input, output_tokens: output, ...cached } = toRecord(told.usage ?? told);
           const model = toText(told.model);
-          log.count({
+          const entry = {
             key: `${toText(row.timestamp)}:${input}:${output}`,
             at,
             model: model ?? "unknown",
             usage: { input, output, cacheRead: cached.cache_read_tokens, cacheWrite5m: cached.cache_creation_tokens },
-          });
+          };
+          log.count(entry, told.cost);
           return log.say("assistant", text, { at, model });
         }
         // Tools answer as notes: a call is text inside the assistant's message.

@@ -2,7 +2,6 @@
 import { basename, dirname, join } from "node:path";
 import {
   contentParts,
-  contentText,
   createSessionLog,
   type EventKind,
   isRecord,
@@ -10,6 +9,7 @@ import {
   type JsonRecord,
   type LineParser,
   type NewEvent,
+  partsText,
   peekLog,
   readRecord,
   type SessionRef,
@@ -101,7 +101,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     const model = toText(row.model_id) ?? facts.model;
     switch (row.type) {
       case "user": {
-        const text = contentText(row.content);
+        const text = partsText(row.content);
         const isNote = row.synthetic_reason !== undefined || /^\s*<(user_info|system-reminder)>/.test(text);
         return log.say(isNote ? "note" : "user", text.replace(/^\s*<user_query>\n?|\n?<\/user_query>\s*$/g, ""));
       }
@@ -110,12 +110,12 @@ export function createParser(ref: Ref, state?: Json): LineParser {
       case "assistant": {
         const calls = toList(row.tool_calls).map(toRecord);
         return [
-          ...log.say("assistant", contentText(row.content), { model }),
+          ...log.say("assistant", partsText(row.content), { model }),
           ...calls.map((call) => log.call(call.id, call.name, call.arguments, { model })),
         ];
       }
       case "tool_result":
-        return [log.result(row.tool_call_id, contentText(row.content))];
+        return [log.result(row.tool_call_id, partsText(row.content))];
       case "backend_tool_call": {
         const { tool_type: tool, action } = toRecord(row.kind);
         return log.say("note", `${toText(tool) ?? "tool"}: ${toText(toRecord(action).query) ?? ""}`);
@@ -163,7 +163,7 @@ function cwdOf(dir: string): string | undefined {
 }
 
 function outputOf(told: JsonRecord): string {
-  const shown = toList(told.content).map((part) => contentText([toRecord(part).content]));
+  const shown = toList(told.content).map((part) => partsText([toRecord(part).content]));
   const raw = toRecord(told.rawOutput);
   return shown.join("\n") || (toText(raw.output_for_prompt) ?? toText(raw.text) ?? "");
 }

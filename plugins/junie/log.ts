@@ -73,7 +73,8 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     const { inputTokens: input, outputTokens: output, cacheInputTokens: cacheRead } = told;
     const model = toText(told.model) ?? "unknown";
     facts.model ??= model;
-    log.count({ at, model, usage: { input, output, cacheRead, cacheWrite5m: told.cacheCreateTokens } });
+    const usage = { input, output, cacheRead, cacheWrite5m: told.cacheCreateTokens };
+    log.count({ at, model, usage }, told.cost);
   };
 
   /** A block is reported while it grows; its first form that is not running is whole. */

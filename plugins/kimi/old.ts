@@ -4,11 +4,11 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import {
   contentParts,
-  contentText,
   createSessionLog,
   isRecord,
   type JsonRecord,
   type NewEvent,
+  partsText,
   readRecord,
   readRows,
   type SessionRef,
@@ -65,7 +65,7 @@ function fromWire(log: Log, row: JsonRecord, before: readonly NewEvent[]): NewEv
     }
     case "ToolResult": {
       const { output, message, is_error: failed } = toRecord(told.return_value ?? told.result);
-      const text = contentText(output) || (toText(message) ?? "");
+      const text = partsText(output) || (toText(message) ?? "");
       return [log.result(told.tool_call_id, text, { at, ...(typeof failed === "boolean" && { failed }) })];
     }
     case "StatusUpdate":
@@ -108,7 +108,7 @@ function fromContext(log: Log, row: JsonRecord): NewEvent[] {
         }),
       ];
     case "tool":
-      return [log.result(row.tool_call_id, contentText(row.content))];
+      return [log.result(row.tool_call_id, partsText(row.content))];
     default:
       return [];
   }

@@ -2,13 +2,13 @@
 import { basename, dirname, join } from "node:path";
 import {
   contentParts,
-  contentText,
   createSessionLog,
   isRecord,
   type Json,
   type JsonRecord,
   type LineParser,
   type NewEvent,
+  partsText,
   peekLog,
   readRecord,
   type SessionRef,
@@ -79,7 +79,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
       case "tool.result": {
         const { output, isError } = toRecord(event.result);
         const failed = typeof isError === "boolean" ? isError : undefined;
-        return [log.result(event.toolCallId, contentText(output), { at, failed })];
+        return [log.result(event.toolCallId, partsText(output), { at, failed })];
       }
       case "step.end":
         if (!own.step) count(event.usage, undefined, at); // protocol 1.4 has no usage.record

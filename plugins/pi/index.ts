@@ -19,13 +19,21 @@ export default defineAdapter((options: PiOptions | undefined) => {
     roots: (env) => (options?.dir ? [folderIn(options.dir, ...variant.places)] : variant.roots(env)),
     async *scan(root) {
       const { scanSessions } = await import("./scan.ts");
-      yield* scanSessions(root);
+      yield* scanSessions(root, variant.hasDatabase);
     },
+    ...(variant.hasDatabase && {
+      appends: ({ path }: { path: string }) => path.endsWith(".jsonl"),
+      async open(path: string) {
+        const { openDatabase } = await import("./database.ts");
+        return openDatabase(path);
+      },
+    }),
     async parse(_ref, _env, state) {
       const { createParser } = await import("./parse.ts");
       return createParser(state);
     },
     async peek(ref) {
+      if (!ref.path.endsWith(".jsonl")) return {};
       const { peek } = await import("./parse.ts");
       return peek(ref);
     },

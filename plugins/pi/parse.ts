@@ -1,15 +1,15 @@
 /** pi's entries → events, tokens and the session's facts. */
 import {
   contentParts,
-  contentText,
   createSessionLog,
-  type EventFields,
   isRecord,
   type Json,
   type JsonRecord,
   type LineParser,
   type NewEvent,
+  partsText,
   peekLog,
+  type RowFields,
   toIso,
   toRecord,
   toText,
@@ -49,20 +49,21 @@ export function createParser(state?: Json): LineParser {
   /** A fork copies its parent's lines with their times: what is older than the fork was paid for there. */
   const count = (row: JsonRecord, message: JsonRecord, at: string | undefined, model: string | undefined): void => {
     if (!isRecord(message.usage)) return;
-    const { input, output, cacheRead, cacheWrite } = message.usage;
+    const { input, output, cacheRead, cacheWrite, cost } = message.usage;
     const key = [row.id, message.responseId, row.timestamp].filter((part) => typeof part === "string").join(":");
-    log.count({
+    const entry = {
       key: key || undefined,
       at,
       model: model ?? "unknown",
       usage: { input, output, cacheRead, cacheWrite5m: cacheWrite },
       inherited: facts.forkedFrom !== undefined && at !== undefined && Date.parse(at) < Date.parse(own.created),
-    });
+    };
+    log.count(entry, toRecord(cost).total);
   };
 
   const message = (row: JsonRecord, at: string | undefined): NewEvent[] => {
     const said = toRecord(row.message);
-    const fields: EventFields = { at, id: toText(row.id) };
+    const fields: RowFields = { at, id: toText(row.id) };
     switch (said.role) {
       case "user":
         return contentParts(said.content).flatMap((part) => log.say("user", part.text, fields));
@@ -77,7 +78,7 @@ export function createParser(state?: Json): LineParser {
       }
       case "toolResult": {
         const failed = typeof said.isError === "boolean" ? said.isError : undefined;
-        return [log.result(said.toolCallId, contentText(said.content), { ...fields, failed, name: said.toolName })];
+        return [log.result(said.toolCallId, partsText(said.content), { ...fields, failed, name: said.toolName })];
       }
       case "bashExecution":
         return log.say("note", `! ${toText(said.command) ?? ""}\n${toText(said.output) ?? ""}`, fields);
@@ -85,7 +86,7 @@ export function createParser(state?: Json): LineParser {
       case "compactionSummary":
         return log.say("note", said.summary, fields);
       default:
-        return log.say("note", contentText(said.content), fields);
+        return log.say("note", partsText(said.content), fields);
     }
   };
 
@@ -105,7 +106,7 @@ export function createParser(state?: Json): LineParser {
         case "branch_summary":
           return log.say("note", row.summary, { at: log.time(at), id: toText(row.id) });
         case "custom_message":
-          return log.say("note", contentText(row.content), { at: log.time(at), id: toText(row.id) });
+          return log.say("note", partsText(row.content), { at: log.time(at), id: toText(row.id) });
         case "session_info":
           facts.title = toText(row.name) ?? facts.title;
           return;

@@ -15,11 +15,27 @@ type NewRef = Omit<SessionRef, "tool">;
 
 const headId = rememberByFile((path) => toText(headRows(path).find((row) => row.type === "session")?.id));
 
-export async function* scanSessions(root: string): AsyncGenerator<NewRef> {
+export async function* scanSessions(root: string, hasDatabase = false): AsyncGenerator<NewRef> {
   const refs: NewRef[] = [];
-  for await (const log of findLogs(root, (name) => name.endsWith("/") || /^(?!.*\.checkpoint\.).*\.jsonl$/.test(name)))
-    refs.push({ ...toRef(keyOf(log), log), ...companionsOf(log) });
-  yield* withUniqueKeys(root, refs);
+  const inDatabase: NewRef[] = [];
+  const database = hasDatabase ? await import("./database.ts") : undefined;
+  const wanted = (name: string) =>
+    name.endsWith("/") || /^(?!.*\.checkpoint\.).*\.jsonl$/.test(name) || name === database?.DATABASE;
+  let failure: unknown;
+  for await (const log of findLogs(root, wanted)) {
+    if (log.name === database?.DATABASE) {
+      // A database that cannot be read does not hide the other agents' sessions.
+      const sessions = await database.listSessions(log.path).catch((error: unknown) => {
+        failure = error;
+        return [];
+      });
+      inDatabase.push(...sessions);
+    } else refs.push({ ...toRef(keyOf(log), log), ...companionsOf(log) });
+  }
+  // Logs that the database took in stay where they are.
+  const taken = new Set(inDatabase.map(({ key }) => key));
+  yield* withUniqueKeys(root, [...inDatabase, ...refs.filter(({ key }) => !taken.has(key))]);
+  if (failure !== undefined) throw failure;
 }
 
 /** pi's names end with the id; elsewhere the first row has it, which goes before the name. */

@@ -16,6 +16,8 @@ export interface Variant {
   servers?: string;
   resume?(ref: Pick<SessionRef, "key" | "path">): readonly string[];
   tools?: Readonly<Record<string, ToolRole>>;
+  /** Newer versions keep transcripts in a database below the same folders. */
+  hasDatabase?: boolean;
 }
 
 export const TOOLS: Readonly<Record<string, ToolRole>> = {
@@ -85,6 +87,7 @@ export const VARIANTS = {
     places: ["agents", ...CLAWS.map((name) => `${name}/agents`)],
     skills: { project: [], user: [".openclaw/skills"] },
     tools: CLAW_TOOLS,
+    hasDatabase: true,
   },
   qclaw: {
     name: "qclaw",

@@ -3,15 +3,15 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import {
   contentParts,
-  contentText,
   createSessionLog,
-  type EventFields,
   isRecord,
   type Json,
   type JsonRecord,
   type LineParser,
   type NewEvent,
+  partsText,
   peekLog,
+  type RowFields,
   readRecord,
   type SessionRef,
   toCount,
@@ -32,7 +32,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
   if (isAgent) facts.model ??= toText(readRecord(join(dirname(ref.path), `${stem}.meta.json`))?.model);
   facts.parent = ref.parent;
 
-  const envelope = (row: JsonRecord): EventFields => {
+  const envelope = (row: JsonRecord): RowFields => {
     facts.cwd = toText(row.cwd) ?? facts.cwd;
     facts.gitBranch = toText(row.gitBranch) ?? facts.gitBranch;
     const from = toText(toRecord(row.forkedFrom).sessionId);
@@ -50,20 +50,20 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     });
   };
 
-  const resultOf = (row: JsonRecord, part: JsonRecord, fields: EventFields): NewEvent => {
+  const resultOf = (row: JsonRecord, part: JsonRecord, fields: RowFields): NewEvent => {
     // iFlow wraps what Qwen writes as it is.
     const inner = toRecord(toRecord(toRecord(part.content).responseParts).functionResponse);
     const answer = isRecord(part.functionResponse) ? part.functionResponse : inner;
     const { output, error } = toRecord(answer.response);
     const failed = error !== undefined || toRecord(row.toolCallResult).status === "error" || part.is_error === true;
-    const text = toText(output) ?? toText(error) ?? contentText(part.content);
+    const text = toText(output) ?? toText(error) ?? partsText(part.content);
     return log.result(answer.id ?? part.tool_use_id, text, { ...fields, failed, name: answer.name });
   };
 
   const fromModel = (row: JsonRecord, message: JsonRecord): NewEvent[] => {
     const model = toText(row.model) ?? toText(message.model) ?? facts.model;
     facts.model = model;
-    const fields: EventFields = { ...envelope(row), model };
+    const fields: RowFields = { ...envelope(row), model };
     count(row, message, fields);
     return partsOf(message).flatMap((part) => {
       const call = isRecord(part.functionCall) ? part.functionCall : part.type === "tool_use" ? part : undefined;
@@ -74,7 +74,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     });
   };
 
-  const count = (row: JsonRecord, message: JsonRecord, { at, id, model = "unknown" }: EventFields): void => {
+  const count = (row: JsonRecord, message: JsonRecord, { at, id, model = "unknown" }: RowFields): void => {
     const inherited = isRecord(row.forkedFrom);
     const key = toText(toRecord(row.forkedFrom).messageUuid) ?? id;
     if (isRecord(row.usageMetadata)) {

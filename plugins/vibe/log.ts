@@ -1,7 +1,6 @@
 /** Vibe's sessions and their messages: what lies below the folder, and rows → events, tokens, facts. */
 import { dirname, join } from "node:path";
 import {
-  contentText,
   createSessionLog,
   type FoundLog,
   findLogs,
@@ -10,6 +9,7 @@ import {
   type JsonRecord,
   type LineParser,
   type NewEvent,
+  partsText,
   peekLog,
   readRecord,
   rememberByFile,
@@ -56,18 +56,18 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     const id = toText(row.message_id);
     switch (row.role) {
       case "user":
-        return log.say(row.injected === true ? "note" : "user", contentText(row.content), { id });
+        return log.say(row.injected === true ? "note" : "user", partsText(row.content), { id });
       case "assistant":
         return [
           ...log.say("thinking", row.reasoning_content, { id, model }),
-          ...log.say("assistant", contentText(row.content), { id, model }),
+          ...log.say("assistant", partsText(row.content), { id, model }),
           ...toList(row.tool_calls).map((call) => {
             const { id: callId, function: called } = toRecord(call);
             return log.call(callId, toRecord(called).name, toRecord(called).arguments, { id, model });
           }),
         ];
       case "tool":
-        return [log.result(row.tool_call_id, contentText(row.content), { id, name: row.name })];
+        return [log.result(row.tool_call_id, partsText(row.content), { id, name: row.name })];
       default:
         if (row.role !== "system") log.unknown(row.role);
         return [];
