@@ -42,6 +42,11 @@ export function defaultPlugins(): PluginEntry[] {
     entry("vibe", () => import("./vibe/index.ts")),
     entry("aider", () => import("./aider/index.ts")),
     entry("gptme", () => import("./gptme/index.ts")),
+    variant("claude-code", () => import("./claude-code/index.ts"), { variant: "openclaude" }),
+    variant("claude-code", () => import("./claude-code/index.ts"), { variant: "codebuddy" }),
+    variant("claude-code", () => import("./claude-code/index.ts"), { variant: "cowork" }),
+    variant("codex", () => import("./codex/index.ts"), { variant: "traex" }),
+    variant("codex", () => import("./codex/index.ts"), { variant: "open-interpreter" }),
     entry("archive", () => import("./archive/index.ts"), [
       "backup",
       "vacuum",

@@ -1,16 +1,29 @@
 /** Claude Code: one JSON-lines file per session below `projects`, sub-agents in files of their own. */
 import { existsSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type AdapterEnv, defineAdapter, isRecord, type Retention, readLines, type ToolRole } from "sessarc/adapter";
+import {
+  type AdapterDefinition,
+  type AdapterEnv,
+  defineAdapter,
+  folderIn,
+  isRecord,
+  type Retention,
+  readLines,
+  type SessionRef,
+  type ToolRole,
+} from "sessarc/adapter";
 import { readRegularSync } from "#internal/adapter";
 import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
 import { createParser } from "./parse.ts";
+import { RELATIVES, type Relative } from "./relatives.ts";
 import { scanProjects } from "./scan.ts";
 import { readUsage } from "./usage.ts";
 
 export interface ClaudeCodeOptions {
   /** Stands for `~/.claude`; nothing outside it is looked at then. It may also be a home that holds `.claude`, or the folder `projects`. */
   dir?: string;
+  /** Another assistant that writes the same log; then `dir` stands for its folder. */
+  variant?: keyof typeof RELATIVES;
 }
 
 /** Its own tools by what they do. */
@@ -42,7 +55,12 @@ const HEAD = 64 * 1024;
 const TAIL = 16 * 1024;
 const NAMES = /"type":"(?:custom-title|ai-title|summary)"/;
 
-export default defineAdapter((options: ClaudeCodeOptions | undefined) => ({
+export default defineAdapter(
+  (options: ClaudeCodeOptions | undefined): AdapterDefinition =>
+    options?.variant ? relative(options.variant, options.dir) : claudeCode(options),
+);
+
+const claudeCode = (options: ClaudeCodeOptions | undefined): AdapterDefinition => ({
   name: "claude-code",
   label: "Claude Code",
   roots: (env) =>
@@ -52,24 +70,7 @@ export default defineAdapter((options: ClaudeCodeOptions | undefined) => ({
   usage: (ref) => readUsage(ref),
   tools: TOOLS,
   resume: ({ key }) => ["claude", "--resume", key],
-
-  async peek(ref) {
-    const parser = createParser(ref);
-    const size = ref.size ?? HEAD;
-    const whole = size <= HEAD;
-    let first: string | undefined;
-    for await (const line of readLines(ref.path, { end: Math.min(size, HEAD) })) {
-      if (first !== undefined && !NAMES.test(line)) continue;
-      const events = [parser.row(parse(line), { offset: 0, length: line.length }) ?? []].flat();
-      first ??= events.find((event) => event.kind === "user")?.text;
-      if (first !== undefined && !whole) break;
-    }
-    for await (const line of whole ? [] : readLines(ref.path, { start: size - TAIL, end: size })) {
-      if (NAMES.test(line)) parser.row(parse(line), { offset: size, length: line.length });
-    }
-    const { title, cwd, startedAt, gitBranch } = parser.finish();
-    return { title: title ?? first?.replace(/\s+/g, " ").trim().slice(0, 120), cwd, startedAt, gitBranch };
-  },
+  peek: (ref) => peekSession(ref),
 
   skills: { dirs: (env) => skillDirs(homes(env, options)), used: usedSkill },
   mcp: mcp(
@@ -85,7 +86,44 @@ export default defineAdapter((options: ClaudeCodeOptions | undefined) => ({
   },
 
   retention: (env) => readRetention(homes(env, options)[0] ?? ""),
-}));
+});
+
+/** An assistant that writes the same log: what is known of Claude Code beside its logs does not hold for it. */
+function relative(name: keyof typeof RELATIVES, dir: string | undefined): AdapterDefinition {
+  const { label, roots, places, scan }: Relative = RELATIVES[name];
+  return {
+    name,
+    label,
+    roots: (env) => (dir ? [folderIn(dir, ...places)] : roots(env)),
+    scan,
+    parse(ref, _env, state) {
+      const parser = createParser(ref, state);
+      const { title } = ref;
+      return title === undefined ? parser : { ...parser, finish: () => ({ ...parser.finish(), title }) };
+    },
+    usage: (ref) => readUsage(ref),
+    tools: TOOLS,
+    peek: async (ref) => ({ ...(await peekSession(ref)), ...(ref.title && { title: ref.title }) }),
+  };
+}
+
+async function peekSession(ref: SessionRef) {
+  const parser = createParser(ref);
+  const size = ref.size ?? HEAD;
+  const whole = size <= HEAD;
+  let first: string | undefined;
+  for await (const line of readLines(ref.path, { end: Math.min(size, HEAD) })) {
+    if (first !== undefined && !NAMES.test(line)) continue;
+    const events = [parser.row(parse(line), { offset: 0, length: line.length }) ?? []].flat();
+    first ??= events.find((event) => event.kind === "user")?.text;
+    if (first !== undefined && !whole) break;
+  }
+  for await (const line of whole ? [] : readLines(ref.path, { start: size - TAIL, end: size })) {
+    if (NAMES.test(line)) parser.row(parse(line), { offset: size, length: line.length });
+  }
+  const { title, cwd, startedAt, gitBranch } = parser.finish();
+  return { title: title ?? first?.replace(/\s+/g, " ").trim().slice(0, 120), cwd, startedAt, gitBranch };
+}
 
 /** `CLAUDE_CONFIG_DIR` (a comma list) replaces the defaults, as it does for the tool itself. */
 function homes({ home, env }: AdapterEnv, options: ClaudeCodeOptions | undefined): string[] {

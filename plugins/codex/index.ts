@@ -11,7 +11,20 @@ import { readUsage } from "./usage.ts";
 export interface CodexOptions {
   /** Stands for `~/.codex`; nothing outside it is looked at then. It may also be a home that holds `.codex`, or the folder `sessions`. */
   dir?: string;
+  /** Another assistant that writes the same log; default `codex`. */
+  variant?: keyof typeof VARIANTS;
 }
+
+const VARIANTS = {
+  codex: { label: "Codex CLI", folder: ".codex", variable: "CODEX_HOME", command: "codex" },
+  traex: { label: "TRAE CLI", folder: ".trae/cli", variable: undefined, command: "traex" },
+  "open-interpreter": {
+    label: "Open Interpreter",
+    folder: ".openinterpreter",
+    variable: "INTERPRETER_HOME",
+    command: undefined,
+  },
+} as const;
 
 /** Its own tools by what they do. */
 const TOOLS: Readonly<Record<string, ToolRole>> = {
@@ -50,30 +63,36 @@ const PEEK = 256 * 1024;
 export default defineAdapter((options: CodexOptions | undefined) => {
   const heads = createHeadCache();
   const titles = createTitles();
-  const baseOf = ({ home, env }: AdapterEnv) => options?.dir ?? (env.CODEX_HOME || join(home, ".codex"));
+  const name = options?.variant ?? "codex";
+  const { label, folder, variable, command } = VARIANTS[name];
+  const baseOf = ({ home, env }: AdapterEnv) =>
+    options?.dir ?? ((variable && env[variable]) || join(home, ...folder.split("/")));
   return {
-    name: "codex",
-    label: "Codex CLI",
-    roots: (env) => (options?.dir ? rolloutsIn(options.dir) : rolloutFolders(baseOf(env))),
+    name,
+    label,
+    roots: (env) => (options?.dir ? rolloutsIn(options.dir, folder) : rolloutFolders(baseOf(env))),
     async *scan(root) {
       yield* scanRollouts(root, heads, await titles.below(root));
     },
     parse: (ref, _env, state) => createParser(ref.title, state),
     usage: (ref) => readUsage(ref),
     tools: TOOLS,
-    resume: ({ key }) => ["codex", "resume", key],
-    skills: {
-      dirs: (env) => skillDirs(baseOf(env), options?.dir === undefined ? env.home : undefined),
-      used: usedSkill,
-    },
-    mcp: mcp(baseOf),
-    // A failing hook, or an answer with a field the tool does not know, lets the call run; the user has to trust the hook first.
-    guard: {
-      settings: (env) => join(baseOf(env), "hooks.json"),
-      format: "json",
-      transport: "command",
-      onFailure: "allow",
-    },
+    ...(command && { resume: ({ key }: { key: string }) => [command, "resume", key] }),
+    // Of its relatives nothing but the log is known.
+    ...(name === "codex" && {
+      skills: {
+        dirs: (env) => skillDirs(baseOf(env), options?.dir === undefined ? env.home : undefined),
+        used: usedSkill,
+      },
+      mcp: mcp(baseOf),
+      // A failing hook, or an answer with a field the tool does not know, lets the call run; the user has to trust the hook first.
+      guard: {
+        settings: (env) => join(baseOf(env), "hooks.json"),
+        format: "json",
+        transport: "command",
+        onFailure: "allow",
+      },
+    }),
 
     async peek(ref) {
       const parser = createParser(ref.title);
@@ -94,9 +113,9 @@ const FOLDERS = ["sessions", "archived_sessions"];
 const rolloutFolders = (base: string) => FOLDERS.map((name) => join(base, name));
 
 /** The logs of a chosen folder, whichever of the three it is. */
-function rolloutsIn(dir: string): string[] {
+function rolloutsIn(dir: string, folder: string): string[] {
   if (rolloutFolders(dir).some(existsSync)) return rolloutFolders(dir);
-  const inHome = rolloutFolders(join(dir, ".codex"));
+  const inHome = rolloutFolders(join(dir, folder));
   if (inHome.some(existsSync)) return inHome;
   return FOLDERS.includes(basename(dir)) ? [dir] : rolloutFolders(dir);
 }

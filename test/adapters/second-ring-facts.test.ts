@@ -3,6 +3,8 @@ import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Adapter } from "sessarc";
+import claudeCode from "sessarc/plugins/claude-code";
+import codex from "sessarc/plugins/codex";
 import grok from "sessarc/plugins/grok";
 import kimi from "sessarc/plugins/kimi";
 import pi from "sessarc/plugins/pi";
@@ -191,5 +193,37 @@ describe("Kimi", () => {
     await write("sessions/wd_x/title-1/agents/main/wire.jsonl", log);
     const refs = await scan(kimi({ variant: "kimi-work", dir: home }).adapter);
     expect(refs.map(({ key }) => key)).toEqual(["conv-1"]);
+  });
+});
+
+describe("relatives of Claude Code and Codex", () => {
+  it("reads Codex's log of TRAE and Open Interpreter", async () => {
+    await cp(fixtures("codex"), join(home, ".trae", "cli"), { recursive: true });
+    const { adapter } = codex({ variant: "traex" });
+    const refs = await scan(adapter);
+    expect(refs.length).toBeGreaterThan(0);
+    expect(new Set(refs.map(({ tool }) => tool))).toEqual(new Set(["traex"]));
+    expect(adapter.resume?.({ key: "k", path: "" })).toEqual(["traex", "resume", "k"]);
+    expect([adapter.mcp, adapter.guard, adapter.skills]).toEqual([undefined, undefined, undefined]);
+    const added = await scan(codex({ variant: "traex", dir: home }).adapter);
+    expect(added.map(({ key }) => key)).toEqual(refs.map(({ key }) => key));
+    const folders = roots(codex({ variant: "open-interpreter" }).adapter, { INTERPRETER_HOME: "/i" });
+    expect(folders).toEqual(["/i/sessions", "/i/archived_sessions"]);
+  });
+
+  it("reads Claude Code's log of OpenClaude, CodeBuddy and Cowork, whose title is beside the work's home", async () => {
+    const own = await readAll(claudeCode({ dir: fixtures("claude-code") }).adapter);
+    await cp(fixtures("claude-code"), join(home, ".openclaude"), { recursive: true });
+    const relative = await readAll(claudeCode({ variant: "openclaude" }).adapter);
+    expect(relative.map(({ events }) => events)).toEqual(own.map(({ events }) => events));
+    expect(relative[0]?.ref.tool).toBe("openclaude");
+    expect(roots(claudeCode({ variant: "codebuddy" }).adapter)).toEqual(["/h/.codebuddy/projects"]);
+
+    const work = join(home, ".config", "Claude", "local-agent-mode-sessions", "account", "local_1");
+    await cp(fixtures("claude-code"), join(work, ".claude"), { recursive: true });
+    await writeFile(`${work}.json`, JSON.stringify({ title: "Sort the receipts" }));
+    const cowork = await readAll(claudeCode({ variant: "cowork" }).adapter);
+    expect(cowork.map(({ events }) => events)).toEqual(own.map(({ events }) => events));
+    expect(cowork[0]?.summary.title).toBe("Sort the receipts");
   });
 });
