@@ -76,7 +76,7 @@ export function createSessionLog<Own extends JsonRecord = JsonRecord>(
       widen(facts, at);
       return at;
     },
-    say: (kind, text, fields) => (typeof text === "string" && text.trim() !== "" ? [{ kind, text, ...fields }] : []),
+    say: (kind, text, fields) => (typeof text === "string" && /\S/.test(text) ? [{ kind, text, ...fields }] : []),
     call(id, name, input, fields) {
       const known = toText(name) ?? "tool";
       const callId = toText(id);

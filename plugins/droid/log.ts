@@ -76,6 +76,9 @@ export function createParser(ref: Ref, state?: Json): LineParser {
           own.id = toText(row.id) ?? own.id;
           facts.title = toText(row.title) ?? facts.title;
           facts.cwd = toText(row.cwd) ?? facts.cwd;
+          // A sub-agent names the session that called it, a copy the one it was made of.
+          facts.parent = toText(row.callingSessionId) ?? facts.parent;
+          if (facts.parent === undefined) facts.forkedFrom = toText(row.parent) ?? facts.forkedFrom;
           return;
         case "message":
           return message(row);

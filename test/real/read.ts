@@ -46,6 +46,7 @@ export async function tell(home: string): Promise<Told> {
     };
     told.unread.push(...(body.failed ?? []).map((failure) => JSON.stringify(failure)));
     for (const session of sessions) {
+      const url = `/api/sessions/${encodeURIComponent(session.id)}`;
       for (const tokens of Object.values(session.usage)) {
         told.tokens.input += tokens.input;
         told.tokens.output += tokens.output;
@@ -55,11 +56,11 @@ export async function tell(home: string): Promise<Told> {
       const { skippedLines, unknownTypes } = session.partial;
       if (skippedLines > 0) told.unread.push(`${skippedLines} lines`);
       told.unread.push(...Object.keys(unknownTypes));
-      const { messages } = await kernel.json<{ messages: SessionEvent[] }>(`/api/sessions/${session.id}/messages`);
+      const { messages } = await kernel.json<{ messages: SessionEvent[] }>(`${url}/messages`);
       // What a fork repeats of its parent is the parent's.
       addMessages(told, messages.slice(session.copiedMessages), session.parentId !== null);
-      const { files } = await kernel.json<{ files: Touched[] }>(`/api/sessions/${session.id}/figures`);
-      const { changes } = await kernel.json<{ changes: { path: string }[] }>(`/api/sessions/${session.id}/causality`);
+      const { files } = await kernel.json<{ files: Touched[] }>(`${url}/figures`);
+      const { changes } = await kernel.json<{ changes: { path: string }[] }>(`${url}/causality`);
       told.changed.push(...files.filter(({ edits }) => edits > 0).map(({ path }) => path.replace(/^.*\//, "")));
       told.caused.push(...changes.map(({ path }) => path.replace(/^.*\//, "")));
     }
