@@ -2,7 +2,7 @@
 import type { Call, Entry, ModelRequest } from "../model/script.ts";
 
 /** The adapter that reads the tool's logs. */
-export type ToolName = "claude-code" | "codex" | "gemini-cli" | "opencode" | "copilot";
+export type ToolName = "claude-code" | "codex" | "gemini-cli" | "opencode" | "copilot" | "pi";
 
 export interface Driver {
   /** In the table, where it is not the adapter's name alone. */
