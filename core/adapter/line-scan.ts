@@ -1,4 +1,4 @@
-/** The lines of a log as bytes, for whoever wants few of them: nothing is decoded or parsed. */
+/** The lines of a log as bytes, for callers that need few of them: nothing is decoded or parsed. */
 import { type ByteSource, createCutter, fileSource, isPacked, zstdSource } from "../utils/jsonl.ts";
 
 /** Bytes `from` to `to` of `bytes` are one line without its newline; `offset` is where it begins in the log. Valid during the call only. */

@@ -14,7 +14,7 @@ type MakeParser = (state?: Json) => MaybePromise<LineParser>;
 
 /**
  * What was added since `cursor` (none: everything), in batches of about 1 MiB of log. Reads the bytes after the cursor and at most 4 KB
- * before it, to see that it is still the same file; one that was replaced or cut is read anew (`restarted`). Compressed logs are read
+ * before it, to see that it is still the same file; one that was replaced or cut is read from the start (`restarted`). Compressed logs are read
  * whole when they changed; what they said before is not repeated.
  */
 export async function* tailLog(
@@ -55,7 +55,7 @@ export async function* tailLog(
         offset,
         head: after.mark,
         seq: reader.seq,
-        // Made when it is asked for: most logs are never looked at again.
+        // Created on request: most logs are never read again.
         get state() {
           return { parser: parser.snapshot(), bad: reader.bad };
         },
