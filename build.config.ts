@@ -32,6 +32,7 @@ const entries: Record<string, string> = {
   "plugins/git/export-job": "plugins/git/history/export-job.ts",
   "plugins/mcp-hub/config-job": "plugins/mcp-hub/configs/job.ts",
   "plugins/security/job": "plugins/security/job.ts",
+  "plugins/security/guard/shown": "plugins/security/guard/shown.ts",
 };
 
 const notices = collectNotices();

@@ -17,8 +17,6 @@ export interface Stage {
   left: Left;
   /** Of lines it leaves only these (`selected`). */
   part?: string | undefined;
-  /** It begins a loop or the like: what is in there may read on. */
-  opens: boolean;
 }
 
 const names = (list: string) => new Set(list.split(" "));
@@ -29,7 +27,6 @@ const SOME = names(
 );
 /** Before a program they send its output elsewhere, or tell what it reads. */
 const MEDDLERS = names("watch strace parallel coproc nohup flock");
-const OPENING = names("then do else if elif while until");
 /** With such a word a program that would leave lines, or write to stdout alone, does not. */
 const NOT_LINES = /^(?:-\w*[co]\w*|--(?:bytes|only-matching).*)$/;
 const NOT_ALONE = new Map<string, RegExp>([
@@ -83,17 +80,17 @@ const NAMES: Record<string, (text: string, words: readonly string[]) => boolean>
   ),
 };
 
-/** What `command` runs, and what that leaves. Yields where it may be interrupted. */
-export function* stageOf(command: SimpleCommand): Generator<void, Stage> {
+/** Returns which program `command` runs and what it leaves of its input. */
+export function stageOf(command: SimpleCommand): Stage {
   const all = spread(command.words);
-  const [first, ...rest] = yield* unwrapped(all);
+  const [first, ...rest] = unwrapped(all);
   const before = all.slice(0, all.length - rest.length - Number(first !== undefined));
   // Behind `env` nothing need stand.
   const alone = first === undefined || /^(?:-|\w+=|$)/.test(first.text) ? before.at(-1)?.text : undefined;
   const isEnv = alone !== undefined && programOf(alone) === "env";
   const program = isEnv ? "env" : programOf(first?.text ?? "");
   const words = isEnv && first ? [first, ...rest] : rest;
-  const unsure = command.aside || command.unknown || before.some(({ text }) => MEDDLERS.has(programOf(text)));
+  const unsure = command.aside || before.some(({ text }) => MEDDLERS.has(programOf(text)));
   const left = unsure ? "unknown" : leaves(program, words, command);
   const texts = words.slice(0, WORDS_LIMIT).map(({ text }) => text);
   const isPlain = words.length <= WORDS_LIMIT && words.every(({ open, pattern }, n) => !open && !(pattern && n === 0));
@@ -102,7 +99,6 @@ export function* stageOf(command: SimpleCommand): Generator<void, Stage> {
     words,
     left,
     part: unsure || !isPlain ? undefined : selected(program, texts),
-    opens: OPENING.has(command.words[0]?.text ?? ""),
   };
 }
 

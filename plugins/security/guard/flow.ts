@@ -32,17 +32,16 @@ const DECLARES = /^(?:export|declare|typeset|readonly|local|env)$/;
 export const asks = ({ program, words }: Stage): boolean =>
   /^(?:\[|\[\[|test)$/.test(program) && /^-[nz]$/.test(words[0]?.text ?? "");
 
-/** What each of them is, and where its output ends. Yields where it may be interrupted. */
-export function* flowsOf(commands: readonly SimpleCommand[]): Generator<void, Map<SimpleCommand, Flow>> {
+/** Returns the stage of each command and where its output ends. */
+export function flowsOf(commands: readonly SimpleCommand[]): Map<SimpleCommand, Flow> {
   const flows = new Map<SimpleCommand, Flow>();
   // Who gets an output is read later than who gives it.
   for (let n = commands.length - 1; n >= 0; n--) {
     const command = commands[n];
     if (!command) continue;
-    const stage = yield* stageOf(command);
+    const stage = stageOf(command);
     const end = endOf(command, flows);
     flows.set(command, { stage, end: stage.program === "tee" ? written(stage, end) : end });
-    yield;
   }
   return flows;
 }
@@ -86,7 +85,7 @@ function toFile(out: Word): End {
 
 /** Where it ends behind a filter. */
 function through(flow: Flow | undefined): End {
-  if (!flow || flow.stage.opens) return SHOWN;
+  if (!flow) return SHOWN;
   const { stage, end } = flow;
   switch (stage.left) {
     case "unknown":

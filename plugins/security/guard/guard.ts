@@ -142,6 +142,8 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
     return results;
   }
 
+  const reading = (ends: number) => ({ home: kernel.env.home, pool: kernel.pool, ms: ends - performance.now() });
+
   const roleOf = (call: ToolCall): ToolRole | undefined => {
     const own = kernel.registry.adapters.get(call.client)?.tools?.[call.tool_name];
     if (own) return own;
@@ -170,7 +172,7 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
     const look: GuardLook = { ends: performance.now() + TIME_MS, size: 0 };
     const own = await scan(scanner, event, size, { look });
     const found = own.findings.map((finding) => ({ ...finding, field: hideIn(scanner, finding.field).slice(0, 200) }));
-    const reads = await pathsRead(call, roleOf(call), kernel.env.home);
+    const reads = await pathsRead(call, roleOf(call), reading(look.ends));
     const files = await smallestFirst(reads.paths);
     let { unsure } = reads;
     let unseen = own.partial || reads.cut || files.cut;
@@ -237,7 +239,7 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
       const at = new Date();
       const fired = await installer.fired(call.client, hook, at);
       if (recent.isNew(call, started)) {
-        const { paths } = await pathsRead(call, "read", kernel.env.home);
+        const { paths } = await pathsRead(call, "read", reading(0));
         const [path] = paths;
         const hidden = (text: string, max: number) => hideIn(scanner, text, { budgetMs: 10 }).slice(0, max);
         records.add(

@@ -19,7 +19,7 @@ const COUNTERS = names("wc cksum md5sum sha1sum sha224sum sha256sum sha384sum sh
 const NAMERS = names("echo printf ls");
 /** They run the command behind them. */
 const WRAPPERS = names(
-  "sudo doas env command exec nohup nice time timeout stdbuf setsid builtin then do else if while until busybox toybox watch unshare coproc ionice chroot strace taskset flock parallel",
+  "sudo doas env command exec nohup nice time timeout stdbuf setsid builtin busybox toybox watch unshare ionice chroot strace taskset flock parallel",
 );
 /** And they take it as a shell's line. */
 const LINE_TAKERS = names("watch parallel flock script");
@@ -44,8 +44,6 @@ const CODE = new Map<string, RegExp>([
   ["lua", /^-e$/],
   ["deno", /^eval$/],
 ]);
-/** Words between two places where the work may be interrupted. */
-const PAUSE = 500;
 /** Places where `find` looks, and names it looks for. */
 const FOUND_LIMIT = 20;
 /** Words before the program where one that takes a line may stand. */
@@ -136,8 +134,8 @@ const PROGRAMS = new Set([
 ]);
 const isProgram = (text: string): boolean => PROGRAMS.has(programOf(text));
 
-/** The command behind `sudo -u x`, `env A=1`, `timeout 5` and the like. Yields where it may be interrupted. */
-export function* unwrapped(words: Word[]): Generator<void, Word[]> {
+/** The command behind `sudo -u x`, `env A=1`, `timeout 5` and the like. */
+export function unwrapped(words: Word[]): Word[] {
   let at = 0;
   while (WRAPPERS.has(programOf(words[at]?.text ?? ""))) {
     let next = at + 1;
@@ -145,7 +143,6 @@ export function* unwrapped(words: Word[]): Generator<void, Word[]> {
     // Nothing behind it is known: what stands right behind it is the program.
     if (next === words.length) return words.slice(at + 1);
     at = next;
-    if (at % PAUSE === 0) yield;
   }
   return words.slice(at);
 }

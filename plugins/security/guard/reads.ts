@@ -3,14 +3,14 @@ import { constants } from "node:fs";
 import { open, readdir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { crc32, gunzipSync, constants as zlib } from "node:zlib";
-import { isRecord, type Json, type ToolRole } from "sessarc";
+import { isRecord, type Json, type Pool, type PoolTask, type ToolRole } from "sessarc";
 import { Slices } from "#internal";
 import { pathsIn } from "#internal/adapter";
 import { type Looking, matching } from "./glob.ts";
 import { partsOf } from "./parts.ts";
 import type { ToolCall } from "./payload.ts";
-import { filesShown, type ShownFile } from "./shown.ts";
-import { WORD_LIMIT } from "./variables.ts";
+import type { ShellLine, Shown, ShownFile } from "./shown.ts";
+import { WORD_LIMIT } from "./words.ts";
 
 /** A file is looked at up to here. */
 export const READ_LIMIT = 16 * 2 ** 20;
@@ -62,14 +62,48 @@ export interface Reads {
   cut: boolean;
 }
 
-/** Paths of the files `call` would show, resolved against its folder; not looked at yet. */
-export async function pathsRead(call: ToolCall, role: ToolRole | undefined, home: string): Promise<Reads> {
+const SHELL: PoolTask<[ShellLine], Shown> = {
+  specifier: "sessarc/plugins/security/guard/shown",
+  export: "filesShown",
+  inline: async (line) => (await import("./shown.ts")).filesShown(line),
+};
+/** Characters of a line that are parsed at once: the worst of them take about 50 ms. */
+const SHORT = 32 * 1024;
+/** Characters that the pool parses of longer lines. */
+const LONG = 8 * 2 ** 20;
+
+export interface ReadOptions {
+  home: string;
+  pool: Pool;
+  /** Milliseconds that reading a long shell line may take. */
+  ms: number;
+}
+
+/** Reads a short line at once, and a longer one or one that takes more work in the pool, in a thread that ends when the time is over. */
+async function shownBy(line: string, placed: boolean, { home, pool, ms }: ReadOptions): Promise<Shown> {
+  const job: ShellLine = { line, placed, home, limit: NAMES_LIMIT, characters: 2 * SHORT };
+  if (line.length <= SHORT) {
+    const shown = await SHELL.inline(job);
+    if (!shown.cut) return shown;
+  }
+  const signal = AbortSignal.timeout(Math.max(1, Math.floor(ms)));
+  try {
+    return await pool.run({ ...SHELL, signal }, { ...job, characters: LONG });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { files: [], unsure: false, prints: [], cut: true };
+  }
+}
+
+/** Returns the paths of the files that `call` would show, resolved against its folder. Does not open them. */
+export async function pathsRead(call: ToolCall, role: ToolRole | undefined, options: ReadOptions): Promise<Reads> {
+  const { home } = options;
   const reads = role === "read" || READERS.test(call.tool_name);
   const command = commandOf(call);
   const shown =
     reads || (role !== undefined && role !== "shell") || command === ""
       ? undefined
-      : await filesShown(command, call.cwd, home, NAMES_LIMIT);
+      : await shownBy(command, call.cwd !== null, options);
   const named = reads
     ? [...pathsIn(call.tool_input, role), ...listed(call.tool_input)]
     : pathsIn(call.tool_input, role);

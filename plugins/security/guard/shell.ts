@@ -1,300 +1,340 @@
-/** A shell line taken apart: its simple commands with their words, as far as they can be known without running it. */
-import { fill, isBeforeProgram, isCommand, isUntouched, leadsGroup, take, WHICH } from "./command.ts";
-import { BLANKS, COST, Cursor, PLAIN } from "./cursor.ts";
-import { closing, endOf, hereDocument, redirection, type Target, unescapeAnsi } from "./shell-quotes.ts";
-import { assignList, namesIn, type Variables } from "./variables.ts";
-import { emptyCommand, emptyWord, type SimpleCommand, unknownCommand, type Word } from "./words.ts";
+/** The simple commands of a shell line, read from unbash's syntax tree. Their words are resolved as far as possible without running the line. */
+import {
+  type Assignment,
+  type Command,
+  type CommandExpansionPart,
+  type CompoundList,
+  forEachChild,
+  type ParameterExpansionPart,
+  type ParsedScript,
+  type Pipeline,
+  type ProcessSubstitutionPart,
+  parse,
+  type Redirected,
+  type Redirection,
+  type Statement,
+  type SyntaxNode,
+  type Word as WordNode,
+  type WordPart,
+} from "unbash";
+import { emptyCommand, type SimpleCommand, type Variables, WORD_LIMIT, type Word, wordOf } from "./words.ts";
+
+/** The work that remains for a line and all lines inside it. */
+export interface Allowance {
+  /** Commands, words and expansions. */
+  steps: number;
+  /** Characters to parse; a substitution is parsed once for each level around it. */
+  characters: number;
+  /** The allowance was not enough, so that a part of the line is unknown. */
+  cut: boolean;
+  /** The line has a syntax error, so that what the shell makes of it is unknown. */
+  broken: boolean;
+}
+
+/** Where a command's output goes when the command itself does not redirect it. */
+type Sink = Pick<SimpleCommand, "out" | "pipe" | "into" | "aside">;
 
 const DEPTH = 12;
+const NAMES_LIMIT = 50;
+/** unbash takes quadratic time for pending here-documents of one line. */
+const HERE_DOCUMENTS_LIMIT = 100;
+const BEFORE_PROGRAM = /^(?:sudo|env|exec|command|nohup)$/;
+/** `$(which cat)`: the path of a program stands for its name. */
+const WHICH = /^(?:\$\(|`)\s*(?:which|command -v|type -[pP])\s+([\w./-]{1,64})\s*[)`]$/;
+const WORKING_FOLDER = /^(?:\$\(|`)pwd[)`]$/;
 
-/** All simple commands in order, those inside of substitutions included. Assignments add to `vars`. Yields where it may be interrupted. */
-export function* parseShell(text: string, vars: Variables, left: { steps: number }): Generator<void, SimpleCommand[]> {
-  const reader = new Reader(text, vars, left, 0);
-  yield* reader.commands();
+/** Returns all simple commands; a command comes after those inside its substitutions and before the reader of its output. Adds assignments to `vars`. */
+export function parseShell(text: string, vars: Variables, left: Allowance): SimpleCommand[] {
+  left.characters -= text.length;
+  const reader = new Reader(vars, left);
+  if (left.characters < 0 || text.split("\n").some((line) => line.split("<<").length > HERE_DOCUMENTS_LIMIT)) {
+    left.cut = true;
+    return [];
+  }
+  try {
+    reader.script(parse(text), {});
+  } catch (error) {
+    // unbash recurses: text made for it overflows the stack.
+    if (!(error instanceof RangeError)) throw error;
+    left.cut = true;
+  }
   return reader.done;
 }
 
-class Reader extends Cursor {
+class Reader {
   readonly done: SimpleCommand[] = [];
-  readonly #documents: { end: string; tabs: boolean; quoted: boolean; owner: SimpleCommand }[] = [];
   readonly #vars: Variables;
-  #depth: number;
-  /** Begun, and not yet among those that are done. */
-  #command = emptyCommand();
-  /** Some of a substitution's commands print elsewhere. */
-  #led = false;
+  readonly #left: Allowance;
+  #depth = 0;
 
-  constructor(text: string, vars: Variables, left: { steps: number }, depth: number) {
-    super(text, left);
+  constructor(vars: Variables, left: Allowance) {
     this.#vars = vars;
-    this.#depth = depth;
+    this.#left = left;
   }
 
-  /** Up to the end of the text, or behind the bracket that closes what began before. */
-  *commands(inside = false): Generator<void> {
-    const [text, outer] = [this.text, this.#command];
-    this.#command = emptyCommand();
-    let word: Word | undefined;
-    let target: Target | "word" = "word";
-    let [quoted, tabs] = [false, false];
-    /** Open brackets, and `case`s: the bracket behind a pattern closes nothing. */
-    let [level, cases] = [0, 0];
+  script({ commands, errors = [] }: ParsedScript, sink: Sink): void {
+    this.#left.broken ||= errors.length > 0;
+    for (const { command } of commands) this.#run(command, sink);
+  }
 
-    const here = (): Word => {
-      word ??= emptyWord();
-      return word;
-    };
-    const endWord = () => {
-      if (!word) return;
-      if (target === "heredoc") this.#documents.push({ end: word.text, tabs, quoted, owner: this.#command });
-      else take(this.#command, word, target, this.#vars);
-      word = undefined;
-      quoted = false;
-      target = "word";
-    };
-    const endCommand = (piped = false) => {
-      endWord();
-      this.left.steps -= COST.command;
-      const command = this.#command;
-      const first = command.words[0]?.text;
-      if (first === "for") assignList(command.words, this.#vars);
-      cases += Number(first === "case") - Number(first === "esac");
-      if (isCommand(command)) this.done.push(command);
-      this.#command = emptyCommand();
-      if (piped) command.pipe = this.#command;
-      this.#led ||= leadsGroup(command);
-    };
-
-    while (this.at < text.length) {
-      if (this.left.steps-- <= 0) {
-        this.#stop();
-        break;
+  /** `head`: the command that a pipe writes to. A compound command is not added for it, so that what reaches it counts as shown. */
+  #run(node: Statement["command"] | CompoundList, sink: Sink, head = emptyCommand()): void {
+    if (!this.#spend()) return;
+    switch (node.type) {
+      case "Command":
+        return this.#command(node, sink, head);
+      case "AndOr":
+        for (const one of node.commands) this.#run(one, sink);
+        return;
+      case "CompoundList":
+        for (const { command } of node.commands) this.#run(command, sink);
+        return;
+      case "Pipeline":
+        return this.#pipeline(node, sink);
+      case "Redirected":
+        return this.#redirected(node, sink);
+      case "Subshell":
+      case "BraceGroup":
+        return this.#run(node.body, sink);
+      case "Function":
+      case "Coproc":
+        return this.#run(node.body, {});
+      case "For":
+      case "Select":
+        this.#list(node.name.value, node.wordlist ?? []);
+        return this.#run(node.body, sink);
+      case "TestCommand": {
+        head.words.push(wordOf("[["));
+        this.#test(node.expression, head);
+        return this.#finish(head, sink);
       }
-      if (this.pauses()) yield;
-      const char = text.charAt(this.at);
-      if (char === "'") {
-        const end = text.indexOf("'", this.at + 1);
-        here().text += text.slice(this.at + 1, end < 0 ? text.length : end);
-        quoted = true;
-        this.at = end < 0 ? text.length : end + 1;
-      } else if (char === '"') {
-        quoted = true;
-        this.at++;
-        yield* this.#expanded(here(), '"');
-      } else if (char === "$") {
-        quoted ||= text[this.at + 1] === "'";
-        yield* this.#dollar(here());
-      } else if (char === "`") yield* this.#backticks(here());
-      else if (char === "\\") {
-        if (text[this.at + 1] !== "\n") here().text += text.charAt(this.at + 1);
-        quoted = true;
-        this.at += 2;
-      } else if (char === "#" && !word) {
-        const end = text.indexOf("\n", this.at);
-        this.at = end < 0 ? text.length : end;
-      } else if (char === "<" || char === ">") {
-        const from = word && /^\d$/.test(word.text) ? word.text : "";
-        if (from !== "") word = undefined;
-        endWord();
-        if (text[this.at + 1] === "(") {
-          this.at += 2;
-          if (char === ">") this.#command.aside = true;
-          yield* this.#leading(emptyWord(), this.#nested(), true);
-        } else {
-          const operator = redirection(text, this.at, from);
-          this.at += operator.length;
-          ({ target, tabs } = operator);
-        }
-      } else if (char === "\n") {
-        endWord();
-        // A pipe goes on in the next line.
-        if (!isUntouched(this.#command)) endCommand();
-        this.at++;
-        yield* this.#hereDocuments();
-      } else if (this.run(BLANKS) !== "") endWord();
-      else if (char === "(" && !word && this.#command.words.length === 0 && this.#isSum()) {
-        this.at += 2;
-        yield* this.#sum();
-      } else if (";&|()".includes(char) || (/[{}!]/.test(char) && !word && /^\s?$/.test(text[this.at + 1] ?? ""))) {
-        const piped = char === "|" && text[this.at + 1] !== "|" && text[this.at - 1] !== "|";
-        endCommand(piped);
-        this.at += piped && text[this.at + 1] === "&" ? 2 : 1;
-        if (char === "(") level++;
-        else if (char === ")" && level > 0) level--;
-        else if (char === ")" && inside && cases <= 0) break;
-      } else {
-        const plain = this.run(PLAIN.word);
-        if (plain !== "") {
-          here().text += plain;
-          if (this.run(BLANKS) !== "") endWord();
-        } else {
-          here().text += char;
-          here().pattern ||= "*?[{".includes(char);
-          this.at++;
-        }
-      }
+      case "If":
+      case "While":
+      case "Case":
+      case "ArithmeticFor":
+      case "ArithmeticCommand":
+        return this.#parts(node, sink, head);
     }
-    endCommand();
-    this.#command = outer;
   }
 
-  /** What follows is not looked at. */
-  #stop(): void {
-    this.done.push(unknownCommand());
-    this.at = this.text.length;
+  /** The lists of commands of a compound command, and the substitutions beside them. */
+  #parts(node: SyntaxNode, sink: Sink, head: SimpleCommand): void {
+    forEachChild(node, (child) => {
+      if (child.type === "CompoundList") this.#run(child, sink);
+      else if (child.type === "Elif" || child.type === "CaseItem") this.#parts(child, sink, head);
+      else this.#inside(child, wordOf(""), head);
+    });
   }
 
-  /** Commands inside of this text, up to their bracket. */
-  *#nested(): Generator<void> {
-    this.left.steps -= COST.nested;
-    if (this.#depth >= DEPTH) return this.#stop();
-    this.#depth++;
-    yield* this.commands(true);
-    this.#depth--;
+  #pipeline({ commands }: Pipeline, sink: Sink): void {
+    const heads = commands.map(emptyCommand);
+    for (const [n, one] of commands.entries()) {
+      const pipe = heads[n + 1];
+      this.#run(one, pipe ? { pipe } : sink, heads[n]);
+    }
   }
 
-  /** What `work` adds becomes a word, or a file, of the command that is begun. */
-  *#leading(word: Word, work: Generator<void>, file = false): Generator<void> {
-    const [command, start, led] = [this.#command, this.done.length, this.#led];
-    this.#led = false;
-    yield* work;
-    if (!this.#led) for (const one of this.done.slice(start)) one.into ??= { command, word, file };
-    this.#led = led;
+  /** `{ cat a; } > b`, `done < a` */
+  #redirected({ command: inner, redirects }: Redirected, sink: Sink): void {
+    const command = emptyCommand();
+    for (const one of redirects) this.#redirect(one, command);
+    const { out, aside } = command;
+    this.#run(inner, out ? { out } : aside ? { aside } : sink);
+    this.#finish(command, sink);
   }
 
-  /** Another text than this one. */
-  *#inner(text: string, read: (reader: Reader) => Generator<void>): Generator<void> {
-    this.left.steps -= COST.nested;
-    if (this.#depth >= DEPTH) {
-      this.done.push(unknownCommand());
+  #command({ prefix, name, suffix }: Command, sink: Sink, command: SimpleCommand): void {
+    for (const part of [...prefix, ...(name ? [name] : []), ...suffix]) {
+      if (part.type === "Word") command.words.push(this.#word(part, command));
+      else if (part.type !== "Assignment") this.#redirect(part, command);
+      else if (name?.value === "alias") command.words.push(this.#alias(part, command));
+      else this.#assign(part, command);
+    }
+    this.#finish(command, sink);
+  }
+
+  #finish(command: SimpleCommand, sink: Sink): void {
+    if (!command.out) Object.assign(command, sink);
+    const { words, input, sets } = command;
+    if (words.length + input.length > 0 || sets.some(({ open }) => open)) this.done.push(command);
+  }
+
+  #alias({ name, value }: Assignment, command: SimpleCommand): Word {
+    const word = value.type === "Word" ? this.#word(value, command) : wordOf("");
+    word.text = `${name}=${word.text}`;
+    return word;
+  }
+
+  #assign({ name, value, append }: Assignment, command: SimpleCommand): void {
+    this.#set(name, value.type === "Word" ? [value] : value.elements, command);
+    if (append) this.#vars.delete(name);
+  }
+
+  /** `for A in x y` */
+  #list(name: string, values: readonly WordNode[]): void {
+    const command = emptyCommand();
+    this.#set(name, values, command);
+    this.#finish(command, {});
+  }
+
+  /** Several values become the pattern `{x,y}`. */
+  #set(name: string, values: readonly WordNode[], command: SimpleCommand): void {
+    const words = values.map((value) => this.#word(value, command));
+    for (const word of words) command.sets.push(Object.assign(word, { sets: name }));
+    const [first] = words;
+    const single = words.length === 1;
+    const text = single ? (first?.text ?? "") : `{${words.map((word) => word.text).join()}}`;
+    const isKnown = words.every((word) => !word.open && (single || !/[{},]/.test(word.text)));
+    if (!first || !isKnown || text.length > WORD_LIMIT) this.#vars.delete(name);
+    else this.#vars.set(name, { text, pattern: single ? first.pattern : true });
+  }
+
+  #redirect(node: Redirection, command: SimpleCommand): void {
+    if (node.type === "HereDoc") {
+      const { parts, text } = node.body;
+      if (parts) this.#fill(this.#joined(parts, command), command);
+      else command.bodies.push(node.delimiter?.quoted ? text : text.replace(/\\([$`\\])/g, "$1"));
       return;
     }
-    const reader = new Reader(text, this.#vars, this.left, this.#depth + 1);
-    yield* read(reader);
-    for (const one of reader.done) this.done.push(one);
-    this.#led ||= reader.#led;
+    if (!node.target) return;
+    const word = this.#word(node.target, command);
+    if (node.type === "HereString") return this.#fill(word, command);
+    const { operator, descriptor } = node;
+    const isOutput = descriptor === undefined || (descriptor.type === "FileDescriptor" && descriptor.value === 1);
+    if (operator === "<" || operator === "<>") command.input.push(word);
+    else if (operator !== "<&" && isOutput && word.text !== "-")
+      command.out = operator === ">&" && /^\d+$/.test(word.text) ? { ...word, text: `/dev/fd/${word.text}` } : word;
   }
 
-  /** What variables and substitutions make of a text up to `end`, or up to its end. */
-  *#expanded(word: Word, end: '"' | undefined): Generator<void> {
-    const text = this.text;
-    while (this.at < text.length && text[this.at] !== end) {
-      if (this.left.steps-- <= 0) return this.#stop();
-      if (this.pauses()) yield;
-      const char = text.charAt(this.at);
-      if (char === "$") yield* this.#dollar(word, true);
-      else if (char === "`") yield* this.#backticks(word);
-      else if (char === "\\") {
-        const next = text[this.at + 1] ?? "";
-        if (next === end || "\\$`\n".includes(next)) this.at++;
-        word.text += text[this.at] === "\n" ? "" : text.charAt(this.at);
-        this.at++;
-      } else word.text += this.run(end ? PLAIN.quoted : PLAIN.text);
-    }
-    this.at++;
+  #fill(word: Word, command: SimpleCommand): void {
+    command.bodies.push(word.text);
+    if (word.names) command.filled.push(word);
   }
 
-  *#dollar(word: Word, quoted = false): Generator<void> {
-    const text = this.text;
-    const next = text[++this.at];
-    if (next === "(") {
-      if (text.startsWith("(pwd)", this.at)) {
-        this.at += 5;
-        return this.#add(word, "PWD");
+  #test(node: SyntaxNode, command: SimpleCommand): void {
+    if (node.type === "TestUnary") command.words.push(wordOf(node.operator));
+    forEachChild(node, (child) => {
+      if (child.type === "Word") command.words.push(this.#word(child, command));
+      else this.#test(child, command);
+    });
+  }
+
+  #word({ parts, value }: WordNode, command: SimpleCommand): Word {
+    if (!this.#spend()) return wordOf("");
+    return parts ? this.#joined(parts, command) : wordOf(value);
+  }
+
+  #joined(parts: readonly WordPart[], command: SimpleCommand): Word {
+    const word = wordOf("");
+    for (const part of parts) this.#add(part, word, command);
+    return word;
+  }
+
+  #add(part: WordPart, word: Word, command: SimpleCommand): void {
+    if (!this.#spend()) return;
+    switch (part.type) {
+      case "Literal":
+      case "SingleQuoted":
+      case "AnsiCQuoted":
+        word.text += part.value;
+        return;
+      case "DoubleQuoted":
+      case "LocaleString":
+        for (const one of part.parts) this.#add(one, word, command);
+        return;
+      case "Glob":
+        word.text += part.text;
+        word.pattern = true;
+        return;
+      case "BraceExpansion": {
+        const inner = part.parts ? this.#joined(part.parts, command) : undefined;
+        word.text += inner ? `{${inner.text}}` : part.text;
+        word.open ||= inner?.open ?? false;
+        word.pattern = true;
+        return;
       }
-      const which = this.#which(word, text.slice(this.at, this.at + 64));
-      this.at += which;
-      if (which > 0) return;
-      word.open = true;
-      if (this.#isSum()) {
-        this.at += 2;
-        return yield* this.#sum();
-      }
-      this.at++;
-      yield* this.#leading(word, this.#nested());
-    } else if (next === "'" && !quoted) {
-      const end = endOf(text, this.at + 1, "'");
-      word.text += unescapeAnsi(text.slice(this.at + 1, end));
-      this.at = end + 1;
-    } else if (next === '"' && !quoted) {
-      // `$"a"` is `"a"` in the user's language.
-    } else if (next === "{") {
-      const end = closing(text, this.at, "{", "}");
-      const inner = text.slice(this.at + 1, end);
-      this.at = end + 1;
-      this.#add(word, inner);
-      // `${A:-$(cat b)}`
-      if (/\$\(|`/.test(inner)) yield* this.#inner(inner, (reader) => reader.#expanded(emptyWord(), undefined));
-    } else {
-      const name = /^(?:\w+|[@*])/.exec(text.slice(this.at, this.at + 64))?.[0] ?? "";
-      this.at += name.length;
-      if (name === "") word.text += "$";
-      else this.#add(word, name);
+      case "SimpleExpansion":
+        return this.#variable(part.text.slice(1), word);
+      case "ParameterExpansion":
+        return this.#parameter(part, word, command);
+      case "CommandExpansion":
+        return this.#output(part, word, command);
+      case "ProcessSubstitution":
+        return this.#process(part, command);
+      case "ArithmeticExpansion":
+      case "ExtendedGlob":
+        word.open = true;
+        return this.#inside(part, word, command);
     }
   }
 
-  /** How long the place of a program is that begins the command; its name is in `word` then. */
-  #which(word: Word, text: string): number {
-    if (word.text !== "" || !isBeforeProgram(this.#command.words)) return 0;
-    const [found = "", program = ""] = WHICH.exec(text) ?? [];
-    word.text = program;
-    return found.length;
-  }
-
-  #add(word: Word, name: string): void {
+  #variable(name: string, word: Word): void {
     const value = this.#vars.get(name);
     if (!value) {
       word.open = true;
-      word.names = namesIn(name, word.names);
-      return;
+      return this.#name(name, word);
     }
     word.text += value.text;
     word.pattern ||= value.pattern;
-    this.left.steps -= Math.floor(value.text.length / COST.long);
+    this.#left.characters -= value.text.length;
   }
 
-  *#backticks(word: Word): Generator<void> {
-    const end = endOf(this.text, this.at + 1, "`");
-    const inner = this.text.slice(this.at + 1, end).replace(/\\([`$\\])/g, "$1");
-    this.at = end + 1;
-    if (this.#which(word, `(${inner.slice(0, 64)})`) > 0) return;
+  #name(name: string, word: Word): void {
+    word.names ??= [];
+    if (/^[A-Za-z_]/.test(name) && word.names.length < NAMES_LIMIT) word.names.push(name);
+  }
+
+  #parameter(part: ParameterExpansionPart, word: Word, command: SimpleCommand): void {
+    const { parameter, prefix, index, operation } = part;
+    if (!prefix && !operation && (!index || /^[@*]$/.test(index.value))) return this.#variable(parameter, word);
     word.open = true;
-    yield* this.#leading(
-      word,
-      this.#inner(inner, (reader) => reader.commands()),
-    );
+    // `${#A}` and `${A:+x}` print nothing of the value.
+    if (prefix !== "#" && !(operation?.type === "Default" && operation.operator.endsWith("+")))
+      this.#name(parameter, word);
+    this.#inside(part, word, command);
   }
 
-  /** `((1 << 2))` stands here: no redirection is in it. */
-  #isSum(): boolean {
-    if (!this.text.startsWith("((", this.at)) return false;
-    const end = closing(this.text, this.at, "(", ")");
-    this.left.steps -= Math.floor((end - this.at) / COST.long);
-    // Nobody runs what is not closed.
-    if (end === this.text.length) this.#stop();
-    return this.text[end - 1] === ")" || end === this.text.length;
-  }
-
-  /** Its substitutions; leaves it behind. */
-  *#sum(): Generator<void> {
-    const end = closing(this.text, this.at - 2, "(", ")");
-    yield* this.#inner(this.text.slice(this.at, Math.max(this.at, end - 1)), (reader) =>
-      reader.#expanded(emptyWord(), undefined),
-    );
-    this.at = end + 1;
-  }
-
-  /** Those that begin at this line. */
-  *#hereDocuments(): Generator<void> {
-    for (const { end, tabs, quoted, owner } of this.#documents.splice(0)) {
-      const { body, next } = hereDocument(this.text, this.at, end, tabs);
-      this.at = next;
-      if (quoted || !/[$`\\]/.test(body)) owner.bodies.push(body);
-      else {
-        const word = emptyWord();
-        yield* this.#inner(body, (reader) => reader.#expanded(word, undefined));
-        fill(owner, word);
-      }
+  #output(part: CommandExpansionPart, word: Word, command: SimpleCommand): void {
+    const text = part.text.length > 100 ? "" : part.text;
+    if (WORKING_FOLDER.test(text)) return this.#variable("PWD", word);
+    const [, program] = WHICH.exec(text) ?? [];
+    if (program && word.text === "" && command.words.every((before) => BEFORE_PROGRAM.test(before.text))) {
+      word.text = program;
+      return;
     }
+    word.open = true;
+    this.#substitution(part, { into: { command, word, file: false } });
+  }
+
+  #process(part: ProcessSubstitutionPart, command: SimpleCommand): void {
+    const reads = part.operator === "<";
+    if (!reads) command.aside = true;
+    this.#substitution(part, reads ? { into: { command, word: wordOf(""), file: true } } : {});
+  }
+
+  #substitution(part: { text: string; script: ParsedScript | undefined }, sink: Sink): void {
+    this.#left.characters -= part.text.length;
+    this.#left.cut ||= this.#left.characters < 0 || this.#depth === DEPTH;
+    if (this.#left.characters < 0 || this.#depth === DEPTH) return;
+    this.#depth++;
+    // unbash parses the text of a substitution when `script` is read.
+    if (part.script) this.script(part.script, sink);
+    this.#depth--;
+  }
+
+  /** Substitutions and variables in an expression whose value is unknown. */
+  #inside(node: SyntaxNode, word: Word, command: SimpleCommand): void {
+    if (!this.#spend()) return;
+    if (node.type === "CommandExpansion" || node.type === "ArithmeticCommandExpansion")
+      return this.#substitution(node, { into: { command, word, file: false } });
+    if (node.type === "ProcessSubstitution") return this.#process(node, command);
+    if (node.type === "SimpleExpansion") this.#name(node.text.slice(1), word);
+    forEachChild(node, (child) => this.#inside(child, word, command));
+  }
+
+  #spend(): boolean {
+    if (this.#left.steps-- > 0) return true;
+    this.#left.cut = true;
+    return false;
   }
 }

@@ -1,8 +1,6 @@
-/** Which files the commands of a shell line would show or send, by what is known of the programs. */
+/** The files that the commands of a shell line would show or send, by what is known of the programs. A module of the worker pool. */
 import { basename, join, normalize } from "node:path";
-import { Slices } from "#internal";
 import { credentialPrinted } from "./credentials.ts";
-import { STEPS } from "./cursor.ts";
 import { type Flow, flowsOf } from "./flow.ts";
 import { filesLoaded, Held, tellsLoaded, told } from "./held.ts";
 import {
@@ -20,9 +18,19 @@ import {
   wordsListed,
   wordsShown,
 } from "./programs.ts";
-import { parseShell } from "./shell.ts";
-import { type Variables, WORD_LIMIT } from "./variables.ts";
-import type { SimpleCommand, Word } from "./words.ts";
+import { type Allowance, parseShell } from "./shell.ts";
+import { type SimpleCommand, type Variables, WORD_LIMIT, type Word, wordOf } from "./words.ts";
+
+export interface ShellLine {
+  line: string;
+  /** False if the folder in which the line runs is unknown. */
+  placed: boolean;
+  home: string;
+  /** Most names of files to return. */
+  limit: number;
+  /** Characters to parse, those of substitutions and inner lines included. */
+  characters: number;
+}
 
 export interface ShownFile {
   /** As written, `~` and variables replaced. */
@@ -45,38 +53,29 @@ export interface Shown {
   cut: boolean;
 }
 
+/** Commands, words and expansions of a line. */
+const STEPS = 150_000;
 const DEPTH = 3;
 const FOLDERS_LIMIT = 64;
-/** Names under which files are left, and files under one of them. */
+/** Names under which the line stores files, and files under one name. */
 const COPIES_LIMIT = 500;
 const COPIED_LIMIT = 20;
 const ALIASES_LIMIT = 100;
 const WORK = 50_000;
-/** Named in an answer. */
+/** Commands that an answer names. */
 const PRINTS_LIMIT = 5;
-/** Words and quoted names between two places where the work may be interrupted. */
-const PAUSE = 500;
 
-/** At most `limit` names that may be a file's. */
-export async function filesShown(line: string, cwd: string | null, home: string, limit: number): Promise<Shown> {
+export async function filesShown({ line, placed, home, limit, characters }: ShellLine): Promise<Shown> {
   const shown: Shown = { files: [], unsure: false, prints: [], cut: false };
   const vars: Variables = new Map([["HOME", { text: home, pattern: false }]]);
-  // Where it is by then depends on the folders it went to.
-  if (cwd !== null) vars.set("PWD", { text: ".", pattern: false });
+  // A line that changes the folder resolves names from each of its folders.
+  if (placed) vars.set("PWD", { text: ".", pattern: false });
+  const left: Allowance = { steps: STEPS, characters, cut: false, broken: false };
   const known = { shown, known: new Set<string>(), copies: new Map<string, Word[]>(), listed: [], limit };
-  const shell = { held: new Held(), aliases: new Map<string, string>() };
-  const slices = new Slices();
-  for (const _ of look(line, {
-    ...known,
-    ...shell,
-    vars,
-    folders: [""],
-    home,
-    left: { steps: STEPS },
-    work: { left: WORK },
-    depth: 0,
-  }))
-    if (slices.due) await slices.turn();
+  const shell = { vars, held: new Held(), aliases: new Map<string, string>(), folders: [""], home };
+  showLine(line, { ...known, ...shell, left, work: { left: WORK }, depth: 0 });
+  shown.cut ||= left.cut;
+  shown.unsure ||= left.broken;
   return shown;
 }
 
@@ -87,32 +86,29 @@ interface View {
   shown: Shown;
   /** What is in `shown`, and from how many folders. */
   known: Set<string>;
-  /** Files by the names under which the line leaves them. */
+  /** Files by the names under which the line stores them. */
   copies: Map<string, Word[]>;
   held: Held;
   aliases: Map<string, string>;
-  /** Files whose names the command before printed. */
+  /** Files whose names the preceding command printed. */
   listed: Word[];
-  left: { steps: number };
-  /** Files that commands tell, and copies compared with patterns, that may still be looked at. */
+  left: Allowance;
+  /** Files of commands, and copies compared with patterns, that remain. */
   work: { left: number };
   depth: number;
   limit: number;
 }
 
-function* look(line: string, view: View, rest: readonly Word[] = []): Generator<void> {
-  const commands = yield* parseShell(line, view.vars, view.left);
+/** `rest`: words that follow the line, as after an alias. */
+function showLine(line: string, view: View, rest: readonly Word[] = []): void {
+  const commands = parseShell(line, view.vars, view.left);
   const last = commands.at(-1);
-  if (last && rest.length > 0) last.words = [...last.words, ...rest];
-  const flows = yield* flowsOf(commands);
-  for (const [command, flow] of [...flows].reverse()) {
-    yield* lookAt(command, flow, view);
-    yield;
-  }
+  if (last) last.words = [...last.words, ...rest];
+  const flows = flowsOf(commands);
+  for (const [command, flow] of [...flows].reverse()) showCommand(command, flow, view);
 }
 
-function* lookAt(command: SimpleCommand, flow: Flow, view: View): Generator<void> {
-  if (command.unknown) view.shown.cut = true;
+function showCommand(command: SimpleCommand, flow: Flow, view: View): void {
   const printed =
     flow.end.shown && !flow.end.names && !feeds(command) ? credentialPrinted(flow.stage, command) : undefined;
   if (printed !== undefined && view.shown.prints.length < PRINTS_LIMIT) view.shown.prints.push(printed);
@@ -122,12 +118,11 @@ function* lookAt(command: SimpleCommand, flow: Flow, view: View): Generator<void
   if (program === "cd" || program === "pushd") goTo(rest[0], view);
   else {
     goTo(goesTo(program, rest), view);
-    yield* lookInside(command, flow, view);
+    showInside(command, flow, view);
     if (program === "." || program === "source") for (const word of rest.slice(0, 1)) hold("", word, view);
-    yield;
-    given = [...given, ...told(flow.stage, command, view.held), ...(yield* namedBy(command, flow, view))];
+    given = [...given, ...told(flow.stage, command, view.held), ...namedBy(command, flow, view)];
   }
-  yield* give(given, flow, view);
+  give(given, flow, view);
   for (const copy of copied(program, rest)) remember(copy, view);
 }
 
@@ -135,7 +130,7 @@ function* lookAt(command: SimpleCommand, flow: Flow, view: View): Generator<void
 const feeds = ({ pipe }: SimpleCommand): boolean => pipe !== undefined && takesInput(pipe.words);
 
 /** The commands, and the code, that its words consist of. */
-function* lookInside(command: SimpleCommand, { stage }: Flow, view: View): Generator<void> {
+function showInside(command: SimpleCommand, { stage }: Flow, view: View): void {
   const { program, words: rest } = stage;
   const texts = rest.map(({ text }) => text);
   const alias = view.aliases.get(command.words[0]?.text ?? "");
@@ -149,60 +144,50 @@ function* lookInside(command: SimpleCommand, { stage }: Flow, view: View): Gener
     if (alias !== undefined) {
       // It is none in itself: `alias ls='ls -l'`.
       const aliases = new Map([...view.aliases].filter(([, value]) => value !== alias));
-      yield* look(alias, { ...inner, aliases }, command.words.slice(1));
+      showLine(alias, { ...inner, aliases }, command.words.slice(1));
     }
-    for (const line of program === "eval" ? [texts.join(" ")] : lines) yield* look(line, inner);
+    for (const line of program === "eval" ? [texts.join(" ")] : lines) showLine(line, inner);
     const loaded = filesLoaded(stage);
     const shell = loaded.length > 0 ? texts.findIndex((text) => isShell(programOf(text))) : isShell(program) ? 0 : -1;
     if (shell >= 0) {
       const held = loaded.length > 0 ? new Held() : view.held;
       for (const file of loaded) held.add("", file);
       const at = texts.findIndex((text, n) => n >= shell && /^-\w*c$/.test(text));
-      if (at >= 0) yield* look(texts[at + 1] ?? "", { ...inner, held });
-      for (const body of command.bodies) yield* look(body, { ...inner, held });
+      if (at >= 0) showLine(texts[at + 1] ?? "", { ...inner, held });
+      for (const body of command.bodies) showLine(body, { ...inner, held });
     }
   }
   if (isInterpreter(program)) {
     const code = takesCode(program, rest) ? [...texts, ...command.bodies] : command.bodies;
-    for (const [n, one] of code.entries()) {
-      yield* showQuoted(one, view);
-      if (n % PAUSE === 0) yield;
-    }
+    for (const one of code) showQuoted(one, view);
   }
 }
 
 /** The files it shows by its words. */
-function* namedBy(command: SimpleCommand, { stage }: Flow, view: View): Generator<void, Word[]> {
+function namedBy(command: SimpleCommand, { stage }: Flow, view: View): Word[] {
   const { program, words: rest } = stage;
   const unsure = showsUnknown(program, rest);
   view.shown.unsure ||= unsure;
   if (command.bodies.length + command.input.length === 0) view.shown.unsure ||= runsUnknown(program, rest);
   const added = unsure && program === "xargs" ? [...view.listed, ...command.bodies.flatMap(wordsOf)] : [];
   view.listed = wordsListed(program, rest);
-  yield;
   const loaded = filesLoaded(stage);
   const words = [...added, ...wordsShown(program, rest), ...(loaded.length > 0 && tellsLoaded(rest) ? loaded : [])];
-  const files: Word[] = [];
-  for (const [n, word] of words.entries()) {
-    files.push(...named(word));
-    if (n % PAUSE === 0) yield;
-  }
-  return files;
+  return words.flatMap(named);
 }
 
 /** What of `files` comes out of a command is shown, or goes where its output goes. */
-function* give(files: readonly Word[], flow: Flow, view: View): Generator<void> {
+function give(files: readonly Word[], flow: Flow, view: View): void {
   const { stage, end } = flow;
   if (!spend(files.length, view)) return;
   const kept = files.length <= COPIED_LIMIT || end.files.length + end.variables.length === 0;
   const known = stage.left !== "unknown" && kept;
   const isNames = known && (stage.left === "names" || (stage.left === "lines" && end.names));
-  for (const [n, file] of files.entries()) {
+  for (const file of files) {
     const word = file.mixed || file.part !== undefined ? file : isNames ? { ...file, part: "" } : chosen(file, flow);
     if (!known || end.shown || (end.word && view.held.traced)) show(word, view);
     for (const to of known ? end.files : []) remember({ files: [word], to }, view);
     for (const name of known ? end.variables : []) hold(name, word, view);
-    if (n % PAUSE === 0) yield;
   }
 }
 
@@ -223,11 +208,7 @@ function hold(name: string, file: Word, view: View): void {
 }
 
 /** What `xargs` makes of a text. */
-const wordsOf = (text: string): Word[] =>
-  text
-    .slice(0, WORD_LIMIT)
-    .split(/\s+/)
-    .map((word) => ({ text: word, open: false, pattern: false }));
+const wordsOf = (text: string): Word[] => text.slice(0, WORD_LIMIT).split(/\s+/).map(wordOf);
 
 function goTo(folder: Word | undefined, { folders, home, shown }: View): void {
   const place = folder && !folder.open ? folder.text.replace(/^~(?=\/|$)/, home) : undefined;
@@ -304,16 +285,14 @@ const NOT_SHOWN_BEFORE =
 const NOT_SHOWN_BEHIND = /^\s*(?:,\s*(?:mode\s*=\s*)?["'][wax]|\)\.(?:exists|is_file|stat|unlink|touch|write_text)\()/;
 
 /** `open(".env")` in code given on the command line. */
-function* showQuoted(code: string, view: View): Generator<void> {
-  let n = 0;
+function showQuoted(code: string, view: View): void {
   for (const match of code.matchAll(/(["'`])([^"'`\n]{1,512})\1/g)) {
-    if (n++ % PAUSE === 0) yield;
     const end = match.index + match[0].length;
     if (NOT_SHOWN_BEFORE.test(code.slice(Math.max(0, match.index - 40), match.index))) continue;
     if (NOT_SHOWN_BEHIND.test(code.slice(end, end + 20))) continue;
     // All that follow would be too many.
     if (view.shown.files.length === view.limit && view.shown.cut) return;
     // Perl says with a sign that it reads.
-    show({ text: (match[2] ?? "").replace(/^\+?<\s*/, ""), open: false, pattern: false }, view);
+    show(wordOf((match[2] ?? "").replace(/^\+?<\s*/, "")), view);
   }
 }

@@ -1,46 +1,47 @@
-/** What a shell line consists of. */
+/** The simple commands of a shell line and their words. */
 
 export interface Word {
   text: string;
-  /** Holds an expansion whose value only the shell will know. */
+  /** Contains an expansion whose value only the shell knows. */
   open: boolean;
-  /** Holds unquoted `*`, `?`, `[` or `{`. */
+  /** Contains unquoted `*`, `?`, `[` or `{`. */
   pattern: boolean;
-  /** Variables whose values it holds, and nobody knows here. */
+  /** Variables in it whose values are unknown here. */
   names?: string[];
-  /** The variable whose value it is. */
+  /** The variable that gets this value. */
   sets?: string;
-  /** Of the file it names only this: the value of a variable, or with "" the names of all. */
+  /** The only part of the named file that counts: the value of this variable, the lines of a filter (`selected`), or "" for the names of all variables. */
   part?: string;
-  /** What is there of the file need not be its lines. */
+  /** The program may have reordered or joined the lines of the file. */
   mixed?: true;
 }
 
 export interface SimpleCommand {
   words: Word[];
-  /** Files it gets on stdin. */
+  /** Files on its stdin. */
   input: Word[];
   /** Here-documents and here-strings. */
   bodies: string[];
-  /** Those of them that hold variables. */
+  /** Those of them that contain variables. */
   filled: Word[];
-  /** Values given to variables. */
+  /** Values it assigns to variables. */
   sets: Word[];
-  /** Where its output goes: a file, also `/dev/fd/2`. */
+  /** The file its output goes to, also `/dev/fd/2`. */
   out?: Word;
-  /** Who gets its output. */
+  /** The command that reads its output. */
   pipe?: SimpleCommand;
-  /** Whose word its output becomes, or (`file`) whose file. */
+  /** The command whose word its output becomes, or (`file`) whose file. */
   into?: { command: SimpleCommand; word: Word; file: boolean };
-  /** Commands beside it get what it writes: `>(cat)`. */
+  /** Another command reads its output as well: `>(cat)`. */
   aside?: true;
-  /** Stands for commands that were not looked at: nested too deep, or too many. */
-  unknown?: true;
 }
 
-export const emptyWord = (): Word => ({ text: "", open: false, pattern: false });
+/** Variables of a shell line whose values are known. */
+export type Variables = Map<string, Pick<Word, "text" | "pattern">>;
+
+/** Longest name of a file, and longest value of a variable; `A=$A$A` repeated would grow without end. */
+export const WORD_LIMIT = 4096;
+
+export const wordOf = (text: string): Word => ({ text, open: false, pattern: false });
 
 export const emptyCommand = (): SimpleCommand => ({ words: [], input: [], bodies: [], filled: [], sets: [] });
-
-/** Stands for what was not looked at. */
-export const unknownCommand = (): SimpleCommand => ({ ...emptyCommand(), unknown: true });
