@@ -216,6 +216,7 @@ function runsReader(words: readonly Word[], anywhere = false): boolean {
   const at = start < 0 ? -1 : words.findIndex(({ text }, n) => n >= start && isProgram(text));
   if (at < 0) return false;
   const program = programOf(words[at]?.text ?? "");
+  if (program === "find" || program === "xargs") return true;
   const rest = words.slice(at + 1).filter(({ text }) => text !== ";" && text !== "+");
   if (!rest.some(({ text }) => text.includes("{}"))) rest.push({ text: "{}", open: true, pattern: false });
   return isShell(program) || WRAPPERS.has(program) || wordsShown(program, rest).some(({ text }) => text.includes("{}"));

@@ -67,8 +67,8 @@ const SHELL: PoolTask<[ShellLine], Shown> = {
   export: "filesShown",
   inline: async (line) => (await import("./shown.ts")).filesShown(line),
 };
-/** Characters of a line that are parsed at once: the worst of them take about 50 ms. */
-const SHORT = 32 * 1024;
+/** Characters of a line that is parsed at once: the worst line of this length takes less than 50 ms. */
+const SHORT = 16 * 1024;
 /** Characters that the pool parses of longer lines. */
 const LONG = 8 * 2 ** 20;
 

@@ -82,38 +82,46 @@ class Reader {
     if (!this.#spend()) return;
     switch (node.type) {
       case "Command":
-        return this.#command(node, sink, head);
+        this.#command(node, sink, head);
+        break;
       case "AndOr":
         for (const one of node.commands) this.#run(one, sink);
-        return;
+        break;
       case "CompoundList":
         for (const { command } of node.commands) this.#run(command, sink);
-        return;
+        break;
       case "Pipeline":
-        return this.#pipeline(node, sink);
+        this.#pipeline(node, sink);
+        break;
       case "Redirected":
-        return this.#redirected(node, sink);
+        this.#redirected(node, sink);
+        break;
       case "Subshell":
       case "BraceGroup":
-        return this.#run(node.body, sink);
+        this.#run(node.body, sink);
+        break;
       case "Function":
       case "Coproc":
-        return this.#run(node.body, {});
+        this.#run(node.body, {});
+        break;
       case "For":
       case "Select":
         this.#list(node.name.value, node.wordlist ?? []);
-        return this.#run(node.body, sink);
+        this.#run(node.body, sink);
+        break;
       case "TestCommand": {
         head.words.push(wordOf("[["));
         this.#test(node.expression, head);
-        return this.#finish(head, sink);
+        this.#finish(head, sink);
+        break;
       }
       case "If":
       case "While":
       case "Case":
       case "ArithmeticFor":
       case "ArithmeticCommand":
-        return this.#parts(node, sink, head);
+        this.#parts(node, sink, head);
+        break;
     }
   }
 
@@ -198,7 +206,10 @@ class Reader {
     }
     if (!node.target) return;
     const word = this.#word(node.target, command);
-    if (node.type === "HereString") return this.#fill(word, command);
+    if (node.type === "HereString") {
+      this.#fill(word, command);
+      return;
+    }
     const { operator, descriptor } = node;
     const isOutput = descriptor === undefined || (descriptor.type === "FileDescriptor" && descriptor.value === 1);
     if (operator === "<" || operator === "<>") command.input.push(word);
@@ -237,46 +248,52 @@ class Reader {
       case "SingleQuoted":
       case "AnsiCQuoted":
         word.text += part.value;
-        return;
+        break;
       case "DoubleQuoted":
       case "LocaleString":
         for (const one of part.parts) this.#add(one, word, command);
-        return;
+        break;
       case "Glob":
         word.text += part.text;
         word.pattern = true;
-        return;
+        break;
       case "BraceExpansion": {
         const inner = part.parts ? this.#joined(part.parts, command) : undefined;
         word.text += inner ? `{${inner.text}}` : part.text;
         word.open ||= inner?.open ?? false;
         word.pattern = true;
-        return;
+        break;
       }
       case "SimpleExpansion":
-        return this.#variable(part.text.slice(1), word);
+        this.#variable(part.text.slice(1), word);
+        break;
       case "ParameterExpansion":
-        return this.#parameter(part, word, command);
+        this.#parameter(part, word, command);
+        break;
       case "CommandExpansion":
-        return this.#output(part, word, command);
+        this.#output(part, word, command);
+        break;
       case "ProcessSubstitution":
-        return this.#process(part, command);
+        this.#process(part, command);
+        break;
       case "ArithmeticExpansion":
       case "ExtendedGlob":
         word.open = true;
-        return this.#inside(part, word, command);
+        this.#inside(part, word, command);
+        break;
     }
   }
 
   #variable(name: string, word: Word): void {
     const value = this.#vars.get(name);
-    if (!value) {
+    if (value) {
+      word.text += value.text;
+      word.pattern ||= value.pattern;
+      this.#left.characters -= value.text.length;
+    } else {
       word.open = true;
-      return this.#name(name, word);
+      this.#name(name, word);
     }
-    word.text += value.text;
-    word.pattern ||= value.pattern;
-    this.#left.characters -= value.text.length;
   }
 
   #name(name: string, word: Word): void {
@@ -286,7 +303,10 @@ class Reader {
 
   #parameter(part: ParameterExpansionPart, word: Word, command: SimpleCommand): void {
     const { parameter, prefix, index, operation } = part;
-    if (!prefix && !operation && (!index || /^[@*]$/.test(index.value))) return this.#variable(parameter, word);
+    if (!prefix && !operation && (!index || /^[@*]$/.test(index.value))) {
+      this.#variable(parameter, word);
+      return;
+    }
     word.open = true;
     // `${#A}` and `${A:+x}` print nothing of the value.
     if (prefix !== "#" && !(operation?.type === "Default" && operation.operator.endsWith("+")))
@@ -296,14 +316,14 @@ class Reader {
 
   #output(part: CommandExpansionPart, word: Word, command: SimpleCommand): void {
     const text = part.text.length > 100 ? "" : part.text;
-    if (WORKING_FOLDER.test(text)) return this.#variable("PWD", word);
     const [, program] = WHICH.exec(text) ?? [];
-    if (program && word.text === "" && command.words.every((before) => BEFORE_PROGRAM.test(before.text))) {
-      word.text = program;
-      return;
+    const isProgram = word.text === "" && command.words.every((before) => BEFORE_PROGRAM.test(before.text));
+    if (WORKING_FOLDER.test(text)) this.#variable("PWD", word);
+    else if (program && isProgram) word.text = program;
+    else {
+      word.open = true;
+      this.#substitution(part, { into: { command, word, file: false } });
     }
-    word.open = true;
-    this.#substitution(part, { into: { command, word, file: false } });
   }
 
   #process(part: ProcessSubstitutionPart, command: SimpleCommand): void {
@@ -324,16 +344,22 @@ class Reader {
 
   /** Substitutions and variables in an expression whose value is unknown. */
   #inside(node: SyntaxNode, word: Word, command: SimpleCommand): void {
+    // unbash parses an expression when it is read.
+    if (node.type === "ArithmeticExpansion") this.#left.characters -= node.text.length;
     if (!this.#spend()) return;
     if (node.type === "CommandExpansion" || node.type === "ArithmeticCommandExpansion")
-      return this.#substitution(node, { into: { command, word, file: false } });
-    if (node.type === "ProcessSubstitution") return this.#process(node, command);
-    if (node.type === "SimpleExpansion") this.#name(node.text.slice(1), word);
-    forEachChild(node, (child) => this.#inside(child, word, command));
+      this.#substitution(node, { into: { command, word, file: false } });
+    else if (node.type === "ProcessSubstitution") this.#process(node, command);
+    else {
+      if (node.type === "SimpleExpansion") this.#name(node.text.slice(1), word);
+      forEachChild(node, (child) => {
+        this.#inside(child, word, command);
+      });
+    }
   }
 
   #spend(): boolean {
-    if (this.#left.steps-- > 0) return true;
+    if (this.#left.steps-- > 0 && this.#left.characters >= 0) return true;
     this.#left.cut = true;
     return false;
   }

@@ -61,7 +61,7 @@ const FOLDERS_LIMIT = 64;
 const COPIES_LIMIT = 500;
 const COPIED_LIMIT = 20;
 const ALIASES_LIMIT = 100;
-const WORK = 50_000;
+const WORK = 10_000;
 /** Commands that an answer names. */
 const PRINTS_LIMIT = 5;
 
