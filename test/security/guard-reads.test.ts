@@ -297,7 +297,7 @@ describe("security: files a call would show", () => {
     const { ask } = await start();
     for (const command of [
       "cat $FILE",
-      "find . -name '.e*' -exec cat {} +",
+      "find . -newer notes.txt -exec cat {} +",
       "ls | xargs cat",
       'f() { cat "$@"; }; f .env',
       "echo 'cat .env' | sh",

@@ -1,10 +1,11 @@
 /** Commands that print a credential which stands in no file we could look at: of the environment, of a client that is signed in, of a key store. */
 import type { Stage } from "./filters.ts";
+import { takesCode } from "./programs.ts";
 import type { SimpleCommand, Word } from "./words.ts";
 
 /** Of a variable, by its name. */
 const SECRET_NAME =
-  /(?:^|_)(?:TOKEN|SECRET|PASS(?:WORD|WD|PHRASE)?|PWD|PAT|CREDENTIALS?|APIKEY|(?:API|ACCESS|PRIVATE|SECRET|AUTH|ENCRYPTION|SIGNING|MASTER|SERVICE_ROLE)_?KEY|(?:DATABASE|DB|REDIS|MONGO(?:DB)?|POSTGRES(?:QL)?|AMQP|BROKER)_?UR[LI]|DSN|CONNECTION_STRING)(?:_|\d|$)/i;
+  /PASSWORD(?:_|\d|$)|(?:^|_)(?:TOKEN|SECRET|PASS(?:WD|PHRASE)?|PWD|PAT|CREDENTIALS?|APIKEY|(?:API|ACCESS|PRIVATE|SECRET|AUTH|ENCRYPTION|SIGNING|MASTER|SERVICE_ROLE)_?KEY|(?:DATABASE|DB|REDIS|MONGO(?:DB)?|POSTGRES(?:QL)?|AMQP|BROKER)_?UR[LI]|DSN|CONNECTION_STRING)(?:_|\d|$)/i;
 /** The shell's own. */
 const OWN_NAME = /^(?:PWD|OLDPWD|SSH_AUTH_SOCK)$/;
 
@@ -14,18 +15,25 @@ export const isSecretName = (name: string): boolean => SECRET_NAME.test(name) &&
 const PRINTERS: Readonly<Record<string, RegExp>> = {
   gh: /^auth (?:token\b|status\b.*(?: -t\b| --show-token))/,
   glab: /^auth status\b.*(?: -t\b| --show-token)|^config get token/,
-  gcloud: /\bprint-(?:access|identity)-token\b|^secrets versions access\b|^iam service-accounts keys create\b.* -$/,
-  aws: /^configure (?:get \S*(?:secret|session_token)|export-credentials)|\bget-secret-value\b|\bget-(?:session-token|login-password|federation-token)\b|\bget-parameters?\b.*--with-decryption|\bassume-role\b|\bcreate-access-key\b/,
-  az: /^account get-access-token\b|^keyvault secret show\b|\bkeys? list\b|\blist-keys\b|\bcredentials? list\b|\bshow-connection-string\b/,
+  gcloud:
+    /\bprint-(?:access|identity)-token\b|\bgenerate-login-token\b|^config config-helper\b|^secrets versions access\b|^iam service-accounts keys create\b.* -$/,
+  aws: /^configure (?:get \S*(?:secret|session_token)|export-credentials)|\bget-secret-value\b|\bget-(?:session-token|login-password|federation-token)\b|\bget-parameters?\b.*--with-decryption|\bgenerate-db-auth-token\b|\bassume-role\b|\bcreate-access-key\b/,
+  az: /^account get-access-token\b|^keyvault secret show\b|\bkeys? list\b|\blist-keys\b|\bcredentials? (?:list|show|reset)\b|\bappsettings list\b|^ad sp create-for-rbac\b|\bshow-connection-string\b/,
   kubectl:
-    /^(?:.* )?get (?:\S+,)?secrets?(?:[ /,]\S*)*.* (?:-o ?|--output[ =])(?! ?(?:name|wide))|^config view\b.*--raw|^create token\b|^(?:.* )?exec\b.* (?:printenv|env)$/,
+    /^(?:.* )?get (?:\S+,)?secrets?(?:[ /,]\S*)*.* (?:-o ?|--output[ =]|--template)(?! ?(?:name|wide))|^config view\b.*--raw|^create token\b/,
   oc: /^whoami (?:-t|--show-token)|^(?:.* )?get secrets?\b.* -o/,
-  helm: /^get values\b/,
+  helm: /^get (?:values|all)\b/,
   docker:
-    /^(?:container )?inspect\b(?!.*(?:-f|--format))|^(?:container )?inspect\b.*\.Env|^exec\b.* (?:printenv|env)$|^compose(?: .*)? config(?: (?!--(?:quiet|services|images|volumes|profiles))\S+)*$/,
-  podman: /^(?:container )?inspect\b(?!.*(?:-f|--format))|^exec\b.* (?:printenv|env)$/,
-  security: /^find-(?:generic|internet)-password\b.*(?: -w\b| -g\b)|^dump-keychain\b.* -d/,
-  "secret-tool": /^lookup\b/,
+    /^(?:container )?inspect\b(?!.*(?:-f|--format))|^(?:container )?inspect\b.*\.Env|^compose(?: .*)? config(?: (?!--(?:quiet|services|images|volumes|profiles))\S+)*$/,
+  podman: /^(?:container )?inspect\b(?!.*(?:-f|--format))/,
+  security: /^find-(?:generic|internet)-password\b.* -\w*[wg]|^dump-keychain\b.* -d/,
+  "secret-tool": /^(?:lookup|search)\b/,
+  keyring: /^get\b/,
+  infisical: /^(?:secrets|export)\b/,
+  netlify: /^env:(?:list|get)\b/,
+  railway: /^variables\b/,
+  age: /^(?:.* )?(?:-d|--decrypt)\b(?!.* (?:-o|--output))/,
+  my_print_defaults: /(?:^| )(?:-s|--show)\b/,
   pass: /^(?:show )?(?!ls\b|list\b|find\b|git\b|init\b|insert\b|generate\b|rm\b|mv\b|cp\b|help\b|version\b)[\w./@-]+$/,
   gopass: /^(?:show|cat)\b/,
   op: /^read\b|^item get\b.*(?:--reveal|--fields|--format)|^inject\b|^document get\b/,
@@ -35,15 +43,18 @@ const PRINTERS: Readonly<Record<string, RegExp>> = {
   heroku: /^config(?::get\b.*| .*|)$|^auth:token\b/,
   flyctl: /^(?:auth token|tokens create)\b/,
   fly: /^(?:auth token|tokens create)\b/,
-  vercel: /^env pull -$/,
-  terraform: /^output\b.* ?-(?:json|raw)\b|^state pull\b/,
+  vercel: /^env pull (?:-$|\/dev\/)/,
+  terraform:
+    /^output\b.* ?-(?:json|raw)\b|^output \S*(?:pass|secret|token|key|credential)|^state pull\b|^show\b.* ?-json\b/i,
   pulumi: /^(?:config|stack output)\b.*--show-secrets/,
   npm: /^config (?:get|list|ls)\b.*(?:_authToken|_auth\b|_password)/,
   git: /^(?:-\S+ )*(?:credential fill\b|config\b.*\b(?:credential|extraheader|token|password)\b)/,
-  gpg: /--export-secret-(?:sub)?keys/,
+  gpg: /--export-secret-(?:sub)?keys|(?:^| )(?:-d|--decrypt)\b(?!.* (?:-o|--output))/,
   lpass: /^show\b/,
   chamber: /^(?:read|export)\b/,
-  sops: /^(?:-d|--decrypt|decrypt)\b(?!.* (?:-i\b|--in-place))/,
+  sops: /^(?:-d|--decrypt|decrypt)\b(?!.* (?:-i\b|--in-place))|^exec-env\b.* (?:env|printenv)$/,
+  // Without a dash it means the environment of the processes.
+  ps: /^[a-z]*e[a-z]*$/,
   "ansible-vault": /^view\b|^decrypt\b.*--output[ =]-/,
   rails: /^credentials:show\b/,
   firebase: /^login:ci\b|^functions:secrets:access\b/,
@@ -51,15 +62,39 @@ const PRINTERS: Readonly<Record<string, RegExp>> = {
   supabase: /^(?:status|projects api-keys)\b/,
 };
 const WHOLE = /^(?:printenv|env)$/;
+/** Options of the programs that run a command elsewhere, with their values. */
+const REMOTE_OPTION = /^(?:-[A-Za-z]*[bcDeEFiIJlLmopQRSuwW]|--(?:user|env|workdir|container|namespace|index))$/;
+/** Files that hold secrets on any machine. */
+const SECRET_FILE =
+  /(?:^|\/)(?:\.env(?!\.(?:example|sample|template))[\w.]*|\.netrc|\.npmrc|\.pgpass|\.git-credentials|id_(?:rsa|dsa|ecdsa|ed25519)|shadow|environ|(?:credentials|secrets?)(?:\.\w+)?|[\w.-]+\.(?:pem|key|tfvars))$|\/run\/secrets\//;
+/** How code reads a variable of the environment, by its name or all of them; and how it prints. */
+const READS =
+  /(?:process\.env|os\.environ|os\.getenv|getenv|ENVIRON|ENV|Bun\.env|Deno\.env\.get)(?:\.get)?(?:\.|\(\s*["']|\[\s*["']|\{)(\w+)/g;
+const READS_ALL = /(?:process\.env|os\.environ|Bun\.env|ENV\.to_h|%ENV)(?!\w|\.|\[|\()/;
+const PRINTS = /(?:console\.\w+|print\w*|puts|echo|p|pp|say|inspect|var_dump|stdout\.write|dump)[\s(["'`]/;
+const ASKS = /(?:!!|Boolean\(|bool\(|len\(|keys\(|\bin |typeof )$/;
+/** Characters of code that are searched. */
+const CODE_LIMIT = 20_000;
 const DECLARED = /^(?:export|declare|typeset|readonly)$/;
 
 /** What the command would print; undefined where no credential comes out of it, or nobody but another program gets it. */
 export function credentialPrinted({ program, words }: Stage, command: SimpleCommand): string | undefined {
   const texts = words.map(({ text }) => text);
   const said = `\`${[program, ...texts.slice(0, 3)].join(" ").slice(0, 60)}\``;
-  if (program === "echo" || program === "printf") {
-    const name = words.flatMap(namesOf).find(isSecretName);
-    return name === undefined ? undefined : `\`$${name.slice(0, 60)}\``;
+  const variable = (name: string | undefined) => (name === undefined ? undefined : `\`$${name.slice(0, 60)}\``);
+  if (program === "echo" || program === "printf") return variable(words.flatMap(namesOf).find(isSecretName));
+  if (program === "cat" && command.filled.length > 0)
+    return variable(command.filled.flatMap(namesOf).find(isSecretName));
+  if ([...words, ...command.input].some(({ text }) => /^\/proc\/.*\/environ$/.test(text))) return said;
+  if (program === "jq") return variable(texts.flatMap(namesOfJq).find(isSecretName)) ?? allOfJq(texts, said);
+  if (takesCode(program, words)) {
+    const prints = /^-\w*p/.test(texts[0] ?? "");
+    for (const text of [...texts, ...command.bodies]) {
+      if (printsAll(text, prints)) return said;
+      const name = namesPrinted(text, prints).find(isSecretName);
+      if (name !== undefined) return variable(name);
+    }
+    return undefined;
   }
   if (WHOLE.test(program)) {
     const named = texts.filter((text) => !text.startsWith("-"));
@@ -68,7 +103,10 @@ export function credentialPrinted({ program, words }: Stage, command: SimpleComm
     return narrowed(command) ? undefined : said;
   }
   if (program === "set" && texts.length === 0) return narrowed(command) ? undefined : said;
-  if (DECLARED.test(program)) return texts.some((text) => /^-\w*p/.test(text)) && !narrowed(command) ? said : undefined;
+  if (DECLARED.test(program)) {
+    const isList = texts.some((text) => /^-\w*p/.test(text)) || texts.every((text) => /^-\w*x/.test(text));
+    return isList && command.sets.length === 0 && !narrowed(command) ? said : undefined;
+  }
   const printer = Object.hasOwn(PRINTERS, program) ? PRINTERS[program] : undefined;
   return printer?.test(texts.join(" ").slice(0, 2_000)) ? said : undefined;
 }
@@ -82,5 +120,52 @@ function narrowed({ pipe }: SimpleCommand): boolean {
   if (!program || !/^(?:e|f)?grep$|^rg$/.test(program.text)) return false;
   if (words.some(({ text }) => /^-\w*v/.test(text))) return false;
   const asked = words.filter(({ text }) => !text.startsWith("-"));
-  return asked.length > 0 && !asked.some(({ text }) => /secret|token|pass|key|cred|auth|url|dsn|^\W*$/i.test(text));
+  return (
+    asked.length > 0 &&
+    !asked.some(({ text }) =>
+      /secret|token|pass|key|cred|auth|url|dsn|aws|azure|github|gitlab|openai|anthropic|stripe|slack|^\W*$/i.test(text),
+    )
+  );
 }
+
+/** Variables of the environment whose values a program's code prints. `whole`: it prints the value of all of its code. */
+export function namesPrinted(code: string, whole: boolean): string[] {
+  return [...code.slice(0, CODE_LIMIT).matchAll(READS)].flatMap(({ 1: name = "", index }) =>
+    isPrinted(code, index, whole) ? [name] : [],
+  );
+}
+
+function printsAll(code: string, whole: boolean): boolean {
+  const index = code.slice(0, CODE_LIMIT).search(READS_ALL);
+  return index >= 0 && isPrinted(code, index, whole);
+}
+
+/** The statement up to here prints, and not whether there is a value alone. */
+function isPrinted(code: string, index: number, whole: boolean): boolean {
+  const before = code.slice(Math.max(0, index - 200), index);
+  const statement = before.slice(before.search(/[^;\n]*$/));
+  return !ASKS.test(before) && (PRINTS.test(statement) || (whole && !/[(=]/.test(before)));
+}
+
+const namesOfJq = (text: string): string[] =>
+  [...text.matchAll(/(?:\$ENV|\benv)\.(\w+)/g)].map(([, name = ""]) => name);
+const allOfJq = (texts: readonly string[], said: string): string | undefined =>
+  texts.some((text) => /^(?:\$ENV|env)(?:$| ?\| ?(?!keys))/.test(text)) ? said : undefined;
+
+/** The shell line that a program runs on another machine or in a container: `ssh x 'cat a'`, `docker exec x env`. */
+export function remoteLine(program: string, words: readonly Word[]): string | undefined {
+  const texts = words.slice(0, 200).map(({ text }) => text);
+  let at = 0;
+  if (/^(?:docker|podman|nerdctl|kubectl|oc|docker-compose)$/.test(program)) {
+    at = texts.indexOf("exec") + 1;
+    if (at === 0) return undefined;
+  } else if (program !== "ssh") return undefined;
+  while (texts[at]?.startsWith("-") && texts[at] !== "--") at += REMOTE_OPTION.test(texts[at] ?? "") ? 2 : 1;
+  const line = texts.slice(at + 1).filter((text, n) => n > 0 || text !== "--");
+  // Of a container's command each word is known; another machine's shell reads the words again.
+  return line.length === 0 ? undefined : program === "ssh" ? line.join(" ") : line.map(quoted).join(" ");
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+export const isSecretFile = (path: string): boolean => SECRET_FILE.test(path);

@@ -1,5 +1,5 @@
 /** What is known of programs that give what they get to stdout and to nobody else: how much of it they leave. */
-import { isQuiet, programOf, unwrapped } from "./programs.ts";
+import { isQuiet, programOf, takesInput, unwrapped } from "./programs.ts";
 import { selected } from "./select.ts";
 import type { SimpleCommand, Word } from "./words.ts";
 
@@ -21,7 +21,7 @@ export interface Stage {
 
 const names = (list: string) => new Set(list.split(" "));
 const AWKS = ["awk", "gawk", "mawk"];
-const LINES = names("cat grep egrep fgrep head tail sort uniq tee env printenv");
+const LINES = names("cat grep egrep fgrep head tail sort uniq tee env printenv read mapfile readarray");
 const SOME = names(
   "sed awk gawk mawk tr cut tac base64 fold fmt column jq strings iconv expand unexpand xargs echo printf set export declare typeset",
 );
@@ -45,7 +45,7 @@ const NOT_ALONE = new Map<string, RegExp>([
 const WORDS_LIMIT = 40;
 
 // Scripts that cut lines at the sign, also those that keep what stands before it by a bracket, in both spellings of brackets.
-const CUTS = /^s(\W)=\.\*\$?\1(?:(?!\1)[^&\\\n])*\1g?$/;
+const CUTS = /^s(\W)=(?:\.\*|\(\.\*\)|\\\(\.\*\\\))\$?\1(?:(?!\1)[^&\\\n])*\1g?$/;
 const KEEPS = /^s(\W)\^?\\\(\[\^=\]\*\\\)=\.\*\$?\1\\1(?:(?!\1)[^&\\\n])*\1g?$/;
 const KEEPS_EXTENDED = /^s(\W)\^?\(\[\^=\][*+]\)=\.\*\$?\1\\1(?:(?!\1)[^&\\\n])*\1g?$/;
 
@@ -68,14 +68,15 @@ const NAMES: Record<string, (text: string, words: readonly string[]) => boolean>
   ...Object.fromEntries(
     AWKS.map((name) => [
       name,
-      (text: string) => /^-F ?= (?:!?\/[^/]*\/ ?)?\{ ?print \$1;? ?\}(?: [^-= ][^= ]*)*$/.test(text),
+      (text: string) =>
+        /^-F ?= (?:NF ?|!?\/[^/]*\/ ?)?\{ ?print \$1(?: ?"[^"$\\]*")?;? ?\}(?: [^-= ][^= ]*)*$/.test(text),
     ]),
   ),
   ...Object.fromEntries(
     ["grep", "egrep"].map((name) => [
       name,
       (text: string) =>
-        /^-[hnEP]*o[hnEP]* (?:-[hnEP]+ )?\^\(?(?:\[\^=\]|\[[\w-]+\]|\\w)[*+]\)?=?(?: [^-][^ ]*)*$/.test(text),
+        /^-[hnEP]*o[hnEP]* (?:-[hnEP]+ )?\^\(?\w*(?:\[\^=\]|\[[\w-]+\]|\\w)[*+]\)?=?(?: [^-][^ ]*)*$/.test(text),
     ]),
   ),
 };
@@ -103,7 +104,7 @@ export function stageOf(command: SimpleCommand): Stage {
 }
 
 function leaves(program: string, words: readonly Word[], { words: all, input }: SimpleCommand): Left {
-  if (isQuiet(program, words)) return "nothing";
+  if (isQuiet(program, words) || takesInput(program, words)) return "nothing";
   // `$(< file)`
   if (program === "") return all.length === 0 && input.length > 0 ? "lines" : "unknown";
   if (!LINES.has(program) && !SOME.has(program)) return "unknown";

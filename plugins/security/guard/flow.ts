@@ -28,9 +28,9 @@ const NOWHERE: End = { ...SHOWN, shown: false };
 /** They say their words. */
 const SAYS = /^(?:echo|printf)$/;
 const DECLARES = /^(?:export|declare|typeset|readonly|local|env)$/;
-/** It says no more of its words than whether there are any. */
+/** Whether the command is a test that prints none of its words. A comparison of numbers prints a word that is no number. */
 export const asks = ({ program, words }: Stage): boolean =>
-  /^(?:\[|\[\[|test)$/.test(program) && /^-[nz]$/.test(words[0]?.text ?? "");
+  /^(?:\[|\[\[|test)$/.test(program) && !words.some(({ text }) => /^-(?:eq|ne|lt|le|gt|ge)$/.test(text));
 
 /** Returns the stage of each command and where its output ends. */
 export function flowsOf(commands: readonly SimpleCommand[]): Map<SimpleCommand, Flow> {
@@ -41,9 +41,17 @@ export function flowsOf(commands: readonly SimpleCommand[]): Map<SimpleCommand, 
     if (!command) continue;
     const stage = stageOf(command);
     const end = endOf(command, flows);
-    flows.set(command, { stage, end: stage.program === "tee" ? written(stage, end) : end });
+    flows.set(command, { stage, end: ofProgram(stage, end) });
   }
   return flows;
+}
+
+/** `tee` writes to files as well, `read` assigns to variables. */
+function ofProgram(stage: Stage, end: End): End {
+  if (stage.program === "tee") return written(stage, end);
+  if (!/^(?:read|mapfile|readarray)$/.test(stage.program)) return end;
+  const variables = stage.words.map(({ text }) => text).filter((text) => /^[A-Za-z_]\w*$/.test(text));
+  return { ...NOWHERE, variables: variables.length > 0 ? variables : ["REPLY", "MAPFILE"] };
 }
 
 function endOf({ out, pipe, into, aside }: SimpleCommand, flows: Map<SimpleCommand, Flow>): End {
@@ -101,7 +109,6 @@ function through(flow: Flow | undefined): End {
   }
 }
 
-/** `tee` writes to files, too. */
 function written({ words }: Stage, end: End): End {
   const files = [...end.files, ...words.filter(({ text }) => !text.startsWith("-"))];
   return files.length > FILES_LIMIT || files.some(({ open, pattern }) => open || pattern) ? SHOWN : { ...end, files };

@@ -1,4 +1,5 @@
 /** Variables that hold what is in files, as a line goes on, and the commands that tell of them. */
+import { namesPrinted } from "./credentials.ts";
 import type { Stage } from "./filters.ts";
 import { asks } from "./flow.ts";
 import { isShell, takesCode } from "./programs.ts";
@@ -12,6 +13,7 @@ const NAMES_LIMIT = 200;
 const WORDS_LIMIT = 2_000;
 /** They say their words, or what they get. */
 const SAYS = /^(?:echo|printf|print|cat|tee)$/;
+const SIGNS_IN = /^(?:-H|--header|-u|--user)$/;
 const LISTS = /^(?:export|declare|typeset|readonly)$/;
 
 export class Held {
@@ -67,10 +69,21 @@ export function told(stage: Stage, { sets, filled, words: all }: SimpleCommand, 
   const isCode = isShell(program) || takesCode(program, words);
   // What stands before the program may be a variable as well.
   const names = new Set<string>();
-  for (const list of [all, filled]) for (const word of list) for (const name of word.names ?? []) names.add(name);
+  for (const list of [sent(program, all), filled])
+    for (const word of list) for (const name of word.names ?? []) names.add(name);
+  if (takesCode(program, words)) for (const text of texts) for (const name of namesPrinted(text, true)) names.add(name);
   // A value need not consist of the lines of its file any more.
   return held.in({ names: [...names] }, !isCode && !SAYS.test(program)).map((file) => ({ ...file, mixed: true }));
 }
+
+/** Its words without the headers and names by which a client signs in. */
+const sent = (program: string, words: readonly Word[]): readonly Word[] =>
+  /^(?:curl|wget)$/.test(program)
+    ? words.filter(
+        ({ text }, n) =>
+          !(SIGNS_IN.test(words[n - 1]?.text ?? "") && /^(?:[\w-]*(?:auth|key|token)[\w-]*:|\w*:)/i.test(text)),
+      )
+    : words;
 
 const traces = (texts: readonly string[]): boolean =>
   texts.some((text, n) => /^-\w*[xv]/.test(text) || (text === "-o" && /^(?:xtrace|verbose)$/.test(texts[n + 1] ?? "")));

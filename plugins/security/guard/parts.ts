@@ -1,4 +1,5 @@
 /** Parts of a file: lines that a filter leaves, variables of lines like `A=x`. */
+import { isRecord } from "sessarc";
 import { linesLeft } from "./select.ts";
 
 /** Longer texts are looked at whole. */
@@ -13,6 +14,8 @@ const FILLED = /[$`]/;
 /** The lines that set one of the variables in `parts` or that a filter leaves (`selected`), and what stands before each `=` for "". All of a text where that is not enough. */
 export function partsOf(text: string, parts: readonly string[]): string {
   if (text.length > LIMIT) return text;
+  const fields = parts.filter((part) => part.startsWith("."));
+  if (fields.length > 0) return fields.length < parts.length ? text : fieldsOf(text, fields);
   const asked = new Set(parts);
   const lines = text.split(/\r?\n/);
   const found: string[] = [];
@@ -28,4 +31,20 @@ export function partsOf(text: string, parts: readonly string[]): string {
     found.push(line);
   }
   return found.join("\n");
+}
+
+/** The values of fields like `.a.b` in a JSON object, of `.a` also in YAML where the value is on the line. All of another text. */
+function fieldsOf(text: string, fields: readonly string[]): string {
+  try {
+    const whole: unknown = JSON.parse(text);
+    const found = fields.map((field) => {
+      let value = whole;
+      for (const key of field.slice(1).split(".")) value = isRecord(value) ? value[key] : undefined;
+      return `${field.slice(1)}: ${JSON.stringify(value)}`;
+    });
+    return found.join("\n");
+  } catch {
+    const found = fields.map((field) => new RegExp(`^${field.slice(1)}: *[^\\s|>&*{["'].*$`, "m").exec(text)?.[0]);
+    return found.every((line) => line !== undefined) ? found.join("\n") : text;
+  }
 }

@@ -9,7 +9,8 @@ const READERS = names(
     "cat bat batcat head tail less more nl tac strings xxd od hexdump base64 base32 type get-content gc",
     "grep egrep fgrep rg ag ack sed awk gawk mawk cut sort uniq paste rev fold fmt pr column comm join",
     "diff sdiff jq yq tr iconv expand unexpand zcat zgrep dd http nc socat view vim nvim nano ed ex xargs",
-    "uuencode mail shuf look hd hexyl lolcat most pygmentize glow m4",
+    "uuencode mail mutt shuf look hd hexyl lolcat most pygmentize glow m4 xmllint plutil zless zmore bzcat xzcat",
+    "vimdiff colordiff delta telegram-send slackcat",
   ].join(" "),
 );
 const SHELLS = names("sh bash zsh dash ksh ash fish su");
@@ -34,6 +35,8 @@ const QUIET = new Map<string, RegExp>([
   ["perl", /^-[0lnpaws]*i/],
   ["ruby", /^-[0lnpaws]*i/],
 ]);
+/** Filters of `jq` and `yq` that leave no value. */
+const NAMES_ONLY = /^(?:\. ?\| ?)?(?:keys(?:_unsorted)?(?:\[\]| ?\| ?\.\[\])?|length|type|has\("[^"]*"\))$/;
 /** Interpreters, and behind what they take code: they open the files it names, and are given more. */
 const CODE = new Map<string, RegExp>([
   ...["python", "python2", "python3"].map((name) => [name, /^-\w*c$/] as const),
@@ -112,13 +115,29 @@ const SOME: Record<string, (words: Word[]) => Word[]> = {
 };
 
 export const isShell = (program: string): boolean => SHELLS.has(program);
-/** Whether a program that gets an output keeps it: no reader or filter, and it says so. */
-export const takesInput = (words: readonly Word[]): boolean =>
-  words.some(({ text }) =>
-    /^(?:--(?:password|token|secret|with|client-secret)-(?:stdin|token)|--(?:body|value|data)-file[= ]?-?|--stdin|secret)$/.test(
-      text,
-    ),
-  );
+/** Clients that store what they get on stdin, or sign in with it, by the words after their name. */
+const TAKERS: Readonly<Record<string, RegExp>> = {
+  gh: /^(?:secret|variable) set\b|^auth login\b.*--with-token/,
+  glab: /^variable set\b|^auth login\b.*--stdin/,
+  wrangler: /^(?:pages )?secret (?:put|bulk)\b/,
+  vercel: /^env add\b/,
+  fly: /^secrets (?:set|import)\b/,
+  flyctl: /^secrets (?:set|import)\b/,
+  vault: /^(?:kv put|write)\b.*=-(?: |$)/,
+  kubectl: /^create secret\b/,
+  gcloud: /^secrets (?:create|versions add)\b.*--data-file[= ]-/,
+  doppler: /^secrets (?:set|upload)\b/,
+  pass: /^insert\b/,
+  "secret-tool": /^store\b/,
+};
+/** Whether a program stores what it gets on stdin and prints nothing of it. */
+export function takesInput(program: string, words: readonly Word[]): boolean {
+  const texts = words.map(({ text }) => text);
+  if (READERS.has(program) || SHELLS.has(program) || CODE.has(program)) return false;
+  if (texts.some((text) => /^--(?:password|token|client-secret)-stdin$/.test(text))) return true;
+  const taker = Object.hasOwn(TAKERS, program) ? TAKERS[program] : undefined;
+  return taker?.test(texts.join(" ").slice(0, 2_000)) ?? false;
+}
 
 export const isInterpreter = (program: string): boolean => CODE.has(program);
 
@@ -161,6 +180,8 @@ export const takesCode = (program: string, words: readonly Word[]): boolean =>
 
 /** Whether it shows nothing of what it gets. */
 export function isQuiet(program: string, words: readonly Word[]): boolean {
+  if (/^[jy]q$/.test(program) && NAMES_ONLY.test(words.find(({ text }) => !text.startsWith("-"))?.text ?? ""))
+    return true;
   const quiet = QUIET.get(program);
   if (!quiet) return COUNTERS.has(program);
   return words.some(({ text }) => quiet.test(text)) && !words.some(({ text }) => text.includes("/dev/"));
@@ -197,6 +218,7 @@ export const goesTo = (program: string, words: readonly Word[]): Word | undefine
 /** More is shown than its words say: `xargs cat`, `find -exec cat`, `git show main:a`. */
 export function showsUnknown(program: string, words: Word[]): boolean {
   if (program === "xargs" || program === "find") return runsReader(words, program === "xargs");
+  if (program === "unzip") return words.some(({ text }) => /^-\w*[pc]/.test(text));
   return program === "git" && gitTells(words);
 }
 
@@ -231,7 +253,9 @@ const places = (words: Word[]): Word[] =>
 
 /** What `find -name x` finds right there. */
 function found(words: Word[]): Word[] {
-  const names = words.filter((_, n) => words[n - 1]?.text === "-name" && words[n - 2]?.text !== "-not");
+  const names = words
+    .filter((_, n) => words[n - 1]?.text === "-name" && !/^(?:-not|!)$/.test(words[n - 2]?.text ?? ""))
+    .map((word) => ({ ...word, pattern: /[*?[]/.test(word.text) }));
   const from = places(words).slice(0, FOUND_LIMIT);
   return names
     .slice(0, FOUND_LIMIT)

@@ -2,6 +2,8 @@
 
 /** Letters, and of the signs only what means the same to every `grep`. */
 const PLAIN = /^\^?[\w=:. /-]+(?:\\?\|\^?[\w=:. /-]+)*\$?$/;
+/** A group, where the program knows it without a backslash. */
+const GROUP = /^\^?\([\w.-]+(?:\|[\w.-]+)*\)=?$/;
 const CONTEXT = /^-(?:\w*[ABCefLlPzoc]|-(?:after|before|context|file|regexp|null|only))/;
 
 /**
@@ -9,7 +11,8 @@ const CONTEXT = /^-(?:\w*[ABCefLlPzoc]|-(?:after|before|context|file|regexp|null
  * Undefined: all lines may be left.
  */
 export function selected(program: string, words: readonly string[]): string | undefined {
-  if (/^(?:[ef]?grep|rg)$/.test(program)) return matched(words);
+  if (/^(?:[ef]?grep|rg)$/.test(program)) return matched(program, words);
+  if (/^[jy]q$/.test(program)) return field(words);
   if (program === "head" || program === "tail") return counted(program, words);
   const [option, script, ...more] = words;
   const [, from, to] = /^(\d{1,6})(?:,(\d{1,6}))?p$/.exec(script ?? "") ?? [];
@@ -18,12 +21,20 @@ export function selected(program: string, words: readonly string[]): string | un
   return `#${from},${to ?? from}`;
 }
 
-function matched(words: readonly string[]): string | undefined {
+function matched(program: string, words: readonly string[]): string | undefined {
   const options = words.filter((word) => word.startsWith("-"));
   const pattern = words.find((word) => !word.startsWith("-"));
-  if (pattern === undefined || !PLAIN.test(pattern) || options.some((word) => CONTEXT.test(word))) return undefined;
+  if (pattern === undefined || options.some((word) => CONTEXT.test(word))) return undefined;
+  const extended = /^(?:egrep|rg)$/.test(program) || options.some((word) => /^-[a-zA-Z]*[EP]/.test(word));
+  if (!PLAIN.test(pattern) && !(extended && GROUP.test(pattern))) return undefined;
   const has = (letter: string) => options.some((word) => new RegExp(`^-[a-zA-Z]*${letter}`).test(word));
   return `${has("v") ? "!" : ""}/${pattern.replaceAll("\\|", "|")}/${has("i") ? "i" : ""}`;
+}
+
+/** `jq -r .name a.json`: one value of an object. */
+function field(words: readonly string[]): string | undefined {
+  const [filter = "", ...files] = words.filter((word) => !/^-[rcMe]+$/.test(word));
+  return /^(?:\.[A-Za-z_]\w*)+$/.test(filter) && files.every((word) => !word.startsWith("-")) ? filter : undefined;
 }
 
 function counted(program: string, words: readonly string[]): string | undefined {

@@ -115,8 +115,11 @@ class Reader {
         this.#finish(head, sink);
         break;
       }
-      case "If":
       case "While":
+        this.#reads(node.clause, head);
+        this.#parts(node, sink, head);
+        break;
+      case "If":
       case "Case":
       case "ArithmeticFor":
       case "ArithmeticCommand":
@@ -134,6 +137,17 @@ class Reader {
     });
   }
 
+  /** `while read A; do …; done < b`: the loop assigns the lines of its input. */
+  #reads(clause: CompoundList, head: SimpleCommand): void {
+    let first: Statement["command"] | undefined = clause.commands[0]?.command;
+    if (first?.type === "AndOr") first = first.commands[0];
+    if (first?.type !== "Command" || first.name?.value !== "read") return;
+    head.words.push(
+      ...[first.name, ...first.args].flatMap((word) => (word.type === "Word" ? [wordOf(word.value)] : [])),
+    );
+    this.#finish(head, {});
+  }
+
   #pipeline({ commands }: Pipeline, sink: Sink): void {
     const heads = commands.map(emptyCommand);
     for (const [n, one] of commands.entries()) {
@@ -147,8 +161,8 @@ class Reader {
     const command = emptyCommand();
     for (const one of redirects) this.#redirect(one, command);
     const { out, aside } = command;
-    this.#run(inner, out ? { out } : aside ? { aside } : sink);
-    this.#finish(command, sink);
+    this.#run(inner, out ? { out } : aside ? { aside } : sink, command);
+    if (command.words.length === 0) this.#finish(command, sink);
   }
 
   #command({ prefix, name, suffix }: Command, sink: Sink, command: SimpleCommand): void {

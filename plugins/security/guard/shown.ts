@@ -1,6 +1,6 @@
 /** The files that the commands of a shell line would show or send, by what is known of the programs. A module of the worker pool. */
 import { basename, join, normalize } from "node:path";
-import { credentialPrinted } from "./credentials.ts";
+import { credentialPrinted, isSecretFile, remoteLine } from "./credentials.ts";
 import { type Flow, flowsOf } from "./flow.ts";
 import { filesLoaded, Held, tellsLoaded, told } from "./held.ts";
 import {
@@ -97,6 +97,8 @@ interface View {
   work: { left: number };
   depth: number;
   limit: number;
+  /** The line runs on another machine, whose files are unknown. */
+  remote?: boolean;
 }
 
 /** `rest`: words that follow the line, as after an alias. */
@@ -111,10 +113,10 @@ function showLine(line: string, view: View, rest: readonly Word[] = []): void {
 function showCommand(command: SimpleCommand, flow: Flow, view: View): void {
   const printed =
     flow.end.shown && !flow.end.names && !feeds(command) ? credentialPrinted(flow.stage, command) : undefined;
-  if (printed !== undefined && view.shown.prints.length < PRINTS_LIMIT) view.shown.prints.push(printed);
+  if (printed !== undefined) print(printed, view);
   const { program, words: rest } = flow.stage;
   for (const word of command.sets) for (const file of view.held.in(word)) hold(word.sets ?? "", file, view);
-  let given = isQuiet(program, rest) ? [] : command.input;
+  let given = isQuiet(program, rest) || takesInput(program, rest) ? [] : command.input;
   if (program === "cd" || program === "pushd") goTo(rest[0], view);
   else {
     goTo(goesTo(program, rest), view);
@@ -126,8 +128,13 @@ function showCommand(command: SimpleCommand, flow: Flow, view: View): void {
   for (const copy of copied(program, rest)) remember(copy, view);
 }
 
+function print(what: string, { shown: { prints } }: View): void {
+  if (prints.length < PRINTS_LIMIT) prints.push(what);
+}
+
 /** Its output goes to a program that need not show it: `| docker login --password-stdin`. */
-const feeds = ({ pipe }: SimpleCommand): boolean => pipe !== undefined && takesInput(pipe.words);
+const feeds = ({ pipe }: SimpleCommand): boolean =>
+  pipe !== undefined && takesInput(programOf(pipe.words[0]?.text ?? ""), pipe.words.slice(1));
 
 /** The commands, and the code, that its words consist of. */
 function showInside(command: SimpleCommand, { stage }: Flow, view: View): void {
@@ -147,6 +154,8 @@ function showInside(command: SimpleCommand, { stage }: Flow, view: View): void {
       showLine(alias, { ...inner, aliases }, command.words.slice(1));
     }
     for (const line of program === "eval" ? [texts.join(" ")] : lines) showLine(line, inner);
+    const remote = remoteLine(program, rest);
+    if (remote !== undefined) showLine(remote, { ...inner, held: new Held(), aliases: new Map(), remote: true });
     const loaded = filesLoaded(stage);
     const shell = loaded.length > 0 ? texts.findIndex((text) => isShell(programOf(text))) : isShell(program) ? 0 : -1;
     if (shell >= 0) {
@@ -250,7 +259,7 @@ function copiesOf(word: Word, view: View): Word[] {
 function named(word: Word): Word[] {
   const { text } = word;
   const behind = (start: number): Word => ({ ...word, text: text.slice(start) });
-  const at = /^(?:--?[\w-]+=|[\w.-]+=)?[@<](?=.)/.exec(text);
+  const at = /^(?:--?[\w-]+=|[\w.[\]-]+=)?[@<](?=.)/.exec(text);
   if (at) return [{ ...word, text: text.slice(at[0].length).replace(/;\w+=.*$/s, "") }];
   const value = /^(?:--?[\w-]+|if)=(?=.)/.exec(text);
   if (value) return [behind(value[0].length)];
@@ -264,7 +273,13 @@ function show(word: Word, view: View): void {
   for (const file of copiesOf(word, view)) showOne(file, view);
 }
 
-function showOne(word: Word, { folders, home, shown, known, limit }: View): void {
+function showOne(word: Word, view: View): void {
+  const { folders, home, shown, known, limit } = view;
+  if (view.remote) {
+    shown.unsure = true;
+    if (isSecretFile(word.text)) print(`\`${word.text.slice(0, 60)}\` of another machine`, view);
+    return;
+  }
   const { part } = word;
   const id = `${folders.length} ${word.pattern} ${part ?? "*"} ${word.text}`;
   if (word.open) shown.unsure = true;
