@@ -1,6 +1,7 @@
 /** Commands that print a credential which stands in no file we could look at: of the environment, of a client that is signed in, of a key store. */
 import type { Stage } from "./filters.ts";
-import { takesCode } from "./programs.ts";
+import type { Held } from "./held.ts";
+import { isInterpreter, takesCode } from "./programs.ts";
 import type { SimpleCommand, Word } from "./words.ts";
 
 /** Of a variable, by its name. */
@@ -16,8 +17,8 @@ const PRINTERS: Readonly<Record<string, RegExp>> = {
   gh: /^auth (?:token\b|status\b.*(?: -t\b| --show-token))/,
   glab: /^auth status\b.*(?: -t\b| --show-token)|^config get token/,
   gcloud:
-    /\bprint-(?:access|identity)-token\b|\bgenerate-login-token\b|^config config-helper\b|^secrets versions access\b|^iam service-accounts keys create\b.* -$/,
-  aws: /^configure (?:get \S*(?:secret|session_token)|export-credentials)|\bget-secret-value\b|\bget-(?:session-token|login-password|federation-token)\b|\bget-parameters?\b.*--with-decryption|\bgenerate-db-auth-token\b|\bassume-role\b|\bcreate-access-key\b/,
+    /\bprint-(?:access|identity)-token\b|\bgenerate-login-token\b|^config config-helper\b|^secrets versions access\b|^iam service-accounts keys create\b.* ?(?:-$|\/dev\/)/,
+  aws: /^configure (?:get \S*(?:secret|session_token)|export-credentials)|\bget-secret-value\b|\bget-(?:session-token|login-password|federation-token)\b|\bget-parameters?\b.*--with-decryption|\bgenerate-db-auth-token\b|\bget-authorization-token\b|\beks get-token\b|\blambda get-function-configuration\b(?!.*--query (?!Env))|\bassume-role\b|\bcreate-access-key\b/,
   az: /^account get-access-token\b|^keyvault secret show\b|\bkeys? list\b|\blist-keys\b|\bcredentials? (?:list|show|reset)\b|\bappsettings list\b|^ad sp create-for-rbac\b|\bshow-connection-string\b/,
   kubectl:
     /^(?:.* )?get (?:\S+,)?secrets?(?:[ /,]\S*)*.* (?:-o ?|--output[ =]|--template)(?! ?(?:name|wide))|^config view\b.*--raw|^create token\b/,
@@ -46,8 +47,8 @@ const PRINTERS: Readonly<Record<string, RegExp>> = {
   vercel: /^env pull (?:-$|\/dev\/)/,
   terraform:
     /^output\b.* ?-(?:json|raw)\b|^output \S*(?:pass|secret|token|key|credential)|^state pull\b|^show\b.* ?-json\b/i,
-  pulumi: /^(?:config|stack output)\b.*--show-secrets/,
-  npm: /^config (?:get|list|ls)\b.*(?:_authToken|_auth\b|_password)/,
+  pulumi: /^(?:config|stack output)\b.*--show-secrets|^config get \S*(?:pass|secret|token|key)/i,
+  npm: /^token create\b|^config (?:get|list|ls)\b.*(?:_authToken|_auth\b|_password)/,
   git: /^(?:-\S+ )*(?:credential fill\b|config\b.*\b(?:credential|extraheader|token|password)\b)/,
   gpg: /--export-secret-(?:sub)?keys|(?:^| )(?:-d|--decrypt)\b(?!.* (?:-o|--output))/,
   lpass: /^show\b/,
@@ -56,38 +57,45 @@ const PRINTERS: Readonly<Record<string, RegExp>> = {
   // Without a dash it means the environment of the processes.
   ps: /^[a-z]*e[a-z]*$/,
   "ansible-vault": /^view\b|^decrypt\b.*--output[ =]-/,
-  rails: /^credentials:show\b/,
+  rails: /^credentials:show\b|^runner\b.*\bcredentials\b/,
+  systemctl: /^show-environment\b/,
+  launchctl: /^getenv \S*(?:TOKEN|SECRET|PASS|KEY)/,
+  wp: /^config get \S*(?:PASS|KEY|SALT|SECRET)/,
   firebase: /^login:ci\b|^functions:secrets:access\b/,
   wrangler: /^auth token\b/,
   supabase: /^(?:status|projects api-keys)\b/,
 };
 const WHOLE = /^(?:printenv|env)$/;
+const RUNNERS = /^(?:npx|dotenv|dotenvx|doppler|op|aws-vault|infisical|chamber|envchain)$/;
 /** Options of the programs that run a command elsewhere, with their values. */
 const REMOTE_OPTION = /^(?:-[A-Za-z]*[bcDeEFiIJlLmopQRSuwW]|--(?:user|env|workdir|container|namespace|index))$/;
 /** Files that hold secrets on any machine. */
 const SECRET_FILE =
   /(?:^|\/)(?:\.env(?!\.(?:example|sample|template))[\w.]*|\.netrc|\.npmrc|\.pgpass|\.git-credentials|id_(?:rsa|dsa|ecdsa|ed25519)|shadow|environ|(?:credentials|secrets?)(?:\.\w+)?|[\w.-]+\.(?:pem|key|tfvars))$|\/run\/secrets\//;
+/** Files that the machine makes of secrets. */
+const SECRET_PLACE = /^\/proc\/.*\/environ$|^(?:\/var)?\/run\/secrets\//;
 /** How code reads a variable of the environment, by its name or all of them; and how it prints. */
 const READS =
   /(?:process\.env|os\.environ|os\.getenv|getenv|ENVIRON|ENV|Bun\.env|Deno\.env\.get)(?:\.get)?(?:\.|\(\s*["']|\[\s*["']|\{)(\w+)/g;
-const READS_ALL = /(?:process\.env|os\.environ|Bun\.env|ENV\.to_h|%ENV)(?!\w|\.|\[|\()/;
-const PRINTS = /(?:console\.\w+|print\w*|puts|echo|p|pp|say|inspect|var_dump|stdout\.write|dump)[\s(["'`]/;
+const READS_ALL =
+  /(?:process\.env|os\.environ(?:\.(?:items|values|copy)\(\))?|Bun\.env|(?<![\w$.])ENV(?:\.to_h)?|\$_ENV|%ENV)(?!\w|\.|\[|\(|\{)/;
+const PRINTS = /\b(?:console\.\w+|print\w*|puts|echo|p|pp|say|inspect|var_dump|stdout\.write|dump)[\s(["'`]/;
 const ASKS = /(?:!!|Boolean\(|bool\(|len\(|keys\(|\bin |typeof )$/;
 /** Characters of code that are searched. */
 const CODE_LIMIT = 20_000;
 const DECLARED = /^(?:export|declare|typeset|readonly)$/;
 
 /** What the command would print; undefined where no credential comes out of it, or nobody but another program gets it. */
-export function credentialPrinted({ program, words }: Stage, command: SimpleCommand): string | undefined {
+export function credentialPrinted({ program, words }: Stage, command: SimpleCommand, held: Held): string | undefined {
   const texts = words.map(({ text }) => text);
   const said = `\`${[program, ...texts.slice(0, 3)].join(" ").slice(0, 60)}\``;
   const variable = (name: string | undefined) => (name === undefined ? undefined : `\`$${name.slice(0, 60)}\``);
-  if (program === "echo" || program === "printf") return variable(words.flatMap(namesOf).find(isSecretName));
-  if (program === "cat" && command.filled.length > 0)
-    return variable(command.filled.flatMap(namesOf).find(isSecretName));
-  if ([...words, ...command.input].some(({ text }) => /^\/proc\/.*\/environ$/.test(text))) return said;
+  const isSecret = (name: string) => isSecretName(name) || held.credentials.has(name);
+  if (program === "echo" || program === "printf") return variable(words.flatMap(namesOf).find(isSecret));
+  if (program === "cat" && command.filled.length > 0) return variable(command.filled.flatMap(namesOf).find(isSecret));
+  if ([...words, ...command.input].some(({ text }) => SECRET_PLACE.test(text))) return said;
   if (program === "jq") return variable(texts.flatMap(namesOfJq).find(isSecretName)) ?? allOfJq(texts, said);
-  if (takesCode(program, words)) {
+  if (takesCode(program, words) || (isInterpreter(program) && command.bodies.length > 0)) {
     const prints = /^-\w*p/.test(texts[0] ?? "");
     for (const text of [...texts, ...command.bodies]) {
       if (printsAll(text, prints)) return said;
@@ -137,7 +145,8 @@ export function namesPrinted(code: string, whole: boolean): string[] {
 
 function printsAll(code: string, whole: boolean): boolean {
   const index = code.slice(0, CODE_LIMIT).search(READS_ALL);
-  return index >= 0 && isPrinted(code, index, whole);
+  const isLoop = /\b(?:for|each)\b/.test(code) && PRINTS.test(code);
+  return index >= 0 && (isLoop || isPrinted(code, index, whole));
 }
 
 /** The statement up to here prints, and not whether there is a value alone. */
@@ -152,16 +161,35 @@ const namesOfJq = (text: string): string[] =>
 const allOfJq = (texts: readonly string[], said: string): string | undefined =>
   texts.some((text) => /^(?:\$ENV|env)(?:$| ?\| ?(?!keys))/.test(text)) ? said : undefined;
 
-/** The shell line that a program runs on another machine or in a container: `ssh x 'cat a'`, `docker exec x env`. */
-export function remoteLine(program: string, words: readonly Word[]): string | undefined {
+/** The shell line that a program runs: `remote` on another machine or in a container (`ssh x 'cat a'`, `docker exec x env`), or here with variables of its own (`op run -- env`). */
+export function innerLine(program: string, words: readonly Word[]): { line: string; remote: boolean } | undefined {
   const texts = words.slice(0, 200).map(({ text }) => text);
+  const dashes = texts.indexOf("--");
+  if (RUNNERS.test(program) && dashes >= 0)
+    return {
+      line: texts
+        .slice(dashes + 1)
+        .map(quoted)
+        .join(" "),
+      remote: false,
+    };
+  const line = remoteLine(program, texts, dashes);
+  return line === undefined ? undefined : { line, remote: true };
+}
+
+function remoteLine(program: string, texts: readonly string[], dashes: number): string | undefined {
   let at = 0;
   if (/^(?:docker|podman|nerdctl|kubectl|oc|docker-compose)$/.test(program)) {
     at = texts.indexOf("exec") + 1;
     if (at === 0) return undefined;
+    if (dashes > 0)
+      return texts
+        .slice(dashes + 1)
+        .map(quoted)
+        .join(" ");
   } else if (program !== "ssh") return undefined;
-  while (texts[at]?.startsWith("-") && texts[at] !== "--") at += REMOTE_OPTION.test(texts[at] ?? "") ? 2 : 1;
-  const line = texts.slice(at + 1).filter((text, n) => n > 0 || text !== "--");
+  while (texts[at]?.startsWith("-")) at += REMOTE_OPTION.test(texts[at] ?? "") ? 2 : 1;
+  const line = texts.slice(at + 1);
   // Of a container's command each word is known; another machine's shell reads the words again.
   return line.length === 0 ? undefined : program === "ssh" ? line.join(" ") : line.map(quoted).join(" ");
 }

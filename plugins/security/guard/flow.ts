@@ -1,6 +1,7 @@
 /** Where the output of the commands of a line goes: through pipes and filters to the one who reads it, to files or into variables. */
 import { normalize } from "node:path";
 import { type Stage, stageOf } from "./filters.ts";
+import { signsIn, takesInput } from "./programs.ts";
 import type { SimpleCommand, Word } from "./words.ts";
 
 export interface End {
@@ -76,6 +77,8 @@ function endOfWord(into: Into, flows: Map<SimpleCommand, Flow>): End {
   if (!owner) return SHOWN;
   const { program, left } = owner.stage;
   if (asks(owner.stage)) return NOWHERE;
+  const { words } = owner.stage;
+  if (takesInput(program, words) || signsIn(program, words, words.indexOf(into.word))) return NOWHERE;
   if (DECLARES.test(program) || isForProgram(into)) return { ...NOWHERE, variables: [""] };
   return SAYS.test(program) && left !== "unknown" ? owner.end : SHOWN;
 }

@@ -2,7 +2,7 @@
 import { namesPrinted } from "./credentials.ts";
 import type { Stage } from "./filters.ts";
 import { asks } from "./flow.ts";
-import { isShell, takesCode } from "./programs.ts";
+import { isShell, signsIn, takesCode } from "./programs.ts";
 import type { SimpleCommand, Word } from "./words.ts";
 
 /** Files in all variables, and in one; variables that one command tells by name. */
@@ -13,12 +13,13 @@ const NAMES_LIMIT = 200;
 const WORDS_LIMIT = 2_000;
 /** They say their words, or what they get. */
 const SAYS = /^(?:echo|printf|print|cat|tee)$/;
-const SIGNS_IN = /^(?:-H|--header|-u|--user)$/;
 const LISTS = /^(?:export|declare|typeset|readonly)$/;
 
 export class Held {
   /** The shell tells each command with its values. */
   traced = false;
+  /** Commands that print a credential, by the variable that gets it. */
+  readonly credentials = new Map<string, string>();
   readonly #files = new Map<string, Word[]>();
   #size = 0;
 
@@ -76,14 +77,9 @@ export function told(stage: Stage, { sets, filled, words: all }: SimpleCommand, 
   return held.in({ names: [...names] }, !isCode && !SAYS.test(program)).map((file) => ({ ...file, mixed: true }));
 }
 
-/** Its words without the headers and names by which a client signs in. */
+/** Its words without those by which a client signs in. */
 const sent = (program: string, words: readonly Word[]): readonly Word[] =>
-  /^(?:curl|wget)$/.test(program)
-    ? words.filter(
-        ({ text }, n) =>
-          !(SIGNS_IN.test(words[n - 1]?.text ?? "") && /^(?:[\w-]*(?:auth|key|token)[\w-]*:|\w*:)/i.test(text)),
-      )
-    : words;
+  words.filter((_, n) => !signsIn(program, words, n));
 
 const traces = (texts: readonly string[]): boolean =>
   texts.some((text, n) => /^-\w*[xv]/.test(text) || (text === "-o" && /^(?:xtrace|verbose)$/.test(texts[n + 1] ?? "")));

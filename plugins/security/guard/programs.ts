@@ -9,7 +9,7 @@ const READERS = names(
     "cat bat batcat head tail less more nl tac strings xxd od hexdump base64 base32 type get-content gc",
     "grep egrep fgrep rg ag ack sed awk gawk mawk cut sort uniq paste rev fold fmt pr column comm join",
     "diff sdiff jq yq tr iconv expand unexpand zcat zgrep dd http nc socat view vim nvim nano ed ex xargs",
-    "uuencode mail mutt shuf look hd hexyl lolcat most pygmentize glow m4 xmllint plutil zless zmore bzcat xzcat",
+    "uuencode mail mutt emacs wdiff shuf look hd hexyl lolcat most pygmentize glow m4 xmllint plutil zless zmore bzcat xzcat",
     "vimdiff colordiff delta telegram-send slackcat",
   ].join(" "),
 );
@@ -26,17 +26,23 @@ const WRAPPERS = names(
 const LINE_TAKERS = names("watch parallel flock script");
 /** With such an option they show nothing of what a file holds. */
 const QUIET = new Map<string, RegExp>([
-  ...["grep", "egrep", "fgrep", "rg", "ag", "ack", "git"].map(
-    (name) => [name, /^(?:-[abhHinorsvwxEFGPRIzZ]*[qcl]\w*|--(?:quiet|silent|count|files-with-matches))$/] as const,
+  ...["grep", "egrep", "fgrep", "rg", "ag", "ack"].map(
+    (name) =>
+      [
+        name,
+        /^(?:-[abhHinorsvwxEFGPRIzZ]*[qclL]\w*|--(?:quiet|silent|count|files-with(?:out)?-match(?:es)?))$/,
+      ] as const,
   ),
+  ["git", /^(?:-[hinw]*[qcl]|--(?:quiet|silent|count|files-with-matches))$/],
   ["sed", /^(?:-[nErsuz]*i.*|--in-place.*)$/],
   ["yq", /^(?:-\w*i\w*|--inplace)$/],
   ["diff", /^(?:-\w*q\w*|--brief)$/],
   ["perl", /^-[0lnpaws]*i/],
   ["ruby", /^-[0lnpaws]*i/],
 ]);
-/** Filters of `jq` and `yq` that leave no value. */
-const NAMES_ONLY = /^(?:\. ?\| ?)?(?:keys(?:_unsorted)?(?:\[\]| ?\| ?\.\[\])?|length|type|has\("[^"]*"\))$/;
+/** Scripts of `jq`, `yq` and `awk` that leave no value. */
+const NAMES_ONLY =
+  /^(?:END ?\{ ?print NR;? ?\}|\. ?\| ?)?(?:keys(?:_unsorted)?(?:\[\]| ?\| ?\.\[\])?|length|type|has\("[^"]*"\))$/;
 /** Interpreters, and behind what they take code: they open the files it names, and are given more. */
 const CODE = new Map<string, RegExp>([
   ...["python", "python2", "python3"].map((name) => [name, /^-\w*c$/] as const),
@@ -44,6 +50,7 @@ const CODE = new Map<string, RegExp>([
   ...["perl", "ruby"].map((name) => [name, /^-\w*[eEnp]\w*$/] as const),
   ...["awk", "gawk", "mawk"].map((name) => [name, /^/] as const),
   ["php", /^-r$/],
+  ["rscript", /^-e$/],
   ["lua", /^-e$/],
   ["deno", /^eval$/],
 ]);
@@ -89,6 +96,8 @@ const SOME: Record<string, (words: Word[]) => Word[]> = {
     /^(?:gist (?:create|edit)|release (?:upload|create))$/.test(`${words[0]?.text} ${words[1]?.text}`)
       ? words.slice(2)
       : behind(words, /^(?:-F|--body-file|--input)$/),
+  op: (words) => (words[0]?.text === "inject" ? behind(words, /^-i$/) : []),
+  dotenv: (words) => (words.some(({ text }) => /^(?:get|list)$/.test(text)) ? behind(words, /^-[ef]$/) : []),
   glab: (words) => (words[0]?.text === "snippet" ? words.slice(2) : []),
   ...Object.fromEntries(
     ["croc", "wormhole", "magic-wormhole", "transfer", "ffsend"].map((name) => [name, (words: Word[]) => words]),
@@ -130,6 +139,13 @@ const TAKERS: Readonly<Record<string, RegExp>> = {
   pass: /^insert\b/,
   "secret-tool": /^store\b/,
 };
+/** Whether this word of a client is the header, or the name and password, by which it signs in. */
+export const signsIn = (program: string, words: readonly Word[], at: number): boolean =>
+  /^(?:curl|wget)$/.test(program) &&
+  (/^(?:-u|--user)$/.test(words[at - 1]?.text ?? "") ||
+    (/^(?:-H|--header)$/.test(words[at - 1]?.text ?? "") && SIGN_IN.test(words[at]?.text ?? "")));
+const SIGN_IN = /^(?:(?:proxy-)?authorization|private-token|(?:x-)?(?:[a-z]+-)?api-?key):/i;
+
 /** Whether a program stores what it gets on stdin and prints nothing of it. */
 export function takesInput(program: string, words: readonly Word[]): boolean {
   const texts = words.map(({ text }) => text);
@@ -180,7 +196,7 @@ export const takesCode = (program: string, words: readonly Word[]): boolean =>
 
 /** Whether it shows nothing of what it gets. */
 export function isQuiet(program: string, words: readonly Word[]): boolean {
-  if (/^[jy]q$/.test(program) && NAMES_ONLY.test(words.find(({ text }) => !text.startsWith("-"))?.text ?? ""))
+  if (/^(?:[jy]q|awk)$/.test(program) && NAMES_ONLY.test(words.find(({ text }) => !text.startsWith("-"))?.text ?? ""))
     return true;
   const quiet = QUIET.get(program);
   if (!quiet) return COUNTERS.has(program);

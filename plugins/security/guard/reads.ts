@@ -161,7 +161,7 @@ function placesOf({ cwd, tool_input: input }: ToolCall): string[] {
 
 /** `file:///w/a%20b` → `/w/a b`. */
 function withoutScheme(path: string): string {
-  const [, rest] = /^file:\/\/(?:localhost)?(\/.*)$/is.exec(path) ?? [];
+  const [, rest] = /^file:\/\/(?:localhost)?(\.?\/.*)$/is.exec(path) ?? [];
   if (rest === undefined) return path;
   try {
     return decodeURIComponent(rest);

@@ -16,9 +16,22 @@ export function selected(program: string, words: readonly string[]): string | un
   if (program === "head" || program === "tail") return counted(program, words);
   const [option, script, ...more] = words;
   const [, from, to] = /^(\d{1,6})(?:,(\d{1,6}))?p$/.exec(script ?? "") ?? [];
-  if (program !== "sed" || option !== "-n" || from === undefined || more.some((word) => word.startsWith("-")))
-    return undefined;
-  return `#${from},${to ?? from}`;
+  if (program === "awk") return rows(words);
+  if (program !== "sed" || option !== "-n" || more.some((word) => word.startsWith("-"))) return undefined;
+  if (from !== undefined) return `#${from},${to ?? from}`;
+  const [, printed, replaced] = /^(?:\/([^/]+)\/p|s\/(\^[^/]+)\/[^/&\\]*\/p)$/.exec(script ?? "") ?? [];
+  const pattern = printed ?? replaced;
+  return pattern !== undefined && PLAIN.test(pattern) ? `/${pattern}/` : undefined;
+}
+
+/** `awk -F= '/PORT/ {print $2}'`: the rows that match. */
+function rows(words: readonly string[]): string | undefined {
+  const [script = "", ...files] = words.filter((word) => !/^-F.$/.test(word));
+  const [, pattern, first] = /^(?:\/([^/]+)\/|\$1 ?== ?"(\w+)") ?\{ ?print [^{}>|]*\}$/.exec(script) ?? [];
+  const asked = pattern ?? (first === undefined ? undefined : `^${first}`);
+  return asked !== undefined && PLAIN.test(asked) && files.every((word) => !/^-|=/.test(word))
+    ? `/${asked}/`
+    : undefined;
 }
 
 function matched(program: string, words: readonly string[]): string | undefined {

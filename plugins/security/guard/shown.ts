@@ -1,6 +1,6 @@
 /** The files that the commands of a shell line would show or send, by what is known of the programs. A module of the worker pool. */
-import { basename, join, normalize } from "node:path";
-import { credentialPrinted, isSecretFile, remoteLine } from "./credentials.ts";
+import { basename, dirname, join, normalize } from "node:path";
+import { credentialPrinted, innerLine, isSecretFile } from "./credentials.ts";
 import { type Flow, flowsOf } from "./flow.ts";
 import { filesLoaded, Held, tellsLoaded, told } from "./held.ts";
 import {
@@ -92,6 +92,7 @@ interface View {
   aliases: Map<string, string>;
   /** Files whose names the preceding command printed. */
   listed: Word[];
+  lister?: SimpleCommand;
   left: Allowance;
   /** Files of commands, and copies compared with patterns, that remain. */
   work: { left: number };
@@ -111,9 +112,10 @@ function showLine(line: string, view: View, rest: readonly Word[] = []): void {
 }
 
 function showCommand(command: SimpleCommand, flow: Flow, view: View): void {
-  const printed =
-    flow.end.shown && !flow.end.names && !feeds(command) ? credentialPrinted(flow.stage, command) : undefined;
-  if (printed !== undefined) print(printed, view);
+  const { end } = flow;
+  const printed = end.names || feeds(command) ? undefined : credentialPrinted(flow.stage, command, view.held);
+  if (printed !== undefined && end.shown) print(printed, view);
+  if (printed !== undefined) for (const name of end.variables) view.held.credentials.set(name, printed);
   const { program, words: rest } = flow.stage;
   for (const word of command.sets) for (const file of view.held.in(word)) hold(word.sets ?? "", file, view);
   let given = isQuiet(program, rest) || takesInput(program, rest) ? [] : command.input;
@@ -153,9 +155,10 @@ function showInside(command: SimpleCommand, { stage }: Flow, view: View): void {
       const aliases = new Map([...view.aliases].filter(([, value]) => value !== alias));
       showLine(alias, { ...inner, aliases }, command.words.slice(1));
     }
-    for (const line of program === "eval" ? [texts.join(" ")] : lines) showLine(line, inner);
-    const remote = remoteLine(program, rest);
-    if (remote !== undefined) showLine(remote, { ...inner, held: new Held(), aliases: new Map(), remote: true });
+    const evaluated = program === "eval" ? [texts.join(" ")] : program === "trap" ? texts.slice(0, 1) : [];
+    for (const line of [...evaluated, ...lines]) showLine(line, inner);
+    const run = innerLine(program, rest);
+    if (run) showLine(run.line, { ...inner, held: new Held(), aliases: new Map(), remote: run.remote });
     const loaded = filesLoaded(stage);
     const shell = loaded.length > 0 ? texts.findIndex((text) => isShell(programOf(text))) : isShell(program) ? 0 : -1;
     if (shell >= 0) {
@@ -178,10 +181,13 @@ function namedBy(command: SimpleCommand, { stage }: Flow, view: View): Word[] {
   const unsure = showsUnknown(program, rest);
   view.shown.unsure ||= unsure;
   if (command.bodies.length + command.input.length === 0) view.shown.unsure ||= runsUnknown(program, rest);
-  const added = unsure && program === "xargs" ? [...view.listed, ...command.bodies.flatMap(wordsOf)] : [];
+  const shown = wordsShown(program, rest);
+  const listed = view.lister?.into?.command === command && shown.some(({ open }) => open) ? view.listed : [];
+  const added = unsure && program === "xargs" ? [...view.listed, ...command.bodies.flatMap(wordsOf)] : listed;
   view.listed = wordsListed(program, rest);
+  view.lister = command;
   const loaded = filesLoaded(stage);
-  const words = [...added, ...wordsShown(program, rest), ...(loaded.length > 0 && tellsLoaded(rest) ? loaded : [])];
+  const words = [...added, ...shown, ...(loaded.length > 0 && tellsLoaded(rest) ? loaded : [])];
   return words.flatMap(named);
 }
 
@@ -203,7 +209,7 @@ function give(files: readonly Word[], flow: Flow, view: View): void {
 /** The lines of a file that are left, where nothing but these is shown. */
 function chosen(file: Word, { stage, end }: Flow): Word {
   const part = stage.part ?? (stage.left === "lines" ? end.part : undefined);
-  return part === undefined || !end.shown ? file : { ...file, part };
+  return part === undefined ? file : { ...file, part };
 }
 
 function spend(work: number, view: View): boolean {
@@ -250,9 +256,13 @@ function copiesOf(word: Word, view: View): Word[] {
     for (const [known, files] of copies) if (known.startsWith(start)) found.push(...files);
     return found;
   }
+  const inFolders: Word[] = [];
+  for (let folder = dirname(name); folder.length > 1; folder = dirname(folder))
+    for (const file of copies.get(folder) ?? [])
+      inFolders.push({ ...file, text: join(file.text, name.slice(folder.length)) });
   // From another folder it has another path.
   const elsewhere = folders.length > 1 ? (copies.get(`*/${basename(name)}`) ?? []) : [];
-  return [...(copies.get(name) ?? []), ...elsewhere];
+  return [...(copies.get(name) ?? []), ...inFolders, ...elsewhere];
 }
 
 /** The files one word may name: itself, behind an option (`--file=x`, `-Tx`), behind curl's `@` and `<`, behind `if=`. */
