@@ -71,6 +71,29 @@ const FORMS: Record<string, (value: string) => string> = {
       "",
       8,
     ),
+  "a variable of Windows": (v) => `setx DB_PASSWORD "${v}"`,
+  "az login": (v) => `az login -u bob -p '${v}'`,
+  smbclient: (v) => `smbclient //s/x -U 'bob%${v}'`,
+  "sudo's stdin": (v) => `echo '${v}' | sudo -S ls`,
+  useradd: (v) => `useradd -p '${v}' bob`,
+  gpg: (v) => `gpg --batch --passphrase '${v}' -d a`,
+  xfreerdp: (v) => `xfreerdp /u:bob /p:'${v}' /v:h`,
+  "redis-cli AUTH": (v) => `redis-cli AUTH '${v}'`,
+  "a Redis configuration": (v) => `requirepass ${v}\n`,
+  "nslcd's configuration": (v) => `bindpw ${v}\n`,
+  "C#'s credential": (v) => `new NetworkCredential("bob", "${v}")`,
+  "Python's requests": (v) => `requests.get(url, auth=("bob", "${v}"))`,
+  JDBC: (v) => `DriverManager.getConnection(url, "bob", "${v}");`,
+  Cypress: (v) => `cy.get('[name=password]').type('${v}')`,
+  "MySQL's plugin": (v) => `ALTER USER 'root'@'%' IDENTIFIED WITH mysql_native_password BY '${v}';`,
+  "SQL values": (v) => `INSERT INTO users (name, password) VALUES ('bob', '${v}');`,
+  "a short key": (v) => `pw: ${v}`,
+  "German prose": (v) => `das Passwort lautet ${v}`,
+  "an application's secret": (v) => `APP_SECRET=${v}\n`,
+  "a list of YAML": (v) => `- name: DB_PASSWORD\n  value: ${v}\n`,
+  "a Kubernetes secret": (v) => `stringData:\n  password: ${v}\n`,
+  "a form": (v) => `username=bob&password=${encodeURIComponent(v)}`,
+  "a table": (v) => `| password | ${v} |`,
   "a Spring property": (v) => `spring.datasource.password=${v}\n`,
 };
 
@@ -79,7 +102,7 @@ describe("ordinary passwords", () => {
     for (const value of VALUES) {
       const shown = createRedactor(scanner).redactText(form(value));
       expect(shown, value).toContain("[REDACTED:");
-      expect(shown).not.toContain(value);
+      for (const form of [value, encodeURIComponent(value)]) expect(shown).not.toContain(form);
     }
   });
 

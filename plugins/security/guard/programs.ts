@@ -42,7 +42,7 @@ const QUIET = new Map<string, RegExp>([
 ]);
 /** Scripts of `jq`, `yq` and `awk` that leave no value. */
 const NAMES_ONLY =
-  /^(?:END ?\{ ?print NR;? ?\}|\. ?\| ?)?(?:keys(?:_unsorted)?(?:\[\]| ?\| ?\.\[\])?|length|type|has\("[^"]*"\))$/;
+  /^END ?\{ ?print NR;? ?\}$|^(?:\. ?\| ?)?(?:keys(?:_unsorted)?(?:\[\]| ?\| ?\.\[\])?|length|type|has\("[^"]*"\))$/;
 /** Interpreters, and behind what they take code: they open the files it names, and are given more. */
 const CODE = new Map<string, RegExp>([
   ...["python", "python2", "python3"].map((name) => [name, /^-\w*c$/] as const),
