@@ -12,7 +12,6 @@ import {
   parse,
   type Redirected,
   type Redirection,
-  type Statement,
   type SyntaxNode,
   type Word as WordNode,
   type WordPart,
@@ -72,23 +71,17 @@ class Reader {
     this.#left = left;
   }
 
-  script({ commands, errors = [] }: ParsedScript, sink: Sink): void {
-    this.#left.broken ||= errors.length > 0;
-    for (const { command } of commands) this.#run(command, sink);
+  script(script: ParsedScript, sink: Sink): void {
+    this.#left.broken ||= (script.errors ?? []).length > 0;
+    this.#children(script, sink);
   }
 
   /** `head`: the command that a pipe writes to. A compound command is not added for it, so that what reaches it counts as shown. */
-  #run(node: Statement["command"] | CompoundList, sink: Sink, head = emptyCommand()): void {
+  #run(node: SyntaxNode, sink: Sink, head = emptyCommand()): void {
     if (!this.#spend()) return;
     switch (node.type) {
       case "Command":
         this.#command(node, sink, head);
-        break;
-      case "AndOr":
-        for (const one of node.commands) this.#run(one, sink);
-        break;
-      case "CompoundList":
-        for (const { command } of node.commands) this.#run(command, sink);
         break;
       case "Pipeline":
         this.#pipeline(node, sink);
@@ -96,50 +89,42 @@ class Reader {
       case "Redirected":
         this.#redirected(node, sink);
         break;
-      case "Subshell":
-      case "BraceGroup":
-        this.#run(node.body, sink);
-        break;
-      case "Function":
-      case "Coproc":
-        this.#run(node.body, {});
-        break;
       case "For":
       case "Select":
         this.#list(node.name.value, node.wordlist ?? []);
         this.#run(node.body, sink);
         break;
-      case "TestCommand": {
+      case "While":
+        this.#reads(node.clause, head);
+        this.#children(node, sink);
+        break;
+      case "TestCommand":
         head.words.push(wordOf("[["));
         this.#test(node.expression, head);
         this.#finish(head, sink);
         break;
-      }
-      case "While":
-        this.#reads(node.clause, head);
-        this.#parts(node, sink, head);
+      case "CommandExpansion":
+      case "ArithmeticCommandExpansion":
+        this.#substitution(node, {});
         break;
-      case "If":
-      case "Case":
-      case "ArithmeticFor":
-      case "ArithmeticCommand":
-        this.#parts(node, sink, head);
+      case "Function":
+      case "Coproc":
+        this.#children(node, {});
         break;
+      default:
+        this.#children(node, sink);
     }
   }
 
-  /** The lists of commands of a compound command, and the substitutions beside them. */
-  #parts(node: SyntaxNode, sink: Sink, head: SimpleCommand): void {
+  #children(node: SyntaxNode, sink: Sink): void {
     forEachChild(node, (child) => {
-      if (child.type === "CompoundList") this.#run(child, sink);
-      else if (child.type === "Elif" || child.type === "CaseItem") this.#parts(child, sink, head);
-      else this.#inside(child, wordOf(""), head);
+      this.#run(child, sink);
     });
   }
 
   /** `while read A; do …; done < b`: the loop assigns the lines of its input. */
   #reads(clause: CompoundList, head: SimpleCommand): void {
-    let first: Statement["command"] | undefined = clause.commands[0]?.command;
+    let first: SyntaxNode | undefined = clause.commands[0]?.command;
     if (first?.type === "AndOr") first = first.commands[0];
     if (first?.type !== "Command" || first.name?.value !== "read") return;
     head.words.push(
