@@ -271,7 +271,7 @@ describe("security: guard installation", () => {
     expect((await ask())?.problems).toHaveLength(2);
     await writeFile(file, text);
     await rm(join(served.home, "data/guard"), { recursive: true });
-    expect((await ask())?.problems.join()).toContain("script is gone");
+    expect((await ask())?.problems.join()).toContain("script is missing");
     await writeFile(file, "{");
     expect(await ask()).toMatchObject({ installed: false, effective: false });
   });

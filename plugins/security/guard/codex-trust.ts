@@ -1,4 +1,4 @@
-/** Which hooks Codex runs: those whose digest stands in its settings as trusted. */
+/** Codex runs only hooks whose digest is listed as trusted in its settings. */
 import { createHash } from "node:crypto";
 import { readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -6,10 +6,10 @@ import { isRecord, type JsonRecord } from "sessarc";
 import { parseSettings } from "#internal";
 import { hookIn } from "./hook-command.ts";
 
-/** What keeps Codex from running our hook of these settings (hooks.json or config.toml), with the step to take. */
+/** Returns why Codex does not run the guard's hook of these settings (hooks.json or config.toml), with the step that solves it. */
 export async function codexTrustProblem(settings: JsonRecord, path: string): Promise<string | undefined> {
   const states = await readStates(dirname(path));
-  // Codex resolves the folder that CODEX_HOME names, and not the one it takes by itself.
+  // Codex resolves links in CODEX_HOME, but not in its default folder.
   const folder = await realpath(dirname(path)).catch(() => dirname(path));
   const events = isRecord(settings.hooks) ? settings.hooks.PreToolUse : undefined;
   for (const [group, entry] of (Array.isArray(events) ? events : []).entries()) {
@@ -30,7 +30,7 @@ export async function codexTrustProblem(settings: JsonRecord, path: string): Pro
   return undefined;
 }
 
-/** The digest Codex keeps: over the hook with its group's matcher and all defaults filled in, keys in order. */
+/** The digest that Codex stores: of the hook with its group's matcher and all defaults, keys sorted. */
 export function trustHash(group: JsonRecord, hook: JsonRecord): string {
   const { command, timeout = 600, async: background = false, statusMessage } = hook;
   const handler = { async: background, command, statusMessage, timeout, type: "command" };
@@ -44,7 +44,7 @@ async function readStates(folder: string): Promise<Record<string, unknown>> {
     const { hooks } = await parseSettings(text, "toml");
     return isRecord(hooks) && isRecord(hooks.state) ? hooks.state : {};
   } catch {
-    // Codex says itself that it cannot read it.
+    // Codex reports that it cannot read the file.
     return {};
   }
 }

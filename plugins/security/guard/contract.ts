@@ -1,11 +1,11 @@
-/** How a tool lets another program look at a tool call before it runs: what the guard asks of adapters. */
+/** How an assistant lets another program check a tool call before it runs. Adapters provide it. */
 import type { AdapterEnv } from "sessarc";
 
 export interface GuardContract {
-  /** Where the hook is written. */
+  /** The settings file for the hook. */
   settings(env: AdapterEnv): string;
   format: "json" | "jsonc" | "toml" | "plugin";
   transport: "command" | "plugin";
-  /** What the tool does when the hook fails. */
+  /** What the assistant does when the hook fails. */
   onFailure: "allow" | "block" | "configurable";
 }

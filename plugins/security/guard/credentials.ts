@@ -1,18 +1,17 @@
-/** Commands that print a credential which stands in no file we could look at: of the environment, of a client that is signed in, of a key store. */
+/** Commands that print a credential from the environment, from a client that is signed in or from a key store, where the guard can read no file. */
 import type { Stage } from "./filters.ts";
-import type { Held } from "./held.ts";
 import { isInterpreter, takesCode } from "./programs.ts";
 import type { SimpleCommand, Word } from "./words.ts";
 
-/** Of a variable, by its name. */
+/** Names of variables with secrets. */
 const SECRET_NAME =
   /PASSWORD(?:_|\d|$)|(?:^|_)(?:TOKEN|SECRET|PASS(?:WD|PHRASE)?|PWD|PAT|CREDENTIALS?|APIKEY|(?:API|ACCESS|PRIVATE|SECRET|AUTH|ENCRYPTION|SIGNING|MASTER|SERVICE_ROLE)_?KEY|(?:DATABASE|DB|REDIS|MONGO(?:DB)?|POSTGRES(?:QL)?|AMQP|BROKER)_?UR[LI]|DSN|CONNECTION_STRING)(?:_|\d|$)/i;
-/** The shell's own. */
+/** Variables of the shell. */
 const OWN_NAME = /^(?:PWD|OLDPWD|SSH_AUTH_SOCK)$/;
 
 export const isSecretName = (name: string): boolean => SECRET_NAME.test(name) && !OWN_NAME.test(name);
 
-/** By program: what its words must look like, all of them with a blank between. */
+/** By program: the pattern of its words, joined by blanks. */
 const PRINTERS: Readonly<Record<string, RegExp>> = {
   gh: /^auth (?:token\b|status\b.*(?: -t\b| --show-token))/,
   glab: /^auth status\b.*(?: -t\b| --show-token)|^config get token/,
@@ -54,7 +53,7 @@ const PRINTERS: Readonly<Record<string, RegExp>> = {
   lpass: /^show\b/,
   chamber: /^(?:read|export)\b/,
   sops: /^(?:-d|--decrypt|decrypt)\b(?!.* (?:-i\b|--in-place))|^exec-env\b.* (?:env|printenv)$/,
-  // Without a dash it means the environment of the processes.
+  // `e` without a dash adds the environment of each process.
   ps: /^[a-z]*e[a-z]*$/,
   "ansible-vault": /^view\b|^decrypt\b.*--output[ =]-/,
   rails: /^credentials:show\b|^runner\b.*\bcredentials\b/,
@@ -67,14 +66,14 @@ const PRINTERS: Readonly<Record<string, RegExp>> = {
 };
 const WHOLE = /^(?:printenv|env)$/;
 const RUNNERS = /^(?:npx|dotenv|dotenvx|doppler|op|aws-vault|infisical|chamber|envchain)$/;
-/** Options of the programs that run a command elsewhere, with their values. */
+/** Options with a value, of the programs that run a command elsewhere. */
 const REMOTE_OPTION = /^(?:-[A-Za-z]*[bcDeEFiIJlLmopQRSuwW]|--(?:user|env|workdir|container|namespace|index))$/;
 /** Files that hold secrets on any machine. */
 const SECRET_FILE =
   /(?:^|\/)(?:\.env(?!\.(?:example|sample|template))[\w.]*|\.netrc|\.npmrc|\.pgpass|\.git-credentials|id_(?:rsa|dsa|ecdsa|ed25519)|shadow|environ|(?:credentials|secrets?)(?:\.\w+)?|[\w.-]+\.(?:pem|key|tfvars))$|\/run\/secrets\//;
-/** Files that the machine makes of secrets. */
+/** Files in which a system provides secrets. */
 const SECRET_PLACE = /^\/proc\/.*\/environ$|^(?:\/var)?\/run\/secrets\//;
-/** How code reads a variable of the environment, by its name or all of them; and how it prints. */
+/** How code reads one variable of the environment, how it reads all, and how it prints. */
 const READS =
   /(?:process\.env|os\.environ|os\.getenv|getenv|ENVIRON|ENV|Bun\.env|Deno\.env\.get)(?:\.get)?(?:\.|\(\s*["']|\[\s*["']|\{)(\w+)/g;
 const READS_ALL =
@@ -85,12 +84,16 @@ const ASKS = /(?:!!|Boolean\(|bool\(|len\(|keys\(|\bin |typeof )$/;
 const CODE_LIMIT = 20_000;
 const DECLARED = /^(?:export|declare|typeset|readonly)$/;
 
-/** What the command would print; undefined where no credential comes out of it, or nobody but another program gets it. */
-export function credentialPrinted({ program, words }: Stage, command: SimpleCommand, held: Held): string | undefined {
+/** Returns what the command prints; undefined if that is not a credential. `assigned`: variables that contain one. */
+export function credentialPrinted(
+  { program, words }: Stage,
+  command: SimpleCommand,
+  assigned: ReadonlyMap<string, string>,
+): string | undefined {
   const texts = words.map(({ text }) => text);
   const said = `\`${[program, ...texts.slice(0, 3)].join(" ").slice(0, 60)}\``;
   const variable = (name: string | undefined) => (name === undefined ? undefined : `\`$${name.slice(0, 60)}\``);
-  const isSecret = (name: string) => isSecretName(name) || held.credentials.has(name);
+  const isSecret = (name: string) => isSecretName(name) || assigned.has(name);
   if (program === "echo" || program === "printf") return variable(words.flatMap(namesOf).find(isSecret));
   if (program === "cat" && command.filled.length > 0) return variable(command.filled.flatMap(namesOf).find(isSecret));
   if ([...words, ...command.input].some(({ text }) => SECRET_PLACE.test(text))) return said;
@@ -106,7 +109,7 @@ export function credentialPrinted({ program, words }: Stage, command: SimpleComm
   }
   if (WHOLE.test(program)) {
     const named = texts.filter((text) => !text.startsWith("-"));
-    // Behind `env` stands a program, and that says itself what it shows.
+    // With a program, `env` prints nothing.
     if (program === "env" ? named.length > 0 : named.length > 0 && !named.some(isSecretName)) return undefined;
     return narrowed(command) ? undefined : said;
   }
@@ -122,7 +125,7 @@ export function credentialPrinted({ program, words }: Stage, command: SimpleComm
 const namesOf = ({ names, open, text }: Word): string[] =>
   names ?? (open ? [...text.matchAll(/\$\{?(\w+)/g)].map(([, name = ""]) => name) : []);
 
-/** `printenv | grep PATH`: what is asked for is no secret's name. */
+/** `printenv | grep PATH` asks for a variable without a secret. */
 function narrowed({ pipe }: SimpleCommand): boolean {
   const [program, ...words] = pipe?.words ?? [];
   if (!program || !/^(?:e|f)?grep$|^rg$/.test(program.text)) return false;
@@ -136,7 +139,7 @@ function narrowed({ pipe }: SimpleCommand): boolean {
   );
 }
 
-/** Variables of the environment whose values a program's code prints. `whole`: it prints the value of all of its code. */
+/** Returns the variables of the environment that the code prints. `whole`: the program prints the value of its code. */
 export function namesPrinted(code: string, whole: boolean): string[] {
   return [...code.slice(0, CODE_LIMIT).matchAll(READS)].flatMap(({ 1: name = "", index }) =>
     isPrinted(code, index, whole) ? [name] : [],
@@ -149,7 +152,7 @@ function printsAll(code: string, whole: boolean): boolean {
   return index >= 0 && (isLoop || isPrinted(code, index, whole));
 }
 
-/** The statement up to here prints, and not whether there is a value alone. */
+/** Whether the statement prints the value that starts at `index`, and not only whether there is one. */
 function isPrinted(code: string, index: number, whole: boolean): boolean {
   const before = code.slice(Math.max(0, index - 200), index);
   const statement = before.slice(before.search(/[^;\n]*$/));
@@ -161,7 +164,7 @@ const namesOfJq = (text: string): string[] =>
 const allOfJq = (texts: readonly string[], said: string): string | undefined =>
   texts.some((text) => /^(?:\$ENV|env)(?:$| ?\| ?(?!keys))/.test(text)) ? said : undefined;
 
-/** The shell line that a program runs: `remote` on another machine or in a container (`ssh x 'cat a'`, `docker exec x env`), or here with variables of its own (`op run -- env`). */
+/** Returns the shell line that a program runs: on another machine or in a container (`remote`: `ssh x 'cat a'`, `docker exec x env`), or here with more variables (`op run -- env`). */
 export function innerLine(program: string, words: readonly Word[]): { line: string; remote: boolean } | undefined {
   const texts = words.slice(0, 200).map(({ text }) => text);
   const dashes = texts.indexOf("--");
@@ -190,7 +193,7 @@ function remoteLine(program: string, texts: readonly string[], dashes: number): 
   } else if (program !== "ssh") return undefined;
   while (texts[at]?.startsWith("-")) at += REMOTE_OPTION.test(texts[at] ?? "") ? 2 : 1;
   const line = texts.slice(at + 1);
-  // Of a container's command each word is known; another machine's shell reads the words again.
+  // A container gets the words as they are; the shell of another machine parses them again.
   return line.length === 0 ? undefined : program === "ssh" ? line.join(" ") : line.map(quoted).join(" ");
 }
 

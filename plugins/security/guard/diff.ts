@@ -1,4 +1,4 @@
-/** What changes between two texts that differ in one place, as unified lines with two lines around. */
+/** Returns a unified diff of two texts that differ in one place, with two lines of context. */
 export function diffOf(before: string, after: string): string {
   if (before === after) return "";
   const [old, fresh] = [toLines(before), toLines(after)];

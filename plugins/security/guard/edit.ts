@@ -1,4 +1,4 @@
-/** Our entry in a tool's list of hooks: put in, and taken out again. */
+/** Adds the guard's entry to a list of hooks and removes it. */
 import { isDeepStrictEqual } from "node:util";
 import { isRecord, type Json, type JsonRecord, SessarcError } from "sessarc";
 import {
@@ -15,21 +15,21 @@ import type { HookTool } from "./hooks.ts";
 
 export interface Edited {
   text: string;
-  /** Containers that were not there before, outermost first: a removal takes them along when they are empty. */
+  /** Containers that the edit created, outermost first. Removing the entry removes them if they are empty. */
   made: string[][];
 }
 
-/** The settings as the tool reads them. Throws SETTINGS_UNUSABLE with the place for anything it would not read. */
+/** Parses the settings as the assistant does. Throws SETTINGS_UNUSABLE with the place of a syntax error. */
 export const readHooks = (text: string, tool: Pick<HookTool, "format">, path: string): Promise<JsonRecord> =>
   usable(path, () => parseSettings(text, syntaxOf(tool)));
 
-/** The entry at the end of the tool's list, instead of entries of ours that are there. */
+/** Appends the entry to the list and removes earlier entries of the guard. */
 export async function addEntry(before: string, tool: HookTool, entry: Json, path: string): Promise<Edited> {
   const start = before.trim() === "" && tool.format !== "toml" ? "{}\n" : before;
   const settings = await readHooks(start, tool, path);
   const there = settingAt(settings, tool.list);
   const ours = Array.isArray(there) ? there.filter((item) => hookIn(item)) : [];
-  // Left where it is: some tools know a hook by its place.
+  // Some assistants identify a hook by its position, so an equal entry is not moved.
   if (ours.length === 1 && isDeepStrictEqual(ours[0], entry)) return { text: before, made: [] };
   const roots = Object.entries(tool.root ?? {}).filter(([key]) => settings[key] === undefined);
   const missing = tool.list
@@ -44,7 +44,7 @@ export async function addEntry(before: string, tool: HookTool, entry: Json, path
   return { text, made: [...roots.map(([key]) => [key]).reverse(), ...missing] };
 }
 
-/** Without our entries, and without containers of `made` that are empty then. */
+/** Removes the guard's entries, and the containers of `made` that are then empty. */
 export async function removeOurs(
   before: string,
   tool: HookTool,
@@ -67,7 +67,7 @@ export async function removeOurs(
   return edits.length === 0 ? before : usable(path, () => editSettings(before, syntaxOf(tool), edits));
 }
 
-/** Of an entry that others share, our part alone goes. From the end: places before stay what they are. */
+/** In an entry with other hooks, removes only the guard's. Removes from the end so that earlier positions are unchanged. */
 function removals(settings: JsonRecord, tool: HookTool): SettingsEdit[] {
   const list = settingAt(settings, tool.list);
   const found = Array.isArray(list) ? list.map((item, index) => ({ item, index })).reverse() : [];
@@ -81,7 +81,7 @@ function removals(settings: JsonRecord, tool: HookTool): SettingsEdit[] {
   });
 }
 
-/** The guard's tools take comments, and no trailing commas. */
+/** These assistants allow comments but no trailing commas. */
 const syntaxOf = ({ format }: Pick<HookTool, "format">): SettingsSyntax =>
   format === "toml" ? "toml" : format === "jsonc" ? "commented" : "json";
 

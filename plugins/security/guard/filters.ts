@@ -1,21 +1,21 @@
-/** What is known of programs that give what they get to stdout and to nobody else: how much of it they leave. */
+/** Filters as data: how much of their input they write to stdout. They write nothing anywhere else. */
 import { isQuiet, programOf, takesInput, unwrapped } from "./programs.ts";
 import { selected } from "./select.ts";
 import type { SimpleCommand, Word } from "./words.ts";
 
 /**
- * What a command leaves of what it gets:
- * `nothing` but how much it was; `names` of lines like `A=x`; `lines` whole, or their beginnings; `some`thing; or
- * `unknown`: it may show it by another way than its output.
+ * What a command prints of its input:
+ * `nothing` but its size; the `names` of lines like `A=x`; whole `lines` or their beginnings; `some` of it; or
+ * `unknown`: the command may show the input in another way than its output.
  */
 export type Left = "nothing" | "names" | "lines" | "some" | "unknown";
 
 export interface Stage {
   program: string;
-  /** What stands behind the program. */
+  /** The words after the program. */
   words: Word[];
   left: Left;
-  /** Of lines it leaves only these (`selected`). */
+  /** The command prints only these lines (`selected`). */
   part?: string | undefined;
 }
 
@@ -25,9 +25,9 @@ const LINES = names("cat grep egrep fgrep head tail sort uniq tee env printenv r
 const SOME = names(
   "sed awk gawk mawk tr cut tac base64 fold fmt column jq strings iconv expand unexpand xargs echo printf set export declare typeset",
 );
-/** Before a program they send its output elsewhere, or tell what it reads. */
+/** Before a program, they send its output elsewhere or print what it reads. */
 const MEDDLERS = names("watch strace parallel coproc nohup flock");
-/** With such a word a program that would leave lines, or write to stdout alone, does not. */
+/** With such a word the program prints parts of lines, or writes not only to stdout. */
 const NOT_LINES = /^(?:-\w*[co]\w*|--(?:bytes|only-matching).*)$/;
 const NOT_ALONE = new Map<string, RegExp>([
   ["sort", /^(?:-\w*o|--output)/],
@@ -41,15 +41,15 @@ const NOT_ALONE = new Map<string, RegExp>([
   ["set", /^/],
   ...["export", "declare", "typeset"].map((name) => [name, /^(?!-[px]+$)/] as const),
 ]);
-/** Programs that know what to leave out are given few words. */
+/** Commands with more words are not examined for what they leave out. */
 const WORDS_LIMIT = 40;
 
-// Scripts that cut lines at the sign, also those that keep what stands before it by a bracket, in both spellings of brackets.
+// Scripts that cut lines at `=`, and scripts that keep the text before it with a group, in both spellings of groups.
 const CUTS = /^s(\W)=(?:\.\*|\(\.\*\)|\\\(\.\*\\\))\$?\1(?:(?!\1)[^&\\\n])*\1g?$/;
 const KEEPS = /^s(\W)\^?\\\(\[\^=\]\*\\\)=\.\*\$?\1\\1(?:(?!\1)[^&\\\n])*\1g?$/;
 const KEEPS_EXTENDED = /^s(\W)\^?\(\[\^=\][*+]\)=\.\*\$?\1\\1(?:(?!\1)[^&\\\n])*\1g?$/;
 
-/** Of lines like `A=x` nothing behind the sign is left; `text`: all words, with blanks between. */
+/** Whether of lines like `A=x` nothing after `=` is printed. `text`: all words, joined by blanks. */
 const NAMES: Record<string, (text: string, words: readonly string[]) => boolean> = {
   cut: (text, words) =>
     /(?:^| )-d ?=(?= |$)/.test(text) &&
@@ -60,7 +60,7 @@ const NAMES: Record<string, (text: string, words: readonly string[]) => boolean>
     const [named, ...more] = options.filter((word) => word.endsWith("e"));
     const script = words.find((word) => !word.startsWith("-"));
     if (!script || more.length > 0 || !options.every((word) => /^-[Ers]*e?$/.test(word))) return false;
-    // What stands behind `-e` is the script, else it is the first that is no option.
+    // The script follows `-e`, or is the first word that is not an option.
     if (named && words[words.indexOf(named) + 1] !== script) return false;
     const extended = options.some((word) => /[Er]/.test(word));
     return CUTS.test(script) || (extended ? KEEPS_EXTENDED : KEEPS).test(script);
@@ -86,7 +86,7 @@ export function stageOf(command: SimpleCommand): Stage {
   const all = spread(command.words);
   const [first, ...rest] = unwrapped(all);
   const before = all.slice(0, all.length - rest.length - Number(first !== undefined));
-  // Behind `env` nothing need stand.
+  // `env` needs no program.
   const alone = first === undefined || /^(?:-|\w+=|$)/.test(first.text) ? before.at(-1)?.text : undefined;
   const isEnv = alone !== undefined && programOf(alone) === "env";
   const program = isEnv ? "env" : programOf(first?.text ?? "");

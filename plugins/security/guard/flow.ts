@@ -1,4 +1,4 @@
-/** Where the output of the commands of a line goes: through pipes and filters to the one who reads it, to files or into variables. */
+/** Where the output of each command ends: with the reader of the answer, in files or in variables, after pipes and filters. */
 import { normalize } from "node:path";
 import { type Stage, stageOf } from "./filters.ts";
 import { signsIn, takesInput } from "./programs.ts";
@@ -6,14 +6,14 @@ import type { SimpleCommand, Word } from "./words.ts";
 
 export interface End {
   shown: boolean;
-  /** All but the names of lines like `A=x` is left out on the way. */
+  /** Of lines like `A=x` only the names arrive. */
   names: boolean;
-  /** Of its lines all but these are (`selected`). */
+  /** Only these lines arrive (`selected`). */
   part?: string | undefined;
   files: Word[];
-  /** It becomes a word of a command on the way. */
+  /** The output becomes a word of a command on the way. */
   word: boolean;
-  /** Variables; "" for those of the lines themselves: `export $(cat .env)`. */
+  /** Variables that get the output; "" for the variables that its lines name: `export $(cat .env)`. */
   variables: string[];
 }
 
@@ -22,11 +22,11 @@ export interface Flow {
   end: End;
 }
 
-/** Files one output goes to; more, and it counts as shown. */
+/** Most files of one output. With more it counts as shown. */
 const FILES_LIMIT = 20;
 const SHOWN: End = { shown: true, names: false, files: [], word: false, variables: [] };
 const NOWHERE: End = { ...SHOWN, shown: false };
-/** They say their words. */
+/** They print their arguments. */
 const SAYS = /^(?:echo|printf)$/;
 const DECLARES = /^(?:export|declare|typeset|readonly|local|env)$/;
 /** Whether the command is a test that prints none of its words. A comparison of numbers prints a word that is no number. */
@@ -36,7 +36,7 @@ export const asks = ({ program, words }: Stage): boolean =>
 /** Returns the stage of each command and where its output ends. */
 export function flowsOf(commands: readonly SimpleCommand[]): Map<SimpleCommand, Flow> {
   const flows = new Map<SimpleCommand, Flow>();
-  // Who gets an output is read later than who gives it.
+  // The reader of an output comes after its writer.
   for (let n = commands.length - 1; n >= 0; n--) {
     const command = commands[n];
     if (!command) continue;
@@ -94,7 +94,7 @@ function toFile(out: Word): End {
   return { ...NOWHERE, files: [out] };
 }
 
-/** Where it ends behind a filter. */
+/** Where the output ends after a filter. */
 function through(flow: Flow | undefined): End {
   if (!flow) return SHOWN;
   const { stage, end } = flow;

@@ -1,20 +1,20 @@
-/** What git shows of files, and what it takes to show later. */
+/** Which files git prints, and which it stores and can print later. */
 import type { Word } from "./words.ts";
 
-/** Stands for all that the line gave to git; before a path, for that file as git has it. */
+/** The name of everything that the line added to git; before a path, the name of that file in git. */
 const INDEX = ":";
-/** Files added by one command that are known by their own names, and words that are looked at. */
+/** Most files of one `git add` that have names of their own; most words that are checked. */
 const ADDED_LIMIT = 20;
 const WORDS_LIMIT = 5_000;
 const NO_TEXT = /^--(?:quiet|name-only|name-status|summary|(?:num|short)?stat)$/;
 
-/** The subcommand, and what stands behind it. */
+/** The subcommand and the words after it. */
 function subcommand(words: readonly Word[]): { name: string; rest: Word[] } {
   const at = words.findIndex(({ text }, n) => !text.startsWith("-") && !/^-[Cc]$/.test(words[n - 1]?.text ?? ""));
   return { name: words[at]?.text ?? "", rest: words.slice(at + 1) };
 }
 
-/** Those of its words that name files it shows. */
+/** The words that name files the program prints or sends. */
 export function gitShows(words: Word[]): Word[] {
   const { name, rest } = subcommand(words);
   const has = (option: RegExp) => rest.some(({ text }) => option.test(text));
@@ -25,15 +25,15 @@ export function gitShows(words: Word[]): Word[] {
   if (name === "diff" && has(/^--no-index$/)) return rest;
   if (name === "archive") return [];
   const shows = name === "diff" ? /^(?:--cached|--staged|HEAD)$/ : /^(?:-\w*[pu]|--patch)$/;
-  // Of what it names, what stands there now may be in what it shows.
+  // A diff or patch of a file may contain what is in the file now.
   const named = name === "diff" || (/^(?:log|stash)$/.test(name) && has(shows)) ? rest.filter(isPath) : [];
   return /^(?:diff|log|stash)$/.test(name) && has(shows) ? [all, ...named] : named;
 }
 
 const isPath = ({ text }: Word): boolean => !text.startsWith("-");
 
-/** It shows of files what only git knows: earlier texts, and what changed. */
-export function gitTells(words: readonly Word[]): boolean {
+/** Whether git prints contents that only git has: earlier versions and changes. */
+export function gitPrintsUnknown(words: readonly Word[]): boolean {
   const { name, rest } = subcommand(words);
   const has = (option: RegExp) => rest.some(({ text }) => option.test(text));
   if (has(NO_TEXT)) return false;
@@ -44,14 +44,14 @@ export function gitTells(words: readonly Word[]): boolean {
 
 const all: Word = { text: INDEX, open: false, pattern: false };
 
-/** `:a` is what was added of it, `main:a` what the line gave to git. */
+/** `:a` is the added file, `main:a` a file that the line may have committed. */
 function fromIndex(word: Word): Word[] {
   const [, revision, path = ""] = /^([^-:][^:]*)?:(?:[0-3]:)?(?:\.\/)?(.+)$/.exec(word.text) ?? [];
   if (path === "") return [];
   return revision === undefined ? [{ ...word, text: path }] : [{ ...word, text: `${INDEX}${path}` }];
 }
 
-/** Files it can show from then on: `git add a`. */
+/** Files that git can print after this command: `git add a`. */
 export function gitTakes(words: readonly Word[]): { files: Word[]; to: Word }[] {
   const { name, rest } = subcommand(words);
   if (name !== "add" && name !== "stage") return [];

@@ -1,14 +1,14 @@
-/** Patterns of a shell and of tools, compared with what is there. */
+/** Patterns of shells and of tools, compared with the existing files. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What is left for the patterns of one call. */
-export interface Looking {
-  /** Names in folders compared; opening a folder is `FOLDER_COST` of them. */
+/** The work that remains for the patterns of one call. */
+export interface GlobBudget {
+  /** Names to compare. Opening a folder costs `FOLDER_COST` names. */
   names: number;
-  /** Characters that reading braces may make. */
+  /** Characters that expanding braces may produce. */
   characters: number;
-  /** There was more to compare, or more that matched. */
+  /** Some names were not compared, or some matches were left out. */
   cut: boolean;
 }
 
@@ -18,22 +18,22 @@ const FOLDER_COST = 50;
 const CLASSES = new Map(
   Object.entries({ lower: "a-z", upper: "A-Z", alpha: "A-Za-z", digit: "0-9", alnum: "A-Za-z0-9", word: "A-Za-z0-9_" }),
 );
-/** Folders that `**` leaves out. */
+/** Folders that `**` skips. */
 const LEFT_OUT = new Set(["node_modules", ".git"]);
 
 /**
- * The paths that an absolute pattern stands for: `*`, `?`, `[a-z]`, `{a,b}`, `{1..9}` within one name, `**` for any folders. At most
- * `limit` for each way to read its braces. `hidden`: names that begin with a dot are names like others, as tools take them.
+ * Returns the paths that match an absolute pattern: `*`, `?`, `[a-z]`, `{a,b}`, `{1..9}` within one name, `**` for any folders. At most
+ * `limit` for each expansion of the braces. `hidden`: `*` matches names that begin with a dot, as in tools.
  */
-export async function matching(pattern: string, limit: number, looking: Looking, hidden = false): Promise<string[]> {
+export async function matching(pattern: string, limit: number, budget: GlobBudget, hidden = false): Promise<string[]> {
   const all: string[] = [];
   const entriesOf = async (folder: string) => {
-    if (looking.names <= 0) {
-      looking.cut = true;
+    if (budget.names <= 0) {
+      budget.cut = true;
       return [];
     }
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-    looking.names -= entries.length + FOLDER_COST;
+    budget.names -= entries.length + FOLDER_COST;
     return entries;
   };
   const hides = (name: string, part: string) => !hidden && name.startsWith(".") && !part.startsWith(".");
@@ -45,7 +45,7 @@ export async function matching(pattern: string, limit: number, looking: Looking,
           found.push(join(folder, entry.name));
     return found;
   };
-  for (const one of braces(pattern, looking)) {
+  for (const one of braces(pattern, budget)) {
     let found = ["/"];
     const parts = one
       .replace(/\[:(\w+):\]/g, (text, name) => CLASSES.get(name) ?? text)
@@ -65,30 +65,30 @@ export async function matching(pattern: string, limit: number, looking: Looking,
             if (!hides(name, part) && fits(name, part)) next.push(join(folder, name));
       }
       found = next.slice(0, limit);
-      looking.cut ||= next.length > limit;
+      budget.cut ||= next.length > limit;
     }
     all.push(...found);
   }
   return all;
 }
 
-/** `a{b,c}` → `ab`, `ac`; `{1..3}` → `1`, `2`, `3`. The first ones: three lists of a thousand would be a thousand million. */
-function braces(pattern: string, looking: Looking): string[] {
+/** `a{b,c}` → `ab`, `ac`; `{1..3}` → `1`, `2`, `3`. Returns only the first ones: three lists of a thousand make a billion. */
+function braces(pattern: string, budget: GlobBudget): string[] {
   let all = [pattern];
   for (let depth = 0; depth <= BRACES_DEPTH; depth++) {
     const next: string[] = [];
     let more = false;
     for (const one of all) {
-      looking.cut ||= next.length > BRACES_LIMIT || looking.characters <= 0;
-      if (next.length > BRACES_LIMIT || looking.characters <= 0) break;
+      budget.cut ||= next.length > BRACES_LIMIT || budget.characters <= 0;
+      if (next.length > BRACES_LIMIT || budget.characters <= 0) break;
       const list = firstList(one);
       more ||= list !== undefined;
-      looking.characters -= one.length * (list?.options.length ?? 1);
+      budget.characters -= one.length * (list?.options.length ?? 1);
       if (!list) next.push(one);
       else for (const option of list.options) next.push(list.before + option + list.behind);
     }
     if (!more) return next;
-    looking.cut ||= next.length > BRACES_LIMIT || depth === BRACES_DEPTH;
+    budget.cut ||= next.length > BRACES_LIMIT || depth === BRACES_DEPTH;
     all = next.slice(0, BRACES_LIMIT);
   }
   return all;
@@ -117,7 +117,7 @@ function range(text: string): string[] | undefined {
   );
 }
 
-/** Goes back to the last `*` alone, so that no pattern is slow. */
+/** Backtracks only to the last `*`, so that no pattern is slow. */
 function fits(name: string, pattern: string): boolean {
   let [at, from] = [0, 0];
   let star: { at: number; from: number } | undefined;
@@ -134,7 +134,7 @@ function fits(name: string, pattern: string): boolean {
   return from === pattern.length;
 }
 
-/** Length of the part of the pattern that takes this character; 0 when it does not. */
+/** Length of the part of the pattern that matches this character; 0 if it does not match. */
 function widthAt(char: string, pattern: string, from: number): number {
   const first = pattern[from];
   if (first === "?") return 1;

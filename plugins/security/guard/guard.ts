@@ -1,4 +1,4 @@
-/** The tool-call guard: looks at a call before it runs. Service "guard". */
+/** The tool-call guard checks a call before it runs. Service "guard". */
 import { createHmac, randomBytes } from "node:crypto";
 import { basename } from "node:path";
 import { type Json, type Kernel, type PoolTask, SessarcError, type SessionEvent, type ToolRole } from "sessarc";
@@ -20,7 +20,7 @@ export type { Interception } from "./records.ts";
 
 export interface ToolFinding {
   rule: string;
-  /** `tool_input.command`, or `file:<name>` for what a read would show. */
+  /** `tool_input.command`, or `file:<name>` for a file that the call would show. */
   field: string;
   confidence: string;
   masked: string;
@@ -29,16 +29,16 @@ export interface ToolFinding {
 export interface ToolDecision {
   decision: "allow" | "block";
   reason: string | null;
-  /** Why its user should be asked first, where the assistant knows asking. */
+  /** The question to the user, for assistants that can ask. */
   ask: string | null;
   findings: ToolFinding[];
   mode: "enforce" | "observe";
-  /** True when something was not looked at: the call is too large for the time there is, or it shows files that only the shell will know. */
+  /** True if something was not checked: the call is too large for the time, or it shows files that only the shell can determine. */
   partial: boolean;
 }
 
 export interface Guard extends Installer {
-  /** Decides about the payload of a hook. Throws INVALID_INPUT when it is none. About a millisecond for 16 KB. */
+  /** Decides about the payload of a hook. Throws INVALID_INPUT if it has no call. About a millisecond for 16 KB. */
   check(
     body: Record<string, Json>,
     client?: string,
@@ -53,22 +53,22 @@ const LARGE: PoolTask<[ScanJob], ScanJobResult> = {
   export: "scanLarge",
   inline: async (job) => (await import("../job.ts")).scanLarge(job),
 };
-/** Longer texts go to the pool at once. So much of a call and its files is looked at whatever the clock says: waiting is not its fault. */
+/** Longer texts go to the pool at once. This much of a call and its files is checked even after the deadline, because a small call must not be blocked on a busy machine. */
 const SMALL = 512 * 1024;
 const BUDGET_MS = 40;
-/** Leaves the answer time to arrive before the hook's deadline. */
+/** The answer needs time to arrive before the hook's deadline. */
 const TIME_MS = DEADLINE_MS - 400;
 
-/** How far a call was looked at, its files included. */
-interface GuardLook {
-  /** By then what is more than `SMALL` has to be looked at, on the clock of `performance.now()`. */
+/** How much of a call and its files was checked. */
+interface CheckBudget {
+  /** Deadline for all beyond `SMALL`, on the clock of `performance.now()`. */
   ends: number;
-  /** Characters so far. */
+  /** Characters checked so far. */
   size: number;
 }
 
-/** `late`: there was no time for all of it. */
-type Looked = ScanJobResult & { late: boolean };
+/** `late`: the time was not enough. */
+type Checked = ScanJobResult & { late: boolean };
 
 export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
   const records = createRecords(kernel);
@@ -81,13 +81,13 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
     scanner: Scanner,
     event: SessionEvent,
     size: number,
-    { look, path }: { look: GuardLook; path?: string },
-  ): Promise<Looked> {
+    { budget, path }: { budget: CheckBudget; path?: string },
+  ): Promise<Checked> {
     const stops = (result: ScanJobResult) => result.findings.some((finding) => blocks(scanner, finding));
-    look.size += size;
+    budget.size += size;
     if (size <= SMALL || !kernel.pool.threaded) {
-      const budget = kernel.pool.threaded ? { budgetMs: BUDGET_MS } : {};
-      const options = { ...budget, forms: true, ...(path === undefined ? {} : { path }) };
+      const time = kernel.pool.threaded ? { budgetMs: BUDGET_MS } : {};
+      const options = { ...time, forms: true, ...(path === undefined ? {} : { path }) };
       const { findings, partial } = scanner.scanEvent(event, options);
       if (!partial || stops({ findings, partial })) return { findings, partial, late: false };
     }
@@ -95,36 +95,36 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
       const job: ScanJob = { rules: [...scanner.rules], event, budgetMs };
       return kernel.pool.run(LARGE, path === undefined ? job : { ...job, path });
     };
-    const inTime = await inPool(Math.max(1, look.ends - performance.now()));
-    const late = inTime.partial && performance.now() >= look.ends;
-    if (!late || look.size > SMALL || stops(inTime)) return { ...inTime, late };
+    const inTime = await inPool(Math.max(1, budget.ends - performance.now()));
+    const late = inTime.partial && performance.now() >= budget.ends;
+    if (!late || budget.size > SMALL || stops(inTime)) return { ...inTime, late };
     return { ...(await inPool(Number.POSITIVE_INFINITY)), late: false };
   }
 
-  const tooLate = (look: GuardLook, more: number) => look.size + more > SMALL && performance.now() >= look.ends;
+  const tooLate = (budget: CheckBudget, more: number) => budget.size + more > SMALL && performance.now() >= budget.ends;
 
-  /** Files are looked at again when they or the rules change. */
+  /** Checks files again only if they or the rules changed. */
   async function scanFiles(
     scanner: Scanner,
     read: readonly ReadFile[],
-    look: GuardLook,
-  ): Promise<(Looked & { path: string })[]> {
-    const results: (Looked & { path: string })[] = [];
+    budget: CheckBudget,
+  ): Promise<(Checked & { path: string })[]> {
+    const results: (Checked & { path: string })[] = [];
     for (const file of read) {
       const version = `${scanner.version} ${file.version}`;
       const id = createHmac("sha256", key).update(file.path).digest("base64");
       let known = scanned.get(id);
       let late = false;
       if (known?.version !== version) {
-        if (tooLate(look, file.text.length)) {
+        if (tooLate(budget, file.text.length)) {
           results.push({ findings: [], partial: true, late: true, path: file.path });
           break;
         }
         const event: SessionEvent = { seq: 0, kind: "tool_result", text: file.text };
-        const result = await scan(scanner, event, file.text.length, { look, path: file.path });
+        const result = await scan(scanner, event, file.text.length, { budget, path: file.path });
         const { findings, partial } = result;
         late = result.late;
-        // Only what may be shown is kept.
+        // The cache must not contain secrets.
         const kept = findings.map(({ ruleId, rule, field, confidence, masked }) => ({
           ruleId,
           rule,
@@ -134,7 +134,7 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
         }));
         known = { version, result: { findings: kept, partial: partial || file.cut } };
         if (scanned.size >= 2_000) scanned.clear();
-        // With more time there may be more to say.
+        // A later check may have more time.
         if (!partial) scanned.set(id, known);
       }
       results.push({ ...known.result, late, path: file.path });
@@ -152,7 +152,7 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
     return undefined;
   };
 
-  /** What is sure. A user's own rule says itself whether it blocks; guesses block where the configuration says so. */
+  /** Whether a finding blocks the call. Definite findings do, probable ones by configuration, and those of a custom rule by its action. */
   function blocks(scanner: Scanner, { ruleId, confidence }: { ruleId: string; confidence: string }): boolean {
     const rule = ruleOf(scanner, ruleId);
     if (!rule?.builtin) return rule?.action === "block";
@@ -168,27 +168,27 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
       tool_input: call.tool_input,
     };
     const size = sizeOf(call.tool_input) + (call.content?.length ?? 0);
-    // One deadline for all of it: an answer that comes later is none, and the hook does what its user chose.
-    const look: GuardLook = { ends: performance.now() + TIME_MS, size: 0 };
-    const own = await scan(scanner, event, size, { look });
+    // One deadline for the whole call: after it, the hook ignores the answer and does what its user chose.
+    const budget: CheckBudget = { ends: performance.now() + TIME_MS, size: 0 };
+    const own = await scan(scanner, event, size, { budget });
     const found = own.findings.map((finding) => ({ ...finding, field: hideIn(scanner, finding.field).slice(0, 200) }));
-    const reads = await pathsRead(call, roleOf(call), reading(look.ends));
+    const reads = await pathsRead(call, roleOf(call), reading(budget.ends));
     const files = await smallestFirst(reads.paths);
     let { unsure } = reads;
-    let unseen = own.partial || reads.cut || files.cut;
+    let unchecked = own.partial || reads.cut || files.cut;
     let { late } = own;
     for (const path of files.there) {
-      if (tooLate(look, 0)) {
-        unseen = late = true;
+      if (tooLate(budget, 0)) {
+        unchecked = late = true;
         break;
       }
       const read = await readPath(path, reads.folders, reads.parts.get(path));
-      if (reads.many) unseen ||= read.cut;
+      if (reads.many) unchecked ||= read.cut;
       else unsure ||= read.cut;
-      for (const file of await scanFiles(scanner, read.files, look)) {
+      for (const file of await scanFiles(scanner, read.files, budget)) {
         const field = `file:${hideIn(scanner, basename(file.path)).slice(0, 200)}`;
         found.push(...file.findings.map((finding) => ({ ...finding, field })));
-        unseen ||= file.partial;
+        unchecked ||= file.partial;
         late ||= file.late;
       }
     }
@@ -209,9 +209,9 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
           ? archiveText(archive)
           : printed !== undefined && kernel.config.security.block === "probable"
             ? printsText(printed)
-            : // What was not looked at is not clean: as the user chose for a guard that cannot answer.
-              unseen && (await installer.onFailureOf(call.client)) === "block"
-              ? unseenText(late)
+            : // A call that was not checked is not clean: do what the user chose for a guard that cannot answer.
+              unchecked && (await installer.onFailureOf(call.client)) === "block"
+              ? uncheckedText(late)
               : null;
     const stops = reason !== null && mode === "enforce";
     return {
@@ -222,7 +222,7 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
         .slice(0, 100)
         .map(({ ruleId, field, confidence, masked }) => ({ rule: ruleId, field, confidence, masked })),
       mode,
-      partial: unseen || unsure,
+      partial: unchecked || unsure,
     };
   }
 
@@ -231,7 +231,7 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
     async check(body, client, hook) {
       const started = performance.now();
       const call = readPayload(body, client);
-      if (!call) throw new SessarcError("INVALID_INPUT", { reason: "The body is no tool call" });
+      if (!call) throw new SessarcError("INVALID_INPUT", { reason: "The body contains no tool call" });
       const scanner = await rules.scanner();
       const mode = await installer.modeOf(call.client);
       const decision = await decide(call, mode, scanner);
@@ -272,7 +272,7 @@ export function createGuard(kernel: Kernel, rules: RuleSet): Guard {
   };
 }
 
-/** The rule that is no pattern: calls that reach for the archive itself. */
+/** The rule without a pattern for calls that reach the archive itself. */
 const OWN_ARCHIVE = {
   ruleId: "own-archive",
   rule: "The archive itself",
@@ -280,7 +280,7 @@ const OWN_ARCHIVE = {
   confidence: "definite",
 } as const;
 
-/** The rule for what is printed and stands in no file. */
+/** The rule without a pattern for commands that print credentials. */
 const PRINTS_CREDENTIALS = {
   ruleId: "prints-credentials",
   rule: "Prints credentials",
@@ -289,16 +289,16 @@ const PRINTS_CREDENTIALS = {
 } as const;
 
 const printsText = (what: string) =>
-  `sessarc: ${what} prints a credential, and the model would see it. Hand it on by a variable or a pipe instead.`;
+  `sessarc: ${what} prints a credential, and the model would see it. Pass it on in a variable or a pipe instead.`;
 
 const archiveText = (why: string) =>
-  `sessarc stopped this call: ${why}. Search with \`sessarc search --redacted\`, or leave it to the user.`;
+  `sessarc stopped this call: ${why}. Search with \`sessarc search --redacted\`, or leave this to the user.`;
 
-function unseenText(late: boolean): string {
+function uncheckedText(late: boolean): string {
   const why = late
-    ? "it could not be looked at whole within a second: it is large, or this machine is busy. Try it again"
-    : "more is in it, or in the files it shows, than can be looked at. Do it in smaller parts";
-  return `sessarc stopped this call: ${why}, or let its user choose \`--on-failure allow\`.`;
+    ? "it could not be checked within a second, because it is large or this machine is busy. Try again"
+    : "it contains, or the files it shows contain, more than can be checked. Split it into smaller calls";
+  return `sessarc stopped this call: ${why}, or ask the user to choose \`--on-failure allow\`.`;
 }
 
 const rulesOf = new WeakMap<Scanner, Map<string, Rule>>();
@@ -317,7 +317,7 @@ function reasonOf(findings: readonly { rule: string; field: string }[]): string 
   return `sessarc stopped this call: ${what.slice(0, 3).join("; ")}${more}. Refer to the secret by an environment variable or a file that is not shown, and leave its value out.`;
 }
 
-/** Characters in the strings of a value, roughly. */
+/** Approximate number of characters in the strings of a value. */
 function sizeOf(value: Json, depth = 0): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null || depth > 64) return 8;

@@ -1,24 +1,24 @@
-/** What stands in a tool's settings, and how it is found there again. */
+/** The hook's command in an assistant's settings, and how to find it there. */
 import { DEADLINE_MS, hookHeader, hookScript } from "./hook-script.ts";
 
 export interface HookRequest {
   tool: string;
-  /** Tells our entries from others'. */
+  /** Identifies the guard's entry. */
   id: string;
-  /** The guard's own in the data directory of the service that runs. */
+  /** The guard's folder in the data directory. */
   folder: string;
-  /** The lock file, by which that service is found. */
+  /** The lock file with the address of the running service. */
   lock: string;
-  /** Address of the guard as it is served now, with `client` and `hook`. */
+  /** Current address of the guard, with `client` and `hook`. */
   url: string;
   onFailure: "allow" | "block";
   platform: NodeJS.Platform;
 }
 
 /**
- * A call of the script, as one program with plain arguments: Codex hands it to the user's own shell, whichever that is. What the
- * script could not find out ends as the user chose: silence, or exit code 2 with words on stderr, without which Codex and Gemini take
- * the hook for failed and run the call.
+ * Runs the script as one program with plain arguments, because Codex passes the command to the user's shell, whichever it is. If the
+ * script cannot get an answer, the command does what the user chose: no output, or exit code 2 with a text on stderr. Without that text,
+ * Codex and Gemini treat the hook as failed and run the call.
  */
 export function commandOf(request: HookRequest): string {
   if (request.platform === "win32") return windowsCommandOf(request);
@@ -31,7 +31,7 @@ export function commandOf(request: HookRequest): string {
   return `/bin/sh -c ${quoted(inner)} ${quoted(hookScript(folder))} ${tool} ${id}`;
 }
 
-/** No script there: the address is part of the command, and what answers at it is believed. */
+/** Windows has no script: the address is in the command, and any answer from it is trusted. */
 function windowsCommandOf({ tool, folder, url, onFailure }: HookRequest): string {
   const end = onFailure === "block" ? `(echo ${failedText(tool)} 1>&2 & exit 2)` : "exit 0";
   const seconds = DEADLINE_MS / 1000;
@@ -45,16 +45,16 @@ const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 export interface FoundHook {
   id: string;
-  /** The address it asks, where that stands in the entry itself. */
+  /** The address in the entry itself, if there is one. */
   url: string | undefined;
-  /** The text it was found in: a command, an address or a plugin's source. */
+  /** The text that contains the hook: a command, an address or a plugin's source. */
   text: string;
 }
 
 const BY_SCRIPT = /guard\/hook\.sh' [a-z-]+ ([a-z0-9]+)/;
 const BY_ADDRESS = /(https?:\/\/[^\s'"\\]+\/)?api\/security\/pretooluse\?[^\s'"\\]*\bhook=([a-z0-9]+)/;
 
-/** Our hook anywhere in a value, this version's or an earlier one's. */
+/** Finds the guard's hook anywhere in a value, also that of an earlier version. */
 export function hookIn(value: unknown): FoundHook | undefined {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   const script = BY_SCRIPT.exec(text);
@@ -63,10 +63,10 @@ export function hookIn(value: unknown): FoundHook | undefined {
   return address?.[2] ? { id: address[2], url: address[1] && address[0], text } : undefined;
 }
 
-/** Whether a hook looks for its service in this data directory. */
+/** Whether the hook belongs to this data directory. */
 export function leadsTo({ text }: FoundHook, { folder, lock }: Pick<HookRequest, "folder" | "lock">): boolean {
   return [quoted(hookScript(folder)), lock].some(
-    // As it stands in a JSON string, a TOML string or a plugin's source.
+    // The path may be escaped as in JSON, TOML or a plugin's source.
     (path) => text.includes(path) || text.includes(JSON.stringify(path).slice(1, -1)),
   );
 }

@@ -1,42 +1,42 @@
-/** The program behind the installed hooks: a shell script in the data directory, so that what stands in a tool's settings never changes. */
+/** The shell script that installed hooks run. It is in the data directory so that the command in the settings never changes. */
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Storage } from "sessarc";
 import { storageFailed, writeFileAtomic } from "#internal";
 
-/** How long a hook waits for the service. */
+/** Time a hook waits for the service. */
 export const DEADLINE_MS = 1_000;
 
-/** Says that an answer is the guard's, and not that of whatever else listens on the port. A proof follows where a nonce was sent. */
+/** Content type that marks an answer as the guard's. A proof follows if the request had a nonce. */
 export const ANSWER_TYPE = "application/json; guard=sessarc";
 
-/** Where the guard keeps its program, and how the service that runs is found. */
+/** The guard's folder and the lock file with the address of the running service. */
 export const placesOf = ({ path }: Pick<Storage, "path">) => ({ folder: path("guard"), lock: path("lock.json") });
 
-/** `folder` is the guard's own in the data directory; the lock file stands in the one around it. */
+/** `folder` is the guard's folder in the data directory. */
 export const hookScript = (folder: string) => join(folder, "hook.sh");
-/** Header line with the guard's token in token mode, else empty. Private, which a tool's settings need not be. */
+/** Header line with the guard's token in token mode, otherwise empty. This file is private; an assistant's settings may not be. */
 export const hookHeader = (folder: string) => join(folder, "header");
-/** What the hook and the service both know, and nobody else: who listens on the port has to show that it knows it. */
+/** Secret that only the hook and the service know. The program that listens on the port has to prove that it knows it. */
 export const hookKey = (folder: string) => join(folder, "key");
 
-/** Shows who knows the key: of a nonce, the port that was asked and a text. As SHA-256 alone, since a shell has no HMAC: the key stands on both ends. */
+/** Proves knowledge of the key for a nonce, a port and a text. A shell has no HMAC, so the key encloses the SHA-256 input. */
 export const proofOf = (key: string, nonce: string, port: number, text: string): string =>
   createHash("sha256").update(`${key}:${nonce}:${port}:${text}:${key}`).digest("hex");
 
-/** What the service proves before it is told anything. */
+/** Text that the service signs before the hook sends the call. */
 export const HELLO = "sessarc";
 
 /**
- * `hook.sh <tool> <id>`, the call on stdin. Exit 0: the service has decided, words on stdout block the call. Exit 1: it could not be
- * asked, nothing on stdout. The running service is found by its lock file. A lock that a crash left may lead to another program's port: its
- * process has to live, and to prove that it knows the key, before it gets the call; its answer is signed with the same key. All of stdin is read
- * before anything can fail: Codex takes a hook that stops reading for a failed one. Small programs and curl, because starting Node would
+ * `hook.sh <tool> <id>`, with the call on stdin. Exit 0: the service decided, and output blocks the call. Exit 1: the service did not
+ * answer. The lock file has the service's address. After a crash, another program may have that port: the process
+ * must be alive and prove that it knows the key before it gets the call; its answer is signed with the key. All of stdin is read
+ * before anything can fail, because Codex treats a hook that stops reading as failed. The script uses curl, because starting Node would
  * take as long as the call itself.
  */
 const SCRIPT = `#!/bin/sh
-# Written by sessarc: the assistants' hooks run it before each tool call. What it asks decides about the call.
+# Written by sessarc: the assistants' hooks run it before each tool call. It asks the service, which decides about the call.
 folder=\${0%/*}
 down() {
   cat >/dev/null
@@ -76,7 +76,7 @@ case $text in
 esac
 `;
 
-/** Puts the script where the installed hooks look for it, and beside it key and token. Without a token, an earlier one stays. */
+/** Writes script, key and token. Without `token`, an earlier token is retained. */
 export async function writeHookScript(folder: string, token: string | undefined): Promise<void> {
   const [script, header, key] = [hookScript(folder), hookHeader(folder), hookKey(folder)];
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -88,7 +88,7 @@ export async function writeHookScript(folder: string, token: string | undefined)
 
 const readText = (path: string) => readFile(path, "utf8").catch(() => undefined);
 
-/** Whole or not at all: a hook may be reading it. */
+/** Replaces the file atomically, because a hook may be reading it. */
 async function writePrivate(path: string, text: string): Promise<void> {
   if ((await readText(path)) === text) return;
   await writeFileAtomic(path, text).catch(storageFailed(path));

@@ -1,4 +1,4 @@
-/** Where each assistant takes a hook, and what ours looks like there. */
+/** The settings file of each assistant and the hook's entry in it. */
 import { join } from "node:path";
 import type { AdapterEnv, Json, Kernel } from "sessarc";
 import { commandOf, type HookRequest } from "./hook-command.ts";
@@ -8,16 +8,16 @@ export interface HookTool {
   tool: string;
   label: string;
   transport: "command" | "plugin";
-  /** `jsonc` takes comments; `file` is a file of ours alone. */
+  /** `jsonc` allows comments; `file` is a file that contains only the hook. */
   format: "json" | "jsonc" | "toml" | "file";
   settings(env: AdapterEnv): string;
-  /** Where the list of hooks stands. */
+  /** Path of the list of hooks. */
   list: readonly string[];
-  /** What is appended to it. */
+  /** The entry to append. */
   entry(request: HookRequest): Json;
-  /** Fields the root must have. */
+  /** Required fields of the root. */
   root?: Readonly<Record<string, Json>>;
-  /** For `file`: all of it. */
+  /** For `file`: its whole text. */
   text?(request: HookRequest): string;
 }
 
@@ -66,7 +66,7 @@ export const HOOK_TOOLS: readonly HookTool[] = [
     format: "jsonc",
     settings: (env) => join(env.env.GEMINI_CLI_HOME || env.home, ".gemini", "settings.json"),
     list: ["hooks", "BeforeTool"],
-    // Milliseconds, unlike the others.
+    // Gemini takes milliseconds, the others seconds.
     entry: (request) => ({
       matcher: "*",
       hooks: [{ name: "sessarc", type: "command", command: commandOf(request), timeout: 10_000 }],
@@ -103,7 +103,7 @@ export const HOOK_TOOLS: readonly HookTool[] = [
   },
 ];
 
-/** The adapter knows best where its tool keeps things. */
+/** The adapter's path takes precedence. */
 export function settingsPath(kernel: Kernel, tool: HookTool): string {
   const { env, registry } = kernel;
   return registry.adapters.get(tool.tool)?.guard?.settings(env) ?? tool.settings(env);

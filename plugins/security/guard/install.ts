@@ -1,4 +1,4 @@
-/** Puts the guard's hook into an assistant's settings and takes it out again. */
+/** Adds the guard's hook to an assistant's settings and removes it. */
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import { isSessarcError, type JsonRecord, type Kernel, SessarcError, type Statement } from "sessarc";
@@ -32,11 +32,11 @@ export interface GuardStatus {
   transport: "command" | "plugin";
   settingsPath: string;
   installed: boolean;
-  /** Installed, and nothing is known that would keep it from working. */
+  /** The hook is installed and no known problem keeps it from working. */
   effective: boolean;
-  /** Why not, and the step to take. */
+  /** Each problem with the step that solves it. */
   problems: string[];
-  /** Where the hook's question arrives; null when it is not installed. */
+  /** Address that the hook asks; null if it is not installed. */
   url: string | null;
   mode: "enforce" | "observe";
   onFailure: "allow" | "block" | null;
@@ -45,23 +45,23 @@ export interface GuardStatus {
 }
 
 export interface InstallAnswer extends GuardStatus {
-  /** Byte-exact copy of the settings from before; null when there were none. */
+  /** Byte-exact copy of the previous settings; null if there were none. */
   backupPath: string | null;
-  /** What changes in the settings, secrets hidden. */
+  /** The change of the settings as a diff, secrets hidden. */
   diff: string;
 }
 
 export interface Installer {
-  /** Throws GUARD_TOOL_UNKNOWN, SETTINGS_UNUSABLE, SETTINGS_CHANGED; the settings are then as they were. */
+  /** Throws GUARD_TOOL_UNKNOWN, SETTINGS_UNUSABLE, SETTINGS_CHANGED and leaves the settings unchanged then. */
   install(tool: string, options: InstallOptions): Promise<InstallAnswer>;
   uninstall(tool: string): Promise<{ removed: boolean; restored: boolean; settingsPath: string }>;
   status(): Promise<GuardStatus[]>;
   modeOf(client: string): Promise<"enforce" | "observe">;
-  /** What the user chose for calls that the guard cannot decide about; undefined where no hook asks. */
+  /** The user's choice for calls that the guard cannot check; undefined if no hook is installed. */
   onFailureOf(client: string): Promise<"allow" | "block" | undefined>;
-  /** Notes that a hook asked; answers what has to be written for it. */
+  /** Records that a hook asked. Returns the statement that stores it. */
   fired(client: string, hook: string | undefined, at: Date): Promise<Statement | undefined>;
-  /** Brings what installed hooks run up to date, token included. False when none is installed. */
+  /** Updates the script and the token of installed hooks. Returns false if none is installed. */
   refresh(): Promise<boolean>;
 }
 
@@ -72,7 +72,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
   const ledger = createLedger(storage.db);
   let last: Promise<unknown> = Promise.resolve();
 
-  /** One change at a time; tried again when another program was quicker. */
+  /** Runs one change at a time and retries it if another program changed the file meanwhile. */
   function alone<T>(work: () => Promise<T>): Promise<T> {
     const run = async (): Promise<T> => {
       for (let left = TRIES; ; left--) {
@@ -144,7 +144,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
       format: tool.format,
       created: untouched ? row.created : file.bytes === null ? 1 : 0,
       made_folder: untouched ? row.made_folder : null,
-      // What can be put back byte for byte is the state without us.
+      // Only settings without the hook can be restored byte for byte.
       before_sha: untouched ? row.before_sha : fresh && file.bytes ? digestOf(file.bytes) : null,
       after_sha: digestOf(bytes),
       backup: untouched ? row.backup : file.bytes === null ? null : await backUp(tool, file.bytes),
@@ -156,7 +156,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
       last_fired_at: row?.last_fired_at ?? null,
     };
     if (file.bytes === null) next.made_folder = (await makeFolderOf(path)) ?? null;
-    // First the ledger: a crash in between leaves a row without an entry, which status tells.
+    // The ledger is written first: after a crash the status reports a row without an entry.
     await ledger.put(next);
     await writeHookScript(placesOf(storage).folder, kernel.access.scoped("guard"));
     if (!file.bytes?.equals(bytes)) await replaceOutside(file, bytes);
@@ -202,7 +202,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     return answer(true, false);
   }
 
-  /** The backup, when it still is what it was. */
+  /** Returns the backup if it is unchanged. */
   async function originalOf(row: InstallRow): Promise<Buffer | undefined> {
     const value = row.backup === null ? null : await storage.files.getItemRaw<Uint8Array>(row.backup);
     if (!value) return undefined;
@@ -234,7 +234,7 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
       const { text } = outsideText(known ?? (await readOutside(path)));
       const hook = hookIn(text);
       if (!hook) {
-        if (row) status.problems.push("It was installed, but its entry is gone from the settings");
+        if (row) status.problems.push("The hook was installed, but its entry is missing from the settings");
         return status;
       }
       const { readHooks } = await import("./edit.ts");
@@ -278,7 +278,10 @@ async function edited(tool: HookTool, before: string, request: HookRequest, path
     return addEntry(before, tool, tool.entry(request), path);
   }
   if (before !== "" && !ours)
-    throw new SessarcError("SETTINGS_UNUSABLE", { path, reason: "a file of this name is there that is not ours" });
+    throw new SessarcError("SETTINGS_UNUSABLE", {
+      path,
+      reason: "a file with this name exists that sessarc did not write",
+    });
   return { text: tool.text(request), made: [] };
 }
 

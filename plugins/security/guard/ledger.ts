@@ -1,24 +1,24 @@
-/** What is installed where: one row per assistant. */
+/** The installed hooks: one row per assistant. */
 
 import type { Database, Statement } from "sessarc";
 import { marks } from "#internal/adapter";
 
 export interface InstallRow {
   tool: string;
-  /** Stands in the hook's address. */
+  /** The id in the hook's address. */
   id: string;
   path: string;
   real_path: string;
   format: string;
-  /** 1: there were no settings before. */
+  /** 1 if installing created the settings file. */
   created: number;
-  /** Topmost folder made for them. */
+  /** Topmost folder that installing created. */
   made_folder: string | null;
-  /** Null: the state before us cannot be put back byte for byte. */
+  /** Null if the previous settings cannot be restored byte for byte. */
   before_sha: string | null;
   after_sha: string;
   backup: string | null;
-  /** JSON: containers made for the entry. */
+  /** JSON: containers that the edit created. */
   made: string;
   url: string;
   on_failure: "allow" | "block";
@@ -46,7 +46,7 @@ const COLUMNS = [
   "last_fired_at",
 ] as const satisfies readonly (keyof InstallRow)[];
 
-/** Not more often than this is a hook's last time written. */
+/** Shortest time between two writes of `last_fired_at`. */
 const FIRED_MS = 10_000;
 
 export function createLedger(db: Database) {
@@ -64,7 +64,7 @@ export function createLedger(db: Database) {
   };
 
   return {
-    /** Kept in memory: the guard asks at every call. */
+    /** Cached, because the guard asks at every call. */
     all,
     async put(row: InstallRow): Promise<void> {
       await db.run(
@@ -82,7 +82,7 @@ export function createLedger(db: Database) {
       if (!row || row.id !== hook) return undefined;
       const iso = at.toISOString();
       const known = fired.get(client);
-      // The machine's clock may be set back.
+      // The wall clock may be set back.
       const now = performance.now();
       const due = !known || now - known.written > FIRED_MS;
       fired.set(client, { at: iso, written: due ? now : known.written });

@@ -5,7 +5,7 @@ export function pluginText({ id, folder, lock, onFailure }: HookRequest): string
   const failed =
     onFailure === "block"
       ? `throw new Error(${JSON.stringify(failedText("opencode"))})`
-      : "return; // sessarc is not there: the call goes on";
+      : "return; // sessarc does not answer: the call runs";
   return `// Written by sessarc: asks its tool-call guard before a tool runs.
 // Remove it with: sessarc guard uninstall --tool opencode
 import { createHash, randomBytes } from "node:crypto";
@@ -17,10 +17,10 @@ const HEADER = ${JSON.stringify(hookHeader(folder))};
 const KEY = ${JSON.stringify(hookKey(folder))};
 const PATH = "api/security/pretooluse?client=opencode&hook=${id}";
 
-/** Not fetch: a proxy would get to see the call. */
+/** fetch could send the call through a proxy. */
 function send(method, url, headers, body) {
   return new Promise((resolve, reject) => {
-    // Said here and not left to an event of the request: Bun sends none when it is destroyed before an answer.
+    // Rejects here because Bun emits no event for a request that is destroyed before its answer.
     const fail = (why) => {
       clearTimeout(timer);
       reject(new Error(why));
@@ -47,7 +47,7 @@ function send(method, url, headers, body) {
 async function ask(call) {
   const { url, pid } = JSON.parse(await readFile(LOCK, "utf8"));
   const key = await readFile(KEY, "utf8");
-  // Who listens has to live, and to prove that it is sessarc, before it is told anything: a lock that a crash left may lead to another program.
+  // After a crash, another program may listen on the port: the process must be alive and prove that it is sessarc before it gets the call.
   process.kill(pid, 0);
   const nonce = randomBytes(16).toString("hex");
   const { port } = new URL(url);

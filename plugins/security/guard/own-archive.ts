@@ -1,29 +1,29 @@
-/** Calls that show the archive of all projects, or take the guard away: those are the user's to do, not an assistant's. */
+/** Calls that show the archive of all projects or remove the guard. Only the user may make them. */
 import { join, relative, resolve } from "node:path";
 import { type ToolRole, toolCall } from "sessarc";
 import { isInside } from "#internal";
 import { pathsIn } from "#internal/adapter";
 import type { ToolCall } from "./payload.ts";
 
-/** Where the archive is, and where it is served. */
+/** Folder and port of the archive. */
 export interface OwnArchive {
   dataDir: string;
   home: string;
-  /** Undefined: nothing is served. */
+  /** Undefined if no service runs. */
   port: number | undefined;
 }
 
-/** What of the data directory holds sessions or keys: not the skills, and not the sandboxes of replays. */
+/** Parts of the data directory with sessions or keys; skills and sandboxes of replays are excluded. */
 const HELD = /^(?:catalog|transcripts|index|guard|token|$)|^files(?:$|[\\/](?!skills|replay))/;
 const COMMAND =
   /(?:^|[\s/"'`(=])sessarc(?:@[\w.-]+)?["']?\s+(?:--?\S+\s+)*(?:(backup)\b|guard\s+(uninstall)\b|(?:search|show|export)\b[^;&|\n]*\s(--raw)\b)/;
-const TOLD: Readonly<Record<string, string>> = {
+const REASONS: Readonly<Record<string, string>> = {
   backup: "it copies the archive of all projects",
-  uninstall: "it takes the tool-call guard away",
+  uninstall: "it removes the tool-call guard",
   "--raw": "it prints sessions with their secrets",
 };
 
-/** Why the call is stopped; undefined where it keeps away from the archive. Linear in the call. */
+/** Returns why the call is stopped; undefined if it does not reach the archive. Linear in the call. */
 export function reachesArchive(
   call: ToolCall,
   role: ToolRole | undefined,
@@ -38,7 +38,7 @@ export function reachesArchive(
   if (role !== "shell") return undefined;
   const { command } = toolCall(call.tool_input);
   const said = COMMAND.exec(command)?.slice(1).find(Boolean);
-  if (said !== undefined) return TOLD[said];
+  if (said !== undefined) return REASONS[said];
   if (
     port !== undefined &&
     new RegExp(`(?:127\\.0\\.0\\.1|localhost|\\[::1\\]|0\\.0\\.0\\.0):${port}/api\\b`).test(command)

@@ -1,17 +1,17 @@
-/** Parts of a file: lines that a filter leaves, variables of lines like `A=x`. */
+/** Parts of a file: lines that a filter prints, variables of lines like `A=x`, fields of an object. */
 import { isRecord } from "sessarc";
 import { linesLeft } from "./select.ts";
 
-/** Longer texts are looked at whole. */
+/** Longer texts are checked whole. */
 const LIMIT = 2 ** 20;
 const PLAIN = /^\s*(?:#.*|(?:export\s+)?[A-Za-z_][\w.-]*\s*=.*)?$/;
 const ASSIGNS = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$/;
-/** More than this line belongs to the value: its quote is open. */
+/** The value continues in the next line because its quote is open. */
 const OPEN = /\\$|^\s*(?:"[^"]*|'[^']*)$/;
-/** Other variables do. */
+/** The value contains other variables. */
 const FILLED = /[$`]/;
 
-/** The lines that set one of the variables in `parts` or that a filter leaves (`selected`), and what stands before each `=` for "". All of a text where that is not enough. */
+/** Returns the lines that set a variable of `parts` or that a filter prints (`selected`); for "" the text before each `=`. Returns the whole text if the parts cannot be separated. */
 export function partsOf(text: string, parts: readonly string[]): string {
   if (text.length > LIMIT) return text;
   const fields = parts.filter((part) => part.startsWith("."));
@@ -33,7 +33,7 @@ export function partsOf(text: string, parts: readonly string[]): string {
   return found.join("\n");
 }
 
-/** The values of fields like `.a.b` in a JSON object, of `.a` also in YAML where the value is on the line. All of another text. */
+/** Returns the values of fields like `.a.b` of a JSON object, or of `.a` in YAML if the value is in the same line. Returns any other text whole. */
 function fieldsOf(text: string, fields: readonly string[]): string {
   try {
     const whole: unknown = JSON.parse(text);

@@ -1,19 +1,19 @@
-/** A tool call, whichever assistant asks: six spellings of the same question. */
+/** Reads a tool call from the payload of a hook, in the spellings of six assistants. */
 import { isRecord, type Json } from "sessarc";
 
 export interface ToolCall {
-  /** `claude-code`, `codex`, …; "unknown" when neither the hook nor the payload says. */
+  /** `claude-code`, `codex`, …; "unknown" if neither the hook nor the payload names it. */
   client: string;
   tool_name: string;
   tool_input: Json;
-  /** Content the assistant sends along with a read. */
+  /** Content that the assistant sends with a read. */
   content: string | null;
   cwd: string | null;
   sessionId: string | null;
   callId: string | null;
 }
 
-/** Undefined when there is nothing in it that could be a call. */
+/** Returns undefined if the payload has no call. */
 export function readPayload(body: Record<string, Json>, client: string | undefined): ToolCall | undefined {
   const event = text(body.hook_event_name) ?? text(body.hookEventName);
   const named =
@@ -38,10 +38,10 @@ function toInput(value: Json | undefined): Json | undefined {
   if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
   try {
     const input = JSON.parse(value) as Json;
-    // Deeper than a request may be: its text is looked at whole, its tree would not be.
+    // The value is nested deeper than a request may be, so its text is checked instead.
     return isShallow(input, DEPTH) ? input : value;
   } catch {
-    // Then it is raw text, as of a patch.
+    // The value is plain text, such as a patch.
     return value;
   }
 }
@@ -74,7 +74,7 @@ const ENVELOPE = new Set([
   "toolName",
 ]);
 
-/** Events of one kind (a shell command, a file read) hold their arguments beside the envelope. */
+/** Some events (a shell command, a file read) have their arguments beside the envelope. */
 function ownFields(body: Record<string, Json>): Json {
   return Object.fromEntries(Object.entries(body).filter(([key]) => !ENVELOPE.has(key))) as Json;
 }

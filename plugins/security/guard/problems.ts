@@ -1,4 +1,4 @@
-/** Why an installed hook would not do its work: settings that switch hooks off without a word. */
+/** Why an installed hook does not work, such as settings that silently disable hooks. */
 import { access, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isRecord, type JsonRecord, type Kernel } from "sessarc";
@@ -22,15 +22,15 @@ export async function findProblems(
   ];
 }
 
-/** Whether the hook's question arrives here. */
+/** Problems on the way from the hook to this service. */
 async function wayProblems(kernel: Kernel, hook: FoundHook): Promise<string[]> {
   const places = placesOf(kernel.storage);
   if (hook.url === undefined) {
     if (!leadsTo(hook, places)) return ["The hook asks the service of another data directory: install it again"];
-    if (!(await exists(hookScript(places.folder)))) return ["The hook's script is gone: install it again"];
+    if (!(await exists(hookScript(places.folder)))) return ["The hook's script is missing: install it again"];
   } else if (kernel.env.platform !== "win32")
     return ["An earlier version wrote this hook, bound to one port: install it again"];
-  if (!kernel.address) return ["The service is not running, so nobody answers the hook"];
+  if (!kernel.address) return ["The service is not running, so the hook gets no answer"];
   const port = hook.url === undefined ? kernel.address.port : Number(new URL(hook.url).port || 80);
   if (port === kernel.address.port) return [];
   return [`The hook asks port ${port}, but the service listens on ${kernel.address.port}: install it again`];
@@ -98,7 +98,7 @@ async function readObject(path: string): Promise<JsonRecord> {
     const value: unknown = JSON.parse(await readFile(path, "utf8"));
     return isRecord(value) ? (value as JsonRecord) : {};
   } catch {
-    // Missing, or not what the tool itself would read.
+    // The file is missing or the assistant cannot read it either.
     return {};
   }
 }
@@ -110,7 +110,7 @@ async function codexFeatures(folder: string): Promise<"on" | "off"> {
     const { features } = await parseSettings(text, "toml");
     return isRecord(features) && (features.hooks === false || features.codex_hooks === false) ? "off" : "on";
   } catch {
-    // Codex says itself that it cannot read it.
+    // Codex reports that it cannot read the file.
     return "on";
   }
 }

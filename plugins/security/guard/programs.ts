@@ -1,9 +1,9 @@
-/** What is known of programs: which of the files they are given they print or send, and which they copy. */
-import { gitShows, gitTakes, gitTells } from "./git.ts";
+/** Programs as data: which of their files they print or send, and which they copy. */
+import { gitPrintsUnknown, gitShows, gitTakes } from "./git.ts";
 import type { Word } from "./words.ts";
 
 const names = (list: string) => new Set(list.split(" "));
-/** They print, or send, all files they are given. */
+/** They print or send all their files. */
 const READERS = names(
   [
     "cat bat batcat head tail less more nl tac strings xxd od hexdump base64 base32 type get-content gc",
@@ -14,17 +14,17 @@ const READERS = names(
   ].join(" "),
 );
 const SHELLS = names("sh bash zsh dash ksh ash fish su");
-/** Of what they get on stdin they say how much it is, or nothing. */
+/** They print the size or a digest of their input, or nothing. */
 const COUNTERS = names("wc cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum");
-/** What they are given they print as names of files. */
+/** They print their arguments, which may be names of files. */
 const NAMERS = names("echo printf ls");
-/** They run the command behind them. */
+/** They run the command that follows them. */
 const WRAPPERS = names(
   "sudo doas env command exec nohup nice time timeout stdbuf setsid builtin busybox toybox watch unshare ionice chroot strace taskset flock parallel",
 );
-/** And they take it as a shell's line. */
+/** They also take that command as a shell line. */
 const LINE_TAKERS = names("watch parallel flock script");
-/** With such an option they show nothing of what a file holds. */
+/** With such an option they print nothing from the file. */
 const QUIET = new Map<string, RegExp>([
   ...["grep", "egrep", "fgrep", "rg", "ag", "ack"].map(
     (name) =>
@@ -43,7 +43,7 @@ const QUIET = new Map<string, RegExp>([
 /** Scripts of `jq`, `yq` and `awk` that leave no value. */
 const NAMES_ONLY =
   /^END ?\{ ?print NR;? ?\}$|^(?:\. ?\| ?)?(?:keys(?:_unsorted)?(?:\[\]| ?\| ?\.\[\])?|length|type|has\("[^"]*"\))$/;
-/** Interpreters, and behind what they take code: they open the files it names, and are given more. */
+/** Interpreters, and the option that code follows. The code opens the files that it names. */
 const CODE = new Map<string, RegExp>([
   ...["python", "python2", "python3"].map((name) => [name, /^-\w*c$/] as const),
   ...["node", "bun"].map((name) => [name, /^(?:-e|-p|-pe|--eval|--print)$/] as const),
@@ -54,19 +54,19 @@ const CODE = new Map<string, RegExp>([
   ["lua", /^-e$/],
   ["deno", /^eval$/],
 ]);
-/** Places where `find` looks, and names it looks for. */
+/** Most folders and most names of one `find`. */
 const FOUND_LIMIT = 20;
-/** Words before the program where one that takes a line may stand. */
+/** Words before the program that may be a program that takes a line. */
 const WRAPPED_LIMIT = 8;
 const COPIERS = names("cp mv ln install");
 const OUT = /^(?:-|\/dev\/(?:stdout|stderr|tty|fd\/[12])|\/proc\/self\/fd\/[12])$/;
 
-/** Of another machine. */
+/** A path on another machine. */
 const HOST = /^[\w.@-]+:/;
-/** Of a store that `rclone` knows. */
+/** A path in one of `rclone`'s stores. */
 const REMOTE = /^[\w.-]{2,}:/;
 
-/** Those that show some of their files, or only then and when. */
+/** Programs that print or send only some of their files, or do so only with certain options. */
 const SOME: Record<string, (words: Word[]) => Word[]> = {
   curl: (words) => [
     ...behind(words, /^(?:-\w*T|--upload-file)$/),
@@ -124,7 +124,7 @@ const SOME: Record<string, (words: Word[]) => Word[]> = {
 };
 
 export const isShell = (program: string): boolean => SHELLS.has(program);
-/** Clients that store what they get on stdin, or sign in with it, by the words after their name. */
+/** Clients that store their input or sign in with it, by the words after their name. */
 const TAKERS: Readonly<Record<string, RegExp>> = {
   gh: /^(?:secret|variable) set\b|^auth login\b.*--with-token/,
   glab: /^variable set\b|^auth login\b.*--stdin/,
@@ -139,14 +139,14 @@ const TAKERS: Readonly<Record<string, RegExp>> = {
   pass: /^insert\b/,
   "secret-tool": /^store\b/,
 };
-/** Whether this word of a client is the header, or the name and password, by which it signs in. */
+/** Whether the client signs in with this word: a header, or a name and password. */
 export const signsIn = (program: string, words: readonly Word[], at: number): boolean =>
   /^(?:curl|wget)$/.test(program) &&
   (/^(?:-u|--user)$/.test(words[at - 1]?.text ?? "") ||
     (/^(?:-H|--header)$/.test(words[at - 1]?.text ?? "") && SIGN_IN.test(words[at]?.text ?? "")));
 const SIGN_IN = /^(?:(?:proxy-)?authorization|private-token|(?:x-)?(?:[a-z]+-)?api-?key):/i;
 
-/** Whether a program stores what it gets on stdin and prints nothing of it. */
+/** Whether the program stores its input and prints nothing of it. */
 export function takesInput(program: string, words: readonly Word[]): boolean {
   const texts = words.map(({ text }) => text);
   if (READERS.has(program) || SHELLS.has(program) || CODE.has(program)) return false;
@@ -157,7 +157,7 @@ export function takesInput(program: string, words: readonly Word[]): boolean {
 
 export const isInterpreter = (program: string): boolean => CODE.has(program);
 
-/** What may stand behind a wrapper. */
+/** Programs that may follow a wrapper. */
 const PROGRAMS = new Set([
   ...READERS,
   ...SHELLS,
@@ -175,26 +175,26 @@ export function unwrapped(words: Word[]): Word[] {
   while (WRAPPERS.has(programOf(words[at]?.text ?? ""))) {
     let next = at + 1;
     while (next < words.length && !isProgram(words[next]?.text ?? "")) next++;
-    // Nothing behind it is known: what stands right behind it is the program.
+    // No known program follows, so the next word is the program.
     if (next === words.length) return words.slice(at + 1);
     at = next;
   }
   return words.slice(at);
 }
 
-/** Whether a word may be a line of its own: `watch -n 1 'cat a'`. */
+/** Whether a word may be a shell line: `watch -n 1 'cat a'`. */
 export const takesLine = (words: readonly Word[]): boolean =>
   words.slice(0, WRAPPED_LIMIT).some(({ text }) => LINE_TAKERS.has(programOf(text)));
 
-/** `/usr/bin/Cat` → `cat`; also behind the mark by which assistants let their user run one. */
+/** `/usr/bin/Cat` → `cat`; also after `!`, with which users run a command in some assistants. */
 export const programOf = (text: string): string =>
   text.slice(Math.max(text.lastIndexOf("/") + 1, Number(text.startsWith("!")))).toLowerCase();
 
-/** Whether the words say that code is among them. */
+/** Whether one of the words is code. */
 export const takesCode = (program: string, words: readonly Word[]): boolean =>
   words.some(({ text }) => CODE.get(program)?.test(text) ?? false);
 
-/** Whether it shows nothing of what it gets. */
+/** Whether the program prints nothing of its input. */
 export function isQuiet(program: string, words: readonly Word[]): boolean {
   if (/^(?:[jy]q|awk)$/.test(program) && NAMES_ONLY.test(words.find(({ text }) => !text.startsWith("-"))?.text ?? ""))
     return true;
@@ -203,7 +203,7 @@ export function isQuiet(program: string, words: readonly Word[]): boolean {
   return words.some(({ text }) => quiet.test(text)) && !words.some(({ text }) => text.includes("/dev/"));
 }
 
-/** Those of its words that name files it shows. */
+/** The words that name files the program prints or sends. */
 export function wordsShown(program: string, words: Word[]): Word[] {
   if (isQuiet(program, words)) return [];
   const some = Object.hasOwn(SOME, program) ? SOME[program] : undefined;
@@ -214,7 +214,7 @@ export function wordsShown(program: string, words: Word[]): Word[] {
   return takesCode(program, words) || (CODE.has(program) && module) ? words : [];
 }
 
-/** Files it leaves under another name, or packed. */
+/** Files that the program copies or packs, and where to. */
 export function copied(program: string, words: Word[]): { files: Word[]; to: Word }[] {
   if (program === "tar" || program === "zip") {
     const { archive, files } = program === "tar" ? packed(words) : zipped(words);
@@ -227,28 +227,28 @@ export function copied(program: string, words: Word[]): { files: Word[]; to: Wor
   return to ? [{ files, to }] : [];
 }
 
-/** The folder that `-C` sends it to. */
+/** The folder of the option `-C`. */
 export const goesTo = (program: string, words: readonly Word[]): Word | undefined =>
   program === "git" || program === "tar" ? behind(words, /^-C$/)[0] : undefined;
 
-/** More is shown than its words say: `xargs cat`, `find -exec cat`, `git show main:a`. */
+/** Whether the program prints files that its words do not name: `xargs cat`, `find -exec cat`, `git show main:a`. */
 export function showsUnknown(program: string, words: Word[]): boolean {
   if (program === "xargs" || program === "find") return runsReader(words, program === "xargs");
   if (program === "unzip") return words.some(({ text }) => /^-\w*[pc]/.test(text));
-  return program === "git" && gitTells(words);
+  return program === "git" && gitPrintsUnknown(words);
 }
 
-/** Files whose names it prints. */
+/** Files whose names the program prints. */
 export function wordsListed(program: string, words: Word[]): Word[] {
   if (program === "find") return found(words);
   return NAMERS.has(program) ? words : [];
 }
 
-/** Code comes that nobody sees here: `… | sh`. */
+/** Whether the program runs code from its input, which is unknown: `… | sh`. */
 export const runsUnknown = (program: string, words: readonly Word[]): boolean =>
   (isShell(program) || isInterpreter(program)) && words.every(({ text }) => /^-[lisex]*$/.test(text));
 
-/** Whether what `find` or `xargs` starts shows the files added to it. */
+/** Whether the program that `find` or `xargs` starts prints the files they add. */
 function runsReader(words: readonly Word[], anywhere = false): boolean {
   const start = anywhere ? 0 : words.findIndex(({ text }) => /^-(?:exec|execdir|ok)$/.test(text));
   const at = start < 0 ? -1 : words.findIndex(({ text }, n) => n >= start && isProgram(text));
@@ -260,14 +260,14 @@ function runsReader(words: readonly Word[], anywhere = false): boolean {
   return isShell(program) || WRAPPERS.has(program) || wordsShown(program, rest).some(({ text }) => text.includes("{}"));
 }
 
-/** Where `find` begins. */
+/** The folders that `find` searches. */
 const places = (words: Word[]): Word[] =>
   words.slice(
     0,
     words.findIndex(({ text }) => /^[-(!]/.test(text)),
   );
 
-/** What `find -name x` finds right there. */
+/** The files of `find -name x` directly in its folders. */
 function found(words: Word[]): Word[] {
   const names = words
     .filter((_, n) => words[n - 1]?.text === "-name" && !/^(?:-not|!)$/.test(words[n - 2]?.text ?? ""))
@@ -280,7 +280,7 @@ function found(words: Word[]): Word[] {
     );
 }
 
-/** What stands before the address that files are sent to, and is not an option's. */
+/** The words before the address of the receiver, without options and their values. */
 function sent(words: Word[], address: RegExp, option: RegExp): Word[] {
   const end = words.findLastIndex(({ text }) => address.test(text));
   const taken = new Set(behind(words, option));
@@ -291,13 +291,13 @@ function sent(words: Word[], address: RegExp, option: RegExp): Word[] {
 
 const from = (word: Word, start: number): Word => ({ ...word, text: start < 0 ? "" : word.text.slice(start) });
 
-/** The words behind an option. */
+/** The words after an option. */
 const behind = (words: readonly Word[], option: RegExp): Word[] =>
   words.filter((_, n) => option.test(words[n - 1]?.text ?? ""));
 
-/** Of tar: `czf a.tgz b`, `-c -f a.tar b`, `--create --file=a.tar b`. */
+/** Arguments of tar: `czf a.tgz b`, `-c -f a.tar b`, `--create --file=a.tar b`. */
 function packed(words: Word[]): { creates: boolean; prints: boolean; archive: Word | undefined; files: Word[] } {
-  // The dash of the first options may be left out.
+  // The first options need no dash.
   const all = words.map((word, n) => (n === 0 && /^\w+$/.test(word.text) ? { ...word, text: `-${word.text}` } : word));
   const named = all.find(({ text }) => text.startsWith("--file="));
   const archive = named ? from(named, "--file=".length) : behind(all, /^(?:-\w*f|--file)$/)[0];

@@ -1,4 +1,4 @@
-/** Files a call would show: found in its arguments, opened with care. */
+/** The files that a call would show: finds their names in its arguments and reads them. */
 import { constants } from "node:fs";
 import { open, readdir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
@@ -6,59 +6,59 @@ import { crc32, gunzipSync, constants as zlib } from "node:zlib";
 import { isRecord, type Json, type Pool, type PoolTask, type ToolRole } from "sessarc";
 import { Slices } from "#internal";
 import { pathsIn } from "#internal/adapter";
-import { type Looking, matching } from "./glob.ts";
+import { type GlobBudget, matching } from "./glob.ts";
 import { partsOf } from "./parts.ts";
 import type { ToolCall } from "./payload.ts";
 import type { ShellLine, Shown, ShownFile } from "./shown.ts";
 import { WORD_LIMIT } from "./words.ts";
 
-/** A file is looked at up to here. */
+/** Bytes of a file that are checked. */
 export const READ_LIMIT = 16 * 2 ** 20;
 const FILES_LIMIT = 1_000;
-/** Names a call may mean; most strings of a program are no file's. */
+/** Names that a call may mean; most strings in a program name no file. */
 const NAMES_LIMIT = 4_000;
-/** Files of one folder. */
+/** Most files of one folder. */
 const FOLDER_LIMIT = 1_000;
-/** Names compared with all the patterns of a call, and characters that their braces may make. */
+/** Names compared with the patterns of a call, and characters that their braces may produce. */
 const COMPARED_LIMIT = 200_000;
 const BRACES_LIMIT = 2_000_000;
-/** Ways to resolve the names of a call: each from every folder that the line goes to. */
+/** Most resolved names of a call: each name from every folder that the line changes to. */
 const RESOLVED_LIMIT = 20_000;
-/** Bytes read at once of a file that does not say how many it has. */
+/** Bytes read at once from a file whose size is unknown. */
 const UNKNOWN = 4096;
-/** Names of reading tools where the adapter is not loaded, and behind the name of an MCP server. */
+/** Names of reading tools whose adapter is not loaded, also after the name of an MCP server. */
 const READERS =
   /(?:^|__|[./:-])(?:read|read_?(?:text_?|media_?|multiple_?|many_?)?files?|view|view_?image|open_?file|cat|notebook_?read|beforeReadFile)$/i;
-/** They show files of a folder; others that read show its names. */
+/** Tools that show the files of a folder. Others show only their names. */
 const MANY = /files$/i;
-/** They type into a shell that runs already. */
+/** Tools that type into a running shell. */
 const TYPERS = /^write_(?:stdin|bash|powershell)$/;
-/** Arguments that name the folder a command runs in. */
+/** Arguments with the folder in which a command runs. */
 const FOLDER_KEYS = ["workdir", "working_directory", "cwd", "directory", "dir_path"];
 
 export interface ReadFile {
-  /** As the call names it. */
+  /** The path as the call spells it. */
   path: string;
   text: string;
   /** Changes when the file does. */
   version: string;
-  /** There is more of it than was read. */
+  /** The file is longer than what was read. */
   cut: boolean;
 }
 
 export interface Reads {
   paths: string[];
-  /** Those of which only parts are shown: the values of variables, or with "" the names of all. */
+  /** Parts (`Word.part`) of the files that are shown only in part. */
   parts: Map<string, string[]>;
-  /** A search shows no more of a folder than names and matches; only files it names are read. */
+  /** Folders are read as well. A search shows only names and matches of a folder. */
   folders: boolean;
-  /** All files of a folder are shown for sure. */
+  /** The tool shows all files of a folder. */
   many: boolean;
-  /** More is shown than can be known beforehand. */
+  /** The call shows files that cannot be determined before it runs. */
   unsure: boolean;
-  /** Commands that print a credential of no file. */
+  /** Commands that print a credential that is in no file. */
   prints: string[];
-  /** There are more files than are looked at. */
+  /** Some files were left out. */
   cut: boolean;
 }
 
@@ -79,7 +79,7 @@ export interface ReadOptions {
   ms: number;
 }
 
-/** Reads a short line at once, and a longer one or one that takes more work in the pool, in a thread that ends when the time is over. */
+/** Reads a short line at once. A long line, or one that takes more work, is read in the pool by a thread that ends after `ms`. */
 async function shownBy(line: string, placed: boolean, { home, pool, ms }: ReadOptions): Promise<Shown> {
   const job: ShellLine = { line, placed, home, limit: NAMES_LIMIT, characters: 2 * SHORT };
   if (line.length <= SHORT) {
@@ -118,7 +118,7 @@ export async function pathsRead(call: ToolCall, role: ToolRole | undefined, opti
   const whole = new Set<string>();
   const parts = new Map<string, string[]>();
   const places = placesOf(call);
-  const looking: Looking = { names: COMPARED_LIMIT, characters: BRACES_LIMIT, cut: files.length > NAMES_LIMIT };
+  const budget: GlobBudget = { names: COMPARED_LIMIT, characters: BRACES_LIMIT, cut: files.length > NAMES_LIMIT };
   const slices = new Slices();
   let resolved = 0;
   for (const { path: written, pattern, folders, part } of files.slice(0, NAMES_LIMIT)) {
@@ -127,7 +127,7 @@ export async function pathsRead(call: ToolCall, role: ToolRole | undefined, opti
       ? [path]
       : places.flatMap((place) => folders.map((folder) => resolve(place, folder, path)));
     for (const base of new Set(bases)) {
-      for (const one of pattern ? [...(await matching(base, FILES_LIMIT, looking, reads)), base] : [base]) {
+      for (const one of pattern ? [...(await matching(base, FILES_LIMIT, budget, reads)), base] : [base]) {
         paths.add(one);
         if (part === undefined) whole.add(one);
         else if (!parts.get(one)?.push(part)) parts.set(one, [part]);
@@ -135,7 +135,7 @@ export async function pathsRead(call: ToolCall, role: ToolRole | undefined, opti
       if (slices.due) await slices.turn();
     }
     resolved += bases.length;
-    looking.cut ||= resolved > RESOLVED_LIMIT;
+    budget.cut ||= resolved > RESOLVED_LIMIT;
     if (paths.size > NAMES_LIMIT || resolved > RESOLVED_LIMIT) break;
   }
   for (const path of whole) parts.delete(path);
@@ -146,11 +146,11 @@ export async function pathsRead(call: ToolCall, role: ToolRole | undefined, opti
     many: MANY.test(call.tool_name),
     unsure: shown?.unsure ?? false,
     prints: shown?.prints ?? [],
-    cut: (shown?.cut ?? false) || looking.cut || paths.size > NAMES_LIMIT,
+    cut: (shown?.cut ?? false) || budget.cut || paths.size > NAMES_LIMIT,
   };
 }
 
-/** Where its names may begin: the folder of the session, and the one the call names. */
+/** Folders that the names may be relative to: that of the session, and the one that the call names. */
 function placesOf({ cwd, tool_input: input }: ToolCall): string[] {
   const named = isRecord(input) ? FOLDER_KEYS.map((key) => input[key]) : [];
   const places = cwd !== null && isAbsolute(cwd) ? [cwd] : [];
@@ -170,7 +170,7 @@ function withoutScheme(path: string): string {
   }
 }
 
-/** The smallest first; those that are not there left out. `cut`: there are more than are looked at. */
+/** Returns the existing files, the smallest first. `cut`: some were left out. */
 export async function smallestFirst(paths: readonly string[]): Promise<{ there: string[]; cut: boolean }> {
   const sizes = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
   const there = paths
@@ -183,7 +183,7 @@ export async function smallestFirst(paths: readonly string[]): Promise<{ there: 
   return { there: there.slice(0, FILES_LIMIT), cut: there.length > FILES_LIMIT };
 }
 
-/** `read_many_files` lists paths under other names, MCP servers take addresses. */
+/** `read_many_files` has its paths in other fields; MCP servers take addresses. */
 function listed(input: Json): string[] {
   if (!isRecord(input)) return [];
   const list = Array.isArray(input.include) ? input.include : [];
@@ -195,8 +195,8 @@ function commandOf({ tool_name, tool_input: input }: ToolCall): string {
   if (!isRecord(input)) return "";
   if (TYPERS.test(tool_name)) {
     const typed = input.chars ?? input.input;
-    // Keys end what was typed before: Enter, and with Ctrl-C or Ctrl-D also what runs.
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    // Enter ends the line; Ctrl-C and Ctrl-D also end the running program.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them
     return typeof typed === "string" ? typed.replace(/\{[a-z]+\}|[\r\x03\x04\x15]/g, "\n") : "";
   }
   const command = input.command ?? input.cmd ?? input.script;
@@ -207,11 +207,11 @@ function commandOf({ tool_name, tool_input: input }: ToolCall): string {
 
 export interface ReadPath {
   files: ReadFile[];
-  /** There are more files in the folder than are looked at. */
+  /** Some files of the folder were left out. */
   cut: boolean;
 }
 
-/** The beginning of a regular file, or only `parts` of it (where asked, of the files in a folder, together), links followed. Nothing for what cannot be read. */
+/** Reads the beginning of a regular file or only its `parts`; with `folders` also the files of a folder. Follows links. Returns no files if the path cannot be read. */
 export async function readPath(path: string, folders: boolean, parts?: readonly string[]): Promise<ReadPath> {
   const none: ReadPath = { files: [], cut: false };
   const real = await realpath(path).catch(() => undefined);
@@ -238,14 +238,14 @@ export async function readPath(path: string, folders: boolean, parts?: readonly 
 }
 
 async function readOne(real: string, path: string, limit: number): Promise<ReadFile | "folder" | undefined> {
-  // A pipe without a writer would keep a plain open waiting.
+  // Without this flag, opening a pipe that has no writer would block.
   const file = await open(real, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(() => undefined);
   if (!file) return undefined;
   try {
     const stat = await file.stat();
     if (stat.isDirectory()) return "folder";
     if (!stat.isFile()) return undefined;
-    // One byte more than may be looked at tells that there is more. Files of /proc say that they have none.
+    // One byte more than the limit shows that the file is longer. Files of /proc report a size of 0.
     let bytes = Buffer.alloc(Math.min(limit, Math.max(stat.size, UNKNOWN)) + 1);
     let filled = 0;
     for (;;) {
@@ -256,19 +256,19 @@ async function readOne(real: string, path: string, limit: number): Promise<ReadF
       if (filled === bytes.length) bytes = Buffer.concat([bytes, Buffer.alloc(Math.min(filled, limit + 1 - filled))]);
     }
     const shown = bytes.subarray(0, Math.min(filled, limit));
-    const told = stat.size === filled ? "" : crc32(shown);
-    // Anybody may set the time of the last write, and nobody that of the last change.
-    const version = `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${told}`;
+    const checksum = stat.size === filled ? "" : crc32(shown);
+    // Any user can set mtime, but not ctime.
+    const version = `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${checksum}`;
     return { path, text: decode(unpacked(shown, limit)), version, cut: filled > limit };
   } catch {
-    // What we cannot read, the tool cannot show either.
+    // The tool cannot read this file either.
     return undefined;
   } finally {
     await file.close();
   }
 }
 
-/** What `zcat` shows of a packed file; of a damaged one what it is. */
+/** Unpacks gzip. Returns damaged files as they are. */
 function unpacked(bytes: Buffer, limit: number): Buffer {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   try {
@@ -278,7 +278,7 @@ function unpacked(bytes: Buffer, limit: number): Buffer {
   }
 }
 
-/** UTF-8, or UTF-16 by its mark or by the zeroes between its letters. */
+/** Decodes UTF-8, or UTF-16 by its mark or by the zeroes between letters. */
 function decode(bytes: Buffer): string {
   const head = bytes.subarray(0, 512);
   const zeroes = (parity: number) => head.filter((byte, index) => byte === 0 && index % 2 === parity).length;

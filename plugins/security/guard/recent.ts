@@ -1,15 +1,15 @@
-/** The same call asked about twice within seconds: by two hooks of one assistant, or by one that runs another's hooks as well. */
+/** Recognizes a call that two hooks ask about within seconds: hooks of one assistant, or of an assistant that also runs another's hooks. */
 import { createHmac, randomBytes } from "node:crypto";
 import type { ToolCall } from "./payload.ts";
 
 const WINDOW_MS = 5_000;
 
-/** Keeps keyed digests alone: what was in a call cannot be told from them. */
+/** Stores only keyed digests, from which no call can be reconstructed. */
 export function createRecent() {
   const key = randomBytes(32);
   const seen = new Map<string, { at: number; client: string; callId: string | null }>();
   return {
-    /** `now`: ms of a clock that nobody sets. */
+    /** `now`: milliseconds of a monotonic clock. */
     isNew(call: ToolCall, now: number): boolean {
       for (const [id, { at }] of seen) {
         if (now - at < WINDOW_MS) break;
@@ -20,7 +20,7 @@ export function createRecent() {
       seen.delete(id);
       seen.set(id, { at: now, client: call.client, callId: call.callId });
       if (!before) return true;
-      // One assistant that numbers its calls says itself that these are two.
+      // Different ids of one assistant are different calls.
       const numbered = before.client === call.client && before.callId !== null && call.callId !== null;
       return numbered && before.callId !== call.callId;
     },

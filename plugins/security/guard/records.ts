@@ -1,4 +1,4 @@
-/** Interception records: what was looked at and what came of it, never what was found. */
+/** Interception records: the checked calls and the decisions, never the secrets. */
 import { randomBytes } from "node:crypto";
 import type { Kernel, SqlValue, Statement } from "sessarc";
 
@@ -17,10 +17,10 @@ export interface Interception {
 }
 
 export interface Records {
-  /** Returns at once; written together with others within a quarter second. */
+  /** Returns at once. Records are written in batches every quarter second. */
   add(record: Omit<Interception, "id">, statement?: Statement): void;
   recent(limit: number): Promise<Interception[]>;
-  /** Resolves when all that was added is on disk. */
+  /** Resolves when all records are on disk. */
   flush(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ type Row = Omit<Interception, "rules" | "masked" | "sessionId"> & {
 
 const WAIT_MS = 250;
 const BATCH = 40;
-/** Rows kept; older ones go. */
+/** Rows to retain; older rows are deleted. */
 const KEEP = 5_000;
 const INSERT =
   "insert into interception (id, at, client, tool_name, path, decision, mode, rules, masked, session_id, ms) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";

@@ -1,8 +1,8 @@
-/** What each assistant understands. Allow is silence: an explicit allow would skip the user's own prompts. */
+/** The guard's answers in the format of each assistant. Allow has no output, because an explicit allow would skip the assistant's own prompts. */
 import type { ToolDecision } from "./guard.ts";
 import { ANSWER_TYPE } from "./hook-script.ts";
 
-/** The own fields of a tool for a block; added to our answer, or all of it when an installed hook asks. */
+/** The assistant's fields for a block: added to the API's answer, or the whole answer to an installed hook. */
 export function blockFields(client: string, reason: string): Record<string, unknown> {
   switch (client) {
     case "claude-code":
@@ -23,7 +23,7 @@ export function blockFields(client: string, reason: string): Record<string, unkn
   }
 }
 
-/** The same for a question to the user; undefined for tools that know none: Codex would let the call run and call the hook a failure. */
+/** The fields for a question to the user; undefined for assistants that cannot ask. Codex would run the call and report the hook as failed. */
 export function askFields(client: string, why: string): Record<string, unknown> | undefined {
   switch (client) {
     case "claude-code":
@@ -44,8 +44,8 @@ export function askFields(client: string, why: string): Record<string, unknown> 
 }
 
 /**
- * The answer to an installed hook: nothing but what the tool knows, because unknown fields make some of them ignore the whole answer
- * and run the call. Its type says whose answer it is.
+ * The answer to an installed hook. It has only fields that the assistant knows, because some ignore an answer with unknown fields
+ * and run the call. Its content type marks it as the guard's.
  */
 export function answerHook(
   client: string,
@@ -60,7 +60,7 @@ export function answerHook(
   if (decision === "block") return signed(JSON.stringify(blockAnswer(client, reason ?? "Blocked by sessarc")));
   const asks = ask === null ? undefined : askFields(client, ask);
   if (asks) return signed(JSON.stringify(asks));
-  // Cursor reads an object without `permission` as an error; where its hook does not ask through our script, it gets to see this.
+  // Cursor treats an object without `permission` as an error. Without the script, as on Windows, it gets this answer itself.
   return client === "cursor" ? signed(null, { status: 204 }) : signed("{}");
 }
 

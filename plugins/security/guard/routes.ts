@@ -1,4 +1,4 @@
-/** The guard's routes: the question hooks ask, what was asked, and installing. */
+/** The guard's routes: the hooks' question, recent calls, installing. */
 import { readFile } from "node:fs/promises";
 import { defineRoute, type Json, type Kernel } from "sessarc";
 import * as v from "valibot";
@@ -6,12 +6,12 @@ import type { ToolDecision } from "./guard.ts";
 import { HELLO, hookKey, placesOf, proofOf } from "./hook-script.ts";
 import { answerHook, askFields, blockFields } from "./reply.ts";
 
-const name = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,40}$/, "is no name of a tool"));
+const name = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,40}$/, "is not the name of an assistant"));
 
 const pretooluse = defineRoute({
   method: "POST",
   path: "/security/pretooluse",
-  summary: "Looks at a tool call before it runs; asked by installed hooks",
+  summary: "Checks a tool call before it runs; installed hooks call it",
   limits: { bytes: 8 * 2 ** 20 },
   query: v.object({ client: v.optional(name), hook: v.optional(name) }),
   body: v.record(v.string(), v.unknown()),
@@ -36,7 +36,7 @@ const pretooluse = defineRoute({
 
 const NONCE = /^[0-9a-f]{16,64}$/;
 
-/** Signs texts for the port that is served; undefined where no hook was ever installed, or nothing is served. */
+/** Returns a function that signs texts for the service's port; undefined if no hook was ever installed or no service runs. */
 async function proverOf(kernel: Kernel, nonce: string): Promise<((text: string) => string) | undefined> {
   const port = kernel.address?.port;
   const key = NONCE.test(nonce) && (await readFile(hookKey(placesOf(kernel.storage).folder), "utf8").catch(() => ""));
@@ -46,7 +46,7 @@ async function proverOf(kernel: Kernel, nonce: string): Promise<((text: string) 
 const proof = defineRoute({
   method: "GET",
   path: "/security/proof",
-  summary: "Shows an installed hook that this is the service it was installed by, before it says anything",
+  summary: "Proves to an installed hook that this service installed it, before the hook sends a call",
   query: v.object({ nonce: v.pipe(v.string(), v.regex(NONCE, "must be 16 to 64 hexadecimal digits")) }),
   handler: async ({ kernel, query }): Promise<Response> => {
     const prove = await proverOf(kernel, query.nonce);
@@ -57,7 +57,7 @@ const proof = defineRoute({
 const interceptions = defineRoute({
   method: "GET",
   path: "/security/interceptions",
-  summary: "Recent tool calls that were looked at, newest first",
+  summary: "Recently checked tool calls, newest first",
   query: v.object({
     limit: v.optional(
       v.pipe(

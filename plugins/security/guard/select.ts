@@ -1,14 +1,14 @@
-/** Which lines of what they get `grep`, `head`, `tail` and `sed -n` leave, where their words say it plainly. */
+/** Which lines of their input `grep`, `head`, `tail`, `sed -n` and `awk` print, and which field `jq` prints, for simple arguments. */
 
-/** Letters, and of the signs only what means the same to every `grep`. */
+/** Patterns that mean the same to every `grep`. */
 const PLAIN = /^\^?[\w=:. /-]+(?:\\?\|\^?[\w=:. /-]+)*\$?$/;
-/** A group, where the program knows it without a backslash. */
+/** A group as extended expressions write it. */
 const GROUP = /^\^?\([\w.-]+(?:\|[\w.-]+)*\)=?$/;
 const CONTEXT = /^-(?:\w*[ABCefLlPzoc]|-(?:after|before|context|file|regexp|null|only))/;
 
 /**
- * `/PORT/`, `!/KEY/i`, `#1,10` or `#-5`: the lines that match, that do not, from the first to the last number, the last ones.
- * Undefined: all lines may be left.
+ * Returns `/PORT/`, `!/KEY/i`, `#1,10`, `#-5` or `.name`: lines that match, that do not match, by number, from the end; a field.
+ * Returns undefined if any line may be printed.
  */
 export function selected(program: string, words: readonly string[]): string | undefined {
   if (/^(?:[ef]?grep|rg)$/.test(program)) return matched(program, words);
@@ -24,7 +24,7 @@ export function selected(program: string, words: readonly string[]): string | un
   return pattern !== undefined && PLAIN.test(pattern) ? `/${pattern}/` : undefined;
 }
 
-/** `awk -F= '/PORT/ {print $2}'`: the rows that match. */
+/** `awk -F= '/PORT/ {print $2}'` prints only rows that match. */
 function rows(words: readonly string[]): string | undefined {
   const [script = "", ...files] = words.filter((word) => !/^-F.$/.test(word));
   const [, pattern, first] = /^(?:\/([^/]+)\/|\$1 ?== ?"(\w+)") ?\{ ?print [^{}>|]*\}$/.exec(script) ?? [];
@@ -44,7 +44,7 @@ function matched(program: string, words: readonly string[]): string | undefined 
   return `${has("v") ? "!" : ""}/${pattern.replaceAll("\\|", "|")}/${has("i") ? "i" : ""}`;
 }
 
-/** `jq -r .name a.json`: one value of an object. */
+/** `jq -r .name a.json` prints one value of an object. */
 function field(words: readonly string[]): string | undefined {
   const [filter = "", ...files] = words.filter((word) => !/^-[rcMe]+$/.test(word));
   return /^(?:\.[A-Za-z_]\w*)+$/.test(filter) && files.every((word) => !word.startsWith("-")) ? filter : undefined;
@@ -57,7 +57,7 @@ function counted(program: string, words: readonly string[]): string | undefined 
   return program === "head" ? `#1,${count ?? 10}` : `#-${count ?? 10}`;
 }
 
-/** The lines of a text that are left; undefined for a part of another kind. */
+/** The lines of `part`; undefined if `part` does not select lines. */
 export function linesLeft(lines: readonly string[], part: string): readonly string[] | undefined {
   const [, not, pattern, flags] = /^(!?)\/(.*)\/(i?)$/s.exec(part) ?? [];
   if (pattern !== undefined) {

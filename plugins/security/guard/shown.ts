@@ -2,7 +2,7 @@
 import { basename, dirname, join, normalize } from "node:path";
 import { credentialPrinted, innerLine, isSecretFile } from "./credentials.ts";
 import { type Flow, flowsOf } from "./flow.ts";
-import { filesLoaded, Held, tellsLoaded, told } from "./held.ts";
+import { filesLoaded, Held, printedBy, printsLoaded } from "./held.ts";
 import {
   copied,
   goesTo,
@@ -35,21 +35,21 @@ export interface ShellLine {
 export interface ShownFile {
   /** As written, `~` and variables replaced. */
   path: string;
-  /** A pattern still to be compared with what is there. */
+  /** `path` is a pattern to compare with the existing files. */
   pattern: boolean;
-  /** Folders it may be seen from, when the line changes the folder; the call's own first. */
+  /** Folders that the path may be relative to, because the line changes the folder. The call's folder comes first. */
   folders: string[];
-  /** Only this of it: the value of a variable, or with "" the names of all. */
+  /** Only this part of the file is shown (`Word.part`). */
   part?: string;
 }
 
 export interface Shown {
   files: ShownFile[];
-  /** Files are shown that only the shell will know. */
+  /** The line shows files that only the shell can determine. */
   unsure: boolean;
-  /** Commands that print a credential of no file. */
+  /** Commands that print a credential that is in no file. */
   prints: string[];
-  /** The line says more than is looked at. */
+  /** A part of the line was not checked. */
   cut: boolean;
 }
 
@@ -84,7 +84,7 @@ interface View {
   folders: string[];
   home: string;
   shown: Shown;
-  /** What is in `shown`, and from how many folders. */
+  /** Keys of the files in `shown`. */
   known: Set<string>;
   /** Files by the names under which the line stores them. */
   copies: Map<string, Word[]>;
@@ -113,7 +113,8 @@ function showLine(line: string, view: View, rest: readonly Word[] = []): void {
 
 function showCommand(command: SimpleCommand, flow: Flow, view: View): void {
   const { end } = flow;
-  const printed = end.names || feeds(command) ? undefined : credentialPrinted(flow.stage, command, view.held);
+  const printed =
+    end.names || feeds(command) ? undefined : credentialPrinted(flow.stage, command, view.held.credentials);
   if (printed !== undefined && end.shown) print(printed, view);
   if (printed !== undefined) for (const name of end.variables) view.held.credentials.set(name, printed);
   const { program, words: rest } = flow.stage;
@@ -124,7 +125,7 @@ function showCommand(command: SimpleCommand, flow: Flow, view: View): void {
     goTo(goesTo(program, rest), view);
     showInside(command, flow, view);
     if (program === "." || program === "source") for (const word of rest.slice(0, 1)) hold("", word, view);
-    given = [...given, ...told(flow.stage, command, view.held), ...namedBy(command, flow, view)];
+    given = [...given, ...printedBy(flow.stage, command, view.held), ...namedBy(command, flow, view)];
   }
   give(given, flow, view);
   for (const copy of copied(program, rest)) remember(copy, view);
@@ -134,11 +135,11 @@ function print(what: string, { shown: { prints } }: View): void {
   if (prints.length < PRINTS_LIMIT) prints.push(what);
 }
 
-/** Its output goes to a program that need not show it: `| docker login --password-stdin`. */
+/** Whether the output goes to a program that stores it: `| docker login --password-stdin`. */
 const feeds = ({ pipe }: SimpleCommand): boolean =>
   pipe !== undefined && takesInput(programOf(pipe.words[0]?.text ?? ""), pipe.words.slice(1));
 
-/** The commands, and the code, that its words consist of. */
+/** Shows the files of the shell lines and the code in the words of a command. */
 function showInside(command: SimpleCommand, { stage }: Flow, view: View): void {
   const { program, words: rest } = stage;
   const texts = rest.map(({ text }) => text);
@@ -151,7 +152,7 @@ function showInside(command: SimpleCommand, { stage }: Flow, view: View): void {
   else {
     const inner = { ...view, depth: view.depth + 1 };
     if (alias !== undefined) {
-      // It is none in itself: `alias ls='ls -l'`.
+      // An alias is not expanded inside itself: `alias ls='ls -l'`.
       const aliases = new Map([...view.aliases].filter(([, value]) => value !== alias));
       showLine(alias, { ...inner, aliases }, command.words.slice(1));
     }
@@ -175,7 +176,7 @@ function showInside(command: SimpleCommand, { stage }: Flow, view: View): void {
   }
 }
 
-/** The files it shows by its words. */
+/** The files that the command shows because its words name them. */
 function namedBy(command: SimpleCommand, { stage }: Flow, view: View): Word[] {
   const { program, words: rest } = stage;
   const unsure = showsUnknown(program, rest);
@@ -187,11 +188,11 @@ function namedBy(command: SimpleCommand, { stage }: Flow, view: View): Word[] {
   view.listed = wordsListed(program, rest);
   view.lister = command;
   const loaded = filesLoaded(stage);
-  const words = [...added, ...shown, ...(loaded.length > 0 && tellsLoaded(rest) ? loaded : [])];
+  const words = [...added, ...shown, ...(loaded.length > 0 && printsLoaded(rest) ? loaded : [])];
   return words.flatMap(named);
 }
 
-/** What of `files` comes out of a command is shown, or goes where its output goes. */
+/** Follows `files` to where the output of the command ends: shown, in files or in variables. */
 function give(files: readonly Word[], flow: Flow, view: View): void {
   const { stage, end } = flow;
   if (!spend(files.length, view)) return;
@@ -206,7 +207,7 @@ function give(files: readonly Word[], flow: Flow, view: View): void {
   }
 }
 
-/** The lines of a file that are left, where nothing but these is shown. */
+/** The part of the file that the command prints. */
 function chosen(file: Word, { stage, end }: Flow): Word {
   const part = stage.part ?? (stage.left === "lines" ? end.part : undefined);
   return part === undefined ? file : { ...file, part };
@@ -222,7 +223,7 @@ function hold(name: string, file: Word, view: View): void {
   if (view.held.traced || !view.held.add(name, file)) show(file, view);
 }
 
-/** What `xargs` makes of a text. */
+/** The words that `xargs` reads from a text. */
 const wordsOf = (text: string): Word[] => text.slice(0, WORD_LIMIT).split(/\s+/).map(wordOf);
 
 function goTo(folder: Word | undefined, { folders, home, shown }: View): void {
@@ -232,7 +233,7 @@ function goTo(folder: Word | undefined, { folders, home, shown }: View): void {
   else shown.cut = true;
 }
 
-/** Who shows the copy later shows the file. */
+/** A command that shows the copy later shows the file. */
 function remember({ files, to }: { files: Word[]; to: Word }, { copies, home }: View): void {
   if (to.open || to.pattern || copies.size > COPIES_LIMIT) return;
   for (const file of files.slice(0, COPIED_LIMIT)) {
@@ -245,7 +246,7 @@ function remember({ files, to }: { files: Word[]; to: Word }, { copies, home }: 
 
 const nameOf = ({ text }: Word, home: string): string => normalize(text.replace(/^~(?=\/|$)/, home));
 
-/** Files that by then may stand under the name, or under one of a pattern's. */
+/** Files whose copies may have this name, or a name that fits the pattern. */
 function copiesOf(word: Word, view: View): Word[] {
   const { copies, home, folders } = view;
   if (copies.size === 0 || (word.pattern && !spend(copies.size, view))) return [];
@@ -260,12 +261,12 @@ function copiesOf(word: Word, view: View): Word[] {
   for (let folder = dirname(name); folder.length > 1; folder = dirname(folder))
     for (const file of copies.get(folder) ?? [])
       inFolders.push({ ...file, text: join(file.text, name.slice(folder.length)) });
-  // From another folder it has another path.
+  // Seen from another folder, the copy has another path.
   const elsewhere = folders.length > 1 ? (copies.get(`*/${basename(name)}`) ?? []) : [];
   return [...(copies.get(name) ?? []), ...inFolders, ...elsewhere];
 }
 
-/** The files one word may name: itself, behind an option (`--file=x`, `-Tx`), behind curl's `@` and `<`, behind `if=`. */
+/** The file that a word may name: the word itself, or what follows an option (`--file=x`, `-Tx`), curl's `@` and `<`, or `if=`. */
 function named(word: Word): Word[] {
   const { text } = word;
   const behind = (start: number): Word => ({ ...word, text: text.slice(start) });
@@ -277,7 +278,7 @@ function named(word: Word): Word[] {
   return text.startsWith("-") ? [] : [word];
 }
 
-/** A file, and those it is a copy of by then. */
+/** Shows a file, and the files that it may be a copy of. */
 function show(word: Word, view: View): void {
   showOne(word, view);
   for (const file of copiesOf(word, view)) showOne(file, view);
@@ -293,7 +294,7 @@ function showOne(word: Word, view: View): void {
   const { part } = word;
   const id = `${folders.length} ${word.pattern} ${part ?? "*"} ${word.text}`;
   if (word.open) shown.unsure = true;
-  // No file has a longer name, but a pattern stands for others.
+  // No file has a longer name, but a long pattern may match files.
   else if (word.text.length > WORD_LIMIT) shown.cut ||= word.pattern;
   else if (word.text === "" || known.has(id)) return;
   else if (shown.files.length === limit) shown.cut = true;
@@ -304,20 +305,20 @@ function showOne(word: Word, view: View): void {
   }
 }
 
-/** What asks for a file, loads it or writes it, and shows nothing of it. */
+/** Code before and after the name of a file that is only tested, loaded or written. */
 const NOT_SHOWN_BEFORE =
   /(?:exists(?:Sync)?|is_?file|stat(?:Sync)?|getsize|unlink(?:Sync)?|remove|(?:write|append)File(?:Sync)?|load_dotenv|config|loadEnvFile)\(\s*(?:\{\s*path\s*:\s*)?$/i;
 const NOT_SHOWN_BEHIND = /^\s*(?:,\s*(?:mode\s*=\s*)?["'][wax]|\)\.(?:exists|is_file|stat|unlink|touch|write_text)\()/;
 
-/** `open(".env")` in code given on the command line. */
+/** `open(".env")` in code on the command line. */
 function showQuoted(code: string, view: View): void {
   for (const match of code.matchAll(/(["'`])([^"'`\n]{1,512})\1/g)) {
     const end = match.index + match[0].length;
     if (NOT_SHOWN_BEFORE.test(code.slice(Math.max(0, match.index - 40), match.index))) continue;
     if (NOT_SHOWN_BEHIND.test(code.slice(end, end + 20))) continue;
-    // All that follow would be too many.
+    // No further file would be added.
     if (view.shown.files.length === view.limit && view.shown.cut) return;
-    // Perl says with a sign that it reads.
+    // In Perl, `<` before the name opens the file for reading.
     show(wordOf((match[2] ?? "").replace(/^\+?<\s*/, "")), view);
   }
 }
