@@ -63,11 +63,12 @@ export default definePlugin((options: SecurityOptions | undefined) => ({
     });
     let warm: NodeJS.Timeout | undefined;
     kernel.hooks.hook("kernel:ready", async () => {
-      // Compiled rules are 12 MB: without a guard they wait for whoever needs them. Its hooks wait for a second and no longer.
+      // Compiled rules take 12 MB, so they are loaded early only for installed hooks, which wait one second for an answer.
       if (!(await guard.refresh())) return;
       warm = setTimeout(() => {
         if (!kernel.address || kernel.closing.aborted) return;
-        rules.warmUp().catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "security" }));
+        const failed = (error: unknown) => kernel.notify("listener:failed", error, { hook: "security" });
+        Promise.all([rules.warmUp(), import("./guard/shown.ts")]).catch(failed);
       }, WARM_AFTER_MS);
       warm.unref();
     });

@@ -289,6 +289,10 @@ describe("security: files a call would show", () => {
       `${copies}cat ${"b* ".repeat(1_000)}`,
       `${":;".repeat(200_000)}cat .env`,
       `cat {${"a".repeat(5_000)},.env}`,
+      `${"cat <<A ".repeat(20_000)}\ncat .env`,
+      `${"a() ".repeat(20_000)} cat .env`,
+      `${"echo $((".repeat(20_000)} cat .env`,
+      `${'echo "$('.repeat(20_000)} cat .env`,
     ])
       expect(await ask("Bash", { command: line }), line.slice(0, 60)).toMatchObject({ partial: true });
   });
