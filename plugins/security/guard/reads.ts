@@ -68,9 +68,11 @@ const SHELL: PoolTask<[ShellLine], Shown> = {
   inline: async (line) => (await import("./shown.ts")).filesShown(line),
 };
 /** Characters of a line that is parsed at once: the worst line of this length takes less than 50 ms. */
-const SHORT = 16 * 1024;
+const SHORT = 8 * 1024;
 /** Characters that the pool parses of longer lines. */
 const LONG = 8 * 2 ** 20;
+/** A line up to this length gets more time than the call has, because a small call must not be blocked on a busy machine. */
+const PATIENT = { length: 512 * 1024, ms: 5_000 };
 
 export interface ReadOptions {
   home: string;
@@ -86,7 +88,8 @@ async function shownBy(line: string, placed: boolean, { home, pool, ms }: ReadOp
     const shown = await SHELL.inline(job);
     if (!shown.cut) return shown;
   }
-  const signal = AbortSignal.timeout(Math.max(1, Math.floor(ms)));
+  const time = line.length > PATIENT.length ? ms : PATIENT.ms;
+  const signal = AbortSignal.timeout(Math.max(1, Math.floor(time)));
   try {
     return await pool.run({ ...SHELL, signal }, { ...job, characters: LONG });
   } catch (error) {

@@ -344,7 +344,8 @@ class Reader {
   /** Substitutions and variables in an expression whose value is unknown. */
   #inside(node: SyntaxNode, word: Word, command: SimpleCommand): void {
     // unbash parses an expression when it is read.
-    if (node.type === "ArithmeticExpansion") this.#left.characters -= node.text.length;
+    if (node.type === "ArithmeticExpansion" || node.type === "ParameterExpansion")
+      this.#left.characters -= node.text.length;
     if (!this.#spend()) return;
     if (node.type === "CommandExpansion" || node.type === "ArithmeticCommandExpansion")
       this.#substitution(node, { into: { command, word, file: false } });
