@@ -20,7 +20,7 @@ const PRINTERS: Readonly<Record<string, RegExp>> = {
   aws: /^configure (?:get \S*(?:secret|session_token)|export-credentials)|\bget-secret-value\b|\bget-(?:session-token|login-password|federation-token)\b|\bget-parameters?\b.*--with-decryption|\bgenerate-db-auth-token\b|\bget-authorization-token\b|\beks get-token\b|\blambda get-function-configuration\b(?!.*--query (?!Env))|\bassume-role\b|\bcreate-access-key\b/,
   az: /^account get-access-token\b|^keyvault secret show\b|\bkeys? list\b|\blist-keys\b|\bcredentials? (?:list|show|reset)\b|\bappsettings list\b|^ad sp create-for-rbac\b|\bshow-connection-string\b/,
   kubectl:
-    /^(?:.* )?get (?:\S+,)?secrets?(?:[ /,]\S*)*.* (?:-o ?|--output[ =]|--template)(?! ?(?:name|wide))|^config view\b.*--raw|^create token\b/,
+    /^(?:.* )?get (?:\S+,)?secrets?(?:[ /,]\S*)*.* (?:-o ?|--output[ =]|--template)(?! ?(?:name|wide)| ?\S*\{\.(?:metadata|type)[^{}]*\}\S*$)|^config view\b.*--raw|^create token\b/,
   oc: /^whoami (?:-t|--show-token)|^(?:.* )?get secrets?\b.* -o/,
   helm: /^get (?:values|all)\b/,
   docker:
@@ -44,8 +44,7 @@ const PRINTERS: Readonly<Record<string, RegExp>> = {
   flyctl: /^(?:auth token|tokens create)\b/,
   fly: /^(?:auth token|tokens create)\b/,
   vercel: /^env pull (?:-$|\/dev\/)/,
-  terraform:
-    /^output\b.* ?-(?:json|raw)\b|^output \S*(?:pass|secret|token|key|credential)|^state pull\b|^show\b.* ?-json\b/i,
+  terraform: /^output\b.* ?-json\b|^output\b.*(?:pass|secret|token|key|credential)|^state pull\b|^show\b.* ?-json\b/i,
   pulumi: /^(?:config|stack output)\b.*--show-secrets|^config get \S*(?:pass|secret|token|key)/i,
   npm: /^token create\b|^config (?:get|list|ls)\b.*(?:_authToken|_auth\b|_password)/,
   git: /^(?:-\S+ )*(?:credential fill\b|config\b.*\b(?:credential|extraheader|token|password)\b)/,

@@ -28,6 +28,9 @@ export function selected(program: string, words: readonly string[]): string | un
 function rows(words: readonly string[]): string | undefined {
   const [script = "", ...files] = words.filter((word) => !/^-F.$/.test(word));
   const [, pattern, first] = /^(?:\/([^/]+)\/|\$1 ?== ?"(\w+)") ?\{ ?print [^{}>|]*\}$/.exec(script) ?? [];
+  const [, sign, number] = /^NR ?(==|<=) ?(\d{1,6})$/.exec(script) ?? [];
+  if (number !== undefined && files.every((word) => !/^-|=/.test(word)))
+    return `#${sign === "==" ? number : 1},${number}`;
   const asked = pattern ?? (first === undefined ? undefined : `^${first}`);
   return asked !== undefined && PLAIN.test(asked) && files.every((word) => !/^-|=/.test(word))
     ? `/${asked}/`

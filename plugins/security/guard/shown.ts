@@ -185,7 +185,8 @@ function namedBy(command: SimpleCommand, { stage }: Flow, view: View): Word[] {
   const shown = wordsShown(program, rest);
   const listed = view.lister?.into?.command === command && shown.some(({ open }) => open) ? view.listed : [];
   const added = unsure && program === "xargs" ? [...view.listed, ...command.bodies.flatMap(wordsOf)] : listed;
-  view.listed = wordsListed(program, rest);
+  // `find … | head -1 | xargs cat`
+  if (view.lister?.pipe !== command || stage.left !== "lines") view.listed = wordsListed(program, rest);
   view.lister = command;
   const loaded = filesLoaded(stage);
   const words = [...added, ...shown, ...(loaded.length > 0 && printsLoaded(rest) ? loaded : [])];
