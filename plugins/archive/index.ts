@@ -1,9 +1,10 @@
 /** The archive: import, projects, sessions and search. */
-import { definePlugin, type RoutesOf, type SessionRef } from "sessarc";
+import { definePlugin, type RoutesOf, type SessionRef, type Statement } from "sessarc";
 import "./errors.ts";
 import { type Archive, createArchive, type Imports, type OpenArchive } from "./archive.ts";
 import { checkTranscripts } from "./catalogue/check.ts";
 import { migrations } from "./catalogue/schema.ts";
+import type { SessionFigures } from "./catalogue/types.ts";
 import { commands } from "./commands/index.ts";
 import type { ImportedSession } from "./import/types.ts";
 import { checkRetention, createRetentionGuard } from "./places/retention.ts";
@@ -17,7 +18,16 @@ import { sourceRoutes } from "./routes/sources.ts";
 import { vacuumRoutes } from "./routes/vacuum.ts";
 
 export type { Archive, Imports } from "./archive.ts";
-export type { Cost, EarlierText, Project, Session, SessionFacts, SessionRow, SlotFacts } from "./catalogue/types.ts";
+export type {
+  Cost,
+  EarlierText,
+  Project,
+  Session,
+  SessionFacts,
+  SessionFigures,
+  SessionRow,
+  SlotFacts,
+} from "./catalogue/types.ts";
 export type { FollowFrame, SessionOutcome } from "./import/bulletin.ts";
 
 import type { ImportReport } from "./import/report.ts";
@@ -101,6 +111,13 @@ declare module "sessarc" {
   interface KernelHooks {
     /** A session was read and is about to be stored: may change its summary and facts; a throw ends the run. */
     "session:replace": (session: ImportedSession, ref: SessionRef) => void | Promise<void>;
+    /**
+     * A session's row is about to be stored, its tokens counted: statements put into `write` are committed with it, after it. A throw
+     * ends the run.
+     */
+    "session:write": (written: { session: SessionFigures; write: Statement[] }) => void | Promise<void>;
+    /** Sessions are about to be deleted: the same. */
+    "session:erase": (erased: { ids: readonly string[]; write: Statement[] }) => void | Promise<void>;
     "session:replaced": (info: { id: string }) => void | Promise<void>;
     /** An import that the user asked for ended, with or without sessions. */
     "import:done": (report: ImportReport) => void | Promise<void>;

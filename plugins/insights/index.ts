@@ -3,6 +3,8 @@
 import { definePlugin, type RoutesOf } from "sessarc";
 import { type MaybePromise, readSettings } from "#internal";
 import "./errors.ts";
+import { migrations } from "./figures/schema.ts";
+import { eraseFigures, writeFigures } from "./figures/write.ts";
 import { readPrices, writePrices } from "./prices/price-cache.ts";
 import { createPricing, type Pricing } from "./prices/pricing.ts";
 import { activityRoutes } from "./routes/activity.ts";
@@ -29,7 +31,7 @@ export type { PromptCosts } from "./routes/prompts.ts";
 export type { SessionContext, SessionFigures } from "./routes/session.ts";
 export type { Insights } from "./service.ts";
 
-/** A service has prices and figures ready before somebody looks; a command is done before that. */
+/** A service has the price table ready before a question needs it; a command is done before that. */
 const WARM_AFTER_MS = 500;
 
 export const routes = [
@@ -47,6 +49,7 @@ export default definePlugin({
   name: "insights",
   dependsOn: ["archive"],
   routes,
+  migrations,
   async setup(kernel) {
     const { files } = kernel.storage;
     const pricing = createPricing(kernel.config.prices, await readPrices(files));
@@ -54,23 +57,15 @@ export default definePlugin({
     kernel.provide("pricing", pricing);
     const insights = createInsights(kernel, pricing);
     kernel.provide("insights", insights);
-    let warming: Promise<void> | undefined;
+    const { db } = kernel.storage;
+    kernel.hooks.hook("session:write", (written) => writeFigures(db, written));
+    kernel.hooks.hook("session:erase", ({ ids, write }) => void write.push(...eraseFigures(ids)));
     const timer = setTimeout(() => {
-      if (!kernel.address) return;
-      pricing.warm();
-      // A failure is told to whoever asks next.
-      warming = insights.cube
-        .figures()
-        .then(() => insights.cube.keep())
-        .then(() => insights.cube.warm())
-        .catch(() => {});
+      if (kernel.address) pricing.warm();
     }, WARM_AFTER_MS);
     timer.unref();
     kernel.onClose(async () => {
       clearTimeout(timer);
-      // Without room on the disk the next start takes the longer way.
-      if (warming)
-        await insights.cube.keep().catch((error) => kernel.notify("listener:failed", error, { hook: "close" }));
       const learned = pricing.learned();
       if (!learned || kernel.storage.readOnly) return;
       await writePrices(files, learned).catch((error) => kernel.notify("listener:failed", error, { hook: "close" }));

@@ -2,8 +2,8 @@ import type { Kernel, Services } from "sessarc";
 import { BoundedMap } from "#internal/adapter";
 import { type Answers, createAnswers } from "./answers.ts";
 import { type TroubledCall, troubledCalls } from "./figures/calls.ts";
-import { type Cube, createCube } from "./figures/cube.ts";
-import { createKept } from "./figures/kept.ts";
+import { type Asked, type Known, readKnown } from "./figures/questions.ts";
+import type { Scope } from "./figures/sql.ts";
 import type { StatelessQuery, StatelessReport } from "./figures/stateless.ts";
 import type { Pricing } from "./prices/pricing.ts";
 
@@ -13,9 +13,10 @@ type Row = Awaited<ReturnType<Services["archive"]["row"]>>;
 const KEEP = 400;
 
 export interface Insights {
-  readonly cube: Cube;
   readonly answers: Answers;
   readonly pricing: Pricing;
+  /** The answer to `question` about the archive as it is, made once until something changes. `compute` gets what questions need. */
+  answer<T>(question: unknown, scope: Scope, compute: (asked: Asked) => Promise<T>): Promise<T>;
   /** Calls of a session that failed, or took `slow` ms and more; the latest first. */
   troubled(row: Row, slow: number | undefined): Promise<readonly TroubledCall[]>;
   /** The report of GET /usage straight from the logs. */
@@ -24,10 +25,20 @@ export interface Insights {
 
 export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
   const archive = kernel.inject("archive");
-  const { db, readOnly } = kernel.storage;
+  const { db } = kernel.storage;
   const kept = new BoundedMap<string, Promise<TroubledCall[]>>(KEEP);
+  const answers = createAnswers();
+  const known = (generation: number): Promise<Known> => answers.get("known", generation, () => readKnown(db));
   return {
     pricing,
+    answers,
+    answer(question, scope, compute) {
+      const { generation } = archive;
+      const key = JSON.stringify([question, scope.zone.name, scope.range, scope.choice]);
+      return answers.get(key, generation, async () =>
+        compute({ scope, prices: pricing.now, known: await known(generation) }),
+      );
+    },
     troubled(row, slow) {
       const key = `${row.id} ${row.generation} ${row.parts} ${slow}`;
       let calls = kept.get(key);
@@ -38,13 +49,6 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
       kept.set(key, calls);
       return calls;
     },
-    answers: createAnswers(),
-    cube: createCube(
-      archive,
-      kernel.inject("importer"),
-      db,
-      createKept(db, { folder: kernel.storage.derived("figures").folder, readOnly }),
-    ),
     stateless: async (query) => (await import("./figures/stateless.ts")).readStateless(kernel, query),
   };
 }

@@ -1,7 +1,5 @@
 /** Reports of usage the slow way, word by word as they are defined: every quarter-hour of every session looked at, sets of whatever is counted. */
 import type { TokenUsage } from "sessarc";
-import { type CubeSession, toUsage } from "../../plugins/insights/figures/cube-session.ts";
-import { nameOf } from "../../plugins/insights/figures/names.ts";
 import type { UsageReport, UsageRow } from "../../plugins/insights/figures/report.ts";
 import { modelName } from "../../plugins/insights/prices/names.ts";
 
@@ -208,14 +206,4 @@ function calendar(timeZone: string): (quarter: number) => string {
 function mondayOf(day: string): string {
   const ms = Date.parse(`${day}T00:00:00Z`);
   return new Date(ms - ((new Date(ms).getUTCDay() + 6) % 7) * 86_400_000).toISOString().slice(0, 10);
-}
-
-/** What a cube holds of a session. */
-export function toBrute(session: CubeSession): BruteSession {
-  const { id, root, kind, tool, project, label, evidence } = session;
-  const slots: BruteSession["slots"] = [];
-  const tokens: BruteSession["tokens"] = [];
-  session.eachSlot((quarter, m, a, e) => slots.push({ quarter, m, a, e }));
-  session.eachTokens((quarter, model, all) => tokens.push({ quarter, model: nameOf(model), tokens: toUsage(all) }));
-  return { id, root, kind, tool, project, label, evidence, slots, tokens };
 }

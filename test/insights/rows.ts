@@ -1,8 +1,6 @@
 /** Rows of the catalogue for tests of figures: put there, and read as they stand. */
-import type { Database, SessionUsage, SqlValue, TokenUsage, UsageEvidence } from "sessarc";
-import type { UsageReport, UsageRow } from "../../plugins/insights/figures/report.ts";
-import type { Row } from "../../plugins/insights/figures/rows.ts";
-import { type SessionRows, writeRows } from "../../plugins/insights/figures/session-rows.ts";
+import type { Database, SessionUsage, SqlValue, Statement, TokenUsage, UsageEvidence } from "sessarc";
+import { writeFigures } from "../../plugins/insights/figures/write.ts";
 import type { BruteSession } from "./brute.ts";
 
 /** A statement that stores a session with one message; `more`: columns that are to say something else. */
@@ -30,11 +28,44 @@ interface Facts {
   slots?: Record<string, { m: number; a: number; e: number; u?: SessionUsage }>;
 }
 
-/** The rows of an answer by session, as it is written. */
-export async function rowsOf(answer: SessionRows): Promise<UsageRow[]> {
-  let text = "";
-  for await (const piece of writeRows(answer)) text += piece;
-  return (JSON.parse(text) as UsageReport).rows;
+/** Statements that store a session and its figures. */
+export async function storeSession(
+  db: Pick<Database, "get">,
+  id: string,
+  more: Record<string, SqlValue> = {},
+): Promise<Statement[]> {
+  const [sql, params] = insertSession(id, more);
+  const row = { usage: "{}", facts: '{"slots":{}}', evidence: null, parent_id: null, sort_at: 0, ...more };
+  const written = {
+    session: {
+      id,
+      parentId: row.parent_id === null ? null : String(row.parent_id),
+      usage: JSON.parse(String(row.usage)) as SessionUsage,
+      evidence: row.evidence === null ? null : (JSON.parse(String(row.evidence)) as UsageEvidence),
+      facts: JSON.parse(String(row.facts)),
+      messages: Number(more.message_count ?? 1),
+      errors: Number(more.error_count ?? 0),
+      sortAt: Number(row.sort_at),
+    },
+    write: [] as Statement[],
+  };
+  await writeFigures(db, written);
+  return [[sql, params], ...written.write];
+}
+
+interface Row {
+  id: string;
+  tool: string;
+  project_id: string;
+  parent_id: string | null;
+  forked_from: string | null;
+  label: string | null;
+  sort_at: number;
+  message_count: number;
+  error_count: number;
+  usage: string;
+  evidence: string | null;
+  facts: string;
 }
 
 /** The rows as they stand, by the catalogue alone. */
@@ -42,8 +73,14 @@ export async function sessionsOf(db: Pick<Database, "all">): Promise<BruteSessio
   const rows = await db.all<Row>("select *, substr(coalesce(name, title, first_prompt), 1, 160) as label from session");
   const byId = new Map(rows.map((row) => [row.id, row]));
   const rootOf = (row: Row): string => {
-    const parent = row.parent_id === null ? undefined : byId.get(row.parent_id);
-    return parent ? rootOf(parent) : row.id;
+    let root = row;
+    // A log may name itself, or one that it started itself, as its parent.
+    for (let depth = 0; root.parent_id !== null && depth < 16; depth++) {
+      const parent = byId.get(root.parent_id);
+      if (!parent || parent.id === row.id) break;
+      root = parent;
+    }
+    return root.id;
   };
   return rows.map((row) => {
     const slots: BruteSession["slots"] = [];

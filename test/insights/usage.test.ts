@@ -1,12 +1,11 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createTestKernel, type TestKernel } from "sessarc/test";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { readSettings } from "#internal";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
-import { CubeSession } from "../../plugins/insights/figures/cube-session.ts";
 import type { PriceList, ProjectAnalytics, UsageReport } from "../../plugins/insights/index.ts";
 import insights from "../../plugins/insights/index.ts";
 
@@ -64,24 +63,6 @@ describe("GET /usage", () => {
     expect(evidence).toEqual({ records: 3, requests: 1, duplicatesFolded: 2, inheritedExcluded: 0 });
     expect(rows).toHaveLength(1);
     expect(totals.cost.microdollars).toBe(Math.round(1 + 25 + 7 * 1.25 + 10));
-  });
-
-  it("looks at no session for days of a tool and kind, and for those of a project at the quarter-hours of sessions on several days alone", async () => {
-    for (let n = 1; n <= 8; n++)
-      await write(log(n), [
-        reply({ at: `2026-11-0${n}T10:00:00.000Z`, id: `a${n}`, output: n }),
-        reply({ at: `2026-11-0${n === 3 ? 9 : n}T11:00:00.000Z`, id: `b${n}`, output: n }),
-      ]);
-    await importAll();
-    // Makes the columns.
-    const whole = await usage("&by=project");
-    const looked = vi.spyOn(CubeSession.prototype, "eachTokens");
-    const ofKind = byKey(await usage("&kind=main&tool=claude-code"));
-    expect(looked).not.toHaveBeenCalled();
-    expect(byKey(await usage(`&project=${whole.rows[0]?.key}`))).toEqual(ofKind);
-    expect(looked).toHaveBeenCalledTimes(1);
-    looked.mockRestore();
-    expect(ofKind).toMatchObject({ "2026-11-02": 4, "2026-11-03": 3, "2026-11-09": 3 });
   });
 
   it("D2: tokens of sub-agents are there, and the session is one", async () => {
@@ -245,27 +226,6 @@ describe("GET /usage", () => {
     expect((await usage("&by=session")).rows.find((row) => row.key.endsWith(uuid(1)))?.label).toBe("Mine");
     await t.send("DELETE", `/api/sessions/claude-code:${uuid(1)}`);
     expect(byKey(await usage())).toEqual({ "2026-11-01": 3 });
-  });
-
-  it("reads again only the sessions that changed, and nothing when none did", async () => {
-    for (const n of [1, 2, 3]) await write(log(n), [reply({ at: "2026-11-01T10:00:00.000Z", id: `${n}`, output: n })]);
-    await importAll();
-    const { cube } = t.kernel.inject("insights");
-    const { blocks } = await cube.figures();
-    expect((await cube.figures()).blocks).toBe(blocks);
-    const before = blocks.sessions;
-    await write(
-      log(2),
-      [2, 4].map((n) => reply({ at: "2026-11-01T10:00:00.000Z", id: `${n}`, output: n })),
-    );
-    await importAll();
-    const after = (await cube.figures()).blocks.sessions;
-    const same = [1, 2, 3].map((n) => {
-      const id = `claude-code:${uuid(n)}`;
-      const find = (sessions: typeof after) => sessions.find((session) => session.id === id);
-      return find(before) === find(after);
-    });
-    expect(same).toEqual([true, false, true]);
   });
 });
 

@@ -87,6 +87,19 @@ export interface SessionRow {
   lineage: number;
 }
 
+/** What a session did, with each token counted once: what other plugins' rows of it are made of. */
+export interface SessionFigures {
+  id: string;
+  parentId: string | null;
+  usage: SessionUsage;
+  evidence: UsageEvidence | null;
+  facts: SessionFacts;
+  messages: number;
+  errors: number;
+  /** ms of the end, else of the start, else of the log. */
+  sortAt: number;
+}
+
 /** A row with the length of its text. */
 export interface StoredSession extends SessionRow {
   length: number;

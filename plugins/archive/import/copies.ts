@@ -9,6 +9,7 @@ import { collectFacts, type FactsCollector } from "./facts.ts";
 import { COMPARE, FORK_ENDED, ORIGIN_ENDED, UNKNOWN } from "./origin.ts";
 import { filesOf } from "./recount.ts";
 import type { OnCommit } from "./types.ts";
+import { toFigures, writtenWith } from "./write.ts";
 
 type Fork = Pick<
   SessionRow,
@@ -23,10 +24,14 @@ type Fork = Pick<
   | "copied"
   | "lineage"
   | "source_born"
+  | "parent_id"
+  | "usage"
+  | "evidence"
+  | "sort_at"
 >;
 
 const COLUMNS = `f.id, f.tool, f.parts, f.facts, f.message_count, f.error_count, f.active_ms, f.forked_from, f.copied,
-  f.lineage, f.source_born`;
+  f.lineage, f.source_born, f.parent_id, f.usage, f.evidence, f.sort_at`;
 const NEW = `select ${COLUMNS} from session f indexed by session_uncompared join session p on p.id = f.forked_from
   where f.copied = ${UNKNOWN} and p.id <> f.id`;
 const AGAIN = `select ${COLUMNS} from session f indexed by session_unsettled
@@ -79,19 +84,27 @@ async function store(kernel: Kernel, fork: Fork, lineage: number, copied: Copied
   // A call may be copied and its failure not yet: that is not put back by adding.
   const adapter = before && kernel.registry.adapters.get(fork.tool);
   if (adapter) facts.files = await filesOf(kernel, { ...fork, copied: count }, adapter);
-  await kernel.storage.db.run(
-    "update session set forked_from = ?, lineage = ?, copied = ?, facts = ?, message_count = ?, error_count = ?, active_ms = ? where id = ?",
+  const counts = {
+    message_count: Math.max(0, messages),
+    error_count: Math.max(0, errors),
+    active_ms: Math.max(0, active),
+  };
+  await kernel.storage.db.batch([
     [
-      fork.forked_from,
-      lineage | (copied?.ended ?? 0),
-      count,
-      JSON.stringify(facts),
-      Math.max(0, messages),
-      Math.max(0, errors),
-      Math.max(0, active),
-      fork.id,
+      "update session set forked_from = ?, lineage = ?, copied = ?, facts = ?, message_count = ?, error_count = ?, active_ms = ? where id = ?",
+      [
+        fork.forked_from,
+        lineage | (copied?.ended ?? 0),
+        count,
+        JSON.stringify(facts),
+        counts.message_count,
+        counts.error_count,
+        counts.active_ms,
+        fork.id,
+      ],
     ],
-  );
+    ...(await writtenWith(kernel, toFigures({ ...fork, ...counts }, facts))),
+  ]);
 }
 
 /** What was copied until now, as it was counted. */

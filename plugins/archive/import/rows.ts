@@ -75,10 +75,14 @@ export interface RowPlace {
 /** Grows when sessions are counted another way: then each log is read once more. */
 export const COUNTED = 2;
 
-export function upsert(
+/** A row to store; `facts` as the session has them. */
+export type NewRow = Record<(typeof COLUMNS)[number], SqlValue> &
+  Pick<SessionRow, "id" | "parent_id" | "usage" | "evidence" | "message_count" | "error_count" | "sort_at">;
+
+export function toRow(
   session: ImportedSession,
   { found, originId, generation, past, before, shares }: RowPlace,
-): Statement {
+): NewRow {
   const { ref } = found;
   const { summary, earlier } = session;
   const stored = past ?? before;
@@ -93,7 +97,7 @@ export function upsert(
     past.copied >= 0 &&
     ((past.lineage & FORK_ENDED) !== 0 || (past.copied > 0 && forkedFrom !== past.forked_from));
   const sortAt = Date.parse(endedAt ?? startedAt ?? "");
-  const row: Record<(typeof COLUMNS)[number], SqlValue> = {
+  return {
     id: session.id,
     tool: ref.tool,
     key: ref.key,
@@ -137,8 +141,9 @@ export function upsert(
     lineage:
       linked | (past ? past.lineage & (FORK_ENDED | ORIGIN_ENDED) : 0) | (again ? COMPARE : 0) | (shares ? LINK : 0),
   };
-  return [UPSERT, COLUMNS.map((column) => row[column])];
 }
+
+export const upsert = (row: NewRow): Statement => [UPSERT, COLUMNS.map((column) => row[column])];
 
 /** The earlier texts as they are from now on, and those stored until now gone. */
 export function replaceEarlier({ id, earlier }: ImportedSession, keptAt: ReadonlyMap<number, string>): Statement[] {

@@ -3,7 +3,7 @@
 import type { Database, SessionRef, SessionUsage, Statement, UsageEvidence } from "sessarc";
 import { Slices } from "#internal";
 import { marks, pages } from "#internal/adapter";
-import type { SessionFacts, SessionRow } from "../catalogue/types.ts";
+import type { SessionFacts, SessionFigures, SessionRow } from "../catalogue/types.ts";
 import { type Book, decodeBook, encodeBook, FORMAT, heldBy, type StoredBook, toBook } from "../counting/book.ts";
 import { type Claim, type Claimant, Claims, isOlder } from "../counting/claims.ts";
 import { applyBook, moveAway } from "../counting/figures.ts";
@@ -13,11 +13,18 @@ import type { ReplyIndex } from "../counting/reply-index.ts";
 import { linkAgain } from "./origin.ts";
 import { jsonOrNull } from "./rows.ts";
 import type { ImportedSession } from "./types.ts";
+import { FIGURES, toFigures } from "./write.ts";
+
+export interface Lost {
+  write: Statement[];
+  /** The sessions as they are then. */
+  changed: SessionFigures[];
+}
 
 export interface Settled {
   write: Statement[];
   /** Of sessions that lose replies to this one. Reads their rows: what is staged must be committed before. */
-  after: (() => Promise<Statement[]>) | undefined;
+  after: (() => Promise<Lost>) | undefined;
   /** Those sessions. */
   losers: readonly string[];
   /** Others have replies of it, too. */
@@ -154,9 +161,9 @@ export class Settler {
     for (const some of pages([...sharers], PAGE)) write.push(linkAgain(some));
     if (taken.size === 0) return { write, after: undefined, losers: [], shares };
     const after = async () => {
-      const statements: Statement[] = [];
-      for (const [id, claims] of taken) statements.push(...(await this.#disown(id, open, claims)));
-      return statements;
+      const lost: Lost = { write: [], changed: [] };
+      for (const [id, claims] of taken) await this.#disown(id, open, claims, lost);
+      return lost;
     };
     return { write, after, losers: [...taken.keys()], shares };
   }
@@ -179,12 +186,9 @@ export class Settler {
   }
 
   /** Takes replies out of a stored session that another one has more of. */
-  async #disown(id: string, open: readonly Reply[], claims: readonly Claim[]): Promise<Statement[]> {
+  async #disown(id: string, open: readonly Reply[], claims: readonly Claim[], lost: Lost): Promise<void> {
     const stored = toStored(await this.#row(id));
-    const row = await this.#db.get<Pick<SessionRow, "usage" | "inherited" | "evidence" | "facts">>(
-      "select usage, inherited, evidence, facts from session where id = ?",
-      [id],
-    );
+    const row = await this.#db.get<SessionRow>(`select ${FIGURES}, inherited, facts from session where id = ?`, [id]);
     const usage = JSON.parse(row?.usage ?? "{}") as SessionUsage;
     const inherited = JSON.parse(row?.inherited ?? "{}") as SessionUsage;
     const facts = JSON.parse(row?.facts ?? '{"slots":{}}') as SessionFacts;
@@ -200,15 +204,14 @@ export class Settler {
         entry ?? { ...reply, tokens: { ...reply.tokens, output: outputOfWeight(weight) } },
       );
     }
-    const statements: Statement[] = [];
     if (stored?.book)
-      statements.push(["update session_replies set hashes = ? where session_id = ?", [encodeBook(stored.book), id]]);
-    if (row)
-      statements.push([
-        "update session set usage = ?, inherited = ?, evidence = ?, facts = ? where id = ?",
-        [JSON.stringify(usage), JSON.stringify(inherited), jsonOrNull(evidence), JSON.stringify(facts), id],
-      ]);
-    return statements;
+      lost.write.push(["update session_replies set hashes = ? where session_id = ?", [encodeBook(stored.book), id]]);
+    if (!row) return;
+    lost.write.push([
+      "update session set usage = ?, inherited = ?, evidence = ?, facts = ? where id = ?",
+      [JSON.stringify(usage), JSON.stringify(inherited), jsonOrNull(evidence), JSON.stringify(facts), id],
+    ]);
+    lost.changed.push({ ...toFigures(row, facts), usage, evidence: evidence ?? null });
   }
 
   async #row(id: string): Promise<Stored | undefined> {

@@ -7,9 +7,10 @@ import type { ProjectResolver } from "../places/projects.ts";
 import type { FoundLog } from "../places/scan.ts";
 import { isRecount, type KnownSession, type Past } from "./known.ts";
 import { compareForks } from "./origin.ts";
-import { replaceEarlier, upsert } from "./rows.ts";
+import { replaceEarlier, toRow, upsert } from "./rows.ts";
 import type { Arrival, Follows, Settler } from "./settle.ts";
 import type { ImportedSession, OnCommit } from "./types.ts";
+import { toFigures, writtenWith } from "./write.ts";
 
 /** Sessions committed together: one fsync, and a batch small enough that no request waits. */
 const GROUP = 48;
@@ -70,7 +71,8 @@ export class Stage {
     this.#statements.push(...write);
     const shares = await this.#settle({ session, ref, follows, before });
     const generation = this.generationOf(session.id);
-    this.#statements.push(upsert(session, { found, originId, generation, past, before, shares }));
+    const row = toRow(session, { found, originId, generation, past, before, shares });
+    this.#statements.push(upsert(row), ...(await writtenWith(kernel, toFigures(row, session.facts))));
     if (known || this.#deleted.has(session.id)) this.#statements.push(compareForks(session.id, !known));
     this.#statements.push(["delete from tombstone where session_id = ?", [session.id]]);
     if (!past && (before || known?.earlier.length)) {
@@ -96,7 +98,9 @@ export class Stage {
     const { write, after, losers, shares } = await settler.settle(arrival);
     if (after) await this.commit(); // the session that loses may be among what is staged
     // Its book goes with what the others lose: a book that a kill left alone would say that nothing is to be taken from them.
-    this.#statements.push(...write, ...((await after?.()) ?? []));
+    const lost = (await after?.()) ?? { write: [], changed: [] };
+    this.#statements.push(...write, ...lost.write);
+    for (const one of lost.changed) this.#statements.push(...(await writtenWith(this.#options.kernel, one)));
     this.#losers.push(...losers);
     return shares;
   }

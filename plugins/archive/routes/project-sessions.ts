@@ -7,6 +7,7 @@ import { isSessarcError, type Kernel, SessarcError } from "sessarc";
 import { Slices } from "#internal";
 import { marks } from "#internal/adapter";
 import { formatCount } from "#internal/terminal";
+import { erasedWith } from "../import/write.ts";
 
 /** A portion: 8 ms or so, and one fsync. */
 const AT_ONCE = 40;
@@ -27,9 +28,11 @@ export function inTurn<T>(kernel: Kernel, work: () => Promise<T>): Promise<T> {
 
 /** Removes the sessions that count to a project, between two runs. Answers them by portions, each when it is gone. */
 export async function* removeSessions(
-  { storage: { db, transcripts }, inject, closing }: Kernel,
+  kernel: Kernel,
   project: string,
 ): AsyncGenerator<{ id: string; messages: number }[]> {
+  const { storage, inject, closing } = kernel;
+  const { db, transcripts } = storage;
   const { store, readers, changed } = inject("archive/open");
   const at = new Date().toISOString();
   const slices = new Slices();
@@ -44,7 +47,7 @@ export async function* removeSessions(
     const ids = rows.map(({ id }) => id);
     const parts: [id: string, generations: number[]][] = [];
     for (const id of ids) parts.push([id, await store.generations(id)]);
-    await db.batch(store.removal(ids, at)).catch(after(done));
+    await db.batch([...store.removal(ids, at), ...(await erasedWith(kernel, ids))]).catch(after(done));
     done += ids.length;
     changed(ids); // also where a file then cannot be removed
     yield rows;

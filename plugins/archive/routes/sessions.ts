@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { SESSION_KINDS } from "../catalogue/filter.ts";
 import { SESSION_SORTS } from "../catalogue/pages.ts";
 import type { EarlierText, Session } from "../catalogue/types.ts";
+import { erasedWith } from "../import/write.ts";
 import { removeSource } from "../places/source-file.ts";
 import { messages } from "./messages.ts";
 import { count, limit } from "./query.ts";
@@ -121,7 +122,8 @@ const remove = defineRoute({
       const family = await archive.store.family(params.id);
       const parts: [id: string, generations: number[]][] = [];
       for (const id of family) parts.push([id, await archive.store.generations(id)]);
-      await kernel.storage.db.batch(archive.store.removal(family, new Date().toISOString(), params.id));
+      const removal = archive.store.removal(family, new Date().toISOString(), params.id);
+      await kernel.storage.db.batch([...removal, ...(await erasedWith(kernel, family))]);
       archive.changed(family); // also where a file then cannot be removed
       await archive.readers.retire(async () => {
         for (const [id, generations] of parts) await kernel.storage.transcripts.remove(id, generations);

@@ -1,17 +1,20 @@
 /** The table of usage: tokens and cost by time, model, project, tool or kind of session. */
-import type { SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
+import type { Database, SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
+import { Slices } from "#internal";
 import { modelName } from "../prices/names.ts";
 import type { Cost, Prices } from "../prices/pricing.ts";
-import { Adder, eachShareIn, type RowsOf } from "./add.ts";
-import { type Origin, originAt } from "./block.ts";
-import type { Blocks } from "./blocks.ts";
-import { type DayRange, dayName, inRange, monthName, weekName, type Zone } from "./buckets.ts";
-import type { Figures } from "./cube.ts";
-import { type DayReader, readDays } from "./days.ts";
+import { type DayRange, dayName, monthName, weekName, type Zone } from "./buckets.ts";
 import { type ModelUsage, modelsOf } from "./models.ts";
-import { nameOf } from "./names.ts";
-import { addEvidence, type GroupChoice, isOf, noEvidence } from "./rollup.ts";
-import { PriceKeys, Sum } from "./sums.ts";
+import {
+  type Asked,
+  evidenceOf,
+  type Key,
+  labelsOf,
+  rootsByModel,
+  tokensOf,
+  type WorkRow,
+  workOf,
+} from "./questions.ts";
 import { at, Tally, totalOf } from "./tally.ts";
 
 export const GROUPS = ["day", "week", "month", "session", "model", "project", "tool", "kind"] as const;
@@ -53,146 +56,106 @@ export interface UsageReport {
   overridden: string[];
 }
 
-interface Rows {
-  rows: Map<string, { tally: Tally; label: string | null }>;
+/** What a report adds up: rows by key, and everything together. */
+export interface Sums {
+  rows: Map<string, Tally>;
   totals: Tally;
   /** Of all sessions with something in the range. */
   evidence: UsageEvidence;
 }
 
-/** The first rows of a report; default all of them. */
-export const firstRows = (report: UsageReport, limit: number | undefined): UsageReport =>
-  limit === undefined ? report : { ...report, rows: report.rows.slice(0, limit) };
-
-/** Sessions a report is of: `accept` chooses among their origins; default all of them. */
-export interface Choice {
-  blocks: Blocks;
-  accept?: ((origin: Origin) => boolean) | undefined;
-}
-
 const DAY_KEYS = { day: dayName, week: weekName, month: monthName };
 type Time = keyof typeof DAY_KEYS;
 export const isByTime = (by: By): by is Time => by in DAY_KEYS;
-const isByOrigin = (by: By): by is keyof Origin => by === "project" || by === "tool" || by === "kind";
 
-/**
- * The report over sessions: some 10 µs for thousands of them that stand together and lie in the range; of others some 100 ns each, as much each
- * quarter-hour of those that an edge of the range cuts, or where days are rows.
- */
+/** Key of the row in which something of a local day counts. */
+export const keyOn = (by: Time, day: number): string => DAY_KEYS[by](day);
+
+/** What keys of questions become rows. */
+function keysOf(by: By): { key: Key; work: (row: WorkRow) => string; tokens: (key: string | number) => string } {
+  if (isByTime(by)) {
+    const names = new Map<number, string>();
+    const name = (day: number) => at(names, day, () => keyOn(by, day));
+    return { key: "day", work: ({ day }) => name(day), tokens: (day) => name(Number(day)) };
+  }
+  if (by === "model") return { key: "model", work: () => "", tokens: (model) => modelName(String(model)) };
+  return { key: by, work: (row) => row[by], tokens: String };
+}
+
+/** The report over the archive. Its questions are asked in one event-loop turn: they see one moment. `names`: of projects. `limit`: of rows. */
 export async function report(
-  by: Exclude<By, "session">,
-  { blocks, accept }: Choice,
-  zone: Zone,
-  range: DayRange,
-  projectNames: ReadonlyMap<string, string>,
-  prices: Prices,
+  db: Database,
+  by: By,
+  asked: Asked,
+  names: ReadonlyMap<string, string>,
+  limit?: number,
 ): Promise<UsageReport> {
-  const keys = new PriceKeys(prices);
-  const adder = new Adder(blocks, zone, range, keys);
-  const sums = new Map<string, Sum>();
-  const row = (key: string) => at(sums, key, () => new Sum());
-  const origins: Sum[] = [];
-  const models: Sum[] = [];
-  const days = new Map<number, Sum>();
-  const dayKey = isByTime(by) ? DAY_KEYS[by] : undefined;
-  const rowsOf: RowsOf = {
-    of: isByOrigin(by)
-      ? (origin) => {
-          const sum = origins[origin] ?? row(originAt(origin)[by]);
-          origins[origin] = sum;
-          return sum;
-        }
-      : undefined,
-    ofModel: by === "model" ? (model) => (models[model] ??= row(modelName(nameOf(model)))) : undefined,
-    ofDay: dayKey && ((day) => at(days, day, () => row(dayKey(day)))),
-  };
-  await adder.addAll(accept, rowsOf);
-  for (const sum of sums.values()) adder.totals.addTokens(sum);
-  const rows = [...sums].map(([key, sum]): [string, { tally: Tally; label: string | null }] => {
-    const label = by === "project" ? (projectNames.get(key) ?? null) : null;
-    return [key, { tally: keys.tally(sum), label }];
-  });
-  const totals = keys.tally(adder.totals);
-  return toReport(by, zone, range, prices, { rows: new Map(rows), totals, evidence: adder.evidence });
-}
-
-/** The report by time over all sessions, or those of a tool or kind, from the sums of days: its cost grows with the days. */
-export async function reportOfDays(
-  by: Time,
-  { rollup, blocks }: Pick<Figures, "rollup" | "blocks">,
-  zone: Zone,
-  range: DayRange,
-  prices: Prices,
-  of: GroupChoice = {},
-): Promise<UsageReport> {
-  const rows: Rows["rows"] = new Map();
+  const { prices, scope } = asked;
+  const { key, work: keyOfWork, tokens: keyOfTokens } = keysOf(by);
+  const [work, tokens, roots, evidence] = await Promise.all([
+    workOf(db, asked, key === "day"),
+    tokensOf(db, asked, key),
+    by === "model" ? rootsByModel(db, asked) : [],
+    evidenceOf(db, asked),
+  ]);
+  const rows = new Map<string, Tally>();
   const totals = new Tally(prices);
-  const keys = new Map<number, string>();
-  const keyOn = (day: number) => at(keys, day, () => DAY_KEYS[by](day));
-  const row = (day: number) => at(rows, keyOn(day), () => ({ tally: new Tally(prices), label: null })).tally;
-  const use: DayReader = {
-    onSlot(day, _, messages, activeMs, errors) {
-      totals.addWork(messages, activeMs, errors);
-      row(day).addWork(messages, activeMs, errors);
-    },
-    onTokens(day, _, slot) {
-      totals.addUsage(slot);
-      row(day).addUsage(slot);
-    },
-    onSessions(day, tool, before, count) {
-      if (tool !== null) return;
-      const isNew = before === null || !inRange(before, range);
-      if (isNew) totals.addSessions(count);
-      if (isNew || keyOn(before) !== keyOn(day)) row(day).addSessions(count);
-    },
-  };
-  readDays(rollup, zone, range, prices, use, of);
-  const isAllTime = range.from === null && range.to === null;
-  const evidence = isAllTime ? rollup.evidence(of) : noEvidence();
-  if (!isAllTime)
-    await eachShareIn(
-      blocks,
-      zone,
-      range,
-      (_, { block, i }) => block.addEvidence(i, evidence),
-      (share) => addEvidence(evidence, share.evidence),
-      (origin) => isOf(origin, of),
-    );
-  return toReport(by, zone, range, prices, { rows, totals, evidence });
+  const row = (key: string) => at(rows, key, () => new Tally(prices));
+  const slices = new Slices();
+  for (const one of work) {
+    totals.addWork(one);
+    totals.addRoot(one.root);
+    if (by === "model") continue;
+    const own = row(keyOfWork(one));
+    own.addWork(one);
+    own.addRoot(by === "session" ? one.session : one.root);
+    if (slices.due) await slices.turn();
+  }
+  for (const one of tokens) {
+    totals.addTokens(one);
+    row(keyOfTokens(one.key)).addTokens(one);
+    if (slices.due) await slices.turn();
+  }
+  for (const { root, model } of roots) row(modelName(model)).addRoot(root);
+  const labels = by === "session" ? (ids: readonly string[]) => labelsOf(db, ids) : async () => names;
+  return toReport(by, scope.zone, scope.range, prices, { rows, totals, evidence }, labels, limit);
 }
 
-function toReport(by: By, zone: Zone, range: DayRange, prices: Prices, { rows, totals, evidence }: Rows): UsageReport {
-  const list = [...rows].map(([key, { tally, label }]): UsageRow => toRow(by, key, label, tally));
-  if (isByTime(by)) list.sort((a, b) => (a.key < b.key ? -1 : 1));
-  else
-    list.sort(
-      (a, b) =>
-        b.cost.microdollars - a.cost.microdollars || totalOf(b.tokens) - totalOf(a.tokens) || (a.key < b.key ? -1 : 1),
-    );
-  return { ...headOf(by, zone, range), rows: list, rowCount: list.length, ...endOf(prices, totals, evidence) };
-}
-
-export const toRow = (by: By, key: string, label: string | null, tally: Tally): UsageRow => ({
-  key,
-  label,
-  ...sums(tally, by),
-});
-
-/** What stands before the rows. */
-export const headOf = (by: By, { name }: Zone, { from, to }: DayRange): Pick<UsageReport, "by" | "tz" | "range"> => ({
-  by,
-  tz: name,
-  range: { from: from === null ? null : dayName(from), to: to === null ? null : dayName(to) },
-});
-
-/** What stands behind them. */
-export function endOf(
+/** Puts the rows in order: time going on, else the dearest first. `labels`: names of the rows that are shown. */
+export async function toReport(
+  by: By,
+  zone: Zone,
+  range: DayRange,
   prices: Prices,
-  totals: Tally,
-  evidence: UsageEvidence,
-): Pick<UsageReport, "totals" | "evidence" | "unpriced" | "overridden"> {
+  { rows, totals, evidence }: Sums,
+  labels: (keys: readonly string[]) => Promise<ReadonlyMap<string, string | null>>,
+  limit?: number,
+): Promise<UsageReport> {
+  const slices = new Slices();
+  const list: { key: string; tally: Tally; microdollars: number; tokens: number }[] = [];
+  for (const [key, tally] of rows) {
+    list.push({ key, tally, microdollars: tally.cost.microdollars, tokens: totalOf(tally.tokens) });
+    if (slices.due) await slices.turn();
+  }
+  if (isByTime(by)) list.sort((a, b) => (a.key < b.key ? -1 : 1));
+  else list.sort((a, b) => b.microdollars - a.microdollars || b.tokens - a.tokens || (a.key < b.key ? -1 : 1));
+  const shown = limit === undefined ? list : list.slice(0, limit);
+  const names = await labels(shown.map(({ key }) => key));
   const total = sums(totals);
+  const table: UsageRow[] = [];
+  for (const { key, tally } of shown) {
+    table.push({ key, label: names.get(key) ?? null, ...sums(tally, by) });
+    if (slices.due) await slices.turn();
+  }
   return {
+    by,
+    tz: zone.name,
+    range: {
+      from: range.from === null ? null : dayName(range.from),
+      to: range.to === null ? null : dayName(range.to),
+    },
+    rows: table,
+    rowCount: list.length,
     totals: total,
     evidence,
     unpriced: total.cost.unpriced,
@@ -200,6 +163,23 @@ export function endOf(
       .filter((model) => prices.price(model)?.origin === "override")
       .sort(),
   };
+}
+
+/** Characters of JSON handed over at once. */
+const TOGETHER = 1 << 16;
+
+/** The report as JSON, in pieces: there may be a row of each of very many sessions. */
+export async function* writeReport({ by, tz, range, rows, ...end }: UsageReport): AsyncGenerator<string> {
+  let text = `${JSON.stringify({ by, tz, range }).slice(0, -1)},"rows":[`;
+  const slices = new Slices();
+  for (const [i, row] of rows.entries()) {
+    text += (i > 0 ? "," : "") + JSON.stringify(row);
+    if (text.length < TOGETHER) continue;
+    yield text;
+    text = "";
+    if (slices.due) await slices.turn();
+  }
+  yield `${text}],${JSON.stringify(end).slice(1)}`;
 }
 
 function sums(tally: Tally, by?: By): UsageSums {

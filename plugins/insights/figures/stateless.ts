@@ -2,13 +2,12 @@
 import { statSync } from "node:fs";
 import type { Adapter, Kernel, SessionRef, SessionSummary, SessionUsage, UsageEntry, UsageEvidence } from "sessarc";
 import { messageOf } from "#internal";
-import { Blocks } from "./blocks.ts";
-import { QUARTER_MS, zoneOf } from "./buckets.ts";
-import { CubeSession } from "./cube-session.ts";
-import { packed, type TokenSlot } from "./packed.ts";
+import { modelName } from "../prices/names.ts";
+import type { Prices } from "../prices/pricing.ts";
+import { type DayRange, inRange, QUARTER_MS, type Zone, zoneOf } from "./buckets.ts";
 import { toRange } from "./range.ts";
-import { type By, report, toRow, type UsageReport } from "./report.ts";
-import { type SessionRows, sessionRows } from "./session-rows.ts";
+import { type By, isByTime, keyOn, type Sums, toReport, type UsageReport } from "./report.ts";
+import { at, Tally, type TokenSlot } from "./tally.ts";
 
 export interface StatelessQuery {
   /** Projects need an archive: which folder belongs to which is not said in a log alone. */
@@ -84,16 +83,19 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
       }
     }
   }
-  const sessions = toSessions(logs).filter(
-    ({ id, root }) => query.session === undefined || id === query.session || root === query.session,
-  );
-  const choice = { blocks: Blocks.of(sessions) };
+  const roots = rootsOf(logs);
+  const { session } = query;
+  const chosen = logs.filter(({ id }) => session === undefined || id === session || roots.get(id) === session);
   const prices = kernel.inject("pricing").now;
-  const { by } = query;
-  const answer =
-    by === "session"
-      ? toReport(await sessionRows(choice, zone, range, prices))
-      : await report(by, choice, zone, range, new Map(), prices);
+  const titles = new Map(logs.map(({ id, ref }) => [id, ref.title ?? null]));
+  const answer = await toReport(
+    query.by,
+    zone,
+    range,
+    prices,
+    addUp(chosen, roots, query.by, zone, range, prices),
+    async () => (query.by === "session" ? titles : new Map()),
+  );
   const unknown = { messages: null, activeMs: null };
   return {
     ...answer,
@@ -103,10 +105,64 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
   };
 }
 
-const toReport = ({ report, keys, rows }: SessionRows): UsageReport => ({
-  ...report,
-  rows: Array.from(rows(), ({ id, label, sum }) => toRow("session", id, label, keys.tally(sum()))),
-});
+/** What the questions of `report` answer from an archive, added up from the logs. */
+function addUp(
+  logs: readonly Log[],
+  roots: ReadonlyMap<string, string>,
+  by: StatelessQuery["by"],
+  zone: Zone,
+  range: DayRange,
+  prices: Prices,
+): Sums {
+  const sums: Sums = {
+    rows: new Map(),
+    totals: new Tally(prices),
+    evidence: { records: 0, requests: 0, duplicatesFolded: 0, inheritedExcluded: 0 },
+  };
+  const keyOf = ({ id, ref, parent }: Log, day: number, model: string): string => {
+    if (isByTime(by)) return keyOn(by, day);
+    if (by === "model") return modelName(model);
+    if (by === "session") return id;
+    // A log alone does not show whether it goes on from another one.
+    return by === "tool" ? ref.tool : parent === null ? "main" : "subagent";
+  };
+  for (const log of logs) {
+    const root = roots.get(log.id) ?? log.id;
+    let isIn = false;
+    const count = (quarter: number, slot: TokenSlot | undefined) => {
+      const day = zone.day(quarter);
+      if (!inRange(day, range)) return;
+      isIn = true;
+      sums.totals.addRoot(root);
+      if (slot) sums.totals.addTokens(slot);
+      if (by === "model" && !slot) return;
+      const row = at(sums.rows, keyOf(log, day, slot?.model ?? ""), () => new Tally(prices));
+      row.addRoot(by === "session" ? log.id : root);
+      if (slot) row.addTokens(slot);
+    };
+    for (const slot of log.usage) count(slot.quarter, slot);
+    if (log.usage.length === 0) count(log.quarter, undefined);
+    if (isIn && log.evidence)
+      for (const key of Object.keys(sums.evidence) as (keyof UsageEvidence)[]) sums.evidence[key] += log.evidence[key];
+  }
+  return sums;
+}
+
+/** The session each one counts with: its own id, or that of the session it was started from, through all levels. */
+function rootsOf(logs: readonly Log[]): Map<string, string> {
+  const byId = new Map(logs.map((log) => [log.id, log]));
+  return new Map(
+    logs.map((log) => {
+      let root = log;
+      for (let depth = 0; root.parent !== null && depth < 16; depth++) {
+        const parent = byId.get(root.parent);
+        if (!parent || parent === log) break;
+        root = parent;
+      }
+      return [log.id, root.id];
+    }),
+  );
+}
 
 type Found = { id: string; ref: SessionRef; adapter: Adapter };
 
@@ -165,35 +221,6 @@ async function last<T>(events: AsyncGenerator<unknown, T>): Promise<T> {
     const step = await events.next();
     if (step.done) return step.value;
   }
-}
-
-function toSessions(logs: readonly Log[]): CubeSession[] {
-  const byId = new Map(logs.map((log) => [log.id, log]));
-  const rootOf = (log: Log): string => {
-    let root = log;
-    for (let depth = 0; root.parent !== null && depth < 16; depth++) {
-      const parent = byId.get(root.parent);
-      if (!parent || parent === log) break;
-      root = parent;
-    }
-    return root.id;
-  };
-  return logs.map((log) => {
-    const { id, parent } = log;
-    // A log alone does not tell whether it goes on from another one.
-    const kind = parent === null ? "main" : "subagent";
-    const head = {
-      id,
-      kind,
-      tool: log.ref.tool,
-      project: "",
-      parent,
-      label: log.ref.title ?? null,
-      endedAt: null,
-    } as const;
-    const slots = log.usage.length === 0 ? [{ quarter: log.quarter, m: 0, a: 0, e: 0 }] : [];
-    return new CubeSession(head, packed(slots, log.usage, log.evidence, { kinds: {}, tools: {} }), rootOf(log));
-  });
 }
 
 const slotOf = ({ at, model, usage }: UsageEntry, fallback: number): TokenSlot => ({

@@ -224,7 +224,8 @@ function periodsOf(prices: Table.ModelInfo["prices"]): Period[] {
 
 /** Index of the price in force. */
 function periodAt(periods: readonly Period[], at: number): number {
-  const second = Math.floor(at / 1_000) % 86_400;
+  // A wrong clock may say a time before 1970.
+  const second = ((Math.floor(at / 1_000) % 86_400) + 86_400) % 86_400;
   const holds = ({ from, hours }: Period) => {
     if (from !== undefined) return at >= from;
     if (!hours) return true;

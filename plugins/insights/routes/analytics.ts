@@ -4,12 +4,10 @@ import { defineRoute, type Kernel, type Services, type SessionUsage } from "sess
 import * as v from "valibot";
 import { nextSlice } from "#internal";
 import { marks, pages } from "#internal/adapter";
-import { eachIn } from "../figures/add.ts";
-import type { Blocks } from "../figures/blocks.ts";
-import { dayName, hourOf, weekdayOf, type Zone, zoneOf } from "../figures/buckets.ts";
-import type { CubeSession } from "../figures/cube-session.ts";
+import { dayName, zoneOf } from "../figures/buckets.ts";
+import { type Asked, callsOf, hoursOf, kindsOf, tokensOf, workOf } from "../figures/questions.ts";
 import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
-import { at, Tally, visit } from "../figures/tally.ts";
+import { at, Tally } from "../figures/tally.ts";
 import type { Cost } from "../prices/pricing.ts";
 
 type Archive = Services["archive"];
@@ -57,16 +55,15 @@ const get = defineRoute({
     git: v.optional(v.picklist(["0", "1"])),
   }),
   handler: async ({ kernel, params, query }): Promise<ProjectAnalytics | Response> => {
-    const { cube, answers } = kernel.inject("insights");
+    const { answer } = kernel.inject("insights");
     const archive = kernel.inject("archive");
     const zone = zoneOf(query.tz);
     const span = spanOf(query, zone, Date.now());
-    const { generation, blocks } = await cube.figures();
     // Time alone makes a session go quiet: who is live is part of the question.
     const live = await archive.liveIds(params.id);
-    const question = JSON.stringify(["project", params.id, span.range, zone.name, live]);
-    const { project, rest } = await answers.get(question, generation, async () => {
-      const { project, ...rest } = await analyse(kernel, params.id, blocks, zone, span);
+    const scope = { zone, range: span, choice: { projects: [params.id] } };
+    const { project, rest } = await answer(["project", live], scope, async (asked) => {
+      const { project, ...rest } = await analyse(kernel, params.id, asked, span);
       // Sessions by the hundred: written down once, only git is new each time.
       return { project, rest: await toJson(rest) };
     });
@@ -80,46 +77,31 @@ const get = defineRoute({
 
 export const analyticsRoutes = [get] as const;
 
-async function analyse(kernel: Kernel, id: string, blocks: Blocks, zone: Zone, span: Span): Promise<ProjectAnalytics> {
+async function analyse(kernel: Kernel, id: string, asked: Asked, span: Span): Promise<ProjectAnalytics> {
   const archive = kernel.inject("archive");
-  const prices = kernel.inject("pricing").now;
+  const { db } = kernel.storage;
+  const { prices } = asked;
   const project = await archive.project(id);
+  const [work, tokens, byHour, calls, byKind] = await Promise.all([
+    workOf(db, asked, true),
+    tokensOf(db, asked, "day"),
+    hoursOf(db, asked),
+    callsOf(db, asked),
+    kindsOf(db, asked),
+  ]);
   const totals = new Tally(prices);
   const perDay = new Map<number, Tally>();
+  const onDay = (day: number) => at(perDay, day, () => new Tally(prices));
+  if (span.from !== null && span.to !== null) for (let day = span.from; day <= span.to; day++) onDay(day);
+  for (const row of work)
+    for (const tally of [totals, onDay(row.day)]) {
+      tally.addWork(row);
+      tally.addRoot(row.root);
+    }
+  for (const slot of tokens) for (const tally of [totals, onDay(Number(slot.key))]) tally.addTokens(slot);
   const hours = Array.from({ length: 7 }, () => new Array<number>(24).fill(0));
-  const kinds: Record<string, number> = {};
-  const tools = new Map<string, { name: string; calls: number; errors: number }>();
-  const touched = new Set<string>();
-  if (span.from !== null && span.to !== null) {
-    for (let day = span.from; day <= span.to; day++) perDay.set(day, new Tally(prices));
-  }
-  const count = (session: CubeSession) => {
-    visit(
-      session,
-      zone,
-      span,
-      (day, quarter, messages, ...work) => {
-        totals.addSlot(session, messages, ...work);
-        at(perDay, day, () => new Tally(prices)).addSlot(session, messages, ...work);
-        const hour = hourOf(zone.local(quarter));
-        (hours[weekdayOf(day)] as number[])[hour] = (hours[weekdayOf(day)]?.[hour] ?? 0) + messages;
-      },
-      (slot, day) => {
-        totals.addTokens(session, slot);
-        at(perDay, day, () => new Tally(prices)).addTokens(session, slot);
-      },
-    );
-    touched.add(session.id);
-    session.eachKind((kind, count) => {
-      kinds[kind] = (kinds[kind] ?? 0) + count;
-    });
-    session.eachTool((name, calls, errors) => {
-      const tool = at(tools, name, () => ({ name, calls: 0, errors: 0 }));
-      tool.calls += calls;
-      tool.errors += errors;
-    });
-  };
-  await eachIn(blocks, zone, span, count, { accept: (origin) => origin.project === id });
+  for (const { hour, messages } of byHour) (hours[Math.floor(hour / 24)] as number[])[hour % 24] = messages;
+  const touched = new Set(work.map(({ session }) => session));
   const sessions = await sessionsOf(archive, id, touched);
   const files = await touchedFiles(kernel, touched);
   return {
@@ -127,8 +109,8 @@ async function analyse(kernel: Kernel, id: string, blocks: Blocks, zone: Zone, s
     range: span.range,
     totals: toTotals(totals),
     perDay: [...perDay].sort(([a], [b]) => a - b).map(([day, tally]) => ({ day: dayName(day), ...toTotals(tally) })),
-    kinds,
-    tools: [...tools.values()].sort((a, b) => b.calls - a.calls || (a.name < b.name ? -1 : 1)),
+    kinds: Object.fromEntries(byKind.map(({ kind, messages }) => [kind, messages])),
+    tools: calls.sort((a, b) => b.calls - a.calls || (a.name < b.name ? -1 : 1)),
     models: Object.entries(totals.usage)
       .map(([model, usage]) => ({ model, usage, cost: totals.costOf([model]) }))
       .sort((a, b) => b.cost.microdollars - a.cost.microdollars || b.usage.output - a.usage.output),
@@ -175,10 +157,10 @@ function toTotals(tally: Tally): ProjectTotals {
 
 const PAGE = 100;
 
-/** The touched files of `facts`, cut out exactly as `readFacts` leaves them out; SQLite's own JSON functions take five times as long. */
+/** The touched files of `facts`, cut out of the JSON; SQLite's own JSON functions take five times as long. */
 const FILES_OF_FACTS = `substr(facts, instr(facts, ',"files":{') + 9, instr(facts, ',"slots":{') - instr(facts, ',"files":{') - 9)`;
 
-/** Read from the catalogue when asked for: the cube leaves files out. */
+/** Read from the session rows: there may be thousands of paths a session, and no other view needs them. */
 async function touchedFiles(kernel: Kernel, ids: ReadonlySet<string>): Promise<ProjectAnalytics["files"]> {
   const files = new Map<string, { path: string; reads: number; edits: number }>();
   for (const page of pages([...ids], PAGE)) {

@@ -2,15 +2,11 @@
 
 import { defineRoute, isSessarcError, type Kernel } from "sessarc";
 import * as v from "valibot";
-import { invalidCursor, sortInSlices } from "#internal";
-import { eachIn, type UseRun } from "../figures/add.ts";
-import type { Origin } from "../figures/block.ts";
-import type { Blocks } from "../figures/blocks.ts";
-import { inRange, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
+import { invalidCursor } from "#internal";
+import { inRange, zoneOf } from "../figures/buckets.ts";
 import type { TroubledCall } from "../figures/calls.ts";
-import type { CubeSession } from "../figures/cube-session.ts";
-import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
-import { keptOfRuns, sharesOf } from "../figures/shares.ts";
+import { calling, callsOf, type Ended } from "../figures/questions.ts";
+import { type Range, rangeQuery, spanOf } from "../figures/range.ts";
 
 export interface CallEntry extends TroubledCall {
   sessionId: string;
@@ -67,36 +63,21 @@ const get = defineRoute({
     cursor: v.optional(v.string()),
   }),
   handler: async ({ kernel, query }): Promise<Calls> => {
-    const { cube, answers } = kernel.inject("insights");
+    const { answer } = kernel.inject("insights");
+    const { db } = kernel.storage;
     const archive = kernel.inject("archive");
-    if (query.tool !== undefined) await archive.checkTool(query.tool);
+    const { name, tool, session, slow } = query;
+    if (tool !== undefined) await archive.checkTool(tool);
     const zone = zoneOf(query.tz);
     const span = spanOf(query, zone, Date.now());
-    const projects = query.project === undefined ? undefined : new Set(await archive.projectIds(query.project));
-    const { generation, blocks } = await cube.figures();
-    const { name, tool, session, slow } = query;
-    const question = [
-      "calls",
-      span.range,
-      zone.name,
-      [...(projects ?? ["*"])],
-      tool,
-      session,
-      name,
-      slow !== undefined,
-    ];
-    const { order, names } = await answers.get(JSON.stringify(question), generation, () =>
-      choose(
-        blocks,
-        zone,
-        span,
-        (origin) =>
-          (tool === undefined || origin.tool === tool) && (projects === undefined || projects.has(origin.project)),
-        (one) => session === undefined || one.id === session,
-        (calls, errors, of) => (name === undefined || of === name) && (slow === undefined ? errors : calls) > 0,
-        session === undefined && name === undefined && slow === undefined,
-      ),
-    );
+    const projects = query.project === undefined ? undefined : await archive.projectIds(query.project);
+    const scope = { zone, range: span, choice: { tool, projects, only: session } };
+    const failed = slow === undefined;
+    const { order, names } = await answer(["calls", name, failed], scope, async (asked) => {
+      const [order, names] = await Promise.all([calling(db, asked, name, failed), callsOf(db, asked)]);
+      names.sort((a, b) => b.errors - a.errors || b.calls - a.calls || (a.name < b.name ? -1 : 1));
+      return { order, names };
+    });
     const from = query.cursor === undefined ? undefined : readCursor(query.cursor);
     const passes = (call: TroubledCall) =>
       (name === undefined || call.name === name) &&
@@ -108,75 +89,8 @@ const get = defineRoute({
 
 export const callRoutes = [get] as const;
 
-/** A session of the list: its end says where it stands. */
-interface Stop {
-  id: string;
-  ended: number;
-}
-
-/** The same of sessions in which any call failed. */
-const failing = keptOfRuns<readonly (Stop & { origin: number })[]>(
-  (blocks, n) => {
-    const { origin, length } = blocks.block(n);
-    return Array.from({ length }, (_, i) => i).flatMap((i) => {
-      const session = blocks.session(n, i);
-      let failed = 0;
-      session.eachTool((_, _calls, errors) => {
-        failed += errors;
-      });
-      return failed > 0 && session.hasAny ? [{ ...stopOf(session), origin: origin[i] as number }] : [];
-    });
-  },
-  (parts) => [...parts].flat(),
-);
-
-const stopOf = (session: CubeSession): Stop => ({
-  id: session.id,
-  ended: session.endedAt ?? (session.lastSlot ?? 0) * QUARTER_MS,
-});
-
-/** `isPlain`: of all sessions, those in which any call failed. */
-async function choose(
-  blocks: Blocks,
-  zone: Zone,
-  span: Span,
-  accept: (origin: Origin) => boolean,
-  passes: (session: CubeSession) => boolean,
-  counts: (calls: number, errors: number, name: string) => boolean,
-  isPlain: boolean,
-): Promise<{ order: Stop[]; names: Calls["names"] }> {
-  const order: Stop[] = [];
-  const names = new Map<string, { calls: number; errors: number }>();
-  const addCalls = (name: string, calls: number, errors: number) => {
-    const known = names.get(name) ?? { calls: 0, errors: 0 };
-    names.set(name, { calls: known.calls + calls, errors: known.errors + errors });
-  };
-  const look = (session: CubeSession) => {
-    if (!passes(session)) return;
-    let wanted = false;
-    session.eachTool((name, calls, errors) => {
-      wanted ||= counts(calls, errors, name);
-      addCalls(name, calls, errors);
-    });
-    if (wanted) order.push(stopOf(session));
-  };
-  const useRun: UseRun = (run, accepts) => {
-    const [stops, shares] = [failing(blocks, run), sharesOf(blocks, run)];
-    if (!stops || !shares) return false;
-    for (const stop of stops) if (accepts(stop.origin)) order.push(stop);
-    for (const [origin, share] of shares)
-      if (accepts(origin)) for (const [name, { calls, errors }] of share.calls) addCalls(name, calls, errors);
-    return true;
-  };
-  await eachIn(blocks, zone, span, look, { accept, useRun: isPlain ? useRun : undefined });
-  const sorted = await sortInSlices(order, (a, b) => b.ended - a.ended || (a.id < b.id ? -1 : 1));
-  const ranked = [...names].map(([name, sums]) => ({ name, ...sums }));
-  ranked.sort((a, b) => b.errors - a.errors || b.calls - a.calls || (a.name < b.name ? -1 : 1));
-  return { order: sorted, names: ranked };
-}
-
 /** Where a page ended: at this call of this session; seq 0: all of it was looked at. */
-interface Place extends Stop {
+interface Place extends Ended {
   seq: number;
 }
 
@@ -190,7 +104,7 @@ function readCursor(cursor: string): Place {
 
 async function page(
   kernel: Kernel,
-  order: readonly Stop[],
+  order: readonly Ended[],
   from: Place | undefined,
   limit: number,
   slow: number | undefined,
@@ -229,7 +143,7 @@ async function page(
 }
 
 /** Where the session of `place` stands, or what comes behind it. */
-function behindIn(order: readonly Stop[], place: Stop): number {
+function behindIn(order: readonly Ended[], place: Ended): number {
   const at = order.findIndex((one) => one.ended < place.ended || (one.ended === place.ended && one.id >= place.id));
   return at < 0 ? order.length : at;
 }

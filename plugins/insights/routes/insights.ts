@@ -1,18 +1,30 @@
 /** GET /insights: what Home shows. */
 
-import { defineRoute, type Kernel, type KernelHooks, type Services, type SessionUsage, type TokenUsage } from "sessarc";
+import {
+  type Database,
+  defineRoute,
+  type Kernel,
+  type KernelHooks,
+  type Services,
+  type SessionUsage,
+  type TokenUsage,
+} from "sessarc";
 import * as v from "valibot";
-import { Slices, sortInSlices } from "#internal";
-import { eachShareIn } from "../figures/add.ts";
-import type { Blocks } from "../figures/blocks.ts";
-import { type DayRange, dayName, edgesOf, inRange, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
-import type { Figures } from "../figures/cube.ts";
-import { type CubeSession, toUsage } from "../figures/cube-session.ts";
-import { readDays } from "../figures/days.ts";
-import { nameOf } from "../figures/names.ts";
+import { dayName, edgesOf, QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
+import {
+  type Asked,
+  callsOf,
+  endedSince,
+  hoursOf,
+  type TokenRow,
+  tokensOf,
+  type WorkRow,
+  workOf,
+  workSince,
+} from "../figures/questions.ts";
 import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
 import { at, Tally, totalOf } from "../figures/tally.ts";
-import { DayTraits, type Trait, traitsOf } from "../figures/traits.ts";
+import { heavyIn, type Trait, traitsOf } from "../figures/traits.ts";
 import type { Cost, Prices } from "../prices/pricing.ts";
 
 type Session = Awaited<ReturnType<Services["archive"]["session"]>>;
@@ -82,22 +94,21 @@ const get = defineRoute({
     ),
   }),
   handler: async ({ kernel, query }): Promise<InsightsAnswer> => {
-    const { cube, answers } = kernel.inject("insights");
+    const { answer } = kernel.inject("insights");
     const zone = zoneOf(query.tz);
     const now = Date.now();
     const span = spanOf(query, zone, now);
     const archive = kernel.inject("archive");
     // Time alone makes a session go quiet: who is live is part of the question.
     const liveIds = await archive.liveIds();
-    const question = JSON.stringify(["insights", span.range, zone.name, query.since, liveIds]);
     const sections: Sections = {};
     await kernel.hooks.callHook("insights:collect", sections, { from: startOf(span, zone) });
-    const figures = await cube.figures();
-    const report = await answers.get(question, figures.generation, async () => {
+    const question = ["insights", span.range, query.since, liveIds];
+    const report = await answer(question, { zone, range: span }, async (asked) => {
       const [rest, live, sinceYouLeft] = await Promise.all([
-        overview(kernel, figures, zone, span),
+        overview(kernel.storage.db, asked, span),
         liveIds.length === 0 ? [] : archive.list({ ids: liveIds }),
-        query.since === undefined ? null : since(kernel, figures.blocks, Date.parse(query.since)),
+        query.since === undefined ? null : since(kernel, asked, Date.parse(query.since)),
       ]);
       return { ...rest, live, sinceYouLeft };
     });
@@ -113,34 +124,30 @@ function startOf({ from }: Span, zone: Zone): number | undefined {
   return edgesOf(zone, { from, to: null }).fromMaybe * QUARTER_MS;
 }
 
-async function overview(kernel: Kernel, figures: Figures, zone: Zone, span: Span) {
-  const prices = kernel.inject("pricing").now;
+/** Its questions are asked in one event-loop turn: they see one moment. */
+async function overview(db: Database, asked: Asked, span: Span) {
+  const { prices } = asked;
+  const [work, tokens, hours, calls, heavy, before] = await Promise.all([
+    workOf(db, asked, true),
+    tokensOf(db, asked, "day", true),
+    hoursOf(db, asked),
+    callsOf(db, asked),
+    heavyIn(db, asked),
+    previousOf(db, asked, span),
+  ]);
   const totals = new Tally(prices);
-  const days = new DayTraits();
   const perDay = new Map<number, { all: Tally; tools: Map<string, Tally> }>();
   const dayOf = (day: number) => at(perDay, day, () => ({ all: new Tally(prices), tools: new Map() }));
-  if (span.from !== null && span.to !== null) for (let day = span.from; day <= span.to; day++) dayOf(day);
   const ofTool = (day: number, tool: string) => at(dayOf(day).tools, tool, () => new Tally(prices));
-  readDays(figures.rollup, zone, span, prices, {
-    onSlot(day, tool, messages, activeMs, errors, quarter) {
-      days.addSlot(day, zone.local(quarter), messages);
-      for (const tally of [totals, dayOf(day).all, ofTool(day, tool)]) tally.addWork(messages, activeMs, errors);
-    },
-    onTokens(day, tool, slot) {
-      days.addTokens(slot.tokens);
-      for (const tally of [totals, dayOf(day).all, ofTool(day, tool)]) tally.addUsage(slot);
-    },
-    onSessions(day, tool, before, count) {
-      (tool === null ? dayOf(day).all : ofTool(day, tool)).addSessions(count);
-      if (tool === null && (before === null || !inRange(before, span))) totals.addSessions(count);
-    },
-  });
-  // What is read of the sums is read here and now, before anything changes them; what is awaited are passes over sessions.
-  const [before, toolCalls, characteristics] = await Promise.all([
-    previousOf(figures, zone, span, prices),
-    callsIn(figures, zone, span),
-    traitsOf(figures, zone, span, days),
-  ]);
+  if (span.from !== null && span.to !== null) for (let day = span.from; day <= span.to; day++) dayOf(day);
+  for (const row of work)
+    for (const tally of [totals, dayOf(row.day).all, ofTool(row.day, row.tool)]) {
+      tally.addWork(row);
+      tally.addRoot(row.root);
+    }
+  for (const slot of tokens)
+    for (const tally of [totals, dayOf(Number(slot.key)).all, ofTool(Number(slot.key), slot.tool)])
+      tally.addTokens(slot);
   const sums = toSums(totals);
   const previous = before && toSums(before.tally);
   return {
@@ -148,7 +155,7 @@ async function overview(kernel: Kernel, figures: Figures, zone: Zone, span: Span
     totals: sums,
     previous,
     delta: previous && deltaOf(sums, previous),
-    toolCalls: { ...toolCalls, previous: before?.toolCalls ?? null },
+    toolCalls: { ...sumOfCalls(calls), previous: before?.toolCalls ?? null },
     perDay: [...perDay].sort(([a], [b]) => a - b).map(([day, { all, tools }]) => toDay(day, all, tools)),
     models: Object.entries(totals.usage)
       .map(([model, usage]) => ({ model, usage, cost: totals.costOf([model]) }))
@@ -158,7 +165,7 @@ async function overview(kernel: Kernel, figures: Figures, zone: Zone, span: Span
           totalOf(b.usage) - totalOf(a.usage) ||
           (a.model < b.model ? -1 : 1),
       ),
-    characteristics,
+    characteristics: await traitsOf(db, { work, hours, calls, tokens: sums.tokens, heavy }),
   };
 }
 
@@ -181,40 +188,39 @@ function toDay(day: number, all: Tally, tools: Map<string, Tally>): DayByTool {
   };
 }
 
-/** Of the sessions in the range, each as a whole. */
-async function callsIn({ rollup, blocks }: Figures, zone: Zone, range: DayRange): Promise<ToolCalls> {
+function sumOfCalls(list: readonly ToolCalls[]): ToolCalls {
   const sum: ToolCalls = { calls: 0, errors: 0 };
-  const add = ({ calls, errors }: ToolCalls) => {
+  for (const { calls, errors } of list) {
     sum.calls += calls;
     sum.errors += errors;
-  };
-  if (range.from === null && range.to === null) for (const one of rollup.calls.values()) add(one);
-  else {
-    const addSession = (session: CubeSession) => session.eachTool((_, calls, errors) => add({ calls, errors }));
-    await eachShareIn(blocks, zone, range, addSession, (share) => {
-      for (const one of share.calls.values()) add(one);
-    });
   }
   return sum;
 }
 
 async function previousOf(
-  figures: Figures,
-  zone: Zone,
+  db: Database,
+  { scope, ...asked }: Asked,
   { from, range }: Span,
-  prices: Prices,
 ): Promise<{ tally: Tally; toolCalls: ToolCalls } | null> {
   if (from === null || range.days === null) return null;
+  const before: Asked = { ...asked, scope: { ...scope, range: { from: from - range.days, to: from - 1 } } };
+  const [work, tokens, calls] = await Promise.all([
+    workOf(db, before),
+    tokensOf(db, before, "none"),
+    callsOf(db, before),
+  ]);
+  const tally = tallyOf(asked.prices, work, tokens);
+  return { tally, toolCalls: sumOfCalls(calls) };
+}
+
+function tallyOf(prices: Prices, work: readonly WorkRow[], tokens: readonly TokenRow[]): Tally {
   const tally = new Tally(prices);
-  const before = { from: from - range.days, to: from - 1 };
-  readDays(figures.rollup, zone, before, prices, {
-    onSlot: (_day, _tool, messages, activeMs, errors) => tally.addWork(messages, activeMs, errors),
-    onTokens: (_day, _tool, slot) => tally.addUsage(slot),
-    onSessions(_day, tool, last, count) {
-      if (tool === null && (last === null || !inRange(last, before))) tally.addSessions(count);
-    },
-  });
-  return { tally, toolCalls: await callsIn(figures, zone, before) };
+  for (const row of work) {
+    tally.addWork(row);
+    tally.addRoot(row.root);
+  }
+  for (const slot of tokens) tally.addTokens(slot);
+  return tally;
 }
 
 function toSums(tally: Tally): Sums {
@@ -237,30 +243,15 @@ function deltaOf(now: Sums, before: Sums): NonNullable<InsightsReport["delta"]> 
 }
 
 /** By quarter-hours: the one in which you left counts. */
-async function since(kernel: Kernel, blocks: Blocks, time: number): Promise<InsightsReport["sinceYouLeft"]> {
-  const tally = new Tally(kernel.inject("pricing").now);
-  const first = Math.floor(time / QUARTER_MS);
-  const recent: CubeSession[] = [];
-  const slices = new Slices();
-  for (const list of blocks.lists) {
-    for (const session of list) {
-      if ((session.endedAt ?? 0) < time) continue;
-      recent.push(session);
-      session.eachSlot((quarter, ...work) => {
-        if (quarter >= first) tally.addSlot(session, ...work);
-      });
-      session.eachTokens((quarter, model, tokens) => {
-        if (quarter >= first) tally.addTokens(session, { quarter, model: nameOf(model), tokens: toUsage(tokens) });
-      });
-    }
-    if (slices.due) await slices.turn();
-  }
-  const own = recent.filter((session) => session.parent === null);
-  const newest = (await sortInSlices(own, (a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0))).slice(0, RECENT);
-  const ids = newest.map((session) => session.id);
+async function since(kernel: Kernel, { prices, known }: Asked, time: number): Promise<InsightsReport["sinceYouLeft"]> {
+  const { db } = kernel.storage;
+  const [{ work, tokens }, recent] = await Promise.all([
+    workSince(db, time, prices, known.models),
+    endedSince(db, time, RECENT),
+  ]);
   return {
     since: new Date(time).toISOString(),
-    ...toSums(tally),
-    recent: ids.length === 0 ? [] : await kernel.inject("archive").list({ ids }),
+    ...toSums(tallyOf(prices, work, tokens)),
+    recent: recent.length === 0 ? [] : await kernel.inject("archive").list({ ids: recent }),
   };
 }

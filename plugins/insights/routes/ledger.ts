@@ -2,11 +2,9 @@
 
 import { defineRoute, type Services } from "sessarc";
 import * as v from "valibot";
-import { Slices, sortInSlices } from "#internal";
-import { eachIn } from "../figures/add.ts";
-import { QUARTER_MS, type Zone, zoneOf } from "../figures/buckets.ts";
-import type { Figures } from "../figures/cube.ts";
-import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
+import { zoneOf } from "../figures/buckets.ts";
+import { countedIn } from "../figures/questions.ts";
+import { type Range, rangeQuery, spanOf } from "../figures/range.ts";
 
 type Session = Awaited<ReturnType<Services["archive"]["session"]>>;
 
@@ -38,13 +36,10 @@ const get = defineRoute({
     ),
   }),
   handler: async ({ kernel, query }): Promise<Ledger> => {
-    const { cube, answers } = kernel.inject("insights");
+    const { answer } = kernel.inject("insights");
     const zone = zoneOf(query.tz);
     const span = spanOf(query, zone, Date.now());
-    const figures = await cube.figures();
-    const ids = await answers.get(JSON.stringify(["ledger", span.range, zone.name]), figures.generation, () =>
-      counted(figures, zone, span),
-    );
+    const ids = await answer("ledger", { zone, range: span }, (asked) => countedIn(kernel.storage.db, asked));
     const page = ids.slice(0, query.limit ?? LIMIT);
     const found = page.length === 0 ? [] : await kernel.inject("archive").list({ ids: page });
     const place = new Map(page.map((id, i) => [id, i]));
@@ -57,22 +52,3 @@ const get = defineRoute({
 });
 
 export const ledgerRoutes = [get] as const;
-
-/** Ids of what a tally of the range would count, those first whose session went on last. */
-async function counted({ blocks, byId }: Figures, zone: Zone, span: Span): Promise<string[]> {
-  const get = await byId();
-  const roots = new Set<string>();
-  await eachIn(blocks, zone, span, (session) => roots.add(session.root));
-  const ended = (id: string) => {
-    const session = get(id);
-    return session?.endedAt ?? (session?.lastSlot ?? 0) * QUARTER_MS;
-  };
-  const slices = new Slices();
-  const list: { id: string; ended: number }[] = [];
-  for (const id of roots) {
-    list.push({ id, ended: ended(id) });
-    if (slices.due) await slices.turn();
-  }
-  const sorted = await sortInSlices(list, (a, b) => b.ended - a.ended || (a.id < b.id ? -1 : 1));
-  return sorted.map(({ id }) => id);
-}

@@ -4,6 +4,7 @@ import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
 import { type Settings, writeSettings } from "#internal";
 import "../errors.ts";
+import { modelsSeen } from "../figures/questions.ts";
 import { MOST_DOLLARS, type ModelPrice, type Rates } from "../prices/pricing.ts";
 
 export interface PriceList {
@@ -81,10 +82,8 @@ async function change(kernel: Kernel, to: (own: Settings["prices"]) => Settings[
 }
 
 async function prices(kernel: Kernel): Promise<PriceList> {
-  const { cube, pricing } = kernel.inject("insights");
-  const seen = new Set<string>();
-  for (const { groups } of (await cube.figures()).rollup.days.values())
-    for (const { tokens } of groups.values()) for (const model of tokens.keys()) seen.add(model);
+  const { pricing } = kernel.inject("insights");
+  const seen = new Set(await modelsSeen(kernel.storage.db));
   const named = new Set([...seen, ...Object.keys(pricing.own)]);
   return {
     pricedAt: pricing.pricedAt,

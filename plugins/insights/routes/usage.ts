@@ -3,15 +3,11 @@
 import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
 import { streamJson } from "#internal";
-import { Blocks } from "../figures/blocks.ts";
 import { zoneOf } from "../figures/buckets.ts";
-import { KINDS } from "../figures/cube-session.ts";
+import type { Asked } from "../figures/questions.ts";
 import { day, toRange } from "../figures/range.ts";
-import { type Choice, firstRows, GROUPS, isByTime, report, reportOfDays, type UsageReport } from "../figures/report.ts";
-import { sessionRows, writeRows } from "../figures/session-rows.ts";
-
-/** Sessions of an answer by session that is kept. */
-const KEPT_ROWS = 5_000;
+import { GROUPS, report, type UsageReport, writeReport } from "../figures/report.ts";
+import { KINDS } from "../figures/sql.ts";
 
 const usage = defineRoute({
   method: "GET",
@@ -45,52 +41,33 @@ const usage = defineRoute({
       "Tokens and estimated cost of archived coding-assistant sessions, grouped by day, model, project and so on.",
   },
   handler: async ({ kernel, query }): Promise<UsageReport | Response> => {
-    const { cube, answers, pricing } = kernel.inject("insights");
+    const insights = kernel.inject("insights");
+    const { db } = kernel.storage;
     const zone = zoneOf(query.tz);
     const range = toRange(query.from, query.to);
-    const { limit, ...asked } = query;
-    const { by, tool, kind, session: id } = asked;
+    const { by, tool, kind, session, limit } = query;
     const archive = kernel.inject("archive");
     if (tool !== undefined) await archive.checkTool(tool);
-    // First: an answer is kept for these figures, and names that change meanwhile come with newer ones.
-    const figures = await cube.figures();
-    const chosen = query.project === undefined ? undefined : await projectIds(kernel, query.project);
-    const projects = by === "project" ? await archive.projects() : [];
-    const { generation, blocks } = figures;
-    const isOfGroups = chosen === undefined && id === undefined;
-    const choice = (): Choice => ({
-      blocks:
-        id === undefined
-          ? blocks
-          : Blocks.of(blocks.sessions.filter((session) => session.id === id || session.root === id)),
-      accept: (origin) =>
-        (tool === undefined || origin.tool === tool) &&
-        (kind === undefined || origin.kind === kind) &&
-        (!chosen || chosen.has(origin.project)),
-    });
-    const question = ["usage", asked, zone.name];
-    if (by === "session") {
-      const compute = () => sessionRows(choice(), zone, range, pricing.now, limit);
-      // A place for each of very many sessions: kept, a few such answers would hold more than everything else.
-      const rows = await ((limit ?? blocks.size) > KEPT_ROWS
-        ? compute()
-        : answers.get(JSON.stringify([...question, limit]), generation, compute));
-      return streamJson(writeRows(rows));
+    const projects = query.project === undefined ? undefined : await projectIds(kernel, query.project);
+    const scope = { zone, range, choice: { tool, kind, projects, session } };
+    const compute = async (asked: Asked, rows?: number) => {
+      const names = by === "project" ? await archive.projects() : [];
+      return report(db, by, asked, new Map(names.map(({ id, name }) => [id, name])), rows);
+    };
+    if (by !== "session") {
+      const all = await insights.answer(["usage", by], scope, (asked) => compute(asked));
+      return limit === undefined ? all : { ...all, rows: all.rows.slice(0, limit) };
     }
-    const all = await answers.get(JSON.stringify(question), generation, async () => {
-      if (isByTime(by) && isOfGroups) return reportOfDays(by, figures, zone, range, pricing.now, { tool, kind });
-      const names = new Map(projects.map((project) => [project.id, project.name]));
-      return report(by, choice(), zone, range, names, pricing.now);
-    });
-    return firstRows(all, limit);
+    const rows = await insights.answer(["usage", by, limit], scope, (asked) => compute(asked, limit));
+    return streamJson(writeReport(rows));
   },
 });
 
 export const usageRoutes = [usage] as const;
 
 /** Throws PROJECT_NOT_FOUND when nothing is named so. */
-async function projectIds(kernel: Kernel, wanted: string): Promise<Set<string>> {
+async function projectIds(kernel: Kernel, wanted: string): Promise<string[]> {
   const ids = await kernel.inject("archive").projectIds(wanted);
   if (ids.length === 0) throw new SessarcError("PROJECT_NOT_FOUND", { id: wanted });
-  return new Set(ids);
+  return ids;
 }

@@ -1,0 +1,32 @@
+/** What other plugins store of a session, in the batch that stores or deletes it. */
+import type { Kernel, Statement } from "sessarc";
+import type { SessionFigures, SessionRow } from "../catalogue/types.ts";
+
+/** Statements to commit after the one that stores the session's row. */
+export async function writtenWith(kernel: Kernel, session: SessionFigures): Promise<Statement[]> {
+  const write: Statement[] = [];
+  await kernel.hooks.callHook("session:write", { session, write });
+  return write;
+}
+
+/** Statements to commit with those that delete the sessions. */
+export async function erasedWith(kernel: Kernel, ids: readonly string[]): Promise<Statement[]> {
+  const write: Statement[] = [];
+  await kernel.hooks.callHook("session:erase", { ids, write });
+  return write;
+}
+
+type Stored = Pick<SessionRow, "id" | "parent_id" | "usage" | "evidence" | "message_count" | "error_count" | "sort_at">;
+/** Columns of the table `session` that `toFigures` needs beside the facts. */
+export const FIGURES = "id, parent_id, usage, evidence, message_count, error_count, sort_at";
+
+export const toFigures = (row: Stored, facts: SessionFigures["facts"]): SessionFigures => ({
+  id: row.id,
+  parentId: row.parent_id,
+  usage: JSON.parse(row.usage) as SessionFigures["usage"],
+  evidence: row.evidence === null ? null : (JSON.parse(row.evidence) as SessionFigures["evidence"]),
+  facts,
+  messages: row.message_count,
+  errors: row.error_count,
+  sortAt: row.sort_at,
+});

@@ -1,0 +1,60 @@
+/** Tables of the figures: what each session did, by UTC quarter-hour. `write.ts` fills them in the batch that stores the session. */
+export const migrations: readonly string[] = [
+  // One row per session. `root` is the session that counts for it: its own id, or that of the session it was started from, through all
+  // levels. `first` and `last` are quarter-hours; null without any.
+  `create table usage_session (
+     session text primary key,
+     tool text not null,
+     kind text not null,
+     project text not null,
+     parent text,
+     root text not null,
+     ended integer,
+     first integer,
+     last integer,
+     records integer not null,
+     requests integer not null,
+     duplicates integer not null,
+     inherited integer not null
+   ) without rowid;
+   create index usage_session_parent on usage_session (parent) where parent is not null;
+   create table usage_work (
+     session text not null,
+     quarter integer not null,
+     messages integer not null,
+     active_ms integer not null,
+     errors integer not null,
+     primary key (session, quarter)
+   ) without rowid;
+   create table usage_tokens (
+     session text not null,
+     quarter integer not null,
+     model text not null,
+     input integer not null,
+     output integer not null,
+     cache_write_5m integer not null,
+     cache_write_1h integer not null,
+     cache_read integer not null,
+     primary key (session, quarter, model)
+   ) without rowid;
+   create table usage_call (
+     session text not null,
+     name text not null,
+     calls integer not null,
+     errors integer not null,
+     primary key (session, name)
+   ) without rowid;
+   create table usage_kind (
+     session text not null,
+     kind text not null,
+     messages integer not null,
+     primary key (session, kind)
+   ) without rowid;
+   create table usage_model (model text primary key) without rowid;`,
+  // A session is moved to another project, or its origin becomes known, without being read again.
+  `create trigger usage_session_moved after update of project_id, parent_id, forked_from on session begin
+     update usage_session set project = new.project_id,
+       kind = case when new.parent_id is not null then 'subagent' when new.forked_from is not null then 'fork' else 'main' end
+     where session = new.id;
+   end;`,
+];

@@ -1,0 +1,148 @@
+/** Pieces of SQL that every question is made of: which sessions, which quarter-hours, on which local day, at which price. */
+import type { SqlValue } from "sessarc";
+import { marks } from "#internal/adapter";
+import type { Prices } from "../prices/pricing.ts";
+import { type DayRange, type Edges, edgesOf, type Zone } from "./buckets.ts";
+
+/** Begun by a person; by another session; going on from what another one said. */
+export const KINDS = ["main", "subagent", "fork"] as const;
+export type SessionKind = (typeof KINDS)[number];
+
+/** Which sessions count; default all of them. */
+export interface Choice {
+  tool?: string | undefined;
+  kind?: SessionKind | undefined;
+  projects?: readonly string[] | undefined;
+  /** This session and those that count with it. */
+  session?: string | undefined;
+  /** This session alone. */
+  only?: string | undefined;
+}
+
+/** A condition with its parameters. */
+export interface Sql {
+  sql: string;
+  params: readonly SqlValue[];
+}
+
+/** What a question is about: days of a zone, and sessions. */
+export interface Scope {
+  zone: Zone;
+  range: DayRange;
+  choice?: Choice | undefined;
+}
+
+const QUARTERS_A_DAY = 96;
+/** Keeps numbers positive: integer division in SQL rounds towards zero. */
+const BIAS_DAYS = 1_000_000;
+
+const all: Sql = { sql: "true", params: [] };
+export const and = (...parts: Sql[]): Sql => ({
+  sql: parts.map(({ sql }) => `(${sql})`).join(" and "),
+  params: parts.flatMap(({ params }) => params),
+});
+
+/** `s`: usage_session. */
+export function chosen({ tool, kind, projects, session, only }: Choice = {}): Sql {
+  const parts: Sql[] = [];
+  if (tool !== undefined) parts.push({ sql: "s.tool = ?", params: [tool] });
+  if (kind !== undefined) parts.push({ sql: "s.kind = ?", params: [kind] });
+  if (projects) parts.push({ sql: `s.project in (${marks(projects)})`, params: projects });
+  if (session !== undefined) parts.push({ sql: "s.session = ? or s.root = ?", params: [session, session] });
+  if (only !== undefined) parts.push({ sql: "s.session = ?", params: [only] });
+  return parts.length > 0 ? and(...parts) : all;
+}
+
+/** Quarter-hours of a table that lie on days of the range. `day`: the local day of a quarter-hour. */
+export function onDays(range: DayRange, edges: Edges, day: string, quarter: string): Sql {
+  const parts: Sql[] = [];
+  if (Number.isFinite(edges.fromMaybe)) parts.push({ sql: `${quarter} >= ?`, params: [edges.fromMaybe] });
+  if (Number.isFinite(edges.toMaybe)) parts.push({ sql: `${quarter} < ?`, params: [edges.toMaybe] });
+  // Where a clock was set back at midnight, a few quarter-hours lie on either side.
+  if (edges.from !== edges.fromMaybe && range.from !== null) parts.push({ sql: `${day} >= ?`, params: [range.from] });
+  if (edges.to !== edges.toMaybe && range.to !== null) parts.push({ sql: `${day} <= ?`, params: [range.to] });
+  return parts.length > 0 ? and(...parts) : all;
+}
+
+/** Sessions with something in the range. A session with parts outside is asked by its quarter-hours. */
+export function inScope({ zone, range, choice }: Scope, day: string): Sql {
+  const edges = edgesOf(zone, range);
+  if (range.from === null && range.to === null) return and(chosen(choice), { sql: "s.first is not null", params: [] });
+  const { sql, params } = onDays(range, edges, day, "w.quarter");
+  return and(chosen(choice), overlaps(edges), {
+    sql: `exists (select 1 from usage_work w where w.session = s.session and ${sql})`,
+    params,
+  });
+}
+
+/** Sessions that may have something in the range. */
+export function overlaps({ fromMaybe, toMaybe }: Edges): Sql {
+  const parts: Sql[] = [{ sql: "s.first is not null", params: [] }];
+  if (Number.isFinite(fromMaybe)) parts.push({ sql: "s.last >= ?", params: [fromMaybe] });
+  if (Number.isFinite(toMaybe)) parts.push({ sql: "s.first < ?", params: [toMaybe] });
+  return and(...parts);
+}
+
+/** The quarter-hour on the zone's clock, for quarter-hours from `first` to `last`. */
+export function localQuarter(zone: Zone, first: number, last: number, quarter: string): string {
+  const steps = offsets(zone, first, last);
+  const [start] = steps;
+  if (steps.length === 1) return `(${quarter} + ${start?.offset ?? 0})`;
+  const cases = steps.slice(1).map(({ from }, i) => `when ${quarter} < ${from} then ${steps[i]?.offset ?? 0}`);
+  return `(${quarter} + case ${cases.join(" ")} else ${steps.at(-1)?.offset ?? 0} end)`;
+}
+export const dayOf = (localQuarter: string): string =>
+  `((${localQuarter} + ${BIAS_DAYS * QUARTERS_A_DAY}) / ${QUARTERS_A_DAY} - ${BIAS_DAYS})`;
+/** Hours since Monday, 1969-12-29, modulo a week. */
+export const hourOfWeek = (localQuarter: string): string =>
+  `(((${localQuarter} + ${(BIAS_DAYS * 7 + 3) * QUARTERS_A_DAY}) / 4) % 168)`;
+
+/** No zone changes its clock twice within so many quarter-hours. */
+const STEP = 7 * QUARTERS_A_DAY;
+
+/** From when on which offset to UTC holds. */
+function offsets(zone: Zone, first: number, last: number): { from: number; offset: number }[] {
+  const offsetAt = (quarter: number) => zone.local(quarter) - quarter;
+  const steps = [{ from: first, offset: offsetAt(first) }];
+  for (let before = first; before < last; ) {
+    const next = Math.min(before + STEP, last);
+    const offset = offsetAt(next);
+    if (offset !== steps.at(-1)?.offset) {
+      let [low, high] = [before, next];
+      while (high - low > 1) {
+        const middle = (low + high) >> 1;
+        if (offsetAt(middle) === offset) high = middle;
+        else low = middle;
+      }
+      steps.push({ from: high, offset });
+    }
+    before = next;
+  }
+  return steps;
+}
+
+/** What differs where a model's price does; undefined when no price of the models changes with time. */
+export function priceOf(prices: Prices, models: readonly string[], quarter: string): Sql | undefined {
+  const timed = models.filter((model) => prices.keyAt(model, 0) !== model);
+  if (timed.length === 0) return undefined;
+  const cases = timed.map((model) => priceCase(prices, model, quarter));
+  return {
+    sql: `case ${cases.map(({ sql }) => sql).join(" ")} else 0 end`,
+    params: cases.flatMap(({ params }) => params),
+  };
+}
+
+/** The period of a model that counts: the last that holds, of none the first. */
+function priceCase(prices: Prices, model: string, quarter: string): Sql {
+  const periods = prices.price(model)?.periods ?? [];
+  const second = `((${quarter} + ${BIAS_DAYS * QUARTERS_A_DAY}) % ${QUARTERS_A_DAY}) * 900`;
+  const cases = periods
+    .map(({ from, hours }, i) => {
+      if (from !== undefined) return `when ${quarter} * 900000 >= ${from} then ${i}`;
+      if (!hours) return `when true then ${i}`;
+      const [start, end] = hours;
+      return `when ${second} >= ${start} ${start <= end ? "and" : "or"} ${second} < ${end} then ${i}`;
+    })
+    .reverse();
+  return { sql: `when model = ? then case ${cases.join(" ")} else 0 end`, params: [model] };
+}

@@ -1,0 +1,143 @@
+/** Writes a session's figures: in the batch that stores the session, so that a question never sees one without the other. */
+
+import type { Database, KernelHooks, SessionUsage, Statement, TokenUsage } from "sessarc";
+import { QUARTER_MS } from "./buckets.ts";
+
+/** By way of the hook: a name that only plugins declare cannot be imported. */
+type Written = Parameters<KernelHooks["session:write"]>[0];
+type SessionFigures = Written["session"];
+
+const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
+
+interface Work {
+  messages: number;
+  activeMs: number;
+  errors: number;
+}
+interface Tokens {
+  quarter: number;
+  model: string;
+  tokens: TokenUsage;
+}
+
+const TABLES = ["usage_work", "usage_tokens", "usage_call", "usage_kind"] as const;
+
+/** Adds statements that replace the session's figures. */
+export async function writeFigures(db: Pick<Database, "get">, { session, write }: Written): Promise<void> {
+  const { id, parentId, facts, evidence } = session;
+  const { work, tokens } = byQuarter(session);
+  const quarters = [...work.keys()];
+  const known = await db.get<{ parent: string | null }>("select parent from usage_session where session = ?", [id]);
+  write.push(...TABLES.map((table): Statement => [`delete from ${table} where session = ?`, [id]]), [
+    HEAD,
+    [
+      id,
+      quarters.length > 0 ? quarters.reduce((a, b) => Math.min(a, b)) : null,
+      quarters.length > 0 ? quarters.reduce((a, b) => Math.max(a, b)) : null,
+      evidence?.records ?? 0,
+      evidence?.requests ?? 0,
+      evidence?.duplicatesFolded ?? 0,
+      evidence?.inheritedExcluded ?? 0,
+    ],
+  ]);
+  for (const [quarter, { messages, activeMs, errors }] of work)
+    write.push(["insert into usage_work values (?, ?, ?, ?, ?)", [id, quarter, messages, activeMs, errors]]);
+  for (const one of tokens) {
+    const counts = FIELDS.map((field) => one.tokens[field]);
+    write.push(["insert into usage_tokens values (?, ?, ?, ?, ?, ?, ?, ?)", [id, one.quarter, one.model, ...counts]]);
+  }
+  for (const model of new Set(tokens.map((one) => one.model)))
+    write.push(["insert into usage_model values (?) on conflict do nothing", [model]]);
+  for (const [name, [calls, errors]] of Object.entries(facts.tools ?? {}))
+    write.push(["insert into usage_call values (?, ?, ?, ?)", [id, name, calls, errors]]);
+  for (const [kind, messages] of Object.entries(facts.kinds ?? {}))
+    write.push(["insert into usage_kind values (?, ?, ?)", [id, kind, messages]]);
+  if (known?.parent !== parentId) write.push([REROOT, [id]]);
+}
+
+/** Statements that remove the figures of sessions. Sub-agents that remain count for themselves. */
+export function eraseFigures(ids: readonly string[]): Statement[] {
+  return ids.flatMap((id): Statement[] => [
+    ...["usage_session", ...TABLES].map((table): Statement => [`delete from ${table} where session = ?`, [id]]),
+    [REROOT, [id]],
+  ]);
+}
+
+/** What the table `session` says is read from there: the project may have been associated since the log was read. */
+const HEAD = `insert into usage_session
+  select id, tool, case when parent_id is not null then 'subagent' when forked_from is not null then 'fork' else 'main' end,
+    project_id, parent_id, id, case when ended_at is null then null else sort_at end, ?2, ?3, ?4, ?5, ?6, ?7
+  from session where id = ?1
+  on conflict (session) do update set tool = excluded.tool, kind = excluded.kind, project = excluded.project,
+    parent = excluded.parent, ended = excluded.ended, first = excluded.first, last = excluded.last, records = excluded.records,
+    requests = excluded.requests, duplicates = excluded.duplicates, inherited = excluded.inherited`;
+
+/** Levels of sub-agents that are followed. A log may name a parent that is not here, or itself. */
+const DEPTH = 16;
+
+/** The root of a session and of all that it started. */
+const REROOT = `update usage_session set root = (
+    with recursive up (id, parent, depth) as (
+      select u.session, u.parent, 0 from usage_session u where u.session = usage_session.session
+      union all
+      select p.session, p.parent, up.depth + 1 from up join usage_session p on p.session = up.parent
+      where up.depth < ${DEPTH} and p.session <> usage_session.session
+    )
+    select id from up order by depth desc limit 1
+  )
+  where session in (
+    with recursive down (id) as (
+      select ?1 union select c.session from down join usage_session c on c.parent = down.id
+    )
+    select id from down
+  )`;
+
+/** Messages and tokens by quarter-hour. What the log gives no time for counts when the session ended. Each quarter with tokens has its work. */
+function byQuarter({ facts, usage, messages, errors, sortAt }: SessionFigures): {
+  work: Map<number, Work>;
+  tokens: Tokens[];
+} {
+  const work = new Map<number, Work>();
+  const tokens: Tokens[] = [];
+  const left = structuredClone(usage) as SessionUsage;
+  let [restMessages, restErrors] = [messages, errors];
+  for (const [name, { m, a, e, u = {} }] of Object.entries(facts.slots ?? {})) {
+    const quarter = Date.parse(`${name}Z`) / QUARTER_MS;
+    work.set(quarter, { messages: m, activeMs: a, errors: e });
+    restMessages -= m;
+    restErrors -= e;
+    for (const [model, own] of Object.entries(u)) {
+      tokens.push({ quarter, model, tokens: own });
+      const rest = left[model];
+      if (rest) for (const field of FIELDS) rest[field] -= own[field];
+    }
+  }
+  const end = Math.floor(sortAt / QUARTER_MS);
+  const atEnd = (): Work => {
+    const known = work.get(end) ?? { messages: 0, activeMs: 0, errors: 0 };
+    work.set(end, known);
+    return known;
+  };
+  for (const [model, rest] of Object.entries(left)) {
+    for (const field of FIELDS) rest[field] = Math.max(0, rest[field]);
+    if (FIELDS.every((field) => rest[field] === 0)) continue;
+    atEnd();
+    const same = tokens.find((one) => one.quarter === end && one.model === model);
+    if (same) same.tokens = sumOf(same.tokens, rest);
+    else tokens.push({ quarter: end, model, tokens: rest });
+  }
+  if (restMessages > 0 || restErrors > 0) {
+    const last = atEnd();
+    last.messages += Math.max(0, restMessages);
+    last.errors += Math.max(0, restErrors);
+  }
+  return { work, tokens };
+}
+
+const sumOf = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
+  input: a.input + b.input,
+  output: a.output + b.output,
+  cacheWrite5m: a.cacheWrite5m + b.cacheWrite5m,
+  cacheWrite1h: a.cacheWrite1h + b.cacheWrite1h,
+  cacheRead: a.cacheRead + b.cacheRead,
+});
