@@ -61,7 +61,10 @@ export default definePlugin({
     kernel.hooks.hook("session:write", (written) => writeFigures(db, written));
     kernel.hooks.hook("session:erase", ({ ids, write }) => void write.push(...eraseFigures(ids)));
     const timer = setTimeout(() => {
-      if (kernel.address) pricing.warm();
+      if (!kernel.address) return;
+      pricing.warm();
+      // The next question reports a failure.
+      void insights.warm().catch(() => {});
     }, WARM_AFTER_MS);
     timer.unref();
     kernel.onClose(async () => {

@@ -5,6 +5,7 @@ import { type TroubledCall, troubledCalls } from "./figures/calls.ts";
 import { type Asked, type Known, readKnown } from "./figures/questions.ts";
 import type { Scope } from "./figures/sql.ts";
 import type { StatelessQuery, StatelessReport } from "./figures/stateless.ts";
+import { fillFigures } from "./figures/write.ts";
 import type { Pricing } from "./prices/pricing.ts";
 
 type Row = Awaited<ReturnType<Services["archive"]["row"]>>;
@@ -17,6 +18,8 @@ export interface Insights {
   readonly pricing: Pricing;
   /** The answer to `question` about the archive as it is, made once until something changes. `compute` gets what questions need. */
   answer<T>(question: unknown, scope: Scope, compute: (asked: Asked) => Promise<T>): Promise<T>;
+  /** Reads now what the first question would wait for. */
+  warm(): Promise<void>;
   /** Calls of a session that failed, or took `slow` ms and more; the latest first. */
   troubled(row: Row, slow: number | undefined): Promise<readonly TroubledCall[]>;
   /** The report of GET /usage straight from the logs. */
@@ -25,13 +28,18 @@ export interface Insights {
 
 export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
   const archive = kernel.inject("archive");
-  const { db } = kernel.storage;
+  const { db, readOnly } = kernel.storage;
   const kept = new BoundedMap<string, Promise<TroubledCall[]>>(KEEP);
   const answers = createAnswers();
-  const known = (generation: number): Promise<Known> => answers.get("known", generation, () => readKnown(db));
+  const known = (generation: number): Promise<Known> =>
+    answers.get("known", generation, async () => {
+      if (!readOnly) await fillFigures(db);
+      return readKnown(db);
+    });
   return {
     pricing,
     answers,
+    warm: async () => void (await known(archive.generation)),
     answer(question, scope, compute) {
       const { generation } = archive;
       const key = JSON.stringify([question, scope.zone.name, scope.range, scope.choice]);

@@ -3,17 +3,20 @@ import { emptyUsage, type SessionUsage, type SqlValue } from "sessarc";
 import { expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import { migrations as tables } from "../../plugins/archive/catalogue/schema.ts";
+import { defaultPlugins } from "../../plugins/index.ts";
 import { dayName, zoneOf } from "../../plugins/insights/figures/buckets.ts";
 import { readKnown } from "../../plugins/insights/figures/questions.ts";
 import { GROUPS, report } from "../../plugins/insights/figures/report.ts";
 import { migrations } from "../../plugins/insights/figures/schema.ts";
 import { KINDS } from "../../plugins/insights/figures/sql.ts";
 import { eraseFigures } from "../../plugins/insights/figures/write.ts";
+import type { UsageReport } from "../../plugins/insights/index.ts";
 import { createPricing } from "../../plugins/insights/prices/pricing.ts";
 import { makeTempDir } from "../_setup.ts";
+import { createTestKernel } from "../kernel.ts";
 import { rounds } from "../rounds.ts";
 import { brute, reportFigures } from "./brute.ts";
-import { sessionsOf, storeSession } from "./rows.ts";
+import { insertSession, sessionsOf, storeSession } from "./rows.ts";
 
 /** The second costs less at night, the third cost more once; nobody has a price for the last. */
 const MODELS = ["claude-haiku-4-5", "deepseek-chat", "o3", "vendor/claude-haiku-4-5", "unheard-of-1"];
@@ -184,4 +187,18 @@ it("each day on which clocks are changed, and its neighbours", async () => {
       }
     await db.close();
   }
+});
+
+it("sessions stored without figures get them before the next question", async () => {
+  const t = await createTestKernel({ plugins: defaultPlugins(), config: { sync: false } });
+  const { db } = t.kernel.storage;
+  const slots = { "2026-11-20T10:00": { m: 2, a: 60_000, e: 1 } };
+  const ids = Array.from({ length: 120 }, (_, n) => `t:${n}`);
+  await db.batch(
+    ids.map((id) =>
+      insertSession(id, { facts: JSON.stringify({ slots }), message_count: 2, parent_id: id === "t:0" ? null : "t:0" }),
+    ),
+  );
+  const { totals } = await t.json<UsageReport>("/api/usage?tz=UTC");
+  expect(totals).toMatchObject({ sessions: 1, messages: 240, activeMs: 120 * 60_000 });
 });

@@ -55,6 +55,50 @@ export async function writeFigures(db: Pick<Database, "get">, { session, write }
   if (known?.parent !== parentId) write.push([REROOT, [id]]);
 }
 
+interface Row {
+  id: string;
+  parent_id: string | null;
+  usage: string;
+  evidence: string | null;
+  facts: string;
+  message_count: number;
+  error_count: number;
+  sort_at: number;
+}
+
+/** Sessions whose figures are written together. */
+const PAGE = 50;
+
+/** Writes the figures of sessions that have none: an archive that was made without them. Two counts where there are no such sessions. */
+export async function fillFigures(db: Database): Promise<void> {
+  const counts = await db.get<{ sessions: number; written: number }>(
+    "select (select count(*) from session) as sessions, (select count(*) from usage_session) as written",
+  );
+  if (counts?.sessions === counts?.written) return;
+  for (;;) {
+    const rows = await db.all<Row>(
+      `select id, parent_id, usage, evidence, facts, message_count, error_count, sort_at from session
+       where not exists (select 1 from usage_session u where u.session = session.id) limit ${PAGE}`,
+    );
+    if (rows.length === 0) return;
+    const write: Statement[] = [];
+    for (const row of rows) {
+      const session: SessionFigures = {
+        id: row.id,
+        parentId: row.parent_id,
+        usage: JSON.parse(row.usage) as SessionUsage,
+        evidence: row.evidence === null ? null : (JSON.parse(row.evidence) as SessionFigures["evidence"]),
+        facts: JSON.parse(row.facts) as SessionFigures["facts"],
+        messages: row.message_count,
+        errors: row.error_count,
+        sortAt: row.sort_at,
+      };
+      await writeFigures(db, { session, write });
+    }
+    await db.batch(write);
+  }
+}
+
 /** Statements that remove the figures of sessions. Sub-agents that remain count for themselves. */
 export function eraseFigures(ids: readonly string[]): Statement[] {
   return ids.flatMap((id): Statement[] => [
