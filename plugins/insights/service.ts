@@ -18,6 +18,8 @@ export interface Insights {
   readonly pricing: Pricing;
   /** The answer to `question` about the archive as it is, made once until something changes. `compute` gets what questions need. */
   answer<T>(question: unknown, scope: Scope, compute: (asked: Asked) => Promise<T>): Promise<T>;
+  /** What questions need. */
+  asked(scope: Scope): Promise<Asked>;
   /** Reads now what the first question would wait for. */
   warm(): Promise<void>;
   /** Calls of a session that failed, or took `slow` ms and more; the latest first. */
@@ -36,6 +38,11 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
       if (!readOnly) await fillFigures(db);
       return readKnown(db);
     });
+  const asked = async (scope: Scope, generation: number): Promise<Asked> => ({
+    scope,
+    prices: pricing.now,
+    known: await known(generation),
+  });
   return {
     pricing,
     answers,
@@ -43,10 +50,9 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
     answer(question, scope, compute) {
       const { generation } = archive;
       const key = JSON.stringify([question, scope.zone.name, scope.range, scope.choice]);
-      return answers.get(key, generation, async () =>
-        compute({ scope, prices: pricing.now, known: await known(generation) }),
-      );
+      return answers.get(key, generation, async () => compute(await asked(scope, generation)));
     },
+    asked: (scope) => asked(scope, archive.generation),
     troubled(row, slow) {
       const key = `${row.id} ${row.generation} ${row.parts} ${slow}`;
       let calls = kept.get(key);

@@ -9,12 +9,15 @@ import {
   dayOf,
   hourOfWeek,
   inScope,
+  liesIn,
   localQuarter,
   onDays,
+  onOneDay,
   overlaps,
   priceOf,
   type Scope,
   type Sql,
+  timedModels,
 } from "./sql.ts";
 import type { TokenSlot } from "./tally.ts";
 
@@ -24,10 +27,9 @@ export type Key = "none" | "day" | "session" | "model" | "project" | "tool" | "k
 export interface WorkRow {
   session: string;
   root: string;
-  tool: string;
-  project: string;
-  kind: string;
-  /** Local day; of all days 0. */
+  /** What was asked for of the session: its project, tool or kind. */
+  key: string;
+  /** Local day; 0 where days were not asked for. */
   day: number;
   messages: number;
   activeMs: number;
@@ -60,8 +62,9 @@ interface TokenRecord extends TokenUsage {
   quarter: number;
 }
 
-const TOKENS = `sum(t.input) as input, sum(t.output) as output, sum(t.cache_write_5m) as cacheWrite5m,
-  sum(t.cache_write_1h) as cacheWrite1h, sum(t.cache_read) as cacheRead`;
+const FIELDS = ["input", "output", "cache_write_5m", "cache_write_1h", "cache_read"];
+const SUMS = `sum(input) as input, sum(output) as output, sum(cache_write_5m) as cacheWrite5m,
+  sum(cache_write_1h) as cacheWrite1h, sum(cache_read) as cacheRead`;
 
 /** What every question about the same sessions and days needs first. */
 export interface Asked {
@@ -89,9 +92,7 @@ export async function readKnown(db: Database): Promise<Known> {
 
 /** Models that some session used. */
 export async function modelsSeen(db: Database): Promise<string[]> {
-  const rows = await db.all<{ model: string }>(
-    "select m.model from usage_model m where exists (select 1 from usage_tokens t where t.model = m.model)",
-  );
+  const rows = await db.all<{ model: string }>("select distinct model from usage_total");
   return rows.map(({ model }) => model);
 }
 
@@ -103,55 +104,117 @@ function clock({ scope: { zone, range }, known }: Asked, column: string) {
   return { local, day: dayOf(local) };
 }
 
-/** The part after `from` of a question about rows of `table` (`usage_work w` or `usage_tokens t`). */
-function rowsIn(asked: Asked, alias: "w" | "t") {
+/** Where sessions are read as a whole, and where by their quarter-hours, of a column. */
+function parts(asked: Asked, byDay: boolean, quarter: string) {
   const { zone, range, choice } = asked.scope;
   const edges = edgesOf(zone, range);
-  const table = alias === "w" ? "usage_work" : "usage_tokens";
-  const { local, day } = clock(asked, `${alias}.quarter`);
-  const condition = and(chosen(choice), overlaps(edges), onDays(range, edges, day, `${alias}.quarter`));
-  return {
-    local,
-    day,
-    // Sessions first: their rows stand together.
-    sql: `from usage_session s cross join ${table} ${alias} where ${alias}.session = s.session and ${condition.sql}`,
-    params: condition.params,
-  };
+  const conditions: Sql[] = [];
+  const inside = liesIn(edges);
+  if (inside) conditions.push(inside);
+  if (byDay) conditions.push(onOneDay(clock(asked, "s.first").local, clock(asked, "s.last").local));
+  const maybe = and(chosen(choice), overlaps(edges));
+  const days = onDays(range, edges, clock(asked, quarter).day, quarter);
+  if (conditions.length === 0) return { whole: maybe, cut: undefined, days };
+  const whole = and(...conditions);
+  return { whole: and(maybe, whole), cut: and(maybe, { ...whole, sql: `not (${whole.sql})` }), days };
 }
 
 /** Messages and time of each session in the range; with `byDay` of each of its days. */
-export function workOf(db: Database, asked: Asked, byDay = false): Promise<WorkRow[]> {
-  const { day, sql, params } = rowsIn(asked, "w");
-  return db.all<WorkRow>(
-    `select s.session, s.root, s.tool, s.project, s.kind, ${byDay ? day : "0"} as day, sum(w.messages) as messages,
-       sum(w.active_ms) as activeMs, sum(w.errors) as errors ${sql} group by s.session${byDay ? ", 6" : ""}`,
-    params,
-  );
+export async function workOf(
+  db: Database,
+  asked: Asked,
+  { key, byDay = false }: { key?: "project" | "tool" | "kind" | undefined; byDay?: boolean } = {},
+): Promise<WorkRow[]> {
+  const { whole, cut, days } = parts(asked, byDay, "w.quarter");
+  const columns = `s.session, nullif(s.root, s.session) as root, ${key ? `s.${key}` : "''"} as key`;
+  const dayIn = (column: string) => (byDay ? clock(asked, column).day : "0");
+  let sql = `select ${columns}, ${dayIn("s.first")} as day, s.messages, s.active_ms as activeMs, s.errors
+    from usage_session s where ${whole.sql}`;
+  const params = [...whole.params];
+  if (cut) {
+    sql += ` union all select ${columns}, ${dayIn("w.quarter")} as day, sum(w.messages), sum(w.active_ms), sum(w.errors)
+      from usage_session s cross join usage_work w where w.session = s.session and ${cut.sql} and ${days.sql}
+      group by s.session, ${byDay ? "4" : "s.root"}`;
+    params.push(...cut.params, ...days.params);
+  }
+  const rows = await db.all<Omit<WorkRow, "root"> & { root: string | null }>(sql, params);
+  return rows.map((row) => ({ ...row, root: row.root ?? row.session }));
+}
+
+/**
+ * Tokens of the sessions in the range, a row a model: of sessions that lie in it as a whole their sums, of others, and of models whose
+ * price changes with time, those of each quarter-hour.
+ */
+function tokensIn(asked: Asked, columns: string, byDay: boolean, timed: readonly string[]): Sql {
+  const { whole, cut, days } = parts(asked, byDay, "t.quarter");
+  const select = (quarter: string) =>
+    `select ${columns}, ${quarter} as quarter, t.model, ${FIELDS.map((field) => `t.${field}`).join(", ")}`;
+  const from = (table: string) => `from usage_session s cross join ${table} t where t.session = s.session`;
+  const branches: Sql[] = [
+    {
+      sql: `${select("s.first")} ${from("usage_total")} and ${whole.sql} and t.model not in (${marks(timed)})`,
+      params: [...whole.params, ...timed],
+    },
+  ];
+  if (cut)
+    branches.push({
+      sql: `${select("t.quarter")} ${from("usage_tokens")} and ${cut.sql} and ${days.sql}`,
+      params: [...cut.params, ...days.params],
+    });
+  if (timed.length > 0)
+    branches.push({
+      sql: `${select("t.quarter")} from usage_session s cross join usage_total x cross join usage_tokens t
+        where x.session = s.session and x.model in (${marks(timed)}) and t.session = x.session and t.model = x.model and ${whole.sql}`,
+      params: [...timed, ...whole.params],
+    });
+  return { sql: branches.map(({ sql }) => sql).join(" union all "), params: branches.flatMap(({ params }) => params) };
 }
 
 /** Tokens by key, model and price; with `byTool` by tool too. */
-export async function tokensOf(db: Database, asked: Asked, key: Key, byTool = false): Promise<TokenRow[]> {
-  const { day, sql, params } = rowsIn(asked, "t");
-  const keySql = key === "none" ? "''" : key === "day" ? day : key === "model" ? "t.model" : `s.${key}`;
-  const price = priceOf(asked.prices, asked.known.models, "t.quarter");
-  const rows = await db.all<TokenRecord>(
-    `select ${keySql} as key, ${byTool ? "s.tool" : "''"} as tool, t.model, min(t.quarter) as quarter, ${TOKENS} ${sql}
-     ${byPrice("group by 1, 2, 3", price)}`,
+export function tokensOf(db: Database, asked: Asked, key: Key, byTool = false): Promise<TokenRow[]> {
+  const { prices, known } = asked;
+  const timed = timedModels(prices, known.models);
+  const isOfSession = key !== "none" && key !== "day" && key !== "model";
+  const columns = `${isOfSession ? `s.${key}` : "''"} as own, ${byTool ? "s.tool" : "''"} as tool`;
+  const rows = tokensIn(asked, columns, key === "day", timed);
+  const keyOf = key === "day" ? clock(asked, "quarter").day : key === "model" ? "model" : "own";
+  return grouped(db, keyOf, rows, prices, timed);
+}
+
+/** Adds up rows by key, tool, model and price. */
+async function grouped(
+  db: Database,
+  key: string,
+  { sql, params }: Sql,
+  prices: Prices,
+  timed: readonly string[],
+): Promise<TokenRow[]> {
+  const price = timed.length > 0 ? priceOf(prices, timed, "model", "quarter") : undefined;
+  const found = await db.all<TokenRecord>(
+    `select ${key} as key, tool, model, min(quarter) as quarter, ${SUMS} from (${sql}) as found
+     group by 1, 2, 3${price ? `, ${price.sql}` : ""}`,
     [...params, ...(price?.params ?? [])],
   );
-  return rows.map(toTokenRow);
+  return found.map(({ key, tool, model, quarter, ...tokens }) => ({ key, tool, model, quarter, tokens }));
 }
 
 /** Sessions that count, by model. */
 export function rootsByModel(db: Database, asked: Asked): Promise<{ root: string; model: string }[]> {
-  const { sql, params } = rowsIn(asked, "t");
-  return db.all(`select distinct s.root, t.model ${sql}`, params);
+  const { sql, params } = tokensIn(asked, "s.root", false, []);
+  return db.all(`select distinct root, model from (${sql}) as found`, params);
 }
 
 /** Messages by hours since Monday. */
 export function hoursOf(db: Database, asked: Asked): Promise<{ hour: number; messages: number }[]> {
-  const { local, sql, params } = rowsIn(asked, "w");
-  return db.all(`select ${hourOfWeek(local)} as hour, sum(w.messages) as messages ${sql} group by 1`, params);
+  const { zone, range, choice } = asked.scope;
+  const edges = edgesOf(zone, range);
+  const { local, day } = clock(asked, "w.quarter");
+  const { sql, params } = and(chosen(choice), overlaps(edges), onDays(range, edges, day, "w.quarter"));
+  return db.all(
+    `select ${hourOfWeek(local)} as hour, sum(w.messages) as messages
+     from usage_session s cross join usage_work w where w.session = s.session and ${sql} group by 1`,
+    params,
+  );
 }
 
 /** Sessions in the range, for questions about each as a whole. */
@@ -220,12 +283,10 @@ export async function countedIn(db: Database, asked: Asked): Promise<string[]> {
 export async function heaviest(db: Database, asked: Asked, limit: number): Promise<{ top: Heavy[]; requests: number }> {
   const { sql, params } = sessionsIn(asked);
   const where = `from usage_session s where s.requests > 0 and ${sql}`;
-  const prompt = `(select coalesce(sum(t.input + t.cache_write_5m + t.cache_write_1h + t.cache_read), 0)
-    from usage_tokens t where t.session = s.session)`;
   const [sum, top] = await Promise.all([
     db.get<{ requests: number }>(`select coalesce(sum(s.requests), 0) as requests ${where}`, params),
     db.all<Heavy>(
-      `select s.session as id, cast(round(1.0 * ${prompt} / s.requests) as integer) as value ${where}
+      `select s.session as id, cast(round(1.0 * s.prompt / s.requests) as integer) as value ${where}
        order by 2 desc, 1 limit ${limit}`,
       params,
     ),
@@ -246,39 +307,23 @@ export async function endedSince(db: Database, time: number, limit: number): Pro
 export async function workSince(
   db: Database,
   time: number,
-  prices: Prices,
-  models: readonly string[],
+  { prices, known }: Asked,
 ): Promise<{ work: WorkRow[]; tokens: TokenRow[] }> {
   const first = Math.floor(time / QUARTER_MS);
-  const where = (alias: string) =>
-    `where ${alias}.session = s.session and s.ended >= ? and s.last >= ? and ${alias}.quarter >= ?`;
-  const price = priceOf(prices, models, "t.quarter");
+  const from = (table: string) =>
+    `from usage_session s cross join ${table} t where t.session = s.session and s.ended >= ? and s.last >= ? and t.quarter >= ?`;
   const params = [time, first, first];
+  const rows = `select '' as tool, t.quarter, t.model, ${FIELDS.map((field) => `t.${field}`).join(", ")} ${from("usage_tokens")}`;
   const [work, tokens] = await Promise.all([
     db.all<WorkRow>(
-      `select s.session, s.root, s.tool, s.project, s.kind, 0 as day, sum(w.messages) as messages,
-         sum(w.active_ms) as activeMs, sum(w.errors) as errors
-       from usage_session s cross join usage_work w ${where("w")} group by s.session`,
+      `select s.session, s.root, '' as key, 0 as day, sum(t.messages) as messages, sum(t.active_ms) as activeMs,
+         sum(t.errors) as errors ${from("usage_work")} group by s.session`,
       params,
     ),
-    db.all<TokenRecord>(
-      `select '' as key, '' as tool, t.model, min(t.quarter) as quarter, ${TOKENS}
-       from usage_session s cross join usage_tokens t ${where("t")}
-       ${byPrice("group by 3", price)}`,
-      [...params, ...(price?.params ?? [])],
-    ),
+    grouped(db, "''", { sql: rows, params }, prices, timedModels(prices, known.models)),
   ]);
-  return { work, tokens: tokens.map(toTokenRow) };
+  return { work, tokens };
 }
-
-const byPrice = (groups: string, price: Sql | undefined) => (price ? `${groups}, ${price.sql}` : groups);
-const toTokenRow = ({ key, tool, model, quarter, ...tokens }: TokenRecord): TokenRow => ({
-  key,
-  tool,
-  model,
-  quarter,
-  tokens,
-});
 
 /** More names than that are read in one pass over all sessions. */
 const MANY = 1_000;

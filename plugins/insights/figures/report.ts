@@ -79,7 +79,7 @@ function keysOf(by: By): { key: Key; work: (row: WorkRow) => string; tokens: (ke
     return { key: "day", work: ({ day }) => name(day), tokens: (day) => name(Number(day)) };
   }
   if (by === "model") return { key: "model", work: () => "", tokens: (model) => modelName(String(model)) };
-  return { key: by, work: (row) => row[by], tokens: String };
+  return { key: by, work: (row) => (by === "session" ? row.session : row.key), tokens: String };
 }
 
 /** The report over the archive. Its questions are asked in one event-loop turn: they see one moment. `names`: of projects. `limit`: of rows. */
@@ -93,7 +93,10 @@ export async function report(
   const { prices, scope } = asked;
   const { key, work: keyOfWork, tokens: keyOfTokens } = keysOf(by);
   const [work, tokens, roots, evidence] = await Promise.all([
-    workOf(db, asked, key === "day"),
+    workOf(db, asked, {
+      key: key === "project" || key === "tool" || key === "kind" ? key : undefined,
+      byDay: key === "day",
+    }),
     tokensOf(db, asked, key),
     by === "model" ? rootsByModel(db, asked) : [],
     evidenceOf(db, asked),

@@ -1,7 +1,9 @@
 /** Tables of the figures: what each session did, by UTC quarter-hour. `write.ts` fills them in the batch that stores the session. */
 export const migrations: readonly string[] = [
   // One row per session. `root` is the session that counts for it: its own id, or that of the session it was started from, through all
-  // levels. `first` and `last` are quarter-hours; null without any.
+  // levels. `first` and `last` are quarter-hours; null without any. `prompt`: tokens sent, those of caches among them.
+  // `usage_total` and the sums of `usage_session` spare reading the quarter-hours of sessions that lie in a range as a whole: at 20,000
+  // sessions that is most of what a question costs.
   `create table usage_session (
      session text primary key,
      tool text not null,
@@ -12,6 +14,10 @@ export const migrations: readonly string[] = [
      ended integer,
      first integer,
      last integer,
+     messages integer not null,
+     active_ms integer not null,
+     errors integer not null,
+     prompt integer not null,
      records integer not null,
      requests integer not null,
      duplicates integer not null,
@@ -36,6 +42,16 @@ export const migrations: readonly string[] = [
      cache_write_1h integer not null,
      cache_read integer not null,
      primary key (session, quarter, model)
+   ) without rowid;
+   create table usage_total (
+     session text not null,
+     model text not null,
+     input integer not null,
+     output integer not null,
+     cache_write_5m integer not null,
+     cache_write_1h integer not null,
+     cache_read integer not null,
+     primary key (session, model)
    ) without rowid;
    create table usage_call (
      session text not null,

@@ -64,15 +64,29 @@ export function onDays(range: DayRange, edges: Edges, day: string, quarter: stri
   return parts.length > 0 ? and(...parts) : all;
 }
 
-/** Sessions with something in the range. A session with parts outside is asked by its quarter-hours. */
+/** Sessions with something in the range. */
 export function inScope({ zone, range, choice }: Scope, day: string): Sql {
   const edges = edgesOf(zone, range);
-  if (range.from === null && range.to === null) return and(chosen(choice), { sql: "s.first is not null", params: [] });
+  const whole = liesIn(edges);
+  if (!whole) return and(chosen(choice), overlaps(edges));
   const { sql, params } = onDays(range, edges, day, "w.quarter");
   return and(chosen(choice), overlaps(edges), {
-    sql: `exists (select 1 from usage_work w where w.session = s.session and ${sql})`,
-    params,
+    sql: `${whole.sql} or exists (select 1 from usage_work w where w.session = s.session and ${sql})`,
+    params: [...whole.params, ...params],
   });
+}
+
+/** Sessions that lie in the range as a whole; undefined: all do. */
+export function liesIn({ from, to }: Edges): Sql | undefined {
+  const parts: Sql[] = [];
+  if (Number.isFinite(from)) parts.push({ sql: "s.first >= ?", params: [from] });
+  if (Number.isFinite(to)) parts.push({ sql: "s.last < ?", params: [to] });
+  return parts.length > 0 ? and(...parts) : undefined;
+}
+
+/** Sessions that lie on one local day. Where a clock was changed meanwhile a day may come twice. */
+export function onOneDay(first: string, last: string): Sql {
+  return { sql: `${dayOf(first)} = ${dayOf(last)} and ${last} - ${first} = s.last - s.first`, params: [] };
 }
 
 /** Sessions that may have something in the range. */
@@ -121,11 +135,13 @@ function offsets(zone: Zone, first: number, last: number): { from: number; offse
   return steps;
 }
 
-/** What differs where a model's price does; undefined when no price of the models changes with time. */
-export function priceOf(prices: Prices, models: readonly string[], quarter: string): Sql | undefined {
-  const timed = models.filter((model) => prices.keyAt(model, 0) !== model);
-  if (timed.length === 0) return undefined;
-  const cases = timed.map((model) => priceCase(prices, model, quarter));
+/** Models whose price changes with time. */
+export const timedModels = (prices: Prices, models: readonly string[]): string[] =>
+  models.filter((model) => prices.keyAt(model, 0) !== model);
+
+/** What differs where a model's price does. `timed`: models whose price changes with time. */
+export function priceOf(prices: Prices, timed: readonly string[], model: string, quarter: string): Sql {
+  const cases = timed.map((name) => priceCase(prices, name, model, quarter));
   return {
     sql: `case ${cases.map(({ sql }) => sql).join(" ")} else 0 end`,
     params: cases.flatMap(({ params }) => params),
@@ -133,8 +149,8 @@ export function priceOf(prices: Prices, models: readonly string[], quarter: stri
 }
 
 /** The period of a model that counts: the last that holds, of none the first. */
-function priceCase(prices: Prices, model: string, quarter: string): Sql {
-  const periods = prices.price(model)?.periods ?? [];
+function priceCase(prices: Prices, name: string, model: string, quarter: string): Sql {
+  const periods = prices.price(name)?.periods ?? [];
   const second = `((${quarter} + ${BIAS_DAYS * QUARTERS_A_DAY}) % ${QUARTERS_A_DAY}) * 900`;
   const cases = periods
     .map(({ from, hours }, i) => {
@@ -144,5 +160,5 @@ function priceCase(prices: Prices, model: string, quarter: string): Sql {
       return `when ${second} >= ${start} ${start <= end ? "and" : "or"} ${second} < ${end} then ${i}`;
     })
     .reverse();
-  return { sql: `when model = ? then case ${cases.join(" ")} else 0 end`, params: [model] };
+  return { sql: `when ${model} = ? then case ${cases.join(" ")} else 0 end`, params: [name] };
 }

@@ -1,6 +1,13 @@
 /** Writes a session's figures: in the batch that stores the session, so that a question never sees one without the other. */
 
-import type { Database, KernelHooks, SessionUsage, Statement, TokenUsage } from "sessarc";
+import {
+  type Database,
+  emptyUsage,
+  type KernelHooks,
+  type SessionUsage,
+  type Statement,
+  type TokenUsage,
+} from "sessarc";
 import { QUARTER_MS } from "./buckets.ts";
 
 /** By way of the hook: a name that only plugins declare cannot be imported. */
@@ -20,34 +27,28 @@ interface Tokens {
   tokens: TokenUsage;
 }
 
-const TABLES = ["usage_work", "usage_tokens", "usage_call", "usage_kind"] as const;
+const TABLES = ["usage_work", "usage_tokens", "usage_total", "usage_call", "usage_kind"] as const;
 
 /** Adds statements that replace the session's figures. */
 export async function writeFigures(db: Pick<Database, "get">, { session, write }: Written): Promise<void> {
   const { id, parentId, facts, evidence } = session;
   const { work, tokens } = byQuarter(session);
-  const quarters = [...work.keys()];
+  const totals = new Map<string, TokenUsage>();
+  for (const { model, tokens: own } of tokens) totals.set(model, sumOf(totals.get(model) ?? emptyUsage(), own));
   const known = await db.get<{ parent: string | null }>("select parent from usage_session where session = ?", [id]);
-  write.push(...TABLES.map((table): Statement => [`delete from ${table} where session = ?`, [id]]), [
-    HEAD,
-    [
-      id,
-      quarters.length > 0 ? quarters.reduce((a, b) => Math.min(a, b)) : null,
-      quarters.length > 0 ? quarters.reduce((a, b) => Math.max(a, b)) : null,
-      evidence?.records ?? 0,
-      evidence?.requests ?? 0,
-      evidence?.duplicatesFolded ?? 0,
-      evidence?.inheritedExcluded ?? 0,
-    ],
-  ]);
+  write.push(...TABLES.map((table): Statement => [`delete from ${table} where session = ?`, [id]]));
+  write.push([HEAD, [id, ...sumsOf(work), promptOf(totals), ...evidenceOf(evidence)]]);
   for (const [quarter, { messages, activeMs, errors }] of work)
     write.push(["insert into usage_work values (?, ?, ?, ?, ?)", [id, quarter, messages, activeMs, errors]]);
   for (const one of tokens) {
     const counts = FIELDS.map((field) => one.tokens[field]);
     write.push(["insert into usage_tokens values (?, ?, ?, ?, ?, ?, ?, ?)", [id, one.quarter, one.model, ...counts]]);
   }
-  for (const model of new Set(tokens.map((one) => one.model)))
+  for (const [model, sum] of totals) {
+    const counts = FIELDS.map((field) => sum[field]);
+    write.push(["insert into usage_total values (?, ?, ?, ?, ?, ?, ?)", [id, model, ...counts]]);
     write.push(["insert into usage_model values (?) on conflict do nothing", [model]]);
+  }
   for (const [name, [calls, errors]] of Object.entries(facts.tools ?? {}))
     write.push(["insert into usage_call values (?, ?, ?, ?)", [id, name, calls, errors]]);
   for (const [kind, messages] of Object.entries(facts.kinds ?? {}))
@@ -110,11 +111,13 @@ export function eraseFigures(ids: readonly string[]): Statement[] {
 /** What the table `session` says is read from there: the project may have been associated since the log was read. */
 const HEAD = `insert into usage_session
   select id, tool, case when parent_id is not null then 'subagent' when forked_from is not null then 'fork' else 'main' end,
-    project_id, parent_id, id, case when ended_at is null then null else sort_at end, ?2, ?3, ?4, ?5, ?6, ?7
+    project_id, parent_id, id, case when ended_at is null then null else sort_at end, ?2, ?3, ?4, ?5, ?6, ?7,
+    ?8, ?9, ?10, ?11
   from session where id = ?1
   on conflict (session) do update set tool = excluded.tool, kind = excluded.kind, project = excluded.project,
-    parent = excluded.parent, ended = excluded.ended, first = excluded.first, last = excluded.last, records = excluded.records,
-    requests = excluded.requests, duplicates = excluded.duplicates, inherited = excluded.inherited`;
+    parent = excluded.parent, ended = excluded.ended, first = excluded.first, last = excluded.last,
+    messages = excluded.messages, active_ms = excluded.active_ms, errors = excluded.errors, prompt = excluded.prompt,
+    records = excluded.records, requests = excluded.requests, duplicates = excluded.duplicates, inherited = excluded.inherited`;
 
 /** Levels of sub-agents that are followed. A log may name a parent that is not here, or itself. */
 const DEPTH = 16;
@@ -177,6 +180,35 @@ function byQuarter({ facts, usage, messages, errors, sortAt }: SessionFigures): 
   }
   return { work, tokens };
 }
+
+/** First and last quarter-hour, messages, active ms, errors. */
+function sumsOf(work: ReadonlyMap<number, Work>): (number | null)[] {
+  let first: number | null = null;
+  let last: number | null = null;
+  const sum: Work = { messages: 0, activeMs: 0, errors: 0 };
+  for (const [quarter, { messages, activeMs, errors }] of work) {
+    first = Math.min(first ?? quarter, quarter);
+    last = Math.max(last ?? quarter, quarter);
+    sum.messages += messages;
+    sum.activeMs += activeMs;
+    sum.errors += errors;
+  }
+  return [first, last, sum.messages, sum.activeMs, sum.errors];
+}
+
+function promptOf(totals: ReadonlyMap<string, TokenUsage>): number {
+  let sum = 0;
+  for (const { input, cacheWrite5m, cacheWrite1h, cacheRead } of totals.values())
+    sum += input + cacheWrite5m + cacheWrite1h + cacheRead;
+  return sum;
+}
+
+const evidenceOf = (evidence: SessionFigures["evidence"]): number[] => [
+  evidence?.records ?? 0,
+  evidence?.requests ?? 0,
+  evidence?.duplicatesFolded ?? 0,
+  evidence?.inheritedExcluded ?? 0,
+];
 
 const sumOf = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
   input: a.input + b.input,

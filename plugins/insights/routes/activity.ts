@@ -35,7 +35,7 @@ const get = defineRoute({
     const zone = zoneOf(query.tz);
     const { from, to } = lastDays(query.days ?? DAYS, zone.dayAt(Date.now()));
     const projects = await answer("activity", { zone, range: { from, to } }, async (asked) =>
-      activity(await workOf(kernel.storage.db, asked, true), from, to),
+      activity(await workOf(kernel.storage.db, asked, { key: "project", byDay: true }), from, to),
     );
     return { range: { days: to - from + 1, from: dayName(from), to: dayName(to) }, projects };
   },
@@ -46,7 +46,7 @@ export const activityRoutes = [get] as const;
 function activity(work: readonly WorkRow[], from: number, to: number): ProjectActivity[] {
   const projects = new Map<string, { messages: number[]; roots: Set<string>[] }>();
   const length = to - from + 1;
-  for (const { project, day, messages, root } of work) {
+  for (const { key: project, day, messages, root } of work) {
     const own = at(projects, project, () => ({
       messages: new Array<number>(length).fill(0),
       roots: Array.from({ length }, () => new Set<string>()),

@@ -83,7 +83,7 @@ async function analyse(kernel: Kernel, id: string, asked: Asked, span: Span): Pr
   const { prices } = asked;
   const project = await archive.project(id);
   const [work, tokens, byHour, calls, byKind] = await Promise.all([
-    workOf(db, asked, true),
+    workOf(db, asked, { byDay: true }),
     tokensOf(db, asked, "day"),
     hoursOf(db, asked),
     callsOf(db, asked),

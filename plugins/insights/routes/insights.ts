@@ -128,7 +128,7 @@ function startOf({ from }: Span, zone: Zone): number | undefined {
 async function overview(db: Database, asked: Asked, span: Span) {
   const { prices } = asked;
   const [work, tokens, hours, calls, heavy, before] = await Promise.all([
-    workOf(db, asked, true),
+    workOf(db, asked, { key: "tool", byDay: true }),
     tokensOf(db, asked, "day", true),
     hoursOf(db, asked),
     callsOf(db, asked),
@@ -141,7 +141,7 @@ async function overview(db: Database, asked: Asked, span: Span) {
   const ofTool = (day: number, tool: string) => at(dayOf(day).tools, tool, () => new Tally(prices));
   if (span.from !== null && span.to !== null) for (let day = span.from; day <= span.to; day++) dayOf(day);
   for (const row of work)
-    for (const tally of [totals, dayOf(row.day).all, ofTool(row.day, row.tool)]) {
+    for (const tally of [totals, dayOf(row.day).all, ofTool(row.day, row.key)]) {
       tally.addWork(row);
       tally.addRoot(row.root);
     }
@@ -243,15 +243,12 @@ function deltaOf(now: Sums, before: Sums): NonNullable<InsightsReport["delta"]> 
 }
 
 /** By quarter-hours: the one in which you left counts. */
-async function since(kernel: Kernel, { prices, known }: Asked, time: number): Promise<InsightsReport["sinceYouLeft"]> {
+async function since(kernel: Kernel, asked: Asked, time: number): Promise<InsightsReport["sinceYouLeft"]> {
   const { db } = kernel.storage;
-  const [{ work, tokens }, recent] = await Promise.all([
-    workSince(db, time, prices, known.models),
-    endedSince(db, time, RECENT),
-  ]);
+  const [{ work, tokens }, recent] = await Promise.all([workSince(db, time, asked), endedSince(db, time, RECENT)]);
   return {
     since: new Date(time).toISOString(),
-    ...toSums(tallyOf(prices, work, tokens)),
+    ...toSums(tallyOf(asked.prices, work, tokens)),
     recent: recent.length === 0 ? [] : await kernel.inject("archive").list({ ids: recent }),
   };
 }

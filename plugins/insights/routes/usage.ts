@@ -58,7 +58,10 @@ const usage = defineRoute({
       const all = await insights.answer(["usage", by], scope, (asked) => compute(asked));
       return limit === undefined ? all : { ...all, rows: all.rows.slice(0, limit) };
     }
-    const rows = await insights.answer(["usage", by, limit], scope, (asked) => compute(asked, limit));
+    // Rows of all sessions may hold more than everything else that is cached.
+    const rows = await (limit === undefined
+      ? insights.asked(scope).then((asked) => compute(asked))
+      : insights.answer(["usage", by, limit], scope, (asked) => compute(asked, limit)));
     return streamJson(writeReport(rows));
   },
 });
