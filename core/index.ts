@@ -4,6 +4,14 @@ export { type ConfigFlags, defineConfig, resolveConfig, type UserConfig } from "
 export { loadConfig } from "./config/file.ts";
 export type { Command, CommandContext } from "./contract/command.ts";
 export type { ConfigKey, PluginConfig, ResolvedConfig, SettingValues } from "./contract/config.ts";
+export {
+  defineIndexer,
+  type IndexedSession,
+  type IndexerDefinition,
+  type IndexerModule,
+  type IndexRows,
+  type SessionIndexer,
+} from "./contract/indexer.ts";
 export type { ApiRoutes, FileChange, Kernel, KernelHooks, Services } from "./contract/kernel.ts";
 export {
   type AdapterPlugin,

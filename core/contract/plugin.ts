@@ -3,6 +3,7 @@ import type { MaybePromise } from "../utils/async.ts";
 import type { Adapter } from "./adapter.ts";
 import type { Command } from "./command.ts";
 import type { ConfigKey } from "./config.ts";
+import type { IndexerDefinition } from "./indexer.ts";
 import type { Kernel, PluginHooks } from "./kernel.ts";
 import type { AnyRoute } from "./route.ts";
 
@@ -21,6 +22,8 @@ export interface Plugin {
   hooks?: PluginHooks;
   /** SQL, run once each, in order, recorded per plugin. Never edit one that was released: append. */
   migrations?: readonly string[];
+  /** What it wants to know of every session. */
+  indexers?: readonly IndexerDefinition[];
   /** Sub commands of `sessarc`, loaded when called. */
   commands?: readonly Command[];
   /** Provide services, start watchers, register `onClose`. Limited to 10 s. */

@@ -1,5 +1,6 @@
 /** What plugins brought, as other plugins see it. */
 import type { Adapter } from "./adapter.ts";
+import type { IndexerDefinition } from "./indexer.ts";
 import type { PluginInfo, PluginProblem } from "./reports.ts";
 
 /** What an adapter reads beside its own places, or (`own` false) instead of them. */
@@ -18,9 +19,13 @@ export interface Registry {
   setFolders(name: string, folders: AdapterFolders): void;
   /** Tools whose places could not be looked up just now (a dead mount, no descriptor left), with the reason. Asked again each time. */
   readonly unreadable: ReadonlyMap<string, string>;
+  /** Indexers of all plugins, with the name of the plugin. */
+  readonly indexers: readonly (IndexerDefinition & { plugin: string })[];
   readonly services: ReadonlyMap<string, unknown>;
   /** What was left out, and why. */
   readonly problems: readonly PluginProblem[];
+  /** Adds to `problems`. The same one again, with a count, counts once more. */
+  report(problem: PluginProblem): void;
   /** Every plugin with what it added. */
   describe(): PluginInfo[];
 }

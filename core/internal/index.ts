@@ -1,6 +1,7 @@
 /** What the built-in plugins share beyond `sessarc`. `#internal` resolves only inside this package: third parties cannot depend on it. */
 
 export type { LoadedConfig } from "../config/config.ts";
+export { importModule } from "../config/module.ts";
 export { readSettings, type Settings, writeSettings } from "../config/settings.ts";
 export type { Access } from "../contract/access.ts";
 export type { SettingKey } from "../contract/config.ts";

@@ -26,6 +26,15 @@ const fn = (remedy: string, required = false): Rule => ({ is: isFunction, must: 
 const ROUTE = (it: unknown) => isRecord(it) && isText(it.method) && isText(it.path) && isFunction(it.handler);
 const COMMAND = (it: unknown) => isRecord(it) && isText(it.name) && isFunction(it.load);
 
+const WORD = /^[a-z_][a-z0-9_]*$/;
+const INDEXER = (it: unknown) =>
+  isRecord(it) &&
+  typeof it.name === "string" &&
+  KEBAB.test(it.name) &&
+  Number.isSafeInteger(it.version) &&
+  isText(it.module) &&
+  isListOf((table) => typeof table === "string" && WORD.test(table))(it.tables);
+
 const PLUGIN: Readonly<Record<Exclude<keyof Plugin, "compatibility">, Rule>> = {
   name: {
     is: (it) => isText(it) && PLUGIN_NAME.test(it as string),
@@ -43,6 +52,11 @@ const PLUGIN: Readonly<Record<Exclude<keyof Plugin, "compatibility">, Rule>> = {
   routes: { is: isListOf(ROUTE), must: "a list of routes", remedy: "Make each of them with defineRoute." },
   hooks: { is: isRecord, must: "an object of listeners", remedy: 'Write it like { "kernel:ready": (kernel) => {} }.' },
   migrations: { is: isListOf(isText), must: "a list of SQL texts", remedy: "Put each step into one text." },
+  indexers: {
+    is: isListOf(INDEXER),
+    must: "a list of indexers",
+    remedy: "Each has a name in kebab-case, a whole number as version, a module, and tables named in lower case.",
+  },
   commands: { is: isListOf(COMMAND), must: "a list of commands", remedy: "Each has a name and a function `load`." },
   setup: fn("Write it like setup(kernel) {}."),
 };

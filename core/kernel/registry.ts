@@ -2,6 +2,7 @@
 import { withFolders } from "../adapter/folders.ts";
 import type { Adapter } from "../contract/adapter.ts";
 import type { ConfigKey } from "../contract/config.ts";
+import type { IndexerDefinition } from "../contract/indexer.ts";
 import type { Plugin, PluginEntry } from "../contract/plugin.ts";
 import type { AdapterFolders, Registry } from "../contract/registry.ts";
 import type { PluginInfo, PluginProblem } from "../contract/reports.ts";
@@ -22,7 +23,6 @@ export interface WritableRegistry extends Registry {
   remove(plugin: string): void;
   /** Keys of the configuration that plugins declare. */
   readonly configKeys: ReadonlyMap<string, ConfigKey>;
-  report(problem: PluginProblem): void;
   addService(name: string, service: unknown, plugin: string): void;
   booted(plugin: string, ms: number): void;
 }
@@ -47,6 +47,7 @@ export function createRegistry(silenceMs?: number): WritableRegistry {
   const configKeys = new Map<string, ConfigKey>();
   const problems: PluginProblem[] = [];
   const routes: RegisteredRoute[] = [];
+  const indexers: (IndexerDefinition & { plugin: string })[] = [];
   /** Who has a name already, per kind. */
   const owners = new Map<string, string>();
 
@@ -69,6 +70,7 @@ export function createRegistry(silenceMs?: number): WritableRegistry {
     services,
     problems,
     configKeys,
+    indexers,
     adapterSource: (name) => sources.get(name),
 
     add(plugin, source) {
@@ -85,12 +87,14 @@ export function createRegistry(silenceMs?: number): WritableRegistry {
           ...(adapter ? [["adapter", adapter.name] as const] : []),
           ...added.map((it) => ["route", `${it.route.method} ${shape(it.fullPath)}`] as const),
           ...(plugin.commands ?? []).map((command) => ["command", command.name] as const),
+          ...(plugin.indexers ?? []).map((indexer) => ["indexer", indexer.name] as const),
           ...Object.keys(plugin.config ?? {}).map((key) => ["configuration key", key] as const),
         ],
         plugin.name,
       );
       rows.set(plugin.name, { plugin, services: [], ms: null, builtIn });
       routes.push(...added);
+      indexers.push(...(plugin.indexers ?? []).map((indexer) => ({ ...indexer, plugin: plugin.name })));
       for (const [key, declared] of Object.entries(plugin.config ?? {})) configKeys.set(key, declared);
       if (!adapter) return;
       const kept = keepRoots(withDeadlines(adapter, silenceMs), (reason) => {
@@ -109,6 +113,7 @@ export function createRegistry(silenceMs?: number): WritableRegistry {
       for (const [key, owner] of owners) if (owner === name) owners.delete(key);
       for (const service of row.services) services.delete(service);
       routes.splice(0, routes.length, ...routes.filter((route) => route.plugin !== name));
+      indexers.splice(0, indexers.length, ...indexers.filter((indexer) => indexer.plugin !== name));
       for (const key of Object.keys(row.plugin.config ?? {})) configKeys.delete(key);
       const adapter = adapterOf(row.plugin)?.name;
       if (adapter !== undefined) for (const map of [adapters, bases, folders, sources, unreadable]) map.delete(adapter);

@@ -15,6 +15,7 @@ declare module "sessarc" {
     FOLDER_REFUSED: { path: string; reason: string };
     FOLDER_UNKNOWN: { path: string; tool: string };
     BACKUP_ELSEWHERE: { driver: string };
+    INDEXER_FAILED: { indexer: string; session: string; reason: string };
   }
 }
 
@@ -34,6 +35,12 @@ export const errors = defineErrors({
     status: 422,
     why: ({ path }) => `${path} is no existing folder`,
     fix: () => "Give the absolute path of a folder on this machine.",
+  },
+  INDEXER_FAILED: {
+    status: 500,
+    why: ({ indexer, session, reason }) => `The indexer ${indexer} failed on session ${session}: ${reason}`,
+    fix: ({ indexer }) =>
+      `Report it to the author of ${indexer}. Its rows of this session are missing; all else is stored.`,
   },
   BACKUP_ELSEWHERE: {
     status: 422,

@@ -6,6 +6,7 @@ import { checkTranscripts } from "./catalogue/check.ts";
 import { migrations } from "./catalogue/schema.ts";
 import type { SessionFigures } from "./catalogue/types.ts";
 import { commands } from "./commands/index.ts";
+import { checkIndexers } from "./import/indexed.ts";
 import type { ImportedSession } from "./import/types.ts";
 import { checkRetention, createRetentionGuard } from "./places/retention.ts";
 import { backupRoute } from "./routes/backup.ts";
@@ -87,6 +88,8 @@ export default definePlugin({
     const retention = createRetentionGuard(kernel);
     kernel.hooks.hook("doctor:check", async (report) => {
       report.checks.push(...(await checkRetention(kernel)), await checkTranscripts(kernel, report.fix, report.signal));
+      const indexers = await checkIndexers(kernel);
+      if (indexers) report.checks.push(indexers);
     });
     kernel.hooks.hook("status:collect", async (status) => {
       const totals = await archive.store.totals();

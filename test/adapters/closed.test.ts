@@ -41,10 +41,10 @@ describe.skipIf(process.platform !== "linux")("closes the log", () => {
     await expect(followed).rejects.toThrow("taken by nobody");
     expect(openFiles(path)).toBe(0);
 
-    const session = { id: "claude-code:k", ref, generation: 1, past: null, stored: [] };
+    const session = { id: "claude-code:k", ref, generation: 1, past: null, stored: [], states: {} };
     const source = { batches: adapter.read(ref, t.env), past: null };
     const odd = { ...adapter, skills: { dirs: () => [], used: fail } };
-    await expect(importOne(session, odd, source, t.kernel.storage.transcripts, new Int32Array(1))).rejects.toThrow(
+    await expect(importOne(session, odd, source, t.kernel.storage.transcripts, new Int32Array(1), [])).rejects.toThrow(
       "taken by nobody",
     );
     expect(openFiles(path)).toBe(0);

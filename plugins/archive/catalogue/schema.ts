@@ -93,6 +93,16 @@ export const migrations: readonly string[] = [
    create index session_messages on session (message_count desc, id);
    create index session_active on session (active_ms desc, id);`,
   // What is made of these tables and kept in files: which files those are, and the row up to which they know all.
+  // Which indexer read which session: `state` to go on from when the session grows, `error` where it failed.
+  `create table indexed (
+     session text not null,
+     indexer text not null,
+     version integer not null,
+     state text,
+     error text,
+     primary key (session, indexer)
+   ) without rowid;
+   create index indexed_failed on indexed (indexer) where error is not null;`,
   "create table derived (name text primary key, token text not null, upto integer not null)",
   // Which sessions changed, in the order they did: each stands at its last change. Kept as far as somebody has to look at it; a number
   // never comes back. Taken out first: within a trigger "or replace" gives way to what the statement outside says.

@@ -8,6 +8,7 @@ import { rescan } from "../places/rescan.ts";
 import { type FoundLog, type Scan, scanLogs, versionOf } from "../places/scan.ts";
 import { Bulletin } from "./bulletin.ts";
 import { compareAll, compareSome, markGone } from "./compare.ts";
+import { indexBehind } from "./indexed.ts";
 import { sweepOrphans } from "./orphans.ts";
 import { recountGone } from "./recount.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";
@@ -292,6 +293,7 @@ export class Importer {
   /** Makes a large archive ready for the first run that brings something. */
   async prepare(): Promise<void> {
     await this.alone(() => this.replies.update());
+    if (!this.#kernel.storage.readOnly) await indexBehind(this.#kernel, (work) => this.alone(work));
   }
 
   /** No run comes after it. */

@@ -4,8 +4,9 @@ import type { Adapter } from "sessarc";
 import { createTranscripts, loadAdapter as makeAdapter, type TranscriptOptions, type Transcripts } from "#internal";
 import { withFolders } from "#internal/adapter";
 import { checkStop, failure } from "./failure.ts";
+import { type LoadedIndexer, loadIndexers, startIndexers } from "./indexers.ts";
 import { importOne, importSession } from "./read.ts";
-import type { AdapterSource, ImportedSession, ImportJob, JobResult } from "./types.ts";
+import type { AdapterSource, ImportedSession, ImportJob, Indexed, IndexJob, JobResult } from "./types.ts";
 
 /** Entry of the pool task: loads the adapter (once per worker) and imports the job's sessions. One bad session fails alone. */
 export async function importSessions(job: ImportJob): Promise<JobResult[]> {
@@ -23,15 +24,16 @@ export async function importSessions(job: ImportJob): Promise<JobResult[]> {
 /** The same with the adapter and transcripts at hand. Resolves when all that was written is on disk. */
 export async function runJob(job: ImportJob, adapter: Adapter, transcripts: Transcripts): Promise<JobResult[]> {
   const results: Pending[] = [];
+  const indexers = await loadIndexers(job.indexers);
   const stop = new Int32Array(job.stop);
   for (const sessions of groupByPath(job.sessions)) {
-    if (sessions.length > 1) await readShared(job, adapter, transcripts, sessions, results);
+    if (sessions.length > 1) await readShared(job, adapter, transcripts, sessions, results, indexers);
     else {
       for (const session of sessions) {
         results.push(
           await begin(session.id, async () => {
             checkStop(stop);
-            return importSession(session, adapter, job.env, transcripts, stop);
+            return importSession(session, adapter, job.env, transcripts, stop, indexers);
           }),
         );
       }
@@ -40,6 +42,30 @@ export async function runJob(job: ImportJob, adapter: Adapter, transcripts: Tran
   const finished = await Promise.all(results.map((pending) => pending.result));
   await transcripts.settle();
   return finished;
+}
+
+/** Entry of the pool task that reads stored transcripts for indexers. One damaged transcript fails alone. */
+export async function indexSessions(job: IndexJob): Promise<{ id: string; indexed: Indexed[] }[]> {
+  return indexStored(job, openStore(job.store));
+}
+
+/** The same with the transcripts at hand. */
+export async function indexStored(
+  job: IndexJob,
+  transcripts: Transcripts,
+): Promise<{ id: string; indexed: Indexed[] }[]> {
+  const indexers = await loadIndexers(job.indexers);
+  const results: { id: string; indexed: Indexed[] }[] = [];
+  for (const { id, tool, parts } of job.sessions) {
+    const index = startIndexers(indexers, id, tool, undefined);
+    try {
+      for await (const events of transcripts.events(id, parts)) for (const event of events) index.add(event);
+    } catch (error) {
+      index.fail(error);
+    }
+    results.push({ id, indexed: index.finish() });
+  }
+  return results;
 }
 
 function groupByPath(sessions: ImportJob["sessions"]): Iterable<ImportJob["sessions"]> {
@@ -58,6 +84,7 @@ async function readShared(
   transcripts: Transcripts,
   sessions: ImportJob["sessions"],
   results: Pending[],
+  indexers: readonly LoadedIndexer[],
 ): Promise<void> {
   const byKey = new Map(sessions.map((session) => [session.ref.key, session]));
   const refs = sessions.map((session) => session.ref);
@@ -69,7 +96,9 @@ async function readShared(
       if (!session) continue;
       byKey.delete(ref.key);
       results.push(
-        await begin(session.id, () => importOne(session, adapter, { batches: events, past: null }, transcripts, stop)),
+        await begin(session.id, () =>
+          importOne(session, adapter, { batches: events, past: null }, transcripts, stop, indexers),
+        ),
       );
       checkStop(stop);
     }

@@ -9,6 +9,7 @@ import { packReplies } from "../counting/replies.ts";
 import { signatureOf } from "../search/signature.ts";
 import { collectFacts } from "./facts.ts";
 import { Stopped } from "./failure.ts";
+import { type LoadedIndexer, startIndexers } from "./indexers.ts";
 import { keepEarlier } from "./keep.ts";
 import type { ImportedSession, JobSession } from "./types.ts";
 
@@ -42,13 +43,15 @@ export async function importSession(
   env: AdapterEnv,
   transcripts: Transcripts,
   stop: Int32Array,
+  indexers: readonly LoadedIndexer[],
 ): Promise<{ written: Promise<ImportedSession> }> {
+  const read = async (one: JobSession) =>
+    importOne(one, adapter, await open(one, adapter, env, transcripts), transcripts, stop, indexers);
   try {
-    return await importOne(session, adapter, await open(session, adapter, env, transcripts), transcripts, stop);
+    return await read(session);
   } catch (error) {
     if (!(error instanceof Again)) throw error;
-    const whole = { ...session, past: null };
-    return importOne(whole, adapter, await open(whole, adapter, env, transcripts), transcripts, stop);
+    return read({ ...session, past: null });
   }
 }
 
@@ -58,10 +61,12 @@ export async function importOne(
   { batches, past }: Source,
   transcripts: Transcripts,
   stop: Int32Array,
+  indexers: readonly LoadedIndexer[],
 ): Promise<{ written: Promise<ImportedSession> }> {
   const begin = (firstSeq: number, facts?: SessionFacts) => ({
     facts: collectFacts(adapter, facts),
     writer: transcripts.writer(session.id, session.generation, { firstSeq, sidecar: signatureOf }),
+    index: startIndexers(indexers, session.id, session.ref.tool, facts ? session.states : undefined),
     /** Messages of the log that were added. */
     count: 0,
     seen: facts || session.stored.length === 0 ? undefined : new Seen(lengthOf(session.stored[0]?.parts ?? [])),
@@ -72,10 +77,13 @@ export async function importOne(
     for await (const events of transcripts.events(session.id, past.fold))
       for (const event of events) target.writer.add(event);
   }
+  if (past && target.index.behind)
+    for await (const events of transcripts.events(session.id, session.stored[0]?.parts ?? []))
+      for (const event of events) target.index.catchUp(event);
   const earlier = new Set(past?.earlier);
   // A function of its own is compiled well after a few batches; the loop around it lives as long as one log.
   const take = (events: readonly SessionEvent[]) => {
-    const { facts, seen, writer } = target;
+    const { facts, index, seen, writer } = target;
     for (const event of events) {
       if (event.text.length > TEXT_CAP) {
         event.text = event.text.slice(0, TEXT_CAP);
@@ -83,6 +91,7 @@ export async function importOne(
       }
       if (appended && earlier.size > 0 && earlier.has(nameOf(event))) throw new Again();
       facts.add(event);
+      index.add(event);
       seen?.add(event);
       writer.add(event);
     }
@@ -127,6 +136,7 @@ export async function importOne(
     appended,
     folded: appended ? (past?.fold.length ?? 0) : 0,
     hasCursor: cursor !== undefined,
+    indexed: target.index.finish(),
     bytesRead: end?.bytesRead ?? session.ref.size ?? 0,
     born: session.ref.born ?? birthOf(session.ref),
   };

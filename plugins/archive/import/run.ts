@@ -8,6 +8,7 @@ import { partsOf, type SessionRow } from "../catalogue/types.ts";
 import { type FoundLog, versionOf } from "../places/scan.ts";
 import { settleCopies } from "./copies.ts";
 import { CANCELLED, failure, Stopped } from "./failure.ts";
+import { statesOf, toJobIndexers } from "./indexed.ts";
 import { importSessions, runJob } from "./job.ts";
 import { toJobs, toStored } from "./jobs.ts";
 import { type KnownSession, loadPast, type Past, storedTexts } from "./known.ts";
@@ -221,6 +222,7 @@ class Run {
       env: kernel.env,
       store: { dir: kernel.storage.dataDir },
       sessions: await Promise.all(found.map((one) => this.#toJobSession(one))),
+      indexers: toJobIndexers(kernel.registry),
       stop: this.#stop.buffer,
     };
     const inPool = kernel.pool.threaded && source !== undefined && kernel.config.storage.driver === undefined;
@@ -251,12 +253,14 @@ class Run {
   async #toJobSession({ id, ref }: FoundLog): Promise<JobSession> {
     const known = this.#known.get(id);
     const generation = this.#stage.generationOf(id);
-    const session: JobSession = { id, ref, generation, past: null, stored: known ? storedTexts(known, ref) : [] };
+    const stored = known ? storedTexts(known, ref) : [];
+    const session: JobSession = { id, ref, generation, past: null, stored, states: {} };
     if (!known?.has_cursor || known.format < COUNTED) return session;
     const row = await this.#options.kernel.storage.db.get<SessionRow>("select * from session where id = ?", [id]);
     if (!row) return session;
     this.#past.set(id, row);
     session.past = toStored(row, known.earlier);
+    session.states = await statesOf(this.#options.kernel, id);
     return session;
   }
 

@@ -5,11 +5,12 @@ import { partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.
 import { addFacts, keepTime } from "../counting/merge.ts";
 import type { ProjectResolver } from "../places/projects.ts";
 import type { FoundLog } from "../places/scan.ts";
+import { commitIndexed } from "./indexed.ts";
 import { isRecount, type KnownSession, type Past } from "./known.ts";
 import { compareForks } from "./origin.ts";
 import { replaceEarlier, toRow, upsert } from "./rows.ts";
 import type { Arrival, Follows, Settler } from "./settle.ts";
-import type { ImportedSession, OnCommit } from "./types.ts";
+import type { ImportedSession, Indexed, OnCommit } from "./types.ts";
 import { toFigures, writtenWith } from "./write.ts";
 
 /** Sessions committed together: one fsync, and a batch small enough that no request waits. */
@@ -31,6 +32,8 @@ export class Stage {
   #statements: Statement[] = [];
   /** Sessions that lose replies to what is staged. */
   #losers: string[] = [];
+  /** What indexers made of what is staged. */
+  #indexed: { id: string; indexed: readonly Indexed[] }[] = [];
   #staged: { id: string; old: number[]; oldCursor: number }[] = [];
   /** Sessions stored so far, by the id of their project. */
   readonly touched = new Map<string, number>();
@@ -79,6 +82,7 @@ export class Stage {
       const keptAt = new Map(known?.earlier.map((text) => [text.version, text.kept_at]));
       this.#statements.push(...replaceEarlier(session, keptAt));
     }
+    this.#indexed.push({ id: session.id, indexed: session.indexed });
     this.#staged.push({ id: session.id, old: partsLeft(session, known, past), oldCursor: known?.has_cursor ?? 0 });
     this.touched.set(projectId, (this.touched.get(projectId) ?? 0) + 1);
   }
@@ -110,13 +114,15 @@ export class Stage {
     const statements = this.#statements;
     const staged = this.#staged;
     const losers = this.#losers;
+    const indexed = this.#indexed;
     this.#statements = [];
     this.#losers = [];
+    this.#indexed = [];
     this.#staged = [];
     if (statements.length === 0) return;
     const { kernel, onCommit, readers } = this.#options;
-    const { db, transcripts } = kernel.storage;
-    await db.batch(statements);
+    const { transcripts } = kernel.storage;
+    await commitIndexed(kernel, statements, indexed);
     const ids = staged.map((one) => one.id);
     onCommit(ids, losers); // who begins now reads what is new
     await readers.retire(async () => {

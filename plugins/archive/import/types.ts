@@ -1,6 +1,6 @@
 /** What the run and the workers hand each other: plain data, since it crosses threads. */
 
-import type { AdapterEnv, SessionRef, SessionSummary } from "sessarc";
+import type { AdapterEnv, IndexRows, SessionRef, SessionSummary } from "sessarc";
 import type { AdapterFolders, TranscriptOptions, TranscriptPart } from "#internal";
 import type { SessionFacts } from "../catalogue/types.ts";
 import type { PackedReplies } from "../counting/replies.ts";
@@ -11,8 +11,16 @@ export interface ImportJob {
   env: AdapterEnv;
   store: TranscriptOptions;
   sessions: JobSession[];
+  indexers: JobIndexer[];
   /** One integer that both threads see: once it is not 0, nothing is begun and what is being read is given up. */
   stop: SharedArrayBuffer;
+}
+
+/** Stored sessions to index. */
+export interface IndexJob {
+  store: TranscriptOptions;
+  indexers: JobIndexer[];
+  sessions: { id: string; tool: string; parts: TranscriptPart[] }[];
 }
 
 export interface AdapterSource {
@@ -20,6 +28,25 @@ export interface AdapterSource {
   options?: unknown;
   /** Places it reads beside or instead of its own. */
   folders?: AdapterFolders | undefined;
+}
+
+/** An indexer as a worker loads it. */
+export interface JobIndexer {
+  name: string;
+  version: number;
+  module: string;
+  tables: readonly string[];
+}
+
+/** What an indexer made of a session. */
+export interface Indexed {
+  indexer: string;
+  version: number;
+  rows: IndexRows;
+  /** JSON to go on from; null without. */
+  state: string | null;
+  /** Why there are no rows; null where it worked. */
+  error: string | null;
 }
 
 export interface JobSession {
@@ -31,6 +58,8 @@ export interface JobSession {
   past: StoredSession | null;
   /** Texts that are stored, newest first: what the log no longer says of them is kept. */
   stored: StoredText[];
+  /** States of indexers by name, where the log may have grown. */
+  states: Record<string, string>;
 }
 
 /** A text of a session as its log had it once. */
@@ -84,6 +113,7 @@ export interface ImportedSession {
   appended: boolean;
   /** A cursor was stored under the part's generation. */
   hasCursor: boolean;
+  indexed: Indexed[];
   /** Bytes of the log that were read. */
   bytesRead: number;
   /** Birth time of the log in ms: the older of two copies owns what both hold. */

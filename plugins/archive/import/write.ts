@@ -11,7 +11,12 @@ export async function writtenWith(kernel: Kernel, session: SessionFigures): Prom
 
 /** Statements to commit with those that delete the sessions. */
 export async function erasedWith(kernel: Kernel, ids: readonly string[]): Promise<Statement[]> {
-  const write: Statement[] = [];
+  const write: Statement[] = ids.flatMap((id): Statement[] => [
+    ["delete from indexed where session = ?", [id]],
+    ...kernel.registry.indexers.flatMap(({ tables }) =>
+      tables.map((table): Statement => [`delete from ${table} where session = ?`, [id]]),
+    ),
+  ]);
   await kernel.hooks.callHook("session:erase", { ids, write });
   return write;
 }

@@ -1,0 +1,44 @@
+/** Indexers: what a plugin wants to know of every session, worked out while the session is read anyway. */
+import type { SessionEvent } from "../session/session.ts";
+import type { SqlValue } from "../storage/types.ts";
+import type { Json } from "../utils/json.ts";
+
+/** An indexer as a plugin registers it. */
+export interface IndexerDefinition {
+  /** kebab-case, unique among all indexers. */
+  name: string;
+  /** Another number: all sessions are indexed again from their stored transcripts, in the background. */
+  version: number;
+  /** What `import()` takes in a worker: `new URL("./indexer.js", import.meta.url).href`, or a package. Its default export is an `IndexerModule`. */
+  module: string;
+  /** Tables of the plugin's migrations that it fills. Each has a column `session`; the archive deletes the rows with the session. */
+  tables: readonly string[];
+}
+
+export interface IndexedSession {
+  id: string;
+  /** The assistant. */
+  tool: string;
+}
+
+/** Rows by table, each by column, without the column `session`. */
+export type IndexRows = Readonly<Record<string, readonly Readonly<Record<string, SqlValue>>[]>>;
+
+/** Reads one session. What it throws fails this indexer for this session alone. */
+export interface SessionIndexer {
+  /** Called for each event of the session, once, in order. The event must not be changed. */
+  event(event: SessionEvent): void;
+  /** All that is needed to go on after the last event; JSON, small. Without it a session that grew is read again as a whole. */
+  snapshot?(): Json;
+  /** All rows of the session. They replace those of before, in the batch that stores the session. */
+  finish(): IndexRows;
+}
+
+/** The default export of an indexer's module. */
+export interface IndexerModule {
+  /** `state`: what `snapshot` returned when the session was read last, by the same version. */
+  create(session: IndexedSession, state?: Json): SessionIndexer;
+}
+
+/** Returns the definition; it exists for its types. */
+export const defineIndexer = (definition: IndexerDefinition): IndexerDefinition => definition;

@@ -1,0 +1,161 @@
+/** Stores what indexers made of sessions, and has sessions indexed that were read without them or by another version. */
+import {
+  type DoctorCheck,
+  isSessarcError,
+  type Kernel,
+  type PoolTask,
+  type Registry,
+  SessarcError,
+  type Statement,
+} from "sessarc";
+import { messageOf } from "#internal";
+import { partsOf } from "../catalogue/types.ts";
+import { indexSessions, indexStored } from "./job.ts";
+import type { Indexed, IndexJob, JobIndexer } from "./types.ts";
+
+interface IndexedOf {
+  id: string;
+  indexed: readonly Indexed[];
+}
+
+export const toJobIndexers = ({ indexers }: Registry): JobIndexer[] =>
+  indexers.map(({ name, version, module, tables }) => ({ name, version, module, tables }));
+
+/** States of a session's indexers, as JSON. A state of another version is none. */
+export async function statesOf(kernel: Kernel, id: string): Promise<Record<string, string>> {
+  const { indexers } = kernel.registry;
+  if (indexers.length === 0) return {};
+  const rows = await kernel.storage.db.all<{ indexer: string; version: number; state: string }>(
+    "select indexer, version, state from indexed where session = ? and state is not null",
+    [id],
+  );
+  const current = rows.filter((row) =>
+    indexers.some(({ name, version }) => name === row.indexer && version === row.version),
+  );
+  return Object.fromEntries(current.map(({ indexer, state }) => [indexer, state]));
+}
+
+/** Commits `statements` and the rows of indexers in one batch. Rows that SQLite refuses are left out, and their indexer has failed. */
+export async function commitIndexed(
+  kernel: Kernel,
+  statements: readonly Statement[],
+  sessions: readonly IndexedOf[],
+): Promise<void> {
+  const { db } = kernel.storage;
+  const rows = sessions.flatMap(({ id, indexed }) => indexed.flatMap((one) => rowsOf(kernel, id, one)));
+  try {
+    await db.batch([...statements, ...rows]);
+  } catch (error) {
+    // A full disk is nobody's fault; without rows the mistake is in `statements`.
+    if (isSessarcError(error) || rows.length === 0) throw error;
+    if (statements.length > 0) await db.batch(statements);
+    await commitEach(kernel, sessions);
+    return;
+  }
+  for (const { id, indexed } of sessions) for (const one of indexed) report(kernel, id, one);
+}
+
+/** One session and indexer at a time, so that the row that is refused takes no other along. */
+async function commitEach(kernel: Kernel, sessions: readonly IndexedOf[]): Promise<void> {
+  const { db } = kernel.storage;
+  for (const { id, indexed } of sessions)
+    for (const one of indexed) {
+      let stored = one;
+      await db.batch(rowsOf(kernel, id, one)).catch((error: unknown) => {
+        if (isSessarcError(error)) throw error;
+        stored = { ...one, rows: {}, state: null, error: messageOf(error) };
+        return db.batch(rowsOf(kernel, id, stored));
+      });
+      report(kernel, id, stored);
+    }
+}
+
+function rowsOf({ registry }: Kernel, id: string, { indexer, version, rows, state, error }: Indexed): Statement[] {
+  const tables = registry.indexers.find(({ name }) => name === indexer)?.tables ?? [];
+  return [
+    ...tables.map((table): Statement => [`delete from ${table} where session = ?`, [id]]),
+    ...Object.entries(rows).flatMap(([table, list]) =>
+      list.map((row): Statement => {
+        const columns = ["session", ...Object.keys(row)];
+        const marks = columns.map(() => "?").join(", ");
+        return [`insert into ${table} (${columns.join(", ")}) values (${marks})`, [id, ...Object.values(row)]];
+      }),
+    ),
+    [
+      `insert into indexed (session, indexer, version, state, error) values (?, ?, ?, ?, ?)
+       on conflict (session, indexer) do update set version = excluded.version, state = excluded.state, error = excluded.error`,
+      [id, indexer, version, state, error],
+    ],
+  ];
+}
+
+/** A failed indexer is among the plugin's problems. */
+function report({ registry }: Kernel, session: string, { indexer, error }: Indexed): void {
+  if (error === null) return;
+  const plugin = registry.indexers.find(({ name }) => name === indexer)?.plugin ?? indexer;
+  const { code, message, fix } = new SessarcError("INDEXER_FAILED", { indexer, session, reason: error });
+  registry.report({ plugin, code, message, fix: fix ?? null, count: 1 });
+}
+
+const TASK: PoolTask<[IndexJob], IndexedOf[]> = {
+  specifier: "sessarc/plugins/archive/job",
+  export: "indexSessions",
+  inline: indexSessions,
+};
+
+/** Sessions read by one job. */
+const TOGETHER = 24;
+
+/**
+ * Indexes stored sessions that an indexer has not read, or read in another version; one look-up per indexer where there are none. `alone`
+ * runs between two imports, so that no session changes while it is read.
+ */
+export async function indexBehind(
+  kernel: Kernel,
+  alone: (work: () => Promise<boolean>) => Promise<boolean>,
+): Promise<void> {
+  const { db } = kernel.storage;
+  for (const indexer of kernel.registry.indexers) {
+    // Rows of sessions that were deleted while the plugin was not there.
+    await db.batch(
+      indexer.tables.map((table) => [`delete from ${table} where session not in (select id from session)`] as const),
+    );
+    for (let more = true; more && !kernel.closing.aborted; ) more = await alone(() => indexSome(kernel, indexer));
+  }
+}
+
+async function indexSome(kernel: Kernel, { name, version, module, tables }: JobIndexer): Promise<boolean> {
+  const { pool, config, storage } = kernel;
+  const rows = await storage.db.all<{ id: string; tool: string; parts: string }>(
+    `select id, tool, parts from session where not exists (
+       select 1 from indexed i where i.session = session.id and i.indexer = ? and i.version = ?) limit ${TOGETHER}`,
+    [name, version],
+  );
+  if (rows.length === 0) return false;
+  const job: IndexJob = {
+    store: { dir: storage.dataDir },
+    indexers: [{ name, version, module, tables }],
+    sessions: rows.map((row) => ({ id: row.id, tool: row.tool, parts: partsOf(row) })),
+  };
+  const inPool = pool.threaded && config.storage.driver === undefined;
+  const found = inPool ? await pool.run(TASK, job) : await indexStored(job, storage.transcripts);
+  await commitIndexed(kernel, [], found);
+  return true;
+}
+
+/** What the doctor says about indexers; undefined where no plugin has one. */
+export async function checkIndexers({ registry, storage }: Kernel): Promise<DoctorCheck | undefined> {
+  if (registry.indexers.length === 0) return undefined;
+  const failed = await storage.db.all<{ indexer: string; count: number; session: string; error: string }>(
+    "select indexer, count(*) as count, min(session) as session, min(error) as error from indexed where error is not null group by indexer",
+  );
+  const [first] = failed.filter(({ indexer }) => registry.indexers.some(({ name }) => name === indexer));
+  if (!first) return { name: "indexers", status: "ok", detail: registry.indexers.map(({ name }) => name).join(", ") };
+  const { indexer, count, session, error } = first;
+  return {
+    name: "indexers",
+    status: "warn",
+    detail: `${indexer} failed on ${count} ${count === 1 ? "session" : "sessions"}, as ${session}: ${error}`,
+    fix: `Its rows of these sessions are missing. A version of ${indexer} that can read them indexes them again.`,
+  };
+}
