@@ -104,18 +104,6 @@ export const migrations: readonly string[] = [
    ) without rowid;
    create index indexed_failed on indexed (indexer) where error is not null;`,
   "create table derived (name text primary key, token text not null, upto integer not null)",
-  // Which sessions changed, in the order they did: each stands at its last change. Kept as far as somebody has to look at it; a number
-  // never comes back. Taken out first: within a trigger "or replace" gives way to what the statement outside says.
-  `create table session_change (n integer primary key autoincrement, session_id text not null unique);
-   create trigger session_inserted after insert on session begin
-     delete from session_change where session_id = new.id; insert into session_change (session_id) values (new.id);
-   end;
-   create trigger session_updated after update on session begin
-     delete from session_change where session_id = new.id; insert into session_change (session_id) values (new.id);
-   end;
-   create trigger session_deleted after delete on session begin
-     delete from session_change where session_id = old.id; insert into session_change (session_id) values (old.id);
-   end;`,
   // What is asked of every session now and then (`narrow.ts`), beside the rows, which are large.
   `create index session_narrow on session (
      id, tool, project_id, parent_id, forked_from, sort_at, started_at, ended_at, error_count, copied, missing, format,
