@@ -1,5 +1,6 @@
 /** What other plugins store of a session, in the batch that stores or deletes it. */
 import type { Kernel, Statement } from "sessarc";
+import { marks } from "#internal/adapter";
 import type { SessionFigures, SessionRow } from "../catalogue/types.ts";
 
 /** Statements to commit after the one that stores the session's row. */
@@ -11,12 +12,9 @@ export async function writtenWith(kernel: Kernel, session: SessionFigures): Prom
 
 /** Statements to commit with those that delete the sessions. */
 export async function erasedWith(kernel: Kernel, ids: readonly string[]): Promise<Statement[]> {
-  const write: Statement[] = ids.flatMap((id): Statement[] => [
-    ["delete from indexed where session = ?", [id]],
-    ...kernel.registry.indexers.flatMap(({ tables }) =>
-      tables.map((table): Statement => [`delete from ${table} where session = ?`, [id]]),
-    ),
-  ]);
+  const write: Statement[] = ["indexed", ...kernel.registry.indexers.flatMap(({ tables }) => tables)].map(
+    (table): Statement => [`delete from ${table} where session in (${marks(ids)})`, ids],
+  );
   await kernel.hooks.callHook("session:erase", { ids, write });
   return write;
 }

@@ -8,6 +8,7 @@ import {
   type Statement,
   type TokenUsage,
 } from "sessarc";
+import { marks } from "#internal/adapter";
 import { QUARTER_MS } from "./buckets.ts";
 
 /** By way of the hook: a name that only plugins declare cannot be imported. */
@@ -53,7 +54,7 @@ export async function writeFigures(db: Pick<Database, "get">, { session, write }
     write.push(["insert into usage_call values (?, ?, ?, ?)", [id, name, calls, errors]]);
   for (const [kind, messages] of Object.entries(facts.kinds ?? {}))
     write.push(["insert into usage_kind values (?, ?, ?)", [id, kind, messages]]);
-  if (known?.parent !== parentId) write.push([REROOT, [id]]);
+  if (known?.parent !== parentId) write.push([reroot("select ?"), [id]]);
 }
 
 interface Row {
@@ -102,10 +103,12 @@ export async function fillFigures(db: Database): Promise<void> {
 
 /** Statements that remove the figures of sessions. Sub-agents that remain count for themselves. */
 export function eraseFigures(ids: readonly string[]): Statement[] {
-  return ids.flatMap((id): Statement[] => [
-    ...["usage_session", ...TABLES].map((table): Statement => [`delete from ${table} where session = ?`, [id]]),
-    [REROOT, [id]],
-  ]);
+  return [
+    ...["usage_session", ...TABLES].map(
+      (table): Statement => [`delete from ${table} where session in (${marks(ids)})`, ids],
+    ),
+    [reroot(`select session from usage_session where parent in (${marks(ids)})`), ids],
+  ];
 }
 
 /** What the table `session` says is read from there: the project may have been associated since the log was read. */
@@ -122,8 +125,8 @@ const HEAD = `insert into usage_session
 /** Levels of sub-agents that are followed. A log may name a parent that is not here, or itself. */
 const DEPTH = 16;
 
-/** The root of a session and of all that it started. */
-const REROOT = `update usage_session set root = (
+/** Sets the roots of the sessions that `first` selects and of all that they started. */
+const reroot = (first: string) => `update usage_session set root = (
     with recursive up (id, parent, depth) as (
       select u.session, u.parent, 0 from usage_session u where u.session = usage_session.session
       union all
@@ -134,7 +137,7 @@ const REROOT = `update usage_session set root = (
   )
   where session in (
     with recursive down (id) as (
-      select ?1 union select c.session from down join usage_session c on c.parent = down.id
+      ${first} union select c.session from down join usage_session c on c.parent = down.id
     )
     select id from down
   )`;
