@@ -1,4 +1,4 @@
-/** An archive as it is when it is large: replies are booked in files, however few they are. */
+/** An archive as it is when it is large: the next run looks replies up in the catalogue, however few they are. */
 import { join } from "node:path";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
@@ -12,6 +12,6 @@ export async function openBooked(home: string, data: string): Promise<TestKernel
     plugins: [archive(), insights(), claude()],
     config: { dataDir: join(home, data) },
   });
-  t.kernel.inject("archive/open").importer.replies.keepFrom(0, 3);
+  t.kernel.inject("archive/open").importer.mostReplies = 3;
   return t;
 }

@@ -1,5 +1,5 @@
 /** Totals do not depend on when, in what order and in what pieces logs were taken in. */
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import type { SessionUsage } from "sessarc";
@@ -111,8 +111,6 @@ it("reads no book but those of the replies it meets, in an archive of any size",
     await t.close();
     write(home, 1, [reply(102, 5), reply(103, 6), reply(3, 7)]);
     const again = await openBooked(home, `data-${sessions}`);
-    // The files are made, and the next start finds them.
-    await again.kernel.inject("archive/open").importer.prepare();
     const { db } = again.kernel.storage;
     let rows = 0;
     const { all } = db;
@@ -129,67 +127,13 @@ it("reads no book but those of the replies it meets, in an archive of any size",
   expect(await booksRead(40)).toBe(few);
 });
 
-it("the files of replies may be missing, cut short, changed anywhere, or of another catalogue", async () => {
-  const home = await makeTempDir();
-  const logs = [1, 2, 3, 4, 5, 6].map((n) => [reply(n, n), reply(n + 1, 3), reply(20 + n, 4)]);
-  const before = await openBooked(home, "data");
-  logs.slice(0, 3).forEach((rows, n) => {
-    write(home, n, rows);
-  });
-  await before.send("POST", "/api/import", { all: true });
-  await before.kernel.inject("archive/open").importer.prepare();
-  await before.close();
-  const data = join(home, "data");
-  cpSync(data, join(home, "older"), { recursive: true });
-  logs.slice(3).forEach((rows, n) => {
-    write(home, n + 3, rows);
-  });
-  const rest = async (name: string, spoil: (index: string, files: string[]) => void) => {
-    cpSync(join(home, "older"), join(home, name), { recursive: true });
-    const index = join(home, name, "index", "replies");
-    const files = readdirSync(index).filter((one) => one.endsWith(".replies"));
-    expect(files.length).toBeGreaterThan(0);
-    spoil(index, files);
-    const t = await openBooked(home, name);
-    await t.send("POST", "/api/import", { all: true });
-    const found = await figures(t);
-    await t.close();
-    return found;
-  };
-  const whole = await rest("whole", () => {});
-  expect(whole.requests).toBe(13);
-  expect(await rest("missing", (index) => rmSync(index, { recursive: true }))).toEqual(whole);
-  const spoiled = (at: number) => (index: string, files: string[]) => {
-    for (const file of files) {
-      const bytes = readFileSync(join(index, file));
-      const i = Math.floor(bytes.length * at);
-      bytes[i] = (bytes[i] ?? 0) ^ 4;
-      writeFileSync(join(index, file), bytes);
-    }
-  };
-  for (const at of [0, 0.1, 0.2, 0.4, 0.6, 0.8, 0.99]) expect(await rest(`at-${at}`, spoiled(at))).toEqual(whole);
-  for (const keep of [0, 5, 30]) {
-    const cut = (index: string, files: string[]) => {
-      for (const file of files) truncateSync(join(index, file), keep);
-    };
-    expect(await rest(`cut-${keep}`, cut)).toEqual(whole);
-  }
-  // The catalogue of before, and what was made of a later one.
-  const mixed = (index: string) =>
-    cpSync(join(home, "whole", "index", "replies"), index, { recursive: true, force: true });
-  expect(await rest("mixed", mixed)).toEqual(whole);
-});
-
-it("the files of replies name rows of the catalogue, which keep their numbers when it is made anew", async () => {
+it("books keep their numbers when the catalogue is compacted", async () => {
   const home = await makeTempDir();
   const t = await openBooked(home, "data");
-  const { importer } = t.kernel.inject("archive/open");
   for (const n of [1, 2, 3]) write(home, n, [reply(n, 5)]);
   await t.send("POST", "/api/import", { all: true });
-  // Its book moves to the end, and leaves a gap.
   write(home, 1, [reply(1, 5), reply(11, 5)]);
   await t.send("POST", "/api/import", { all: true });
-  await importer.prepare();
   await t.kernel.storage.db.compact();
   await t.close();
   const again = await openBooked(home, "data");

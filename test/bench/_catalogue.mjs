@@ -79,8 +79,8 @@ function log(n, end) {
   return `${rows.join("\n")}\n`;
 }
 
-/** Sets hashes of replies apart: a copy's replies are its own. The book of the archive: see plugins/archive/counting/book.ts. */
-function otherReplies(stored, n) {
+/** Sets hashes of replies apart: a copy's replies are its own. The book of the archive: see plugins/archive/counting/book.ts. Puts them into `hashes`. */
+function otherReplies(stored, n, hashes) {
   const bytes = Buffer.from(stored);
   let at = 0;
   const take = () => {
@@ -94,6 +94,7 @@ function otherReplies(stored, n) {
   at = take() + at;
   for (let left = take(); left > 0; left--) {
     bytes.writeUInt32LE((bytes.readUInt32LE(at) ^ Math.imul(n, 0x9e3779b1)) >>> 0, at);
+    hashes.push(bytes.readUIntLE(at, 4) + bytes.readUIntLE(at + 4, 3) * 2 ** 32);
     at += 8;
     for (let i = 0; i < 7; i++) take();
   }
@@ -158,6 +159,9 @@ export async function makeCatalogue(sessions) {
   const insertBook = db.prepare(
     "insert into session_replies (session_id, tool, born, format, hashes) values (?,?,?,?,?)",
   );
+  const insertReply = db.prepare(
+    "insert into reply (hash, book) select ?, n from session_replies where session_id = ?",
+  );
   const link = linker();
   const shiftDays = (text, by) =>
     text.replace(/\d{4}-\d\d-\d\d(?=T)/g, (day) =>
@@ -184,7 +188,9 @@ export async function makeCatalogue(sessions) {
     };
     insert.run(columns.map((column) => row[column]));
     const book = books.get(template.id);
-    insertBook.run([id, book.tool, book.born, book.format, otherReplies(book.hashes, n)]);
+    const hashes = [];
+    insertBook.run([id, book.tool, book.born, book.format, otherReplies(book.hashes, n, hashes)]);
+    for (const hash of hashes) insertReply.run([hash, id]);
     link(template.source_path, path, seconds);
     for (const [generation] of JSON.parse(template.parts))
       link(partPath(data, template.id, generation), partPath(data, id, generation));

@@ -16,7 +16,6 @@ import security from "../../plugins/security/index.ts";
 import share from "../../plugins/share/index.ts";
 import skills from "../../plugins/skills/index.ts";
 import { makeTempDir } from "../_setup.ts";
-import { openBooked } from "../archive/booked.ts";
 import { createTestKernel } from "../kernel.ts";
 import { fillDisk, mountSmall } from "../small-disk.ts";
 
@@ -62,40 +61,6 @@ it("settings, prices, places, feedback, hooks and the hub's services (needs the 
   expect(readFileSync(log, "utf8")).toBe(`${once}\n`);
   const told = t.errors.splice(0);
   expect(told.map((error) => isSessarcError(error) && error.code)).toEqual(told.map(() => "STORAGE_FULL"));
-});
-
-it("an import that has to book replies in a file (needs the right to mount)", async (context) => {
-  const home = await makeTempDir();
-  const index = join(home, "data/index");
-  await mkdir(index, { recursive: true });
-  const unmount = mountSmall(index, "256k");
-  if (!unmount) return context.skip();
-  onTestFinished(unmount);
-  const t = await openBooked(home, "data");
-  t.kernel.inject("archive/open").importer.replies.keepFrom(0, 1);
-  const log = (key: number) => {
-    const folder = join(home, ".claude/projects/-w-app");
-    mkdirSync(folder, { recursive: true });
-    const usage = { input_tokens: 1, output_tokens: 2 };
-    const message = { id: `m${key}`, role: "assistant", model: "claude-sonnet-4-5", content: [], usage };
-    const row = {
-      type: "assistant",
-      uuid: `u${key}`,
-      requestId: `r${key}`,
-      timestamp: "2026-11-01T10:00:00Z",
-      message,
-    };
-    writeFileSync(join(folder, `aaaaaaaa-0000-4000-8000-00000000000${key}.jsonl`), `${JSON.stringify(row)}\n`);
-  };
-  const importAll = () => t.send<{ code?: string; imported?: number }>("POST", "/api/import", { all: true });
-  for (const key of [1, 2, 3]) log(key);
-  expect((await importAll()).body.imported).toBe(3);
-  log(4);
-  fillDisk(join(index, "ballast"));
-  expect((await importAll()).body.code).toBe("STORAGE_FULL");
-  rmSync(join(index, "ballast"));
-  expect((await importAll()).body.imported).toBe(1);
-  expect(t.errors.splice(0).map((error) => isSessarcError(error) && error.code)).toEqual(["STORAGE_FULL"]);
 });
 
 it("an archive on a full disk is read as on a read-only one, and refuses what would write (needs the right to mount)", async (context) => {

@@ -57,12 +57,14 @@ export const migrations: readonly string[] = [
    create index session_parent on session (parent_id);
    create index session_sort on session (sort_at desc, id);
    create table session_replies (
-     session_id text primary key,
+     n integer primary key,
+     session_id text not null unique,
      tool text not null,
      born real not null,
      hashes blob not null,
      format integer not null default 0
    );
+   create table reply (hash integer not null, book integer not null, primary key (hash, book)) without rowid;
    create table tombstone (
      session_id text primary key,
      at text not null,

@@ -2,7 +2,6 @@ import { type AdapterEnv, type Kernel, SessarcError, type SessionSummary } from 
 import { Slices } from "#internal";
 import { BoundedMap } from "#internal/adapter";
 import type { Readers } from "../catalogue/readers.ts";
-import { ReplyIndex } from "../counting/reply-index.ts";
 import type { ProjectResolver } from "../places/projects.ts";
 import { rescan } from "../places/rescan.ts";
 import { type FoundLog, type Scan, scanLogs, versionOf } from "../places/scan.ts";
@@ -13,7 +12,7 @@ import { sweepOrphans } from "./orphans.ts";
 import { recountGone } from "./recount.ts";
 import type { ImportFrame, ImportReport } from "./report.ts";
 import { runImport } from "./run.ts";
-import { Settler } from "./settle.ts";
+import { MOST_REPLIES, Settler } from "./settle.ts";
 import type { OnCommit } from "./types.ts";
 
 export interface Selection {
@@ -50,9 +49,9 @@ export class Importer {
   readonly #cancels = new Set<AbortController>();
   #swept = false;
   /** Who owns which reply, from run to run. */
-  #settler: Promise<Settler> | undefined;
-  /** Where those are booked that it did not meet. */
-  readonly replies: ReplyIndex;
+  #settler: Settler | undefined;
+  /** Replies held in memory between two runs. */
+  mostReplies = MOST_REPLIES;
   readonly #peeked = new BoundedMap<string, { path: string; version: string; peeked: Peeked }>(PEEK_LIMIT);
   /** What the run under way tells, also for those who come later. */
   readonly bulletin = new Bulletin();
@@ -63,12 +62,6 @@ export class Importer {
     this.#readers = readers;
     this.#resolver = resolver;
     this.#onCommit = onCommit;
-    const { db, readOnly } = kernel.storage;
-    this.replies = new ReplyIndex(db, {
-      folder: kernel.storage.derived("replies").folder,
-      readOnly,
-      closing: kernel.closing,
-    });
   }
 
   /** When the archive was last in step with the logs. */
@@ -203,7 +196,7 @@ export class Importer {
           named,
           onCommit: this.#onCommit,
           readers: this.#readers,
-          settler: () => (this.#settler ??= Settler.load(this.#kernel.storage.db, this.replies)),
+          settler: () => (this.#settler ??= new Settler(this.#kernel.storage.db, this.mostReplies)),
           signal: cancel.signal,
           onFrame: (frame) => {
             if (frame.type === "session" && frame.outcome === "imported") {
@@ -214,7 +207,7 @@ export class Importer {
             onFrame(frame);
           },
         });
-        if ((await this.#settler)?.full) this.#settler = undefined;
+        if (this.#settler?.full) this.#settler = undefined;
         return report;
       } finally {
         if (!report) {
@@ -292,14 +285,12 @@ export class Importer {
 
   /** Makes a large archive ready for the first run that brings something. */
   async prepare(): Promise<void> {
-    await this.alone(() => this.replies.update());
     if (!this.#kernel.storage.readOnly) await indexBehind(this.#kernel, (work) => this.alone(work));
   }
 
   /** No run comes after it. */
   async close(): Promise<void> {
     await this.#tail;
-    this.replies.close();
   }
 
   /** Resolves when no run is under way. */

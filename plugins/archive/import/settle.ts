@@ -1,7 +1,6 @@
 /** Counts each reply once: which of an imported session's replies are its own, and which other sessions lose theirs to it. */
 
 import type { Database, SessionRef, SessionUsage, Statement, UsageEvidence } from "sessarc";
-import { Slices } from "#internal";
 import { marks, pages } from "#internal/adapter";
 import type { SessionFacts, SessionFigures, SessionRow } from "../catalogue/types.ts";
 import { type Book, decodeBook, encodeBook, FORMAT, heldBy, type StoredBook, toBook } from "../counting/book.ts";
@@ -9,7 +8,6 @@ import { type Claim, type Claimant, Claims, isOlder } from "../counting/claims.t
 import { applyBook, moveAway } from "../counting/figures.ts";
 import { addLoose, larger, looseOf, surplus } from "../counting/loose.ts";
 import { outputOfWeight, type Reply, weightOf } from "../counting/replies.ts";
-import type { ReplyIndex } from "../counting/reply-index.ts";
 import { linkAgain } from "./origin.ts";
 import { jsonOrNull } from "./rows.ts";
 import type { ImportedSession } from "./types.ts";
@@ -47,56 +45,47 @@ export interface Arrival {
 }
 
 interface Stored extends StoredBook {
-  rowid: number;
+  n: number;
   session_id: string;
   born: number;
 }
 
-const COLUMNS = "rowid, session_id, born, format, hashes";
+const COLUMNS = "n, session_id, born, format, hashes";
 const PAGE = 200;
+/** Replies that one statement looks up or books. A list that is shorter repeats its last one, so that there is one statement for all. */
+const TOGETHER = 32;
+/** Replies held in memory from run to run: some 40 MB. */
+export const MOST_REPLIES = 1_000_000;
+
+const FIND = `select distinct book from reply where hash in (${Array.from({ length: TOGETHER }, () => "?").join(", ")})`;
+const BOOK = `insert into reply (hash, book)
+  select v.column1, s.n from session_replies s, (values ${Array.from({ length: TOGETHER }, () => "(?)").join(", ")}) as v
+  where s.session_id = ? on conflict do nothing`;
+
+function* together(hashes: readonly number[]): Generator<number[]> {
+  for (const page of pages(hashes, TOGETHER)) {
+    const last = page.at(-1) ?? 0;
+    yield [...page, ...new Array<number>(TOGETHER - page.length).fill(last)];
+  }
+}
 
 export class Settler {
   readonly #db: Database;
-  readonly #index: ReplyIndex;
+  readonly #most: number;
   readonly #claims = new Claims();
-  /** Sessions all of whose replies are known to the claims, and rows of the index that were read. */
+  /** Sessions all of whose replies are known to the claims, and books that were read. */
   readonly #whole = new Set<string>();
-  readonly #rows = new Set<number>();
-  /** The index tells what is booked before it began; without it all books are read. */
-  #all = false;
+  readonly #books = new Set<number>();
 
-  private constructor(db: Database, index: ReplyIndex) {
+  /** Reads a book when one of its replies is met. One that failed to store must not be used again. `most`: replies it may hold. */
+  constructor(db: Database, most: number) {
     this.#db = db;
-    this.#index = index;
-  }
-
-  /** Knows the books that the index lacks; others are read when one of their replies is met. One that failed to store must not be used again. */
-  static async load(db: Database, index: ReplyIndex): Promise<Settler> {
-    await index.update();
-    const settler = new Settler(db, index);
-    await settler.#readFrom(index.upto);
-    return settler;
+    this.#most = most;
   }
 
   /** It holds so many replies that the next run is better off with a new one. */
   get full(): boolean {
-    return this.#claims.size > this.#index.most;
-  }
-
-  async #readFrom(first: number): Promise<void> {
-    const slices = new Slices();
-    for (let from = first, more = true; more; ) {
-      const rows = await this.#db.all<Stored>(
-        `select ${COLUMNS} from session_replies where rowid >= ? order by rowid limit ${PAGE}`,
-        [from],
-      );
-      for (const row of rows) {
-        this.#learn(row);
-        from = row.rowid + 1;
-        if (slices.due) await slices.turn();
-      }
-      more = rows.length === PAGE;
-    }
+    return this.#claims.size > this.#most;
   }
 
   #learn(row: Stored): void {
@@ -107,22 +96,17 @@ export class Settler {
 
   /** Reads the books that hold any of the replies. */
   async #meet(hashes: readonly number[]): Promise<void> {
-    if (this.#all) return;
-    let rows: number[];
-    try {
-      rows = [...this.#index.rowsOf(hashes)].filter((row) => !this.#rows.has(row));
-    } catch {
-      this.#all = true;
-      await this.#readFrom(0);
-      return this.#index.drop();
-    }
-    for (const page of pages(rows, PAGE)) {
-      for (const row of await this.#db.all<Stored>(
-        `select ${COLUMNS} from session_replies where rowid in (${marks(page)})`,
+    const met = new Set<number>();
+    for (const some of together(hashes))
+      for (const { book } of await this.#db.all<{ book: number }>(FIND, some))
+        if (!this.#books.has(book)) met.add(book);
+    for (const page of pages([...met], PAGE)) {
+      const rows = await this.#db.all<Stored>(
+        `select ${COLUMNS} from session_replies where n in (${marks(page)}) order by n`,
         page,
-      ))
-        this.#learn(row);
-      for (const row of page) this.#rows.add(row);
+      );
+      for (const row of rows) this.#learn(row);
+      for (const book of page) this.#books.add(book);
     }
   }
 
@@ -152,10 +136,14 @@ export class Settler {
     applyBook(book.values(), listed, { usage, inherited, evidence, slots: facts.slots });
     const write: Statement[] = [
       [
-        "insert or replace into session_replies (session_id, tool, born, format, hashes) values (?, ?, ?, ?, ?)",
+        `insert into session_replies (session_id, tool, born, format, hashes) values (?, ?, ?, ?, ?)
+         on conflict (session_id) do update set tool = excluded.tool, born = excluded.born, format = excluded.format, hashes = excluded.hashes`,
         [session.id, ref.tool, born, FORMAT, encodeBook(book)],
       ],
     ];
+    // Of replies that a log no longer has the book is still found, and says so.
+    const added = [...book.keys()].filter((hash) => !stored?.book?.has(hash));
+    for (const some of together(added)) write.push([BOOK, [...some, session.id]]);
     const sharers = new Set(open.flatMap(({ hash }) => this.#claims.sharersOf(hash).map(({ id }) => id)));
     const shares = sharers.delete(session.id);
     for (const some of pages([...sharers], PAGE)) write.push(linkAgain(some));

@@ -22,7 +22,7 @@ export interface StageOptions {
   onCommit: OnCommit;
   readers: Readers;
   /** Who owns which reply, from run to run. */
-  settler(): Promise<Settler>;
+  settler(): Settler;
 }
 
 export class Stage {
@@ -98,8 +98,7 @@ export class Stage {
 
   /** Answers whether others have replies of it, too. */
   async #settle(arrival: Arrival): Promise<boolean> {
-    const settler = await this.#options.settler();
-    const { write, after, losers, shares } = await settler.settle(arrival);
+    const { write, after, losers, shares } = await this.#options.settler().settle(arrival);
     if (after) await this.commit(); // the session that loses may be among what is staged
     // Its book goes with what the others lose: a book that a kill left alone would say that nothing is to be taken from them.
     const lost = (await after?.()) ?? { write: [], changed: [] };
