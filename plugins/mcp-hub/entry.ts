@@ -182,8 +182,6 @@ export interface ServiceHealth {
   state: ServiceState;
   /** Why it failed the last time, with secrets hidden; null when it did not, or works again. */
   lastError: string | null;
-  /** How many tools it has; null while nobody asked it. */
-  tools: number | null;
   calls: number;
   p95Ms: number | null;
 }

@@ -42,6 +42,7 @@ export function createMcp(kernel: Kernel): Mcp {
   const services = createServices(store, vault, changed, (url) => isHubUrl(url, kernel));
   const hub = createHub(kernel, {
     registry: services,
+    vault,
     store,
     local: createArchiveService(kernel),
     authFor: (entry, url) => toAuth(grants, entry, url),

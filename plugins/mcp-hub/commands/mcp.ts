@@ -1,6 +1,6 @@
 import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
 import type { LogEntry } from "../hub/log.ts";
-import type { WireService } from "../routes/wire.ts";
+import type { WireHeld, WireService } from "../routes/wire.ts";
 import { send } from "./send.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -50,12 +50,37 @@ async function list(ctx: CommandContext): Promise<number> {
         services,
       ),
     );
-    for (const { id, lastError, warnings } of services)
-      for (const line of lastError ? [lastError, ...warnings] : warnings)
+    for (const { id, lastError, warnings, problems, held } of services)
+      for (const line of [
+        ...(lastError ? [lastError] : []),
+        ...warnings,
+        ...problems.map(problemLine),
+        ...heldLines(held),
+      ])
         ctx.out(`${style.yellow(printable(id))}: ${printable(line)}`);
   }
   return services.length > 0 ? 0 : 3;
 }
+
+const KIND_NAMES = {
+  tools: "tool",
+  prompts: "prompt",
+  resources: "resource",
+  resourceTemplates: "resource template",
+} as const;
+
+const problemLine = ({ kind, name, leftOut, reason }: WireService["problems"][number]) =>
+  `${KIND_NAMES[kind]} ${name ?? "without a name"} is ${leftOut ? "left out" : "repaired"}: ${reason}`;
+
+/** Each held tool with what differs from the definition that was accepted. */
+const heldLines = (held: readonly Pick<WireHeld, "tool" | "changes">[]) =>
+  held.flatMap(({ tool, changes }) => [
+    `tool ${tool} is held: its definition changed since it was accepted. Accept it in the dashboard`,
+    ...changes.flatMap(({ field, before, after }) => [
+      ...(before === null ? [] : [`  - ${field}: ${before}`]),
+      ...(after === null ? [] : [`  + ${field}: ${after}`]),
+    ]),
+  ]);
 
 async function add(ctx: CommandContext, [id, command, ...args]: readonly string[]): Promise<number> {
   const { url, transport } = ctx.flags;
@@ -109,17 +134,23 @@ async function remove(ctx: CommandContext, [id]: readonly string[]): Promise<num
 async function test(ctx: CommandContext, [id]: readonly string[]): Promise<number> {
   if (id === undefined) throw new UsageError("`sessarc mcp test <id>` needs the id of a service");
   const started = performance.now();
-  const answer = await ctx.get<{ tools: { tool: string; allowed: boolean }[]; errors: Record<string, string> }>(
-    "/mcp/tools",
-    { service: id },
-    ctx.signal,
-  );
+  const answer = await ctx.get<TestAnswer>("/mcp/tools", { service: id }, ctx.signal);
   const ms = Math.round(performance.now() - started);
   const error = answer.errors[id];
   if (ctx.json) ctx.out(JSON.stringify({ ...answer, ms }));
-  else if (error) ctx.err(printable(error));
-  else ctx.out(`${printable(id)} answers: ${answer.tools.length} tools in ${ms} ms`);
+  else {
+    if (error) ctx.err(printable(error));
+    else ctx.out(`${printable(id)} answers: ${answer.tools.length} tools in ${ms} ms`);
+    const held = answer.tools.flatMap(({ tool, change }) => (change ? [{ tool, changes: change.changes }] : []));
+    for (const line of [...answer.problems.map(problemLine), ...heldLines(held)]) ctx.out(printable(line));
+  }
   return error ? 1 : 0;
+}
+
+interface TestAnswer {
+  tools: { tool: string; change: Pick<WireHeld, "changes"> | null }[];
+  errors: Record<string, string>;
+  problems: WireService["problems"];
 }
 
 async function signIn(ctx: CommandContext, [id]: readonly string[]): Promise<number> {

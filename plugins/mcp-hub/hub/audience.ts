@@ -5,7 +5,7 @@ import { decideService } from "../policy/policy.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Caller, Slot } from "../upstream/pool.ts";
 import { METHOD_NOT_FOUND, RpcError } from "../upstream/rpc-error.ts";
-import type { Kind } from "./catalog.ts";
+import type { Kind } from "./definitions.ts";
 import type { View } from "./view.ts";
 
 /** A client that stays connected between its requests. */

@@ -1,14 +1,13 @@
-/** What services offer: their lists, asked for once and kept until they say that something changed. */
+/** What services offer: their lists, asked for once and cached until the service reports a change; and the last known ones. */
 import { type JsonRecord, toList, toRecord, toText } from "sessarc";
 import { BUILTIN_ID, type ServiceEntry } from "../entry.ts";
 import { checkDefinitions, type ToolChange } from "../policy/pins.ts";
 import type { RegistryStore } from "../registry/store.ts";
 import type { Caller, Slot, UpstreamPool } from "../upstream/pool.ts";
 import { METHOD_NOT_FOUND } from "../upstream/rpc-error.ts";
+import { checkItems, type ItemProblem, KINDS, type Kind } from "./definitions.ts";
+import type { KnownLists, RawLists } from "./known-lists.ts";
 import { hubName } from "./names.ts";
-
-export type Kind = "tools" | "prompts" | "resources" | "resourceTemplates";
-export const KINDS: readonly Kind[] = ["tools", "prompts", "resources", "resourceTemplates"];
 
 const LISTS: Record<Kind, { method: string; capability: string }> = {
   tools: { method: "tools/list", capability: "tools" },
@@ -18,8 +17,10 @@ const LISTS: Record<Kind, { method: string; capability: string }> = {
 };
 
 export interface Listing {
-  /** Definitions as the service gave them, each with a name or an address of its own, by that. */
+  /** Valid definitions, each with a name or an address of its own, sorted by it. */
   items: Record<Kind, readonly JsonRecord[]>;
+  /** Items that were repaired or left out. */
+  problems: readonly ItemProblem[];
   /** Tools and prompts by the name the hub gives them. */
   byHubName: { tools: ReadonlyMap<string, JsonRecord>; prompts: ReadonlyMap<string, JsonRecord> };
   /** Tools that are held, by their own name. */
@@ -37,72 +38,106 @@ export interface LocalService {
 export interface Catalog {
   /** Throws when the service cannot be asked. What clients of one kind are offered is asked once. */
   of(entry: ServiceEntry, caller: Caller): Promise<Listing>;
-  /** What is known without asking: how many tools, of whatever kind of client. */
-  known(service: string): number | null;
+  /** The current lists, where they are cached: nothing is asked. */
+  current(entry: ServiceEntry, caller: Caller): Listing | undefined;
+  /** The last known lists, of this start or an earlier one, where possible for this kind of client. Asks nothing; they may be outdated. */
+  last(entry: ServiceEntry, caller: Caller): Promise<Listing | undefined>;
   forget(service: string): void;
+  /** Forgets the last known lists too. */
+  remove(service: string): void;
 }
 
 /** A service that never ends its list is cut here. */
 const MOST_PAGES = 100;
 const MOST_ITEMS = 10_000;
-/** For services that do not say when their lists change. */
+/** For services that do not report when their lists change. */
 const FRESH_MS = 5 * 60_000;
 
-export function createCatalog(pool: UpstreamPool, store: RegistryStore, local: LocalService): Catalog {
-  const kept = new Map<string, Map<string, { at: number; announces: boolean; listing: Promise<Listing> }>>();
-  const counts = new Map<string, number>();
+interface Row {
+  at: number;
+  announces: boolean;
+  listing: Promise<Listing>;
+  settled?: Listing;
+}
+
+export function createCatalog(
+  pool: UpstreamPool,
+  store: RegistryStore,
+  local: LocalService,
+  known: KnownLists,
+): Catalog {
+  const cached = new Map<string, Map<string, Row>>();
 
   async function ask(entry: ServiceEntry, caller: Caller): Promise<{ listing: Listing; announces: boolean }> {
-    if (entry.id === BUILTIN_ID) {
-      const { items, instructions } = local.listing();
-      return { announces: true, listing: toListing(entry, items, new Map(), {}, instructions) };
-    }
+    if (entry.id === BUILTIN_ID) return { announces: true, listing: localListing(entry, local) };
     // Over a connection of the kind its calls will run over: some services offer more to clients that can be asked something.
     const interactive = Object.keys(caller.capabilities).length > 0;
     return pool.use(entry, caller, interactive, async (slot) => {
-      const { capabilities, instructions } = slot.connection;
-      const items = { tools: [], prompts: [], resources: [], resourceTemplates: [] } as Record<
-        Kind,
-        readonly JsonRecord[]
-      >;
+      const { capabilities, instructions, era } = slot.connection;
+      const items: RawLists["items"] = emptyItems();
       for (const kind of KINDS)
         if (capabilities[LISTS[kind].capability]) items[kind] = await listAll(slot, entry, kind);
-      const changed = await checkDefinitions(store, entry, items.tools);
-      counts.set(entry.id, items.tools.length);
-      const announces = toRecord(capabilities.tools).listChanged === true && slot.connection.era === "legacy";
-      return { announces, listing: toListing(entry, items, changed, capabilities, instructions) };
+      const raw: RawLists = { items, capabilities, instructions };
+      known.set(entry, clientKind(caller), raw);
+      const announces = toRecord(capabilities.tools).listChanged === true && era === "legacy";
+      return { announces, listing: await toListing(store, entry, raw) };
     });
   }
 
+  const rowOf = (entry: ServiceEntry, caller: Caller): Row | undefined => {
+    const row = cached.get(entry.id)?.get(clientKind(caller));
+    return row && (row.announces || performance.now() - row.at < FRESH_MS) ? row : undefined;
+  };
+
   return {
     of(entry, caller) {
-      const service = kept.get(entry.id) ?? new Map();
-      kept.set(entry.id, service);
-      const kind = `${caller.era} ${Object.keys(caller.capabilities).sort().join()}`;
-      const known = service.get(kind);
-      if (known && (known.announces || performance.now() - known.at < FRESH_MS)) return known.listing;
+      const cachedRow = rowOf(entry, caller);
+      if (cachedRow) return cachedRow.listing;
+      const service = cached.get(entry.id) ?? new Map<string, Row>();
+      cached.set(entry.id, service);
+      const kind = clientKind(caller);
       const asked = ask(entry, caller);
-      const row = { at: performance.now(), announces: false, listing: asked.then(({ listing }) => listing) };
+      const row: Row = { at: performance.now(), announces: false, listing: asked.then(({ listing }) => listing) };
       service.set(kind, row);
       asked.then(
-        ({ announces }) => {
+        ({ announces, listing }) => {
           row.announces = announces;
+          row.settled = listing;
         },
         () => service.get(kind) === row && service.delete(kind),
       );
       return row.listing;
     },
-    known: (service) => (service === BUILTIN_ID ? local.listing().items.tools.length : (counts.get(service) ?? null)),
-    forget: (service) => void kept.delete(service),
+    current: (entry, caller) => rowOf(entry, caller)?.settled,
+    async last(entry, caller) {
+      if (entry.id === BUILTIN_ID) return localListing(entry, local);
+      const current = rowOf(entry, caller)?.settled;
+      if (current) return current;
+      const lists = await known.of(entry);
+      const raw = lists.get(clientKind(caller)) ?? [...lists.values()].at(-1);
+      return raw && toListing(store, entry, raw);
+    },
+    forget: (service) => void cached.delete(service),
+    remove(service) {
+      cached.delete(service);
+      known.remove(service);
+    },
   };
 }
 
-async function listAll(slot: Slot, entry: ServiceEntry, kind: Kind): Promise<JsonRecord[]> {
-  const key =
-    kind === "resources" || kind === "resourceTemplates" ? (kind === "resources" ? "uri" : "uriTemplate") : "name";
-  const found = new Map<string, JsonRecord>();
+const clientKind = ({ era, capabilities }: Caller) => `${era} ${Object.keys(capabilities).sort().join()}`;
+const emptyItems = (): Record<Kind, readonly JsonRecord[]> => ({
+  tools: [],
+  prompts: [],
+  resources: [],
+  resourceTemplates: [],
+});
+
+/** All pages of a list, as the service answered them. */
+async function listAll(slot: Slot, entry: ServiceEntry, kind: Kind): Promise<unknown[]> {
+  const items: unknown[] = [];
   let cursor: string | undefined;
-  for (let page = 0; page < MOST_PAGES && found.size < MOST_ITEMS; page++) {
+  for (let page = 0; page < MOST_PAGES && items.length < MOST_ITEMS; page++) {
     const options = { signal: NEVER, timeoutMs: entry.timeoutMs };
     const params = cursor === undefined ? {} : { cursor };
     const answer = await slot.connection
@@ -112,36 +147,56 @@ async function listAll(slot: Slot, entry: ServiceEntry, kind: Kind): Promise<Jso
         if (error.code === METHOD_NOT_FOUND) return {} as JsonRecord;
         throw error;
       });
-    for (const item of toList(answer[kind])) {
-      const name = toText(toRecord(item)[key]);
-      // The first of two with one name is the one; without a name it cannot be called.
-      if (name !== undefined && !found.has(name)) found.set(name, toRecord(item));
-    }
+    for (const item of toList(answer[kind])) items.push(item);
     cursor = toText(answer.nextCursor);
     if (cursor === undefined) break;
   }
-  return [...found].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, item]) => item);
+  return items.slice(0, MOST_ITEMS);
 }
 
 const NEVER = new AbortController().signal;
 
-function toListing(
-  entry: ServiceEntry,
-  items: Record<Kind, readonly JsonRecord[]>,
-  changed: ReadonlyMap<string, ToolChange>,
-  capabilities: JsonRecord,
-  instructions: string | undefined,
-): Listing {
-  const tools = named(entry, items.tools);
-  const prompts = named(entry, items.prompts);
-  return {
-    // What lost its name to another one is not offered: two of one name end the whole session of some clients.
-    items: { ...items, tools: [...tools.values()], prompts: [...prompts.values()] },
-    changed,
-    capabilities,
-    instructions,
-    byHubName: { tools, prompts },
-  };
+function localListing(entry: ServiceEntry, local: LocalService): Listing {
+  const { items, instructions } = local.listing();
+  const byHubName = { tools: named(entry, items.tools), prompts: named(entry, items.prompts) };
+  return { items, problems: [], byHubName, changed: new Map(), capabilities: {}, instructions };
+}
+
+async function toListing(store: RegistryStore, entry: ServiceEntry, raw: RawLists): Promise<Listing> {
+  const { capabilities, instructions } = raw;
+  const items = emptyItems();
+  const problems: ItemProblem[] = [];
+  for (const kind of KINDS) {
+    const checked = await checkItems(kind, raw.items[kind]);
+    items[kind] = checked.items;
+    problems.push(...checked.problems);
+  }
+  // As the service wrote them: a repair must not look like a change.
+  const changed = await checkDefinitions(store, entry, firstOfEach(raw.items.tools));
+  const byHubName = { tools: named(entry, items.tools), prompts: named(entry, items.prompts) };
+  for (const kind of ["tools", "prompts"] as const) {
+    const offered = [...byHubName[kind].values()];
+    for (const item of items[kind])
+      if (!offered.includes(item))
+        problems.push({
+          kind,
+          name: String(item.name),
+          leftOut: true,
+          reason: "another item has the same name in the hub",
+        });
+    // Two of one name end the whole session of some clients.
+    items[kind] = offered;
+  }
+  return { items, problems, byHubName, changed, capabilities, instructions };
+}
+
+function firstOfEach(tools: readonly unknown[]): JsonRecord[] {
+  const first = new Map<string, JsonRecord>();
+  for (const tool of tools) {
+    const name = toText(toRecord(tool).name);
+    if (name !== undefined && !first.has(name)) first.set(name, toRecord(tool));
+  }
+  return [...first.values()];
 }
 
 /** By the name the hub gives them, in the order of their own names. Of two that come to one name, the one whose own name it is, or the first. */

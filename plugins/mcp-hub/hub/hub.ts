@@ -6,12 +6,15 @@ import { BUILTIN_ID, type ServiceEntry, type ServiceHealth } from "../entry.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { RegistryStore } from "../registry/store.ts";
 import type { AuthFor } from "../upstream/auth.ts";
-import { createUpstreamPool, type UpstreamPool } from "../upstream/pool.ts";
+import { type Caller, createUpstreamPool, type UpstreamPool } from "../upstream/pool.ts";
 import { INTERNAL, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from "../upstream/rpc-error.ts";
+import type { Vault } from "../vault/seal.ts";
 import { type Clients, createClients } from "./audience.ts";
-import { type Catalog, createCatalog, KINDS, type LocalService } from "./catalog.ts";
+import { type Catalog, createCatalog, type Listing, type LocalService } from "./catalog.ts";
+import { KINDS } from "./definitions.ts";
 import { createDispatch, type Handled, type ToolCall } from "./dispatch.ts";
 import { createExchange, type HubRequest } from "./exchange.ts";
+import { createKnownLists } from "./known-lists.ts";
 import { createHubLog, type HubLog } from "./log.ts";
 import { createOffers, type Offers } from "./offers.ts";
 import { createParking } from "./parking.ts";
@@ -28,6 +31,8 @@ export interface Hub {
   /** One request of a client, whatever its era. Throws as `createDispatch` says. `id` is shown in the log; `handled` is filled. */
   ask(view: View, request: HubRequest, id: string | number | null, handled?: Handled): Promise<JsonRecord>;
   health(entry: ServiceEntry): ServiceHealth;
+  /** The last known lists of a service; nothing is asked. */
+  lists(entry: ServiceEntry): Promise<Listing | undefined>;
   /** A service was changed or removed: its connections end, clients are told. */
   replaced(service: string): Promise<void>;
   /** A client no longer wants to know about an address: the service is told when nobody does. */
@@ -39,18 +44,18 @@ export interface Hub {
 
 export interface HubParts {
   registry: Registry;
+  vault: Vault;
   store: RegistryStore;
   /** The archive. */
   local: LocalService;
   authFor: AuthFor;
 }
 
-export function createHub(kernel: Kernel, { registry, store, local, authFor }: HubParts): Hub {
+export function createHub(kernel: Kernel, { registry, vault, store, local, authFor }: HubParts): Hub {
   const log = createHubLog();
-  const stats = createCallStats(
-    kernel.storage.db,
-    (error) => void kernel.notify("listener:failed", error, { hook: "mcp" }),
-  );
+  const report = (error: unknown) => void kernel.notify("listener:failed", error, { hook: "mcp" });
+  const stats = createCallStats(kernel.storage.db, report);
+  const known = createKnownLists(kernel.storage, vault, report);
   const parking = createParking();
   const clients = createClients(registry, (service) => catalog.forget(service));
   const idleMs = kernel.config.mcp.idleMinutes * 60_000;
@@ -93,8 +98,13 @@ export function createHub(kernel: Kernel, { registry, store, local, authFor }: H
       },
     },
   );
-  const catalog = createCatalog(pool, store, local);
-  const offers = createOffers(registry, catalog, (service) => clients.changed(service, KINDS));
+  const catalog = createCatalog(pool, store, local, known);
+  const offers = createOffers({
+    registry,
+    catalog,
+    isOpen: (service) => pool.ofService(service).length > 0,
+    changed: (service) => clients.changed(service, KINDS),
+  });
   const exchange = createExchange(pool, parking, local);
   const renewal = createRenewal(registry, clients, exchange, kernel.closing);
   const dispatch = createDispatch({ registry, catalog, offers, exchange, around });
@@ -163,13 +173,16 @@ export function createHub(kernel: Kernel, { registry, store, local, authFor }: H
     },
     health(entry) {
       const { calls, p95Ms } = stats.of(entry.id);
-      const tools = catalog.known(entry.id);
       if (entry.id === BUILTIN_ID)
-        return { state: entry.enabled ? "running" : "disabled", lastError: null, tools, calls, p95Ms };
-      return { ...pool.state(entry), tools, calls, p95Ms };
+        return { state: entry.enabled ? "running" : "disabled", lastError: null, calls, p95Ms };
+      return { ...pool.state(entry), calls, p95Ms };
     },
+    lists: (entry) => catalog.last(entry, MANAGER),
     async replaced(service) {
-      catalog.forget(service);
+      offers.forget(service);
+      const isThere = (await registry.list()).some(({ id }) => id === service);
+      if (isThere) catalog.forget(service);
+      else catalog.remove(service);
       clients.changed(service, KINDS);
       await pool.reset(service);
     },
@@ -186,12 +199,17 @@ export function createHub(kernel: Kernel, { registry, store, local, authFor }: H
     async close() {
       parking.close();
       renewal.close();
+      offers.close();
       clients.close();
       await pool.close();
+      await known.close();
       await stats.flush();
     },
   };
 }
+
+/** The management API as a client: it can be asked nothing, and holds nothing open. */
+export const MANAGER: Caller = { session: "api", era: "legacy", capabilities: {}, tell: () => {} };
 
 const since = (started: number) => Math.round((performance.now() - started) * 1_000) / 1_000;
 

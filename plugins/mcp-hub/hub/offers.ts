@@ -1,4 +1,7 @@
-/** What a view shows: the lists of every service in it, one order, each name once. A service that fails is left out and named. */
+/**
+ * What a view shows: the lists of every service in it, in one order, each name once. A service that is slow or hangs does not hold up the
+ * others: its last known lists are answered, and clients are notified when it is up.
+ */
 import type { JsonRecord } from "sessarc";
 import { isSessarcError } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
@@ -6,7 +9,8 @@ import { decideService, decideTool } from "../policy/policy.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Caller } from "../upstream/pool.ts";
 import { messageOf } from "../upstream/rpc-error.ts";
-import type { Catalog, Kind, Listing } from "./catalog.ts";
+import type { Catalog, Listing } from "./catalog.ts";
+import type { Kind } from "./definitions.ts";
 import { hubName } from "./names.ts";
 import type { View } from "./view.ts";
 
@@ -15,28 +19,86 @@ export interface Offered {
   listing: Listing;
 }
 
-/** Everybody else's tools do not wait longer for a service that is slow to start; clients are told when it is there. */
-const LIST_WAIT_MS = 8_000;
+/** How long the first list waits for a service of which nothing is known. */
+const FIRST_MS = 8_000;
+/** How long a list waits for a running service whose last lists are known. */
+const REFRESH_MS = 1_000;
+/** A service that did not answer is asked again in the background: after this long, and twice as long each time. */
+const RETRY_MS = 30_000;
+const MOST_RETRY_MS = 10 * 60_000;
+/** For questions of the hub itself: it can be asked nothing. */
+const BACKGROUND: Caller = { session: "hub", era: "legacy", capabilities: {}, tell: () => {} };
 
 export interface Offers {
   /** Services of the view whose lists are known, by id; the others with what went wrong. */
   services(view: View, caller: Caller): Promise<{ offered: Offered[]; failed: Record<string, string> }>;
   /** Items of a list as the client sees them. */
   list(view: View, caller: Caller, kind: Kind): Promise<JsonRecord[]>;
+  /** A service was changed or removed: nothing is known of how fast it answers. */
+  forget(service: string): void;
+  close(): void;
 }
 
-export function createOffers(registry: Registry, catalog: Catalog, arrivedLate: (service: string) => void): Offers {
-  async function one(entry: ServiceEntry, caller: Caller, patient: boolean): Promise<Listing> {
-    const listing = catalog.of(entry, caller);
-    if (patient) return listing;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(new Error("it is still starting"));
-        listing.then(() => arrivedLate(entry.id)).catch(() => {});
-      }, LIST_WAIT_MS);
-    });
-    return Promise.race([listing, late]).finally(() => clearTimeout(timer));
+export interface OffersParts {
+  registry: Registry;
+  catalog: Catalog;
+  /** Whether a connection to the service is open. */
+  isOpen(service: string): boolean;
+  /** The lists of a service arrived, or differ from those that were answered. */
+  changed(service: string): void;
+}
+
+export function createOffers({ registry, catalog, isOpen, changed }: OffersParts): Offers {
+  /** Services that did not answer in time: lists no longer wait for them. */
+  const late = new Map<string, { retries: number; timer: NodeJS.Timeout | undefined }>();
+
+  async function one(entry: ServiceEntry, caller: Caller, alone: boolean): Promise<Listing> {
+    const asked = catalog.of(entry, caller);
+    // Handled where it is awaited; a client that does not wait any more needs no failure.
+    asked.catch(ignore);
+    const current = catalog.current(entry, caller);
+    if (current) return current;
+    const last = await catalog.last(entry, caller);
+    if (last) {
+      const wait = isOpen(entry.id) ? REFRESH_MS : 0;
+      const fresh = await within(asked, wait).catch(() => undefined);
+      if (fresh) return fresh;
+      void asked.then((listing) => sameItems(listing, last) || changed(entry.id)).catch(() => retryLater(entry.id));
+      return last;
+    }
+    if (alone) return asked;
+    const listing = await within(asked, late.has(entry.id) ? 0 : FIRST_MS);
+    if (listing) return listing;
+    if (!late.has(entry.id)) {
+      late.set(entry.id, { retries: 0, timer: undefined });
+      follow(entry.id, asked);
+    }
+    throw new Error("it has not answered so far; its tools are added when it does");
+  }
+
+  /** Notifies clients when a late service answers; asks it again when it fails. */
+  function follow(service: string, asked: Promise<Listing>): void {
+    const arrived = () => {
+      clearTimeout(late.get(service)?.timer);
+      if (late.delete(service)) changed(service);
+    };
+    asked.then(arrived, () => retryLater(service));
+  }
+
+  function retryLater(service: string): void {
+    const row = late.get(service) ?? { retries: 0, timer: undefined };
+    late.set(service, row);
+    clearTimeout(row.timer);
+    row.timer = setTimeout(
+      () => void retry(service).catch(ignore),
+      Math.min(RETRY_MS * 2 ** row.retries++, MOST_RETRY_MS),
+    );
+    row.timer.unref();
+  }
+
+  async function retry(service: string): Promise<void> {
+    const entry = (await registry.list()).find(({ id }) => id === service);
+    if (entry?.enabled && late.has(service)) follow(service, catalog.of(entry, BACKGROUND));
   }
 
   async function services(view: View, caller: Caller) {
@@ -66,8 +128,30 @@ export function createOffers(registry: Registry, catalog: Catalog, arrivedLate: 
       const taken = new Set<string>();
       return offered.flatMap((it) => itemsOf(it, view, kind, taken));
     },
+    forget(service) {
+      clearTimeout(late.get(service)?.timer);
+      late.delete(service);
+    },
+    close() {
+      for (const { timer } of late.values()) clearTimeout(timer);
+      late.clear();
+    },
   };
 }
+
+/** Undefined when it takes longer. */
+async function within<T>(asked: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  return Promise.race([asked, limit]).finally(() => clearTimeout(timer));
+}
+
+const sameItems = (one: Listing, other: Listing) => JSON.stringify(one.items) === JSON.stringify(other.items);
+
+/** Reported by the list that waits for it, and by the state of the service. */
+const ignore = () => {};
 
 function itemsOf({ entry, listing }: Offered, view: View, kind: Kind, taken: Set<string>): JsonRecord[] {
   const items = listing.items[kind];

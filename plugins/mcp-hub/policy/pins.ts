@@ -13,6 +13,36 @@ export interface ToolChange {
   after: JsonRecord;
 }
 
+/** One part of a definition that differs, as JSON; null where it is missing. */
+export interface DefinitionChange {
+  field: string;
+  before: string | null;
+  after: string | null;
+}
+
+const MOST_CHANGES = 20;
+const MOST_CHARS = 300;
+
+/** What differs between two definitions, down to the smallest parts. */
+export function changesOf({ before, after }: ToolChange): DefinitionChange[] {
+  const changes: DefinitionChange[] = [];
+  compare(before, after, "", changes);
+  return changes.slice(0, MOST_CHANGES);
+}
+
+function compare(before: unknown, after: unknown, field: string, changes: DefinitionChange[]): void {
+  if (canonical(before) === canonical(after)) return;
+  if (!isRecord(before) || !isRecord(after))
+    return void changes.push({ field, before: shortened(before), after: shortened(after) });
+  for (const key of new Set([...Object.keys(before), ...Object.keys(after)]))
+    compare(before[key], after[key], field === "" ? key : `${field}.${key}`, changes);
+}
+
+function shortened(value: unknown): string | null {
+  const text = value === undefined ? null : JSON.stringify(value);
+  return text !== null && text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text;
+}
+
 /** What a model reads of a tool, in one order whatever the service's. */
 export function definitionOf(tool: JsonRecord): JsonRecord {
   const { title, description, inputSchema, outputSchema, annotations } = tool;

@@ -2,21 +2,21 @@
 import { defineRoute, isRecord, type JsonRecord, type Kernel, type RouteContext, SessarcError } from "sessarc";
 import * as v from "valibot";
 import { PROTOCOL_VERSIONS } from "../endpoint/endpoint.ts";
+import type { ServiceEntry } from "../entry.ts";
 import { tokensOf } from "../hub/finder.ts";
+import { type Hub, MANAGER } from "../hub/hub.ts";
 import { hubName } from "../hub/names.ts";
 import { shownTool } from "../hub/offers.ts";
 import { shownEntries } from "../hub/shown-log.ts";
 import type { View } from "../hub/view.ts";
+import { changesOf } from "../policy/pins.ts";
 import { decideTool } from "../policy/policy.ts";
-import type { Caller } from "../upstream/pool.ts";
 import { messageOf, RpcError } from "../upstream/rpc-error.ts";
 
 const audience = {
   client: v.optional(v.pipe(v.string(), v.maxLength(200))),
   project: v.optional(v.pipe(v.string(), v.maxLength(200))),
 };
-/** The management API as a client: it can be asked nothing, and holds nothing open. */
-const MANAGER: Caller = { session: "api", era: "legacy", capabilities: {}, tell: () => {} };
 const viewOf = (query: { client?: string | undefined; project?: string | undefined }): View => ({
   service: null,
   audience: { client: query.client ?? null, project: query.project ?? null },
@@ -47,7 +47,12 @@ const tools = defineRoute({
   method: "GET",
   path: "/mcp/tools",
   summary: "Tools of all services (or of one), allowed or not, and what they cost a client's context",
-  query: v.object({ service: v.optional(v.string(), "*"), ...audience }),
+  query: v.object({
+    service: v.optional(v.string(), "*"),
+    /** Instead of each service's own `timeoutMs`: a service that takes longer is reported in `errors`, with its last known tools. */
+    timeoutMs: v.optional(v.pipe(v.string(), v.digits(), v.toNumber(), v.minValue(1), v.maxValue(86_400_000))),
+    ...audience,
+  }),
   handler: async ({ kernel, query }) => {
     const { services, hub } = kernel.inject("mcp");
     const { audience: who } = viewOf(query);
@@ -56,38 +61,57 @@ const tools = defineRoute({
     const asked = all.filter(({ id, enabled }) => enabled && (query.service === "*" || query.service === id));
     const errors: Record<string, string> = {};
     const lists = asked.map(async (entry) => {
-      try {
-        const listing = await hub.catalog.of(entry, MANAGER);
-        return listing.items.tools.map((tool) => {
-          const name = String(tool.name);
-          const change = listing.changed.get(name) ?? null;
-          const decision = decideTool(entry, who, name, change !== null);
-          const { description, inputSchema } = shownTool(entry, tool, viewOf(query));
-          return {
-            name: hubName(entry.id, name),
-            service: entry.id,
-            tool: name,
-            description: typeof description === "string" ? description : null,
-            inputSchema: isRecord(inputSchema) ? inputSchema : {},
-            allowed: decision.allowed,
-            reason: decision.allowed ? null : decision.reason,
-            change: change && { digest: change.digest, before: plain(change.before), after: plain(change.after) },
-          };
-        });
-      } catch (error) {
-        errors[entry.id] = messageOf(error);
-        return [];
-      }
+      const { listing, error } = await listingOf(hub, entry, query.timeoutMs ?? entry.timeoutMs);
+      if (error !== undefined) errors[entry.id] = error;
+      const tools = (listing?.items.tools ?? []).map((tool) => {
+        const name = String(tool.name);
+        const change = listing?.changed.get(name) ?? null;
+        const decision = decideTool(entry, who, name, change !== null);
+        const { description, inputSchema } = shownTool(entry, tool, viewOf(query));
+        return {
+          name: hubName(entry.id, name),
+          service: entry.id,
+          tool: name,
+          description: typeof description === "string" ? description : null,
+          inputSchema: isRecord(inputSchema) ? inputSchema : {},
+          allowed: decision.allowed,
+          reason: decision.allowed ? null : decision.reason,
+          change: change && {
+            digest: change.digest,
+            before: plain(change.before),
+            after: plain(change.after),
+            changes: changesOf(change),
+          },
+        };
+      });
+      const problems = (listing?.problems ?? []).map((problem) => ({ service: entry.id, ...problem }));
+      return { tools, problems };
     });
-    const found = (await Promise.all(lists)).flat();
-    const shown = found.filter(({ allowed }) => allowed);
+    const found = await Promise.all(lists);
+    const shown = found.flatMap(({ tools }) => tools).filter(({ allowed }) => allowed);
     return {
-      tools: found,
+      tools: found.flatMap(({ tools }) => tools),
       errors,
+      problems: found.flatMap(({ problems }) => problems),
       tokens: tokensOf(shown.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))),
     };
   },
 });
+
+/** The lists of a service as they are now; the last known ones, and why, where it fails or takes longer. */
+async function listingOf(hub: Hub, entry: ServiceEntry, ms: number) {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new SessarcError("UPSTREAM_TIMEOUT", { service: entry.id, ms })), ms);
+  });
+  try {
+    return { listing: await Promise.race([hub.catalog.of(entry, MANAGER), late]), error: undefined };
+  } catch (error) {
+    return { listing: await hub.lists(entry), error: messageOf(error) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /** Without fields that are not there: an answer is JSON. */
 const plain = (value: JsonRecord): JsonRecord => JSON.parse(JSON.stringify(value)) as JsonRecord;

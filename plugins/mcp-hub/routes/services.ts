@@ -6,10 +6,11 @@ import { toWire } from "./wire.ts";
 const list = defineRoute({
   method: "GET",
   path: "/mcp/services",
-  summary: "Registered services with how they run; secrets are masked",
+  summary: "Registered services with how they run, and what is wrong with their lists; secrets are masked",
   handler: async ({ kernel }) => {
     const { services, hub } = kernel.inject("mcp");
-    return { services: (await services.list()).map((entry) => toWire(entry, hub.health(entry))) };
+    const all = await services.list();
+    return { services: await Promise.all(all.map((entry) => toWire(hub, entry))) };
   },
 });
 
@@ -21,7 +22,7 @@ const put = defineRoute({
   handler: async ({ kernel, body }) => {
     const { services, hub } = kernel.inject("mcp");
     const { entry, created } = await services.put(body);
-    return { ...toWire(entry, hub.health(entry)), created };
+    return { ...(await toWire(hub, entry)), created };
   },
 });
 
@@ -33,7 +34,7 @@ const patch = defineRoute({
   handler: async ({ kernel, params, body }) => {
     const { services, hub } = kernel.inject("mcp");
     const entry = await services.update(params.id, body);
-    return toWire(entry, hub.health(entry));
+    return toWire(hub, entry);
   },
 });
 
