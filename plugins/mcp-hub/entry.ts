@@ -27,10 +27,18 @@ export interface Policy {
   tools: Record<string, ToolRule>;
 }
 
-/** Who sees a service: both must match. */
+/** An assistant in a project; `*` is any. */
+export interface ScopePair {
+  client: string;
+  project: string;
+}
+
+/** Who sees a service: client and project must match, and one of the pairs where there are any. */
 export interface Scope {
   clients: "*" | string[];
   projects: "*" | string[];
+  /** Set where not every one of these clients sees the service in every one of these projects. */
+  pairs?: ScopePair[] | undefined;
 }
 
 /**
@@ -41,12 +49,22 @@ export type Credential =
   | { kind: "bearer"; value: string }
   | { kind: "header" | "env" | "oauth"; name: string; value: string };
 
+/** A credential as it is listed: sent back, it keeps the value. */
+export interface ListedCredential {
+  kind: Credential["kind"];
+  name: string | null;
+  set: boolean;
+  hint: string;
+}
+
 export type ServiceTransport = "stdio" | "http" | "sse";
 
 /** What a client may set. */
 export type ServicePatch = {
-  [K in Exclude<keyof ServiceEntry, "id" | "sources" | "createdAt" | "updatedAt">]?: ServiceEntry[K] | undefined;
-};
+  [K in Exclude<keyof ServiceEntry, "id" | "sources" | "createdAt" | "updatedAt" | "credential">]?:
+    | ServiceEntry[K]
+    | undefined;
+} & { credential?: Credential | ListedCredential | null | undefined };
 export type ServiceInput = ServicePatch & { id?: string | undefined };
 
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max, `is longer than ${max} characters`));
@@ -72,6 +90,7 @@ const names = v.union([v.literal("*"), v.pipe(v.array(word), v.maxLength(200))])
 export const scopeSchema = v.strictObject({
   clients: v.optional(names, "*"),
   projects: v.optional(names, "*"),
+  pairs: v.optional(v.pipe(v.array(v.strictObject({ client: word, project: word })), v.maxLength(1_000))),
 }) satisfies Reads<Scope>;
 
 export const credentialSchema = v.variant("kind", [
@@ -84,6 +103,13 @@ export const credentialSchema = v.variant("kind", [
     value: v.optional(text(16_384), ""),
   }),
 ]) satisfies Reads<Credential>;
+
+const listedCredential = v.strictObject({
+  kind: v.picklist(["bearer", "header", "env", "oauth"]),
+  name: v.nullable(text(1_000)),
+  set: v.boolean(),
+  hint: text(200),
+}) satisfies Reads<ListedCredential>;
 
 const values = v.record(word, text(16_384));
 /** Fields a client may set; all of them optional, so that one schema reads both a new service and a change. */
@@ -98,7 +124,7 @@ const fields = {
   headers: values,
   enabled: v.boolean(),
   scope: scopeSchema,
-  credential: v.nullable(credentialSchema),
+  credential: v.nullable(v.union([credentialSchema, listedCredential])),
   policy: policySchema,
   timeoutMs: v.pipe(v.number(), v.integer(), v.minValue(100, "is less than 100 ms"), v.maxValue(86_400_000)),
   /** Arguments of every call are looked through by the tool-call guard first. */

@@ -5,6 +5,7 @@ import { builtPackage, runCli } from "../built.ts";
 import { runCommand } from "../command.ts";
 import { letters } from "../security/_samples.ts";
 import { serveHub } from "./_hub.ts";
+import { listsService, olderClient } from "./_lists.ts";
 import { rough } from "./_rough.ts";
 
 describe("sessarc mcp", () => {
@@ -50,6 +51,54 @@ describe("sessarc mcp", () => {
       code: 2,
       stderr: expect.stringContaining("NOT_SET is not set"),
     });
+  });
+
+  it("takes no secret from the command line, where every user of the machine can read it", async () => {
+    const home = await makeTempDir();
+    const token = `t${letters(30, 6)}1`;
+    const at = ["mcp", "add", "web", "--url", "https://example.org/mcp"];
+    for (const secret of [
+      [...at, "--header", `Authorization=Bearer ${token}`],
+      [...at, "--header", "X-Api-Key=hunter2"],
+      [...at, "--header", `X-Team=${token}`],
+      ["mcp", "add", "web", "--url", `https://user:${token}@example.org/mcp`],
+      ["mcp", "add", "web", "--url", `https://example.org/mcp?api_key=${token}`],
+      ["mcp", "add", "web", "--env", `API_TOKEN=${token}`, "--", "server"],
+    ]) {
+      const refused = await runCommand(secret, home);
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/every user of this machine/)]);
+      expect(refused.stderr).not.toContain(token);
+    }
+    const plain = ["--header", "Accept=text/plain", "--header", "X-Api-Key=$KEY"];
+    const oauth = ["--oauth", "my-client", "--oauth-secret", "SECRET"];
+    const added = await runCommand([...at, ...plain, ...oauth], home, { KEY: token, SECRET: token });
+    expect(added).toMatchObject({ code: 0, stderr: "" });
+    const { services } = JSON.parse((await runCommand(["mcp", "list", "--json"], home)).stdout);
+    expect(services.find(({ id }: { id: string }) => id === "web")).toMatchObject({
+      headers: { Accept: "text/plain", "X-Api-Key": expect.stringMatching(/^•/) },
+      credential: { kind: "oauth", name: "my-client", set: true },
+    });
+  });
+
+  it("lists a tool that is held with what differs, in `mcp list` and `mcp test`", async () => {
+    const { home, add, url, kernel } = await serveHub();
+    const tool = { name: "send", description: "Sends", inputSchema: { type: "object", properties: { to: {} } } };
+    const { service, set } = await listsService(await makeTempDir(), "mail", { lists: { tools: [tool] } });
+    await add("mail", service);
+    await (await olderClient(url)).listTools();
+    await set({ lists: { tools: [{ ...tool, description: "Sends to all", inputSchema: { type: "object" } }] } });
+    await kernel.inject("mcp").hub.replaced("mail");
+    const run = (...args: string[]) => runCommand(["mcp", ...args], home, { SESSARC_DATA_DIR: `${home}/data` });
+    for (const { stdout } of [await run("test", "mail"), await run("list")]) {
+      expect(stdout).toMatch(/tool send is held/);
+      expect(stdout).toContain('- description: "Sends"');
+      expect(stdout).toContain('+ description: "Sends to all"');
+      expect(stdout).toContain('- inputSchema.properties: {"to":{}}');
+    }
+    const { services } = JSON.parse((await run("list", "--json")).stdout);
+    expect(services.find(({ id }: { id: string }) => id === "mail").held).toMatchObject([
+      { tool: "send", digest: expect.stringMatching(/^[0-9a-f]{16}$/) },
+    ]);
   });
 
   it("shows the log of the service that runs", async () => {

@@ -28,7 +28,7 @@ it("sessarc mcp: scans, shows what would change, takes over, restores; exit code
     stdout: expect.stringContaining("Taken over: files"),
   });
   expect(JSON.parse(await readFile(file, "utf8")).mcpServers).toEqual({
-    sessarc: { type: "http", url: expect.stringContaining("/mcp?client=claude-code") },
+    sessarc: { type: "http", url: expect.stringMatching(/\/mcp$/) },
   });
   const { backups } = JSON.parse((await run("restore", "--json")).stdout) as { backups: WireBackup[] };
   expect(await run("restore", backups[0]?.takeover ?? "")).toMatchObject({ code: 0 });

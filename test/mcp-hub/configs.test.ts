@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { WireScanEntry } from "../../plugins/mcp-hub/index.ts";
+import { decideService } from "../../plugins/mcp-hub/policy/policy.ts";
 import { type Configs, claude, json, services, shapes, startConfigs } from "./_configs.ts";
 
 /** As in texts for variables, which no template is to fill in. */
@@ -135,10 +136,6 @@ describe("scan", () => {
     ]);
     expect(entries[3]?.duplicateOf).toBe(entries[1]?.key);
     const [one, , two] = entries as [WireScanEntry, WireScanEntry, WireScanEntry];
-    const both = await t.takeover([one, two], {
-      entries: [one, two].map(({ key }) => ({ key, resolution: "takeSource" })),
-    });
-    expect([both.status, both.body.code]).toEqual([422, "MCP_ENTRY_REFUSED"]);
     const done = await t.takeover(entries, {
       entries: entries.map(({ key }) => ({
         key,
@@ -152,6 +149,78 @@ describe("scan", () => {
       ["same", "linked"],
     ]);
     expect((await services(t).get("same")).scope.clients).toEqual(["claude-code", "cursor"]);
+  });
+
+  it("taking the file's for several entries of one name makes a service of each, with names that differ", async () => {
+    const t = await startConfigs();
+    await t.put(".claude.json", claude({ db: { command: "a" } }));
+    await t.put(".cursor/mcp.json", json({ mcpServers: { db: { command: "b" } } }));
+    await t.put(".gemini/settings.json", json({ mcpServers: { db: { command: "c" } } }));
+    await t.put(".copilot/mcp-config.json", json({ mcpServers: { db: { command: "d" } } }));
+    const { entries } = await t.scan();
+    const done = await t.takeover(entries, {
+      entries: entries.map(({ key }, i) => ({ key, resolution: i === 3 ? "rename:db-work" : "takeSource" })),
+    });
+    expect([done.status, done.body.imported?.map(({ service }) => service)]).toEqual([
+      200,
+      ["db", "db-2", "db-3", "db-work"],
+    ]);
+    const all = (await services(t).list()).filter(({ id }) => id !== "sessarc");
+    expect(all.map(({ id, name, command }) => [id, name, command])).toEqual([
+      ["db", "db", "a"],
+      ["db-2", "db-2", "b"],
+      ["db-3", "db-3", "c"],
+      ["db-work", "db-work", "d"],
+    ]);
+  });
+
+  it("one server in several files is one service for exactly these assistants in these projects", async () => {
+    const t = await startConfigs();
+    const [shop, blog] = [await project(t, "shop"), await project(t, "blog")];
+    const at = { httpUrl: "https://e.org/mcp" };
+    const web = { type: "http", url: "https://e.org/mcp" };
+    await t.put("shop/.cursor/mcp.json", json({ mcpServers: { web } }));
+    // Another time limit does not make it another server.
+    await t.put("blog/.gemini/settings.json", json({ mcpServers: { site: { ...at, timeout: 90_000 } } }));
+    await t.put(".gemini/trustedFolders.json", json({ [blog.path]: "TRUST_FOLDER" }));
+    const { entries } = await t.scan();
+    expect(entries.map(({ name, reasons }) => [name, reasons])).toEqual([
+      ["site", []],
+      ["web", []],
+    ]);
+    expect((await t.takeAll({ mode: "import" })).status).toBe(200);
+    const [service, ...others] = (await services(t).list()).filter(({ id }) => id !== "sessarc");
+    expect(others).toEqual([]);
+    expect(service?.sources.map(({ file }) => file.slice(t.home.length + 1)).sort()).toEqual([
+      "blog/.gemini/settings.json",
+      "shop/.cursor/mcp.json",
+    ]);
+    const sees = (client: string, id: string) => service && decideService(service, { client, project: id }).allowed;
+    expect([sees("cursor", shop.id), sees("gemini-cli", blog.id)]).toEqual([true, true]);
+    expect([sees("cursor", blog.id), sees("gemini-cli", shop.id)]).toEqual([false, false]);
+  });
+
+  it("the hub has one address in the user's, the project's and the local settings of Claude Code, and the project is in a header", async () => {
+    const t = await startConfigs();
+    const { id, path } = await project(t, "shop");
+    await t.put("shop/.mcp.json", json({ mcpServers: { shared: { command: "s" } } }));
+    await t.put(
+      ".claude.json",
+      claude(
+        { mine: { command: "m" } },
+        { projects: { [path]: { mcpServers: { local: { command: "l" } }, enabledMcpjsonServers: ["shared"] } } },
+      ),
+    );
+    await t.put("shop/.claude/settings.local.json", json({ enableAllProjectMcpServers: true }));
+    expect((await t.takeAll()).status).toBe(200);
+    const own = JSON.parse(await t.read(".claude.json"));
+    const link = { type: "http", url: "http://127.0.0.1:41730/mcp" };
+    const headers = { "X-Sessarc-Project": id };
+    expect(own.mcpServers.sessarc).toEqual(link);
+    expect(own.projects[path].mcpServers.sessarc).toEqual({ ...link, headers });
+    expect(JSON.parse(await t.read("shop/.mcp.json")).mcpServers.sessarc).toEqual({ ...link, headers });
+    expect((await t.scan()).entries).toEqual([]);
+    expect((await t.scan()).managed).toHaveLength(3);
   });
 
   it("what only a tool can do has to stay there, with the reason", async () => {
@@ -272,10 +341,8 @@ describe("scan", () => {
     expect(await services(t).get("shared")).toMatchObject({ cwd: path, scope: { clients: "*", projects: [id] } });
     expect(await services(t).get("own")).toMatchObject({ cwd: null, scope: { clients: ["cursor"], projects: [id] } });
     const url = (text: string) => /http:\/\/[^"]+/.exec(text)?.[0].split("?")[1];
-    expect(url(await t.read("shop/.mcp.json"))).toBe(`project=${id}`);
+    expect(url(await t.read("shop/.mcp.json"))).toBe(undefined);
     expect(url(await t.read("shop/.cursor/mcp.json"))).toBe(`client=cursor&project=${id}`);
-    const left = JSON.parse(await t.read(".claude.json")).projects[path].mcpServers;
-    expect(url(JSON.stringify(left))).toBe(`client=claude-code&project=${id}`);
     expect((await t.scan()).entries).toEqual([]);
   });
 });

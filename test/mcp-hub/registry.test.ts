@@ -111,6 +111,27 @@ describe("mcp-hub: registry", () => {
     if (process.platform !== "win32") expect((await stat(join(data, "vault.key"))).mode & 0o777).toBe(0o600);
   });
 
+  it.each([
+    { kind: "bearer", value: `b${letters(28, 1)}7` },
+    { kind: "header", name: "X-Key", value: "short" },
+    { kind: "oauth", name: "client", value: `o${letters(28, 2)}8` },
+    { kind: "oauth", name: "", value: "" },
+  ] as const)("a credential that is sent back as it is listed keeps its value: $kind", async (credential) => {
+    const t = await startHub();
+    const { body } = await t.send<WireService>("POST", "/api/mcp/services", {
+      id: "a",
+      url: "https://a.dev",
+      credential,
+    });
+    const patched = await t.send<WireService>("PATCH", "/api/mcp/services/a", { credential: body.credential });
+    expect([patched.status, patched.body.credential]).toEqual([200, body.credential]);
+    expect((await t.kernel.inject("mcp").services.get("a")).credential).toEqual(credential);
+    expect((await t.send("POST", "/api/mcp/services", { id: "a", credential: body.credential })).status).toBe(200);
+    expect((await t.kernel.inject("mcp").services.get("a")).credential).toEqual(credential);
+    const other = { ...body.credential, hint: "••••••••wxyz" };
+    expect((await t.send("PATCH", "/api/mcp/services/a", { credential: other })).status).toBe(422);
+  });
+
   it("says so when the key is another one, and leaves what is stored alone", async () => {
     const home = (await startHub()).home;
     const one = await startHub({ home: join(home, "one") });

@@ -10,7 +10,21 @@ const note = (line) => file && mode !== "names" && appendFileSync(file, `${line}
 const TOOLS =
   mode === "names"
     ? JSON.parse(file)
-    : ["echo", "wait", "huge", "crash", "say.it", "report", "env", "slow-progress", "touch", "storm", "deep"];
+    : [
+        "echo",
+        "wait",
+        "huge",
+        "large",
+        "log",
+        "crash",
+        "say.it",
+        "report",
+        "env",
+        "slow-progress",
+        "touch",
+        "storm",
+        "deep",
+      ];
 let description = "A tool";
 let extra = [];
 
@@ -58,6 +72,8 @@ function call(id, { name, arguments: args = {}, _meta }) {
     case "wait":
       note(`started ${id}`);
       return;
+    case "large":
+      return says("é".repeat(args.bytes / 2));
     case "huge":
       process.stdout.write("x".repeat(40 * 2 ** 20));
       return;
@@ -87,6 +103,11 @@ function call(id, { name, arguments: args = {}, _meta }) {
         says("over");
       }, 10);
       return;
+    }
+    case "log": {
+      const line = `${JSON.stringify({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: "a line" } })}\n`;
+      process.stdout.write(line.repeat(args.count));
+      return says("logged");
     }
     case "env":
       return says(JSON.stringify(process.env));

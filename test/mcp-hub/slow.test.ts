@@ -7,6 +7,11 @@ import { serveHub } from "./_hub.ts";
 import { listsService, newerClient, olderClient } from "./_lists.ts";
 import { linesOf, rough } from "./_rough.ts";
 
+interface Answer {
+  tools: object[];
+  errors: Record<string, string>;
+}
+
 const tool = (name: string) => ({ name, inputSchema: { type: "object" } });
 const lists = (...names: string[]) => ({ tools: names.map(tool) });
 const ownOf = ({ tools }: { tools: { name: string }[] }) =>
@@ -61,7 +66,7 @@ describe("mcp-hub: slow services", () => {
     await kernel.inject("mcp").services.remove("it");
     await other?.set({ hang: "initialize" });
     await add("it", { ...other?.service, timeoutMs: 100 });
-    const { tools } = await (await kernel.fetch("/api/mcp/tools?service=it")).json();
+    const { tools } = (await (await kernel.fetch("/api/mcp/tools?service=it")).json()) as Answer;
     expect(tools).toEqual([]);
   });
 
@@ -84,7 +89,7 @@ describe("mcp-hub: slow services", () => {
       await add(id, { ...(await listsService(folder, id, { hang: method })).service, timeoutMs: 60_000 });
     }
     await add("brief", { ...(await listsService(folder, "brief", { hang: "initialize" })).service, timeoutMs: 200 });
-    const ask = async (query: string) => (await kernel.fetch(`/api/mcp/tools?${query}`)).json();
+    const ask = async (query: string) => (await (await kernel.fetch(`/api/mcp/tools?${query}`)).json()) as Answer;
     expect((await soon(ask("service=brief"))).errors.brief).toMatch(/200 ms/);
     const { errors, tools } = await soon(ask("timeoutMs=300"));
     expect(Object.keys(errors).sort()).toEqual(["brief", "initialize", "tools-list"]);

@@ -1,6 +1,8 @@
 import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
+import type { Credential } from "../entry.ts";
 import type { LogEntry } from "../hub/log.ts";
 import type { WireHeld, WireService } from "../routes/wire.ts";
+import { holdsSecret, isSecret } from "../vault/mask.ts";
 import { send } from "./send.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -86,14 +88,17 @@ async function add(ctx: CommandContext, [id, command, ...args]: readonly string[
   const { url, transport } = ctx.flags;
   if (id === undefined || (typeof url === "string") === (command !== undefined))
     throw new UsageError("`sessarc mcp add <id>` takes --url <address>, or -- and a command");
-  const bearer = ctx.flags.bearer;
+  if (typeof url === "string" && holdsSecret(url))
+    throw new UsageError(
+      "The address holds a secret, and every user of this machine can read command lines. Use --header or --bearer with a variable, or refer to a variable in the address",
+    );
   const body = {
     id,
     ...(typeof transport === "string" ? { transport } : {}),
     ...(typeof url === "string" ? { url } : { command, args }),
     ...pairs("env", ctx),
     ...pairs("headers", ctx),
-    ...(typeof bearer === "string" ? { credential: { kind: "bearer", value: variable(ctx, bearer) } } : {}),
+    ...credentialOf(ctx),
   };
   const service = await send<WireService & { created: boolean }>(ctx, "POST", "/mcp/services", body);
   if (ctx.json) ctx.out(JSON.stringify(service));
@@ -105,17 +110,32 @@ async function add(ctx: CommandContext, [id, command, ...args]: readonly string[
   return 0;
 }
 
-/** `NAME=value`, or a value that stands in this environment: command lines can be read by everybody on the machine. */
+/** `NAME=value`, or a value from this environment. Secrets are refused: every user of the machine can read command lines. */
 function pairs(field: "env" | "headers", ctx: CommandContext): Record<string, Record<string, string>> {
-  const flag = ctx.flags[field === "env" ? "env" : "header"];
+  const option = field === "env" ? "env" : "header";
+  const flag = ctx.flags[option];
   if (!Array.isArray(flag)) return {};
   const values = flag.map((pair) => {
     const [, name, value] = /^([^=]+)(?:=(.*))?$/s.exec(String(pair)) ?? [];
-    if (name === undefined) throw new UsageError(`--${field === "env" ? "env" : "header"} takes NAME=value`);
+    if (name === undefined) throw new UsageError(`--${option} takes NAME=value`);
     const reference = value === undefined ? name : /^\$(\w+)$/.exec(value)?.[1];
-    return [name, reference === undefined ? (value ?? "") : variable(ctx, reference)] as const;
+    if (reference !== undefined) return [name, variable(ctx, reference)] as const;
+    if (isSecret(name, value ?? ""))
+      throw new UsageError(
+        `The value of --${option} ${name} is a secret, and every user of this machine can read command lines. Set it as a variable and write --${option} '${name}=$VARIABLE'`,
+      );
+    return [name, value ?? ""] as const;
   });
   return { [field]: Object.fromEntries(values) };
+}
+
+/** `--bearer NAME`, or `--oauth <client id>` with `--oauth-secret NAME`: the names of variables that hold the secrets. */
+function credentialOf(ctx: CommandContext): { credential?: Credential } {
+  const { bearer, oauth, "oauth-secret": secret } = ctx.flags;
+  if (typeof bearer === "string") return { credential: { kind: "bearer", value: variable(ctx, bearer) } };
+  if (typeof oauth !== "string") return {};
+  const value = typeof secret === "string" ? variable(ctx, secret) : "";
+  return { credential: { kind: "oauth", name: oauth, value } };
 }
 
 function variable({ env }: CommandContext, name: string): string {

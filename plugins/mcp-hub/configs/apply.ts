@@ -5,6 +5,7 @@ import { basename } from "node:path";
 import { isSessarcError, SessarcError } from "sessarc";
 import { digestOf, isTempName, type OutsideFile, readOutside, replaceOutside, tempBeside } from "#internal";
 import type { ServiceEntry, ServicePatch, ServiceSource } from "../entry.ts";
+import { mergeScopes } from "../policy/policy.ts";
 import { hasLink, merged, toBytes } from "./merge.ts";
 import type { ConfigParts } from "./places.ts";
 import type { ServiceStep, TakeoverPlan } from "./plan.ts";
@@ -106,19 +107,11 @@ async function applyService({ services }: ConfigParts, step: ServiceStep, run: R
   const patch: ServicePatch = {
     ...(fields && { ...fields, enabled: known.enabled, ...(!stays && { credential: null }) }),
     ...(fields && { policy: { ...fields.policy, tools: known.policy.tools } }),
-    ...(id !== "sessarc" && {
-      scope: {
-        clients: union(known.scope.clients, scope.clients),
-        projects: union(known.scope.projects, scope.projects),
-      },
-    }),
+    ...(id !== "sessarc" && { scope: mergeScopes(known.scope, scope) }),
   };
   await services.update(id, patch);
   await services.setSources(id, [...known.sources.filter(({ entryKey }) => entryKey !== source.entryKey), source]);
 }
-
-type Names = "*" | string[];
-const union = (a: Names, b: Names): Names => (a === "*" || b === "*" ? "*" : [...new Set([...a, ...b])]);
 
 /**
  * Files get their originals, services are as they were. One that somebody else changed meanwhile keeps what it has, and gets its entries

@@ -2,16 +2,18 @@
 
 export type EntryClass = "New" | "Updated" | "Conflict" | "Unchanged";
 
-/** An entry as it is now. `fp` is of all of it, `efp` of where it leads alone. */
+/** An entry as it is now. `fp` is of all of it, `server` of all but its time limit, `efp` of where it leads alone. */
 export interface SeenEntry {
   key: string;
   slug: string;
   fp: string;
+  server: string;
   efp: string;
 }
 export interface SeenService {
   id: string;
   fp: string;
+  server: string;
   efp: string;
   sources: readonly { entryKey: string; baseFp: string }[];
 }
@@ -51,8 +53,9 @@ export function classify(entries: readonly SeenEntry[], services: readonly SeenS
   }
   for (const entry of unlinked) {
     const rivals = unlinked.filter(({ slug }) => slug === entry.slug);
-    const first = unlinked.find(({ fp }) => fp === entry.fp) ?? entry;
-    if (rivals.some(({ fp }) => fp !== entry.fp)) found.set(entry.key, verdict("Conflict", { conflict: "ambiguous" }));
+    const first = unlinked.find(({ server }) => server === entry.server) ?? entry;
+    if (rivals.some(({ server }) => server !== entry.server))
+      found.set(entry.key, verdict("Conflict", { conflict: "ambiguous" }));
     else if (first === entry) found.set(entry.key, verdict("New"));
     else found.set(entry.key, verdict("Unchanged", { duplicateOf: first.key }));
   }
@@ -74,8 +77,8 @@ function threeWay({ fp }: SeenEntry, service: SeenService, baseFp: string): Verd
   return service.fp === baseFp ? verdict("Updated", known) : verdict("Conflict", { ...known, conflict: "both" });
 }
 
-function twoWay({ slug, fp, efp }: SeenEntry, services: readonly SeenService[]): Verdict | undefined {
-  const equal = services.find((service) => service.fp === fp);
+function twoWay({ slug, server, efp }: SeenEntry, services: readonly SeenService[]): Verdict | undefined {
+  const equal = services.find((service) => service.server === server);
   if (equal) return verdict("Unchanged", { service: equal.id, duplicateOf: equal.sources[0]?.entryKey ?? null });
   const named = services.find(({ id }) => id === slug);
   if (named) return verdict("Conflict", { service: named.id, conflict: named.efp === efp ? "credentials" : "name" });

@@ -1,5 +1,6 @@
 /** The entry in a tool's file that leads to the hub. */
 import type { Kernel } from "sessarc";
+import { PROJECT_HEADER } from "../hub/view.ts";
 import type { McpServerEntry } from "./contract.ts";
 
 /** Its name: no underscore, at which one of the tools would cut it in two. */
@@ -14,12 +15,25 @@ function hubUrl({ address, config }: Kernel): URL {
   return new URL(`http://${name}:${port}/mcp`);
 }
 
-/** `client` and `project` say who will ask: scopes of services go by it. */
-export function linkUrl(kernel: Kernel, client: string | null, project: string | null): string {
+/**
+ * Claude Code warns of "conflicting scopes" when a server of one name has different addresses in the user's, the project's and the local
+ * settings. Its entries all have one address: its handshake names it, and a header the project.
+ */
+const ONE_ADDRESS = "claude-code";
+
+/** Address and headers of the hub for these assistants: scopes of services depend on who asks, and in which project. */
+export function linkFor(
+  kernel: Kernel,
+  tools: readonly string[],
+  project: string | null,
+): { url: string; headers: Record<string, string> } {
   const url = hubUrl(kernel);
-  if (client !== null) url.searchParams.set("client", client);
+  if (tools.includes(ONE_ADDRESS))
+    return { url: url.href, headers: project === null ? {} : { [PROJECT_HEADER]: encodeURI(project) } };
+  const [client] = tools;
+  if (tools.length === 1 && client !== undefined) url.searchParams.set("client", client);
   if (project !== null) url.searchParams.set("project", project);
-  return url.href;
+  return { url: url.href, headers: {} };
 }
 
 /** An address of the hub with the host and port of now. */
@@ -39,7 +53,7 @@ export function hubLinkOf(entry: McpServerEntry, kernel: Kernel): { current: boo
   const url = loopbackHub(entry.url ?? "");
   if (!url) return undefined;
   const isOwn = isHubUrl(url.href, kernel);
-  return isOwn || (entry.name === HUB_NAME && url.searchParams.has("client")) ? { current: isOwn } : undefined;
+  return isOwn || entry.name === HUB_NAME ? { current: isOwn } : undefined;
 }
 
 /** Whether an address is that of the hub, as it is served now. */

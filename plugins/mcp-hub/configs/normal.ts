@@ -111,6 +111,8 @@ function isRelativePath(part: string): boolean {
 /** Equal for equal servers, whatever the tool's way of writing, the order of names, and whether it is switched on. */
 export function normalForm(entry: ServiceFields & Partial<Pick<ServiceEntry, "credential">>): {
   all: string;
+  /** All but its time limit: of entries that differ in nothing else, the hub makes one service. */
+  server: string;
   endpoint: string;
 } {
   const { transport, command, args, cwd, credential, policy } = entry;
@@ -123,10 +125,15 @@ export function normalForm(entry: ServiceFields & Partial<Pick<ServiceEntry, "cr
   const rest = {
     env: transport === "stdio" ? sorted(env) : [],
     headers: transport === "stdio" ? [] : sorted(headers),
-    timeoutMs: entry.timeoutMs,
     policy: [policy.default, [...policy.allow].sort(), [...policy.deny].sort()],
   };
-  return { all: JSON.stringify({ ...endpoint, ...rest }), endpoint: JSON.stringify(endpoint) };
+  const { env: variables, headers: fields, policy: tools } = rest;
+  const all = { ...endpoint, env: variables, headers: fields, timeoutMs: entry.timeoutMs, policy: tools };
+  return {
+    all: JSON.stringify(all),
+    server: JSON.stringify({ ...endpoint, ...rest }),
+    endpoint: JSON.stringify(endpoint),
+  };
 }
 
 const sorted = (pairs: readonly (readonly [string, string])[]) =>

@@ -2,7 +2,7 @@
 
 import { type JsonRecord, type Kernel, SessarcError, toRecord } from "sessarc";
 import { HARD_LINKED, settingAt } from "#internal";
-import { HUB_NAME, hubLinkOf, linkUrl, relinkUrl } from "./link.ts";
+import { HUB_NAME, hubLinkOf, linkFor, relinkUrl } from "./link.ts";
 import type { ConfigFile, FoundEntry, ManagedEntry } from "./scan.ts";
 import { type ConfigEdit, createTexts } from "./texts.ts";
 
@@ -41,7 +41,7 @@ export async function planFile(
     if (!isFree && !own.some(({ entry }) => same(entry.path, placeOf(link))))
       throw new SessarcError("MCP_ENTRY_REFUSED", {
         name: place.path,
-        reason: `a server called ${HUB_NAME} stands there that does not lead here`,
+        reason: `the file has a server called ${HUB_NAME} that does not lead here`,
         remedy: "Take it over as well, or rename it in the file.",
       });
   }
@@ -64,7 +64,7 @@ function linksFor(kernel: Kernel, own: readonly FoundEntry[]): HubLink[] {
     const { tools, contract, scope: of } = source.place;
     const path = entry.path.slice(0, -1);
     const [project = null] = scope.projects === "*" ? [] : scope.projects;
-    const url = linkUrl(kernel, tools.length === 1 ? (tools[0] ?? null) : null, project);
+    const link = linkFor(kernel, tools, project);
     const token = kernel.access.scoped("mcp");
     if (token !== undefined && of === "project")
       throw new SessarcError("MCP_ENTRY_REFUSED", {
@@ -72,8 +72,14 @@ function linksFor(kernel: Kernel, own: readonly FoundEntry[]): HubLink[] {
         reason: "the service asks for a token, which does not belong into a file of a project",
         remedy: `Use the mode "import", or start the service without --auth.`,
       });
-    const headers = token === undefined ? undefined : { Authorization: `Bearer ${token}` };
-    links.set(JSON.stringify(path), { kind: "set", path, key: HUB_NAME, value: contract.link(url, path, headers) });
+    const all = { ...link.headers, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) };
+    const headers = Object.keys(all).length === 0 ? undefined : all;
+    links.set(JSON.stringify(path), {
+      kind: "set",
+      path,
+      key: HUB_NAME,
+      value: contract.link(link.url, path, headers),
+    });
   }
   return [...links.values()];
 }

@@ -64,6 +64,7 @@ function planServices(
   /** Services as they will be, and of which entry. */
   const made = new Map<string, FoundEntry>();
   const taken = new Set(services.map(({ id }) => id));
+  /** Named as in its file, unless another service has that name. */
   const add = (entry: FoundEntry, action: ServiceStep["action"], id: string) => {
     const { key, source, fp, scope, fields } = entry;
     const own: Scope = everywhere || source.place.tools.length > 1 ? { ...scope, clients: "*" } : scope;
@@ -72,7 +73,7 @@ function planServices(
       key,
       action,
       id,
-      name: entry.entry.name,
+      name: id === entry.slug ? entry.entry.name : id,
       fields: action === "linked" ? null : fields,
       scope: own,
       source: link,
@@ -81,22 +82,24 @@ function planServices(
   };
   const create = (entry: FoundEntry, id: string) => {
     const rival = made.get(id);
-    if (rival?.fp === entry.fp) add(entry, "linked", id);
-    else if (rival || taken.has(id))
-      refuse(entry, `there is a service called ${id} already`, `Send the resolution "rename:<name>" for it.`);
+    if (rival?.server === entry.server) add(entry, "linked", id);
+    else if (rival || taken.has(id)) refuse(entry, `a service called ${id} exists already`, ANOTHER_NAME);
     else add(entry, "created", id);
   };
   const update = (entry: FoundEntry, id: string) => {
     const rival = made.get(id);
-    if (id === BUILTIN_ID)
-      refuse(entry, `the service ${id} is built in`, `Send the resolution "rename:<name>" for it.`);
-    if (rival && rival.fp !== entry.fp)
-      refuse(
-        entry,
-        `another entry of this request is to be the service ${id}`,
-        `Send "rename:<name>" or "keepHub" for one of them.`,
-      );
-    add(entry, rival ? "linked" : "updated", id);
+    if (id === BUILTIN_ID) refuse(entry, `the service ${id} is built in`, ANOTHER_NAME);
+    // Another file's entry has become this service: this one becomes a service of its own.
+    if (rival && rival.server !== entry.server) add(entry, "created", freeId(id));
+    else add(entry, rival ? "linked" : "updated", id);
+  };
+
+  const isTaken = (id: string) => taken.has(id) || made.has(id);
+  const freeId = (id: string) => {
+    for (let n = 2; ; n++) {
+      const next = `${id.slice(0, SLUG_LENGTH - String(n).length - 1).replace(/-+$/, "")}-${n}`;
+      if (!isTaken(next)) return next;
+    }
   };
 
   for (const entry of chosen) {
@@ -111,13 +114,15 @@ function planServices(
         refuse(entry, "the hub has nothing of that name that could be kept");
       else add(entry, "linked", known);
     } else if (resolution === "takeSource") {
-      if (verdict.service === null) create(entry, slug);
-      else update(entry, verdict.service);
+      const same = [...made].find(([, rival]) => rival.server === entry.server)?.[0];
+      if (verdict.service !== null) update(entry, verdict.service);
+      else if (same !== undefined) add(entry, "linked", same);
+      else add(entry, "created", isTaken(slug) ? freeId(slug) : slug);
     } else if (verdict.class === "Conflict")
       refuse(
         entry,
         "it is in conflict with what the hub has, or with another entry",
-        `Send "keepHub", "takeSource" or "rename:<name>" for it.`,
+        "Choose what to do with it: keep what the hub has (keepHub), take what the file says (takeSource), or another name (rename:<name>).",
       );
     else if (verdict.class === "Updated" && verdict.service !== null) update(entry, verdict.service);
     else if (verdict.class === "Unchanged" && verdict.service !== null) add(entry, "linked", verdict.service);
@@ -127,11 +132,13 @@ function planServices(
   return steps;
 }
 
+const ANOTHER_NAME = "Choose another name for it (rename:<name>).";
+
 function checkedSlug(entry: FoundEntry, slug: string): string {
   if (SLUG.test(slug) && slug.length <= SLUG_LENGTH) return slug;
   return refuse(
     entry,
-    `"${slug}" is no name for a service`,
+    `"${slug}" is not a valid name for a service`,
     `Use up to ${SLUG_LENGTH} lower-case letters and digits, words joined by -.`,
   );
 }

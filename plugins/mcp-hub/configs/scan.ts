@@ -31,6 +31,7 @@ export interface FoundEntry extends Candidate {
   entry: McpServerEntry;
   slug: string;
   fp: string;
+  server: string;
   efp: string;
   scope: Scope;
   verdict: Verdict;
@@ -159,6 +160,7 @@ async function addEntries({ scan, source, kernel, mcp, projects, unapproved }: A
 
 /** Keyed digests: they tell what is equal and nothing else. */
 async function marks(fields: Parameters<typeof normalForm>[0], { vault }: Pick<ConfigParts, "vault">) {
-  const { all, endpoint } = normalForm(fields);
-  return { fp: await vault.fingerprint(all), efp: await vault.fingerprint(endpoint) };
+  const { all, server, endpoint } = normalForm(fields);
+  const [fp, same, efp] = await Promise.all([all, server, endpoint].map((text) => vault.fingerprint(text)));
+  return { fp: fp ?? "", server: same ?? "", efp: efp ?? "" };
 }

@@ -32,7 +32,7 @@ export function createEndpoint(kernel: Kernel, hub: Hub, registry: Registry): En
     async handle({ req: request, url }, body, service) {
       if (service !== null) await registry.get(service);
       // Asked each time: it may be switched while the service runs.
-      const view = viewOf(url, service, kernel.config.mcp.toolSearch);
+      const view = viewOf(url, request.headers, service, kernel.config.mcp.toolSearch);
       return (await isLegacy(request, body)) ? legacy.handle(request, body, view) : modern.handle(request, body, view);
     },
     async close() {

@@ -9,20 +9,30 @@ export interface View {
   search: boolean;
 }
 
-const NAME = /^[\w .:/@-]{1,200}$/;
+/** In which project a client asks; the same as `?project=`. */
+export const PROJECT_HEADER = "X-Sessarc-Project";
 
-/** `/mcp/<service>?client=<tool>&project=<id>&tools=search`; anything else in the address is not looked at. */
-export function viewOf(url: URL, service: string | null, searchByDefault: boolean): View {
-  const read = (name: string) => {
-    const value = url.searchParams.get(name);
-    return value !== null && NAME.test(value) ? value : null;
-  };
+const NAME = /^\P{C}{1,400}$/u;
+
+/** Reads `/mcp/<service>?client=<assistant>&project=<id>&tools=search` and `X-Sessarc-Project`; ignores the rest of the address. */
+export function viewOf(url: URL, headers: Headers, service: string | null, searchByDefault: boolean): View {
+  const valid = (value: string | null) => (value !== null && NAME.test(value) ? value : null);
+  const read = (name: string) => valid(url.searchParams.get(name));
   const tools = url.searchParams.get("tools");
   return {
     service,
-    audience: { client: read("client"), project: read("project") },
+    audience: { client: read("client"), project: read("project") ?? valid(decoded(headers.get(PROJECT_HEADER))) },
     search: service === null && (tools === "search" || (searchByDefault && tools !== "all")),
   };
+}
+
+/** Headers are ASCII: a project's path is written as in an address. */
+function decoded(value: string | null): string | null {
+  try {
+    return value === null ? null : decodeURI(value);
+  } catch {
+    return null;
+  }
 }
 
 /** One string for equal views. */

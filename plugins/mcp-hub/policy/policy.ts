@@ -1,5 +1,5 @@
 /** Who sees and may call what: one function for lists and calls, of every endpoint. */
-import type { ServiceEntry } from "../entry.ts";
+import type { Scope, ScopePair, ServiceEntry } from "../entry.ts";
 
 /** Who asks. Unknown is `null`: that matches `*` alone. */
 export interface Audience {
@@ -9,7 +9,7 @@ export interface Audience {
 }
 
 export type Decision = { allowed: true } | { allowed: false; reason: Refusal };
-/** `hidden`: the service is not this client's; the other reasons are told in the management API alone. */
+/** `hidden`: the service is not this client's; only the management API reports the other reasons. */
 export type Refusal = "disabled" | "hidden" | "denied" | "not allowed" | "changed";
 
 const ALLOWED: Decision = { allowed: true };
@@ -18,9 +18,36 @@ const refuse = (reason: Refusal): Decision => ({ allowed: false, reason });
 /** Whether a service is there at all for somebody. */
 export function decideService(entry: ServiceEntry, audience: Audience): Decision {
   if (!entry.enabled) return refuse("disabled");
-  const { clients, projects } = entry.scope;
-  return matches(clients, audience.client) && matches(projects, audience.project) ? ALLOWED : refuse("hidden");
+  const { clients, projects, pairs } = entry.scope;
+  const { client, project } = audience;
+  const isPaired = pairs === undefined || pairs.some((pair) => isAt(pair, client, project));
+  return isPaired && matches(clients, client) && matches(projects, project) ? ALLOWED : refuse("hidden");
 }
+
+const isAt = (pair: ScopePair, client: string | null, project: string | null) =>
+  (pair.client === "*" || pair.client === client) && (pair.project === "*" || pair.project === project);
+
+/** The places of both, and no other combination of their clients and projects. */
+export function mergeScopes(one: Scope, other: Scope): Scope {
+  const all = [...pairsOf(one), ...pairsOf(other)];
+  const pairs = all.filter(
+    (pair, i) => !all.some((wider, j) => covers(wider, pair) && (j < i || !covers(pair, wider))),
+  );
+  const clients = namesOf(pairs.map(({ client }) => client));
+  const projects = namesOf(pairs.map(({ project }) => project));
+  const every = pairsOf({ clients, projects }).every((pair) => pairs.some((wider) => covers(wider, pair)));
+  return every ? { clients, projects } : { clients, projects, pairs };
+}
+
+const covers = (wider: ScopePair, pair: ScopePair) =>
+  (wider.client === "*" || wider.client === pair.client) && (wider.project === "*" || wider.project === pair.project);
+
+function pairsOf({ clients, projects, pairs }: Scope): ScopePair[] {
+  const list = (names: "*" | readonly string[]) => (names === "*" ? ["*"] : names);
+  return pairs ?? list(clients).flatMap((client) => list(projects).map((project) => ({ client, project })));
+}
+
+const namesOf = (names: readonly string[]): "*" | string[] => (names.includes("*") ? "*" : [...new Set(names)]);
 
 /** Whether somebody may call a tool. `changed`: its definition is not the one that was accepted. Deny wins over everything. */
 export function decideTool(entry: ServiceEntry, audience: Audience, tool: string, changed: boolean): Decision {

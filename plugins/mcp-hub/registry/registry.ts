@@ -117,7 +117,8 @@ export function createServices(
         const known = id === undefined ? undefined : entries.get(id);
         if (known) return { entry: await change(known, fields), created: false };
         const fresh = emptyEntry(id ?? freeSlug(fields.name ?? "service", entries), new Date().toISOString());
-        const entry = { ...fresh, name: fields.name ?? fresh.id, ...defined(fields), sources: [...(sources ?? [])] };
+        const own = defined(unmaskPatch(fresh, fields));
+        const entry = { ...fresh, name: fields.name ?? fresh.id, ...own, sources: [...(sources ?? [])] };
         if (fields.transport === undefined) entry.transport = transportOf(fresh, fields);
         check(entry, isHere);
         return { entry: await write(entry), created: true };

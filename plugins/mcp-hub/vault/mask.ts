@@ -97,16 +97,47 @@ export function maskCredential(credential: Credential | null) {
   return { kind: credential.kind, name, set: credential.value !== "", hint: maskOf(credential.value) };
 }
 
-/** A change with its masks replaced by the values they stand for. */
-export function unmaskPatch(before: ServiceEntry, patch: ServicePatch): ServicePatch {
-  const after = { ...patch };
+/** A change whose masks are values again. */
+export type UnmaskedPatch = Omit<ServicePatch, "credential"> & { credential?: Credential | null | undefined };
+
+/** A change with its masks replaced by the values they represent. */
+export function unmaskPatch(before: ServiceEntry, patch: ServicePatch): UnmaskedPatch {
+  const { credential, ...rest } = patch;
+  const after: UnmaskedPatch = rest;
+  if (credential !== undefined) after.credential = unmaskCredential(before.credential, credential);
   if (after.env) after.env = unmaskValues(before.env, after.env);
   if (after.headers) after.headers = unmaskValues(before.headers, after.headers);
   if (after.args) after.args = unmaskList(before.args, maskArgs(before.args), after.args);
   if (typeof after.url === "string" && before.url !== null && after.url === maskUrl(before.url)) after.url = before.url;
-  if (after.credential && before.credential && after.credential.value === maskOf(before.credential.value))
-    after.credential = { ...after.credential, value: before.credential.value };
   return after;
+}
+
+/** The stored value for its mask, whether it is sent as a value or as it is listed. */
+function unmaskCredential(
+  before: Credential | null,
+  after: NonNullable<ServicePatch["credential"]> | null,
+): Credential | null {
+  if (after === null) return null;
+  if (!("hint" in after))
+    return before && after.value === maskOf(before.value) ? { ...after, value: before.value } : after;
+  const listed = maskCredential(before);
+  const { kind, name, set, hint } = after;
+  if (before && listed?.kind === kind && listed.name === name && listed.set === set && listed.hint === hint)
+    return before;
+  return kind === "bearer" ? { kind, value: hint } : { kind, name: name ?? "", value: hint };
+}
+
+/** Whether a named value is a secret, as far as its name and form show. */
+export const isSecret = (name: string, value: string): boolean =>
+  !isPlain(name, value) && (SECRET_NAME.test(name) || looksRandom(value));
+
+/** Whether an address holds a password, or a secret in its query. */
+export function holdsSecret(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { password, searchParams } = new URL(url);
+  return (
+    (password !== "" && !password.includes("%7B")) || [...searchParams].some(([name, value]) => isSecret(name, value))
+  );
 }
 
 function unmaskValues(before: Readonly<Record<string, string>>, after: Readonly<Record<string, string>>) {

@@ -70,13 +70,21 @@ function readPairs(text: string, sign: "=" | ":"): Record<string, string> {
   );
 }
 
+/** Pairs of clients and projects belong to the clients they were set with. */
+function scopeOf({ clients }: ServiceForm, service?: HubService): NonNullable<ServicePatch["scope"]> {
+  const before = service?.scope;
+  const known = before === undefined || before.clients === "*" ? [] : before.clients;
+  if (before && JSON.stringify(known) === JSON.stringify(clients)) return before;
+  return { clients: clients.length === 0 ? "*" : clients, projects: before?.projects ?? "*" };
+}
+
 /** What of a service the form can change. The built-in one has no transport of its own. */
 export function toPatch(form: ServiceForm, service?: HubService): ServicePatch {
   const { secret, credential, credentialName } = form;
   const shared: ServicePatch = {
     timeoutMs: Number(form.timeoutMs),
     guard: form.guard,
-    scope: { clients: form.clients.length === 0 ? "*" : form.clients, projects: service?.scope.projects ?? "*" },
+    scope: scopeOf(form, service),
     policy: {
       default: form.policy,
       allow: globs(form.allow),
