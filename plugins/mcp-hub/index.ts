@@ -4,7 +4,7 @@ import { definePlugin, type JsonRecord, type RoutesOf } from "sessarc";
 import type { MaybePromise } from "#internal";
 import "./errors.ts";
 import { commands } from "./commands/index.ts";
-import { config, type HubSettings } from "./config.ts";
+import { config, type HubConfig, type HubSettings } from "./config.ts";
 import type { McpContract } from "./configs/contract.ts";
 import { createMcp, type Mcp } from "./mcp.ts";
 import { migrations } from "./registry/store.ts";
@@ -44,8 +44,12 @@ declare module "sessarc" {
     mcp: HubSettings;
   }
   interface UserConfig {
-    /** `toolSearch`: clients search for tools instead of seeing all (default false). `idleMinutes`: an unused server ends after this time (default 15). */
-    mcp?: Partial<HubSettings> | undefined;
+    /**
+     * `toolSearch`: clients search for tools instead of seeing all (default false). `idleMinutes`: an unused server ends after this time
+     * (default 15). `profiles`: groups of tools by name, each with its `clients`, its `tools` (patterns of `<service>__<tool>`) and
+     * whether `search` reaches the others.
+     */
+    mcp?: HubConfig | undefined;
   }
   interface SettingValues {
     /** Clients of the hub see a search for tools instead of all of them. */

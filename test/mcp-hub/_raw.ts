@@ -9,11 +9,17 @@ export interface RawAnswer {
   messages: Record<string, unknown>[];
 }
 
-export async function rawSession(url: string, capabilities: object = {}, path = "mcp") {
+export async function rawSession(
+  url: string,
+  capabilities: object = {},
+  path = "mcp",
+  more: Record<string, string> = {},
+) {
   const endpoint = new URL(path, url);
   const headers: Record<string, string> = {
     "content-type": "application/json",
     accept: "application/json, text/event-stream",
+    ...more,
   };
   const post = (message: object, signal?: AbortSignal) =>
     fetch(endpoint, {

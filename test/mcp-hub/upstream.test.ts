@@ -8,11 +8,13 @@ import { Client as ModernClient, StreamableHTTPClientTransport as ModernTranspor
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { toRecord } from "sessarc";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { WireService } from "../../plugins/mcp-hub/index.ts";
 import { deferred, makeTempDir } from "../_setup.ts";
 import { letters } from "../security/_samples.ts";
 import { serveHub, startHub } from "./_hub.ts";
+import { rawSession } from "./_raw.ts";
 import { gone, isAlive, linesOf, pidsOf, rough } from "./_rough.ts";
 
 async function start(services: Record<string, object>, env: Record<string, string> = {}) {
@@ -52,6 +54,26 @@ async function legacyClient(url: string) {
 }
 
 describe("mcp-hub: services that fail", () => {
+  it("a flood of log messages is cut to what a client can take, with a count of what was dropped", async () => {
+    const { url, add } = await serveHub();
+    await add("rough", rough());
+    const session = await rawSession(url);
+    const { messages } = await session.ask({
+      id: 1,
+      method: "tools/call",
+      params: { name: "rough__log", arguments: { count: 20_000 }, _meta: { progressToken: 1 } },
+    });
+    const last = messages.at(-1);
+    expect(last).toMatchObject({ result: { content: [{ text: "logged" }] } });
+    const lines = messages.slice(0, -1).map((it) => toRecord(it.params));
+    const dropped = lines.flatMap(({ logger, data }) =>
+      logger === "sessarc" ? [Number.parseInt(String(data), 10)] : [],
+    );
+    const passed = lines.length - dropped.length;
+    expect(passed).toBeGreaterThanOrEqual(500);
+    expect(dropped.reduce((sum, n) => sum + n, passed)).toBe(20_000);
+  });
+
   it("D6: a command that does not exist, one that crashes, and a service that is away fail alone and are named", async () => {
     const { call, tools, service } = await start({
       good: rough(),

@@ -4,7 +4,8 @@ import type { Command } from "sessarc";
 const mcp: Command = {
   name: "mcp",
   summary: "Bridges stdio to the hub of tool servers; lists and tests them, takes over those of the tools",
-  usage: "[list | add <id> … | remove|test|sign-in <id> | log | scan | takeover <name…> | restore [id…]]",
+  usage:
+    "[list | search <words> | add <id> … | add --from <server> | remove|test|sign-in <id> | log | scan | takeover <name…> | restore [id…]]",
   options: {
     client: { type: "string" },
     project: { type: "string" },
@@ -16,6 +17,8 @@ const mcp: Command = {
     bearer: { type: "string" },
     oauth: { type: "string" },
     "oauth-secret": { type: "string" },
+    from: { type: "string" },
+    registry: { type: "string" },
     limit: { type: "string" },
     all: { type: "boolean" },
     mode: { type: "string" },
@@ -34,6 +37,8 @@ const mcp: Command = {
     bearer: "Name of the variable that holds the token",
     oauth: "Client id for signing in, of a client that was registered by hand",
     "oauth-secret": "Name of the variable that holds the client's secret",
+    from: "Name of a server of the list that `search` searches",
+    registry: "List of servers in the format of the official registry: a file or an address",
     limit: "Messages of the log (50)",
     all: "Every server that can be taken over",
     mode: "Of takeover: replace, disable or import; of restore: merge, where a file changed",

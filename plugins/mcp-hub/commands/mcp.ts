@@ -14,6 +14,8 @@ export async function run(ctx: CommandContext): Promise<number> {
       return list(ctx);
     case "add":
       return add(ctx, rest);
+    case "search":
+      return (await import("./search.ts")).search(ctx, rest);
     case "remove":
       return remove(ctx, rest);
     case "test":
@@ -30,7 +32,7 @@ export async function run(ctx: CommandContext): Promise<number> {
       return (await import("./configs.ts")).restore(ctx, rest);
     default:
       throw new UsageError(
-        "`sessarc mcp` takes nothing (the bridge), or one of list, add, remove, test, sign-in, log, scan, takeover, restore",
+        "`sessarc mcp` takes nothing (the bridge), or one of list, add, search, remove, test, sign-in, log, scan, takeover, restore",
       );
   }
 }
@@ -85,7 +87,13 @@ const heldLines = (held: readonly Pick<WireHeld, "tool" | "changes">[]) =>
   ]);
 
 async function add(ctx: CommandContext, [id, command, ...args]: readonly string[]): Promise<number> {
-  const { url, transport } = ctx.flags;
+  const { url, transport, from } = ctx.flags;
+  if (typeof from === "string") {
+    if (command !== undefined || url !== undefined)
+      throw new UsageError("`sessarc mcp add --from <name>` takes the command or the address from the list");
+    const listed = await (await import("./search.ts")).serviceFrom(ctx, from, id);
+    return register(ctx, { ...listed, ...credentialOf(ctx) });
+  }
   if (id === undefined || (typeof url === "string") === (command !== undefined))
     throw new UsageError("`sessarc mcp add <id>` takes --url <address>, or -- and a command");
   if (typeof url === "string" && holdsSecret(url))
@@ -100,6 +108,10 @@ async function add(ctx: CommandContext, [id, command, ...args]: readonly string[
     ...pairs("headers", ctx),
     ...credentialOf(ctx),
   };
+  return register(ctx, body);
+}
+
+async function register(ctx: CommandContext, body: object): Promise<number> {
   const service = await send<WireService & { created: boolean }>(ctx, "POST", "/mcp/services", body);
   if (ctx.json) ctx.out(JSON.stringify(service));
   else

@@ -11,7 +11,7 @@ import { CALL, FIND, FINDER_TOOLS, findTools } from "./finder.ts";
 import { hubName, serviceOf } from "./names.ts";
 import type { Offers } from "./offers.ts";
 import { ownerOf } from "./resources.ts";
-import type { View } from "./view.ts";
+import { type View, withoutProfile } from "./view.ts";
 
 export interface DispatchParts {
   registry: Registry;
@@ -54,10 +54,15 @@ export type Dispatch = (view: View, request: HubRequest, handled: Handled) => Pr
 /** Throws RpcError, or TOOL_NOT_FOUND, TOOL_DENIED, SERVICE_NOT_FOUND, UPSTREAM_FAILED, UPSTREAM_TIMEOUT. */
 export function createDispatch({ registry, catalog, offers, exchange, around }: DispatchParts): Dispatch {
   async function list(view: View, request: HubRequest, kind: Kind): Promise<JsonRecord> {
-    const items = view.search && kind === "tools" ? FINDER_TOOLS : await offers.list(view, request.caller, kind);
+    const items = view.search && kind === "tools" ? FINDER_TOOLS : await listed(view, request, kind);
     const at = toOffset(request.params.cursor);
     const page = items.slice(at, at + PAGE);
     return { [kind]: page, ...(at + PAGE < items.length ? { nextCursor: String(at + PAGE) } : {}) };
+  }
+
+  async function listed(view: View, request: HubRequest, kind: Kind): Promise<readonly JsonRecord[]> {
+    const items = await offers.list(view, request.caller, kind);
+    return kind === "tools" && view.more ? [...items, ...FINDER_TOOLS] : items;
   }
 
   /** The service a name belongs to, its item, and how the service itself calls it. Undefined when nobody has it. */
@@ -74,12 +79,14 @@ export function createDispatch({ registry, catalog, offers, exchange, around }: 
     const { params } = request;
     const name = toText(params.name);
     if (name === undefined) throw new RpcError(INVALID_PARAMS, "A call needs the name of a tool");
-    if (view.search && name === FIND)
-      return findTools(await offers.list(view, request.caller, "tools"), toRecord(params.arguments));
-    if (view.search && name === CALL) {
+    const finds = view.search || view.more === true;
+    const all = view.more ? withoutProfile(view) : view;
+    if (finds && name === FIND)
+      return findTools(await offers.list(all, request.caller, "tools"), toRecord(params.arguments));
+    if (finds && name === CALL) {
       const inner = toRecord(params.arguments);
       const forwarded = { ...params, name: inner.name, arguments: toRecord(inner.arguments) };
-      return callTool({ ...view, search: false }, { ...request, params: forwarded }, handled);
+      return callTool({ ...all, search: false }, { ...request, params: forwarded }, handled);
     }
     const { entry, item, listing } = await find(view, request, "tools", name);
     handled.service = entry?.id ?? null;

@@ -20,7 +20,7 @@ import { createOffers, type Offers } from "./offers.ts";
 import { createParking } from "./parking.ts";
 import { createRenewal } from "./renewal.ts";
 import { createCallStats, estimateTokens } from "./stats.ts";
-import type { View } from "./view.ts";
+import { type View, withProfile } from "./view.ts";
 
 export interface Hub {
   readonly pool: UpstreamPool;
@@ -161,7 +161,7 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
       const { method, params, caller } = request;
       const head = { direction: "in", session: caller.session, method, id } as const;
       try {
-        const result = await dispatch(view, request, handled);
+        const result = await dispatch(withProfile(view, kernel.config.mcp.profiles), request, handled);
         log.add({ ...head, service: handled.service, ms: since(started), status: "ok", payload: { params, result } });
         return result;
       } catch (error) {

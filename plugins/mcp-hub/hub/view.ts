@@ -1,4 +1,5 @@
-/** What part of the hub somebody looks at: the whole or one service, as which client, in which project. */
+/** What part of the hub a client sees: the whole or one service, as which client, in which project, with which group of tools. */
+import { SessarcError } from "sessarc";
 import type { Audience } from "../policy/policy.ts";
 
 export interface View {
@@ -7,14 +8,43 @@ export interface View {
   audience: Audience;
   /** Tools are found by asking instead of being listed. */
   search: boolean;
+  /** Name of the group of tools it asks for. */
+  profile?: string | undefined;
+  /** The group of tools it gets can be left: `find_tools` and `call_tool` reach the others. */
+  more?: boolean | undefined;
 }
+
+export interface Profile {
+  clients: readonly string[];
+  tools: readonly string[];
+  search: boolean;
+}
+
+/** The view limited to the group of tools that it asks for, or else that its client gets. Throws INVALID_INPUT for an unknown group. */
+export function withProfile(view: View, profiles: Readonly<Record<string, Profile>>): View {
+  const { profile: name, audience } = view;
+  if (name !== undefined && !Object.hasOwn(profiles, name))
+    throw new SessarcError("INVALID_INPUT", { reason: `The configuration has no profile ${name} below mcp.profiles` });
+  const profile =
+    name === undefined
+      ? Object.values(profiles).find(({ clients }) => audience.client !== null && clients.includes(audience.client))
+      : profiles[name];
+  return profile ? { ...view, audience: { ...audience, tools: profile.tools }, more: profile.search } : view;
+}
+
+/** The view without its group of tools. */
+export const withoutProfile = (view: View): View => ({
+  ...view,
+  audience: { ...view.audience, tools: undefined },
+  more: false,
+});
 
 /** In which project a client asks; the same as `?project=`. */
 export const PROJECT_HEADER = "X-Sessarc-Project";
 
 const NAME = /^\P{C}{1,400}$/u;
 
-/** Reads `/mcp/<service>?client=<assistant>&project=<id>&tools=search` and `X-Sessarc-Project`; ignores the rest of the address. */
+/** Reads `/mcp/<service>?client=<assistant>&project=<id>&tools=search&profile=<name>` and `X-Sessarc-Project`; ignores the rest of the address. */
 export function viewOf(url: URL, headers: Headers, service: string | null, searchByDefault: boolean): View {
   const valid = (value: string | null) => (value !== null && NAME.test(value) ? value : null);
   const read = (name: string) => valid(url.searchParams.get(name));
@@ -22,6 +52,7 @@ export function viewOf(url: URL, headers: Headers, service: string | null, searc
   return {
     service,
     audience: { client: read("client"), project: read("project") ?? valid(decoded(headers.get(PROJECT_HEADER))) },
+    profile: read("profile") ?? undefined,
     search: service === null && (tools === "search" || (searchByDefault && tools !== "all")),
   };
 }
@@ -36,5 +67,5 @@ function decoded(value: string | null): string | null {
 }
 
 /** One string for equal views. */
-export const keyOf = ({ service, audience, search }: View): string =>
-  JSON.stringify([service, audience.client, audience.project, search]);
+export const keyOf = ({ service, audience, search, profile }: View): string =>
+  JSON.stringify([service, audience.client, audience.project, search, profile]);

@@ -6,11 +6,13 @@ export interface Audience {
   client: string | null;
   /** Id or path of the project the client works in. */
   project: string | null;
+  /** The group of tools it is limited to: patterns of `<service>__<tool>`. */
+  tools?: readonly string[] | undefined;
 }
 
 export type Decision = { allowed: true } | { allowed: false; reason: Refusal };
 /** `hidden`: the service is not this client's; only the management API reports the other reasons. */
-export type Refusal = "disabled" | "hidden" | "denied" | "not allowed" | "changed";
+export type Refusal = "disabled" | "hidden" | "denied" | "not allowed" | "not in the profile" | "changed";
 
 const ALLOWED: Decision = { allowed: true };
 const refuse = (reason: Refusal): Decision => ({ allowed: false, reason });
@@ -54,6 +56,8 @@ export function decideTool(entry: ServiceEntry, audience: Audience, tool: string
   const service = decideService(entry, audience);
   if (!service.allowed) return service;
   const { policy } = entry;
+  const { tools } = audience;
+  if (tools && !tools.some((glob) => matchesGlob(glob, `${entry.id}__${tool}`))) return refuse("not in the profile");
   if (policy.deny.some((glob) => matchesGlob(glob, tool))) return refuse("denied");
   const own = Object.hasOwn(policy.tools, tool) ? policy.tools[tool] : undefined;
   if (own?.enabled === false) return refuse("denied");

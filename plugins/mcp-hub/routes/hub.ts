@@ -8,7 +8,7 @@ import { type Hub, MANAGER } from "../hub/hub.ts";
 import { hubName } from "../hub/names.ts";
 import { shownTool } from "../hub/offers.ts";
 import { shownEntries } from "../hub/shown-log.ts";
-import type { View } from "../hub/view.ts";
+import { type View, withProfile } from "../hub/view.ts";
 import { changesOf } from "../policy/pins.ts";
 import { decideTool } from "../policy/policy.ts";
 import { messageOf, RpcError } from "../upstream/rpc-error.ts";
@@ -55,7 +55,7 @@ const tools = defineRoute({
   }),
   handler: async ({ kernel, query }) => {
     const { services, hub } = kernel.inject("mcp");
-    const { audience: who } = viewOf(query);
+    const { audience: who } = withProfile(viewOf(query), kernel.config.mcp.profiles);
     const all = await services.list();
     if (query.service !== "*") await services.get(query.service);
     const asked = all.filter(({ id, enabled }) => enabled && (query.service === "*" || query.service === id));
