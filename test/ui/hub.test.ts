@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { writeDemo } from "../../plugins/demo/index.ts";
+import { listsService } from "../mcp-hub/_lists.ts";
 import { createOAuthService } from "../mcp-hub/_oauth.ts";
 import { LONG } from "../rounds.ts";
 import { violations } from "./axe.ts";
@@ -66,6 +67,29 @@ describeUi("dashboard: hub", () => {
     await expect.poll(service).toMatchObject({ policy: { deny: ["delete_*"] }, credential: { set: true } });
     expect((await service()).credential.hint).toContain("4321");
     expect(await page.content()).not.toContain("tok_abcdefghijklmnop");
+    expect(stage.problems()).toEqual([]);
+  });
+
+  it("names malformed items with their reasons, and held tools with what differs", async () => {
+    const stage = get();
+    const { page } = stage;
+    const tool = { name: "send", description: "Sends", inputSchema: { type: "object" } };
+    const odd = { name: "array-schema", inputSchema: [] };
+    const { service, set } = await listsService(stage.home, "mail", { lists: { tools: [tool, odd] } });
+    const { services, hub } = stage.served.kernel.inject("mcp");
+    await services.put({ id: "mail", ...service });
+    const list = () => stage.served.kernel.fetch("/api/mcp/tools?service=mail");
+    await list();
+    await set({ lists: { tools: [{ ...tool, description: "Sends to all" }, odd] } });
+    await hub.replaced("mail");
+    await list();
+    await visit(stage, "/mcp-hub");
+    await page.getByText("1 malformed item").click();
+    await page.getByText(/array-schema\s+left out: inputSchema/).waitFor();
+    await page.getByText("1 tool changed since it was accepted").click();
+    await page.getByText('"Sends to all"').waitFor();
+    expect(await violations(stage)).toEqual([]);
+    await services.remove("mail");
     expect(stage.problems()).toEqual([]);
   });
 

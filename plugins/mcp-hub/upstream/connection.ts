@@ -4,6 +4,7 @@ import { type AdapterEnv, type JsonRecord, toRecord, VERSION } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
 import { passOn } from "../pass-on.ts";
 import type { AuthFor } from "./auth.ts";
+import { createDirectRequests, type DirectRequests } from "./direct.ts";
 import { keepApart } from "./inbox.ts";
 import { openTransport, type UpstreamTransport } from "./transport.ts";
 import type { Watchdog } from "./watchdog.ts";
@@ -114,33 +115,45 @@ async function connectAs(options: ConnectOptions, mode: "auto" | "legacy"): Prom
   client.fallbackRequestHandler = (request, ctx) =>
     events.onRequest(request.method, toRecord(request.params), ctx.mcpReq.signal);
   client.fallbackNotificationHandler = async ({ method, params }) => events.onNotification(method, toRecord(params));
+  const direct = createDirectRequests(opened.transport);
   // Told by `onclose`, or by the request that failed.
   client.onerror = () => {};
   try {
     await client.connect(opened.transport, { timeout: options.timeoutMs, signal });
-    keepApart(opened.transport);
+    keepApart(opened.transport, direct);
   } catch (error) {
     const reason = endOf(opened);
     await client.close().catch(() => {});
     await opened.transport.close().catch(() => {});
     throw reason === undefined ? error : new Error(reason, { cause: error });
   }
-  return toConnection(client, opened, events);
+  return toConnection(client, opened, direct, events);
 }
 
-function toConnection(client: Client, opened: UpstreamTransport, events: ConnectionEvents): Connection {
+function toConnection(
+  client: Client,
+  opened: UpstreamTransport,
+  direct: DirectRequests,
+  events: ConnectionEvents,
+): Connection {
   let closing = false;
   const modern = client.getProtocolEra() === "modern";
   // Legacy services tell by themselves. A modern one that has no such stream is asked again after a while.
   if (modern) void client.listen(listFilter(toRecord(client.getServerCapabilities()))).catch(ignore);
-  client.onclose = () => events.onClose(closing ? undefined : (endOf(opened) ?? "the connection ended"));
+  client.onclose = () => {
+    const reason = closing ? undefined : (endOf(opened) ?? "the connection ended");
+    direct.close(new Error(reason ?? "the connection was closed"));
+    events.onClose(reason);
+  };
   return {
     era: modern ? "modern" : "legacy",
     protocolVersion: client.getNegotiatedProtocolVersion() ?? "",
     capabilities: toRecord(client.getServerCapabilities()),
     instructions: client.getInstructions(),
     serverInfo: toRecord(client.getServerVersion()),
-    async request(method, params, { signal, timeoutMs, onProgress, tool }) {
+    async request(method, params, asked) {
+      if (!modern) return checkDepth(await direct.request(method, params, asked));
+      const { signal, timeoutMs, onProgress, tool } = asked;
       const options = {
         signal,
         timeout: timeoutMs,
@@ -149,7 +162,7 @@ function toConnection(client: Client, opened: UpstreamTransport, events: Connect
         onprogress: onProgress ?? ignore,
         allowInputRequired: true,
       };
-      if (tool && modern) {
+      if (tool) {
         // Without its output schema: what the service answers is passed on, not judged.
         const toolDefinition = { name: String(params.name), inputSchema: tool.inputSchema } as Tool;
         return checkDepth(

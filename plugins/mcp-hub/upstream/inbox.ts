@@ -4,6 +4,7 @@
  * anything more: log messages and progress beyond a limit are dropped, and counted.
  */
 import type { Transport } from "@modelcontextprotocol/client";
+import type { DirectRequests } from "./direct.ts";
 
 type Take = NonNullable<Transport["onmessage"]>;
 type Message = Parameters<Take>[0];
@@ -15,9 +16,12 @@ const MOST_PER_SECOND = 500;
 const LIMITED = new Set(["notifications/message", "notifications/progress"]);
 
 /** Takes the place between a transport and the client that is connected to it. */
-export function keepApart(transport: Transport): void {
-  const take = transport.onmessage;
-  if (!take) return;
+export function keepApart(transport: Transport, direct: Pick<DirectRequests, "takes">): void {
+  const client = transport.onmessage;
+  if (!client) return;
+  const take: Take = (...arrived) => {
+    if (!direct.takes(arrived[0])) client(...arrived);
+  };
   const waiting: Parameters<Take>[] = [];
   const flood = createFlood();
   let pumping = false;
@@ -25,7 +29,7 @@ export function keepApart(transport: Transport): void {
   async function pump(): Promise<void> {
     pumping = true;
     for (let next = waiting.shift(); next; next = waiting.shift()) {
-      take?.(...next);
+      take(...next);
       if (isNotification(next[0])) for (let i = 0; i < A_MOMENT; i++) await undefined;
     }
     pumping = false;
