@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { emptyEntry } from "../../plugins/mcp-hub/entry.ts";
 import { createGate } from "../../plugins/mcp-hub/upstream/gate.ts";
 import { createUpstreamPool } from "../../plugins/mcp-hub/upstream/pool.ts";
-import { serveHub } from "./_hub.ts";
+import { serveHub, startHub } from "./_hub.ts";
 import { rawSession } from "./_raw.ts";
 import { rough } from "./_rough.ts";
 
@@ -153,9 +153,10 @@ describe("mcp-hub: hostile", () => {
     const many = await manyServices();
     const { signal } = new AbortController();
     const env = { home: "/", platform: process.platform, env: {} };
+    const { pool: workers } = (await startHub()).kernel;
     const authFor = () => ({ token: async () => undefined });
     const ignored = { onOpen() {}, onNotification() {}, onLost() {}, onRequest: async () => ({}) };
-    const pool = createUpstreamPool({ env, closing: signal, idleMs: 60_000, authFor }, ignored);
+    const pool = createUpstreamPool({ env, workers, closing: signal, idleMs: 60_000, authFor }, ignored);
     onTestFinished(() => pool.close());
     const call = (service: string, capabilities: JsonRecord) => {
       const entry = { ...emptyEntry(service, ""), transport: "http" as const, url: many.url };

@@ -59,7 +59,9 @@ it("tool search finds within the profile, and an unknown profile is refused", as
   expect(JSON.stringify(found.result)).toContain("many__tool-12");
   expect(JSON.stringify(found.result)).not.toContain("many__tool-200");
   const unknown = await rawSession(url, {}, "mcp?profile=nowhere");
-  expect(await ask(unknown, "tools/list")).toMatchObject({ error: { code: -32602, message: expect.stringContaining("nowhere") } });
+  expect(await ask(unknown, "tools/list")).toMatchObject({
+    error: { code: -32602, message: expect.stringContaining("nowhere") },
+  });
 });
 
 it("X-Sessarc-Project says in which project a client asks", async () => {

@@ -72,8 +72,11 @@ function call(id, { name, arguments: args = {}, _meta }) {
     case "wait":
       note(`started ${id}`);
       return;
-    case "large":
-      return says("é".repeat(args.bytes / 2));
+    case "large": {
+      const { progressToken } = _meta ?? {};
+      if (args.after) send({ method: "notifications/progress", params: { progressToken, progress: 1 } });
+      return setTimeout(() => says("é".repeat(args.bytes / 2)), args.after ?? 0);
+    }
     case "huge":
       process.stdout.write("x".repeat(40 * 2 ** 20));
       return;

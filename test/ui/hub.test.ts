@@ -84,6 +84,7 @@ describeUi("dashboard: hub", () => {
     await hub.replaced("mail");
     await list();
     await visit(stage, "/mcp-hub");
+    await page.reload();
     await page.getByText("1 malformed item").click();
     await page.getByText(/array-schema\s+left out: inputSchema/).waitFor();
     await page.getByText("1 tool changed since it was accepted").click();

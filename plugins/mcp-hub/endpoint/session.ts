@@ -5,10 +5,12 @@ import type { Attached } from "../hub/audience.ts";
 import { type Hub, toRpcError } from "../hub/hub.ts";
 import type { View } from "../hub/view.ts";
 import { passOn } from "../pass-on.ts";
+import { bytesOf } from "../upstream/large.ts";
 import type { Caller } from "../upstream/pool.ts";
 import { INVALID_PARAMS, RpcError } from "../upstream/rpc-error.ts";
 import { asEarly, createEarlyRequests, type EarlyRequest, type Line, type StreamSide } from "./early.ts";
 import { createEventStore } from "./event-store.ts";
+import { bytesAnswer, createLargeAnswers } from "./large-answers.ts";
 import { CAPABILITIES, INSTRUCTIONS } from "./offered.ts";
 import { refuse } from "./refuse.ts";
 import { isEvents, relayed } from "./stream.ts";
@@ -58,6 +60,7 @@ export async function createLegacySession(
     eventStore: events,
   });
   const early = createEarlyRequests();
+  const large = createLargeAnswers();
   const subscriptions = new Map<string, { service: string; uri: string }>();
   let level: string | undefined;
   let running = 0;
@@ -104,7 +107,7 @@ export async function createLegacySession(
     const line: Line = { tell: (kind, told) => void stream.tell(kind, told).catch(() => {}), ask: stream.ask };
     try {
       const request = { id: rpcId, method, params: toRecord(params) };
-      return await (early.take(rpcId, stream) ?? answer(request, line, extra.signal));
+      return large.hold(await (early.take(rpcId, stream) ?? answer(request, line, extra.signal)));
     } catch (error) {
       throw toRpcError(error);
     }
@@ -115,6 +118,7 @@ export async function createLegacySession(
       session: id,
       era: "legacy",
       capabilities: askable(),
+      takesBytes: true,
       tell(kind, told) {
         if (kind !== "notifications/message" || hears(told.level)) line.tell(kind, told);
       },
@@ -166,13 +170,14 @@ export async function createLegacySession(
       running--;
       usedAt = performance.now();
     };
-    return relayed(response, { hello, ended });
+    return relayed(response, { hello, ended, fill: large.fill });
   }
 
   async function close(): Promise<void> {
     detach();
     ended(id);
     early.close();
+    large.close();
     await server.close().catch(() => {});
     await hub.pool.endSession(id);
     // Over connections that others use too.
@@ -190,7 +195,8 @@ export async function createLegacySession(
       if (method === "notifications/cancelled") await early.settle(toRecord(params).requestId);
       const asked = asEarly(request, body, SUPPORTED_PROTOCOL_VERSIONS);
       const answered = asked && (await early.start(asked, (line, signal) => answer(asked, line, signal)));
-      if (answered) return answered;
+      const bytes = bytesOf(answered?.result);
+      if (answered) return bytes ? bytesAnswer(answered.id, bytes) : answered;
       const response = await transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
       if (asked && !response.ok) early.drop(asked.id);
       return isEvents(response) ? follow(response, request.method === "GET") : response;

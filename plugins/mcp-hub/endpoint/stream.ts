@@ -6,9 +6,12 @@ const MOST_UNREAD = 64 * 2 ** 20;
 
 /**
  * The same answer, its body read as it comes, so that what waits for a slow client is counted. `hello` puts a comment in front: Node holds
- * the head of an answer back until a byte of its body is there. `ended` is told once, whoever ends it.
+ * the head of an answer back until a byte of its body is there. `ended` is called once, whoever ends it. `fill` answers what is sent in the place of a chunk.
  */
-export function relayed(response: Response, { hello = false, ended = () => {} } = {}): Response {
+export function relayed(
+  response: Response,
+  { hello = false, ended = () => {}, fill = (chunk: Uint8Array) => [chunk] } = {},
+): Response {
   if (!response.body) {
     ended();
     return response;
@@ -23,7 +26,7 @@ export function relayed(response: Response, { hello = false, ended = () => {} } 
   async function pump(out: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     try {
       for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
-        if (value) out.enqueue(value);
+        for (const part of value ? fill(value) : []) out.enqueue(part);
         if ((out.desiredSize ?? 0) <= 0) throw new Error("The client does not read its stream");
       }
       out.close();

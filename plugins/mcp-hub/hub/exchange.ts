@@ -68,6 +68,7 @@ async function relay(entry: ServiceEntry, slot: Slot, request: HubRequest): Prom
   const options = {
     signal,
     tool,
+    takesBytes: caller.takesBytes,
     timeoutMs: request.timeoutMs ?? entry.timeoutMs,
     onProgress:
       progressToken === undefined

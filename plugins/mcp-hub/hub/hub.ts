@@ -60,7 +60,7 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
   const clients = createClients(registry, (service) => catalog.forget(service));
   const idleMs = kernel.config.mcp.idleMinutes * 60_000;
   const pool = createUpstreamPool(
-    { env: kernel.env, closing: kernel.closing, idleMs, authFor },
+    { env: kernel.env, workers: kernel.pool, closing: kernel.closing, idleMs, authFor },
     {
       onOpen: (slot) => clients.onOpen(slot),
       onLost: (service, uris) => renewal.lost(service, uris),

@@ -1,11 +1,12 @@
 /** One connection to a service: the SDK's client as a relay, without a schema between the two sides. */
 import type { Client, ClientCapabilities, InputRequiredResult, Result, Tool } from "@modelcontextprotocol/client";
-import { type AdapterEnv, type JsonRecord, toRecord, VERSION } from "sessarc";
+import { type AdapterEnv, type JsonRecord, type Pool, toRecord, VERSION } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
 import { passOn } from "../pass-on.ts";
 import type { AuthFor } from "./auth.ts";
 import { createDirectRequests, type DirectRequests } from "./direct.ts";
 import { keepApart } from "./inbox.ts";
+import { findLargeResult } from "./large.ts";
 import { openTransport, type UpstreamTransport } from "./transport.ts";
 import type { Watchdog } from "./watchdog.ts";
 
@@ -23,6 +24,8 @@ export interface RequestOptions {
   signal: AbortSignal;
   timeoutMs: number;
   onProgress?: ((progress: CallProgress) => void) | undefined;
+  /** A large result may be bytes (`bytesOf`). */
+  takesBytes?: boolean | undefined;
   /** Definition of the tool that is called: some of its arguments become headers. */
   tool?: JsonRecord | undefined;
 }
@@ -54,6 +57,7 @@ export interface Connection {
 
 export interface ConnectOptions {
   entry: ServiceEntry;
+  pool: Pool;
   env: AdapterEnv;
   watchdog: Watchdog;
   authFor: AuthFor;
@@ -121,6 +125,12 @@ async function connectAs(options: ConnectOptions, mode: "auto" | "legacy"): Prom
   try {
     await client.connect(opened.transport, { timeout: options.timeoutMs, signal });
     keepApart(opened.transport, direct);
+    opened.onLarge = async (line) => {
+      if (!direct.awaitsBytes()) return false;
+      // A worker that fails leaves the line to this thread.
+      const found = await findLargeResult(options.pool, line).catch(() => null);
+      return found !== null && direct.takesBytes(found, line);
+    };
   } catch (error) {
     const reason = endOf(opened);
     await client.close().catch(() => {});

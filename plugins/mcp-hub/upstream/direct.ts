@@ -5,6 +5,8 @@
 import type { Transport } from "@modelcontextprotocol/client";
 import { type JsonRecord, toRecord } from "sessarc";
 import type { RequestOptions } from "./connection.ts";
+import { bytesResult } from "./large.ts";
+import type { FoundResult } from "./large-job.ts";
 
 type Message = Parameters<NonNullable<Transport["onmessage"]>>[0];
 
@@ -13,6 +15,10 @@ export interface DirectRequests {
   request(method: string, params: JsonRecord, options: RequestOptions): Promise<JsonRecord>;
   /** Whether a message answers a request made here, or tells its progress; then it is handled. */
   takes(message: Message): boolean;
+  /** Whether a request is open whose caller takes bytes. */
+  awaitsBytes(): boolean;
+  /** A large answer: whether its request is open and takes bytes; then it is answered. */
+  takesBytes(found: FoundResult, line: Buffer): boolean;
   /** Rejects what is still open. */
   close(reason: Error): void;
 }
@@ -91,6 +97,13 @@ export function createDirectRequests(transport: Transport): DirectRequests {
         const { code, message: text, data } = message.error;
         row.fail(Object.assign(new Error(text), { code, data }));
       } else row.resolve(toRecord(message.result));
+      return true;
+    },
+    awaitsBytes: () => [...open.values()].some(({ options }) => options.takesBytes),
+    takesBytes({ id, start, end, isError }, line) {
+      const row = open.get(id);
+      if (!row?.options.takesBytes) return false;
+      row.resolve(bytesResult(line.subarray(start, end), isError));
       return true;
     },
     close(reason) {

@@ -2,7 +2,7 @@
  * Connections to services: opened when first needed, shared where nothing of a client shows in them, one per client where the service
  * may ask that client something. A service that fails is left alone for a growing while; one that is idle is ended.
  */
-import type { AdapterEnv, JsonRecord } from "sessarc";
+import type { AdapterEnv, JsonRecord, Pool } from "sessarc";
 import type { ServiceEntry, ServiceState } from "../entry.ts";
 import { hideValues, secretsOf } from "../vault/mask.ts";
 import type { AuthFor } from "./auth.ts";
@@ -52,13 +52,18 @@ const MODERN = "modern";
 
 export interface PoolOptions {
   env: AdapterEnv;
+  /** Workers that parse large answers. */
+  workers: Pool;
   closing: AbortSignal;
   /** A connection that is unused for so long is ended. */
   idleMs: number;
   authFor: AuthFor;
 }
 
-export function createUpstreamPool({ env, closing, idleMs, authFor }: PoolOptions, events: PoolEvents): UpstreamPool {
+export function createUpstreamPool(
+  { env, workers, closing, idleMs, authFor }: PoolOptions,
+  events: PoolEvents,
+): UpstreamPool {
   const records = new Map<string, ServiceRecord>();
   const watchdog = createWatchdog(env.platform);
   const gate = createGate();
@@ -106,7 +111,17 @@ export function createUpstreamPool({ env, closing, idleMs, authFor }: PoolOption
         onNotification: (method, params) => slot && events.onNotification(slot, method, params),
         onClose: (reason) => slot && closed(entry, slot, reason),
       };
-      const options = { entry, env, watchdog, authFor, era, capabilities, timeoutMs: CONNECT_MS, signal: closing };
+      const options = {
+        entry,
+        env,
+        pool: workers,
+        watchdog,
+        authFor,
+        era,
+        capabilities,
+        timeoutMs: CONNECT_MS,
+        signal: closing,
+      };
       // Loaded by whoever comes first; on a busy machine that takes seconds, in which no service hangs.
       await import("@modelcontextprotocol/client");
       const connection = await gate(() => connect({ ...options, events: told }));

@@ -11,8 +11,8 @@ export interface ProcessOptions {
   watchdog: Watchdog;
   /** Bytes of one line of output; more ends the process. */
   maxLine: number;
-  onLine(line: string): void;
-  /** Told once, when it has ended or could not be started; `reason` is for people. */
+  onLine(line: Buffer): void;
+  /** Called once, when it has ended or could not be started; `reason` is for people. */
   onEnd(reason: string): void;
 }
 
@@ -120,7 +120,7 @@ export function startProcess(options: ProcessOptions): ServerProcess {
 function readLines(
   child: ChildProcessWithoutNullStreams,
   maxLine: number,
-  onLine: (line: string) => void,
+  onLine: (line: Buffer) => void,
   onTooLong: () => void,
 ): void {
   let parts: Buffer[] = [];
@@ -133,7 +133,7 @@ function readLines(
       parts = [];
       size = 0;
       from = at + 1;
-      onLine(line.toString("utf8"));
+      onLine(line);
     }
     if (from < chunk.length) {
       parts.push(chunk.subarray(from));

@@ -9,6 +9,8 @@ export interface Caller {
   readonly era: Era;
   /** What the client can be asked for: sampling, elicitation, roots. Empty: it is asked nothing. */
   readonly capabilities: JsonRecord;
+  /** Large results may be bytes (`bytesOf`). */
+  readonly takesBytes?: boolean | undefined;
   /** A request to the client, in the course of what it asked. */
   ask?: ((method: string, params: JsonRecord, signal: AbortSignal) => Promise<JsonRecord>) | undefined;
   /** A notification in the course of what it asked. */

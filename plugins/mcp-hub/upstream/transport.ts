@@ -4,11 +4,14 @@ import type { AdapterEnv } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
 import type { AuthFor } from "./auth.ts";
 import { limitedFetch, MAX_ANSWER } from "./fetch.ts";
+import { LARGE } from "./large.ts";
 import { type ServerProcess, startProcess } from "./process.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 export interface UpstreamTransport {
   transport: Transport;
+  /** Set by whoever takes large answers as bytes: their line, before it is parsed. False: it is parsed as any other. */
+  onLarge?: ((line: Buffer) => Promise<boolean>) | undefined;
   /** What a process last wrote to its error output; empty for the others. */
   lastErrors(): string;
   /** Why it ended by itself; undefined while it runs, and after an orderly end. */
@@ -64,7 +67,7 @@ function stdioTransport(
         cwd: entry.cwd === null ? undefined : fill(entry.cwd),
         watchdog,
         maxLine: MAX_ANSWER,
-        onLine: (line) => receive(transport, line),
+        onLine: (line) => receive(opened, line),
         onEnd: (reason) => {
           if (!stopping) ended = reason;
           transport.onclose?.();
@@ -81,15 +84,28 @@ function stdioTransport(
       await child?.stop();
     },
   };
-  return { transport, lastErrors: () => child?.lastErrors() ?? "", ended: () => ended };
+  const opened: UpstreamTransport = {
+    transport,
+    lastErrors: () => child?.lastErrors() ?? "",
+    ended: () => ended,
+  };
+  return opened;
 }
 
-/** A line that is no message (programs greet on standard output) is left out. */
-function receive(transport: Transport, line: string): void {
-  if (line.charCodeAt(0) !== 0x7b) return;
+/** Lines that are not messages (programs greet on standard output) are ignored. */
+function receive({ transport, onLarge }: UpstreamTransport, line: Buffer): void {
+  if (line[0] !== 0x7b) return;
+  if (line.length < LARGE || !onLarge) parse(transport, line);
+  else
+    void onLarge(line).then((isTaken) => {
+      if (!isTaken) parse(transport, line);
+    });
+}
+
+function parse(transport: Transport, line: Buffer): void {
   let message: unknown;
   try {
-    message = JSON.parse(line);
+    message = JSON.parse(line.toString("utf8"));
   } catch {
     transport.onerror?.(new Error("It wrote a line that is not JSON"));
     return;
