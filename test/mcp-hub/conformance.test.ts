@@ -10,6 +10,7 @@ import { makeTempDir } from "../_setup.ts";
 import { LONG } from "../rounds.ts";
 import { serveHub } from "./_hub.ts";
 import { renaming } from "./_renaming.ts";
+import { rough } from "./_rough.ts";
 
 const module = (path: string) => fileURLToPath(new URL(`../../node_modules/${path}`, import.meta.url));
 const SERVER = fileURLToPath(new URL("conformance-server.mjs", import.meta.url));
@@ -22,8 +23,9 @@ const NODE = isNew
   : fileURLToPath(new URL("../runtimes/node_modules/node24/bin/node", import.meta.url));
 
 /** Runs a suite; answers its exit code and, when that is not 0, everything it said. */
-async function run(suite: string, args: readonly string[], view: "one" | "all") {
+async function run(suite: string, args: readonly string[], view: "one" | "all", others: Record<string, object> = {}) {
   const { url, add } = await serveHub();
+  for (const [id, service] of Object.entries(others)) await add(id, service);
   await add("suite", { command: process.execPath, args: [SERVER] });
   const target = view === "one" ? new URL("mcp/suite", url).href : await renaming(new URL("mcp", url).href, "suite");
   const cwd = await makeTempDir();
@@ -54,5 +56,20 @@ describe.skipIf(!existsSync(NODE))("mcp-hub: conformance", () => {
       expect(said).toBe("");
       expect(code).toBe(0);
     });
+  });
+
+  it("passes all active scenarios behind 29 services of which three hang, three crash and three flood", async () => {
+    const of = (name: string, count: number, service: (n: number) => object) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`${name}-${n}`, service(n)]));
+    const others = {
+      ...of("good", 20, (n) => rough("names", JSON.stringify([`tool-${n}`]))),
+      ...of("hangs", 3, () => rough("mute")),
+      ...of("crashes", 3, () => ({ command: process.execPath, args: ["-e", "process.exit(3)"] })),
+      ...of("floods", 3, () => rough("flood")),
+    };
+    const { code, said, summary } = await run(RELEASED, [], "all", others);
+    expect(said).toBe("");
+    expect(code).toBe(0);
+    expect(summary).toMatch(/Total: \d+ passed, 0 failed/);
   });
 });
