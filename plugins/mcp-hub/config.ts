@@ -15,7 +15,7 @@ const profile = v.strictObject({
 const schema = v.strictObject({
   /** Clients see `find_tools` and `call_tool` instead of all tools. */
   toolSearch: v.optional(v.boolean(), false),
-  /** A connection that nobody used for so many minutes is ended, and its process with it. */
+  /** A connection that is unused for this many minutes is ended, and its process with it. */
   idleMinutes: v.optional(v.pipe(v.number(), v.minValue(0.01), v.maxValue(10_000)), 15),
   profiles: v.optional(
     v.record(

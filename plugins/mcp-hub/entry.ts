@@ -1,4 +1,4 @@
-/** A service as the registry keeps it. Its secrets are in clear here, in memory alone: answers are made by vault/mask.ts. */
+/** A service as the registry stores it. Its secrets are in clear in memory alone: vault/mask.ts makes what answers show. */
 import * as v from "valibot";
 
 /** The name before the `__`: so it never holds one itself, and there is room for the tool's name. */
@@ -42,7 +42,7 @@ export interface Scope {
 }
 
 /**
- * `oauth`: somebody signs in (`sessarc mcp sign-in`); `name` and `value` are the id and secret of a client that was registered by hand,
+ * `oauth`: a person signs in (`sessarc mcp sign-in`); `name` and `value` are the id and secret of a client that was registered by hand,
  * empty where the hub registers itself.
  */
 export type Credential =
@@ -127,7 +127,7 @@ const fields = {
   credential: v.nullable(v.union([credentialSchema, listedCredential])),
   policy: policySchema,
   timeoutMs: v.pipe(v.number(), v.integer(), v.minValue(100, "is less than 100 ms"), v.maxValue(86_400_000)),
-  /** Arguments of every call are looked through by the tool-call guard first. */
+  /** The tool-call guard checks the arguments of every call first. */
   guard: v.boolean(),
 };
 export const servicePatch = v.partial(v.strictObject(fields)) satisfies Reads<ServicePatch>;

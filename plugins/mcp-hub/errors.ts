@@ -24,7 +24,7 @@ declare module "sessarc" {
 
 export const errors = defineErrors({
   SERVICE_NOT_FOUND: { status: 404, why: ({ id }) => `No service ${id}` },
-  SERVICE_INVALID: { status: 422, why: ({ id, reason }) => `The service ${id} cannot be kept: ${reason}` },
+  SERVICE_INVALID: { status: 422, why: ({ id, reason }) => `The service ${id} cannot be stored: ${reason}` },
   SERVICE_BUILT_IN: {
     status: 409,
     why: ({ id }) => `The service ${id} is built in`,

@@ -1,4 +1,4 @@
-/** The archive's tools: read only, and every answer says where it stands. */
+/** The archive's tools: read only, and every answer names its session and message. */
 import type { Json, JsonRecord } from "sessarc";
 import { clip, createPage } from "./budget.ts";
 import type { Answer, Source } from "./source.ts";

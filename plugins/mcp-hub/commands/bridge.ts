@@ -6,7 +6,7 @@ import { readEvents } from "./events.ts";
 const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 const RETRY_MS = 1_000;
 const INTERNAL = -32603;
-/** ms between what a call told last and its result. Clients on the official SDK forget a call's progress at once when both come in one piece. */
+/** ms between the last notification of a call and its result. Clients on the official SDK forget a call's progress at once when both come in one piece. */
 const APART_MS = 25;
 
 /** Runs until its input ends. Standard output holds messages and nothing else. */
@@ -35,7 +35,7 @@ export async function bridge(ctx: CommandContext): Promise<number> {
   const post = (message: JsonRecord, signal: AbortSignal) =>
     ctx.fetch(path, { method: "POST", body: JSON.stringify(message), headers: headersOf(message), signal });
 
-  /** The service was started anew, or forgot us: the same client, said again. */
+  /** The service was restarted, or forgot this session: the same client, greeted again. */
   async function greetAgain(): Promise<void> {
     if (!handshake) return;
     session = undefined;
@@ -136,7 +136,7 @@ export async function bridge(ctx: CommandContext): Promise<number> {
   return 0;
 }
 
-/** The endpoint stands beside /api, where commands usually call. */
+/** The endpoint is beside /api, where commands usually call. */
 function pathOf({ flags }: CommandContext): string {
   const query = new URLSearchParams();
   for (const name of ["client", "project"]) {

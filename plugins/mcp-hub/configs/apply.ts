@@ -1,4 +1,4 @@
-/** A takeover that is done, or not at all: services and files change together, and a crash in between is taken back. */
+/** A takeover is done completely or not at all: services and files change together, and a crash in between is undone. */
 
 import { rm } from "node:fs/promises";
 import { basename } from "node:path";
@@ -63,7 +63,7 @@ export async function applyTakeover(
   return done;
 }
 
-/** Says what to do about a file that another program writes. */
+/** Reports what to do about a file that another program writes. */
 export const toChanged = (path: string) => (cause: unknown) => {
   if (!isSessarcError(cause) || cause.code !== "SETTINGS_CHANGED") throw cause;
   const remedy = "Scan again; close the assistant if it keeps writing the file.";
@@ -102,7 +102,7 @@ async function applyService({ services }: ConfigParts, step: ServiceStep, run: R
     return;
   }
   const known = await services.get(id);
-  // Who signed in here stays so: no file says anything of it. Other credentials stand in the file's environment and headers.
+  // A sign-in is preserved: no file mentions it. Other credentials are in the file's environment and headers.
   const stays = known.credential?.kind === "oauth" && fields?.transport !== "stdio";
   const patch: ServicePatch = {
     ...(fields && { ...fields, enabled: known.enabled, ...(!stays && { credential: null }) }),
@@ -114,8 +114,8 @@ async function applyService({ services }: ConfigParts, step: ServiceStep, run: R
 }
 
 /**
- * Files get their originals, services are as they were. One that somebody else changed meanwhile keeps what it has, and gets its entries
- * back where ours stands in their place. Where even that cannot be, the services stay, and the originals with them.
+ * Files get their originals, services are as they were. A file that another program changed meanwhile keeps its changes, and gets its entries
+ * back where the hub's entry is in their place. Where that is impossible too, the services and the originals are retained.
  */
 export async function undoRun(hub: ConfigParts, runs: Runs, texts: Texts, run: Run): Promise<void> {
   let isBack = true;

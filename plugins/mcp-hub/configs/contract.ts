@@ -34,13 +34,13 @@ export type McpReader = (path: string) => Promise<JsonRecord>;
 /** Reading of what most tools write in the same way: an object of names, each with `type`, `command`, `args`, `env`, `cwd`, `url`, `headers`. */
 export interface McpParts {
   /**
-   * The servers below `path`. `only`: names of fields that nobody but the tool can honour. What names neither a command nor an address
+   * The servers below `path`. `only`: names of fields that only the assistant itself can honour. What names neither a command nor an address
    * is left out.
    */
   servers(config: unknown, path: readonly string[], only?: readonly string[]): McpServerEntry[];
   /** Texts by name; numbers and switches are written out, as tools do. Undefined when there are none. */
   values(value: unknown): { values: Record<string, string> | undefined; unreadable: boolean };
-  /** A list of texts; undefined when there is none. */
+  /** A list of texts; undefined where it is missing. */
   texts(value: unknown): { texts: string[] | undefined; unreadable: boolean };
 }
 
@@ -50,7 +50,7 @@ export interface McpContract {
   /** `json`: a comment makes the tool drop the whole file. `jsonc`: comments and trailing commas. */
   syntax: "json" | "jsonc" | "toml";
   /**
-   * What stands for a variable in any text: `${NAME}` and `${NAME:-default}` (`braced`), `${env:NAME}` (`env`), or another form, of which
+   * How a variable is written in any text: `${NAME}` and `${NAME:-default}` (`braced`), `${env:NAME}` (`env`), or another form, of which
    * the first group that matched is the name and `default` a group of that name.
    */
   variable: "braced" | "env" | RegExp;

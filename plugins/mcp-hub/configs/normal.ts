@@ -63,7 +63,7 @@ function rewrite(text: string, { place, project, env }: Surroundings, refuse: (r
   const [tool = ""] = place.tools;
   const { variable } = place.contract;
   const kept: string[] = [];
-  // What is a reference is put aside, so that what is left over is none.
+  // References are replaced by marks first, so that the rest holds none.
   const rest = text.replace(
     new RegExp((typeof variable === "string" ? VARIABLES[variable] : variable).source, "g"),
     (...match: unknown[]) => {

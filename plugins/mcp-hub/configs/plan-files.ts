@@ -1,4 +1,4 @@
-/** What a takeover comes to in one file: what goes, what leads here instead, and the text afterwards. Nothing is done here. */
+/** The plan of a takeover for one file: what is removed, what leads here instead, and the text afterwards. Nothing is done here. */
 
 import { type JsonRecord, type Kernel, SessarcError, toRecord } from "sessarc";
 import { HARD_LINKED, settingAt } from "#internal";
@@ -33,7 +33,7 @@ export async function planFile(
   const links = linksFor(kernel, own);
   const same = (one: readonly string[], other: readonly string[]) => JSON.stringify(one) === JSON.stringify(other);
   const placeOf = ({ path, key }: HubLink) => [...path, key];
-  // What is put in the place of an entry of that name has taken it out.
+  // An edit that replaces an entry has removed it already.
   const gone = own.filter(({ entry }) => !links.some((link) => same(placeOf(link), entry.path)));
   for (const link of links) {
     const there = source.servers.find((one) => same(one.path, placeOf(link)));

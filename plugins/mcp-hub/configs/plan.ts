@@ -1,4 +1,4 @@
-/** What a takeover comes to: changes of services, and edits of files. Nothing is done here. */
+/** The plan of a takeover: changes of services, and edits of files. Nothing is done here. */
 import { type Kernel, SessarcError } from "sessarc";
 import { BUILTIN_ID, type Scope, type ServiceEntry, type ServiceSource, SLUG, SLUG_LENGTH } from "../entry.ts";
 import type { ServiceFields } from "./normal.ts";
@@ -110,8 +110,7 @@ function planServices(
     const known = verdict.service ?? twin ?? (made.get(slug) && slug);
     if (resolution.startsWith("rename:")) create(entry, checkedSlug(entry, resolution.slice(7)));
     else if (resolution === "keepHub") {
-      if (known === undefined || known === BUILTIN_ID)
-        refuse(entry, "the hub has nothing of that name that could be kept");
+      if (known === undefined || known === BUILTIN_ID) refuse(entry, "the hub has no service of that name");
       else add(entry, "linked", known);
     } else if (resolution === "takeSource") {
       const same = [...made].find(([, rival]) => rival.server === entry.server)?.[0];

@@ -1,4 +1,4 @@
-/** Takeovers as they stand on the disk: originals byte for byte, what was done, and what is not finished. The folder is the user's alone. */
+/** Takeovers on disk: originals byte for byte, what was done, and what is not finished. Only the user may read the folder. */
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ const fileSchema = v.object({
   after: v.string(),
   /** Beside the file, while it is written. */
   temp: v.string(),
-  /** What was done, without values: they stand in the original and in the file. */
+  /** What was done, without values: the original and the file have them. */
   edits: v.array(v.object({ kind: v.picklist(["remove", "set"]), path, key: v.optional(v.string()) })),
   restoredAt: v.nullable(v.string()),
 });

@@ -8,7 +8,7 @@ import type { McpServerEntry } from "./contract.ts";
 export interface Hider {
   /** Of a text in quotes, what is shown instead. */
   literal(value: string): string;
-  /** Of comments and what stands without quotes. */
+  /** Of comments and values without quotes. */
   loose(text: string): string;
 }
 

@@ -13,7 +13,7 @@ const JOB: PoolTask<[ConfigJob], ConfigResult> = {
 /** Characters that are parsed in less than 10 ms. */
 const SMALL = 100_000;
 
-/** Servers stand in objects: no edit of theirs is about a list. */
+/** Servers are members of objects: their edits never concern a list. */
 export type ConfigEdit = { kind: "remove"; path: readonly string[] } | Extract<SettingsEdit, { kind: "set" }>;
 
 export interface Texts {

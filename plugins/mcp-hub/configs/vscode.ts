@@ -1,4 +1,4 @@
-/** VS Code's own files. The sessions of its chats are Copilot's to read; these are the editor's, whoever asks in it. */
+/** VS Code's own files. The sessions of its chats are Copilot's to read; these are the editor's. */
 import { readdir } from "node:fs/promises";
 import { posix, win32 } from "node:path";
 import type { AdapterEnv } from "sessarc";

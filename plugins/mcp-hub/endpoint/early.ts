@@ -1,5 +1,5 @@
 /**
- * Requests that are answered at once go without a stream: one piece of JSON. Those that take longer, or in which something is told or
+ * Requests that are answered at once go without a stream: one piece of JSON. Those that take longer, or in which a service notifies or
  * asked first, are taken over by the SDK's stream; the request itself goes on meanwhile, and is made once.
  */
 import { isRecord, type JsonRecord } from "sessarc";
@@ -78,7 +78,7 @@ export function createEarlyRequests(): EarlyRequests {
       );
       const first = await Promise.race([answer, it.woken.promise]);
       clearTimeout(timer);
-      // What was told goes before the answer, and needs the stream.
+      // Notifications come before the answer, and need the stream.
       if (!first || it.told.length > 0) return undefined;
       end(id);
       return first;
@@ -149,5 +149,5 @@ function deferred<T>() {
   return { promise, resolve };
 }
 
-/** Whoever was to be told is gone. */
+/** The client that was to be notified is gone. */
 const ignore = () => {};

@@ -41,7 +41,7 @@ export function createEndpoint(kernel: Kernel, hub: Hub, registry: Registry): En
   };
 }
 
-/** The question is the SDK's, which is asked where a session does not answer it already: it costs a look at every header. */
+/** The SDK decides where a session does not: its check reads every header, which costs. */
 async function isLegacy(request: Request, body: unknown): Promise<boolean> {
   const inSession = request.headers.get("mcp-session-id") !== null;
   if (inSession && !isRecord(toRecord(toRecord(body).params)._meta)) return true;

@@ -15,7 +15,7 @@ const MOST_CHARS = 2 ** 20;
 
 /**
  * Without `getStreamIdForEventId`: with it the SDK refuses to take up a stream whose broken connection it has not noticed yet, which may
- * take minutes. `has` says whether an event is still kept.
+ * take minutes. `has` says whether an event is still stored.
  */
 export function createEventStore(): EventStore & { has(id: string): boolean } {
   let events: Kept[] = [];

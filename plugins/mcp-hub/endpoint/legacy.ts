@@ -34,7 +34,7 @@ export function createLegacyEndpoint(kernel: Kernel, hub: Hub): LegacyEndpoint {
     sweep.unref();
   }
 
-  /** Clients come again without saying goodbye: whoever was silent for longest goes. */
+  /** Clients return without ending their session: the one that was silent for longest is ended. */
   async function makeRoom(): Promise<void> {
     const [idle] = [...sessions.values()].sort((a, b) => a.idleSince() - b.idleSince());
     if (!idle || idle.idleSince() > performance.now() - RECENT_MS)

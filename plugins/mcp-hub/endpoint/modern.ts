@@ -1,4 +1,4 @@
-/** Clients of revision 2026-07-28: every request stands for itself, and what services ask is part of an answer. */
+/** Clients of revision 2026-07-28: every request is independent, and what services ask is part of an answer. */
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import { isRecord, type JsonRecord, toList, toRecord, toText, VERSION } from "sessarc";
 import type { Attached } from "../hub/audience.ts";
@@ -18,7 +18,7 @@ const META = "io.modelcontextprotocol/";
 const MOST_SUBSCRIPTIONS = 1_000;
 /** Whoever listens can be asked nothing. */
 const LISTENER: Caller = { session: "modern", era: "modern", capabilities: {}, tell: () => {} };
-/** Views that are kept; each has its own streams of changes. */
+/** Views that are open at most; each has its own streams of changes. */
 const MOST_VIEWS = 64;
 
 interface Wanted {
@@ -126,7 +126,7 @@ export function createModernEndpoint(hub: Hub): ModernEndpoint {
     const mine: Wanted[] = [];
     for (const uri of toList(filter.resourceSubscriptions).slice(0, MOST_SUBSCRIPTIONS)) {
       const handled: { service: string | null; uri?: string } = { service: null };
-      // An address nobody has: the stream is served all the same, and stays silent about it.
+      // An address that no service has: the stream is served all the same, without a word about it.
       await hub
         .ask(view, { caller: LISTENER, method: "resources/subscribe", params: { uri }, signal }, null, handled)
         .catch(() => undefined);

@@ -1,4 +1,4 @@
-/** What the hub says of itself, to clients of both eras. */
+/** How the hub describes itself to clients of both eras. */
 
 export const CAPABILITIES = {
   tools: { listChanged: true },
@@ -11,7 +11,7 @@ export const CAPABILITIES = {
 export const INSTRUCTIONS =
   "Tools and prompts of several services; each is named <service>__<name>. Those of `sessarc` search and read the archive of this machine's coding sessions.";
 
-/** What the hub answers itself. The rest is the SDKs': handshakes, discovery, streams of changes, and methods nobody knows. */
+/** What the hub answers itself. The rest is the SDKs': handshakes, discovery, streams of changes, and unknown methods. */
 export const METHODS: ReadonlySet<string> = new Set([
   "tools/list",
   "tools/call",

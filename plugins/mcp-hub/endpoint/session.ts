@@ -142,7 +142,7 @@ export async function createLegacySession(
     }
   }
 
-  // What the client tells about itself is for the services that ask it.
+  // Notifications of the client go to the services that it has its own connections to.
   server.fallbackNotificationHandler = async ({ method, params }) => {
     for (const slot of hub.pool.ofSession(id)) await slot.connection.notify(method, toRecord(params)).catch(() => {});
   };

@@ -6,7 +6,7 @@ const MOST_UNREAD = 64 * 2 ** 20;
 
 /**
  * The same answer, its body read as it comes, so that what waits for a slow client is counted. `hello` puts a comment in front: Node holds
- * the head of an answer back until a byte of its body is there. `ended` is called once, whoever ends it. `fill` answers what is sent in the place of a chunk.
+ * the head of an answer back until a byte of its body is there. `ended` is called once. `fill` answers what is sent in the place of a chunk.
  */
 export function relayed(
   response: Response,
@@ -32,7 +32,7 @@ export function relayed(
       out.close();
     } catch (error) {
       out.error(error);
-      // Ended already, or its other end is gone: nobody is left to tell.
+      // Ended already, or the service is gone: nothing is left to cancel.
       await reader.cancel(error).catch(() => {});
     } finally {
       tell();

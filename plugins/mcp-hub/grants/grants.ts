@@ -17,7 +17,7 @@ export interface Grant {
 }
 
 export interface Grants {
-  /** An empty one when there is none for this address. */
+  /** Empty where nothing is stored for this address. */
   read(service: string, url: string): Promise<Grant>;
   change(service: string, url: string, patch: Partial<Omit<Grant, "url">>): Promise<void>;
   forget(service: string): void;

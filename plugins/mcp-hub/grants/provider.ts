@@ -1,4 +1,4 @@
-/** The SDK's view of a grant. Requests to whoever gives tokens carry nothing that the service's own requests carry. */
+/** The SDK's view of a grant. Requests to the authorization server carry none of the service's headers. */
 import type { AuthProvider, OAuthClientProvider } from "@modelcontextprotocol/client";
 import type { ServiceEntry } from "../entry.ts";
 import { limitedFetch } from "../upstream/fetch.ts";
@@ -13,7 +13,7 @@ export interface Flow {
   verifier?: string;
 }
 
-/** `flow` is undefined where nobody is there to sign in: then tokens are refreshed, and that is all. */
+/** `flow` is undefined where no person can sign in: then tokens are only refreshed. */
 export function toProvider(grants: Grants, entry: ServiceEntry, url: string, flow?: Flow): OAuthClientProvider {
   const read = () => grants.read(entry.id, url);
   const { credential } = entry;

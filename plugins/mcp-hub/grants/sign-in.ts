@@ -94,7 +94,7 @@ export function createSignIn(kernel: Kernel, registry: Registry, grants: Grants)
         throw failed(reasonOf(entry, cause), cause);
       }
       const credential = entry.credential ?? { kind: "oauth" as const, name: "", value: "" };
-      // Its connections are opened anew, with the token.
+      // Its connections are reopened with the token.
       return registry.update(entry.id, { credential });
     },
   };

@@ -1,4 +1,4 @@
-/** Clients that are connected, and what services tell or ask them: each gets what concerns it and nothing else. */
+/** Clients that are connected, and the notifications and questions of services: each client gets what concerns it and nothing else. */
 import type { JsonRecord } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
 import { decideService } from "../policy/policy.ts";
@@ -27,13 +27,13 @@ export interface Attached {
 export interface Clients {
   add(client: Attached): () => void;
   readonly count: number;
-  /** Something of a service changed: tells everybody who sees it, once for a burst. */
+  /** Something of a service changed: notifies the clients that see it, once for a burst. */
   changed(service: string, kinds: readonly Kind[], before?: ServiceEntry): void;
   /** Those who want to know about an address of a service. */
   wanting(service: string, uri: string): readonly Attached[];
-  /** Tells them that it changed. */
+  /** Notifies them that it changed. */
   updated(service: string, uri: string, params: JsonRecord): Promise<void>;
-  /** Tells services what to log for a client. */
+  /** Sets the log level of services for a client. */
   setLevel(slots: readonly Slot[], level: string | undefined): Promise<void>;
   /** A connection was opened: it gets the level its owner asked for. */
   onOpen(slot: Slot): void;
@@ -43,7 +43,7 @@ export interface Clients {
 }
 
 const DEBOUNCE_MS = 100;
-/** While a service announces changes without an end, clients are told less and less often. */
+/** While a service announces changes without an end, clients are notified less and less often. */
 const MOST_DEBOUNCE_MS = 10_000;
 const LEVEL_MS = 5_000;
 const UPDATED = "notifications/resources/updated";
@@ -153,7 +153,7 @@ export function createClients(registry: Registry, forget: (service: string) => v
     async onRequest(slot, method, params, signal) {
       const { callers, owner } = listeners(slot);
       const able = callers.filter(({ ask }) => ask);
-      // Over a shared connection a question does not say whose call it belongs to: only one can be meant, or nobody is asked.
+      // Over a shared connection a question does not say whose call it belongs to: either one client alone can be meant, or no client is asked.
       const sessions = new Set(able.map(({ session }) => session));
       const ask = slot.owner !== undefined || sessions.size === 1 ? (able.at(-1)?.ask ?? owner?.caller.ask) : undefined;
       if (!ask) throw new RpcError(METHOD_NOT_FOUND, `No client can answer ${method}`);
@@ -166,5 +166,5 @@ export function createClients(registry: Registry, forget: (service: string) => v
   };
 }
 
-/** The vault cannot be opened: every request says so already. */
+/** The vault cannot be opened: every request reports that already. */
 const ignore = () => {};

@@ -18,7 +18,7 @@ export interface DispatchParts {
   catalog: Catalog;
   offers: Offers;
   exchange: Exchange;
-  /** Before a call: may refuse it by throwing. After it: tells how it went. */
+  /** Before a call: may refuse it by throwing. After it: records how it went. */
   around(call: ToolCall, run: (args: JsonRecord) => Promise<JsonRecord>): Promise<JsonRecord>;
 }
 
@@ -65,7 +65,7 @@ export function createDispatch({ registry, catalog, offers, exchange, around }: 
     return kind === "tools" && view.more ? [...items, ...FINDER_TOOLS] : items;
   }
 
-  /** The service a name belongs to, its item, and how the service itself calls it. Undefined when nobody has it. */
+  /** The service a name belongs to, its item, and how the service itself calls it. Undefined where no service has it. */
   async function find(view: View, request: HubRequest, kind: "tools" | "prompts", name: string) {
     const id = view.service ?? serviceOf(name);
     const entry = (await registry.list()).find((one) => one.id === id);
@@ -157,5 +157,5 @@ export function createDispatch({ registry, catalog, offers, exchange, around }: 
 function toOffset(cursor: unknown): number {
   if (cursor === undefined) return 0;
   if (typeof cursor === "string" && /^\d{1,7}$/.test(cursor)) return Number(cursor);
-  throw new RpcError(INVALID_PARAMS, "This cursor is none of ours");
+  throw new RpcError(INVALID_PARAMS, "This cursor is not valid: pass the `nextCursor` of the previous page");
 }

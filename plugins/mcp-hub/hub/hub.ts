@@ -35,7 +35,7 @@ export interface Hub {
   lists(entry: ServiceEntry): Promise<Listing | undefined>;
   /** A service was changed or removed: its connections end, clients are told. */
   replaced(service: string): Promise<void>;
-  /** A client no longer wants to know about an address: the service is told when nobody does. */
+  /** A client ended its subscription to an address: the last one ends it at the service. */
   release(service: string, uri: string): Promise<void>;
   /** Calls that were counted are in the catalogue then. */
   flush(): Promise<void>;
@@ -109,7 +109,7 @@ export function createHub(kernel: Kernel, { registry, vault, store, local, authF
   const renewal = createRenewal(registry, clients, exchange, kernel.closing);
   const dispatch = createDispatch({ registry, catalog, offers, exchange, around });
 
-  /** What stands around every call of a tool: the guard, the hooks, the record of how it went. */
+  /** Runs around every call of a tool: the guard, the hooks, the record of how it went. */
   async function around(call: ToolCall, run: (args: JsonRecord) => Promise<JsonRecord>): Promise<JsonRecord> {
     const { entry, tool, name, view, request } = call;
     if (entry.guard) await checkArguments(call);
@@ -220,7 +220,7 @@ function toolUseIdOf({ params }: HubRequest): string | null {
   return null;
 }
 
-/** What a client is told: codes of JSON-RPC, and nothing about what it may not see. */
+/** The error a client gets: codes of JSON-RPC, and nothing about what it may not see. */
 export function toRpcError(error: unknown): RpcError {
   if (error instanceof RpcError) return error;
   if (error instanceof SessarcError) {

@@ -7,7 +7,7 @@ import { alone } from "#internal/adapter";
 export interface LogEntry {
   seq: number;
   at: string;
-  /** `in`: a client asks a service. `out`: a service asks or tells a client. */
+  /** `in`: a client asks a service. `out`: a service asks or notifies a client. */
   direction: "in" | "out";
   service: string | null;
   /** Of the client. */

@@ -50,7 +50,7 @@ export function createMatcher<Call extends OpenCall>(
   };
 }
 
-/** Where the first call at or after `at` stands; they are in order. */
+/** Index of the first call at or after `at`; they are in order. */
 function firstFrom(calls: readonly OpenCall[], at: number): number {
   let [from, to] = [0, calls.length];
   while (from < to) {

@@ -17,7 +17,7 @@ export function hubName(service: string, name: string): string {
   return `${service}${SEPARATOR}${plain.slice(0, room - 7)}_${digest}`;
 }
 
-/** The service a name belongs to: what stands before the first `__`, which no slug holds. */
+/** The service a name belongs to: the part up to the first `__`, which no slug holds. */
 export function serviceOf(name: string): string | undefined {
   const at = name.indexOf(SEPARATOR);
   return at > 0 ? name.slice(0, at) : undefined;

@@ -166,7 +166,7 @@ function itemsOf({ entry, listing }: Offered, view: View, kind: Kind, taken: Set
   const key = kind === "resources" ? "uri" : "uriTemplate";
   return items.map((item) => {
     const uri = String(item[key]);
-    // Of two services with one address the later one's is told apart; `resources.ts` knows the way back.
+    // Where two services have one address, the later one's gets a prefix; `resources.ts` removes it.
     const shown = taken.has(uri) ? ownUri(entry.id, uri) : uri;
     taken.add(uri);
     return shown === uri ? item : { ...item, [key]: shown };

@@ -77,7 +77,7 @@ export function createParking(): Parking {
       clearTimeout(call.timer);
       parked.delete(call.state);
     });
-    // Whoever waits is told; with nobody waiting it was cancelled.
+    // The request that waits gets the error; without one the call was cancelled.
     call.outcome.catch(() => {});
     return call;
   }

@@ -11,7 +11,7 @@ export interface Renewal {
   close(): void;
 }
 
-/** Tries again with the same waits as any use of a service that fails; ends when nobody wants to know any more. */
+/** Tries again with the same waits as any use of a service that fails; ends with the last subscription. */
 export function createRenewal(registry: Registry, clients: Clients, exchange: Exchange, closing: AbortSignal): Renewal {
   const timers = new Set<NodeJS.Timeout>();
 
@@ -43,7 +43,7 @@ export function createRenewal(registry: Registry, clients: Clients, exchange: Ex
     if (!entry || !wanting) return;
     const { caller } = wanting;
     await exchange(entry, { caller, method: "resources/subscribe", params: { uri }, signal: closing });
-    // It may have changed in between, and nobody was there to see it.
+    // It may have changed while no connection was open.
     await clients.updated(service, uri, { uri });
   }
 

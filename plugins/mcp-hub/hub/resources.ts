@@ -35,7 +35,7 @@ function theOnlyOne(offered: readonly Offered[]): Offered | undefined {
   return able.length === 1 ? able[0] : undefined;
 }
 
-/** The fixed parts of the template stand in the address in their order, the first at its start and the last at its end. */
+/** Whether the address has the fixed parts of the template in their order, the first at its start and the last at its end. */
 function fits({ uriTemplate }: JsonRecord, uri: string): boolean {
   const parts = String(uriTemplate).split(/\{[^}]*\}/);
   const [first = "", ...rest] = parts;

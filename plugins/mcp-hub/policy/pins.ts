@@ -1,6 +1,6 @@
 /**
  * Definitions as they were accepted. The first one seen counts as accepted; a tool whose description or schema reads otherwise later
- * is held until somebody accepts it (its digest as `pin` in the service's policy).
+ * is held until a person accepts it (its digest as `pin` in the service's policy).
  */
 import { createHash } from "node:crypto";
 import { isRecord, type JsonRecord, parseRecord } from "sessarc";

@@ -17,7 +17,7 @@ export type Refusal = "disabled" | "hidden" | "denied" | "not allowed" | "not in
 const ALLOWED: Decision = { allowed: true };
 const refuse = (reason: Refusal): Decision => ({ allowed: false, reason });
 
-/** Whether a service is there at all for somebody. */
+/** Whether a client sees a service at all. */
 export function decideService(entry: ServiceEntry, audience: Audience): Decision {
   if (!entry.enabled) return refuse("disabled");
   const { clients, projects, pairs } = entry.scope;
@@ -51,7 +51,7 @@ function pairsOf({ clients, projects, pairs }: Scope): ScopePair[] {
 
 const namesOf = (names: readonly string[]): "*" | string[] => (names.includes("*") ? "*" : [...new Set(names)]);
 
-/** Whether somebody may call a tool. `changed`: its definition is not the one that was accepted. Deny wins over everything. */
+/** Whether a client may call a tool. `changed`: its definition is not the one that was accepted. Deny wins over everything. */
 export function decideTool(entry: ServiceEntry, audience: Audience, tool: string, changed: boolean): Decision {
   const service = decideService(entry, audience);
   if (!service.allowed) return service;

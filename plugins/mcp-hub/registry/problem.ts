@@ -1,4 +1,4 @@
-/** What keeps a service from being kept. */
+/** Why a service cannot be stored. */
 import { isAbsolute } from "node:path";
 import { BUILTIN_ID, type ServiceEntry } from "../entry.ts";
 import { holdsMask } from "../vault/mask.ts";
@@ -6,7 +6,7 @@ import { holdsMask } from "../vault/mask.ts";
 /** Why this cannot be a service; undefined when it can. */
 export function problemOf(entry: ServiceEntry): string | undefined {
   if (entry.id === BUILTIN_ID) return undefined;
-  if (holdsMask(entry)) return "a mask stands where a value has to be; send the value itself, or leave the field out";
+  if (holdsMask(entry)) return "a mask is in the place of a value; send the value itself, or leave the field out";
   const kind = entry.credential?.kind;
   if (kind !== undefined && (kind === "env") !== (entry.transport === "stdio"))
     return `a credential of kind ${kind} does not fit a service over ${entry.transport}`;
@@ -18,7 +18,7 @@ export function problemOf(entry: ServiceEntry): string | undefined {
     return undefined;
   }
   if (!entry.url) return `a service over ${entry.transport} needs a url`;
-  // A reference may stand for any part of it; what it turns out to be is checked when it is used.
+  // A reference may replace any part of it; the result is checked when it is used.
   if (entry.url.includes("${")) return undefined;
   return URL.canParse(entry.url) && /^https?:$/.test(new URL(entry.url).protocol)
     ? undefined

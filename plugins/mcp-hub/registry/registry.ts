@@ -1,4 +1,4 @@
-/** The services: kept sealed, held open in memory once asked for. Nothing is started by storing. */
+/** The services: stored sealed, in clear in memory once they are read. Storing one starts nothing. */
 import { SessarcError } from "sessarc";
 import {
   BUILTIN_ID,
@@ -32,7 +32,7 @@ export interface Registry {
 /** What may be changed of the built-in service. */
 const BUILTIN_FIELDS = ["enabled", "scope", "policy", "timeoutMs"] as const satisfies readonly (keyof ServicePatch)[];
 
-/** `changed` is told after each change is on disk; `isHere`: the address is that of this hub. */
+/** `changed` is called after each change is on disk; `isHere`: the address is that of this hub. */
 export function createServices(
   store: RegistryStore,
   vault: Vault,
@@ -41,9 +41,9 @@ export function createServices(
 ): Registry {
   let loading: Promise<Map<string, ServiceEntry>> | undefined;
   let generation = 0;
-  /** By id; made again after a change. Every call looks at it. */
+  /** By id; rebuilt after a change. Every call reads it. */
   let sorted: readonly ServiceEntry[] | undefined;
-  /** Changes one after the other, so that none overwrites what another just wrote. */
+  /** Changes run sequentially, so that none overwrites what another just wrote. */
   let last: Promise<unknown> = Promise.resolve();
 
   const inOrder = <T>(work: () => Promise<T>): Promise<T> => {

@@ -113,7 +113,7 @@ export const toWireManaged = ({ key, source, entry, current }: ManagedEntry): Wi
   current,
 });
 
-/** What has the shape of a secret, wherever it stands. */
+/** Masks whatever has the form of a secret, in any field. */
 async function hideDeep<T>(kernel: Kernel, value: T): Promise<T> {
   const rules = kernel.inject("rules");
   const hide = async (one: unknown): Promise<unknown> => {

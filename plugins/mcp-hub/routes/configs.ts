@@ -91,7 +91,7 @@ const restore = defineRoute({
 const forget = defineRoute({
   method: "DELETE",
   path: "/mcp/backups/:takeover",
-  summary: "Throws away what a takeover kept: its files stay as they are, and cannot be put back any more",
+  summary: "Deletes the originals of a takeover: its files are unchanged, and cannot be restored any more",
   handler: async ({ kernel, params }) => {
     await (await kernel.inject("mcp").configs()).forget([params.takeover]);
     return { removed: true as const };

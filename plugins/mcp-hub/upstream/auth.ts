@@ -1,4 +1,4 @@
-/** How connections of a service that people sign in to get their token. No type of the SDK: whoever compiles against ours need not install it. */
+/** How connections of a service that people sign in to get their token. No type of the SDK, so that plugins that compile against this package need not install it. */
 import type { ServiceEntry } from "../entry.ts";
 
 export interface TokenSource {

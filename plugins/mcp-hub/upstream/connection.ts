@@ -4,7 +4,7 @@ import { type AdapterEnv, type JsonRecord, type Pool, toRecord, VERSION } from "
 import type { ServiceEntry } from "../entry.ts";
 import { passOn } from "../pass-on.ts";
 import type { AuthFor } from "./auth.ts";
-import { createDirectRequests, type DirectRequests } from "./direct.ts";
+import { createDirectRequests, type DirectRequests, type RequestOptions } from "./direct.ts";
 import { keepApart } from "./inbox.ts";
 import { findLargeResult } from "./large.ts";
 import { openTransport, type UpstreamTransport } from "./transport.ts";
@@ -13,24 +13,7 @@ import type { Watchdog } from "./watchdog.ts";
 /** `legacy`: up to 2025-11-25, with a handshake. `modern`: 2026-07-28 where the service speaks it. */
 export type Era = "legacy" | "modern";
 
-/** How far a call is, as its service tells. */
-export interface CallProgress {
-  progress: number;
-  total?: number | undefined;
-  message?: string | undefined;
-}
-
-export interface RequestOptions {
-  signal: AbortSignal;
-  timeoutMs: number;
-  onProgress?: ((progress: CallProgress) => void) | undefined;
-  /** A large result may be bytes (`bytesOf`). */
-  takesBytes?: boolean | undefined;
-  /** Definition of the tool that is called: some of its arguments become headers. */
-  tool?: JsonRecord | undefined;
-}
-
-/** What a connection tells whoever opened it. */
+/** What a connection reports to the code that opened it. */
 export interface ConnectionEvents {
   /** A request of the service; what it answers goes back. */
   onRequest(method: string, params: JsonRecord, signal: AbortSignal): Promise<JsonRecord>;
@@ -50,7 +33,7 @@ export interface Connection {
   notify(method: string, params?: JsonRecord): Promise<void>;
   /** Modern services: change notifications of these kinds from now on; answers how to end it. */
   listen(filter: JsonRecord): Promise<() => Promise<void>>;
-  /** Why the service's process ended by itself, with its last words; undefined while it runs. */
+  /** Why the service's process ended, with the last lines of its error output; undefined while it runs. */
   ended(): string | undefined;
   close(): Promise<void>;
 }

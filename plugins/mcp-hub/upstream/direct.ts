@@ -4,16 +4,32 @@
  */
 import type { Transport } from "@modelcontextprotocol/client";
 import { type JsonRecord, toRecord } from "sessarc";
-import type { RequestOptions } from "./connection.ts";
 import { bytesResult } from "./large.ts";
 import type { FoundResult } from "./large-job.ts";
 
 type Message = Parameters<NonNullable<Transport["onmessage"]>>[0];
 
+/** How far a call is, as its service reports. */
+export interface CallProgress {
+  progress: number;
+  total?: number | undefined;
+  message?: string | undefined;
+}
+
+export interface RequestOptions {
+  signal: AbortSignal;
+  timeoutMs: number;
+  onProgress?: ((progress: CallProgress) => void) | undefined;
+  /** A large result may be bytes (`bytesOf`). */
+  takesBytes?: boolean | undefined;
+  /** Definition of the tool that is called: some of its arguments become headers. */
+  tool?: JsonRecord | undefined;
+}
+
 export interface DirectRequests {
   /** Rejects with the service's error (`code`, `data`), the signal's reason, or an error of code REQUEST_TIMEOUT. */
   request(method: string, params: JsonRecord, options: RequestOptions): Promise<JsonRecord>;
-  /** Whether a message answers a request made here, or tells its progress; then it is handled. */
+  /** Whether a message answers a request made here, or reports its progress; then it is handled. */
   takes(message: Message): boolean;
   /** Whether a request is open whose caller takes bytes. */
   awaitsBytes(): boolean;

@@ -9,7 +9,7 @@ export interface FoundResult {
   isError: boolean;
 }
 
-/** Nesting that no client needs; deeper ones are refused by whoever parses the line. */
+/** Nesting that no client needs; the parser of the line refuses deeper ones. */
 const MOST_DEPTH = 500;
 const [QUOTE, BACKSLASH, COMMA, COLON, CR] = [0x22, 0x5c, 0x2c, 0x3a, 0x0d];
 const OPENS = new Set([0x7b, 0x5b]);

@@ -122,7 +122,7 @@ export function createUpstreamPool(
         timeoutMs: CONNECT_MS,
         signal: closing,
       };
-      // Loaded by whoever comes first; on a busy machine that takes seconds, in which no service hangs.
+      // The first caller loads it. On a busy machine that takes seconds, which must not count as a service that hangs.
       await import("@modelcontextprotocol/client");
       const connection = await gate(() => connect({ ...options, events: told }));
       slot = {
@@ -140,7 +140,7 @@ export function createUpstreamPool(
       else record.legacy = true;
       if (era === "modern" && connection.era === "legacy") record.modern = false;
       if (era === "legacy" && connection.era === "modern") record.legacy = false;
-      // Replaced while it was opened: nobody would ever end it.
+      // The service was replaced while the connection opened: nothing else would ever end it.
       if (records.get(entry.id) !== record) {
         await connection.close();
         throw new Error("it was changed while it was started");
@@ -206,11 +206,11 @@ export function createUpstreamPool(
     return lease(entry, caller);
   }
 
-  /** A connection nobody else uses meanwhile: then what the service asks can only be meant for this caller. */
+  /** A connection for this caller alone, so that the service's questions can only be meant for it. */
   async function lease(entry: ServiceEntry, caller: Caller): Promise<OpenSlot> {
     const kind = JSON.stringify(caller.capabilities);
     for (;;) {
-      // Asked for anew: a change of the service replaces it while we wait.
+      // Read again each time: a change of the service replaces the record while this waits.
       const record = recordOf(entry.id);
       const unused = [...record.open].filter(({ key, leased }) => key.startsWith(LEASE) && !leased);
       const fitting = unused.find(({ key }) => key.endsWith(kind));

@@ -86,7 +86,7 @@ export function startProcess(options: ProcessOptions): ServerProcess {
   });
   for (const stream of [child.stdin, child.stdout, child.stderr])
     stream.on("error", () => {
-      // Its end is told by "exit".
+      // "exit" reports its end.
     });
 
   return {

@@ -1,4 +1,4 @@
-/** Errors as JSON-RPC has them: what goes back to a client with its code, whoever made it. */
+/** Errors as JSON-RPC has them: what goes back to a client with its code. */
 import { isRecord, SessarcError } from "sessarc";
 import type { ServiceEntry } from "../entry.ts";
 import { hideValues, secretsOf } from "../vault/mask.ts";

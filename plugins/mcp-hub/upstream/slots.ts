@@ -4,7 +4,7 @@ import type { Connection, Era } from "./connection.ts";
 
 /** Whoever a request is made for. */
 export interface Caller {
-  /** Connections of its own are kept under this name until `endSession`. */
+  /** Its own connections have this name until `endSession`. */
   readonly session: string;
   readonly era: Era;
   /** What the client can be asked for: sampling, elicitation, roots. Empty: it is asked nothing. */
@@ -25,7 +25,7 @@ export interface Slot {
   readonly owner: string | undefined;
   readonly callers: Set<Caller>;
   readonly connection: Connection;
-  /** Addresses somebody wants to know about, with what ends that (modern services). It stays open for them. */
+  /** Addresses that clients subscribed to, with what ends each subscription (modern services). The connection stays open for them. */
   readonly subscriptions: Map<string, () => Promise<void>>;
 }
 

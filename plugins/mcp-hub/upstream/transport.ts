@@ -10,11 +10,11 @@ import type { Watchdog } from "./watchdog.ts";
 
 export interface UpstreamTransport {
   transport: Transport;
-  /** Set by whoever takes large answers as bytes: their line, before it is parsed. False: it is parsed as any other. */
+  /** Takes the line of a large answer before it is parsed. Resolves to false for a line that is to be parsed as any other. */
   onLarge?: ((line: Buffer) => Promise<boolean>) | undefined;
   /** What a process last wrote to its error output; empty for the others. */
   lastErrors(): string;
-  /** Why it ended by itself; undefined while it runs, and after an orderly end. */
+  /** Why it ended without being asked to; undefined while it runs, and after an orderly end. */
   ended(): string | undefined;
 }
 

@@ -8,7 +8,7 @@ export function maskOf(value: string): string {
   return value.length >= 16 ? MASK + value.slice(-4) : MASK;
 }
 
-/** Names that hold no secret whatever stands in them. */
+/** Names whose value is never a secret. */
 const PLAIN_NAMES = /^(accept|content-type|user-agent|node_env|log_level|lang|lc_all|tz|path|home|debug|no_color)$/i;
 /** Values that are none: a reference to a variable, a switch, a small number, a word of a few letters' choice. */
 const PLAIN_VALUES =
@@ -31,7 +31,7 @@ export function maskUrl(url: string): string {
   return mapUrl(url, (value) => maskOf(value));
 }
 
-/** Arguments: what follows a telling option or name, addresses as above, and what looks like a token by itself. */
+/** Arguments: what follows an option or name of a secret, addresses as above, and what has the form of a token. */
 export function maskArgs(args: readonly string[]): string[] {
   return args.map((arg, i) => {
     const secret = secretOfArg(args, i);
@@ -40,7 +40,7 @@ export function maskArgs(args: readonly string[]): string[] {
 }
 
 /**
- * Places of the arguments that hold a secret, or stand for one (`--token ${TOKEN}`): it will be on the command line, which everybody on
+ * Places of the arguments that hold a secret, or refer to one (`--token ${TOKEN}`): it will be on the command line, which every user of
  * the machine can read while the service runs.
  */
 export function exposedArgs(args: readonly string[]): number[] {
@@ -52,7 +52,7 @@ const standsForSecret = (arg: string, before: string) =>
   [...arg.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)/g)].some(([, name = ""]) => SECRET_NAME.test(name)) ||
   (arg.includes("${") && /^--?[\w-]+$/.test(before) && SECRET_NAME.test(before));
 
-/** The part of an argument that is a secret; undefined when there is none. It always ends the argument. */
+/** The part of an argument that is a secret, undefined where it holds none. The argument always ends with it. */
 function secretOfArg(args: readonly string[], i: number): string | undefined {
   const arg = args[i] ?? "";
   const before = args[i - 1] ?? "";

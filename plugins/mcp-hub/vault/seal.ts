@@ -12,7 +12,7 @@ export interface Vault {
   seal(about: string, value: unknown): Promise<string>;
   /** Throws VAULT_UNREADABLE when the key is another one or the text was changed. */
   open(about: string, sealed: string): Promise<unknown>;
-  /** Keyed digest (16 hex digits): tells whether two values are equal and nothing else. */
+  /** Keyed digest (16 hex digits): shows whether two values are equal and nothing else. */
   fingerprint(text: string): Promise<string>;
 }
 
