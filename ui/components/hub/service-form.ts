@@ -107,11 +107,12 @@ export function toPatch(form: ServiceForm, service?: HubService): ServicePatch {
   };
   if (credential === "oauth") return patch;
   if (credential === "none") return { ...patch, credential: null };
-  // Without a new value the old one stays, its mask standing for it.
+  // Without a new value its mask is sent, which keeps the old one.
   const value = secret === "" ? (service?.credential?.hint ?? "") : secret;
-  return {
-    ...patch,
-    credential:
-      credential === "bearer" ? { kind: credential, value } : { kind: credential, name: credentialName, value },
-  };
+  if (credential === "bearer") return { ...patch, credential: { kind: credential, value } };
+  const name = credentialName;
+  // The branches are equal but for their type: a union of kinds is not assignable to a union of credentials.
+  return credential === "env"
+    ? { ...patch, credential: { kind: credential, name, value } }
+    : { ...patch, credential: { kind: credential, name, value } };
 }
