@@ -60,34 +60,33 @@ export function createOffers({ registry, catalog, isOpen, changed }: OffersParts
     if (current) return current;
     const last = await catalog.last(entry, caller);
     if (last) {
-      const wait = isOpen(entry.id) ? REFRESH_MS : 0;
-      const fresh = await within(asked, wait).catch(() => undefined);
+      const fresh = await within(asked, isOpen(entry.id) && !late.has(entry.id) ? REFRESH_MS : 0).catch(ignore);
       if (fresh) return fresh;
-      void asked.then((listing) => sameItems(listing, last) || changed(entry.id)).catch(() => retryLater(entry.id));
+      follow(entry.id, asked, (listing) => !sameItems(listing, last));
       return last;
     }
     if (alone) return asked;
-    const listing = await within(asked, late.has(entry.id) ? 0 : FIRST_MS);
+    const isLate = late.has(entry.id);
+    const listing = await within(asked, isLate ? 0 : FIRST_MS);
     if (listing) return listing;
-    if (!late.has(entry.id)) {
-      late.set(entry.id, { retries: 0, timer: undefined });
-      follow(entry.id, asked);
-    }
+    if (!isLate) follow(entry.id, asked, () => true);
     throw new Error("it has not answered so far; its tools are added when it does");
   }
 
-  /** Notifies clients when a late service answers; asks it again when it fails. */
-  function follow(service: string, asked: Promise<Listing>): void {
-    const arrived = () => {
+  /** Lists no longer wait for this service. Notifies clients of what is new when it answers; asks it again when it fails. */
+  function follow(service: string, asked: Promise<Listing>, isNew: (listing: Listing) => boolean): void {
+    if (!late.has(service)) late.set(service, { retries: 0, timer: undefined });
+    const arrived = (listing: Listing) => {
       clearTimeout(late.get(service)?.timer);
-      if (late.delete(service)) changed(service);
+      late.delete(service);
+      if (isNew(listing)) changed(service);
     };
     asked.then(arrived, () => retryLater(service));
   }
 
   function retryLater(service: string): void {
-    const row = late.get(service) ?? { retries: 0, timer: undefined };
-    late.set(service, row);
+    const row = late.get(service);
+    if (!row) return;
     clearTimeout(row.timer);
     row.timer = setTimeout(
       () => void retry(service).catch(ignore),
@@ -98,7 +97,7 @@ export function createOffers({ registry, catalog, isOpen, changed }: OffersParts
 
   async function retry(service: string): Promise<void> {
     const entry = (await registry.list()).find(({ id }) => id === service);
-    if (entry?.enabled && late.has(service)) follow(service, catalog.of(entry, BACKGROUND));
+    if (entry?.enabled && late.has(service)) follow(service, catalog.of(entry, BACKGROUND), () => true);
   }
 
   async function services(view: View, caller: Caller) {
@@ -151,7 +150,7 @@ async function within<T>(asked: Promise<T>, ms: number): Promise<T | undefined> 
 const sameItems = (one: Listing, other: Listing) => JSON.stringify(one.items) === JSON.stringify(other.items);
 
 /** Reported by the list that waits for it, and by the state of the service. */
-const ignore = () => {};
+const ignore = () => undefined;
 
 function itemsOf({ entry, listing }: Offered, view: View, kind: Kind, taken: Set<string>): JsonRecord[] {
   const items = listing.items[kind];
