@@ -25,8 +25,7 @@ const entries: Record<string, string> = {
   ...Object.fromEntries(plugins.map((name) => [`plugins/${name}`, `plugins/${name}/index.ts`])),
   // What threads load by name.
   worker: "core/workers/worker.ts",
-  "check-job": "core/storage/check-job.ts",
-  "replay-job": "core/storage/replay-job.ts",
+  "catalogue-thread": "core/storage/thread-entry.ts",
   "plugins/archive/count-job": "plugins/archive/search/count-job.ts",
   "plugins/archive/job": "plugins/archive/import/job.ts",
   "plugins/git/export-job": "plugins/git/history/export-job.ts",

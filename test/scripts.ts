@@ -16,6 +16,7 @@ const CHILDREN = [
   "storage/compact-child",
   "storage/durability-child",
   "storage/lock-child",
+  "storage/thread-child",
 ] as const;
 /** Below node_modules, where they find this checkout's packages. */
 const FOLDER = join(CACHE, "scripts");

@@ -1,5 +1,4 @@
 /** `sessarc doctor`: what could be wrong on this machine, and what to do about it. */
-import { join } from "node:path";
 import type { Kernel } from "../contract/kernel.ts";
 import type { DoctorCheck, DoctorReport } from "../contract/reports.ts";
 import { isSessarcError } from "../errors/error.ts";
@@ -34,10 +33,6 @@ async function openKernel(
   // A check must not create an archive.
   if (empty && !report.fix) return { kernel: await ctx.scratch(), archived: false };
   try {
-    if (!empty) {
-      const { checkSnapshot } = await import("../storage/snapshot.ts");
-      await checkSnapshot(join(ctx.config.dataDir, "catalog.db"));
-    }
     return { kernel: await ctx.kernel(), archived: true };
   } catch (error) {
     if (!isSessarcError(error)) throw error;

@@ -4,7 +4,6 @@ import type { AdapterEnv } from "../contract/adapter.ts";
 import type { CoreConfig } from "../contract/config.ts";
 import type { Kernel } from "../contract/kernel.ts";
 import { adapterOf } from "../kernel/load.ts";
-import { warmUp } from "../serve/client.ts";
 import type { Served } from "../serve/serve.ts";
 import { hasArchive } from "../storage/present.ts";
 import { formatCount } from "../terminal/format.ts";
@@ -52,7 +51,6 @@ async function start(
   env: AdapterEnv,
   demo: DemoHome | undefined,
 ): Promise<number> {
-  warmUp();
   const { serve } = await import("../serve/serve.ts");
   const first = !hasArchive(config.dataDir);
   const strays = catchStrays(ctx);

@@ -65,8 +65,11 @@ export async function createKernel(options: KernelOptions = {}): Promise<Kernel>
   return (await bootKernel(options)).kernel;
 }
 
-/** The same, with the routes beside it: for the command line, which calls them without HTTP. */
-export async function bootKernel(options: KernelOptions): Promise<Callable> {
+/**
+ * The same, with the routes beside it: for the command line, which calls them without HTTP. `threaded`: the catalogue gets a thread of
+ * its own, for a service that answers others while SQL runs.
+ */
+export async function bootKernel(options: KernelOptions, threaded = false): Promise<Callable> {
   const { timeoutMs = 10_000, log = (line: string) => process.stderr.write(`${line}\n`) } = options;
   const registry = createRegistry(options.silenceMs);
   const report = (plugin: string, error: unknown) => {
@@ -91,7 +94,7 @@ export async function bootKernel(options: KernelOptions): Promise<Callable> {
 
   const closer = createCloser(timeoutMs);
   try {
-    const parts = await openParts(options, { config, env }, closer, log);
+    const parts = await openParts(options, { config, env, threaded }, closer, log);
     const starting = { plugin: "kernel" };
     const others = plugins.flatMap(({ plugin, source }) =>
       source && !isBuiltIn(source) ? [[plugin.name, source.specifier] as const] : [],
@@ -137,13 +140,13 @@ interface Parts {
 
 async function openParts(
   options: KernelOptions,
-  { config, env }: Pick<Parts, "config" | "env">,
+  { config, env, threaded }: Pick<Parts, "config" | "env"> & { threaded: boolean },
   closer: Closer,
   log: (line: string) => void,
 ): Promise<Parts> {
   const { hooks, notify } = createHooks();
   const pool = createPool();
-  const storage = options.storage ?? (await openStorage(config, closer, notify, log, pool));
+  const storage = options.storage ?? (await openStorage(config, closer, notify, log, threaded));
   closer.add("the worker pool", () => pool.close());
   const access = await createAccess(config.auth, config.dataDir);
   if (access.required) closer.add("the discovery file", () => access.retract());
@@ -164,11 +167,11 @@ async function openStorage(
   closer: Closer,
   notify: Notify,
   log: (line: string) => void,
-  pool: Pool,
+  threaded: boolean,
 ): Promise<Storage> {
   const { createStorage } = await import("../storage/index.ts");
   const onFlushed = (info: { bytes: number; ms: number }) => void notify("storage:flushed", info);
-  const options = { dataDir, driver, onFlushed, onNotice: log, pool };
+  const options = { dataDir, driver, onFlushed, onNotice: log, threaded };
   const storage = await createStorage(options).catch((error: unknown) => {
     const why = isSessarcError(error) ? UNWRITABLE[error.code] : undefined;
     if (why === undefined || !hasArchive(dataDir)) throw error;

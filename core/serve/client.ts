@@ -144,7 +144,7 @@ export function createClient({
 }
 
 /** The database's WebAssembly compiles on another thread: started here, it is ready when the plugins are. */
-export function warmUp(): void {
+function warmUp(): void {
   import("../storage/sqljs.ts")
     .then((sqljs) => sqljs.fetchSqlJs())
     .catch(() => {

@@ -4,7 +4,7 @@ import { constants } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CoreConfig } from "../contract/config.ts";
 import type { Kernel, ServedAddress } from "../contract/kernel.ts";
-import { createKernel, type KernelOptions } from "../kernel/kernel.ts";
+import { bootKernel, type KernelOptions } from "../kernel/kernel.ts";
 import { messageOf } from "../utils/async.ts";
 import { linger, listenOn, refuse } from "./listen.ts";
 
@@ -36,7 +36,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   const { config, graceMs = 1_000 } = options;
   // Loading h3 fills the time in which booting waits for the disk.
   const h3 = loadH3();
-  const booting = createKernel(options);
+  const booting = bootKernel(options, true).then(({ kernel }) => kernel);
   // Awaited below, perhaps only after it has failed: an embedding program must not be ended by that.
   booting.catch(() => {});
   h3.catch(() => {});

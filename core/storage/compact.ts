@@ -1,10 +1,9 @@
 /** A catalogue made anew without the room that deleted rows left: SQLite moves them into a new file, a piece at a time. */
 import { SessarcError } from "../errors/error.ts";
 import { Slices } from "../utils/slices.ts";
+import { CatalogFile } from "./catalog-file.ts";
 import { createImage, emptyDatabase, type Image } from "./image.ts";
-import { PagedFile } from "./paged-file.ts";
-import { openSnapshot } from "./recover.ts";
-import type { Blocks } from "./snapshot.ts";
+import { readSnapshot } from "./recover.ts";
 import type { Snapshots } from "./snapshots.ts";
 import { loadSqlJs, type SqlImage } from "./sqljs.ts";
 import type { Compacted } from "./types.ts";
@@ -25,7 +24,6 @@ interface Entry {
 
 interface CompactPlace {
   dir: string;
-  blocks: Blocks | undefined;
   /** Bytes that are free where a folder lies. */
   room(dir: string): Promise<number>;
   snapshots: Pick<Snapshots, "last" | "write">;
@@ -41,27 +39,27 @@ interface CompactPlace {
  * or the new one.
  */
 export async function compactCatalogue(place: CompactPlace): Promise<Compacted> {
-  const { dir, blocks = {}, room, snapshots, take, signal } = place;
+  const { dir, room, snapshots, take, signal } = place;
   await snapshots.write();
   const before = snapshots.last?.bytes ?? 0;
   const needed = before + SPARE - (await room(dir));
   if (needed > 0) throw new SessarcError("STORAGE_FULL", { needed });
-  const old = await openSnapshot(dir, blocks);
+  const old = readSnapshot(dir);
   const copy = old && (await compactCopy(old.file, signal));
   if (!copy) return { before, after: before };
-  await take(copy, old.head.batch);
+  await take(copy, old.snapshot.batch);
   await snapshots.write();
   return { before, after: snapshots.last?.bytes ?? before };
 }
 
 /**
- * Answers a new image with all that `from` holds, rowids among it; undefined where that cannot be told row by row (virtual tables). `from`
- * is closed. Others get their turn between pieces. It takes as much memory as the new file has bytes.
+ * Returns a new image with everything in `from`, rowids included; undefined where rows cannot be copied one by one (virtual tables).
+ * Other calls run between pieces. It takes as much memory as the new file has bytes.
  */
-async function compactCopy(from: PagedFile, signal: AbortSignal): Promise<Image | undefined> {
+async function compactCopy(from: CatalogFile, signal: AbortSignal): Promise<Image | undefined> {
   const sql = await loadSqlJs();
   const old = new sql.Database(from);
-  const file = new PagedFile(emptyDatabase());
+  const file = new CatalogFile(emptyDatabase());
   const db = new sql.Database(file);
   const image = createImage(sql, file, db);
   let whole = false;

@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { SessarcError } from "../errors/error.ts";
 import { messageOf } from "../utils/async.ts";
 import { makeFolder } from "../utils/make-folder.ts";
-import { checkCatalogue } from "./check-job.ts";
+import { checkCatalogue } from "./check.ts";
 import { createCommits } from "./commits.ts";
 import { compactCatalogue } from "./compact.ts";
-import { type DatabaseOptions, freeBytes, JOURNAL_LIMIT, REST_MS } from "./database-options.ts";
+import { type DatabaseOptions, freeBytes, JOURNAL_LIMIT, LARGE, REST_MS, SLOW_MS } from "./database-options.ts";
 import { createFlights, createHold } from "./hold.ts";
 import { checkParams, type Image } from "./image.ts";
 import { createJournal, type Journal } from "./journal.ts";
@@ -21,10 +21,16 @@ import { createQueue } from "./queue.ts";
 import type { Recovered } from "./recover.ts";
 import { catchUp, dropBefore, keepTorn, recover } from "./recover.ts";
 import type { Moment } from "./replace.ts";
-import { isLong, runInPool } from "./replay-job.ts";
+import { addObjects, type TakeRows } from "./rows.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { storageFailed, toStorageError } from "./storage-error.ts";
 import type { Compacted, Database, SqlValue, Statement } from "./types.ts";
+
+/** A catalogue in this thread. */
+export interface OpenDatabase extends Database {
+  /** `all` in parts: passes the rows to `take` as they are read, at most `most` at a time. */
+  read(sql: string, params: readonly SqlValue[], most: number, take: TakeRows): Promise<void>;
+}
 
 /**
  * Opens the catalogue in `dir`, making it when there is none. Returns at once; `ready` and every call wait until it is open, and
@@ -32,8 +38,8 @@ import type { Compacted, Database, SqlValue, Statement } from "./types.ts";
  *
  * Cost: about 60 ms once per process for SQLite itself, then 1 ms per 3 MB of snapshot and 10 ms per 1,000 batches of journal.
  */
-export function openDatabase(options: DatabaseOptions): Database {
-  const { dir, blocks, pool, readOnly = false, calls = disk, room = freeBytes } = options;
+export function openDatabase(options: DatabaseOptions): OpenDatabase {
+  const { dir, readOnly = false, calls = disk, room = freeBytes } = options;
   const notice = options.onNotice ?? ((message: string) => process.stderr.write(`sessarc: ${message}\n`));
   const queue = createQueue();
   /** Snapshots, one after the other. */
@@ -61,12 +67,13 @@ export function openDatabase(options: DatabaseOptions): Database {
     await journal.checkOurs();
   }, notice);
   const snapshots = createSnapshots({
-    place: () => ({ dir, calls, blocks, journal, queue, prove: ownership.prove, signal: hurry.signal }),
+    place: () => ({ dir, calls, journal, queue, prove: ownership.prove, signal: hurry.signal }),
     journalLimit: options.journalLimit ?? JOURNAL_LIMIT,
     restMs: options.restMs ?? REST_MS,
     freeze,
     flush,
-    rows: () => before?.rows ?? 0,
+    largeFrom: options.largeFrom ?? LARGE,
+    slowMs: options.slowMs ?? SLOW_MS,
     notice,
     onFlushed: options.onFlushed,
   });
@@ -76,7 +83,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   ready.catch(() => undefined);
 
   async function open(): Promise<Recovered> {
-    const recovered = await recover(dir, undefined, options);
+    const recovered = await recover(dir);
     if (!readOnly) await makeFolder(dir, 0o700).catch(storageFailed(dir));
     if (!readOnly && recovered.tornBytes > 0) {
       const kept = await keepTorn(dir, recovered).catch(storageFailed(dir));
@@ -142,28 +149,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     for (const [sql, params] of statements) checkParams(sql, params);
   }
 
-  /** Runs off this thread what takes long: then others only wait. False: it is to be done here. */
-  function writeElsewhere(statements: readonly Statement[]): Promise<boolean> {
-    return hold(async (image) => {
-      checkWrite(statements);
-      const changes = pool && (await runInPool(pool, image, statements, blocks));
-      if (!changes) return false;
-      await append([encodeBatch(statements)]).catch(storageFailed(join(dir, JOURNAL_FILE)));
-      image.lay(changes);
-      applied++;
-      generation++;
-      snapshots.wroteLong();
-      return true;
-    });
-  }
-
-  async function batch(statements: readonly Statement[]): Promise<void> {
-    await opened;
-    // No snapshot is being taken meanwhile.
-    const done = pool && !readOnly && isLong([statements]) && (await snapshotQueue(() => writeElsewhere(statements)));
-    if (!done && statements.length > 0) await write(statements);
-  }
-
   async function append(texts: string[]): Promise<void> {
     await queue(async () => {
       await ownership.prove();
@@ -184,7 +169,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   function reopen(): Promise<Recovered> {
     stale = false;
     opened = queue(async () => {
-      const recovered = await recover(dir, ownership.lost ? undefined : durable, options);
+      const recovered = await recover(dir, ownership.lost ? undefined : durable);
       if (recovered.batch < (ownership.lost ? Math.min(durable, 1) : durable)) {
         recovered.image.close();
         throw ownership.lost ?? new SessarcError("STORAGE_REPLACED", { path: dir });
@@ -207,7 +192,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     return hold(async (image) => {
       const { last } = snapshots;
       if (readOnly || ownership.lost) return undefined;
-      if (last ? last.batch === applied && last.sliced : applied === 0) return undefined;
+      if (last ? last.batch === applied : applied === 0) return undefined;
       return { frozen: image.freeze(), batch: applied, from: journal.bytes };
     });
   }
@@ -224,7 +209,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function compact(): Promise<Compacted> {
     await opened;
     if (readOnly) throw new SessarcError("STORAGE_READ_ONLY", {});
-    return compactCatalogue({ dir, blocks, room, snapshots, take, signal: ending.signal });
+    return compactCatalogue({ dir, room, snapshots, take, signal: ending.signal });
   }
 
   /** Puts `copy`, which holds all up to batch `have`, in the image's place, with what was written since; closes it when that fails. */
@@ -266,18 +251,26 @@ export function openDatabase(options: DatabaseOptions): Database {
     (await opened).image.close();
   }
 
-  const read = <T>(sql: string, params: readonly SqlValue[] = []) =>
-    call(() => settled((image) => image.all<T>(sql, params)));
+  const read: OpenDatabase["read"] = (sql, params, most, take) =>
+    call(() => settled((image) => image.read(sql, params, most, take)));
+
+  async function all<T>(sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
+    const objects: object[] = [];
+    await read(sql, params, Number.POSITIVE_INFINITY, (columns, rows) => addObjects(objects, columns, rows));
+    return objects as T[];
+  }
 
   return {
     ready,
-    all: read,
-    get: async <T>(sql: string, params?: readonly SqlValue[]) => (await read<T>(sql, params))[0],
+    all,
+    get: async <T>(sql: string, params?: readonly SqlValue[]) => (await all<T>(sql, params))[0],
+    read,
     run: (sql, params) => call(async () => ({ changes: await write([[sql, params]]) })),
-    batch: (statements) => call(() => batch(statements)),
+    batch: (statements) => call(async () => void (statements.length > 0 && (await write(statements)))),
     flush: () => call(flush),
     compact: () => call(() => snapshotQueue(compact)),
-    check: (signal) => call(() => checkCatalogue(hold, snapshotQueue, pool, [ending.signal, signal])),
+    check: (signal) =>
+      call(() => checkCatalogue(openDatabase({ dir, readOnly: true, onNotice() {} }), ending.signal, signal)),
     close(withinMs) {
       ending.abort(new SessarcError("SHUTTING_DOWN", {}));
       snapshots.end();

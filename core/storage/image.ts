@@ -1,30 +1,20 @@
 /** The catalogue in memory: sql.js with its statements prepared once, reads kept from writing, writes all or nothing. */
 import { messageOf } from "../utils/async.ts";
-import { BLOCK, type Changes, type Frozen, type PagedFile, type Parts, type Source } from "./paged-file.ts";
+import { type CatalogFile, type Frozen, PAGE } from "./catalog-file.ts";
+import type { TakeRows } from "./rows.ts";
 import { checkSql } from "./sql-check.ts";
 import type { SqlImage, SqlJsStatic, SqlStatement } from "./sqljs.ts";
 import type { SqlValue, Statement } from "./types.ts";
 
 export interface Image {
-  all<T>(sql: string, params: readonly SqlValue[]): T[];
-  /** Runs the statements (parameters checked) in one transaction and answers how many rows changed. Throws the statement's error, everything undone. */
+  /** Runs a query and passes its rows to `take` as they are read, at most `most` at a time. */
+  read(sql: string, params: readonly SqlValue[], most: number, take: TakeRows): void;
+  /** Runs the statements (parameters checked) in one transaction and returns how many rows changed. Throws the statement's error, everything undone. */
   apply(statements: readonly Statement[]): number;
-  /** Runs batches that were once applied, in one transaction: all, or until `enough` after one of them. Answers how many. */
-  replay(batches: Iterable<readonly Statement[]>, enough?: () => boolean): number;
+  /** Runs batches that were once applied, in one transaction. */
+  replay(batches: readonly (readonly Statement[])[]): void;
   /** The database file as it is now, whatever is written later. Call `release` on it. */
   freeze(): Frozen;
-  /** The same, and what of it the snapshot has. */
-  parts(): Parts;
-  /** Blocks of the file that are not as the snapshot has them. */
-  readonly changed: number;
-  /** Rows that were changed since it was opened or frozen, those that were repeated among them: what doing it all again takes. */
-  readonly rows: number;
-  /** What the file is read from; undefined where all of it is held. */
-  readonly source: Source | undefined;
-  /** How the file differs from that. */
-  changes(): Changes;
-  /** Goes on with a file that differs otherwise. */
-  lay(changes: Changes): void;
   close(): void;
 }
 
@@ -37,8 +27,10 @@ interface Prepared {
 /** Prepared statements kept; plugins together have a few hundred. */
 const KEEP = 400;
 
-// Only this connection uses the file: no journal file, no syncing, no looking for other writers. What a batch changed goes to it when all
-// of it was right: a file that was never written to need not be cut off again.
+/**
+ * Only this connection uses the file: no journal file, no syncing, no check for other writers. A batch reaches the file only when all of
+ * it succeeded, so a batch that fails leaves no free space at the end of the file.
+ */
 const SETTINGS =
   "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA cache_spill=OFF;";
 
@@ -47,32 +39,26 @@ const SETTINGS =
  * faster, and a file without a page has no bytes to begin with. To have SQLite make it took a connection more at each first start.
  */
 export function emptyDatabase(): Uint8Array {
-  const page = new Uint8Array(BLOCK);
+  const page = new Uint8Array(PAGE);
   page.set(Buffer.from("SQLite format 3\0", "latin1"));
   const view = new DataView(page.buffer);
-  view.setUint16(16, BLOCK);
+  view.setUint16(16, PAGE);
   // Written and read as of version 1; how much of a page a payload may take.
   page.set([1, 1, 0, 64, 32, 32], 18);
   // Changes, pages, the schema's number, `user_version`, and which change the number of pages is of.
   for (const at of [24, 28, 40, 60, 92]) view.setUint32(at, 1);
   // The page holds a table's leaf with nothing in it.
   page[100] = 13;
-  view.setUint16(105, BLOCK);
+  view.setUint16(105, PAGE);
   return page;
 }
 
-/** Works on `file`, which is closed with it, as `connection` is, which has it open already. */
-export function createImage(sql: SqlJsStatic, file: PagedFile, connection?: SqlImage): Image {
+/** Works on `file`, which is closed with it, as `db` is, a connection that has it open already. */
+export function createImage(sql: SqlJsStatic, file: CatalogFile, db: SqlImage = new sql.Database(file)): Image {
   const prepared = new Map<string, Prepared>();
-  let rows = 0;
-  let db = connect(connection);
-
-  function connect(made: SqlImage = new sql.Database(file)): SqlImage {
-    made.exec(SETTINGS);
-    // SQLite's own LIKE folds ASCII alone.
-    made.create_function("holds", holds);
-    return made;
-  }
+  db.exec(SETTINGS);
+  // SQLite's own LIKE folds ASCII only.
+  db.create_function("holds", holds);
 
   function prepare(text: string): Prepared {
     const known = prepared.get(text);
@@ -154,82 +140,48 @@ export function createImage(sql: SqlJsStatic, file: PagedFile, connection?: SqlI
     }
   }
 
-  /** Nothing that was made of a damaged block is answered, and nothing is built on it. */
+  /** No answer is made of a damaged page, and nothing is built on it. */
   function whole<T>(work: () => T): T {
     if (file.damage) throw file.damage;
     try {
-      return work();
+      const result = work();
+      if (file.damage) throw file.damage;
+      return result;
     } catch (error) {
       throw file.damage ?? error;
     }
   }
 
+  function read(text: string, params: readonly SqlValue[], most: number, take: TakeRows): void {
+    const { run, writes } = prepare(text);
+    if (writes) throw new TypeError("a write goes through run or batch");
+    try {
+      if (params.length > 0) run.bind([...params]);
+      readRows(run, most, take);
+    } finally {
+      run.reset();
+    }
+  }
+
   return {
-    all<T>(text: string, params: readonly SqlValue[]) {
+    read(text, params, most, take) {
       checkParams(text, params);
-      return whole(() => readAll<T>(text, params));
+      whole(() => explain(text, () => read(text, params, most, take)));
     },
-    apply(statements) {
-      const changes = whole(() =>
-        transact(() => statements.reduce((sum, [text, params]) => sum + runText(text, params), 0)),
-      );
-      rows += changes;
-      return changes;
-    },
-    replay: (batches, enough) =>
+    apply: (statements) =>
+      whole(() => transact(() => statements.reduce((sum, [text, params]) => sum + runText(text, params), 0))),
+    replay: (batches) =>
       whole(() =>
         transact(() => {
-          let done = 0;
-          for (const batch of batches) {
-            for (const [text, params] of batch) rows += runText(text, params);
-            done++;
-            if (enough?.()) break;
-          }
-          return done;
+          for (const batch of batches) for (const [text, params] of batch) runText(text, params);
         }),
       ),
-    freeze() {
-      rows = 0;
-      return file.freeze();
-    },
-    parts: () => file.parts(),
-    get changed() {
-      return file.changed;
-    },
-    get rows() {
-      return rows;
-    },
-    get source() {
-      return file.source;
-    },
-    changes: () => file.changes(),
-    lay(changes) {
-      // It believes what it has read to be all that is written: only a new connection looks again. Its statements go with it.
-      db.close();
-      prepared.clear();
-      file.lay(changes);
-      db = connect();
-    },
+    freeze: () => file.freeze(),
     close() {
       db.close();
       file.close();
     },
   };
-
-  function readAll<T>(text: string, params: readonly SqlValue[]): T[] {
-    return explain(text, () => {
-      const { run, writes } = prepare(text);
-      if (writes) throw new TypeError("a write goes through run or batch");
-      try {
-        if (params.length > 0) run.bind([...params]);
-        const rows = readRows<T>(run);
-        if (file.damage) throw file.damage;
-        return rows;
-      } finally {
-        run.reset();
-      }
-    });
-  }
 }
 
 /** SQL `holds(text, part)`: whether `part` stands in `text`, letters of every script taken without their case. */
@@ -242,17 +194,17 @@ let foldedPart = { of: "", folded: "" };
 /** Upper case: `ς` and `σ` are one letter, and `ß` is what it is spelled as. */
 const fold = (text: string) => text.normalize("NFC").toUpperCase();
 
-function readRows<T>(run: SqlStatement): T[] {
-  const rows: T[] = [];
+function readRows(run: SqlStatement, most: number, take: TakeRows): void {
   let columns: string[] | undefined;
+  let rows: SqlValue[][] = [];
   while (run.step()) {
     columns ??= run.getColumnNames();
-    const values = run.get();
-    const row: Record<string, SqlValue> = {};
-    for (let i = 0; i < columns.length; i++) row[columns[i] as string] = values[i] as SqlValue;
-    rows.push(row as T);
+    rows.push(run.get());
+    if (rows.length < most) continue;
+    take(columns, rows);
+    rows = [];
   }
-  return rows;
+  if (columns && rows.length > 0) take(columns, rows);
 }
 
 /** Throws a TypeError that names the first parameter SQLite has no type for. */

@@ -69,7 +69,7 @@ export async function acquireLock(dataDir: string, address: LockAddress = {}): P
     throw toStorageError(error, path);
   }
   held.add(token);
-  const owned = async () => (await readInfo(path))?.token === token;
+  const owned = () => holdsLock(dataDir, token);
   async function prove(): Promise<void> {
     if (await owned()) return;
     if (!held.has(token)) throw new Error("The lock was given back");
@@ -116,6 +116,10 @@ export async function readLock(dataDir: string): Promise<LockInfo | undefined> {
   const info = await readInfo(path);
   return info && (await isAlive(path, info)) ? info : undefined;
 }
+
+/** Whether the lock file in `dataDir` is that of the owner with `token`. */
+export const holdsLock = async (dataDir: string, token: string): Promise<boolean> =>
+  (await readInfo(join(dataDir, FILE)))?.token === token;
 
 /**
  * Whether a file of the data directory is a claim (`take`) that nobody needs any more: to a lock before the one with `token`. Only for

@@ -6,15 +6,12 @@ import { messageOf } from "../utils/async.ts";
 import { tempName } from "../utils/atomic.ts";
 import { codeOf, ifThere, isGone } from "../utils/gone.ts";
 import { isNoFile, readRegularBytes } from "../utils/regular.ts";
-import { Slices } from "../utils/slices.ts";
-import type { Pool } from "../workers/pool.ts";
+import { CatalogFile } from "./catalog-file.ts";
 import { createImage, emptyDatabase, type Image } from "./image.ts";
 import { signOf } from "./journal.ts";
 import { type JournalContent, JournalDamage, readJournal } from "./journal-format.ts";
-import { PagedFile, type Source } from "./paged-file.ts";
 import { JOURNAL_FILE, SNAPSHOT_FILE } from "./present.ts";
-import { isLong, replayInPool } from "./replay-job.ts";
-import { type Blocks, LARGE, openSource, readSnapshotHead, type SnapshotHead } from "./snapshot.ts";
+import { fileOf, openSnapshot, type SnapshotHead } from "./snapshot.ts";
 import { loadSqlJs } from "./sqljs.ts";
 import type { Statement } from "./types.ts";
 
@@ -23,17 +20,12 @@ export const BEFORE_FILE = "catalog.journal.before";
 /** Where the torn end of a journal is put aside. */
 export const TORN_FILE = "catalog.journal.torn";
 
-export interface RecoverOptions {
-  blocks?: Blocks | undefined;
-  /** Where statements are repeated that take long. Default: here. */
-  pool?: Pool | undefined;
-}
+/** Batches that are repeated in one transaction: SQLite keeps the pages that it changes in memory. */
+const REPEATED = 100;
 
-/** What lies in `catalog.db`. */
+/** What is in `catalog.db`. */
 export interface Snapshot extends SnapshotHead {
   bytes: number;
-  /** It is read block by block, or is small. */
-  sliced: boolean;
 }
 
 export interface Recovered {
@@ -47,8 +39,8 @@ export interface Recovered {
   journalBytes: number;
   /** Bytes after them: a write that a crash cut short. */
   tornBytes: number;
-  /** The journal holds what takes long to repeat, and each opening would repeat it. */
-  isLong: boolean;
+  /** ms that repeating the journal took. */
+  repeatMs: number;
 }
 
 /**
@@ -57,41 +49,32 @@ export interface Recovered {
  * The journal is read before the snapshot: when a running owner replaces both meanwhile, the newer snapshot holds what the older
  * journal begins with, so a reader without the lock sees some committed state, never a gap.
  */
-export async function recover(
-  dir: string,
-  last = Number.POSITIVE_INFINITY,
-  { blocks = {}, pool }: RecoverOptions = {},
-): Promise<Recovered> {
+export async function recover(dir: string, last = Number.POSITIVE_INFINITY): Promise<Recovered> {
   const loading = loadSqlJs();
   const sign = await signOf(join(dir, JOURNAL_FILE));
   const journalBytes = await readOwn(dir, JOURNAL_FILE);
   const sql = await loading;
-  const snapshot = await openSnapshot(dir, blocks);
-  const head = snapshot?.head;
-  const have = head?.batch ?? 0;
-  /** What is to be closed when it cannot be opened: a service tries again at every call. */
-  let opened: { close(): void } | undefined = snapshot?.file;
+  const { file = new CatalogFile(emptyDatabase()), snapshot } = readSnapshot(dir) ?? {};
   try {
-    const journal = journalBytes && (await withBefore(dir, head, parseJournal(dir, journalBytes)));
-    if (journal) checkOrder(dir, head, journal);
+    const have = snapshot?.batch ?? 0;
+    const journal = journalBytes && (await withBefore(dir, snapshot, parseJournal(dir, journalBytes)));
+    if (journal) checkOrder(dir, snapshot, journal);
     const missed = missedOf(journal?.groups ?? [], have, last);
-    const long = isLong(missed);
-    const laid = long && pool && snapshot && (await lay(pool, snapshot, missed, blocks));
-    const slices = new Slices();
-    const image = createImage(sql, snapshot?.file ?? new PagedFile(emptyDatabase()));
-    opened = image;
-    if (!laid) await repeat(dir, image, missed, slices);
+    const started = performance.now();
+    const image = createImage(sql, file);
+    repeat(dir, image, missed);
     return {
       image,
       batch: have + missed.length,
       sign,
-      snapshot: snapshot && { ...snapshot.head, bytes: snapshot.bytes, sliced: snapshot.sliced },
+      snapshot,
       journalBytes: journal?.end ?? 0,
       tornBytes: journalBytes && journal ? journalBytes.length - journal.end : 0,
-      isLong: long,
+      repeatMs: performance.now() - started,
     };
   } catch (error) {
-    opened?.close();
+    // A service tries again at every call.
+    file.close();
     throw error;
   }
 }
@@ -100,64 +83,31 @@ export async function recover(
 const missedOf = (groups: JournalContent["groups"], have: number, last: number): Statement[][] =>
   groups.flatMap(({ first, batches }) => batches.filter((_, i) => first + i > have && first + i <= last));
 
-/** Has the batches repeated elsewhere. False: nothing was, and the file is as it was. */
-async function lay(
-  pool: Pool,
-  { file, source }: OpenSnapshot,
-  batches: Statement[][],
-  { keep }: Blocks,
-): Promise<boolean> {
-  const changes = source && (await replayInPool(pool, { source, keep, batches }));
-  if (!changes) return false;
-  file.lay(changes);
-  return true;
-}
-
 /** Repeats the batches. Throws CATALOG_DAMAGED. */
-async function repeat(dir: string, image: Image, missed: readonly Statement[][], slices = new Slices()): Promise<void> {
+function repeat(dir: string, image: Image, missed: readonly Statement[][]): void {
   try {
-    for (let done = 0; done < missed.length; ) {
-      if (slices.due) await slices.turn();
-      done += image.replay(missed.slice(done), () => slices.due);
-    }
+    for (let done = 0; done < missed.length; done += REPEATED) image.replay(missed.slice(done, done + REPEATED));
   } catch (error) {
     if (isSessarcError(error)) throw error;
-    const reason = `a record cannot be repeated: ${messageOf(error)}`;
-    throw damaged(dir, JOURNAL_FILE, reason, error);
+    throw damaged(dir, JOURNAL_FILE, `a record cannot be repeated: ${messageOf(error)}`, error);
   }
 }
 
-/** Repeats on `image`, which is of batch `have`, what the journal says after it, up to `last`. */
+/** Repeats on `image`, which is of batch `have`, what the journal contains after it, up to `last`. */
 export async function catchUp(dir: string, image: Image, have: number, last: number): Promise<void> {
   const bytes = await readOwn(dir, JOURNAL_FILE);
-  if (bytes) await repeat(dir, image, missedOf(parseJournal(dir, bytes).groups, have, last));
+  if (bytes) repeat(dir, image, missedOf(parseJournal(dir, bytes).groups, have, last));
 }
 
-interface OpenSnapshot {
-  file: PagedFile;
-  /** What it is read from, where that is done block by block. */
-  source?: Source;
-  head: SnapshotHead;
-  bytes: number;
-  /** It is read block by block, or is small. */
-  sliced: boolean;
-}
-
-/** The snapshot in `dir`, to be read on its own. Undefined: there is none. Throws CATALOG_DAMAGED. */
-export async function openSnapshot(dir: string, { from = LARGE, keep }: Blocks): Promise<OpenSnapshot | undefined> {
-  const path = join(dir, SNAPSHOT_FILE);
+/** The snapshot in `dir`. Undefined: there is none. Throws CATALOG_DAMAGED. */
+export function readSnapshot(dir: string): { file: CatalogFile; snapshot: Snapshot } | undefined {
   try {
-    const open = openSource(path);
-    if (open) return { file: new PagedFile(open.source, keep), ...open, sliced: true };
+    const { source, head } = openSnapshot(join(dir, SNAPSHOT_FILE));
+    return { file: fileOf(source), snapshot: { ...head, bytes: source.size } };
   } catch (error) {
-    if (isNoFile(error)) throw noFile(dir, SNAPSHOT_FILE, error);
-    if (!isGone(error)) throw error;
+    if (isGone(error)) return undefined;
+    throw isNoFile(error) ? noFile(dir, SNAPSHOT_FILE, error) : error;
   }
-  const bytes = await readOwn(dir, SNAPSHOT_FILE);
-  if (!bytes) return undefined;
-  const head = await readSnapshotHead(bytes);
-  if (!head) throw damaged(dir, SNAPSHOT_FILE, "it does not fit its checksum, or another program has written to it");
-  return { file: new PagedFile(bytes, keep), head, bytes: bytes.length, sliced: bytes.length < from };
 }
 
 /**

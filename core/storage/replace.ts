@@ -1,13 +1,12 @@
 /** A new snapshot in the old one's place, and the journal begun anew behind it. */
 import { join } from "node:path";
 import { type DiskCalls, writeFileAtomic } from "../utils/atomic.ts";
+import type { Frozen } from "./catalog-file.ts";
 import type { Journal } from "./journal.ts";
-import type { Frozen } from "./paged-file.ts";
-import { leaveSource } from "./paged-file.ts";
 import { SNAPSHOT_FILE } from "./present.ts";
 import type { createQueue } from "./queue.ts";
 import { keepBefore, type Snapshot } from "./recover.ts";
-import { type Blocks, openSource, writeSnapshot } from "./snapshot.ts";
+import { IS_WINDOWS, openWritten, type Written, writeSnapshot } from "./snapshot.ts";
 import { toStorageError } from "./storage-error.ts";
 
 /** The image as of a batch that is on disk, and where the journal stood then. */
@@ -20,7 +19,6 @@ export interface Moment {
 export interface FilePlace {
   dir: string;
   calls: DiskCalls;
-  blocks: Blocks | undefined;
   journal: Journal;
   /** Writes of the journal, one after the other. */
   queue: ReturnType<typeof createQueue>;
@@ -32,30 +30,29 @@ export interface FilePlace {
 
 /** Lets go of what was frozen, however it went. Throws what `toStorageError` makes of it; the journal has everything then. */
 export async function replaceSnapshot(place: FilePlace, { frozen, batch, from }: Moment): Promise<Snapshot> {
-  const { dir, calls, blocks, journal, queue, prove, signal } = place;
+  const { dir, calls, journal, queue, prove, signal } = place;
   const path = join(dir, SNAPSHOT_FILE);
   try {
     signal.throwIfAborted();
     await prove();
-    let written: Awaited<ReturnType<typeof writeSnapshot>> | undefined;
+    let written: Written | undefined;
     await writeFileAtomic(
       path,
       async (file) => {
-        written = await writeSnapshot(file, frozen, batch, { from: blocks?.from, signal });
+        written = await writeSnapshot(file, frozen, batch, signal);
       },
       { calls },
     );
     if (!written) throw new Error("the snapshot was not written");
-    const { checksum, bytes, sums } = written;
+    const { checksum, size } = written;
     await queue(async () => {
       await prove();
       await keepBefore(dir);
       await journal.restart({ base: batch, checksum }, from);
     });
-    const open = sums && openSource(path);
-    if (open?.head.checksum === checksum) frozen.adopt(open.source);
-    else if (open) leaveSource(open.source);
-    return { batch, checksum, bytes, sliced: true };
+    const source = IS_WINDOWS ? undefined : openWritten(path, written);
+    if (source) frozen.adopt(source);
+    return { batch, checksum, bytes: size };
   } catch (error) {
     throw toStorageError(error, path);
   } finally {

@@ -5,11 +5,11 @@ import { type DiskCalls, syncFolder, writeFileAtomic } from "../utils/atomic.ts"
 import { ifThere, isGone } from "../utils/gone.ts";
 import { marks } from "../utils/marks.ts";
 import { isNoFile, readRegularBytes } from "../utils/regular.ts";
+import { CatalogFile } from "./catalog-file.ts";
 import { DERIVED } from "./derived.ts";
 import { createImage, emptyDatabase, type Image } from "./image.ts";
 import { findGroups } from "./journal-format.ts";
 import { acquireLock } from "./lock.ts";
-import { PagedFile } from "./paged-file.ts";
 import { DAMAGED, JOURNAL_FILE, SNAPSHOT_FILE } from "./present.ts";
 import { checkSnapshot, writeSnapshot } from "./snapshot.ts";
 import { loadSqlJs, type SqlJsStatic } from "./sqljs.ts";
@@ -44,7 +44,7 @@ export async function salvageCatalogue(dir: string, now = new Date(), calls: Sal
   try {
     const [snapshot, journal] = await Promise.all([read(target), read(join(dir, JOURNAL_FILE))]);
     // Only what stood in its place was moved away, then it ended: the new one is whole.
-    if (!snapshot && (await isWhole(mended))) {
+    if (!snapshot && isWhole(mended)) {
       const kept = await keepAside(dir, [JOURNAL_FILE], now, calls);
       await putInPlace(dir, calls);
       return { kept, incomplete: [], rows: 0 };
@@ -63,7 +63,7 @@ export async function salvageCatalogue(dir: string, now = new Date(), calls: Sal
     }
     const write = async (file: disk.FileHandle) => void (await writeSnapshot(file, image.freeze(), last));
     await writeFileAtomic(mended, write, { calls }).finally(() => image.close());
-    await checkSnapshot(mended);
+    checkSnapshot(mended);
     const kept = await keepAside(dir, [SNAPSHOT_FILE, JOURNAL_FILE], now, calls);
     await putInPlace(dir, calls);
     return { kept, incomplete, rows };
@@ -100,15 +100,14 @@ async function putInPlace(dir: string, calls: SalvageCalls): Promise<void> {
   await syncFolder(dir, calls);
 }
 
-const isWhole = (path: string): Promise<boolean> =>
-  disk.access(path).then(
-    () =>
-      checkSnapshot(path).then(
-        () => true,
-        () => false,
-      ),
-    () => false,
-  );
+function isWhole(path: string): boolean {
+  try {
+    checkSnapshot(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 interface Contents {
   image: Image;
@@ -119,7 +118,7 @@ interface Contents {
 }
 
 function readSnapshot(sql: SqlJsStatic, bytes: Buffer | undefined): Contents {
-  const image = createImage(sql, new PagedFile(emptyDatabase()));
+  const image = createImage(sql, new CatalogFile(emptyDatabase()));
   const incomplete: string[] = [];
   let rows = 0;
   const batch = bytes && bytes.length >= 64 ? bytes.readUInt32BE(60) : 0;

@@ -2,29 +2,22 @@
 import { messageOf } from "../utils/async.ts";
 import type { Recovered, Snapshot } from "./recover.ts";
 import { type FilePlace, type Moment, replaceSnapshot } from "./replace.ts";
-import { LARGE } from "./snapshot.ts";
 
-/** This part of a large snapshot is little journal. */
+/** A journal of less than this fraction of a large snapshot is short. */
 const LITTLE = 100;
-/** Blocks that a journal changes, short as it may be, are read, changed and kept in memory at each start: so many are some 100 ms and 16 MB. */
-const MANY = 1_024;
-/** Bytes of journal that repeating takes as long as one row that a few words changed. */
-const ROW = 96;
 
 export interface Snapshots {
   /** The one on disk; undefined: none is. */
   last: Snapshot | undefined;
   /** Writes one unless nothing changed since the last. Writers wait for one fsync and go on; what is written is the image as it was then. */
   write(): Promise<void>;
-  /** Has one written in the background once the journal is long, or would take long to repeat and nothing more comes for a while. */
+  /** Starts one in the background when the journal is long, or is not short and nothing is written for a while. */
   look(): void;
-  /** The same after an opening, where each one would do again what this one did. */
-  opened(recovered: Pick<Recovered, "image" | "isLong">): void;
-  /** A batch that is long to repeat was written. */
-  wroteLong(): void;
-  /** Whether closing writes one: of a large catalogue a little journal is read sooner than all of it is written. */
+  /** The same after an opening. */
+  opened(recovered: Pick<Recovered, "repeatMs">): void;
+  /** Whether closing writes one: repeating a short journal is faster than writing all of a large catalogue. */
   isWorthIt(): boolean;
-  /** None is begun any more by itself. */
+  /** No further one starts in the background. */
   end(): void;
 }
 
@@ -38,14 +31,15 @@ export function createSnapshots(options: {
   freeze(): Promise<Moment | undefined>;
   /** `write`, after those asked for before. */
   flush(): Promise<void>;
-  /** Rows that were changed since the last one (`Image.rows`). */
-  rows(): number;
+  /** Bytes from which a snapshot is large. */
+  largeFrom: number;
+  /** ms of repeating the journal that are long: one statement may change all rows, and each opening would repeat it. */
+  slowMs: number;
   notice(message: string): void;
   onFlushed?: ((info: { bytes: number; ms: number }) => void) | undefined;
 }): Snapshots {
   let flushing = false;
   let nextTry = 0;
-  let isLong = false;
   let resting: NodeJS.Timeout | undefined;
   let ended = false;
   const snapshots: Snapshots = {
@@ -56,7 +50,6 @@ export function createSnapshots(options: {
       if (!moment) return;
       snapshots.last = await replaceSnapshot(options.place(), moment);
       nextTry = 0;
-      isLong = false;
       options.onFlushed?.({ bytes: snapshots.last.bytes, ms: performance.now() - started });
     },
     look() {
@@ -65,21 +58,13 @@ export function createSnapshots(options: {
       if (journal.bytes > Math.max(options.journalLimit, nextTry, quarter)) inBackground();
       else whenAtRest();
     },
-    opened({ image, isLong: long }) {
-      const { last } = snapshots;
-      // Of a version that had it all in memory: from the next start on it is read as it is needed. And few words may change much (an index
-      // that an update adds, a table that is emptied) or look at all rows.
-      if (last && (!last.sliced || long || image.changed > MANY)) inBackground();
-      else if (last) whenAtRest();
-    },
-    wroteLong() {
-      isLong = true;
-      whenAtRest();
+    opened({ repeatMs }) {
+      if (repeatMs > options.slowMs) inBackground();
+      else whenAtRest();
     },
     isWorthIt() {
-      const { blocks } = options.place();
-      const { sliced = false, bytes = 0 } = snapshots.last ?? {};
-      return !sliced || bytes < (blocks?.from ?? LARGE) || weight() > bytes / LITTLE;
+      const bytes = snapshots.last?.bytes ?? 0;
+      return bytes < options.largeFrom || options.place().journal.bytes > bytes / LITTLE;
     },
     end() {
       ended = true;
@@ -88,15 +73,11 @@ export function createSnapshots(options: {
   };
   return snapshots;
 
-  /** What repeating the journal takes, in bytes of a usual one. */
-  function weight(): number {
-    return isLong ? Number.POSITIVE_INFINITY : options.place().journal.bytes + options.rows() * ROW;
-  }
-
-  /** Not while somebody writes: a large one is some seconds of work. */
+  /** Not between two writes: a large one takes seconds. */
   function whenAtRest(): void {
+    const { journal } = options.place();
     const least = Math.max(options.journalLimit / 2, (snapshots.last?.bytes ?? 0) / LITTLE);
-    if (ended || options.place().journal.bytes < nextTry || weight() <= least) return;
+    if (ended || journal.bytes <= Math.max(least, nextTry)) return;
     resting ??= setTimeout(inBackground, options.restMs).unref();
     resting.refresh();
   }

@@ -29,13 +29,18 @@ export function loadSqlJs(): Promise<SqlJsStatic> {
 async function start(): Promise<SqlJsStatic> {
   const [initSqlJs, wasmBinary] = await (fetched ?? fetchParts());
   fetched = undefined;
-  before();
+  prepareEngine();
   return initSqlJs({ wasmBinary });
 }
 
-/** Runs right before it starts: how V8 compiles it is said by then. */
+/** Sets what runs right before it starts in this process, whichever thread starts it: how V8 compiles it. */
 export function beforeSqlJs(run: () => void): void {
   before = run;
+}
+
+/** Call before another thread starts it. */
+export function prepareEngine(): void {
+  before();
 }
 
 async function fetchParts(): Promise<Parts> {

@@ -1,10 +1,16 @@
-/** A catalogue in a directory of its own, with one table. */
+/** A catalogue in its own directory, with one table. */
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { openDatabase } from "../../core/storage/database.ts";
 import type { DatabaseOptions } from "../../core/storage/database-options.ts";
+import type { Database } from "../../core/storage/types.ts";
+import { childScript } from "../scripts.ts";
 
 export const open = (dir: string, options: Partial<DatabaseOptions> = {}) => openDatabase({ dir, ...options });
-export const ids = async (db: ReturnType<typeof openDatabase>) =>
+/** The module of the catalogue's thread, from the sources. */
+export const threadEntry = async (): Promise<URL> =>
+  pathToFileURL((await childScript("storage/thread-child")).at(-1) ?? "");
+export const ids = async (db: Database) =>
   (await db.all<{ id: number }>("select id from t order by rowid")).map((row) => row.id);
 export const journalOf = (dir: string) => join(dir, "catalog.journal");
 export const snapshotOf = (dir: string) => join(dir, "catalog.db");

@@ -1,19 +1,17 @@
-/** What the doctor asks SQLite: off the main thread, and whatever is wrong with a page is found. */
+/** The doctor's check by SQLite: it finds whatever is wrong with a page, and holds up nobody. */
 import { mkdtemp, open as openFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { createTestKernel } from "sessarc/test";
-import { beforeAll, beforeEach, expect, it, onTestFinished, vi } from "vitest";
-import { type CheckJob, checkFile } from "../../core/storage/check-job.ts";
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { PAGE } from "../../core/storage/catalog-file.ts";
 import { openDatabase } from "../../core/storage/database.ts";
-import { BLOCK } from "../../core/storage/paged-file.ts";
-import type { Blocks } from "../../core/storage/snapshot.ts";
 import { loadSqlJs } from "../../core/storage/sqljs.ts";
-import { createPool, type Pool } from "../../core/workers/pool.ts";
+import { openInThread } from "../../core/storage/thread.ts";
 import { openFiles } from "../open-files.ts";
+import { threadEntry } from "./catalogue.ts";
 
-const LARGE: Blocks = { from: 0, keep: 2 };
 /** What a page is, by its first byte. */
 const [TABLE, TABLE_ABOVE, INDEX, INDEX_ABOVE] = [13, 5, 10, 2];
 
@@ -28,7 +26,7 @@ let sound: Uint8Array;
 beforeAll(async () => {
   const sql = await loadSqlJs();
   const db = new sql.Database();
-  db.exec(`pragma page_size = ${BLOCK}; pragma user_version = 1;
+  db.exec(`pragma page_size = ${PAGE}; pragma user_version = 1;
     create table a (n integer primary key, text text); create index a_text on a (text);
     create table pairs (left text, right text, primary key (left, right)) without rowid;
     create table gone (text text);
@@ -40,7 +38,7 @@ beforeAll(async () => {
   db.close();
 });
 
-/** A file as versions without checksums for blocks wrote it: what is wrong with its pages is no damage of the disk. */
+/** With a checksum that fits: what is wrong with its pages is no damage of the disk. */
 async function store(bytes: Uint8Array): Promise<void> {
   const copy = Buffer.from(bytes);
   copy.writeUInt32BE(0, 68);
@@ -48,29 +46,18 @@ async function store(bytes: Uint8Array): Promise<void> {
   await writeFile(join(dir, "catalog.db"), copy);
 }
 
-function counted() {
-  const own = createPool({ threads: 0 });
-  const jobs: CheckJob[] = [];
-  const pool: Pool = {
-    ...own,
-    run(task, ...args) {
-      const [job] = args;
-      if (task.export === "checkFile") jobs.push(job as CheckJob);
-      return own.run(task, ...args);
-    },
-  };
-  return { pool, jobs };
-}
+const entry = await threadEntry();
+const KINDS = [["in this thread", openDatabase] as const, ["in its own thread", openInThread] as const];
 
-function open(pool = counted().pool) {
-  const db = openDatabase({ dir, blocks: LARGE, pool, onNotice: () => {} });
+function open(how: typeof openDatabase | typeof openInThread = openDatabase) {
+  const db = how({ dir, entry, onNotice: () => {} });
   onTestFinished(() => db.close());
   return db;
 }
 
 /** Where the first page of a kind begins, behind the first page, which is the schema's. */
 function pageOf(bytes: Buffer, kind: number): number {
-  for (let at = BLOCK; at < bytes.length; at += BLOCK)
+  for (let at = PAGE; at < bytes.length; at += PAGE)
     if (bytes[at] === kind && bytes.readUInt16BE(at + 3) > 2) return at;
   throw new Error(`no page of kind ${kind}`);
 }
@@ -111,11 +98,11 @@ const HARMS: [what: string, change: (bytes: Buffer) => void, said: RegExp][] = [
     "a long row whose pages end too soon",
     (bytes) => {
       // The row of 120,000 bytes is the last of its table: each of its pages begins with the number of the next one.
-      const next = (page: number) => bytes.readUInt32BE((page - 1) * BLOCK);
-      const of = Array.from({ length: bytes.length / BLOCK }, (_, i) => i + 1);
+      const next = (page: number) => bytes.readUInt32BE((page - 1) * PAGE);
+      const of = Array.from({ length: bytes.length / PAGE }, (_, i) => i + 1);
       const chained = of.find((page) => next(page) === page + 1 && next(page + 1) === page + 2);
       if (!chained) throw new Error("no long row");
-      bytes.writeUInt32BE(0, chained * BLOCK);
+      bytes.writeUInt32BE(0, chained * PAGE);
     },
     /^a: /,
   ],
@@ -126,15 +113,15 @@ const HARMS: [what: string, change: (bytes: Buffer) => void, said: RegExp][] = [
   ],
   [
     "a list of free pages that leads nowhere",
-    (bytes) => bytes.writeUInt32BE(99_999, (bytes.readUInt32BE(32) - 1) * BLOCK),
+    (bytes) => bytes.writeUInt32BE(99_999, (bytes.readUInt32BE(32) - 1) * PAGE),
     /[Ff]reelist/,
   ],
-  ["a page that is nobody's", (bytes) => bytes.writeUInt32BE(bytes.length / BLOCK, 28), /never used/],
+  ["a page that is nobody's", (bytes) => bytes.writeUInt32BE(bytes.length / PAGE, 28), /never used/],
 ];
 
 it.each(HARMS)("finds %s", async (_, change, said) => {
   const bytes = Buffer.from(sound);
-  const more = said.source.includes("never") ? Buffer.alloc(BLOCK) : Buffer.alloc(0);
+  const more = said.source.includes("never") ? Buffer.alloc(PAGE) : Buffer.alloc(0);
   const whole = Buffer.concat([bytes, more]);
   change(whole);
   await store(whole);
@@ -142,124 +129,66 @@ it.each(HARMS)("finds %s", async (_, change, said) => {
   expect(fault).toMatch(said);
 });
 
-it("finds nothing where nothing is wrong, in the pool alone, with what was written since the snapshot", async () => {
-  await store(sound);
-  const { pool, jobs } = counted();
-  const db = open(pool);
-  await db.flush();
-  await db.batch([["insert into a values (2000, 'later')"], ["delete from a where n < 200"]]);
-  const read = vi.spyOn(db, "all");
-  expect(await db.check()).toBeUndefined();
-  expect(read).not.toHaveBeenCalled();
-  const [job] = jobs;
-  expect(job?.source?.size).toBeGreaterThan(sound.length / 2);
-  // What is handed over is what changed, in memory of both: the rest is read from the file.
-  expect(job?.changes.bytes.buffer).toBeInstanceOf(SharedArrayBuffer);
-  expect(job?.changes.bytes.length).toBeLessThan(sound.length / 2);
-  await db.close();
-  if (process.platform === "linux") expect(openFiles(dir)).toBe(0);
-});
+describe.each(KINDS)("a catalogue %s", (_, how) => {
+  it("has no fault where nothing is wrong, with what was written since the snapshot, and answers meanwhile", async () => {
+    await store(sound);
+    const db = open(how);
+    await db.batch([["insert into a values (2000, 'later')"], ["delete from a where n < 200"]]);
+    const [fault, row] = await Promise.all([db.check(), db.get("select text from a where n = 2000")]);
+    expect(fault).toBeUndefined();
+    expect(row).toEqual({ text: "later" });
+    await db.close();
+    if (process.platform === "linux") expect(openFiles(dir)).toBe(0);
+  });
 
-it("a snapshot that is replaced meanwhile is read to its end, and its file then closed", async () => {
-  await store(sound);
-  const own = createPool({ threads: 0 });
-  const pool: Pool = {
-    ...own,
-    async run(task, ...args) {
-      if (task.export === "checkFile") {
-        await db.run("delete from pairs");
-        await db.flush();
-      }
-      return own.run(task, ...args);
-    },
-  };
-  const db = open(pool);
-  await db.flush();
-  expect(await db.check()).toBeUndefined();
-  await db.close();
-  if (process.platform === "linux") expect(openFiles(dir)).toBe(0);
-});
+  it("is checked to the end though its snapshot is replaced meanwhile", async () => {
+    await store(sound);
+    const db = open(how);
+    const checked = db.check();
+    await db.run("delete from pairs");
+    await db.flush();
+    expect(await checked).toBeUndefined();
+    await db.close();
+    if (process.platform === "linux") expect(openFiles(dir)).toBe(0);
+  });
 
-it("a block that does not fit its checksum is told by the file's name", async () => {
-  await store(sound);
-  const db = open();
-  await db.flush();
-  await db.close();
-  const file = join(dir, "catalog.db");
-  const again = open();
-  await again.ready;
-  // Beneath the open file: as a disk loses it.
-  const handle = await openFile(file, "r+");
-  await handle.write(Buffer.from([0x58]), 0, 1, BLOCK * 6 + 500);
-  await handle.close();
-  await expect(again.check()).rejects.toMatchObject({
-    code: "CATALOG_DAMAGED",
-    message: expect.stringContaining(file),
+  it("that does not fit its checksum any more is reported by the file's name", async () => {
+    await store(sound);
+    const db = open(how);
+    await db.ready;
+    const file = join(dir, "catalog.db");
+    // Beneath the open file: as a disk loses it.
+    const handle = await openFile(file, "r+");
+    await handle.write(Buffer.from([0x58]), 0, 1, PAGE * 6 + 500);
+    await handle.close();
+    await expect(db.check()).rejects.toMatchObject({
+      code: "CATALOG_DAMAGED",
+      message: expect.stringContaining(file),
+    });
+  });
+
+  it("is not checked further when the caller is gone, or when it closes", async () => {
+    await store(sound);
+    const db = open(how);
+    const gone = new AbortController();
+    const checked = db.check(gone.signal);
+    gone.abort(new Error("the client is gone"));
+    await expect(checked).rejects.toThrow("the client is gone");
+    await expect(db.check(AbortSignal.abort(new Error("gone before")))).rejects.toThrow("gone before");
+    const last = db.check();
+    const closed = db.close();
+    await expect(last).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
+    await closed;
+    if (process.platform === "linux") expect(openFiles(dir)).toBe(0);
   });
 });
 
-it("ends when nobody waits for it, and says nothing of what it did not see", async () => {
-  await store(sound);
-  const gone = new AbortController();
-  const own = createPool({ threads: 0 });
-  let ended: unknown;
-  const pool: Pool = {
-    ...own,
-    async run(task, ...args) {
-      gone.abort(new Error("the client is gone"));
-      try {
-        return await own.run(task, ...args);
-      } catch (error) {
-        ended = error;
-        throw error;
-      }
-    },
-  };
-  const db = open(pool);
-  await expect(db.check(gone.signal)).rejects.toThrow("the client is gone");
-  expect(ended).toMatchObject({ code: "SHUTTING_DOWN" });
-  await expect(db.check(AbortSignal.abort(new Error("gone before")))).rejects.toThrow("gone before");
-});
-
-it("closing ends it, too", async () => {
-  await store(sound);
-  const own = createPool({ threads: 0 });
-  let closed: Promise<void> | undefined;
-  const pool: Pool = {
-    ...own,
-    run(task, ...args) {
-      closed = db.close();
-      return own.run(task, ...args);
-    },
-  };
-  const db = open(pool);
-  await expect(db.check()).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
-  await closed;
-});
-
-it("a small catalogue is handed over whole", async () => {
-  const db = openDatabase({ dir, onNotice: () => {} });
-  onTestFinished(() => db.close());
-  await db.run("create table t (n integer)");
-  expect(await db.check()).toBeUndefined();
-  const stop = new Int32Array(new SharedArrayBuffer(4));
-  const bytes = Buffer.from(sound);
-  bytes.writeUInt32BE(bytes.readUInt32BE(36) + 1, 36);
-  const changes = { size: bytes.length, numbers: [...Array(bytes.length / BLOCK).keys()], bytes };
-  expect(await checkFile({ source: undefined, changes, stop })).toMatch(/[Ff]reelist/);
-});
-
-it("the doctor has the pool do it, and no turn of the service's own", async () => {
+it("is what the doctor asks for", async () => {
   const t = await createTestKernel({ plugins: [] });
   onTestFinished(() => t.close());
-  const { pool, storage } = t.kernel;
-  const tasks = vi.spyOn(pool, "run");
-  const reads = vi.spyOn(storage.db, "all");
   const report: unknown = await (await t.kernel.fetch("/api/doctor")).json();
   expect(report).toHaveProperty(
     "checks",
     expect.arrayContaining([{ name: "catalogue", status: "ok", detail: expect.stringContaining("intact") }]),
   );
-  expect(tasks.mock.calls.map(([task]) => task.export)).toEqual(["checkFile"]);
-  expect(reads.mock.calls.filter(([sql]) => sql.includes("integrity_check"))).toEqual([]);
 });

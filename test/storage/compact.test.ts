@@ -3,17 +3,21 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
+import { openInThread } from "../../core/storage/thread.ts";
+import type { Database } from "../../core/storage/types.ts";
 import { makeTempDir } from "../_setup.ts";
 import { LONG } from "../rounds.ts";
 import { childScript } from "../scripts.ts";
+import { threadEntry } from "./catalogue.ts";
 import { fill, LEFT } from "./compact-fill.ts";
 
-/** A small catalogue, and one that is read block by block. */
-const KINDS = [["whole", undefined] as const, ["in blocks", { from: 0, keep: 4 }] as const];
+const entry = await threadEntry();
+const KINDS: [where: string, open: (dir: string) => Database][] = [
+  ["in this thread", (dir) => openDatabase({ dir, onNotice: () => {} })],
+  ["in its own thread", (dir) => openInThread({ dir, entry, onNotice: () => {} })],
+];
 
-describe.each(KINDS)("a catalogue that is read %s", (_, blocks) => {
-  const open = (dir: string) => openDatabase({ dir, onNotice: () => {}, blocks });
-
+describe.each(KINDS)("a catalogue %s", (_, open) => {
   it("is smaller afterwards and says the same, rows and numbers of rows, views and triggers", async () => {
     const dir = await makeTempDir();
     const db = open(dir);

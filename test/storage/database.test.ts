@@ -4,10 +4,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import { openSqliteFile } from "../../core/storage/sqlite-file.ts";
+import { openInThread } from "../../core/storage/thread.ts";
 import { makeTempDir } from "../_setup.ts";
 import { testDatabase } from "../database.ts";
 import { rounds } from "../rounds.ts";
-import { CREATE, ids, journalOf, open, snapshotOf } from "./catalogue.ts";
+import { CREATE, ids, journalOf, open, snapshotOf, threadEntry } from "./catalogue.ts";
 import { failing } from "./failing-disk.ts";
 
 testDatabase("sql.js", { dir: makeTempDir, open: (dir) => openDatabase({ dir }) });
@@ -15,6 +16,9 @@ testDatabase("sql.js, a snapshot after every few batches", {
   dir: makeTempDir,
   open: (dir) => openDatabase({ dir, journalLimit: 200 }),
 });
+
+const entry = await threadEntry();
+testDatabase("sql.js in its own thread", { dir: makeTempDir, open: (dir) => openInThread({ dir, entry }) });
 
 /** A directory whose journal holds one group for each of `count` batches, as a crash leaves it; and where each group ends. */
 async function crashed(count: number, rowsPerBatch = 1): Promise<{ dir: string; ends: number[] }> {

@@ -1,0 +1,70 @@
+/** The catalogue's thread: a catalogue as any process opens it, called by messages. */
+import { parentPort, workerData } from "node:worker_threads";
+import { fromCarried, toCarried } from "../workers/carry.ts";
+import { openDatabase } from "./database.ts";
+import { holdsLock } from "./lock.ts";
+import type { Call, FromCatalogue, ThreadOptions, ToCatalogue } from "./thread-calls.ts";
+
+/** Rows in a message: the service's thread makes objects of one part while this thread reads the next. */
+const PART = 500;
+
+if (parentPort) listen(parentPort, workerData as ThreadOptions);
+
+function listen(port: NonNullable<typeof parentPort>, { dir, readOnly, token }: ThreadOptions): void {
+  const post = (message: FromCatalogue) => port.postMessage(message);
+  const proofs = new Map<number, (failed: unknown) => void>();
+  let asked = 0;
+  /** Only a lock file that is not ours needs the thread that holds the lock. */
+  async function prove(): Promise<void> {
+    if (token === undefined || (await holdsLock(dir, token))) return;
+    const id = asked++;
+    const failed = await new Promise((resolve) => {
+      proofs.set(id, resolve);
+      post({ say: "prove", id });
+    });
+    if (failed !== undefined) throw fromCarried(failed);
+  }
+
+  const db = openDatabase({
+    dir,
+    readOnly,
+    prove,
+    onNotice: (message) => post({ say: "notice", message }),
+    onFlushed: (info) => post({ say: "flushed", ...info }),
+  });
+
+  function run(call: Call & { id: number }): Promise<unknown> {
+    switch (call.call) {
+      case "ready":
+        return db.ready;
+      case "flush":
+        return db.flush();
+      case "compact":
+        return db.compact();
+      case "read":
+        return db.read(call.sql, call.params, PART, (columns, rows) =>
+          post({ say: "rows", id: call.id, columns, rows }),
+        );
+      case "run":
+        return db.run(call.sql, call.params);
+      case "batch":
+        return db.batch(call.statements);
+      case "close":
+        return db.close(call.withinMs);
+    }
+  }
+
+  port.on("message", (message: ToCatalogue) => {
+    const { id } = message;
+    if (message.call === "proved") {
+      proofs.get(id)?.(message.failed);
+      proofs.delete(id);
+      return;
+    }
+    const state = () => ({ generation: db.generation, undone: db.undone, stats: db.stats });
+    run(message).then(
+      (result) => post({ say: "done", id, result, state: state() }),
+      (error: unknown) => post({ say: "failed", id, error: toCarried(error), state: state() }),
+    );
+  });
+}

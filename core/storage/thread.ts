@@ -1,0 +1,156 @@
+/** The catalogue in its own thread (`thread-entry.ts`): long SQL, repeating a long journal and snapshots hold up no request. */
+import { Worker } from "node:worker_threads";
+import { SessarcError } from "../errors/error.ts";
+import { messageOf } from "../utils/async.ts";
+import { fromCarried, toCarried } from "../workers/carry.ts";
+import { checkCatalogue } from "./check.ts";
+import type { DatabaseOptions } from "./database-options.ts";
+import { addObjects } from "./rows.ts";
+import { prepareEngine } from "./sqljs.ts";
+import type { Call, FromCatalogue, State, ThreadOptions, ToCatalogue } from "./thread-calls.ts";
+import type { Compacted, Database, SqlValue } from "./types.ts";
+
+type Passed = Pick<DatabaseOptions, "dir" | "readOnly" | "prove" | "onNotice" | "onFlushed" | "onClosed">;
+
+export interface InThreadOptions extends Passed {
+  /** Of the lock that this process holds on `dir`. */
+  token?: string | undefined;
+  /** The thread's module, which Node can run. Default: that of the built package. */
+  entry?: URL | undefined;
+}
+
+/** Small: the thread's JavaScript only passes rows on. */
+const YOUNG_MB = 8;
+
+interface Waiting {
+  rows: object[];
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * `openDatabase` in a thread, which starts at once and ends with `close`. It does not keep the process running between calls. If it ends
+ * before that, the calls it had reject with WORKER_ENDED and the next call starts another, which opens what is on disk.
+ */
+export function openInThread(options: InThreadOptions): Database {
+  const { dir, readOnly = false, prove, token } = options;
+  const notice = options.onNotice ?? ((message: string) => process.stderr.write(`sessarc: ${message}\n`));
+  const waiting = new Map<number, Waiting>();
+  let calls = 0;
+  let state: State = { generation: 0, undone: 0, stats: { snapshotBytes: 0, journalBytes: 0 } };
+  let worker: Worker | undefined;
+  let closing: Promise<void> | undefined;
+  const ending = new AbortController();
+
+  function start(): Worker {
+    prepareEngine();
+    const entry = options.entry ?? new URL("./dist/catalogue-thread.mjs", import.meta.resolve("sessarc/package.json"));
+    const workerData: ThreadOptions = { dir, readOnly, token };
+    const started = new Worker(entry, { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
+    // Each thread counts from the start.
+    const { generation, undone } = state;
+    let failure: unknown;
+    const post = (message: ToCatalogue) => started.postMessage(message);
+
+    async function answerProof(id: number): Promise<void> {
+      try {
+        await prove?.();
+        post({ call: "proved", id });
+      } catch (error) {
+        post({ call: "proved", id, failed: toCarried(error) });
+      }
+    }
+
+    function settle(id: number, { stats, ...counts }: State, how: (call: Waiting) => void): void {
+      state = { generation: generation + counts.generation, undone: undone + counts.undone, stats };
+      const call = waiting.get(id);
+      waiting.delete(id);
+      if (waiting.size === 0) started.unref();
+      if (call) how(call);
+    }
+
+    started.on("message", (message: FromCatalogue) => {
+      switch (message.say) {
+        case "rows":
+          return addObjects(waiting.get(message.id)?.rows ?? [], message.columns, message.rows);
+        case "done":
+          return settle(message.id, message.state, ({ resolve, rows }) => resolve(message.result ?? rows));
+        case "failed":
+          return settle(message.id, message.state, ({ reject }) => reject(fromCarried(message.error)));
+        case "prove":
+          return void answerProof(message.id);
+        case "notice":
+          return notice(message.message);
+        case "flushed":
+          return options.onFlushed?.({ bytes: message.bytes, ms: message.ms });
+      }
+    });
+    started.on("error", (error) => {
+      failure = error;
+    });
+    started.on("exit", (code) => {
+      worker = undefined;
+      // What the thread answered last may not be on disk.
+      state = { ...state, generation: state.generation + 1, undone: state.undone + 1 };
+      const reason = failure === undefined ? `it exited with ${code}` : messageOf(failure);
+      const error = new SessarcError("WORKER_ENDED", { reason }, { cause: failure });
+      for (const { reject } of waiting.values()) reject(error);
+      waiting.clear();
+    });
+    return started;
+  }
+
+  async function send<T>(call: Call): Promise<T> {
+    worker ??= start();
+    const to = worker;
+    return new Promise((resolve, reject) => {
+      const id = calls++;
+      to.postMessage({ ...call, id } satisfies ToCatalogue);
+      waiting.set(id, { rows: [], resolve: (result) => resolve(result as T), reject });
+      to.ref();
+    });
+  }
+
+  const ask = <T>(call: Call): Promise<T> =>
+    closing ? Promise.reject(new Error("The catalogue is closed")) : send<T>(call);
+  const all = <T>(sql: string, params: readonly SqlValue[] = []) => ask<T[]>({ call: "read", sql, params });
+
+  async function close(withinMs: number | undefined): Promise<void> {
+    // A reader has nothing to write, and its thread may be in a long query.
+    if (worker && !(readOnly && withinMs === 0)) await send({ call: "close", withinMs });
+    await worker?.terminate();
+  }
+
+  const ready = ask<unknown>({ call: "ready" }).then(() => {});
+  // The caller of `ready`, or of anything else, gets the error. Without a call nobody does, and Node would end the process.
+  ready.catch(() => {});
+
+  return {
+    ready,
+    all,
+    get: async <T>(sql: string, params?: readonly SqlValue[]) => (await all<T>(sql, params))[0],
+    run: (sql, params = []) => ask({ call: "run", sql, params }),
+    batch: async (statements) => void (await ask({ call: "batch", statements })),
+    flush: async () => void (await ask({ call: "flush" })),
+    compact: () => ask<Compacted>({ call: "compact" }),
+    async check(signal) {
+      if (closing) throw new Error("The catalogue is closed");
+      const copy = openInThread({ dir, readOnly: true, entry: options.entry, onNotice() {} });
+      return checkCatalogue(copy, ending.signal, signal);
+    },
+    close(withinMs) {
+      ending.abort(new SessarcError("SHUTTING_DOWN", {}));
+      closing ??= close(withinMs).finally(options.onClosed);
+      return closing;
+    },
+    get generation() {
+      return state.generation;
+    },
+    get undone() {
+      return state.undone;
+    },
+    get stats() {
+      return state.stats;
+    },
+  };
+}
