@@ -160,9 +160,10 @@ export const CORE_ERRORS = {
   },
   ARCHIVE_OTHER: {
     status: 409,
-    why: (p) => `Migration ${p.number} of "${p.plugin}" was applied to this archive with another text`,
+    why: (p) =>
+      `Migration ${p.number} of "${p.plugin}" is not the one that made this archive: its format is older, or the plugin was edited`,
     fix: () =>
-      "A version from before the first release made it, or a plugin was edited. Move the folder away, or name another with --data-dir: the logs that are there are imported anew.",
+      "Move the data directory away, or choose another with --data-dir, and run `sessarc import`: it imports all logs that still exist.",
   },
   ARCHIVE_OLDER: {
     status: 409,

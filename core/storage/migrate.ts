@@ -33,8 +33,8 @@ export async function migrate(db: Database, plugin: string, migrations: readonly
   const batches = applied.size === 0 && missing.length > 0 ? [missing.flat()] : missing;
   for (const steps of batches) {
     await db.batch(steps).catch((error) => {
-      // Without a cause: no disk was asked, the archive is open for reading only.
-      const isReader = isSessarcError(error) && error.code === "STORAGE_READ_ONLY" && !error.cause;
+      // Without a path: no disk refused it, the archive is open for reading only.
+      const isReader = isSessarcError(error) && error.code === "STORAGE_READ_ONLY" && !("path" in error.params);
       throw isReader
         ? new SessarcError("ARCHIVE_OLDER", { plugin, has: applied.size, knows: migrations.length })
         : error;

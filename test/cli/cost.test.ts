@@ -87,7 +87,8 @@ describe("the service", () => {
     await service.stop();
     const { files, kilobytes } = loadedOf(service.stderr());
     expect(files).toBeGreaterThan(20);
-    expect(files).toBeLessThanOrEqual(120);
+    // The catalogue's thread loads some of them for itself.
+    expect(files).toBeLessThanOrEqual(130);
     expect(kilobytes).toBeLessThanOrEqual(2_200);
     expect(accepted).toBeGreaterThan(60);
     expect(rejected.length, rejected.join()).toBeLessThan(10);

@@ -5,7 +5,9 @@ import { definePlugin } from "sessarc";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDatabase } from "../../core/storage/database.ts";
 import { migrate } from "../../core/storage/migrate.ts";
+import { openInThread } from "../../core/storage/thread.ts";
 import { createTestKernel } from "../kernel.ts";
+import { threadEntry } from "./catalogue.ts";
 
 let dir: string;
 beforeEach(async () => {
@@ -74,6 +76,15 @@ describe("migrate", () => {
     );
     await expect(migrate(db, "one", [FIRST])).rejects.toMatchObject({ code: "ARCHIVE_NEWER" });
     await db.close();
+  });
+
+  it("says the same about an older archive that its own thread reads", async () => {
+    const owner = openDatabase({ dir });
+    await migrate(owner, "one", [FIRST]);
+    const reader = openInThread({ dir, entry: await threadEntry(), readOnly: true });
+    await expect(migrate(reader, "one", [FIRST, SECOND])).rejects.toMatchObject({ code: "ARCHIVE_OLDER" });
+    await reader.close();
+    await owner.close();
   });
 
   it("says what to do about an archive of a newer version, and one of an older version that may not be written", async () => {

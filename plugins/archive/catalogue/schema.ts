@@ -80,23 +80,24 @@ export const migrations: readonly string[] = [
      own_count integer not null,
      kept_at text not null,
      primary key (session_id, version)
-   );`,
-  // What every import asks for whatever it brought, and every page of a listing: without looking through all sessions.
-  `create index session_uncompared on session (id) where copied = -1;
+   );
+   -- What every import asks for whatever it brought, and every page of a listing: without reading all sessions.
+   create index session_uncompared on session (id) where copied = -1;
    create index session_counts on session (project_id, sort_at, parent_id, message_count, ended_at, tool);
    create index session_parts on session (parts, message_count);
    create index session_written on session (source_mtime);
    create index session_forked on session (forked_from) where forked_from is not null;
    create index session_gone on session (format) where missing = 1;
-   create index session_unsettled on session (id) where lineage >= 8;`,
-  // A page of each order is read where it stands.
-  `create index session_errors on session (error_count desc, id);
+   create index session_unsettled on session (id) where lineage >= 8;
+   -- One for each order of a listing.
+   create index session_errors on session (error_count desc, id);
    create index session_bytes on session (source_bytes desc, id);
    create index session_messages on session (message_count desc, id);
-   create index session_active on session (active_ms desc, id);`,
-  // What is made of these tables and kept in files: which files those are, and the row up to which they know all.
-  // Which indexer read which session: `state` to go on from when the session grows, `error` where it failed.
-  `create table indexed (
+   create index session_active on session (active_ms desc, id);
+   -- When the user first imported: sessions written since then are imported without being asked.
+   create table import_state (first_at text not null);
+   -- Which indexer read which session: state to continue from when the session grows, error where it failed.
+   create table indexed (
      session text not null,
      indexer text not null,
      version integer not null,
@@ -104,13 +105,12 @@ export const migrations: readonly string[] = [
      error text,
      primary key (session, indexer)
    ) without rowid;
-   create index indexed_failed on indexed (indexer) where error is not null;`,
-  "create table derived (name text primary key, token text not null, upto integer not null)",
-  // What is asked of every session now and then (`narrow.ts`), beside the rows, which are large.
-  `create index session_narrow on session (
+   create index indexed_failed on indexed (indexer) where error is not null;
+   -- Which files are derived from these tables, and the change up to which they include everything.
+   create table derived (name text primary key, token text not null, upto integer not null);
+   -- What is asked of every session now and then (narrow.ts), without reading the rows, which are large.
+   create index session_narrow on session (
      id, tool, project_id, parent_id, forked_from, sort_at, started_at, ended_at, error_count, copied, missing, format,
      source_version, source_path, parts, has_cursor
    );`,
-  // When the user first imported: sessions written since then are imported without being asked.
-  "create table import_state (first_at text not null)",
 ];
