@@ -1,4 +1,5 @@
 /** The kernel: hooks, a registry, storage and an HTTP app that plugins fill. It has no product feature. */
+import type { Worker } from "node:worker_threads";
 import { resolveConfig } from "../config/config.ts";
 import { machineEnv } from "../config/env.ts";
 import { type Setting, settle } from "../config/keys.ts";
@@ -66,10 +67,10 @@ export async function createKernel(options: KernelOptions = {}): Promise<Kernel>
 }
 
 /**
- * The same, with the routes beside it: for the command line, which calls them without HTTP. `threaded`: the catalogue gets a thread of
- * its own, for a service that answers others while SQL runs.
+ * The same, with the routes beside it: for the command line, which calls them without HTTP. `thread` runs the
+ * catalogue, for a service that answers other requests while SQL runs; whoever started it ends it when this rejects.
  */
-export async function bootKernel(options: KernelOptions, threaded = false): Promise<Callable> {
+export async function bootKernel(options: KernelOptions, thread?: Worker): Promise<Callable> {
   const { timeoutMs = 10_000, log = (line: string) => process.stderr.write(`${line}\n`) } = options;
   const registry = createRegistry(options.silenceMs);
   const report = (plugin: string, error: unknown) => {
@@ -94,7 +95,7 @@ export async function bootKernel(options: KernelOptions, threaded = false): Prom
 
   const closer = createCloser(timeoutMs);
   try {
-    const parts = await openParts(options, { config, env, threaded }, closer, log);
+    const parts = await openParts(options, { config, env, thread }, closer, log);
     const starting = { plugin: "kernel" };
     const others = plugins.flatMap(({ plugin, source }) =>
       source && !isBuiltIn(source) ? [[plugin.name, source.specifier] as const] : [],
@@ -140,13 +141,13 @@ interface Parts {
 
 async function openParts(
   options: KernelOptions,
-  { config, env, threaded }: Pick<Parts, "config" | "env"> & { threaded: boolean },
+  { config, env, thread }: Pick<Parts, "config" | "env"> & { thread: Worker | undefined },
   closer: Closer,
   log: (line: string) => void,
 ): Promise<Parts> {
   const { hooks, notify } = createHooks();
   const pool = createPool();
-  const storage = options.storage ?? (await openStorage(config, closer, notify, log, threaded));
+  const storage = options.storage ?? (await openStorage(config, closer, notify, log, thread));
   closer.add("the worker pool", () => pool.close());
   const access = await createAccess(config.auth, config.dataDir);
   if (access.required) closer.add("the discovery file", () => access.retract());
@@ -167,11 +168,11 @@ async function openStorage(
   closer: Closer,
   notify: Notify,
   log: (line: string) => void,
-  threaded: boolean,
+  thread: Worker | undefined,
 ): Promise<Storage> {
   const { createStorage } = await import("../storage/index.ts");
   const onFlushed = (info: { bytes: number; ms: number }) => void notify("storage:flushed", info);
-  const options = { dataDir, driver, onFlushed, onNotice: log, threaded };
+  const options = { dataDir, driver, onFlushed, onNotice: log, thread };
   const storage = await createStorage(options).catch((error: unknown) => {
     const why = isSessarcError(error) ? UNWRITABLE[error.code] : undefined;
     if (why === undefined || !hasArchive(dataDir)) throw error;

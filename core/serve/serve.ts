@@ -5,8 +5,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CoreConfig } from "../contract/config.ts";
 import type { Kernel, ServedAddress } from "../contract/kernel.ts";
 import { bootKernel, type KernelOptions } from "../kernel/kernel.ts";
+import { startThread } from "../storage/thread.ts";
 import { messageOf } from "../utils/async.ts";
 import { linger, listenOn, refuse } from "./listen.ts";
+
+/** Node runs no TypeScript in a thread: a source checkout has the catalogue in this one. */
+const CAN_THREAD = !import.meta.url.endsWith(".ts");
 
 export interface ServeOptions extends KernelOptions {
   config: CoreConfig;
@@ -36,9 +40,10 @@ export async function serve(options: ServeOptions): Promise<Served> {
   const { config, graceMs = 1_000 } = options;
   // Loading h3 fills the time in which booting waits for the disk.
   const h3 = loadH3();
-  const booting = bootKernel(options, true).then(({ kernel }) => kernel);
+  const thread = CAN_THREAD && !options.storage ? startThread() : undefined;
+  const booting = bootKernel(options, thread).then(({ kernel }) => kernel);
   // Awaited below, perhaps only after it has failed: an embedding program must not be ended by that.
-  booting.catch(() => {});
+  booting.catch(() => thread?.terminate());
   h3.catch(() => {});
   const gate = createGate();
   const { server, address, stop } = await listenOn(config, (req, res) => {

@@ -1,5 +1,6 @@
 /** Opens a data directory: catalogue, transcripts and files, under one lock. */
 import { join } from "node:path";
+import type { Worker } from "node:worker_threads";
 import { createBlobs } from "./blobs.ts";
 import { createDerived, DERIVED } from "./derived.ts";
 import type { DriverConfig } from "./driver.ts";
@@ -21,28 +22,24 @@ export interface StorageOptions {
   readOnly?: boolean | undefined;
   onFlushed?: ((info: { bytes: number; ms: number }) => void) | undefined;
   onNotice?: ((message: string) => void) | undefined;
-  /** Runs the catalogue in its own thread: for a service, which answers other requests while SQL runs. Default: in this thread. */
-  threaded?: boolean | undefined;
+  /** Runs the catalogue, so that other requests are answered while SQL runs (`startThread`). Default: the catalogue is in this thread. */
+  thread?: Worker | undefined;
 }
-
-/** Node runs no TypeScript in a thread: a source checkout has the catalogue in this one. */
-const CAN_THREAD = !import.meta.url.endsWith(".ts");
 
 /**
  * Takes the lock and opens storage below `dataDir`; closing `db` gives the lock back. Throws ARCHIVE_LOCKED when another process has
  * it. The catalogue opens meanwhile: what is wrong with it shows in `db.ready` and in every call.
  */
 export async function createStorage(options: StorageOptions): Promise<Storage> {
-  const { dataDir, driver, readOnly = false, onFlushed, onNotice } = options;
-  const threaded = options.threaded === true && CAN_THREAD;
+  const { dataDir, driver, readOnly = false, onFlushed, onNotice, thread } = options;
   // Callers of the catalogue get the error.
-  if (!threaded) loadSqlJs().catch(() => {});
+  if (!thread) loadSqlJs().catch(() => {});
   const lock = readOnly ? undefined : await acquireLock(dataDir);
   try {
     if (lock) await sweepLeftovers(dataDir, lock);
     const common = { dir: dataDir, readOnly, onFlushed, onNotice, prove: lock?.prove, onClosed: () => lock?.release() };
-    const db = threaded
-      ? (await import("./thread.ts")).openInThread({ ...common, token: lock?.info.token })
+    const db = thread
+      ? (await import("./thread.ts")).openInThread({ ...common, thread, token: lock?.info.token })
       : (await import("./database.ts")).openDatabase(common);
     const files = await openFiles(dataDir, driver, readOnly);
     const path = (...names: string[]) => join(dataDir, ...names);

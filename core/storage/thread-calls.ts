@@ -1,7 +1,7 @@
 /** What the service's thread and the catalogue's thread send each other. */
 import type { Database, SqlValue, Statement } from "./types.ts";
 
-/** What the catalogue's thread is started with. */
+/** What the catalogue's thread opens. */
 export interface ThreadOptions {
   dir: string;
   readOnly: boolean;
@@ -19,8 +19,11 @@ export type Call =
   | { call: "batch"; statements: readonly Statement[] }
   | { call: "close"; withinMs: number | undefined };
 
-/** To the catalogue's thread. `proved` answers `prove`. */
-export type ToCatalogue = (Call & { id: number }) | { call: "proved"; id: number; failed?: unknown };
+/** To the catalogue's thread. `open` comes first. `proved` answers `prove`. */
+export type ToCatalogue =
+  | ({ call: "open" } & ThreadOptions)
+  | (Call & { id: number })
+  | { call: "proved"; id: number; failed?: unknown };
 
 /** From the catalogue's thread. `rows` come before the end of a `read`, in parts. */
 export type FromCatalogue =

@@ -1,16 +1,30 @@
 /** The catalogue's thread: a catalogue as any process opens it, called by messages. */
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import { fromCarried, toCarried } from "../workers/carry.ts";
 import { openDatabase } from "./database.ts";
 import { holdsLock } from "./lock.ts";
+import { fetchSqlJs } from "./sqljs.ts";
 import type { Call, FromCatalogue, ThreadOptions, ToCatalogue } from "./thread-calls.ts";
 
 /** Rows in a message: the service's thread makes objects of one part while this thread reads the next. */
 const PART = 500;
 
-if (parentPort) listen(parentPort, workerData as ThreadOptions);
+if (parentPort) listen(parentPort);
 
-function listen(port: NonNullable<typeof parentPort>, { dir, readOnly, token }: ThreadOptions): void {
+type Port = NonNullable<typeof parentPort>;
+
+function listen(port: Port): void {
+  // Read while the service loads its plugins. The caller of `open` gets the error.
+  fetchSqlJs().catch(() => {});
+  let catalogue: (message: Exclude<ToCatalogue, { call: "open" }>) => void;
+  port.on("message", (message: ToCatalogue) => {
+    if (message.call === "open") catalogue = openCatalogue(port, message);
+    else catalogue(message);
+  });
+}
+
+/** Answers what takes the messages after `open`. */
+function openCatalogue(port: Port, { dir, readOnly, token }: ThreadOptions) {
   const post = (message: FromCatalogue) => port.postMessage(message);
   const proofs = new Map<number, (failed: unknown) => void>();
   let asked = 0;
@@ -54,7 +68,7 @@ function listen(port: NonNullable<typeof parentPort>, { dir, readOnly, token }: 
     }
   }
 
-  port.on("message", (message: ToCatalogue) => {
+  return (message: Exclude<ToCatalogue, { call: "open" }>): void => {
     const { id } = message;
     if (message.call === "proved") {
       proofs.get(id)?.(message.failed);
@@ -66,5 +80,5 @@ function listen(port: NonNullable<typeof parentPort>, { dir, readOnly, token }: 
       (result) => post({ say: "done", id, result, state: state() }),
       (error: unknown) => post({ say: "failed", id, error: toCarried(error), state: state() }),
     );
-  });
+  };
 }

@@ -7,7 +7,7 @@ import { checkCatalogue } from "./check.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { addObjects } from "./rows.ts";
 import { prepareEngine } from "./sqljs.ts";
-import type { Call, FromCatalogue, State, ThreadOptions, ToCatalogue } from "./thread-calls.ts";
+import type { Call, FromCatalogue, State, ToCatalogue } from "./thread-calls.ts";
 import type { Compacted, Database, SqlValue } from "./types.ts";
 
 type Passed = Pick<DatabaseOptions, "dir" | "readOnly" | "prove" | "onNotice" | "onFlushed" | "onClosed">;
@@ -15,12 +15,26 @@ type Passed = Pick<DatabaseOptions, "dir" | "readOnly" | "prove" | "onNotice" | 
 export interface InThreadOptions extends Passed {
   /** Of the lock that this process holds on `dir`. */
   token?: string | undefined;
-  /** The thread's module, which Node can run. Default: that of the built package. */
+  /** The first thread, which `startThread` has started. Default: another. */
+  thread?: Worker | undefined;
+  /** The module of a thread, which Node can run. Default: that of the built package. */
   entry?: URL | undefined;
 }
 
 /** Small: the thread's JavaScript only passes rows on. */
 const YOUNG_MB = 8;
+/** What Node sets `threadId` to when a thread has ended. */
+const ENDED = -1;
+
+/** A thread for a catalogue, which reads SQLite while the service loads its plugins. It does not keep the process running. */
+export function startThread(entry?: URL): Worker {
+  const built = () => new URL("./dist/catalogue-thread.mjs", import.meta.resolve("sessarc/package.json"));
+  const worker = new Worker(entry ?? built(), { resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
+  worker.unref();
+  // `openInThread` starts another, and reports what is wrong with that one.
+  worker.on("error", () => {});
+  return worker;
+}
 
 interface Waiting {
   rows: object[];
@@ -29,28 +43,29 @@ interface Waiting {
 }
 
 /**
- * `openDatabase` in a thread, which starts at once and ends with `close`. It does not keep the process running between calls. If it ends
+ * `openDatabase` in a thread, which ends with `close`. It does not keep the process running between calls. If it ends
  * before that, the calls it had reject with WORKER_ENDED and the next call starts another, which opens what is on disk.
  */
 export function openInThread(options: InThreadOptions): Database {
-  const { dir, readOnly = false, prove, token } = options;
+  const { dir, readOnly = false, prove, token, entry } = options;
   const notice = options.onNotice ?? ((message: string) => process.stderr.write(`sessarc: ${message}\n`));
   const waiting = new Map<number, Waiting>();
   let calls = 0;
   let state: State = { generation: 0, undone: 0, stats: { snapshotBytes: 0, journalBytes: 0 } };
+  let first = options.thread;
   let worker: Worker | undefined;
   let closing: Promise<void> | undefined;
   const ending = new AbortController();
 
   function start(): Worker {
     prepareEngine();
-    const entry = options.entry ?? new URL("./dist/catalogue-thread.mjs", import.meta.resolve("sessarc/package.json"));
-    const workerData: ThreadOptions = { dir, readOnly, token };
-    const started = new Worker(entry, { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
+    const started = first && first.threadId !== ENDED ? first : startThread(entry);
+    first = undefined;
     // Each thread counts from the start.
     const { generation, undone } = state;
     let failure: unknown;
     const post = (message: ToCatalogue) => started.postMessage(message);
+    post({ call: "open", dir, readOnly, token });
 
     async function answerProof(id: number): Promise<void> {
       try {
@@ -135,7 +150,7 @@ export function openInThread(options: InThreadOptions): Database {
     compact: () => ask<Compacted>({ call: "compact" }),
     async check(signal) {
       if (closing) throw new Error("The catalogue is closed");
-      const copy = openInThread({ dir, readOnly: true, entry: options.entry, onNotice() {} });
+      const copy = openInThread({ dir, readOnly: true, entry, onNotice() {} });
       return checkCatalogue(copy, ending.signal, signal);
     },
     close(withinMs) {
