@@ -23,10 +23,6 @@ async function sweepEntry(dataDir: string, entry: Dirent, lock: Lock): Promise<v
   const path = join(dataDir, name);
   if (entry.isFile() && (isTempName(name) || isClaim(name, lock.info.token))) await rm(path, { force: true });
   if (!entry.isDirectory()) return;
-  // Versions before 0.2 put derived files right into the folder.
-  if (name === DERIVED)
-    for (const inner of await readdir(path, { withFileTypes: true }))
-      if (inner.isFile()) await rm(join(path, inner.name), { force: true });
   if (!lock.tookOver) return;
   if (OURS.has(name)) await durableFs({ base: path }).sweep();
   else
