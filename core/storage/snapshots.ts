@@ -59,7 +59,7 @@ export function createSnapshots(options: {
       else whenAtRest();
     },
     opened({ repeatMs }) {
-      if (repeatMs > options.slowMs) inBackground();
+      if (repeatMs >= options.slowMs) inBackground();
       else whenAtRest();
     },
     isWorthIt() {
