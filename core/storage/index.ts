@@ -37,10 +37,10 @@ export async function createStorage(options: StorageOptions): Promise<Storage> {
   const lock = readOnly ? undefined : await acquireLock(dataDir);
   try {
     if (lock) await sweepLeftovers(dataDir, lock);
-    const common = { dir: dataDir, readOnly, onFlushed, onNotice, prove: lock?.prove, onClosed: () => lock?.release() };
+    const common = { dir: dataDir, readOnly, onFlushed, onNotice, onClosed: () => lock?.release() };
     const db = thread
-      ? (await import("./thread.ts")).openInThread({ ...common, thread, token: lock?.info.token })
-      : (await import("./database.ts")).openDatabase(common);
+      ? (await import("./thread.ts")).openInThread({ ...common, thread, lock })
+      : (await import("./database.ts")).openDatabase({ ...common, prove: lock?.prove });
     const files = await openFiles(dataDir, driver, readOnly);
     const path = (...names: string[]) => join(dataDir, ...names);
     return {

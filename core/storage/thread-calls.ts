@@ -5,7 +5,7 @@ import type { Database, SqlValue, Statement } from "./types.ts";
 export interface ThreadOptions {
   dir: string;
   readOnly: boolean;
-  /** Of the lock that this process holds on `dir`. */
+  /** Of the lock that this process holds on `dir`; undefined: it holds none. */
   token: string | undefined;
 }
 

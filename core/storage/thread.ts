@@ -5,16 +5,17 @@ import { messageOf } from "../utils/async.ts";
 import { fromCarried, toCarried } from "../workers/carry.ts";
 import { checkCatalogue } from "./check.ts";
 import type { DatabaseOptions } from "./database-options.ts";
+import type { Lock } from "./lock.ts";
 import { addObjects } from "./rows.ts";
 import { prepareEngine } from "./sqljs.ts";
 import type { Call, FromCatalogue, State, ToCatalogue } from "./thread-calls.ts";
 import type { Compacted, Database, SqlValue } from "./types.ts";
 
-type Passed = Pick<DatabaseOptions, "dir" | "readOnly" | "prove" | "onNotice" | "onFlushed" | "onClosed">;
+type Passed = Pick<DatabaseOptions, "dir" | "readOnly" | "onNotice" | "onFlushed" | "onClosed">;
 
 export interface InThreadOptions extends Passed {
-  /** Of the lock that this process holds on `dir`. */
-  token?: string | undefined;
+  /** The lock that this process holds on `dir`: proved before and after each write. */
+  lock?: Pick<Lock, "info" | "prove"> | undefined;
   /** The first thread, which `startThread` has started. Default: another. */
   thread?: Worker | undefined;
   /** The module of a thread, which Node can run. Default: that of the built package. */
@@ -47,7 +48,7 @@ interface Waiting {
  * before that, the calls it had reject with WORKER_ENDED and the next call starts another, which opens what is on disk.
  */
 export function openInThread(options: InThreadOptions): Database {
-  const { dir, readOnly = false, prove, token, entry } = options;
+  const { dir, readOnly = false, lock, entry } = options;
   const notice = options.onNotice ?? ((message: string) => process.stderr.write(`sessarc: ${message}\n`));
   const waiting = new Map<number, Waiting>();
   let calls = 0;
@@ -65,11 +66,11 @@ export function openInThread(options: InThreadOptions): Database {
     const { generation, undone } = state;
     let failure: unknown;
     const post = (message: ToCatalogue) => started.postMessage(message);
-    post({ call: "open", dir, readOnly, token });
+    post({ call: "open", dir, readOnly, token: lock?.info.token });
 
     async function answerProof(id: number): Promise<void> {
       try {
-        await prove?.();
+        await lock?.prove();
         post({ call: "proved", id });
       } catch (error) {
         post({ call: "proved", id, failed: toCarried(error) });
@@ -128,7 +129,7 @@ export function openInThread(options: InThreadOptions): Database {
 
   const ask = <T>(call: Call): Promise<T> =>
     closing ? Promise.reject(new Error("The catalogue is closed")) : send<T>(call);
-  const all = <T>(sql: string, params: readonly SqlValue[] = []) => ask<T[]>({ call: "read", sql, params });
+  const all = <T>(sql: string, params: readonly SqlValue[] = []) => ask<T[]>({ call: "read", sql, params: ownBytes(params) });
 
   async function close(withinMs: number | undefined): Promise<void> {
     // A reader has nothing to write, and its thread may be in a long query.
@@ -144,8 +145,10 @@ export function openInThread(options: InThreadOptions): Database {
     ready,
     all,
     get: async <T>(sql: string, params?: readonly SqlValue[]) => (await all<T>(sql, params))[0],
-    run: (sql, params = []) => ask({ call: "run", sql, params }),
-    batch: async (statements) => void (await ask({ call: "batch", statements })),
+    run: (sql, params = []) => ask({ call: "run", sql, params: ownBytes(params) }),
+    async batch(statements) {
+      await ask({ call: "batch", statements: statements.map(([sql, params = []]) => [sql, ownBytes(params)]) });
+    },
     flush: async () => void (await ask({ call: "flush" })),
     compact: () => ask<Compacted>({ call: "compact" }),
     async check(signal) {
@@ -169,3 +172,9 @@ export function openInThread(options: InThreadOptions): Database {
     },
   };
 }
+
+/** Sending a part of a larger buffer would copy all of that buffer. */
+const ownBytes = (params: readonly SqlValue[]): readonly SqlValue[] =>
+  params.map((value) =>
+    value instanceof Uint8Array && value.byteLength < value.buffer.byteLength ? new Uint8Array(value) : value,
+  );

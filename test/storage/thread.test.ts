@@ -30,6 +30,16 @@ it("answers many rows as they are, in order", async () => {
   expect(await db.all("select id from t where id < 0")).toEqual([]);
 });
 
+it("stores bytes that are a part of a larger buffer", async () => {
+  const db = open();
+  await db.run("create table t (data blob)");
+  const large = Buffer.from("before, the part, after");
+  await db.batch([["insert into t values (?)", [large.subarray(8, 16)]]]);
+  expect(await db.get("select data from t where data = ?", [large.subarray(8, 16)])).toEqual({
+    data: new Uint8Array(Buffer.from("the part")),
+  });
+});
+
 it("answers nothing of a query that fails after its first rows", async () => {
   const db = open();
   await db.run("create table t (text text)");
@@ -42,7 +52,7 @@ it("asks the holder of the lock only when the lock file is not that of this proc
   const lock = await acquireLock(dir);
   onTestFinished(() => lock.release());
   const prove = vi.fn(lock.prove);
-  const db = open({ prove, token: lock.info.token });
+  const db = open({ lock: { info: lock.info, prove } });
   await db.run(CREATE);
   expect(prove).not.toHaveBeenCalled();
   const path = join(dir, "lock.json");
