@@ -129,7 +129,8 @@ export function openInThread(options: InThreadOptions): Database {
 
   const ask = <T>(call: Call): Promise<T> =>
     closing ? Promise.reject(new Error("The catalogue is closed")) : send<T>(call);
-  const all = <T>(sql: string, params: readonly SqlValue[] = []) => ask<T[]>({ call: "read", sql, params: ownBytes(params) });
+  const all = <T>(sql: string, params: readonly SqlValue[] = []) =>
+    ask<T[]>({ call: "read", sql, params: ownBytes(params) });
 
   async function close(withinMs: number | undefined): Promise<void> {
     // A reader has nothing to write, and its thread may be in a long query.
