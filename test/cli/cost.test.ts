@@ -87,8 +87,8 @@ describe("the service", () => {
     await service.stop();
     const { files, kilobytes } = loadedOf(service.stderr());
     expect(files).toBeGreaterThan(20);
-    // The catalogue's thread loads some of them for itself.
-    expect(files).toBeLessThanOrEqual(130);
+    // Some twenty small ones are loaded a second time, by the catalogue's thread.
+    expect(files).toBeLessThanOrEqual(140);
     expect(kilobytes).toBeLessThanOrEqual(2_200);
     expect(accepted).toBeGreaterThan(60);
     expect(rejected.length, rejected.join()).toBeLessThan(10);
