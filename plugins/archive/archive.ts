@@ -27,8 +27,8 @@ import { Damage } from "./import/damage.ts";
 import { Importer } from "./import/importer.ts";
 import { createResolver, type ProjectResolver } from "./places/projects.ts";
 import { createSources, type Sources } from "./places/sources.ts";
-import { counterOf } from "./search/counter.ts";
 import { SearchIndex } from "./search/search.ts";
+import { counterOf } from "./search/total.ts";
 
 /** What other plugins may ask of the archive: the service "archive". */
 export interface Archive {

@@ -1,9 +1,9 @@
 /** An index whose totals are counted by jobs, as in workers, and whose files stand in a folder of its own. */
 import type { Kernel } from "sessarc";
 import { Changes } from "../../plugins/archive/catalogue/changes.ts";
-import { counterOf } from "../../plugins/archive/search/counter.ts";
 import { SearchIndex } from "../../plugins/archive/search/search.ts";
 import type { ShelfOptions } from "../../plugins/archive/search/shelf.ts";
+import { counterOf } from "../../plugins/archive/search/total.ts";
 
 /** As after a start. `chunks`: full ones of a job. Throws what would only be told. */
 export function indexByJobs(kernel: Kernel, chunks: number, files: ShelfOptions): SearchIndex {
@@ -15,10 +15,9 @@ export function indexByJobs(kernel: Kernel, chunks: number, files: ShelfOptions)
   };
   const counter = counterOf({ ...kernel, pool });
   if (!counter) throw new Error("no workers");
-  const small: typeof counter = (query) => ({ ...counter(query), chunks });
   const { readers } = kernel.inject("archive/open");
   const { db, transcripts } = kernel.storage;
-  return new SearchIndex(db, transcripts, readers, new Changes(db), small, () => {}, {
+  return new SearchIndex(db, transcripts, readers, new Changes(db), { ...counter, chunks }, () => {}, {
     ...files,
     onError(error) {
       throw error;

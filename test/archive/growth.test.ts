@@ -148,36 +148,3 @@ it("P8: keeps no more memory for the signature of a small part than it is large:
     expect(sidecars.buffer.byteLength).toBe(sidecars.length);
   }
 });
-
-it("a look at all logs of an archive that is up to date, and what a search needs to know of it, read no row of a session", async () => {
-  const t = await createTestKernel({ plugins: defaultPlugins(), config: { sync: false } });
-  const path = (n: number) => join(t.home, ".claude/projects/-w-app", `${uuid(n)}.jsonl`);
-  await mkdir(dirname(path(0)), { recursive: true });
-  for (let n = 0; n < 20; n++) await writeFile(path(n), reply(n, 0));
-  await t.send("POST", "/api/import", { all: true });
-  const { db } = t.kernel.storage;
-  const { importer, index } = t.kernel.inject("archive/open");
-  const asked = new Map<string, readonly SqlValue[]>();
-  const all = db.all;
-  db.all = (sql, params = []) => {
-    asked.set(sql, params);
-    return all(sql, params);
-  };
-  db.get = async <T>(sql: string, params: readonly SqlValue[] = []) => (await db.all<T>(sql, params))[0];
-  const report = await importer.run((scan) => [...scan.found.values()], new Set());
-  await index.tidy();
-  await t.json("/api/search?q=nowhere");
-  expect(report).toMatchObject({ imported: 0, unchanged: 20, failed: [] });
-  const plans = new Map<string, string[]>();
-  for (const [sql, params] of asked) {
-    const plan = await all<{ detail: string }>(`explain query plan ${sql}`, params);
-    plans.set(
-      sql,
-      plan.map(({ detail }) => detail).filter((detail) => /\bsession\b/.test(detail) && !/COVERING INDEX/.test(detail)),
-    );
-  }
-  // Looked for by an index of those it is about, of which there are none: logs that are gone, forks that are still to be settled.
-  const none = /INDEX session_(gone|unsettled|uncompared)/;
-  expect([...plans].filter(([, steps]) => steps.some((step) => !none.test(step)))).toEqual([]);
-  expect([...plans.keys()].filter((sql) => sql.includes("session_narrow")).length).toBeGreaterThanOrEqual(2);
-});

@@ -4,8 +4,7 @@ import { basename, dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
-import { toEntry } from "../../plugins/archive/search/entry.ts";
-import type { Row } from "../../plugins/archive/search/entry-rows.ts";
+import { type Row, toEntry } from "../../plugins/archive/search/entry.ts";
 import { parseQuery, type Query } from "../../plugins/archive/search/query.ts";
 import type { SearchIndex, SearchRequest } from "../../plugins/archive/search/search.ts";
 import claude from "../../plugins/claude-code/index.ts";
@@ -137,7 +136,7 @@ it("a text that another log was read for is another one", async () => {
   // A catalogue that was restored gives a text the number that another one had.
   const row = await t.kernel.storage.db.get<Row>("select * from session where parts like '[[1,%' limit 1");
   if (!row) throw new Error("none is as it was imported");
-  const keys = ["10:1", "10:2"].map((source_version) => toEntry({ ...row, source_version }, [], undefined).key);
+  const keys = ["10:1", "10:2"].map((source_version) => toEntry({ ...row, source_version }, []).key);
   expect(keys[0]).not.toBe(keys[1]);
 });
 

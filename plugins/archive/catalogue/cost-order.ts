@@ -1,21 +1,19 @@
-/** Sessions by what they cost: kept in memory, since prices change and no column could follow them. Only changed sessions are looked at again. */
+/** Sessions ordered by cost. Prices change, so no column can hold it: costs are cached per session and recomputed for changed sessions only. */
 
 import type { Database } from "sessarc";
 import { Slices } from "#internal";
 import { marks, pages } from "#internal/adapter";
 import type { Changes } from "./changes.ts";
 import { costsOf, type Prices, type Timed } from "./cost.ts";
-import { inOrder, type PagePlace } from "./pages.ts";
+import { byCost, type PagePlace } from "./pages.ts";
 
-/** `value`: millionths of a dollar; −1 for tokens of which nobody knows the price. */
-type Entry = Readonly<PagePlace>;
-
-/** Rows read between two looks at the clock. */
-const PAGE = 200;
-const COLUMNS = "rowid, id, usage, started_at, sort_at";
+/** Sessions priced between two checks of the clock. */
+const PAGE = 500;
 
 export class CostOrder {
-  #order: readonly Entry[] = [];
+  /** Millionths of a dollar; −1 for tokens without a known price. */
+  readonly #costs = new Map<string, number>();
+  #order: readonly PagePlace[] = [];
   #generation = -1;
   #stamp: string | undefined;
   #running: Promise<void> | undefined;
@@ -29,10 +27,10 @@ export class CostOrder {
     this.#changes = changes;
   }
 
-  /** All sessions, the dearest first. */
-  async all(): Promise<readonly Entry[]> {
+  /** All sessions, the most expensive first. */
+  async all(): Promise<readonly PagePlace[]> {
     const stale = () => this.#generation !== this.#changes.generation || this.#stamp !== this.#prices()?.stamp;
-    // A flight under way may have begun too early; an import changes something all the time.
+    // A refresh under way may have begun before the last change. An import changes sessions all the time, so two refreshes are enough.
     for (let tries = 0; stale() && tries < 2; tries++) {
       this.#running ??= this.#refresh().finally(() => {
         this.#running = undefined;
@@ -43,66 +41,31 @@ export class CostOrder {
   }
 
   async #refresh(): Promise<void> {
-    const target = this.#changes.generation;
+    const { generation } = this.#changes;
     const prices = this.#prices();
-    const known = this.#generation >= 0 && this.#stamp === prices?.stamp;
-    const changed = known ? this.#changes.since(this.#generation) : undefined;
-    // Runs of growing length, so that no merge is long but the last few.
-    const runs: Entry[][] = changed ? [this.#order.filter((one) => !changed.has(one.id))] : [];
+    const isKnown = this.#generation >= 0 && this.#stamp === prices?.stamp;
+    const changed = isKnown ? this.#changes.since(this.#generation) : undefined;
+    const ids = changed
+      ? [...changed]
+      : (await this.#db.all<{ id: string }>("select id from session")).map((row) => row.id);
+    if (!changed) this.#costs.clear();
+    for (const id of ids) this.#costs.delete(id);
     const slices = new Slices();
-    for await (const rows of changed ? this.#some([...changed]) : this.#all()) {
-      runs.push((await priced(this.#db, prices, rows)).sort(byCost));
-      while (runs.length > 1 && (runs.at(-1)?.length ?? 0) * 2 > (runs.at(-2)?.length ?? 0)) mergeLast(runs);
+    for (const page of pages(ids, PAGE)) {
+      const rows = await this.#db.all<Timed>(
+        `select id, usage, started_at, sort_at from session where id in (${marks(page)})`,
+        page,
+      );
+      const costs = prices && (await costsOf(this.#db, prices, rows));
+      for (const { id } of rows) {
+        const cost = costs?.get(id);
+        const isUnknown = !cost || (cost.microdollars === 0 && cost.unpriced.length > 0);
+        this.#costs.set(id, isUnknown ? -1 : cost.microdollars);
+      }
       if (slices.due) await slices.turn();
     }
-    while (runs.length > 1) {
-      mergeLast(runs);
-      await slices.turn();
-    }
-    this.#order = runs[0] ?? [];
-    this.#generation = target;
+    this.#order = [...this.#costs].map(([id, value]) => ({ id, value })).sort(byCost);
+    this.#generation = generation;
     this.#stamp = prices?.stamp;
   }
-
-  async *#all(): AsyncGenerator<Row[]> {
-    for (let after = 0; ; ) {
-      const sql = `select ${COLUMNS} from session where rowid > ? order by rowid limit ${PAGE}`;
-      const rows = await this.#db.all<Row>(sql, [after]);
-      const last = rows.at(-1);
-      if (!last) return;
-      yield rows;
-      after = last.rowid;
-    }
-  }
-
-  async *#some(ids: readonly string[]): AsyncGenerator<Row[]> {
-    for (const page of pages(ids, PAGE))
-      yield await this.#db.all<Row>(`select ${COLUMNS} from session where id in (${marks(page)})`, page);
-  }
-}
-
-type Row = Timed & { rowid: number };
-
-async function priced(db: Database, prices: Prices | undefined, rows: readonly Row[]): Promise<Entry[]> {
-  const costs = prices && (await costsOf(db, prices, rows));
-  return rows.map(({ id }) => {
-    const cost = costs?.get(id);
-    const unknown = !cost || (cost.microdollars === 0 && cost.unpriced.length > 0);
-    return { id, value: unknown ? -1 : cost.microdollars };
-  });
-}
-
-const byCost = inOrder("cost");
-
-function mergeLast(runs: Entry[][]): void {
-  const b = runs.pop() ?? [];
-  const a = runs.pop() ?? [];
-  const both: Entry[] = [];
-  let j = 0;
-  for (const one of a) {
-    for (; j < b.length && byCost(b[j] as Entry, one) < 0; j++) both.push(b[j] as Entry);
-    both.push(one);
-  }
-  for (; j < b.length; j++) both.push(b[j] as Entry);
-  runs.push(both);
 }

@@ -1,6 +1,5 @@
 /** What people call a session or a project. */
 import { type Database, SessarcError } from "sessarc";
-import { narrowRows } from "./narrow.ts";
 import type { SessionRow } from "./types.ts";
 
 /** Ids named when a text fits several. */
@@ -33,16 +32,13 @@ const nobody: { begin: Named[]; hold: Named[] } = { begin: [], hold: [] };
 
 /** Those whose id or key begins with a text, and all that hold it. */
 async function namedLike(db: Database, wanted: string): Promise<{ begin: Named[]; hold: Named[] }> {
-  const hold: Named[] = [];
-  const begin: Named[] = [];
-  for await (const rows of narrowRows(db, ["tool", "parent_id"])) {
-    for (const row of rows) {
-      if (!row.id.includes(wanted)) continue;
-      hold.push(row);
-      // Behind the tool and a colon stands the key.
-      if (row.id.startsWith(wanted) || row.id.startsWith(wanted, row.tool.length + 1)) begin.push(row);
-    }
-  }
+  // The inner select reads the index of ids alone; rows are large.
+  const hold = await db.all<Named & { tool: string }>(
+    `select id, tool, parent_id from session where rowid in (select rowid from session where instr(id, ?) > 0) order by id`,
+    [wanted],
+  );
+  // An id is the tool, a colon and the key.
+  const begin = hold.filter(({ id, tool }) => id.startsWith(wanted) || id.startsWith(wanted, tool.length + 1));
   return { begin, hold };
 }
 

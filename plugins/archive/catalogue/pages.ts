@@ -28,24 +28,14 @@ export function orderOf(sort: ColumnSort): string {
   return `${column}${descending ? " desc" : ""}, id`;
 }
 
-/** The same of places. */
-export const inOrder =
-  (sort: SessionSort) =>
-  (a: PagePlace, b: PagePlace): number => {
-    const descending = sort === "cost" || SORTS[sort].descending;
-    return (descending ? b.value - a.value : a.value - b.value) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
-  };
+/** The most expensive first, then by id. */
+export const byCost = (a: PagePlace, b: PagePlace): number =>
+  b.value - a.value || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
-/** Where what stands behind `place` begins. */
-export function behindIn(places: readonly PagePlace[], sort: SessionSort, place: PagePlace): number {
-  const compare = inOrder(sort);
-  let [low, high] = [0, places.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (compare(places[middle] as PagePlace, place) <= 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/** Index of the first place after `place`, of places by cost. */
+export function behindIn(places: readonly PagePlace[], place: PagePlace): number {
+  const at = places.findIndex((one) => byCost(one, place) > 0);
+  return at < 0 ? places.length : at;
 }
 
 /** Condition for what comes behind `place`. */

@@ -105,12 +105,5 @@ export const migrations: readonly string[] = [
      error text,
      primary key (session, indexer)
    ) without rowid;
-   create index indexed_failed on indexed (indexer) where error is not null;
-   -- Which files are derived from these tables, and the change up to which they include everything.
-   create table derived (name text primary key, token text not null, upto integer not null);
-   -- What is asked of every session now and then (narrow.ts), without reading the rows, which are large.
-   create index session_narrow on session (
-     id, tool, project_id, parent_id, forked_from, sort_at, started_at, ended_at, error_count, copied, missing, format,
-     source_version, source_path, parts, has_cursor
-   );`,
+   create index indexed_failed on indexed (indexer) where error is not null;`,
 ];

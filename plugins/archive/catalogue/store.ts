@@ -2,14 +2,14 @@
 
 import type { Database, Statement } from "sessarc";
 import { Slices, type TranscriptPart } from "#internal";
+import { BoundedMap } from "#internal/adapter";
 import type { Changes } from "./changes.ts";
 import { costsOf, type Prices } from "./cost.ts";
 import { CostOrder } from "./cost-order.ts";
 import { type SessionFilter, where } from "./filter.ts";
 import { LISTED, LIVE_MS, type ListedRow, RECENT_MS, toSession } from "./listed.ts";
-import { isFiltered, isQuick, Matching } from "./matching.ts";
 import { projectsNamed, sessionNamed } from "./names.ts";
-import { behind, behindIn, cursorOf, orderOf, type PagePlace, placeOf, readCursor, type SessionSort } from "./pages.ts";
+import { behind, behindIn, cursorOf, orderOf, placeOf, readCursor, type SessionSort } from "./pages.ts";
 import { countTotals, type Totals } from "./totals.ts";
 import {
   type EarlierRow,
@@ -24,9 +24,13 @@ import {
   type StoredSession,
 } from "./types.ts";
 
-/** Of one project. Read from the index `session_counts` alone, one project at a time: a few µs a session. */
-const COUNTS = `select count(*) - count(parent_id) as sessions, coalesce(sum(message_count), 0) as messages, count(parent_id) as subagents,
-  max(ended_at) as last, max(sort_at) as newest, group_concat(distinct tool) as tools from session where project_id = ?`;
+/** Projects with what their sessions add up to, from the index `session_counts` alone. */
+const COUNTED = `select project.*, count(project_id) - count(parent_id) as sessions, coalesce(sum(message_count), 0) as messages,
+  count(parent_id) as subagents, max(ended_at) as last, max(sort_at) as newest, group_concat(distinct tool) as tools
+  from project left join session on project_id = project.id`;
+
+/** Counts of filtered lists that are cached until something changes. */
+const COUNTS = 64;
 
 interface Counts {
   sessions: number;
@@ -37,27 +41,16 @@ interface Counts {
   tools: string | null;
 }
 
+export interface SessionPage {
+  sessions: Session[];
+  total: number;
+  nextCursor: string | null;
+}
+
 /** `prices`: undefined when no plugin knows any. `changes`: what is counted over all sessions is kept until something changed. */
 export function createStore(db: Database, prices: () => Prices | undefined, changes: Changes) {
   const costs = new CostOrder(db, prices, changes);
-  const matching = new Matching(db, changes);
-  /** What sessions cost is no column: prices change. */
-  const dearest = async (filter: SessionFilter): Promise<readonly PagePlace[]> => {
-    const order = await costs.all();
-    if (!isFiltered(filter)) return order;
-    const passing = new Set<string>();
-    const found: PagePlace[] = [];
-    const slices = new Slices();
-    for (const { id } of await matching.of(filter, "recent")) {
-      passing.add(id);
-      if (slices.due) await slices.turn();
-    }
-    for (const place of order) {
-      if (passing.has(place.id)) found.push(place);
-      if (slices.due) await slices.turn();
-    }
-    return found;
-  };
+  const counts = new BoundedMap<string, { generation: number; count: Promise<number> }>(COUNTS);
   let summed: { generation: number; totals: Promise<Totals> } | undefined;
   let counted: { generation: number; projects: Promise<Project[]> } | undefined;
   const toSessions = async (rows: readonly ListedRow[]): Promise<Session[]> => {
@@ -93,18 +86,18 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
       return toSessions(rows);
     },
 
-    /** A page behind `cursor`, which an earlier answer gave. Throws INVALID_INPUT for another one. */
+    /** A page after `cursor`, which an earlier answer returned. Throws INVALID_INPUT for any other cursor. */
     async page(
       asked: Omit<SessionFilter, "sort"> & { sort?: SessionSort | undefined; limit: number },
       cursor: string | undefined,
-    ): Promise<{ sessions: Session[]; total: number; nextCursor: string | null }> {
+    ): Promise<SessionPage> {
       const { sort = "recent", ...filter } = asked;
-      if (sort === "cost" || !isQuick(filter, sort)) return self.pageOf(sort, filter, cursor);
+      if (sort === "cost") return self.pageByCost(filter, cursor);
       const { sql, params } = where(filter);
       const from = cursor === undefined ? undefined : behind(sort, readCursor(sort, cursor));
       const rest = from ? `${sql === "" ? "where" : `${sql} and`} ${from.sql}` : sql;
       const [rows, total] = await Promise.all([
-        // One more tells whether there is another page.
+        // One more row than the page holds shows whether there is another page.
         db.all<ListedRow>(`select ${LISTED} from session ${rest} order by ${orderOf(sort)} limit ?`, [
           ...params,
           ...(from?.params ?? []),
@@ -120,22 +113,27 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
       };
     },
 
-    /** The same in an order that no index has, or of sessions that none tells. */
-    async pageOf(
-      sort: SessionSort,
+    /** The same, the most expensive sessions first. */
+    async pageByCost(
       { limit, ...filter }: SessionFilter & { limit: number },
       cursor: string | undefined,
-    ): Promise<{ sessions: Session[]; total: number; nextCursor: string | null }> {
-      const from = cursor === undefined ? undefined : readCursor(sort, cursor);
-      const places = sort === "cost" ? await dearest(filter) : await matching.of(filter, sort);
-      const start = from ? behindIn(places, sort, from) : 0;
+    ): Promise<SessionPage> {
+      const from = cursor === undefined ? undefined : readCursor("cost", cursor);
+      const { sql, params } = where(filter);
+      const passing =
+        sql === ""
+          ? undefined
+          : new Set((await db.all<{ id: string }>(`select id from session ${sql}`, params)).map((row) => row.id));
+      const order = await costs.all();
+      const places = passing ? order.filter(({ id }) => passing.has(id)) : order;
+      const start = from ? behindIn(places, from) : 0;
       const page = places.slice(start, start + limit);
       const found = new Map((await self.list({ ids: page.map(({ id }) => id) })).map((one) => [one.id, one]));
       const last = start + limit < places.length ? page.at(-1) : undefined;
       return {
         sessions: page.flatMap(({ id }) => found.get(id) ?? []),
         total: places.length,
-        nextCursor: last ? cursorOf(sort, last) : null,
+        nextCursor: last ? cursorOf("cost", last) : null,
       };
     },
 
@@ -164,9 +162,19 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
       (await db.get(`select 1 from session where ${part ? "instr(tool, ?) > 0" : "tool = ?"} limit 1`, [tool])) !==
       undefined,
 
-    async count(filter: SessionFilter): Promise<number> {
+    /** Counted once a filter and change: every page of a list asks for it. */
+    count({ limit: _, sort: __, ...filter }: SessionFilter): Promise<number> {
+      const { generation } = changes;
+      const question = JSON.stringify(filter);
+      const known = counts.get(question);
+      if (known?.generation === generation) return known.count;
       const { sql, params } = where(filter);
-      return (await db.get<{ n: number }>(`select count(*) as n from session ${sql}`, params))?.n ?? 0;
+      const count = db
+        .get<{ n: number }>(`select count(*) as n from session ${sql}`, params)
+        .then((row) => row?.n ?? 0);
+      counts.set(question, { generation, count });
+      count.catch(() => counts.delete(question));
+      return count;
     },
 
     /** Sessions that count as live now, last written first, 50 at most; of one project or all. */
@@ -202,18 +210,10 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
 
     /** The same counted now, or one of them, whatever it holds. */
     async countProjects(id?: string): Promise<Project[]> {
-      const projects = await db.all<ProjectRow>(
-        `select * from project ${id === undefined ? "" : "where id = ?"} order by id`,
+      const rows = await db.all<ProjectRow & Counts>(
+        `${COUNTED} ${id === undefined ? "" : "where project.id = ?"} group by project.id order by newest desc, project.id`,
         id === undefined ? [] : [id],
       );
-      const rows: (ProjectRow & Counts)[] = [];
-      const slices = new Slices();
-      for (const project of projects) {
-        const counts = await db.get<Counts>(COUNTS, [project.id]);
-        if (counts) rows.push({ ...project, ...counts });
-        if (slices.due) await slices.turn();
-      }
-      rows.sort((a, b) => (b.newest ?? 0) - (a.newest ?? 0));
       const aliases = await db.all<{ path: string; project_id: string }>(
         "select path, project_id from project_alias order by path",
       );
@@ -281,7 +281,7 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
     tombstones: async () =>
       new Set((await db.all<{ session_id: string }>("select session_id from tombstone")).map((row) => row.session_id)),
 
-    /** Of the whole archive; counted once a change, in slices. */
+    /** Of the whole archive; counted once a change. */
     totals(): Promise<Totals> {
       const { generation } = changes;
       if (summed?.generation !== generation) {

@@ -2,8 +2,7 @@
 import { readdir } from "node:fs/promises";
 import type { Kernel } from "sessarc";
 import { Slices } from "#internal";
-import { narrowRows } from "../catalogue/narrow.ts";
-import { type EarlierRow, partsOf } from "../catalogue/types.ts";
+import { type EarlierRow, partsOf, type SessionRow } from "../catalogue/types.ts";
 
 /**
  * Removes transcript files that no session points at: what a crash between writing and committing leaves. As long as a damaged catalogue is
@@ -16,12 +15,11 @@ export async function sweepOrphans(kernel: Kernel): Promise<number> {
   if ((await readdir(dataDir)).some((name) => name.includes(".damaged-"))) return 0;
   const wanted = new Set<string>();
   const slices = new Slices();
-  for await (const rows of narrowRows(db, ["parts", "has_cursor"])) {
-    for (const row of rows) {
-      for (const part of partsOf(row)) wanted.add(transcripts.keyOf(row.id, part.generation));
-      if (row.has_cursor > 0) wanted.add(transcripts.cursorKeyOf(row.id, row.has_cursor));
-      if (slices.due) await slices.turn();
-    }
+  type Row = Pick<SessionRow, "id" | "parts" | "has_cursor">;
+  for (const row of await db.all<Row>("select id, parts, has_cursor from session")) {
+    for (const part of partsOf(row)) wanted.add(transcripts.keyOf(row.id, part.generation));
+    if (row.has_cursor > 0) wanted.add(transcripts.cursorKeyOf(row.id, row.has_cursor));
+    if (slices.due) await slices.turn();
   }
   for (const { session_id, parts } of await db.all<EarlierRow>("select * from earlier"))
     for (const part of partsOf({ parts })) wanted.add(transcripts.keyOf(session_id, part.generation));

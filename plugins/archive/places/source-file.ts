@@ -3,7 +3,6 @@ import { access, lstat, realpath, rm } from "node:fs/promises";
 import { sep } from "node:path";
 import { type Kernel, SessarcError } from "sessarc";
 import { marks, pages } from "#internal/adapter";
-import { narrowRows } from "../catalogue/narrow.ts";
 
 /** A log written less than this ago may still be in use. */
 const QUIET_MS = 300_000;
@@ -51,9 +50,9 @@ export async function removeSource(kernel: Kernel, id: string): Promise<string[]
 /** Sessions whose logs go with it, and where those are. */
 async function heldBy(kernel: Kernel, id: string, path: string, companions: readonly string[]) {
   const held = new Map<string, string>();
-  for await (const rows of narrowRows(kernel.storage.db, ["source_path"]))
-    for (const { id: one, source_path: at } of rows)
-      if (one === id || at === path || companions.some((folder) => at.startsWith(folder + sep))) held.set(one, at);
+  const rows = await kernel.storage.db.all<{ id: string; source_path: string }>("select id, source_path from session");
+  for (const { id: one, source_path: at } of rows)
+    if (one === id || at === path || companions.some((folder) => at.startsWith(folder + sep))) held.set(one, at);
   return held;
 }
 

@@ -1,11 +1,10 @@
 /** One session as a search knows it. */
 import { createHash } from "node:crypto";
 import type { PartIndex, TranscriptPart } from "#internal";
-import { BoundedMap } from "#internal/adapter";
-import { type EarlierRow, partsOf } from "../catalogue/types.ts";
+import { type EarlierRow, partsOf, type SessionRow } from "../catalogue/types.ts";
 import type { EarlierOf } from "./candidate.ts";
 import type { Columns } from "./columns.ts";
-import type { Row } from "./entry-rows.ts";
+import type { Query } from "./query.ts";
 
 export interface Entry {
   id: string;
@@ -15,92 +14,88 @@ export interface Entry {
   startMs: number | null;
   endMs: number | null;
   errors: number;
-  /** Its texts, see `textsOf`: few are ever asked for. */
-  packed: string;
-  /** Id, texts and the log they were read from in 8 bytes, as hex. */
+  /** Parts of all its texts. */
+  parts: readonly TextOf[];
+  /** Hash of the id, the texts and the version of the log, in 8 bytes, as hex. */
   key: string;
-  /** Where its signatures stand turned around, as far as they do. */
+  /** The session's chunks in a file of columns, if they are in one. */
   columns: Columns | undefined;
-  index: TextPart[] | undefined;
-  /** Some of it could not be read. Set by `Entries.damage`. */
+  /** Directories and signatures, while they are cached. */
+  index: readonly TextPart[] | undefined;
+  /** Part of it could not be read. */
   damaged: boolean;
-  /** Its session changed or went since: whoever still reads it keeps nothing of it. */
-  replaced: boolean;
 }
 
-/** The session's own text, or an earlier one, of which only the messages count that no later one has. */
-export interface Text {
-  parts: TranscriptPart[];
+/** A part of the session's own text, or of an earlier one, of which only the messages count that no later text has. */
+export interface TextOf {
+  part: TranscriptPart;
   earlier?: EarlierOf;
 }
 
-export type TextPart = PartIndex & Pick<Text, "earlier">;
+export type TextPart = PartIndex & Pick<TextOf, "earlier">;
 
-/** Chunks of a session whose directory was not read, about: it decides when, not what. */
-export const chunksIn = (entry: Entry) =>
-  textsOf(entry).reduce(
-    (sum, { parts }) => parts.reduce((all, part) => all + 1 + Math.floor(part.bytes / 24_000), sum),
-    0,
-  );
+/** Filters of a search, with the projects that they name. */
+export interface Scope {
+  query: Query;
+  /** Ids of the projects that pass the query's project filters; null: all. */
+  projects: ReadonlySet<string> | null;
+}
 
-/** Parts of all its texts. */
-export const partsIn = (entry: Entry) =>
-  textsOf(entry).flatMap(({ parts, earlier }) => parts.map((part) => ({ part, ...(earlier && { earlier }) })));
+const COLUMNS = [
+  ...(["id", "tool", "project_id", "sort_at", "started_at", "ended_at"] as const),
+  ...(["error_count", "copied", "source_version", "parts"] as const),
+] as const;
+export type Row = Pick<SessionRow, (typeof COLUMNS)[number]>;
+export const ROW = COLUMNS.join(", ");
+
+/** An estimate, made without reading the session's directory. */
+export const chunksIn = ({ parts }: Entry) =>
+  parts.reduce((sum, { part }) => sum + 1 + Math.floor(part.bytes / 24_000), 0);
 
 export const isPlaced = ({ columns }: Entry) => columns !== undefined && !columns.file.closed;
 
-export const bytesOf = ({ index }: Entry) => index?.reduce((sum, { sidecars }) => sum + sidecars.length, 0) ?? 0;
+export const bytesOf = (index: readonly TextPart[] | undefined) =>
+  index?.reduce((sum, { sidecars }) => sum + sidecars.length, 0) ?? 0;
 
-/** Where a session stands in the list. */
+/** A session's place in the list. */
 export type ListPlace = Pick<Entry, "sortAt" | "id">;
 
 export const newestFirst = (a: ListPlace, b: ListPlace) => b.sortAt - a.sortAt || (a.id < b.id ? -1 : 1);
 
-/** A line for the session's own text, which is its parts alone, and for each earlier one its version, parts and own messages. */
-const pack = (row: Row, earlier: readonly EarlierRow[]) =>
-  [row.parts, ...earlier.map((text) => `${text.version} ${text.parts} ${text.own}`)].join("\n");
-
-function textsOf({ packed }: Entry): Text[] {
-  const [parts = "[]", ...earlier] = packed.split("\n");
-  return [
-    { parts: partsOf({ parts }) },
-    ...earlier.map((line) => {
-      const [version, parts = "[]", own = "[]"] = line.split(" ");
-      return {
-        parts: partsOf({ parts }),
-        earlier: { version: Number(version), own: JSON.parse(own) as [number, number][] },
-      };
-    }),
-  ];
+/** Whether the session passes the filters that are about sessions. */
+export function passes(entry: Entry, { query, projects }: Scope): boolean {
+  if (projects && !projects.has(entry.projectId)) return false;
+  if (!query.tool.every((tools) => tools.some((tool) => entry.tool.includes(tool)))) return false;
+  if (query.notTool.some((tool) => entry.tool.includes(tool))) return false;
+  if (query.error === true && entry.errors === 0) return false;
+  if (query.after !== null && entry.endMs !== null && entry.endMs < query.after) return false;
+  return !(query.before !== null && entry.startMs !== null && entry.startMs >= query.before);
 }
 
-/** Tools and projects are few: equal names are one string. */
-const names = new BoundedMap<string, string>(10_000);
-function shared(name: string): string {
-  const known = names.get(name);
-  if (known === undefined) names.set(name, name);
-  return known ?? name;
-}
-
-export function toEntry(row: Row, earlier: readonly EarlierRow[], old: Entry | undefined): Entry {
-  const packed = pack(row, earlier);
-  // A catalogue that was restored numbers its texts as the newer one did; what they were read from tells them apart.
-  const key = createHash("sha256").update(`${row.id}\n${row.source_version}\n${packed}`).digest().toString("hex", 0, 8);
-  const same = old?.key === key ? old : undefined;
+/** `earlier`: the session's earlier texts, the newest first. */
+export function toEntry(row: Row, earlier: readonly EarlierRow[]): Entry {
+  const texts = earlier.map((text) => [text.version, text.parts, text.own]);
+  // A restored catalogue may number another text with a known generation; the version of the log tells the two apart.
+  const identity = JSON.stringify([row.id, row.source_version, row.parts, texts]);
   return {
     id: row.id,
-    projectId: shared(row.project_id),
-    tool: shared(row.tool),
+    projectId: row.project_id,
+    tool: row.tool,
     sortAt: row.sort_at,
     startMs: row.started_at === null ? null : Date.parse(row.started_at),
     endMs: row.ended_at === null ? null : Date.parse(row.ended_at),
-    // Errors that a fork copied count elsewhere, and stand in its text all the same.
+    // Errors that a fork copied are counted in the session it forked from, but are in its text as well.
     errors: row.error_count + (row.copied > 0 ? 1 : 0),
-    packed,
-    key,
-    columns: same && isPlaced(same) ? same.columns : undefined,
-    index: same?.index,
-    damaged: same?.damaged ?? false,
-    replaced: false,
+    parts: [
+      ...partsOf(row).map((part) => ({ part })),
+      ...earlier.flatMap((text) => {
+        const own: [number, number][] = JSON.parse(text.own);
+        return partsOf(text).map((part) => ({ part, earlier: { version: text.version, own } }));
+      }),
+    ],
+    key: createHash("sha256").update(identity).digest().toString("hex", 0, 8),
+    columns: undefined,
+    index: undefined,
+    damaged: false,
   };
 }

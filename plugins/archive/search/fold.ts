@@ -32,5 +32,7 @@ function makeFold(): Uint16Array {
       if (lower.length === 1) fold[unit] = fold[lower.charCodeAt(0)] as number;
     }
   }
+  // In lower case the dotted capital I begins with an i.
+  fold[0x130] = 0x69;
   return fold.fill(0xd800, 0xd800, 0xe000);
 }

@@ -4,7 +4,7 @@ import type { EventKind } from "sessarc";
 import type { Chunk } from "#internal";
 import { mainArgument, pathsIn } from "#internal/adapter";
 import { hasMessageFilter, type Query } from "./query.ts";
-import { type Grams, gramsOf } from "./signature.ts";
+import { type Grams, gramsOf, mayHold } from "./signature.ts";
 
 export interface Match {
   seq: number;
@@ -31,8 +31,10 @@ export interface FoundMatch extends Match {
 
 export interface CompiledQuery {
   query: Query;
-  /** Groups of letters in all words that must be there. */
+  /** Groups of letters in all words that must be there, and in the path if one is asked for. */
   grams: Grams;
+  /** Of several paths any may be there: the groups of each. */
+  paths: readonly Grams[];
   /** Finds what cannot hold the longest word by its bytes alone; null where only a look at the text can tell. */
   bytes: RegExp | null;
   /** Longest first: the rarest is looked for across the whole chunk at once. */
@@ -47,15 +49,37 @@ const AFTER = 140;
 export function compile(query: Query): CompiledQuery {
   const wanted = query.terms.filter((term) => !term.negated).sort((a, b) => b.text.length - a.text.length);
   const unwanted = query.terms.filter((term) => term.negated);
+  const paths = query.path.map(toPathGrams);
+  const [path] = paths.length === 1 ? paths : [];
+  const words = gramsOf(wanted.map((term) => term.text));
   return {
     query,
-    grams: gramsOf(wanted.map((term) => term.text)),
-    bytes: toByteRegExp(wanted[0]?.text),
+    grams: path ? { threes: [...words.threes, ...path.threes], fives: [...words.fives, ...path.fives] } : words,
+    paths: path ? [] : paths,
+    bytes: toByteRegExp(wanted[0]?.text ?? only(query.path) ?? modelOf(query)),
     words: wanted.map((term) => toRegExp(term.text, "giu")),
     without: unwanted.map((term) => toRegExp(term.text, "iu")),
     filtered: hasMessageFilter(query),
   };
 }
+
+/** Paths are compared in lower case, where `İ` alone becomes two characters: a path that asks for the second is no help. */
+const toPathGrams = (path: string): Grams => gramsOf(path.includes("\u0307") ? [] : [path]);
+
+const only = (list: readonly string[]) => (list.length === 1 ? list[0] : undefined);
+
+/** Names of models are stored as JSON: a name with a character that JSON escapes is not there as it is written. */
+const modelOf = ({ model }: Query) => (/["\\]/.test(model[0] ?? "") ? undefined : only(model));
+
+/** False when the chunk of this signature cannot hold the query. */
+export const mayHoldAll = (
+  bytes: Uint8Array,
+  start: number,
+  length: number,
+  { grams, paths }: CompiledQuery,
+): boolean =>
+  mayHold(bytes, start, length, grams) &&
+  (paths.length === 0 || paths.some((path) => mayHold(bytes, start, length, path)));
 
 /** `%`, `_`, `.` and all others are plain characters; case is folded in every script. */
 function toRegExp(text: string, flags: string): RegExp {
@@ -63,13 +87,14 @@ function toRegExp(text: string, flags: string): RegExp {
 }
 
 /**
- * An ASCII word looked for in UTF-8 bytes read as Latin-1, which saves decoding chunks that do not hold it. Two characters outside
- * ASCII fold to ASCII letters: the long s and the Kelvin sign.
+ * An ASCII text looked for in UTF-8 bytes read as Latin-1, which saves decoding chunks that do not hold it. Three characters outside
+ * ASCII fold to ASCII letters: the long s, the Kelvin sign, and, in lower case, the dotted capital I.
  */
 function toByteRegExp(text: string | undefined): RegExp | null {
   if (text === undefined || !/^[\x20-\x7e]+$/.test(text)) return null;
   const source = text
     .replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")
+    .replace(/i/gi, "(?:i|\\xc4\\xb0)")
     .replace(/s/gi, "(?:s|\\xc5\\xbf)")
     .replace(/k/gi, "(?:k|\\xe2\\x84\\xaa)");
   return new RegExp(source, "i");

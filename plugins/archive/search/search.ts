@@ -1,25 +1,24 @@
-/** Search over the archive: signatures rule chunks out, the rest is inflated and looked at, newest sessions first. */
+/** Search over the archive: signatures rule chunks out, the others are inflated and matched, newest sessions first. */
 
 import type { Database } from "sessarc";
-import { sortInSlices, type Transcripts } from "#internal";
+import type { Transcripts } from "#internal";
 import { BoundedMap } from "#internal/adapter";
 import type { Changes } from "../catalogue/changes.ts";
 import type { Readers } from "../catalogue/readers.ts";
 import { ChunkCache } from "./cache.ts";
-import { Course, passes, placeBehind } from "./course.ts";
 import { Entries } from "./entries.ts";
-import { type Entry, newestFirst } from "./entry.ts";
+import { type Entry, newestFirst, passes, type Scope } from "./entry.ts";
 import { foldTable } from "./fold.ts";
-import { Looker, type Scope, type SearchStats } from "./looker.ts";
+import { Lookup, type MayHold, type SearchStats, type SessionHits } from "./lookup.ts";
 import { compile } from "./match.ts";
-import type { Query } from "./query.ts";
-import { hitsIn, type SessionHits } from "./session-hits.ts";
 import { Shelf, type ShelfOptions } from "./shelf.ts";
 import {
   type Counter,
   type CountOptions,
   countAll,
+  countInWorkers,
   type KnownCounts,
+  sizeOf,
   type TotalAnswer,
   type TotalProgress,
   type Totals,
@@ -30,12 +29,12 @@ export interface SearchRequest extends Scope {
   /** Where the last page ended. */
   cursor?: SearchPlace | undefined;
   sort: "recent" | "relevance";
-  /** ms after which the search stops and answers what it has. One that has nothing yet goes on: "at least 0" would be no answer. */
+  /** ms after which the search stops and answers what it has. One that has found nothing goes on: "at least 0" would be no answer. */
   budgetMs: number;
   signal?: AbortSignal | undefined;
 }
 
-/** Behind which session a page goes on, and how many the pages before it found. */
+/** The session after which a page goes on, and how many the pages before it found. */
 export interface SearchPlace {
   sortAt: number;
   id: string;
@@ -43,7 +42,7 @@ export interface SearchPlace {
 }
 
 export interface TotalRequest extends Scope {
-  /** Told what was counted so far, now and then. */
+  /** Called with what was counted so far, now and then. */
   onProgress?: ((progress: TotalProgress) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -58,41 +57,43 @@ export interface SearchAnswer {
   damaged: number;
 }
 
-/** Questions whose counts are kept. */
+/** Questions whose counts are cached. */
 const KNOWN = 32;
-/** Directories of the best sessions read at once. */
-const AHEAD = 8;
 /** Sessions from which on the first search is prepared. */
 const PREPARED_FROM = 5_000;
-/** Chunks looked at behind a full page, so that its total is right: about 20 ms. */
+/** Chunks checked after a full page, so that its total is right: about 20 ms. */
 const COUNTED_BEHIND = 60;
+/** Chunks a page inflates in vain on this thread before workers rule out the others. */
+const IN_VAIN = 64;
 
 export class SearchIndex {
+  readonly #db: Database;
   readonly #entries: Entries;
   readonly #cache: ChunkCache;
   readonly #readers: Readers;
-  readonly #counter: ((query: Query) => Counter) | undefined;
+  readonly #counter: Counter | undefined;
   readonly #onDamage: (id: string) => void;
-  /** What the last totals counted, by their words and filters of messages. */
-  readonly #known = new BoundedMap<string, KnownCounts>(KNOWN);
   readonly #onError: (error: unknown) => void;
   readonly #shelf: Shelf;
+  /** What the last totals counted, by their words and filters of messages. */
+  readonly #known = new BoundedMap<string, KnownCounts>(KNOWN);
 
-  /** `counter`: counts in workers, where there are any. `onDamage`: told the session whose transcript could not be read. */
+  /** `counter`: counts in workers, where there are any. `onDamage`: called with a session whose transcript could not be read. */
   constructor(
     db: Database,
     transcripts: Transcripts,
     readers: Readers,
     changes: Changes,
-    counter: ((query: Query) => Counter) | undefined,
+    counter: Counter | undefined,
     onDamage: (id: string) => void,
     shelf: ShelfOptions & { onError: (error: unknown) => void },
   ) {
+    this.#db = db;
     this.#readers = readers;
     this.#counter = counter;
     this.#onDamage = onDamage;
-    this.#shelf = new Shelf(shelf);
     this.#onError = shelf.onError;
+    this.#shelf = new Shelf(shelf);
     this.#entries = new Entries(db, transcripts, changes, this.#shelf);
     this.#cache = new ChunkCache(transcripts);
   }
@@ -100,7 +101,7 @@ export class SearchIndex {
   async close(): Promise<void> {
     this.#cache.clear();
     this.#shelf.close();
-    // Whatever it runs into now is nobody's concern: it sees that it is over at its next step.
+    // The run under way ends at its next step; an error in it no longer matters.
     await this.#entries.tidied.catch(() => {});
   }
 
@@ -109,82 +110,37 @@ export class SearchIndex {
     this.#shelf.keepFrom(least, most);
   }
 
-  /** Has the signatures turned around as far as they are enough for it. Every search starts it; who waits for it knows when it is done. */
+  /** Writes columns for signatures that are in none. Every search starts it; it resolves when it is done. */
   tidy(): Promise<void> {
     return this.#entries.tidy();
   }
 
   /** Does for a large archive what its first search would do. A small one is as quick without, and smaller in memory. */
   async prepare(): Promise<void> {
-    if ((await this.#entries.most()) < PREPARED_FROM) return;
+    const row = await this.#db.get<{ n: number }>("select count(*) as n from session");
+    if ((row?.n ?? 0) < PREPARED_FROM) return;
     await this.#entries.list();
     foldTable();
     await this.tidy();
   }
 
-  /**
-   * Sessions whose messages match, newest first. Cost: about 20 ns a chunk ruled out, 0.3 ms a chunk inflated, 0.05 ms a chunk still
-   * in memory; never more than 8 ms without letting others run.
-   */
+  /** Sessions whose messages match. Cost: about 20 ns a chunk ruled out, 0.3 ms a chunk inflated, 0.05 ms a cached chunk. */
   search(request: SearchRequest): Promise<SearchAnswer> {
     return this.#reading(() => (request.sort === "relevance" ? this.#best(request) : this.#newest(request)));
   }
 
-  /** All sessions and messages that match, counted to the end: every chunk that may hold the query is inflated, once a session. */
+  /** All sessions and messages that match, counted to the end: every chunk that may hold the query is inflated. */
   total(request: TotalRequest): Promise<TotalAnswer> {
     return this.#reading(async () => {
       const entries = await this.#entries.list();
-      const looker = new Looker(this.#entries, this.#cache, compile(request.query), request.signal);
-      const { total } = await this.#count(request, looker, entries, 0);
-      this.#tellDamage(request);
+      const { total } = await this.#count(request, this.#lookup(request), entries);
+      this.#reportDamage(entries, request);
       return total;
     });
   }
 
-  /** Counts in all sessions from the `from`th on that pass the filters. */
-  async #count(
-    request: TotalRequest & Pick<CountOptions, "until">,
-    looker: Looker,
-    entries: readonly Entry[],
-    from: number,
-  ): Promise<Totals> {
-    const wanted = entries.filter((entry, i) => i >= from && passes(entry, request));
-    // Filters of sessions choose among them; what is counted in each does not depend on those.
-    const question = JSON.stringify({ ...request.query, tool: [], notTool: [], project: [], notProject: [] });
-    const known: KnownCounts = this.#known.get(question) ?? new WeakMap();
-    this.#known.set(question, known);
-    const { onProgress, signal, until } = request;
-    const counter = this.#counter?.(request.query);
-    return countAll(looker, wanted, { known, counter, onProgress, signal, until });
-  }
-
-  /** Those with most matches: all are counted, and the best looked at. */
-  async #best(request: SearchRequest): Promise<SearchAnswer> {
-    const entries = await this.#entries.list();
-    const { query, signal, cursor, limit, budgetMs } = request;
-    const compiled = compile(query);
-    const looker = new Looker(this.#entries, this.#cache, compiled, signal);
-    const ask = { ...request, until: performance.now() + budgetMs };
-    const from = cursor ? placeBehind(entries, cursor) : 0;
-    const { found, stoppedAt } = await this.#count(ask, looker, entries, from);
-    const results: SessionHits[] = [];
-    const sorted = await sortInSlices(found, (a, b) => b.messages - a.messages || newestFirst(a.entry, b.entry));
-    const best = sorted.slice(0, limit);
-    const next = best.map(({ entry }) => entry);
-    for (const [i, { entry, messages }] of best.entries()) {
-      const hits = await hitsIn(looker, entry, await looker.candidates(next.slice(i, i + AHEAD)), compiled);
-      if (hits) results.push({ ...hits, matchCount: messages, matchRelation: "eq" });
-    }
-    const damaged = this.#tellDamage(request);
-    const sessions = (cursor?.found ?? 0) + found.length;
-    const exact = !stoppedAt && damaged === 0 && !cursor;
-    return {
-      results,
-      total: { sessions, relation: exact || sessions === 0 ? "eq" : "gte" },
-      next: placeAt(stoppedAt, sessions),
-      stats: looker.stats,
-      damaged,
-    };
+  #lookup({ query, signal }: TotalRequest): Lookup {
+    return new Lookup(this.#entries, this.#cache, compile(query), signal);
   }
 
   async #reading<T>(work: () => Promise<T>): Promise<T> {
@@ -197,87 +153,151 @@ export class SearchIndex {
     }
   }
 
-  #tellDamage(scope: Scope): number {
-    const damaged = [...this.#entries.damaged].filter((entry) => passes(entry, scope));
+  #reportDamage(entries: readonly Entry[], scope: Scope): number {
+    const damaged = entries.filter((entry) => entry.damaged && passes(entry, scope));
     for (const { id } of damaged) this.#onDamage(id);
     return damaged.length;
   }
 
-  async #newest(request: SearchRequest): Promise<SearchAnswer> {
+  /** Counts in all of these sessions that pass the filters. */
+  async #count(
+    request: TotalRequest & Pick<CountOptions, "until">,
+    lookup: Lookup,
+    entries: readonly Entry[],
+  ): Promise<Totals> {
+    const wanted = await lookup.wanted(entries, request);
+    const { query, onProgress, signal, until } = request;
+    // Filters of sessions choose among sessions; the count in each does not depend on them.
+    const question = JSON.stringify({ ...query, tool: [], notTool: [], project: [], notProject: [] });
+    const known: KnownCounts = this.#known.get(question) ?? new WeakMap();
+    this.#known.set(question, known);
+    return countAll(lookup, wanted, { query, known, counter: this.#counter, onProgress, signal, until });
+  }
+
+  /** Sessions with most matches: all are counted, and the best are read again for what a page shows. */
+  async #best(request: SearchRequest): Promise<SearchAnswer> {
+    const { cursor, limit, budgetMs } = request;
     const entries = await this.#entries.list();
-    const compiled = compile(request.query);
-    const looker = new Looker(this.#entries, this.#cache, compiled, request.signal);
-    const course = new Course(entries, looker, request, request.cursor);
-    const { slices } = looker;
+    const lookup = this.#lookup(request);
+    const ask = { ...request, until: performance.now() + budgetMs };
+    const { found, stoppedAt } = await this.#count(ask, lookup, behind(entries, cursor));
+    found.sort((a, b) => b.messages - a.messages || newestFirst(a.entry, b.entry));
     const results: SessionHits[] = [];
+    for (const { entry, messages } of found.slice(0, limit)) {
+      const hits = await lookup.hits(entry, await lookup.candidates(entry));
+      if (hits) results.push({ ...hits, matchCount: messages, matchRelation: "eq" });
+    }
+    const sessions = (cursor?.found ?? 0) + found.length;
+    const next = placeAt(stoppedAt, sessions);
+    return this.#answer(request, entries, lookup, { results, sessions, isComplete: !stoppedAt, next });
+  }
+
+  async #newest(request: SearchRequest): Promise<SearchAnswer> {
+    const { cursor, limit, budgetMs, signal } = request;
+    const entries = await this.#entries.list();
+    const lookup = this.#lookup(request);
+    const wanted = await lookup.wanted(behind(entries, cursor), request);
     const started = performance.now();
-    const before = request.cursor?.found ?? 0;
-    let next: SearchAnswer["next"] = null;
-    let complete = true;
-    /** Sessions behind the page, where they could be counted. */
-    let behind = 0;
-    /** The last session that was looked at, and the last with something in it. */
+    const before = cursor?.found ?? 0;
+    const results: SessionHits[] = [];
+    let next: SearchPlace | null = null;
+    let isComplete = true;
+    /** Sessions after the page, where they could be counted. */
+    let rest = 0;
     let last: Entry | undefined;
     let lastFound: Entry | undefined;
-
-    for (let i = 0; ; i++) {
-      const entry = await course.at(i);
-      if (!entry) break;
-      request.signal?.throwIfAborted();
-      if (results.length > 0 && performance.now() - started > request.budgetMs) {
-        complete = false;
+    for await (const { entry, candidates } of this.#holding(request, lookup, wanted)) {
+      signal?.throwIfAborted();
+      if (results.length > 0 && performance.now() - started > budgetMs) {
+        isComplete = false;
         next = placeAt(last, before + results.length);
         break;
       }
       last = entry;
-      if (slices.due) await slices.turn();
-      const candidates = await looker.candidates(await course.some(i, looker.ahead(entry)));
       if (candidates.length === 0) continue;
-      if (results.length === request.limit) {
-        // One more that matches tells that there is a next page.
-        if (!(await looker.any(entry, candidates))) continue;
+      if (results.length === limit) {
+        // One more session that matches shows that there is another page.
+        if (!(await lookup.any(entry, candidates))) continue;
         next = placeAt(lastFound, before + results.length);
-        const rest = request.cursor ? undefined : await countRest(looker, course, i + 1);
-        complete = rest !== undefined;
-        behind = 1 + (rest ?? 0);
+        const counted = cursor ? undefined : await countRest(lookup, wanted.slice(wanted.indexOf(entry) + 1));
+        isComplete = counted !== undefined;
+        rest = isComplete ? 1 + (counted ?? 0) : 0;
         break;
       }
-      const hits = await hitsIn(looker, entry, candidates, compiled);
+      const hits = await lookup.hits(entry, candidates);
       if (!hits) continue;
       results.push(hits);
       lastFound = entry;
     }
-    const damaged = this.#tellDamage(request);
-    const sessions = before + results.length + (complete ? behind : 0);
-    const exact = complete && damaged === 0 && !request.cursor;
-    return {
-      results,
-      total: { sessions, relation: exact || sessions === 0 ? "eq" : "gte" },
-      next,
-      stats: looker.stats,
-      damaged,
+    const sessions = before + results.length + rest;
+    return this.#answer(request, entries, lookup, { results, sessions, isComplete, next });
+  }
+
+  /** Sessions with chunks that may hold the query. Where many were inflated in vain, workers rule out the others first. */
+  async *#holding({ query, signal }: SearchRequest, lookup: Lookup, wanted: readonly Entry[]): AsyncGenerator<MayHold> {
+    const counter = this.#counter;
+    let work: MayHold[] = [];
+    let size = 0;
+    const check = async function* (counter: Counter) {
+      signal?.throwIfAborted();
+      const counted = await countInWorkers(lookup, work, query, counter);
+      for (const [i, one] of work.entries()) yield counted[i] === 0 ? { ...one, candidates: [] } : one;
+      work = [];
+      size = 0;
     };
+    for await (const one of lookup.mayHold(wanted)) {
+      if (!counter || lookup.inVain < IN_VAIN) {
+        yield one;
+        continue;
+      }
+      work.push(one);
+      size += sizeOf(one);
+      if (size >= counter.lanes * counter.chunks) yield* check(counter);
+    }
+    if (counter) yield* check(counter);
+  }
+
+  #answer(
+    request: SearchRequest,
+    entries: readonly Entry[],
+    { stats }: Lookup,
+    {
+      results,
+      sessions,
+      isComplete,
+      next,
+    }: { results: SessionHits[]; sessions: number; isComplete: boolean; next: SearchPlace | null },
+  ): SearchAnswer {
+    const damaged = this.#reportDamage(entries, request);
+    const isExact = (isComplete && damaged === 0 && !request.cursor) || sessions === 0;
+    return { results, total: { sessions, relation: isExact ? "eq" : "gte" }, next, stats, damaged };
   }
 }
 
-/** Sessions from `from` on that match, where few chunks tell; undefined where it would take longer than a page may. */
-async function countRest(looker: Looker, course: Course, from: number): Promise<number | undefined> {
+/** How many of these sessions match, where few chunks may hold the query; undefined where it would take longer than a page may. */
+async function countRest(lookup: Lookup, entries: readonly Entry[]): Promise<number | undefined> {
   let chunks = 0;
-  for (let i = from; ; i++) {
-    const entry = await course.at(i);
-    if (!entry) break;
-    const more = looker.left(entry);
-    if (more === undefined) return undefined;
-    chunks += more;
+  for (const entry of entries) {
+    chunks += lookup.passing(entry) ?? 0;
     if (chunks > COUNTED_BEHIND) return undefined;
   }
-  let count = 0;
-  for (let i = from; ; i++) {
-    const entry = await course.at(i);
-    if (!entry) return count;
-    const candidates = await looker.candidates(await course.some(i, looker.ahead(entry)));
-    if (candidates.length > 0 && (await looker.any(entry, candidates))) count++;
+  chunks = 0;
+  const rest: MayHold[] = [];
+  for await (const one of lookup.mayHold(entries)) {
+    chunks += one.candidates.length;
+    if (chunks > COUNTED_BEHIND) return undefined;
+    rest.push(one);
   }
+  let count = 0;
+  for (const { entry, candidates } of rest) if (await lookup.any(entry, candidates)) count++;
+  return count;
+}
+
+/** Sessions that come after `place`. */
+function behind(entries: readonly Entry[], place: SearchPlace | undefined): readonly Entry[] {
+  if (!place) return entries;
+  const at = entries.findIndex((entry) => entry.id !== place.id && newestFirst(entry, place) > 0);
+  return at < 0 ? [] : entries.slice(at);
 }
 
 const placeAt = (entry: Entry | undefined, found: number): SearchPlace | null =>

@@ -1,13 +1,14 @@
-/** How much there is in all: every chunk that may hold the query is looked at, in workers where there is much to do. */
-import type { Candidate } from "./candidate.ts";
-import type { Counted, CountWork } from "./count-job.ts";
+/** How much a query finds in all: every chunk that may hold it is checked, in workers where there are many. */
+import type { Kernel, PoolTask } from "sessarc";
+import type { Counted, CountJob, CountWork } from "./count-job.ts";
 import type { Entry } from "./entry.ts";
-import type { Looker, SearchStats } from "./looker.ts";
+import type { Lookup, MayHold, SearchStats } from "./lookup.ts";
+import type { Query } from "./query.ts";
 
 export interface TotalProgress {
   sessions: number;
   messages: number;
-  /** Sessions looked at, of all that may match. */
+  /** Sessions checked, of all that may match. */
   looked: number;
   of: number;
 }
@@ -20,7 +21,7 @@ export interface TotalAnswer {
   tools: Count[];
   projects: Count[];
   stats: SearchStats;
-  /** Sessions of which something that was looked at could not be read: it was left out. */
+  /** Sessions of which something that was checked could not be read: it was left out. */
   damaged: number;
 }
 
@@ -31,149 +32,145 @@ export interface Count {
   messages: number;
 }
 
-/** Messages that match, by session as its text was: what is kept from one total of a query to the next. */
+/** Messages that match, by session: cached from one total of a query to the next. A session that changed is another entry. */
 export type KnownCounts = WeakMap<Entry, number>;
 
-/** Counts off the main thread. */
+/** Counts in workers. */
 export interface Counter {
   /** Jobs that run beside each other. */
   lanes: number;
-  /** Chunks looked at in one job. */
+  /** Chunks of a job: some 30 ms of work. */
   chunks: number;
-  count(work: readonly CountWork[]): Promise<Counted[]>;
+  count(query: Query, work: readonly CountWork[]): Promise<Counted[]>;
 }
 
 export interface CountOptions {
+  query: Query;
   known: KnownCounts;
-  /** Undefined: counted here. */
+  /** Undefined: counted on this thread. */
   counter: Counter | undefined;
   onProgress?: ((progress: TotalProgress) => void) | undefined;
   signal?: AbortSignal | undefined;
-  /** By `performance.now()`: then it stops, once it has found something. */
+  /** By `performance.now()`: after it the count stops, once it has found something. */
   until?: number | undefined;
 }
 
 export interface Totals {
   total: TotalAnswer;
   /** In no order. */
-  found: CountedSession[];
-  /** The last session that was looked at, where it stopped before the end. */
+  found: { entry: Entry; messages: number }[];
+  /** The last session that was counted, where the count stopped before the end. */
   stoppedAt: Entry | undefined;
 }
 
-/** How many messages of a session match. */
-export interface CountedSession {
-  entry: Entry;
-  messages: number;
-}
-
+const COUNT: PoolTask<[CountJob], Counted[]> = {
+  specifier: "sessarc/plugins/archive/count-job",
+  export: "countSessions",
+  inline: async (job) => (await import("./count-job.ts")).countSessions(job),
+};
 const PROGRESS_MS = 100;
-const HERE = { lanes: 1, chunks: 64 };
-/** Of a full chunk, about, as it is stored. */
+/** Bytes of a full chunk as it is stored, about. */
 const FULL_BYTES = 16_384;
 
-interface Work {
-  entry: Entry;
-  candidates: readonly Candidate[];
+/** Undefined where there are no workers, or where they cannot read the transcripts. */
+export function counterOf({ pool, config, storage }: Kernel): Counter | undefined {
+  if (!pool.threaded || config.storage.driver !== undefined) return undefined;
+  return {
+    lanes: pool.size,
+    chunks: 96,
+    count: (query, work) => pool.run(COUNT, { dir: storage.dataDir, query, work }),
+  };
+}
+
+/** Work in full chunks: many small ones are little work. */
+export const sizeOf = ({ candidates }: MayHold): number =>
+  candidates.reduce((sum, { chunk }) => sum + Math.min(1, chunk.bytes / FULL_BYTES), 0);
+
+/** Counts matching messages of each session, in jobs of `counter.chunks`. */
+export async function countInWorkers(
+  lookup: Lookup,
+  work: readonly MayHold[],
+  query: Query,
+  counter: Counter,
+): Promise<number[]> {
+  const jobs: CountWork[][] = [];
+  let room = 0;
+  for (const one of work) {
+    if (room <= 0) {
+      jobs.push([]);
+      room = counter.chunks;
+    }
+    jobs.at(-1)?.push({ id: one.entry.id, candidates: one.candidates });
+    room -= sizeOf(one);
+  }
+  const counted = (await Promise.all(jobs.map((job) => counter.count(query, job)))).flat();
+  for (const [i, { entry }] of work.entries()) if (counted[i]?.damaged) entry.damaged = true;
+  for (const { inflated } of counted) lookup.stats.inflated += inflated;
+  return counted.map(({ messages }) => messages);
 }
 
 /** Counts to the end; throws when `signal` aborts. About 0.4 ms of a processor a chunk, those of known sessions excepted. */
 export async function countAll(
-  looker: Looker,
+  lookup: Lookup,
   wanted: readonly Entry[],
-  { known, counter, onProgress, signal, until = Number.POSITIVE_INFINITY }: CountOptions,
+  { query, known, counter, onProgress, signal, until = Number.POSITIVE_INFINITY }: CountOptions,
 ): Promise<Totals> {
   const tally = new Tally(wanted.length, onProgress);
-  const count = async (job: readonly Work[], inWorker: boolean) => {
+  const countHere = async ({ entry, candidates }: MayHold) => {
+    let messages = 0;
+    const add = () => {
+      messages++;
+      return false;
+    };
+    await lookup.each(entry, candidates, add, counter !== undefined);
+    return messages;
+  };
+  const count = async (work: readonly MayHold[], isLittle: boolean) => {
     signal?.throwIfAborted();
-    const counted =
-      inWorker && counter ? await inWorkers(looker, job, counter) : await here(looker, job, counter !== undefined);
-    for (const [i, { entry }] of job.entries()) {
-      const { messages, damaged } = counted[i] as (typeof counted)[number];
-      if (damaged) looker.damage(entry);
-      // Also where a directory could not be read: that was left out before it was counted.
-      if (!entry.damaged) known.set(entry, messages);
-      tally.add(entry, messages);
+    const counted = counter && !isLittle ? await countInWorkers(lookup, work, query, counter) : [];
+    for (const [i, one] of work.entries()) {
+      const messages = counted[i] ?? (await countHere(one));
+      // A session that could not be read is counted again next time.
+      if (!one.entry.damaged) known.set(one.entry, messages);
+      tally.add(one.entry, messages);
     }
   };
-  const { lanes, chunks: most } = counter ?? HERE;
-  const jobs: Promise<void>[] = [];
-  const running = new Set<Promise<void>>();
-  let job: Work[] = [];
-  let chunks = 0;
-  let stoppedAt: Entry | undefined;
-  /** The next lane that is free takes the job; signatures are looked at meanwhile. */
+  const most = counter ? counter.lanes * counter.chunks : 1;
+  let work: MayHold[] = [];
+  let size = 0;
+  /** Workers count while this thread reads the next signatures. */
+  let counting: Promise<void> | undefined;
   const hand = async () => {
-    const one = count(job, true);
-    const ended = one.catch(() => {}).then(() => void running.delete(ended));
-    jobs.push(one);
-    running.add(ended);
-    [job, chunks] = [[], 0];
-    if (running.size >= lanes) await Promise.race(running);
+    await counting;
+    // Counting little takes less than starting a worker.
+    counting = count(work, counting === undefined && size < (counter?.chunks ?? 1));
+    counting.catch(() => {});
+    work = [];
+    size = 0;
   };
-  /** Little is counted here: that takes less than starting a worker. */
-  const rest = async () => {
-    const one = job.length > 0 && count(job, jobs.length > 0);
-    [job, chunks] = [[], 0];
-    await Promise.all([one, ...running]);
-  };
+  let stoppedAt: Entry | undefined;
   try {
-    for (const [i, entry] of wanted.entries()) {
+    for await (const one of lookup.mayHold(wanted, (entry) => !known.has(entry))) {
       signal?.throwIfAborted();
-      const messages = known.get(entry);
-      if (messages !== undefined) tally.add(entry, messages);
-      else if (looker.rulesOut(entry)) tally.add(entry, 0);
+      const messages = known.get(one.entry);
+      if (messages !== undefined || one.candidates.length === 0) tally.add(one.entry, messages ?? 0);
       else {
-        const candidates = await looker.candidates(wanted.slice(i, i + looker.ahead(entry)));
-        if (candidates.length === 0) tally.add(entry, 0);
-        else job.push({ entry, candidates });
-        // Many small ones are little work.
-        for (const { chunk } of candidates) chunks += Math.min(1, chunk.bytes / FULL_BYTES);
+        work.push(one);
+        size += sizeOf(one);
+        if (size >= most) await hand();
       }
-      if (looker.slices.due) await looker.slices.turn();
-      if (chunks >= most) await hand();
       if (performance.now() <= until) continue;
-      await rest();
-      if (tally.found.length === 0 || i === wanted.length - 1) continue;
-      stoppedAt = entry;
+      await hand();
+      await counting;
+      if (tally.found.length === 0 || one.entry === wanted.at(-1)) continue;
+      stoppedAt = one.entry;
       break;
     }
-    await rest();
+    await hand();
   } finally {
-    await Promise.allSettled(jobs);
+    await counting;
   }
-  await Promise.all(jobs);
-  return { total: tally.answer(looker.stats), found: tally.found, stoppedAt };
-}
-
-async function inWorkers(looker: Looker, job: readonly Work[], counter: Counter): Promise<Counted[]> {
-  const counted = await counter.count(job.map(({ entry, candidates }) => ({ id: entry.id, candidates })));
-  for (const { inflated } of counted) looker.stats.inflated += inflated;
-  return counted;
-}
-
-/** `keep`: they are few, and likely to be looked at again. */
-async function here(
-  looker: Looker,
-  job: readonly Work[],
-  keep: boolean,
-): Promise<Pick<Counted, "messages" | "damaged">[]> {
-  const counted: Pick<Counted, "messages" | "damaged">[] = [];
-  for (const { entry, candidates } of job) {
-    let messages = 0;
-    for (const one of candidates) {
-      const chunk = await looker.chunk(entry, one, keep);
-      if (chunk) {
-        await looker.match(chunk, one, () => {
-          messages++;
-          return false;
-        });
-      }
-      if (looker.slices.due) await looker.slices.turn();
-    }
-    counted.push({ messages, damaged: entry.damaged });
-  }
-  return counted;
+  return { total: tally.answer(lookup.stats), found: tally.found, stoppedAt };
 }
 
 class Tally {
@@ -181,7 +178,7 @@ class Tally {
   readonly #onProgress: CountOptions["onProgress"];
   readonly #tools = new Map<string, Count>();
   readonly #projects = new Map<string, Count>();
-  readonly found: CountedSession[] = [];
+  readonly found: Totals["found"] = [];
   #messages = 0;
   #damaged = 0;
   #looked = 0;

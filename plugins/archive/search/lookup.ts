@@ -1,0 +1,198 @@
+/** One question over the archive: which sessions and chunks may hold it, and what of them does. */
+import { type Chunk, Slices } from "#internal";
+import { isDamage } from "../catalogue/damage.ts";
+import type { ChunkCache } from "./cache.ts";
+import { type Candidate, counts, mayCount } from "./candidate.ts";
+import { type ColumnFile, countIn } from "./columns.ts";
+import type { Entries } from "./entries.ts";
+import { type Entry, passes, type Scope } from "./entry.ts";
+import { type CompiledQuery, type FoundMatch, matchesIn, mayHoldAll, toMatch } from "./match.ts";
+
+/** What the index did: chunks known, chunks that passed their signature, chunks inflated for this request. */
+export interface SearchStats {
+  chunks: number;
+  candidates: number;
+  inflated: number;
+}
+
+/** A session with its chunks that may hold the query. */
+export interface MayHold {
+  entry: Entry;
+  candidates: readonly Candidate[];
+}
+
+/** What a page shows of a session: its first matches, and how many there are. */
+export interface SessionHits {
+  id: string;
+  projectId: string;
+  matchCount: number;
+  /** `gte` when the session was too large to count to its end. */
+  matchRelation: "eq" | "gte";
+  matches: FoundMatch[];
+}
+
+const MATCHES_SHOWN = 3;
+/** Chunks of one session that are counted through once there is something to show. */
+const COUNTED_CHUNKS = 8;
+/** Sessions whose directories are read at once: a remote store answers them together. */
+const AT_ONCE = 4;
+/** Sessions checked between two checks of the clock. */
+const STEP = 1_024;
+
+export class Lookup {
+  readonly slices = new Slices();
+  readonly stats: SearchStats = { chunks: 0, candidates: 0, inflated: 0 };
+  readonly #entries: Entries;
+  readonly #cache: ChunkCache;
+  readonly #compiled: CompiledQuery;
+  readonly #signal: AbortSignal | undefined;
+  /** Chunks in which nothing matched. */
+  inVain = 0;
+  /** Chunks that held the word by their bytes, and that did not. */
+  #held = 0;
+  #lacked = 0;
+  /** By file of columns: chunks that may hold the query; undefined where the file cannot be read. */
+  readonly #bits = new Map<ColumnFile, Uint8Array | undefined>();
+
+  /** Once `signal` aborts, the next step throws. */
+  constructor(entries: Entries, cache: ChunkCache, compiled: CompiledQuery, signal: AbortSignal | undefined) {
+    this.#entries = entries;
+    this.#cache = cache;
+    this.#compiled = compiled;
+    this.#signal = signal;
+  }
+
+  /** Sessions that pass the filters and that columns do not rule out: some 30 ns each. */
+  async wanted(entries: readonly Entry[], scope: Scope): Promise<Entry[]> {
+    const wanted: Entry[] = [];
+    for (const [i, entry] of entries.entries()) {
+      if (i % STEP === 0 && this.slices.due) await this.slices.turn();
+      if (!passes(entry, scope)) continue;
+      if (this.passing(entry) === 0) this.stats.chunks += entry.columns?.count ?? 0;
+      else wanted.push(entry);
+    }
+    return wanted;
+  }
+
+  /** How many chunks of a session have all groups of five letters; undefined where no columns show it. */
+  passing({ columns }: Entry): number | undefined {
+    const { fives } = this.#compiled.grams;
+    if (!columns || fives.length === 0) return undefined;
+    if (!this.#bits.has(columns.file)) {
+      try {
+        this.#bits.set(columns.file, columns.file.having(fives));
+      } catch {
+        // Its sessions are checked by their own signatures, and the file is rebuilt.
+        this.#bits.set(columns.file, undefined);
+        this.#entries.drop(columns.file);
+      }
+    }
+    const bits = this.#bits.get(columns.file);
+    return bits && countIn(bits, columns);
+  }
+
+  /** Each session with its chunks that may hold the query; none for sessions that `isAsked` does not ask for. */
+  async *mayHold(entries: readonly Entry[], isAsked = (_: Entry) => true): AsyncGenerator<MayHold> {
+    for (let i = 0; i < entries.length; i += AT_ONCE) {
+      const some = entries.slice(i, i + AT_ONCE);
+      const candidates = await Promise.all(some.map((entry) => (isAsked(entry) ? this.candidates(entry) : [])));
+      for (const [n, entry] of some.entries()) yield { entry, candidates: candidates[n] ?? [] };
+      if (this.slices.due) await this.slices.turn();
+    }
+  }
+
+  /** Chunks of a session that may hold the query, by their signatures. */
+  async candidates(entry: Entry): Promise<Candidate[]> {
+    this.#signal?.throwIfAborted();
+    const candidates: Candidate[] = [];
+    for (const { part, chunks, sidecars, earlier } of await this.#entries.indexOf(entry)) {
+      this.stats.chunks += chunks.length;
+      for (const chunk of chunks) {
+        if (!mayCount(chunk, this.#compiled.query, earlier)) continue;
+        const [start, length] = chunk.sidecar;
+        if (mayHoldAll(sidecars, start, length, this.#compiled)) candidates.push({ part, chunk, earlier });
+      }
+    }
+    this.stats.candidates += candidates.length;
+    return candidates;
+  }
+
+  /**
+   * Calls `onMatch` with each message of these chunks that matches and counts, until it returns true. `keep`: the chunks are likely to be
+   * asked for again.
+   */
+  async each(
+    entry: Entry,
+    candidates: readonly Candidate[],
+    onMatch: (chunk: Chunk, index: number, one: Candidate) => boolean,
+    keep = true,
+  ): Promise<void> {
+    for (const one of candidates) {
+      const chunk = await this.#chunk(entry, one, keep);
+      if (this.slices.due) await this.slices.turn();
+      this.inVain++;
+      if (!chunk) continue;
+      let isFirst = true;
+      for (const index of matchesIn(chunk, this.#compiled)) {
+        if (index === null) {
+          this.#signal?.throwIfAborted();
+          if (this.slices.due) await this.slices.turn();
+        } else if (counts(one.earlier, chunk.firstSeq + index)) {
+          if (isFirst) this.inVain--;
+          isFirst = false;
+          if (onMatch(chunk, index, one)) return;
+        }
+      }
+    }
+  }
+
+  /** Undefined where no message of these chunks matches. */
+  async hits(entry: Entry, candidates: readonly Candidate[]): Promise<SessionHits | undefined> {
+    const { id, projectId } = entry;
+    const hits: SessionHits = { id, projectId, matchCount: 0, matchRelation: "eq", matches: [] };
+    for (const [i, one] of candidates.entries()) {
+      if (hits.matchCount > 0 && i >= COUNTED_CHUNKS) {
+        hits.matchRelation = "gte";
+        break;
+      }
+      await this.each(entry, [one], (chunk, index, { earlier }) => {
+        hits.matchCount++;
+        if (hits.matches.length === MATCHES_SHOWN) return false;
+        const match = toMatch(chunk, index, this.#compiled);
+        hits.matches.push(earlier ? { ...match, version: earlier.version } : match);
+        return false;
+      });
+    }
+    return hits.matchCount > 0 ? hits : undefined;
+  }
+
+  /** Whether any message of these chunks matches. */
+  async any(entry: Entry, candidates: readonly Candidate[]): Promise<boolean> {
+    let found = false;
+    await this.each(entry, candidates, () => {
+      found = true;
+      return true;
+    });
+    return found;
+  }
+
+  /** Null when the chunk holds nothing of the query, or cannot be read. */
+  async #chunk(entry: Entry, { part, chunk }: Candidate, keep: boolean): Promise<Chunk | null> {
+    this.#signal?.throwIfAborted();
+    try {
+      const found = await this.#cache.get(entry.id, part, chunk, {
+        bytes: this.#compiled.bytes,
+        keep,
+        frequent: this.#held > this.#lacked * 4 + 16,
+        stats: this.stats,
+      });
+      if (found) this.#held++;
+      else this.#lacked++;
+      return found;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      entry.damaged = true;
+      return null;
+    }
+  }
+}
