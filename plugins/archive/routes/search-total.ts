@@ -3,7 +3,6 @@
 import { defineRoute, type Kernel } from "sessarc";
 import * as v from "valibot";
 import { toEvents } from "#internal";
-import { BoundedMap } from "#internal/adapter";
 import { isEmpty } from "../search/query.ts";
 import type { Count, TotalAnswer, TotalProgress } from "../search/total.ts";
 import { chooseProjects, filterQuery, toQuery } from "./search-filters.ts";
@@ -24,10 +23,6 @@ export interface SearchTotal {
 
 /** Frames of the same as events. */
 export type SearchTotalFrame = ({ type: "progress" } & TotalProgress) | ({ type: "done" } & SearchTotal);
-
-/** Totals kept by archive, as long as nothing changes there. */
-const KEPT = 64;
-const kept = new WeakMap<Kernel, BoundedMap<string, { generation: number; total: SearchTotal }>>();
 
 export const searchTotal = defineRoute({
   method: "GET",
@@ -58,24 +53,19 @@ async function count(
   const started = performance.now();
   const archive = kernel.inject("archive/open");
   const query = toQuery(input);
-  const known = kept.get(kernel) ?? new BoundedMap(KEPT);
-  kept.set(kernel, known);
-  const question = JSON.stringify(query);
-  const { generation } = archive;
-  const before = known.get(question);
-  if (before?.generation === generation) return { ...before.total, query: input.q, tookMs: since(started) };
-  const head = { query: input.q, tookMs: 0 };
   if (isEmpty(query)) {
     const sessions = await archive.store.count({ topLevel: true });
     const facets = { tools: [], projects: [] };
-    return { ...head, sessions, messages: 0, relation: "eq", facets, stats: null, damaged: 0, tookMs: since(started) };
+    return {
+      query: input.q,
+      ...{ sessions, messages: 0, relation: "eq", facets, stats: null, damaged: 0 },
+      tookMs: since(started),
+    };
   }
   const projects = new Map((await archive.store.projects()).map((project) => [project.id, project]));
   const scope = { query, projects: chooseProjects(query, projects) };
   const { tools, projects: byProject, ...rest } = await archive.index.total({ ...scope, signal, onProgress });
-  const total: SearchTotal = { ...head, ...rest, facets: { tools, projects: byProject } };
-  if (rest.damaged === 0) known.set(question, { generation, total });
-  return { ...total, tookMs: since(started) };
+  return { query: input.q, ...rest, facets: { tools, projects: byProject }, tookMs: since(started) };
 }
 
 const since = (started: number) => Math.round((performance.now() - started) * 100) / 100;

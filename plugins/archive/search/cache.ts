@@ -5,15 +5,6 @@ import { type Chunk, type ChunkEntry, decodeChunk, type TranscriptPart, type Tra
 const CACHE_CHARS = 8 << 20;
 const CACHE_IDLE_MS = 60_000;
 
-export interface ChunkLook {
-  bytes: RegExp | null;
-  /** It is likely to be asked for again. */
-  keep: boolean;
-  /** Most chunks hold it: looking at their bytes first would be done for nothing. */
-  frequent: boolean;
-  stats: { inflated: number };
-}
-
 /** Least recently used out first; empty again after a minute without searches. */
 export class ChunkCache {
   readonly #transcripts: Transcripts;
@@ -26,8 +17,13 @@ export class ChunkCache {
   }
 
   /** Null when the chunk's bytes hold nothing that `bytes` finds: then it is not decoded. Counts in `stats` what it inflates. */
-  async get(sessionId: string, part: TranscriptPart, entry: ChunkEntry, how: ChunkLook): Promise<Chunk | null> {
-    const { bytes, keep, stats } = how;
+  async get(
+    sessionId: string,
+    part: TranscriptPart,
+    entry: ChunkEntry,
+    bytes: RegExp | null,
+    stats: { inflated: number },
+  ): Promise<Chunk | null> {
     const key = `${sessionId}\0${part.generation}\0${entry.offset}`;
     const known = this.#chunks.get(key);
     if (known) {
@@ -37,10 +33,10 @@ export class ChunkCache {
     }
     stats.inflated++;
     const raw = await this.#transcripts.chunkBytes(sessionId, part, entry);
-    if (bytes && !how.frequent && !bytes.test(raw.toString("latin1"))) return null;
+    if (bytes && !bytes.test(raw.toString("latin1"))) return null;
     const chunk = decodeChunk(raw);
     // Others may have asked for it meanwhile: it counts once.
-    if (!keep || this.#chunks.has(key)) return chunk;
+    if (this.#chunks.has(key)) return chunk;
     this.#chunks.set(key, chunk);
     this.#chars += chunk.text.length;
     for (const [oldest, old] of this.#chunks) {

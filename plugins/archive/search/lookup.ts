@@ -48,9 +48,6 @@ export class Lookup {
   readonly #signal: AbortSignal | undefined;
   /** Chunks in which nothing matched. */
   inVain = 0;
-  /** Chunks that held the word by their bytes, and that did not. */
-  #held = 0;
-  #lacked = 0;
   /** By file of columns: chunks that may hold the query; undefined where the file cannot be read. */
   readonly #bits = new Map<ColumnFile, Uint8Array | undefined>();
 
@@ -117,18 +114,14 @@ export class Lookup {
     return candidates;
   }
 
-  /**
-   * Calls `onMatch` with each message of these chunks that matches and counts, until it returns true. `keep`: the chunks are likely to be
-   * asked for again.
-   */
+  /** Calls `onMatch` with each message of these chunks that matches and counts, until it returns true. */
   async each(
     entry: Entry,
     candidates: readonly Candidate[],
     onMatch: (chunk: Chunk, index: number, one: Candidate) => boolean,
-    keep = true,
   ): Promise<void> {
     for (const one of candidates) {
-      const chunk = await this.#chunk(entry, one, keep);
+      const chunk = await this.#chunk(entry, one);
       if (this.slices.due) await this.slices.turn();
       this.inVain++;
       if (!chunk) continue;
@@ -177,18 +170,10 @@ export class Lookup {
   }
 
   /** Null when the chunk holds nothing of the query, or cannot be read. */
-  async #chunk(entry: Entry, { part, chunk }: Candidate, keep: boolean): Promise<Chunk | null> {
+  async #chunk(entry: Entry, { part, chunk }: Candidate): Promise<Chunk | null> {
     this.#signal?.throwIfAborted();
     try {
-      const found = await this.#cache.get(entry.id, part, chunk, {
-        bytes: this.#compiled.bytes,
-        keep,
-        frequent: this.#held > this.#lacked * 4 + 16,
-        stats: this.stats,
-      });
-      if (found) this.#held++;
-      else this.#lacked++;
-      return found;
+      return await this.#cache.get(entry.id, part, chunk, this.#compiled.bytes, this.stats);
     } catch (error) {
       if (!isDamage(error)) throw error;
       entry.damaged = true;

@@ -56,14 +56,17 @@ export function compile(query: Query): CompiledQuery {
     query,
     grams: path ? { threes: [...words.threes, ...path.threes], fives: [...words.fives, ...path.fives] } : words,
     paths: path ? [] : paths,
-    bytes: toByteRegExp(wanted[0]?.text ?? only(query.path) ?? modelOf(query)),
+    bytes: wanted[0] ? toByteRegExp(wanted[0].text) : toByteRegExp(only(query.path) ?? modelOf(query), DOTTED),
     words: wanted.map((term) => toRegExp(term.text, "giu")),
     without: unwanted.map((term) => toRegExp(term.text, "iu")),
     filtered: hasMessageFilter(query),
   };
 }
 
-/** Paths are compared in lower case, where `İ` alone becomes two characters: a path that asks for the second is no help. */
+/** Paths and models are compared in lower case, where the dotted capital I begins with an i. */
+const DOTTED = "(?:i|\\xc4\\xb0)";
+
+/** In lower case the dotted capital I becomes two characters. Nothing is ruled out by a path that holds the second one. */
 const toPathGrams = (path: string): Grams => gramsOf(path.includes("\u0307") ? [] : [path]);
 
 const only = (list: readonly string[]) => (list.length === 1 ? list[0] : undefined);
@@ -87,14 +90,14 @@ function toRegExp(text: string, flags: string): RegExp {
 }
 
 /**
- * An ASCII text looked for in UTF-8 bytes read as Latin-1, which saves decoding chunks that do not hold it. Three characters outside
- * ASCII fold to ASCII letters: the long s, the Kelvin sign, and, in lower case, the dotted capital I.
+ * An ASCII text looked for in UTF-8 bytes read as Latin-1, which saves decoding chunks that do not hold it. Two characters outside
+ * ASCII fold to ASCII letters: the long s and the Kelvin sign. `i`: what stands for the letter i.
  */
-function toByteRegExp(text: string | undefined): RegExp | null {
+function toByteRegExp(text: string | undefined, i = "i"): RegExp | null {
   if (text === undefined || !/^[\x20-\x7e]+$/.test(text)) return null;
   const source = text
     .replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")
-    .replace(/i/gi, "(?:i|\\xc4\\xb0)")
+    .replace(/i/gi, i)
     .replace(/s/gi, "(?:s|\\xc5\\xbf)")
     .replace(/k/gi, "(?:k|\\xe2\\x84\\xaa)");
   return new RegExp(source, "i");

@@ -122,7 +122,7 @@ export async function countAll(
       messages++;
       return false;
     };
-    await lookup.each(entry, candidates, add, counter !== undefined);
+    await lookup.each(entry, candidates, add);
     return messages;
   };
   const count = async (work: readonly MayHold[], isLittle: boolean) => {
