@@ -13,10 +13,10 @@ export function indexByJobs(kernel: Kernel, chunks: number, files: ShelfOptions)
     size: 2,
     run: (task, ...args) => task.inline(...args),
   };
-  const counter = counterOf({ ...kernel, pool });
-  if (!counter) throw new Error("no workers");
   const { readers } = kernel.inject("archive/open");
   const { db, transcripts } = kernel.storage;
+  const counter = counterOf({ ...kernel, pool });
+  if (!counter) throw new Error("no workers");
   return new SearchIndex(db, transcripts, readers, new Changes(db), { ...counter, chunks }, () => {}, {
     ...files,
     onError(error) {

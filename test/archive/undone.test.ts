@@ -43,6 +43,8 @@ it("they are read again though nobody tells of a change", async () => {
     });
     faults.write = "ENOSPC";
     const refused = expect(db.batch(batch)).rejects.toThrow();
+    // The batch is visible from the statement after this one on.
+    await db.get("select 1");
     const seen = await look();
     answer();
     await refused;

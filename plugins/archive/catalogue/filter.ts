@@ -6,10 +6,12 @@ import type { ColumnSort } from "./pages.ts";
 
 export const SESSION_KINDS = ["main", "subagent", "fork"] as const;
 export type SessionKind = (typeof SESSION_KINDS)[number];
+/** Most sessions have no parent. The plus makes SQLite read them in their order instead of sorting what the index of parents finds. */
+const TOP_LEVEL = "+parent_id is null";
 const OF_KIND: Record<SessionKind, string> = {
-  main: "parent_id is null and forked_from is null",
+  main: `${TOP_LEVEL} and forked_from is null`,
   subagent: "parent_id is not null",
-  fork: "parent_id is null and forked_from is not null",
+  fork: `${TOP_LEVEL} and forked_from is not null`,
 };
 
 export interface SessionFilter {
@@ -53,7 +55,7 @@ export function where(filter: SessionFilter): { sql: string; params: SqlValue[] 
     add("(started_at < ? or (started_at is null and sort_at < ?))", new Date(filter.until).toISOString(), filter.until);
   if (filter.parent !== undefined) add("parent_id = ?", filter.parent);
   if (filter.forkedFrom !== undefined) add("forked_from = ? and forked_from is not parent_id", filter.forkedFrom);
-  if (filter.topLevel) add("parent_id is null");
+  if (filter.topLevel) add(TOP_LEVEL);
   if (filter.kind) add(OF_KIND[filter.kind]);
   if (filter.errors) add("error_count > 0");
   if (filter.models)

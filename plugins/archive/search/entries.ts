@@ -161,7 +161,7 @@ export class Entries {
 
   #allRows(): Promise<[Row[], EarlierRow[]]> {
     return Promise.all([
-      this.#db.all<Row>(`select ${ROW} from session order by sort_at desc, id`),
+      this.#db.all<Row>(`select ${ROW} from session`),
       this.#db.all<EarlierRow>("select * from earlier order by version desc"),
     ]);
   }

@@ -16,7 +16,7 @@ import {
   type Counter,
   type CountOptions,
   countAll,
-  countInWorkers,
+  countIn,
   type KnownCounts,
   sizeOf,
   type TotalAnswer,
@@ -71,6 +71,7 @@ export class SearchIndex {
   readonly #entries: Entries;
   readonly #cache: ChunkCache;
   readonly #readers: Readers;
+  readonly #transcripts: Transcripts;
   readonly #counter: Counter | undefined;
   readonly #onDamage: (id: string) => void;
   readonly #onError: (error: unknown) => void;
@@ -90,6 +91,7 @@ export class SearchIndex {
   ) {
     this.#db = db;
     this.#readers = readers;
+    this.#transcripts = transcripts;
     this.#counter = counter;
     this.#onDamage = onDamage;
     this.#onError = shelf.onError;
@@ -171,7 +173,8 @@ export class SearchIndex {
     const question = JSON.stringify({ ...query, tool: [], notTool: [], project: [], notProject: [] });
     const known: KnownCounts = this.#known.get(question) ?? new WeakMap();
     this.#known.set(question, known);
-    return countAll(lookup, wanted, { query, known, counter: this.#counter, onProgress, signal, until });
+    const means = { counter: this.#counter, transcripts: this.#transcripts };
+    return countAll(lookup, wanted, { ...means, query, known, onProgress, signal, until });
   }
 
   /** Sessions with most matches: all are counted, and the best are read again for what a page shows. */
@@ -236,11 +239,12 @@ export class SearchIndex {
   /** Sessions with chunks that may hold the query. Where many were inflated in vain, workers rule out the others first. */
   async *#holding({ query, signal }: SearchRequest, lookup: Lookup, wanted: readonly Entry[]): AsyncGenerator<MayHold> {
     const counter = this.#counter;
+    const transcripts = this.#transcripts;
     let work: MayHold[] = [];
     let size = 0;
-    const check = async function* (counter: Counter) {
+    const check = async function* () {
       signal?.throwIfAborted();
-      const counted = await countInWorkers(lookup, work, query, counter);
+      const counted = await countIn(lookup, work, { query, counter, transcripts, signal });
       for (const [i, one] of work.entries()) yield counted[i] === 0 ? { ...one, candidates: [] } : one;
       work = [];
       size = 0;
@@ -252,9 +256,9 @@ export class SearchIndex {
       }
       work.push(one);
       size += sizeOf(one);
-      if (size >= counter.lanes * counter.chunks) yield* check(counter);
+      if (size >= counter.lanes * counter.chunks) yield* check();
     }
-    if (counter) yield* check(counter);
+    yield* check();
   }
 
   #answer(

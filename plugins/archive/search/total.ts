@@ -1,6 +1,7 @@
 /** How much a query finds in all: every chunk that may hold it is checked, in workers where there are many. */
 import type { Kernel, PoolTask } from "sessarc";
-import type { Counted, CountJob, CountWork } from "./count-job.ts";
+import type { Transcripts } from "#internal";
+import { type Counted, type CountJob, type CountWork, countHere } from "./count-job.ts";
 import type { Entry } from "./entry.ts";
 import type { Lookup, MayHold, SearchStats } from "./lookup.ts";
 import type { Query } from "./query.ts";
@@ -35,9 +36,9 @@ export interface Count {
 /** Messages that match, by session: cached from one total of a query to the next. A session that changed is another entry. */
 export type KnownCounts = WeakMap<Entry, number>;
 
-/** Counts in workers. */
+/** Counts matching messages in workers, one number for each session of the work. */
 export interface Counter {
-  /** Jobs that run beside each other. */
+  /** Jobs that run at once. */
   lanes: number;
   /** Chunks of a job: some 30 ms of work. */
   chunks: number;
@@ -47,6 +48,7 @@ export interface Counter {
 export interface CountOptions {
   query: Query;
   known: KnownCounts;
+  transcripts: Transcripts;
   /** Undefined: counted on this thread. */
   counter: Counter | undefined;
   onProgress?: ((progress: TotalProgress) => void) | undefined;
@@ -69,6 +71,7 @@ const COUNT: PoolTask<[CountJob], Counted[]> = {
   inline: async (job) => (await import("./count-job.ts")).countSessions(job),
 };
 const PROGRESS_MS = 100;
+const HERE = { lanes: 1, chunks: 96 };
 /** Bytes of a full chunk as it is stored, about. */
 const FULL_BYTES = 16_384;
 
@@ -77,7 +80,7 @@ export function counterOf({ pool, config, storage }: Kernel): Counter | undefine
   if (!pool.threaded || config.storage.driver !== undefined) return undefined;
   return {
     lanes: pool.size,
-    chunks: 96,
+    chunks: HERE.chunks,
     count: (query, work) => pool.run(COUNT, { dir: storage.dataDir, query, work }),
   };
 }
@@ -86,64 +89,54 @@ export function counterOf({ pool, config, storage }: Kernel): Counter | undefine
 export const sizeOf = ({ candidates }: MayHold): number =>
   candidates.reduce((sum, { chunk }) => sum + Math.min(1, chunk.bytes / FULL_BYTES), 0);
 
-/** Counts matching messages of each session, in jobs of `counter.chunks`. */
-export async function countInWorkers(
+/** Counts matching messages of each session. `isLittle`: on this thread, which takes less than starting a worker. */
+export async function countIn(
   lookup: Lookup,
   work: readonly MayHold[],
-  query: Query,
-  counter: Counter,
+  { query, counter, transcripts, signal }: Pick<CountOptions, "query" | "counter" | "transcripts" | "signal">,
+  isLittle = false,
 ): Promise<number[]> {
+  const { chunks } = counter ?? HERE;
   const jobs: CountWork[][] = [];
   let room = 0;
   for (const one of work) {
     if (room <= 0) {
       jobs.push([]);
-      room = counter.chunks;
+      room = chunks;
     }
     jobs.at(-1)?.push({ id: one.entry.id, candidates: one.candidates });
     room -= sizeOf(one);
   }
-  const counted = (await Promise.all(jobs.map((job) => counter.count(query, job)))).flat();
+  const count = (job: readonly CountWork[]) =>
+    counter && !isLittle ? counter.count(query, job) : countHere(transcripts, query, job, signal);
+  const counted = (await Promise.all(jobs.map(count))).flat();
   for (const [i, { entry }] of work.entries()) if (counted[i]?.damaged) entry.damaged = true;
   for (const { inflated } of counted) lookup.stats.inflated += inflated;
   return counted.map(({ messages }) => messages);
 }
 
 /** Counts to the end; throws when `signal` aborts. About 0.4 ms of a processor a chunk, those of known sessions excepted. */
-export async function countAll(
-  lookup: Lookup,
-  wanted: readonly Entry[],
-  { query, known, counter, onProgress, signal, until = Number.POSITIVE_INFINITY }: CountOptions,
-): Promise<Totals> {
+export async function countAll(lookup: Lookup, wanted: readonly Entry[], options: CountOptions): Promise<Totals> {
+  const { lanes, chunks } = options.counter ?? HERE;
+  const { known, onProgress, signal, until = Number.POSITIVE_INFINITY } = options;
   const tally = new Tally(wanted.length, onProgress);
-  const countHere = async ({ entry, candidates }: MayHold) => {
-    let messages = 0;
-    const add = () => {
-      messages++;
-      return false;
-    };
-    await lookup.each(entry, candidates, add);
-    return messages;
-  };
   const count = async (work: readonly MayHold[], isLittle: boolean) => {
     signal?.throwIfAborted();
-    const counted = counter && !isLittle ? await countInWorkers(lookup, work, query, counter) : [];
-    for (const [i, one] of work.entries()) {
-      const messages = counted[i] ?? (await countHere(one));
+    const counted = await countIn(lookup, work, options, isLittle);
+    for (const [i, { entry }] of work.entries()) {
+      const messages = counted[i] ?? 0;
       // A session that could not be read is counted again next time.
-      if (!one.entry.damaged) known.set(one.entry, messages);
-      tally.add(one.entry, messages);
+      if (!entry.damaged) known.set(entry, messages);
+      tally.add(entry, messages);
     }
   };
-  const most = counter ? counter.lanes * counter.chunks : 1;
   let work: MayHold[] = [];
   let size = 0;
   /** Workers count while this thread reads the next signatures. */
   let counting: Promise<void> | undefined;
   const hand = async () => {
     await counting;
-    // Counting little takes less than starting a worker.
-    counting = count(work, counting === undefined && size < (counter?.chunks ?? 1));
+    counting = count(work, counting === undefined && size < chunks);
     counting.catch(() => {});
     work = [];
     size = 0;
@@ -157,7 +150,7 @@ export async function countAll(
       else {
         work.push(one);
         size += sizeOf(one);
-        if (size >= most) await hand();
+        if (size >= lanes * chunks) await hand();
       }
       if (performance.now() <= until) continue;
       await hand();
