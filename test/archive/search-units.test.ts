@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import type { Chunk } from "#internal";
 import { decodeChunk } from "../../core/storage/chunk.ts";
 import { ChunkBuilder } from "../../core/storage/chunk-builder.ts";
-import { compile, matchChunk, matchesIn, toMatch } from "../../plugins/archive/search/match.ts";
+import { compile, matchChunk, matchesIn, mayHoldAll, toMatch } from "../../plugins/archive/search/match.ts";
 import { parseQuery } from "../../plugins/archive/search/query.ts";
-import { gramsOf, mayHold } from "../../plugins/archive/search/signature.ts";
+import { gramsOf, mayHold, signatureOf } from "../../plugins/archive/search/signature.ts";
 import { rounds } from "../rounds.ts";
 import { signed } from "./signed.ts";
 
@@ -147,6 +147,33 @@ describe("signatures", () => {
     expect(passing("検索針")).toBeLessThanOrEqual(3);
     expect(passing("quixotrillium")).toBe(0);
     expect(Math.max(...signatures.map((signature) => signature.length))).toBeLessThan(16_384);
+  });
+});
+
+describe("what rules a chunk out for a filter", () => {
+  const input = { file_path: "/Work/ALİ/app.ts" };
+  const events = [event(0, { kind: "tool_use", tool_name: "Read", tool_input: input, model: 'İ-"quoted" Model' })];
+  /** By its signature, then by its bytes, as a search does. */
+  const isRuledOut = (q: string) => {
+    const builder = new ChunkBuilder();
+    for (const one of events) builder.add(one);
+    const { bytes, text, units, bounds } = builder.take();
+    const compiled = compile(parseQuery(q));
+    const signature = signatureOf(text, units, bounds);
+    return (
+      !mayHoldAll(signature, 0, signature.length, compiled) || compiled.bytes?.test(bytes.toString("latin1")) === false
+    );
+  };
+
+  it.each(["path:/work/al", "path:ali", "path:ALİ", "path:zzzz path:app.ts", "model:i", "model:model", 'model:d"'])(
+    "never one that passes it: %s",
+    (q) => {
+      expect([find(events, q), isRuledOut(q)]).toEqual([[0], false]);
+    },
+  );
+
+  it.each(["path:zzzz", "path:zzzz path:yyyy", "model:zzzz"])("one that lacks its letters: %s", (q) => {
+    expect([find(events, q), isRuledOut(q)]).toEqual([[], true]);
   });
 });
 

@@ -111,6 +111,9 @@ it("property: what is counted, or was counted before, is what a scan finds", asy
         const { results, total: all } = await bestOf(later, query);
         expect(results.map(({ matchCount }) => matchCount)).toEqual(best.slice(0, 5));
         expect(all).toEqual({ sessions: expected.sessions, relation: "eq" });
+        // A page of all that match: after some chunks in vain, jobs rule out the others.
+        const page = await later.search({ query, projects: null, limit: 1_000, sort: "recent", budgetMs: 1e9 });
+        expect(page.results.map(({ matchCount }) => matchCount).sort((a, b) => b - a)).toEqual(best);
         expect(await total(later, query)).toMatchObject({ ...expected, relation: "eq" });
       },
     ),
