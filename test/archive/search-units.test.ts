@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Chunk } from "#internal";
 import { decodeChunk } from "../../core/storage/chunk.ts";
 import { ChunkBuilder } from "../../core/storage/chunk-builder.ts";
-import { compile, matchChunk, matchesIn, mayHoldAll, toMatch } from "../../plugins/archive/search/match.ts";
+import { compile, matchesIn, mayHoldAll, toMatch } from "../../plugins/archive/search/match.ts";
 import { parseQuery } from "../../plugins/archive/search/query.ts";
 import { gramsOf, mayHold, signatureOf } from "../../plugins/archive/search/signature.ts";
 import { rounds } from "../rounds.ts";
@@ -25,12 +25,9 @@ function chunkOf(events: readonly SessionEvent[]): Chunk {
 
 function find(events: readonly SessionEvent[], q: string): number[] {
   const chunk = chunkOf(events);
-  const seqs: number[] = [];
-  matchChunk(chunk, compile(parseQuery(q)), (index) => {
-    seqs.push(chunk.firstSeq + index);
-    return false;
-  });
-  return seqs;
+  return [...matchesIn(chunk, compile(parseQuery(q)))].flatMap((index) =>
+    index === null ? [] : [chunk.firstSeq + index],
+  );
 }
 
 const json: fc.Arbitrary<Json> = fc.jsonValue({ depthSize: "small" }) as fc.Arbitrary<Json>;

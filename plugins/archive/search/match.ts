@@ -103,19 +103,13 @@ function toByteRegExp(text: string | undefined, i = "i"): RegExp | null {
   return new RegExp(source, "i");
 }
 
-/** Calls `onMatch` with the index of each message that matches, in order, until it answers true. About 30 µs a chunk and word, plus the hits. */
-export function matchChunk(
-  chunk: Chunk,
-  compiled: CompiledQuery,
-  onMatch: (index: number) => boolean | undefined,
-): void {
-  for (const index of matchesIn(chunk, compiled)) if (index !== null && onMatch(index)) return;
-}
-
 /** Words looked for in single messages between two looks at the clock. */
 const WORDS_AT_ONCE = 8;
 
-/** The same one by one; null now and then, for a look at the clock: a question may have a thousand words, and a message all of them. */
+/**
+ * The index of each message that matches, in order. Null now and then, for a check of the clock: a question may have a thousand words, and a
+ * message all of them. About 30 µs a chunk and word, plus the hits.
+ */
 export function* matchesIn(chunk: Chunk, compiled: CompiledQuery): Generator<number | null, void> {
   const [first, ...others] = compiled.words;
   const { spans, text } = chunk;
