@@ -106,7 +106,11 @@ export class Entries {
   async #tidy(): Promise<void> {
     this.#tidiedAt = this.#readAt;
     // In the order of the list, so that a search reads few files for neighbouring sessions.
-    const missing = this.#list.filter((entry) => !isPlaced(entry));
+    const missing = this.#list.filter((entry) => {
+      // A session may have been placed while its row was read again.
+      if (!isPlaced(entry)) entry.columns = this.#shelf.placeOf(entry.key);
+      return !entry.columns;
+    });
     const signatures = async (entry: Entry) => {
       const index = await this.indexOf(entry);
       if (entry.damaged) return undefined;
@@ -149,6 +153,8 @@ export class Entries {
       if (old?.key === entry.key) {
         entry.index = old.index;
         entry.damaged = old.damaged;
+        // Its bytes are counted once.
+        old.index = undefined;
         before.delete(entry.id);
       }
       entry.columns = this.#shelf.placeOf(entry.key);
