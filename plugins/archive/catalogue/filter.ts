@@ -6,8 +6,8 @@ import type { ColumnSort } from "./pages.ts";
 
 export const SESSION_KINDS = ["main", "subagent", "fork"] as const;
 export type SessionKind = (typeof SESSION_KINDS)[number];
-/** Most sessions have no parent. The plus makes SQLite read them in their order instead of sorting what the index of parents finds. */
-const TOP_LEVEL = "+parent_id is null";
+/** Most sessions have no parent, so they are read in their order: an expression keeps the index of parents out of it. */
+export const TOP_LEVEL = "coalesce(parent_id, '') = ''";
 const OF_KIND: Record<SessionKind, string> = {
   main: `${TOP_LEVEL} and forked_from is null`,
   subagent: "parent_id is not null",

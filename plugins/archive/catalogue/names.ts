@@ -1,5 +1,6 @@
 /** What people call a session or a project. */
 import { type Database, SessarcError } from "sessarc";
+import { TOP_LEVEL } from "./filter.ts";
 import type { SessionRow } from "./types.ts";
 
 /** Ids named when a text fits several. */
@@ -12,8 +13,7 @@ const SHOWN = 10;
 export async function sessionNamed(db: Database, wanted: string): Promise<string> {
   const exact =
     wanted === "last"
-      ? // The plus: entered by its order, not by the parent that it lacks.
-        await db.get<Named>("select id, parent_id from session where +parent_id is null order by sort_at desc limit 1")
+      ? await db.get<Named>(`select id, parent_id from session where ${TOP_LEVEL} order by sort_at desc limit 1`)
       : await db.get<Named>("select id, parent_id from session where id = ?", [wanted]);
   if (exact) return exact.id;
   const { begin, hold } = wanted === "" || wanted === "last" ? nobody : await namedLike(db, wanted);

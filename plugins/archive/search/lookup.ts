@@ -88,11 +88,11 @@ export class Lookup {
     return bits && countIn(bits, columns);
   }
 
-  /** Each session with its chunks that may hold the query; none for sessions that `isAsked` does not ask for. */
-  async *mayHold(entries: readonly Entry[], isAsked = (_: Entry) => true): AsyncGenerator<MayHold> {
+  /** Each session with its chunks that may hold the query. */
+  async *mayHold(entries: readonly Entry[]): AsyncGenerator<MayHold> {
     for (let i = 0; i < entries.length; i += AT_ONCE) {
       const some = entries.slice(i, i + AT_ONCE);
-      const candidates = await Promise.all(some.map((entry) => (isAsked(entry) ? this.candidates(entry) : [])));
+      const candidates = await Promise.all(some.map((entry) => this.candidates(entry)));
       for (const [n, entry] of some.entries()) yield { entry, candidates: candidates[n] ?? [] };
       if (this.slices.due) await this.slices.turn();
     }

@@ -282,7 +282,8 @@ export class SearchIndex {
 async function countRest(lookup: Lookup, entries: readonly Entry[]): Promise<number | undefined> {
   let chunks = 0;
   for (const entry of entries) {
-    chunks += lookup.passing(entry) ?? 0;
+    // Of a session that no columns know, at least the directory must be read.
+    chunks += lookup.passing(entry) ?? (entry.index ? 0 : 1);
     if (chunks > COUNTED_BEHIND) return undefined;
   }
   chunks = 0;

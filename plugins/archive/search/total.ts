@@ -141,12 +141,22 @@ export async function countAll(lookup: Lookup, wanted: readonly Entry[], options
     work = [];
     size = 0;
   };
+  const asked = wanted.filter((entry) => !known.has(entry));
+  let next = 0;
+  /** Adds the sessions before this one: they are known. */
+  const addKnown = (end: Entry | undefined) => {
+    for (; next < wanted.length && wanted[next] !== end; next++) {
+      const entry = wanted[next];
+      if (entry) tally.add(entry, known.get(entry) ?? 0);
+    }
+    next++;
+  };
   let stoppedAt: Entry | undefined;
   try {
-    for await (const one of lookup.mayHold(wanted, (entry) => !known.has(entry))) {
+    for await (const one of lookup.mayHold(asked)) {
       signal?.throwIfAborted();
-      const messages = known.get(one.entry);
-      if (messages !== undefined || one.candidates.length === 0) tally.add(one.entry, messages ?? 0);
+      addKnown(one.entry);
+      if (one.candidates.length === 0) tally.add(one.entry, 0);
       else {
         work.push(one);
         size += sizeOf(one);
@@ -160,6 +170,7 @@ export async function countAll(lookup: Lookup, wanted: readonly Entry[], options
       break;
     }
     await hand();
+    if (!stoppedAt) addKnown(undefined);
   } finally {
     await counting;
   }
