@@ -1,7 +1,7 @@
 /** How much a query finds in all: every chunk that may hold it is checked, in workers where there are many. */
 import type { Kernel, PoolTask } from "sessarc";
 import type { Transcripts } from "#internal";
-import { type Counted, type CountJob, type CountWork, countHere } from "./count-job.ts";
+import type { Counted, CountJob, CountWork } from "./count-job.ts";
 import type { Entry } from "./entry.ts";
 import type { Lookup, MayHold, SearchStats } from "./lookup.ts";
 import type { Query } from "./query.ts";
@@ -107,8 +107,11 @@ export async function countIn(
     jobs.at(-1)?.push({ id: one.entry.id, candidates: one.candidates });
     room -= sizeOf(one);
   }
-  const count = (job: readonly CountWork[]) =>
-    counter && !isLittle ? counter.count(query, job) : countHere(transcripts, query, job, signal);
+  const count = async (job: readonly CountWork[]) => {
+    if (counter && !isLittle) return counter.count(query, job);
+    const { countHere } = await import("./count-job.ts");
+    return countHere(transcripts, query, job, signal);
+  };
   const counted = (await Promise.all(jobs.map(count))).flat();
   for (const [i, { entry }] of work.entries()) if (counted[i]?.damaged) entry.damaged = true;
   for (const { inflated } of counted) lookup.stats.inflated += inflated;
