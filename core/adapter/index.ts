@@ -45,6 +45,18 @@ export { countUnknown, toTitle } from "../utils/text.ts";
 export { toIso } from "../utils/time.ts";
 export { defineAdapter } from "./define.ts";
 export {
+  type DocumentSessions,
+  type DocumentSessionsDefinition,
+  documentSessions,
+  type FileStamp,
+  fileStamp,
+  readDocument,
+  type SessionPlace,
+} from "./document-sessions.ts";
+export { contentText, createDraft, type EventFields, type SessionDraft, withoutCache } from "./draft.ts";
+export { editorFolders } from "./editor-folders.ts";
+export { type ListElement, readList, readListElement } from "./json-array.ts";
+export {
   type FoundLog,
   findLogs,
   folderIn,
@@ -56,6 +68,15 @@ export {
   withUniqueKeys,
 } from "./log-folder.ts";
 export { peekLog } from "./peek-log.ts";
+export {
+  type ProtoMessage,
+  type ProtoShape,
+  type ProtoType,
+  type ProtoValue,
+  protoAll,
+  protoFirst,
+  readProto,
+} from "./protobuf.ts";
 export { readLines } from "./read-lines.ts";
 export { readRows } from "./read-log.ts";
 export {
@@ -66,5 +87,14 @@ export {
   type RowFields,
   type SessionLog,
 } from "./session-log.ts";
+export {
+  type DatabaseSession,
+  presentColumns,
+  type SqliteSessions,
+  type SqliteSessionsDefinition,
+  sqliteSessions,
+} from "./sqlite-sessions.ts";
 export { toolCall } from "./tool-call.ts";
+export { uriToPath } from "./uri.ts";
 export { wholeFile } from "./whole-file.ts";
+export { unzstd } from "./zstd.ts";

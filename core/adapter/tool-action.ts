@@ -31,7 +31,8 @@ export function toolActions(role: ToolRole | undefined, input: Json | undefined)
 
 function commandOf(input: Json | undefined): ToolAction {
   const args = argumentsOf(input);
-  const command = typeof input === "string" ? input : (args.command ?? args.cmd ?? args.script);
+  const command =
+    typeof input === "string" ? input : NAMES.command.map((name) => args[name]).find((it) => it !== undefined);
   const cwd = first(args, NAMES.folder);
   const at = cwd === undefined ? {} : { cwd };
   const words = Array.isArray(command)

@@ -18,6 +18,9 @@ export const NAMES = {
     "filename",
     "file",
     "dirPath",
+    "AbsolutePath",
+    "TargetFile",
+    "DirectoryPath",
   ],
   paths: ["paths", "files", "filePaths", "file_paths"],
   moves: [
@@ -32,18 +35,19 @@ export const NAMES = {
     ["old_str", "new_str"],
     ["old_text", "new_text"],
     ["oldText", "newText"],
+    ["TargetContent", "ReplacementContent"],
   ],
   /** Lists of edits, each with the names of one. */
-  edits: ["edits", "replacements", "operations"],
+  edits: ["edits", "replacements", "operations", "ReplacementChunks"],
   /** The whole text of a file. */
-  content: ["content", "contents", "file_text", "fileText", "text"],
+  content: ["content", "contents", "file_text", "fileText", "text", "CodeContent"],
   /** New text of which the call does not say where it stands. */
   sketch: ["code_edit", "new_source"],
   inserted: ["insert_text", "new_str", "text"],
   patch: ["patchText", "patch", "input", "diff"],
-  command: ["command", "cmd", "script"],
-  folder: ["workdir", "cwd", "directory", "dir_path"],
-  query: ["pattern", "query", "regex", "q", "search"],
+  command: ["command", "cmd", "script", "CommandLine"],
+  folder: ["workdir", "cwd", "directory", "dir_path", "Cwd"],
+  query: ["pattern", "query", "regex", "q", "search", "Query"],
   url: ["url", "uri"],
   title: ["description", "title", "prompt", "task", "name", "skill"],
 } as const;
@@ -172,7 +176,10 @@ export function pathsIn(input: unknown, role?: ToolRole): string[] {
     for (const key of NAMES.paths) {
       const value = input[key];
       if (!Array.isArray(value)) continue;
-      for (const item of value) if (typeof item === "string" && item !== "") found.add(item);
+      for (const item of value) {
+        const path = isRecord(item) ? textOf(item, NAMES.path) : item;
+        if (typeof path === "string" && path !== "") found.add(path);
+      }
     }
     for (const key of NAMES.patch) {
       const value = input[key];

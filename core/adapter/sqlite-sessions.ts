@@ -1,0 +1,69 @@
+/** Databases that hold sessions: listed when they changed, read row by row. */
+import { lstat } from "node:fs/promises";
+import type { NewEvent, OpenLog } from "../contract/adapter.ts";
+import type { SessionRef, SessionSummary } from "../session/session.ts";
+import { openSqliteFile, type SqliteFile, sqliteVersion } from "../storage/sqlite-file.ts";
+import type { MaybePromise } from "../utils/async.ts";
+import { ifThere } from "../utils/gone.ts";
+
+/** Sessions remembered per adapter; a larger database is listed again at each scan. */
+const KEEP = 100_000;
+
+/** A session as a database lists it; `version` changes whenever one of its rows does. */
+export type DatabaseSession = Omit<SessionRef, "tool" | "path"> & { version: string };
+
+export interface SqliteSessions {
+  /** The sessions of a database. Empty when there is no such file, or it is a link. One that did not change is not opened. */
+  list(path: string): Promise<Omit<SessionRef, "tool">[]>;
+  /** For the adapter's `open`. */
+  open(path: string): Promise<OpenLog>;
+}
+
+export interface SqliteSessionsDefinition {
+  /** The sessions of an opened database; `key`: that one alone is asked for, others may be listed as well. */
+  list(db: SqliteFile, path: string, key?: string): MaybePromise<DatabaseSession[]>;
+  /** Events of one session in order, then its summary; undefined when it is gone. `onBytes` takes the size of the text read. */
+  read(
+    db: SqliteFile,
+    ref: SessionRef,
+    onBytes: (count: number) => void,
+  ): Generator<NewEvent, SessionSummary | undefined> | AsyncGenerator<NewEvent, SessionSummary | undefined>;
+}
+
+/** Members for an adapter whose sessions are rows of SQLite databases. */
+export function sqliteSessions({ list, read }: SqliteSessionsDefinition): SqliteSessions {
+  const known = new Map<string, { token: string; refs: Omit<SessionRef, "tool">[] }>();
+  return {
+    async list(path) {
+      // A folder that is no folder leads to no database either.
+      if (!(await ifThere(lstat(path)))?.isFile()) return [];
+      const token = await sqliteVersion(path);
+      const last = known.get(path);
+      if (last?.token === token) return last.refs.map((ref) => ({ ...ref }));
+      known.delete(path);
+      const db = await openSqliteFile(path);
+      try {
+        const refs = (await list(db, path)).map((ref) => ({ exclusive: false, ...ref, path }));
+        const kept = [...known.values()].reduce((sum, one) => sum + one.refs.length, 0);
+        if (kept + refs.length <= KEEP) known.set(path, { token, refs });
+        return refs.map((ref) => ({ ...ref }));
+      } finally {
+        db.close();
+      }
+    },
+    async open(path) {
+      const db = await openSqliteFile(path);
+      return {
+        version: async ({ key }) => (await list(db, path, key)).find((one) => one.key === key)?.version,
+        read: (ref, onBytes) => read(db, ref, onBytes),
+        close: () => db.close(),
+      };
+    },
+  };
+}
+
+/** Names of the wanted columns that a table has; older and newer versions of an assistant differ. */
+export function presentColumns(db: SqliteFile, table: string, wanted: readonly string[]): string[] {
+  const present = new Set(db.columns(table));
+  return wanted.filter((name) => present.has(name));
+}
