@@ -1,8 +1,8 @@
-/** What sessarc knows of OpenCode beside its logs, as data: its tools' names, where skills, servers and the guard live. */
+/** What sessarc knows of OpenCode and its family beside their logs, as data: its tools' names, where skills, servers and the guard live. */
 
 import { join } from "node:path";
 import { type Adapter, type ToolRole, toRecord, toText } from "sessarc/adapter";
-import { configFolder } from "./places.ts";
+import { configFolder, type Member } from "./family.ts";
 
 export const tools: Readonly<Record<string, ToolRole>> = {
   read: "read",
@@ -23,23 +23,24 @@ export const tools: Readonly<Record<string, ToolRole>> = {
   todowrite: "todo",
   todoread: "todo",
   task: "agent",
+  subagent: "agent",
 };
 
 /** Paths of scope `project` are relative to the project. */
-export const skills: NonNullable<Adapter["skills"]> = {
+export const skills = (member: Member): NonNullable<Adapter["skills"]> => ({
   dirs: (env) => [
-    { path: join(".opencode", "skills"), scope: "project" },
+    { path: join(`.${member.folder}`, "skills"), scope: "project" },
     { path: join(".agents", "skills"), scope: "project" },
-    { path: join(configFolder(env), "skills"), scope: "user" },
+    { path: join(configFolder(member, env), "skills"), scope: "user" },
   ],
   used: ({ kind, tool_name, tool_input }) =>
     kind === "tool_use" && tool_name === "skill" ? toText(toRecord(tool_input).name) : undefined,
-};
+});
 
 /** A plugin of ours that throws in `tool.execute.before` blocks the call; what happens when the service is away is its choice. */
-export const guard: NonNullable<Adapter["guard"]> = {
-  settings: (env) => join(configFolder(env), "plugin", "sessarc.js"),
+export const guard = (member: Member): NonNullable<Adapter["guard"]> => ({
+  settings: (env) => join(configFolder(member, env), "plugin", "sessarc.js"),
   format: "plugin",
   transport: "plugin",
   onFailure: "configurable",
-};
+});

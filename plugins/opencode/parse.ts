@@ -169,7 +169,8 @@ export function createParser(session: SessionRow): Parser {
     },
     finish() {
       const { usage, inheritedUsage, slots, replies, evidence } = ledger.summary();
-      const started = msToIso(session.createdAt) ?? msToIso(first);
+      const isFirst = session.isEarly && first >= (session.createdAt ?? 0);
+      const started = (isFirst ? undefined : msToIso(session.createdAt)) ?? msToIso(first);
       const ended = Math.max(latest, session.createdAt ?? 0) || session.updatedAt;
       return {
         title: toText(session.title),
@@ -223,7 +224,7 @@ function outputText(output: unknown): string {
   return output === undefined || output === null ? "" : JSON.stringify(output);
 }
 
-function errorText(error: unknown): string {
+export function errorText(error: unknown): string {
   if (typeof error === "string") return error;
   const fields = toRecord(error);
   const message = toText(toRecord(fields.data).message) ?? toText(fields.message);

@@ -1,9 +1,10 @@
-/** Where OpenCode keeps its sessions on this machine. */
+/** Where an assistant of the family keeps its sessions on this machine. */
 
 import { statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { AdapterEnv } from "sessarc/adapter";
 import { readFolder } from "#internal/adapter";
+import { dataFolder, type FAMILY, type Member } from "./family.ts";
 
 export interface OpenCodeOptions {
   /**
@@ -11,6 +12,8 @@ export interface OpenCodeOptions {
    * `opencode.db` or `storage`), the `storage` folder itself, or a database file.
    */
   dir?: string;
+  /** Which assistant of the family; default `opencode`. */
+  variant?: keyof typeof FAMILY;
 }
 
 export interface Places {
@@ -21,35 +24,27 @@ export interface Places {
 }
 
 /** Existence tests and one listing per data folder; the usual places are named even where nothing is. */
-export function placesOf(options: OpenCodeOptions | undefined, env: AdapterEnv): Places {
-  const dir = options?.dir;
+export function placesOf(member: Member, dir: string | undefined, env: AdapterEnv): Places {
+  const databasesIn = (folder: string) =>
+    readFolder(folder)
+      .filter((entry) => entry.isFile() && member.databases.test(entry.name))
+      .map((entry) => join(folder, entry.name));
   if (dir !== undefined) {
     if (isFile(dir)) return { databases: [dir], storage: [] };
-    const home = join(dir, ".local", "share", "opencode");
+    const home = join(dir, ".local", "share", member.folder);
     const storage = [join(home, "storage"), join(dir, "storage")];
     if (isFolder(join(dir, "session")) && isFolder(join(dir, "message"))) storage.push(dir);
     const direct = databasesIn(dir);
-    const own = unique([join(home, "opencode.db"), ...databasesIn(home), ...direct]);
+    const own = unique([join(home, member.database), ...databasesIn(home), ...direct]);
     return { databases: own, storage: unique(storage).filter((path) => path.startsWith(home) || isFolder(path)) };
   }
-  const data = join(env.env.XDG_DATA_HOME || join(env.home, ".local", "share"), "opencode");
-  const named = env.env.OPENCODE_DB;
+  const data = dataFolder(member, env);
+  const named = member.file && env.env[member.file];
   const chosen = named && named !== ":memory:" ? [isAbsolute(named) ? named : join(data, named)] : [];
   return {
-    databases: unique([...chosen, join(data, "opencode.db"), ...databasesIn(data)]),
+    databases: unique([...chosen, join(data, member.database), ...databasesIn(data)]),
     storage: [join(data, "storage")],
   };
-}
-
-/** OpenCode's configuration folder, the same on every system. */
-export const configFolder = (env: AdapterEnv) => join(env.env.XDG_CONFIG_HOME || join(env.home, ".config"), "opencode");
-
-/** Development channels name their database otherwise. */
-const DATABASE = /^opencode.*\.db$/;
-
-function databasesIn(folder: string): string[] {
-  const names = readFolder(folder).filter((entry) => entry.isFile() && DATABASE.test(entry.name));
-  return names.map((entry) => join(folder, entry.name));
 }
 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;

@@ -1,21 +1,22 @@
-/** Tool-protocol servers of `opencode.json`: under `mcp`, since version 2 under `mcp.servers`. */
+/** Tool-protocol servers of `opencode.json` and its relatives: under `mcp`, since version 2 under `mcp.servers`. */
 import { join } from "node:path";
 import { type AdapterCapabilities, isRecord, type JsonRecord, toRecord, toText } from "sessarc/adapter";
-import { configFolder } from "./places.ts";
+import { configFolder, type Member } from "./family.ts";
 
 type McpContract = AdapterCapabilities["mcp"];
 type McpParts = Parameters<McpContract["servers"]>[1];
 type McpServer = ReturnType<McpContract["servers"]>[number];
 
-const NAMES = ["opencode.json", "opencode.jsonc"];
-
-export const mcp: McpContract = {
+export const mcp = (member: Member): McpContract => ({
   files(env) {
-    const chosen = env.env.OPENCODE_CONFIG;
-    const folder = configFolder(env);
-    return [...(chosen ? [chosen] : []), ...[...NAMES, "config.json"].map((name) => join(folder, name))]
+    const chosen = member.config && env.env[member.config];
+    const folder = configFolder(member, env);
+    const names = member.configs;
+    return [...(chosen ? [chosen] : []), ...[...names, "config.json"].map((name) => join(folder, name))]
       .map((path): ReturnType<McpContract["files"]>[number] => ({ path, scope: "user" }))
-      .concat([...NAMES, ...NAMES.map((name) => join(".opencode", name))].map((path) => ({ path, scope: "project" })));
+      .concat(
+        [...names, ...names.map((name) => join(`.${member.folder}`, name))].map((path) => ({ path, scope: "project" })),
+      );
   },
   syntax: "jsonc",
   // `${NAME}` is plain text here.
@@ -34,7 +35,7 @@ export const mcp: McpContract = {
     ...(path.length === 1 && { enabled: true, oauth: false }),
   }),
   off: (path) => (path.length === 1 ? { key: "enabled", value: false } : { key: "disabled", value: true }),
-};
+});
 
 /** A server of version 1 may be called `servers`: then it says what type it is. */
 function isNew(config: JsonRecord): boolean {

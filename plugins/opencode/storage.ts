@@ -27,7 +27,7 @@ const BATCH = 256;
 const KEEP = 20_000;
 
 export interface JsonStore {
-  scan(root: string): AsyncGenerator<SessionRef>;
+  scan(root: string): AsyncGenerator<Omit<SessionRef, "tool">>;
   version(root: string, ref: SessionRef): Promise<string | undefined>;
   read(
     root: string,
@@ -60,7 +60,6 @@ export function createJsonStore(): JsonStore {
           const session = sessionOf(path, stats);
           const state = await stateOf(root, session.id, stats);
           yield {
-            tool: "opencode",
             key: session.id,
             path,
             title: session.title,

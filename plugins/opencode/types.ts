@@ -14,6 +14,8 @@ export interface SessionRow {
   /** Id of the message from which on the conversation was taken back. */
   revertedFrom?: string | undefined;
   forkedFrom?: string | undefined;
+  /** The row is older than the first prompt: the session starts with that. */
+  isEarly?: boolean | undefined;
 }
 
 /** `data` is undefined where the row could not be parsed. */

@@ -30,7 +30,7 @@ async function readAll(home: string): Promise<Read[]> {
   const env: AdapterEnv = { home, platform: "linux", env: {} };
   const found: Read[] = [];
   for (const entry of defaultPlugins()) {
-    const plugin = (await entry.load?.())?.default();
+    const plugin = (await entry.load?.())?.default(entry.options as never);
     if (!plugin || !("adapter" in plugin)) continue;
     const { adapter } = plugin as AdapterPlugin;
     for (const root of adapter.roots(env)) {
