@@ -1,0 +1,57 @@
+/** Goose: sessions of its database, and of the JSON lines that preceded it. */
+import { basename, join } from "node:path";
+import { type AdapterEnv, defineAdapter, fileStamp, headRows, sqliteSessions, toText } from "sessarc/adapter";
+import { readFolderInSlices } from "#internal/adapter";
+
+export interface GooseOptions {
+  /** Read only below this folder: a home, or one that holds `sessions`. */
+  dir?: string;
+}
+
+const DATABASE = "sessions.db";
+
+export default defineAdapter((options: GooseOptions | undefined) => {
+  const store = sqliteSessions({
+    list: async (db) => (await import("./database.ts")).listSessions(db),
+    async *read(db, ref, onBytes) {
+      return yield* (await import("./database.ts")).readSession(db, ref, onBytes);
+    },
+  });
+  return {
+    name: "goose",
+    label: "Goose",
+    roots: (env) => sessionFolders(options?.dir, env),
+    async *scan(root) {
+      const rows = await store.list(join(root, DATABASE));
+      yield* rows;
+      // The database imported them once and left the files.
+      const held = new Set(rows.map((ref) => ref.key));
+      for (const entry of await readFolderInSlices(root)) {
+        const key = basename(entry.name, ".jsonl");
+        if (!entry.isFile() || !entry.name.endsWith(".jsonl") || held.has(key)) continue;
+        const path = join(root, entry.name);
+        const stamp = await fileStamp(path);
+        if (stamp) yield { key, path, ...stamp, exclusive: true };
+      }
+    },
+    async peek({ path }) {
+      const [header] = path.endsWith(".jsonl") ? headRows(path) : [];
+      return { title: toText(header?.description), cwd: toText(header?.working_dir) };
+    },
+    appends: ({ path }) => path.endsWith(".jsonl"),
+    parse: async ({ key }, _env, state) => (await import("./log.ts")).createLogParser(key, state),
+    open: store.open,
+
+    tools: { developer__shell: "shell", developer__text_editor: "edit", todo__write: "todo", todo__read: "todo" },
+    resume: ({ key }) => ["goose", "session", "-r", "--session-id", key],
+  };
+});
+
+function sessionFolders(dir: string | undefined, { home, platform, env }: AdapterEnv): string[] {
+  const usual = join(".local", "share", "goose", "sessions");
+  const windows = join("Block", "goose", "data", "sessions");
+  if (dir !== undefined) return [join(dir, usual), join(dir, "AppData", "Roaming", windows), join(dir, "sessions")];
+  if (env.GOOSE_PATH_ROOT) return [join(env.GOOSE_PATH_ROOT, "data", "sessions")];
+  if (platform === "win32") return [join(env.APPDATA || join(home, "AppData", "Roaming"), windows)];
+  return [env.XDG_DATA_HOME ? join(env.XDG_DATA_HOME, "goose", "sessions") : join(home, usual)];
+}

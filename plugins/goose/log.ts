@@ -1,0 +1,28 @@
+/** Goose's older logs: a header, then messages. The whole file is written again when the header changes. */
+import { createDraft, type Json, type LineParser, toJson, toRecord, toText } from "sessarc/adapter";
+import { addMessage, isPaid, usageOf } from "./messages.ts";
+
+export function createLogParser(session: string, state?: Json): LineParser {
+  const past = toRecord(state);
+  const draft = createDraft(toJson(past.draft));
+  let title = toText(past.title);
+  let cwd = toText(past.cwd);
+  return {
+    row(value) {
+      const row = toRecord(value);
+      if (typeof row.role === "string" && row.content !== undefined) {
+        const isVisible = toRecord(row.metadata).userVisible !== false;
+        addMessage(draft, row.role, row.content, isVisible, { id: toText(row.id), at: draft.saw(row.created) });
+      } else if (row.working_dir !== undefined || row.description !== undefined) {
+        title = toText(row.description) ?? title;
+        cwd = toText(row.working_dir) ?? cwd;
+        for (const time of [row.created_at, row.updated_at]) draft.saw(time);
+        const usage = usageOf(row.accumulated_input_tokens, row.accumulated_output_tokens, 0, 0);
+        if (isPaid(usage)) draft.count({ key: session, model: "unknown", usage });
+      } else draft.unknown(row.type);
+      return draft.take();
+    },
+    finish: () => draft.summary({ title, cwd }),
+    snapshot: () => ({ draft: draft.snapshot(), title: title ?? null, cwd: cwd ?? null }),
+  };
+}
