@@ -4,10 +4,13 @@ import {
   type OpenLog,
   openSqliteFile,
   parseRecord,
+  presentColumns,
   type SessionRef,
   type SessionSummary,
   type SqliteFile,
   sqliteVersion,
+  toText,
+  unzstd,
 } from "sessarc/adapter";
 import { createParser } from "./parse.ts";
 
@@ -26,6 +29,9 @@ interface Row {
 const COLUMNS =
   "session_id as id, count(*) as count, max(seq) as last, max(created_at) as written, sum(length(event_json)) as size";
 
+/** What the tables say of a session beside its entries. */
+type Links = Pick<SessionSummary, "parent" | "forkedFrom">;
+
 /** The sessions of each database as they were listed last; one that did not change is not opened. */
 const listed = new Map<string, { token: string; refs: NewRef[] }>();
 
@@ -38,10 +44,12 @@ export async function listSessions(path: string): Promise<NewRef[]> {
     const rows = hasTranscripts(db)
       ? db.all<Row>(`select ${COLUMNS} from transcript_events group by session_id order by session_id`)
       : [];
+    const links = linksOf(db);
     const refs = rows.map(
       (row): NewRef => ({
         key: row.id,
         path,
+        parent: links.get(row.id)?.parent,
         size: row.size ?? undefined,
         mtime: row.written,
         version: versionOf(row),
@@ -70,28 +78,54 @@ export async function openDatabase(path: string): Promise<OpenLog> {
   };
 }
 
-function* readSession(
+async function* readSession(
   db: SqliteFile,
   key: string,
   onBytes: (count: number) => void,
-): Generator<NewEvent, SessionSummary | undefined> {
+): AsyncGenerator<NewEvent, SessionSummary | undefined> {
   if (!hasTranscripts(db)) return undefined;
   const parser = createParser();
+  const { parent, forkedFrom } = linksOf(db).get(key) ?? {};
   let [rows, unreadable] = [0, 0];
-  const sql = "select seq, event_json as text from transcript_events where session_id = ? order by seq";
-  for (const { seq, text } of db.iterate<{ seq: number; text: string | null }>(sql, [key])) {
+  const columns = presentColumns(db, "transcript_events", ["seq", "event_json", "event_zstd"]).join(", ");
+  const sql = `select ${columns} from transcript_events where session_id = ? order by seq`;
+  for (const { seq, event_json, event_zstd } of db.iterate<EntryRow>(sql, [key])) {
     rows++;
+    const text = event_json ?? (event_zstd instanceof Uint8Array ? await unzstd(event_zstd) : undefined);
     const row = parseRecord(text);
-    if (!row || text === null) {
-      unreadable++; // compressed
+    if (!row || text === undefined) {
+      unreadable++;
       continue;
     }
     onBytes(text.length);
-    yield* [parser.row(row, { offset: seq, length: text.length }) ?? []].flat();
+    // A fork's origin is in the table of sessions; the older logs have it in their first row.
+    const entry = row.type === "session" && forkedFrom ? { parentSession: forkedFrom, ...row } : row;
+    yield* [parser.row(entry, { offset: seq, length: text.length }) ?? []].flat();
   }
   if (rows === 0) return undefined;
   const summary = parser.finish();
-  return { ...summary, skipped: { lines: unreadable, unknown: summary.skipped?.unknown ?? {} } };
+  return { ...summary, parent, skipped: { lines: unreadable, unknown: summary.skipped?.unknown ?? {} } };
+}
+
+interface EntryRow {
+  seq: number;
+  event_json: string | null;
+  /** The same, compressed, where the text is missing. */
+  event_zstd?: unknown;
+}
+
+/** Which session started another, and which it was forked from. Sessions name each other by keys there. */
+function linksOf(db: SqliteFile): Map<string, Links> {
+  const wanted = ["session_key", "current_session_id", "spawned_by", "fork_source_session_id"];
+  if (presentColumns(db, "session_nodes", wanted).length < wanted.length) return new Map();
+  const rows = db.all<Record<string, unknown>>(`select ${wanted.join(", ")} from session_nodes`);
+  const byKey = new Map(rows.map((row) => [row.session_key, toText(row.current_session_id)]));
+  return new Map(
+    rows.map((row) => [
+      String(row.current_session_id),
+      { parent: byKey.get(row.spawned_by), forkedFrom: toText(row.fork_source_session_id) },
+    ]),
+  );
 }
 
 const hasTranscripts = (db: SqliteFile): boolean => db.columns("transcript_events").includes("event_json");
