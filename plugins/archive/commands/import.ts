@@ -1,6 +1,8 @@
 import { type CommandContext, createProgress, createStyle, formatTable, printable, UsageError } from "sessarc";
 import { accepted, formatBytes, formatCount, formatDuration, type ProgressState, readFrames } from "#internal/terminal";
 
+import { withExport } from "./import-file.ts";
+
 interface ScanAnswer {
   tools: { tool: string; label: string; sessions: number; problems: { path: string; reason: string }[] }[];
   projects: { key: string; name: string; path: string | null; sessions: ScannedSession[] }[];
@@ -41,6 +43,14 @@ export async function run(ctx: CommandContext): Promise<number> {
   const tools = list(ctx.flags.tool);
   const wanted = list(ctx.flags.project);
   const dry = ctx.flags["dry-run"] === true;
+  if (typeof ctx.flags.file === "string") {
+    if (tools.length > 0 || wanted.length > 0 || dry)
+      throw new UsageError("--file imports one export: leave out --tool, --project and --dry-run");
+    return withExport(ctx, ctx.flags.file, async (tool) => {
+      ctx.err("An export holds no tokens: its sessions have no usage and no cost");
+      return runImport(ctx, { tools: [tool] });
+    });
+  }
   // A look into each log says which project it is of: nobody asked.
   const looks = dry || wanted.length > 0;
   const scan = await ctx.get<ScanAnswer>("/scan", looks ? {} : { projects: "0" });

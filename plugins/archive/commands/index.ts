@@ -6,17 +6,19 @@ import { REDACTED_HELP, REDACTED_OPTIONS } from "#internal/terminal";
 const importCommand: Command = {
   name: "import",
   summary: "Imports what the assistants logged since the last time",
-  usage: "[--tool t] [--project p] [--all] [--dry-run]",
+  usage: "[--tool t] [--project p] [--all] [--dry-run]\n--file conversations.json",
   options: {
     tool: { type: "string", multiple: true, short: "t" },
     project: { type: "string", multiple: true, short: "p" },
     all: { type: "boolean" },
+    file: { type: "string" },
     "dry-run": { type: "boolean", short: "n" },
   },
   help: {
     tool: "Only this tool, as codex or claude-code (may repeat)",
     project: "Only this project: its name, path or key (may repeat)",
     all: "Every tool and project (the default when nothing is chosen)",
+    file: "The conversations.json of an export of ChatGPT or Claude.ai; it holds no tokens",
     "dry-run": "Say what would be imported and change nothing",
   },
   operands: [],

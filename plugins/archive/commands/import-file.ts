@@ -1,0 +1,48 @@
+/** A chat product's export, imported once: its folder is read for as long as that takes. */
+import { realpath } from "node:fs/promises";
+import { basename, dirname, resolve } from "node:path";
+import { ApiError, type CommandContext, readList, toRecord, UsageError } from "sessarc";
+import { accepted } from "#internal/terminal";
+
+/** Runs `work` with the tool that reads the export `file`. Throws UsageError for what is not one. */
+export async function withExport<T>(ctx: CommandContext, file: string, work: (tool: string) => Promise<T>): Promise<T> {
+  const path = await realpath(resolve(file)).catch(() => {
+    throw new UsageError(`There is no file ${file}`);
+  });
+  const tool = await productOf(path);
+  if (tool === undefined || !/^conversations(?:-\d+)?\.json$/.test(basename(path)))
+    throw new UsageError(
+      `${file} is not an export of ChatGPT or Claude.ai: choose the conversations.json of its zip file`,
+    );
+  const added = await addFolder(ctx, tool, dirname(path));
+  try {
+    return await work(tool);
+  } finally {
+    if (added) {
+      const query = new URLSearchParams({ tool, path: dirname(path) });
+      await accepted(await ctx.fetch(`/sources?${query}`, { method: "DELETE" }));
+    }
+  }
+}
+
+/** By the first conversation. */
+async function productOf(path: string): Promise<string | undefined> {
+  for await (const { value } of readList(path)) {
+    const conversation = toRecord(value);
+    if (conversation.mapping !== undefined) return "chatgpt";
+    return conversation.chat_messages === undefined ? undefined : "claude-ai";
+  }
+  return undefined;
+}
+
+/** Whether it was added: a folder that the user reads anyway stays. */
+async function addFolder(ctx: CommandContext, tool: string, path: string): Promise<boolean> {
+  try {
+    const headers = { "content-type": "application/json" };
+    await accepted(await ctx.fetch("/sources", { method: "POST", headers, body: JSON.stringify({ tool, path }) }));
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "FOLDER_KNOWN") return false;
+    throw error;
+  }
+}
