@@ -4,6 +4,7 @@ import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type Services, SessarcError } from "sessarc";
 import type { Plan } from "./plan/types.ts";
+import { headOf, treeOf } from "./sandbox/repository.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { Base } from "./session.ts";
 
@@ -16,6 +17,13 @@ export interface EndState {
   differs: number;
   missing: number;
   extra: number;
+  /** What the sandbox's own repository led to; null when no command made commits in it. */
+  head: {
+    commit: string;
+    branch: string | null;
+    /** Whether its tree is the tree of `commit`, file for file; null when the session led to no commit that is known. */
+    sameTree: boolean | null;
+  } | null;
 }
 
 export interface EndStateRequest {
@@ -29,7 +37,8 @@ export interface EndStateRequest {
 
 export async function compareTrees(request: EndStateRequest): Promise<EndState> {
   const { sandbox, git, repository, base, outcome, plan } = request;
-  const none = { commit: outcome, files: [], same: 0, differs: 0, missing: 0, extra: 0 };
+  const head = await committed(sandbox, base, outcome);
+  const none = { commit: outcome, files: [], same: 0, differs: 0, missing: 0, extra: 0, head };
   if (!git || repository === null || !base || !outcome) return { ...none, commit: null };
   const [before, after] = await Promise.all([
     git.hashesAt(repository, base.commit),
@@ -52,7 +61,14 @@ export async function compareTrees(request: EndStateRequest): Promise<EndState> 
   return state;
 }
 
-/** As git hashes the content; undefined when no file stands there. */
+async function committed(sandbox: Sandbox, base: Base | null, outcome: Base | null): Promise<EndState["head"]> {
+  const head = await headOf(sandbox.path);
+  if (!head || head.commit === base?.commit) return null;
+  const wanted = outcome ? await treeOf(sandbox.path, outcome.commit) : undefined;
+  return { commit: head.commit, branch: head.branch, sameTree: wanted === undefined ? null : wanted === head.tree };
+}
+
+/** As git hashes the content; undefined when there is no file. */
 async function blobHash(sandbox: Sandbox, path: string, algorithm: "sha1" | "sha256"): Promise<string | undefined> {
   try {
     const target = await readlink(join(sandbox.path, path)).catch(() => undefined);

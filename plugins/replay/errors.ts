@@ -17,6 +17,10 @@ declare module "sessarc" {
     REPLAY_FILE_TOO_LARGE: { path: string; bytes: number; limit: number };
     REPLAY_NO_ISOLATION: { reason: string };
     REPLAY_NO_FILE_BROWSER: Nothing;
+    REPLAY_LEAVES_SANDBOX: { seq: number; reason: string };
+    REPLAY_PATH_IMPOSSIBLE: { path: string; reason: string };
+    REPLAY_NO_REPOSITORY: { command: string };
+    REPLAY_TOO_LARGE: { limit: number };
   }
 }
 
@@ -78,6 +82,26 @@ export const errors = defineErrors({
     why: ({ reason }) => `Commands cannot be isolated on this machine: ${reason}`,
     fix: () =>
       "Install bubblewrap (Linux), or start the replay with allowUnisolated: true; its commands then run with your own rights.",
+  },
+  REPLAY_LEAVES_SANDBOX: {
+    status: 422,
+    why: ({ seq, reason }) => `Step ${seq} is refused without isolation: ${reason}. Nothing was run.`,
+    fix: () => "Leave it out with skip: true, or install bubblewrap (Linux) so that commands run isolated.",
+  },
+  REPLAY_PATH_IMPOSSIBLE: {
+    status: 422,
+    why: ({ path, reason }) => `${path} cannot be a file of the sandbox: ${reason}`,
+    fix: () => "Leave the step out with skip: true.",
+  },
+  REPLAY_NO_REPOSITORY: {
+    status: 422,
+    why: ({ command }) => `The sandbox's repository could not be made: \`git ${command}\` failed`,
+    fix: () => "Check that the project's repository is whole (`git fsck`), or leave the command out with skip: true.",
+  },
+  REPLAY_TOO_LARGE: {
+    status: 422,
+    why: ({ limit }) => `The sandbox would hold more than ${mib(limit)}`,
+    fix: () => "Set the option `sandboxBytes` of the plugin replay to a larger number, or leave the step out.",
   },
   REPLAY_NO_FILE_BROWSER: {
     status: 422,

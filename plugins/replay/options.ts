@@ -10,6 +10,8 @@ export interface ReplayOptions {
   readable?: readonly string[] | undefined;
   /** Bytes of all sandboxes together; the ones used longest ago go first. Default 2 GiB. */
   maxBytes?: number | undefined;
+  /** Bytes of one sandbox: its files, what was replaced in them, its home. Default 1 GiB. */
+  sandboxBytes?: number | undefined;
   /** Sandboxes kept. Default 20. */
   maxSandboxes?: number | undefined;
 }
@@ -30,3 +32,5 @@ export function createIsolationProbe(kernel: Kernel, options: ReplayOptions): ()
     return found;
   };
 }
+
+export const SANDBOX_BYTES = 2 ** 30;

@@ -2,19 +2,21 @@
 import { join } from "node:path";
 import { type Kernel, type Services, SessarcError } from "sessarc";
 import { compareTrees, type EndState } from "./end-state.ts";
-import { createIsolationProbe, type ReplayOptions } from "./options.ts";
+import { createIsolationProbe, type ReplayOptions, SANDBOX_BYTES } from "./options.ts";
+import { isDue } from "./plan/failed.ts";
 import { keyOf, type Plan, type PlannedStep, type StepState } from "./plan/types.ts";
 import { type StepReport, stepResult } from "./report.ts";
 import type { Isolation } from "./run/isolation.ts";
 import { openBrowser } from "./run/open.ts";
+import { createBudgets } from "./sandbox/budget.ts";
 import { layOver } from "./sandbox/overlay.ts";
-import { folderOf, openSandbox, type Sandbox, seedSandbox } from "./sandbox/sandbox.ts";
+import { folderOf, openSandbox, seedSandbox } from "./sandbox/sandbox.ts";
 import { createSweeper } from "./sandbox/sweep.ts";
 import { FILE_LIMIT } from "./sandbox/tree.ts";
 import { type Base, createSessionReader } from "./session.ts";
 import { takeBack } from "./steps/back.ts";
 import { type Preview, previewOf } from "./steps/preview.ts";
-import { createStepper, type StepRequest } from "./steps/step.ts";
+import { createStepper, type SandboxState, type StepRequest, unisolatedReach } from "./steps/step.ts";
 import { createReplayStore, type SandboxRow, type StepRow } from "./store.ts";
 
 export interface SandboxInfo {
@@ -30,6 +32,8 @@ export interface SandboxInfo {
 
 export interface StepView extends Omit<PlannedStep, "actions" | "fingerprint" | "words" | "cwd"> {
   state: StepState;
+  /** False for a step that the replay passes over: it cannot be replayed, or is an edit that failed when it was recorded. */
+  due: boolean;
   /** Result of the step in the sandbox; null while it is pending. */
   result: StepReport | null;
 }
@@ -100,7 +104,7 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
     row.repository === null ? undefined : git()?.object(row.repository, hash, FILE_LIMIT);
 
   /** The sandbox, with what an unfinished step left put back. Throws REPLAY_NOT_STARTED. */
-  async function opened(id: string): Promise<{ row: SandboxRow; sandbox: Sandbox; plan: Plan; done: StepRow[] }> {
+  async function opened(id: string): Promise<SandboxState & { done: StepRow[] }> {
     const session = await sessions.row(id);
     const row = await store.sandbox(id);
     if (!row) throw new SessarcError("REPLAY_NOT_STARTED", { id });
@@ -113,10 +117,18 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
     const known = new Map(plan.steps.map((step) => [keyOf(step), step.fingerprint]));
     if (done.some((step) => known.get(step.step) !== step.fingerprint)) throw new SessarcError("REPLAY_STALE", { id });
     await store.used(id, Date.now());
-    return { row, sandbox, plan, done };
+    return { row, sandbox, plan, done, quota: budgetOf(placeOf(row)) };
   }
 
-  const stepper = createStepper({ kernel, store, isolation, options });
+  const bytes = options.sandboxBytes ?? SANDBOX_BYTES;
+  const budgetOf = createBudgets(bytes);
+
+  async function commonDir(repository: string): Promise<string | null> {
+    const identity = await git()?.identity(repository, { rootCommits: false });
+    return identity?.kind === "repository" ? identity.commonDir : null;
+  }
+
+  const stepper = createStepper({ kernel, store, isolation, options, commonDir });
 
   return {
     async plan(id) {
@@ -129,7 +141,7 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
       ]);
       const known = new Map(done.map((step) => [step.step, step]));
       const steps = plan.steps.map((step) => toView(step, known.get(keyOf(step))));
-      const next = row && steps.find((step) => step.state === "pending" && step.supported);
+      const next = row && steps.find((step) => step.state === "pending" && step.due);
       return {
         session: await kernel.inject("archive").session(id),
         sandbox: row ? toInfo(row, placeOf(row)) : null,
@@ -148,17 +160,24 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
           sessions.base(session),
         ]);
         const folder = folderOf(id);
-        await store.forget(id);
-        const seed = { git: git(), repository: place.repository, commit: base?.commit ?? null };
-        const { sandbox, files, notes } = await seedSandbox(join(home, folder), seed);
+        const seed = { git: git(), repository: place.repository, commit: base?.commit ?? null, bytes };
+        const {
+          files,
+          notes,
+          prepared: seen,
+        } = await seedSandbox(join(home, folder), seed, {
+          prepare: (sandbox) => layOver(sandbox, plan.seen),
+          replacing: () => store.forget(id),
+        });
+        await budgetOf(join(home, folder)).used();
         const began = base ? [] : [emptyNote(place.repository, session.started_at)];
-        const seen = await layOver(sandbox, plan.seen);
         const now = Date.now();
         const row: SandboxRow = {
           session_id: id,
           folder,
           root: place.root,
           repository: place.repository,
+          branch: session.git_branch,
           base_commit: base?.commit ?? null,
           base_at: base?.at ?? null,
           files: files + seen.added,
@@ -175,7 +194,13 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
     preview: (id, seq, source) =>
       alone(id, async () => {
         const { row, sandbox, plan } = await opened(id);
-        return previewOf(stepOf(plan, id, seq, source), sandbox.tree, row.root);
+        return previewOf(stepOf(plan, id, seq, source), {
+          tree: sandbox.tree,
+          root: row.root,
+          isolation: await isolation(),
+          unisolated: row.unisolated === 1,
+          reach: (step) => unisolatedReach(step, row, sandbox),
+        });
       }),
     step: (id, request) =>
       alone(id, async () => {
@@ -234,7 +259,7 @@ const toIsolation = (found: Isolation) => ({ kind: found.kind, reason: found.kin
 function toView(step: PlannedStep, row: StepRow | undefined): StepView {
   const { actions: _, fingerprint: __, words: ___, cwd: ____, ...view } = step;
   const state = row === undefined || row.state === "running" ? "pending" : row.state;
-  return { ...view, state, result: row && state !== "pending" ? stepResult(step, row) : null };
+  return { ...view, state, due: isDue(step), result: row && state !== "pending" ? stepResult(step, row) : null };
 }
 
 function emptyNote(repository: string | null, startedAt: string | null): string {

@@ -13,7 +13,10 @@ export interface StepReport {
   exitCode: number | null;
   stdout: string;
   stderr: string;
+  /** Files of the sandbox that changed; those in `.git` are not listed. */
   changed: string[];
+  /** What was not compared, so that an empty `changed` does not mean that nothing changed; null when all was. */
+  unchecked: string | null;
   /** Whether the same came of it as when it was recorded; null where that cannot be told. */
   matchesRecording: boolean | null;
   comparison: Comparison | null;
@@ -31,6 +34,7 @@ export function stepResult(step: Pick<PlannedStep, "seq" | "source">, row: StepR
     stdout: row.stdout ?? "",
     stderr: row.stderr ?? "",
     changed: JSON.parse(row.changed) as string[],
+    unchecked: row.unchecked,
     matchesRecording: comparison?.matches ?? null,
     comparison,
   };

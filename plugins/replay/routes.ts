@@ -16,7 +16,7 @@ const start = defineRoute({
   method: "POST",
   path: "/replay/start",
   summary: "Makes the sandbox from the commit the session began at; an earlier one of this session goes",
-  body: v.object({ sessionId: session, allowUnisolated: v.optional(v.boolean()) }),
+  body: v.strictObject({ sessionId: session, allowUnisolated: v.optional(v.boolean()) }),
   handler: ({ kernel, body }) => kernel.inject("replay").start(body.sessionId, body.allowUnisolated === true),
 });
 
@@ -24,7 +24,7 @@ const preview = defineRoute({
   method: "GET",
   path: "/replay/preview",
   summary: "What a step would do to the sandbox as it is",
-  query: v.object({
+  query: v.strictObject({
     sessionId: session,
     seq: v.pipe(v.string(), v.regex(/^\d{1,9}$/, "is no message number"), v.transform(Number)),
     source: v.optional(session),
@@ -36,11 +36,12 @@ const step = defineRoute({
   method: "POST",
   path: "/replay/step",
   summary: "Does one step in the sandbox; a command needs its exact text as confirmCommand",
-  body: v.object({
+  body: v.strictObject({
     sessionId: session,
     seq,
     source: v.optional(v.nullable(session)),
-    confirmCommand: v.optional(v.string()),
+    /** Anything but the exact text is COMMAND_NOT_CONFIRMED, `true` included. */
+    confirmCommand: v.optional(v.unknown()),
     skip: v.optional(v.boolean()),
     outOfOrder: v.optional(v.boolean()),
     timeoutMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(600_000))),
@@ -52,7 +53,7 @@ const back = defineRoute({
   method: "POST",
   path: "/replay/back",
   summary: "Takes the last step back",
-  body: v.object({ sessionId: session, seq: v.optional(seq), source: v.optional(v.nullable(session)) }),
+  body: v.strictObject({ sessionId: session, seq: v.optional(seq), source: v.optional(v.nullable(session)) }),
   handler: ({ kernel, body }) => kernel.inject("replay").back(body.sessionId, body.seq, body.source ?? null),
 });
 
@@ -60,7 +61,7 @@ const result = defineRoute({
   method: "GET",
   path: "/replay/result",
   summary: "The sandbox beside the commit the session led to, file by file",
-  query: v.object({ sessionId: session }),
+  query: v.strictObject({ sessionId: session }),
   handler: ({ kernel, query }) => kernel.inject("replay").endState(query.sessionId),
 });
 
@@ -68,7 +69,7 @@ const open = defineRoute({
   method: "POST",
   path: "/replay/open",
   summary: "Opens the sandbox in the file browser",
-  body: v.object({ sessionId: session }),
+  body: v.strictObject({ sessionId: session }),
   handler: ({ kernel, body }) => kernel.inject("replay").open(body.sessionId),
 });
 

@@ -29,4 +29,6 @@ export const migrations: readonly string[] = [
      ran_at integer not null,
      primary key (session_id, step)
    );`,
+  `alter table replay_sandbox add column branch text;
+   alter table replay_step add column unchecked text;`,
 ];

@@ -11,6 +11,8 @@ export interface SandboxRow {
   root: string | null;
   /** Repository the files came from; null for one that began empty. */
   repository: string | null;
+  /** Branch that the session began on, as its log names it. */
+  branch: string | null;
   base_commit: string | null;
   base_at: string | null;
   files: number;
@@ -39,6 +41,8 @@ export interface StepRow {
   reason: string | null;
   /** JSON: paths. */
   changed: string;
+  /** What was not compared, in a sentence; null when all was. */
+  unchecked: string | null;
   /** JSON: `Delta[]` (sandbox/delta.ts). */
   delta: string;
   /** JSON: `Comparison` (run/compare.ts). */
@@ -51,6 +55,7 @@ const SANDBOX = [
   "folder",
   "root",
   "repository",
+  "branch",
   "base_commit",
   "base_at",
   "files",
@@ -71,6 +76,7 @@ const STEP = [
   "stderr",
   "reason",
   "changed",
+  "unchecked",
   "delta",
   "comparison",
   "ran_at",

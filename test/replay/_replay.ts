@@ -1,8 +1,11 @@
 /** Sessions that exist only to be gone through again: a log of plain rows, with a real tool's names and arguments. */
 import { spawn } from "node:child_process";
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Adapter, type AdapterPlugin, defineAdapter, type Json, type Plugin, type SessionEvent } from "sessarc";
+import { afterAll, beforeAll } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import git from "../../plugins/git/index.ts";
 import replay, { type ReplayOptions } from "../../plugins/replay/index.ts";
@@ -151,4 +154,24 @@ export async function replayKernel(
 ): Promise<TestKernel> {
   const all = [...plugins, archive(), git(), replay(options)];
   return createTestKernel({ plugins: all, ...(home === undefined ? {} : { home }) });
+}
+
+/** For the tests of this block bubblewrap is not found; `git` is, in a folder of its own. */
+export function withoutIsolation(): void {
+  const path = process.env.PATH ?? "";
+  let folder = "";
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "sessarc-path-"));
+    const git = path
+      .split(":")
+      .map((one) => join(one, "git"))
+      .find((file) => existsSync(file));
+    if (git === undefined) throw new Error("git is not installed");
+    await symlink(git, join(folder, "git"));
+    process.env.PATH = folder;
+  });
+  afterAll(async () => {
+    process.env.PATH = path;
+    await rm(folder, { recursive: true, force: true });
+  });
 }

@@ -2,8 +2,10 @@
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { release } from "node:os";
+import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { endProcess, startProcess } from "#internal";
+import type { Budget } from "../sandbox/budget.ts";
 import { createGroup, type Group, needsGroup } from "./group.ts";
 import { environment, type Isolation, type IsolationOptions, invoke, type Placement } from "./isolation.ts";
 import { type Load, loadOf } from "./load.ts";
@@ -47,18 +49,25 @@ export interface Command {
   isolation: Isolation;
   options: IsolationOptions;
   limits: Limits;
+  quota: Pick<Budget, "bytes" | "used">;
+  /** For its standard input; nothing by default. */
+  input?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /** How often memory and processes are counted. */
 const LOOK_MS = 100;
+/** Counting the bytes on disk reads every file's entry: at most a tenth of the time is spent on it. */
+const DISK_MS = 500;
 
 export async function runCommand(request: Command): Promise<CommandResult> {
   const { limits } = request;
   const started = performance.now();
   const group = request.isolation.kind !== "none" && needsGroup() ? await createGroup(limits) : undefined;
   const child = start(request, group);
-  child.stdin.end();
+  // A command that does not read its input closes it.
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(request.input);
   const out = collect(child.stdout, limits.outputBytes);
   const err = collect(child.stderr, limits.outputBytes);
   let ended: string | null = null;
@@ -80,11 +89,12 @@ export async function runCommand(request: Command): Promise<CommandResult> {
     child.once("exit", () => endProcess(child));
   });
   const watched = watch(child, limits, () => out.bytes + err.bytes, end, finished.signal);
+  const filled = watchDisk(request.quota, end, finished.signal);
   const code = await exit;
   clearTimeout(timer);
   finished.abort();
   request.signal?.removeEventListener("abort", stop);
-  await watched;
+  await Promise.all([watched, filled]);
   await group?.remove();
   return {
     exitCode: ended === null ? code : null,
@@ -107,7 +117,14 @@ function start({ command, place, isolation, options, limits }: Command, group: G
   }
   const [program = "", ...args] = limited;
   const cwd = place.tree + place.cwd.slice(place.mount.length);
-  return startProcess(program, args, { cwd, env: environment(place.home, []) });
+  // Without its own repository the sandbox would be taken for a part of one above it.
+  const env = {
+    ...environment(place.home, []),
+    TMPDIR: place.home,
+    GIT_CEILING_DIRECTORIES: dirname(place.tree),
+    ...place.env,
+  };
+  return startProcess(program, args, { cwd, env });
 }
 
 /** Limits that the system itself holds; those of all processes together are watched (below). */
@@ -154,6 +171,22 @@ async function watch(
           : over(await loadOf(child.pid, limits.processes));
     if (why !== undefined) return end(why);
     await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+async function watchDisk(
+  quota: Pick<Budget, "bytes" | "used">,
+  end: (why: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let pause = DISK_MS;
+  for (;;) {
+    await delay(pause, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    const began = performance.now();
+    if ((await quota.used()) > quota.bytes)
+      return end(`it filled the sandbox past ${Math.ceil(quota.bytes / 2 ** 20)} MiB`);
+    pause = Math.max(DISK_MS, (performance.now() - began) * 10);
   }
 }
 

@@ -53,6 +53,8 @@ const ALIKE: readonly [RegExp, string][] = [
   [/\bduration_ms:? \d+(?:\.\d+)?/g, "duration_ms <duration>"],
   [/\b0x[0-9a-f]{6,}\b/gi, "<address>"],
   [/\bpid[ =:]+\d+/gi, "pid <pid>"],
+  // As git says that it committed: the hash holds the time.
+  [/^\[([^\]\n]{1,250}) [0-9a-f]{7,64}\] /gm, "[$1 <commit>] "],
   [/[ \t]+$/gm, ""],
 ];
 

@@ -31,7 +31,16 @@ export interface Placement {
   mount: string;
   /** Inside `mount`. */
   cwd: string;
+  /** Folder of the real repository's objects, which commands may read; null where there is no repository. */
+  objects: string | null;
+  /** Network, and what it needs of the system: only where the user asked for it. */
+  network?: boolean | undefined;
+  /** Variables of the user's environment that the user named. */
+  env?: Readonly<Record<string, string>> | undefined;
 }
+
+/** Where isolated commands see `objects`. */
+export const OBJECTS = "/replay-objects";
 
 const TRY_MS = 5_000;
 /** Bytes of `/tmp` and of the home, each. */
@@ -51,7 +60,7 @@ export async function findIsolation(options: IsolationOptions): Promise<Isolatio
     return { kind: "none", reason };
   }
   const kind = name === "bwrap" ? "bubblewrap" : "sandbox-exec";
-  const trial: Placement = { tree: "/usr", home: "/usr", mount: "/workspace", cwd: "/workspace" };
+  const trial: Placement = { tree: "/usr", home: "/usr", mount: "/workspace", cwd: "/workspace", objects: null };
   const { args } = invoke({ kind, program }, trial, ["true"], options);
   const failure = await exec(program, args, { env: {}, timeoutMs: TRY_MS }).then(({ code, stderr, timedOut }) => {
     if (code === 0) return undefined;
@@ -70,7 +79,15 @@ export async function findIsolation(options: IsolationOptions): Promise<Isolatio
 /** The environment of a command: nothing of the user's. `home` and `extra` are paths as the command sees them. */
 export function environment(home: string, extra: readonly string[]): Record<string, string> {
   const path = ["/usr/local/bin", "/usr/bin", "/bin", ...extra];
-  return { PATH: [...new Set(path)].join(":"), HOME: home, TMPDIR: "/tmp", LANG: "C.UTF-8", TERM: "dumb" };
+  return {
+    PATH: [...new Set(path)].join(":"),
+    HOME: home,
+    TMPDIR: "/tmp",
+    LANG: "C.UTF-8",
+    TERM: "dumb",
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_TERMINAL_PROMPT: "0",
+  };
 }
 
 /** The argument list that runs `words` isolated. */
@@ -83,10 +100,16 @@ export function invoke(
   const chains = toolChains(options.readable);
   const bins = chains.map((folder) => join(folder, "bin"));
   if (isolation.kind === "bubblewrap") {
-    const env = Object.entries(environment(HOME, bins)).flatMap(([name, value]) => ["--setenv", name, value]);
+    const env = Object.entries({ ...environment(HOME, bins), ...place.env }).flatMap(([name, value]) => [
+      "--setenv",
+      name,
+      value,
+    ]);
     return { program: isolation.program, args: [...bubblewrap(place, chains), ...env, "--", ...words], cwd: "/" };
   }
-  const env = Object.entries(environment(place.home, bins)).map(([name, value]) => `${name}=${value}`);
+  const env = Object.entries({ ...environment(place.home, bins), ...place.env }).map(
+    ([name, value]) => `${name}=${value}`,
+  );
   const args = ["-p", profile(place, chains), "/usr/bin/env", "-i", ...env, ...words];
   return { program: isolation.program, args, cwd: join(place.tree, place.cwd.slice(place.mount.length)) };
 }
@@ -99,8 +122,10 @@ function bubblewrap(place: Placement, chains: readonly string[]): string[] {
     return info.isSymbolicLink() ? ["--symlink", readlinkSync(folder), folder] : ["--ro-bind", folder, folder];
   });
   const files = ["/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/nix/store"];
+  if (place.network) files.push("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl", "/etc/pki");
   return [
     "--unshare-all",
+    ...(place.network ? ["--share-net"] : []),
     "--die-with-parent",
     "--new-session",
     "--clearenv",
@@ -112,6 +137,7 @@ function bubblewrap(place: Placement, chains: readonly string[]): string[] {
     ...["--perms", "1777", "--size", String(SCRATCH), "--tmpfs", "/tmp"],
     ...["--size", String(SCRATCH), "--tmpfs", HOME],
     ...chains.flatMap((folder) => ["--ro-bind-try", folder, folder]),
+    ...(place.objects === null ? [] : ["--ro-bind", place.objects, OBJECTS]),
     ...["--bind", place.tree, place.mount, "--chdir", place.cwd],
   ];
 }
@@ -120,14 +146,16 @@ function bubblewrap(place: Placement, chains: readonly string[]): string[] {
 function profile(place: Placement, chains: readonly string[]): string {
   const text = (path: string) => `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
   const own = [place.tree, place.home].map((path) => `(subpath ${text(path)})`).join(" ");
-  const readable = chains.map((path) => `(subpath ${text(path)})`).join(" ");
+  const readable = [...chains, ...(place.objects === null ? [] : [place.objects])]
+    .map((path) => `(subpath ${text(path)})`)
+    .join(" ");
   return [
     "(version 1)",
     "(deny default)",
     "(allow process-fork process-exec signal sysctl-read mach-lookup)",
     `(allow file-read* (subpath "/usr") (subpath "/bin") (subpath "/sbin") (subpath "/System") (subpath "/Library") (literal "/") (literal "/dev/null") (literal "/dev/urandom") (subpath "/private/var/db") ${readable})`,
     `(allow file-read* file-write* ${own} (literal "/dev/null") (literal "/dev/tty"))`,
-    "(deny network*)",
+    place.network ? "(allow network*)" : "(deny network*)",
   ].join("\n");
 }
 

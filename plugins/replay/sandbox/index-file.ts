@@ -26,14 +26,16 @@ export interface IndexEntry {
 }
 export type Index = Map<string, IndexEntry>;
 
-/** Files of a sandbox that are looked at; what is beyond is not taken back. */
+/** Files of a sandbox that are compared; changes to files beyond are neither shown nor taken back, and the answer says so. */
 const FILES = 200_000;
 
 /** One pass over all names: about 30 µs a file. Hands the thread back at every folder and file. */
-export async function look(tree: string): Promise<Map<string, string>> {
+export async function look(tree: string): Promise<{ found: Map<string, string>; complete: boolean }> {
   const found = new Map<string, string>();
+  let complete = true;
   const folders = [""];
-  for (let folder = folders.pop(); folder !== undefined && found.size < FILES; folder = folders.pop()) {
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    if (found.size >= FILES) return { found, complete: false };
     const entries = await allowed(join(tree, folder), 0o700, (path) => opendir(path, { bufferSize: 256 }));
     if (!entries) continue;
     const names: string[] = [];
@@ -45,20 +47,26 @@ export async function look(tree: string): Promise<Map<string, string>> {
     for (let i = 0; i < names.length; i += 64)
       await Promise.all(
         names.slice(i, i + 64).map(async (path) => {
-          const info = await lstat(join(tree, path), { bigint: true }).catch(() => undefined);
+          const info = await lstat(join(tree, path), { bigint: true }).catch((error: unknown) => {
+            if (!isGone(error)) complete = false;
+          });
           if (info) found.set(path, signOf(info));
         }),
       );
   }
-  return found;
+  return { found, complete };
 }
 
 const signOf = (info: { ino: bigint; size: bigint; mtimeNs: bigint; ctimeNs: bigint; mode: bigint }) =>
   `${info.ino}:${info.size}:${info.mtimeNs}:${info.ctimeNs}:${info.mode}`;
 
-/** Looks anew, keeps the contents of what changed in `blobs`, and answers the changes since `index`. */
-export async function refresh(tree: string, index: Index, blobs: Blobs): Promise<{ index: Index; changes: Delta[] }> {
-  const found = await look(tree);
+/** Compares all files with `index`, stores the contents of those that changed in `blobs`, and returns the changes. */
+export async function refresh(
+  tree: string,
+  index: Index,
+  blobs: Blobs,
+): Promise<{ index: Index; changes: Delta[]; complete: boolean }> {
+  const { found, complete } = await look(tree);
   const next: Index = new Map();
   const changes: Delta[] = [];
   for (const [path, sign] of found) {
@@ -73,7 +81,7 @@ export async function refresh(tree: string, index: Index, blobs: Blobs): Promise
     if (!known || !same(known.source, source)) changes.push({ path, before: known?.source ?? null, after: source });
   }
   for (const [path, { source }] of index) if (!next.has(path)) changes.push({ path, before: source, after: null });
-  return { index: next, changes };
+  return { index: next, changes, complete };
 }
 
 /** Undefined when the file went away meanwhile. */

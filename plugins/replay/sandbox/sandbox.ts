@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Services } from "sessarc";
+import { type Services, SessarcError } from "sessarc";
 import { type Blobs, createBlobs } from "#internal";
 import { isGone } from "#internal/adapter";
 import { type Index, readIndex, refresh, writeIndex } from "./index-file.ts";
@@ -15,10 +15,14 @@ export interface Sandbox {
   readonly path: string;
   readonly home: string;
   readonly tree: Tree;
+  /** The same files and what lies in `.git`, for putting back what a command changed. */
+  readonly whole: Tree;
   readonly blobs: Blobs;
   /** Looks at all files; what changed since the last look is answered and kept. */
   refresh(): ReturnType<typeof refresh>;
   save(index: Index): Promise<void>;
+  /** The files as they were when they were last compared. */
+  index(): Promise<Index>;
 }
 
 /** Folder of a session's sandbox: nothing of it comes from a request or a log but through a hash. */
@@ -32,30 +36,57 @@ export function openSandbox(place: string): Sandbox {
     path,
     home: join(place, "home"),
     tree: createTree(path),
+    whole: createTree(path, { git: true }),
     blobs,
     refresh: async () => refresh(path, await readIndex(indexFile), blobs),
+    index: () => readIndex(indexFile),
     save: (index) => writeIndex(indexFile, index),
   };
 }
+
+/** False for what lies in `.git`: it is put back, and not listed. */
+export const isProjectFile = (path: string) => path !== ".git" && !path.startsWith(".git/");
 
 export interface Seed {
   git: Services["git"] | undefined;
   repository: string | null;
   commit: string | null;
+  /** Bytes that the sandbox may hold. */
+  bytes: number;
 }
 
-/** An empty sandbox at `place`, whose old content goes, filled with the commit's files. Answers what it lacks, in sentences. */
-export async function seedSandbox(
+/**
+ * A sandbox at `place` filled with the commit's files; `prepare` completes it. Only a whole one replaces the one before, after
+ * `replacing`: when anything fails earlier, that one is left as it is. Returns what the sandbox lacks, in sentences. Throws REPLAY_TOO_LARGE.
+ */
+export async function seedSandbox<T>(
   place: string,
   seed: Seed,
-): Promise<{ sandbox: Sandbox; files: number; notes: string[] }> {
-  await setAside(place);
+  { prepare, replacing }: { prepare(sandbox: Sandbox): Promise<T>; replacing(): Promise<unknown> },
+): Promise<{ sandbox: Sandbox; files: number; notes: string[]; prepared: T }> {
+  const stage = `${place}.new-${randomBytes(4).toString("hex")}`;
+  try {
+    const filled = await fill(stage, seed);
+    const prepared = await prepare(openSandbox(stage));
+    if ((await sizeOf(stage)) > seed.bytes) throw new SessarcError("REPLAY_TOO_LARGE", { limit: seed.bytes });
+    await replacing();
+    await setAside(place);
+    await rename(stage, place);
+    return { ...filled, sandbox: openSandbox(place), prepared };
+  } catch (error) {
+    await removeAll(stage);
+    throw error;
+  }
+}
+
+async function fill(place: string, seed: Seed): Promise<{ files: number; notes: string[] }> {
   await mkdir(join(place, "home"), { recursive: true, mode: 0o700 });
   await mkdir(join(place, "files"), { recursive: true, mode: 0o700 });
   const sandbox = openSandbox(place);
   const index: Index = new Map();
   const notes: string[] = [];
   if (seed.git && seed.repository !== null && seed.commit !== null) {
+    await refuseLarge(seed.git, seed.repository, seed.commit, seed.bytes);
     const limits = { files: FILES_LIMIT, fileBytes: FILE_LIMIT };
     const tree = await seed.git.exportTree(seed.repository, seed.commit, sandbox.path, limits);
     for (const { path, mode, hash, link, sign } of tree.files)
@@ -63,7 +94,14 @@ export async function seedSandbox(
     notes.push(...leftOut(tree));
   }
   await sandbox.save(index);
-  return { sandbox, files: index.size, notes };
+  return { files: index.size, notes };
+}
+
+/** Before the first file is written. */
+async function refuseLarge(git: Services["git"], repository: string, commit: string, limit: number): Promise<void> {
+  const { files } = await git.treeAt(repository, commit);
+  const bytes = files.reduce((sum, { size }) => sum + (size !== null && size <= FILE_LIMIT ? size : 0), 0);
+  if (bytes > limit) throw new SessarcError("REPLAY_TOO_LARGE", { limit });
 }
 
 const WHY: Readonly<Record<string, string>> = {
@@ -90,8 +128,10 @@ function leftOut(tree: Awaited<ReturnType<Services["git"]["exportTree"]>>): stri
   return notes;
 }
 
-/** What an earlier sandbox is renamed to; it goes in the background, and with the next sweep when the service ends before. */
+/** Name of an earlier sandbox, removed in the background, and by the next sweep if the service ends before. */
 export const ASIDE = /^[0-9a-f]{24}\.gone-[0-9a-f]{8}$/;
+/** Name of a sandbox that is being filled. */
+export const STAGE = /^[0-9a-f]{24}\.new-[0-9a-f]{8}$/;
 
 async function setAside(place: string): Promise<void> {
   const aside = `${place}.gone-${randomBytes(4).toString("hex")}`;
@@ -137,6 +177,6 @@ export async function sizeOf(folder: string): Promise<number> {
 export async function undoSinceLook(sandbox: Sandbox, readObject: Parameters<typeof restore>[2]): Promise<void> {
   const { changes } = await sandbox.refresh();
   if (changes.length === 0) return;
-  await restore(sandbox.tree, sandbox.blobs, readObject, changes);
+  await restore(sandbox.whole, sandbox.blobs, readObject, changes);
   await sandbox.save((await sandbox.refresh()).index);
 }

@@ -1,12 +1,14 @@
 /** Old sandboxes go: those used longest ago first, until the rest are few and small enough. */
-import { readdir } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { ReplayOptions } from "../options.ts";
 import type { ReplayStore } from "../store.ts";
-import { ASIDE, removeAll, sizeOf } from "./sandbox.ts";
+import { ASIDE, removeAll, STAGE, sizeOf } from "./sandbox.ts";
 
 const MAX_BYTES = 2 * 2 ** 30;
 const MAX_SANDBOXES = 20;
+/** A sandbox that is still being filled is left alone for so long. */
+const STAGE_MS = 3_600_000;
 
 /** One sweep at a time. `keep`: the session whose sandbox stays whatever its size. `failed` is told why one ended early; the next tries again. */
 export function createSweeper(
@@ -31,7 +33,8 @@ async function sweep(
   const rows = await store.sandboxes();
   const known = new Set(rows.map((row) => row.folder));
   for (const name of await readdir(home).catch(() => []))
-    if (ASIDE.test(name) || (!known.has(name) && /^[0-9a-f]{24}$/.test(name))) await removeAll(join(home, name));
+    if (ASIDE.test(name) || (!known.has(name) && /^[0-9a-f]{24}$/.test(name)) || (await isLeft(home, name)))
+      await removeAll(join(home, name));
   let bytes = 0;
   let count = 0;
   for (const row of rows) {
@@ -42,4 +45,11 @@ async function sweep(
     await store.forget(row.session_id);
     await removeAll(join(home, row.folder));
   }
+}
+
+/** A sandbox whose filling the end of the service cut off. */
+async function isLeft(home: string, name: string): Promise<boolean> {
+  if (!STAGE.test(name)) return false;
+  const info = await stat(join(home, name)).catch(() => undefined);
+  return info !== undefined && Date.now() - info.mtimeMs > STAGE_MS;
 }

@@ -34,10 +34,29 @@ export interface Tree {
 
 const outside = (path: string) => new SessarcError("PATH_OUTSIDE", { path });
 
-export function createTree(root: string): Tree {
+/** Bytes of a name, and of a path: what file systems take. */
+const NAME_BYTES = 255;
+const PATH_BYTES = 3_000;
+
+function refuseLong(path: string): void {
+  const reason =
+    Buffer.byteLength(path) > PATH_BYTES
+      ? `it is longer than ${PATH_BYTES} bytes`
+      : path.split("/").some((part) => Buffer.byteLength(part) > NAME_BYTES)
+        ? `a name in it is longer than ${NAME_BYTES} bytes`
+        : undefined;
+  if (reason !== undefined) throw new SessarcError("REPLAY_PATH_IMPOSSIBLE", { path: `${path.slice(0, 60)}…`, reason });
+}
+
+/** `git`: paths below `.git` are allowed, for putting back what a command changed there. */
+export function createTree(root: string, { git = false } = {}): Tree {
+  const refusedHere = (path: string) =>
+    refused(git ? path.replace(/(?<=^|\/)\.git(?=\/|$)/g, "git") : path) !== undefined;
+
   /** The place that `path` means in the tree, without links in it. `follow`: whether a link at its end is followed, too. */
   async function locate(path: string, follow = true): Promise<string> {
-    if (refused(path) !== undefined) throw outside(path);
+    if (refusedHere(path)) throw outside(path);
+    refuseLong(path);
     const waiting = path.split("/");
     const done: string[] = [];
     let links = 0;
@@ -59,10 +78,12 @@ export function createTree(root: string): Tree {
         waiting.unshift(...target.split("/"));
         continue;
       }
+      if (info && !info.isDirectory() && waiting.length > 0)
+        throw new SessarcError("REPLAY_PATH_IMPOSSIBLE", { path, reason: `${[...done, part].join("/")} is a file` });
       done.push(part);
     }
     const real = done.join("/");
-    if (refused(real) !== undefined) throw outside(path);
+    if (refusedHere(real)) throw outside(path);
     return join(root, ...done);
   }
 
@@ -89,9 +110,9 @@ export function createTree(root: string): Tree {
 
   async function place(path: string, follow: boolean, make: (temp: string) => Promise<void>): Promise<void> {
     const target = await locate(path, follow);
-    await mkdir(dirname(target), { recursive: true, mode: 0o755 });
     const temp = join(dirname(target), `.sessarc-${randomBytes(6).toString("hex")}`);
     try {
+      await mkdir(dirname(target), { recursive: true, mode: 0o755 });
       await make(temp);
       await rename(temp, target);
     } catch (error) {

@@ -2,7 +2,7 @@
 
 import type { Delta } from "../sandbox/index-file.ts";
 import { type ReadObject, restore } from "../sandbox/restore.ts";
-import { type Sandbox, undoSinceLook } from "../sandbox/sandbox.ts";
+import { isProjectFile, type Sandbox, undoSinceLook } from "../sandbox/sandbox.ts";
 import type { ReplayStore, StepRow } from "../store.ts";
 
 interface Context {
@@ -17,9 +17,9 @@ export async function takeBack({ store, sandbox, readObject }: Context, row: Ste
   if (row.state !== "running") await store.putStep({ ...row, state: "running" });
   // A command that never ended has not said what it changed: the look just before it did.
   if (row.state === "running" && row.changed === COMMAND_RUNS) await undoSinceLook(sandbox, readObject);
-  else await restore(sandbox.tree, sandbox.blobs, readObject, delta);
+  else await restore(sandbox.whole, sandbox.blobs, readObject, delta);
   await store.dropStep(row.session_id, row.step);
-  return delta.map(({ path }) => path);
+  return delta.map(({ path }) => path).filter(isProjectFile);
 }
 
 /** In `changed` of a row whose command is running. */

@@ -5,17 +5,22 @@ import { applyEdits, insertAfter } from "./literal.ts";
 import { applyHunks, parsePatch } from "./patch.ts";
 import { applyUnified, type FileChange } from "./unified.ts";
 
-export type Effect = { applies: true; changes: FileChange[] } | { applies: false; reason: string };
+export type Effect =
+  | { applies: true; changes: FileChange[] }
+  | { applies: false; reason: string; impossible?: SessarcError };
 
 /** Reads the files that the actions name, writes nothing. All of a step applies, or none of it. */
 export async function effectOf(actions: readonly ToolAction[], tree: Pick<Tree, "read">): Promise<Effect> {
   const draft = createDraft(tree);
+  let impossible: SessarcError | undefined;
   for (const action of actions) {
     const reason = await apply(action, draft).catch((error: unknown) => {
-      // A path that leaves the sandbox, or a file that is none, is a step without effect.
-      if (error instanceof SessarcError) return error.message;
-      throw error;
+      // A step that names a path outside the sandbox, a folder or a device has no effect.
+      if (!(error instanceof SessarcError)) throw error;
+      if (error.code === "REPLAY_PATH_IMPOSSIBLE") impossible = error;
+      return error.message;
     });
+    if (impossible) return { applies: false, reason: impossible.message, impossible };
     if (reason !== undefined) return { applies: false, reason };
   }
   return { applies: true, changes: draft.changes() };

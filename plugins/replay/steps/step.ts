@@ -1,13 +1,18 @@
 /** One step: checked, recorded as running, done, recorded as done. A kill at any point is mended by taking the step back. */
+import { join } from "node:path";
 import { type Kernel, SessarcError } from "sessarc";
 import { isolationOptions, type ReplayOptions } from "../options.ts";
+import { failedThen, isDue } from "../plan/failed.ts";
 import { keyOf, type Plan, type PlannedStep } from "../plan/types.ts";
 import { type StepReport, stepResult } from "../report.ts";
 import { type CommandResult, DEFAULT_LIMITS, runCommand } from "../run/command.ts";
 import { type Comparison, compare } from "../run/compare.ts";
-import { type Isolation, mountOf } from "../run/isolation.ts";
+import { type Isolation, mountOf, OBJECTS } from "../run/isolation.ts";
+import { type Reach, reachOf } from "../run/reach.ts";
+import type { Budget } from "../sandbox/budget.ts";
 import type { Delta } from "../sandbox/index-file.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import { hasRepository, makeRepository, pointAt } from "../sandbox/repository.ts";
+import { isProjectFile, type Sandbox } from "../sandbox/sandbox.ts";
 import type { ReplayStore, SandboxRow, StepRow } from "../store.ts";
 import { COMMAND_RUNS } from "./back.ts";
 import { effectOf } from "./effect.ts";
@@ -18,10 +23,10 @@ export interface StepRequest {
   /** Session of the sub-agent whose step it is. */
   source?: string | null | undefined;
   /** The exact command of a command step. */
-  confirmCommand?: string | undefined;
+  confirmCommand?: unknown;
   /** Leaves the step out. */
   skip?: boolean | undefined;
-  /** Does it although others stand before it. */
+  /** Does it although others come first. */
   outOfOrder?: boolean | undefined;
   /** Of a command, in ms; at most ten minutes. */
   timeoutMs?: number | undefined;
@@ -32,6 +37,7 @@ export interface SandboxState {
   sandbox: Sandbox;
   plan: Plan;
   done: readonly StepRow[];
+  quota: Budget;
 }
 
 interface Context {
@@ -39,16 +45,24 @@ interface Context {
   store: ReplayStore;
   isolation: () => Promise<Isolation>;
   options: ReplayOptions;
+  /** The folder that holds the real repository's objects; null where there is no repository. */
+  commonDir(repository: string): Promise<string | null>;
 }
 
-export function createStepper({ kernel, store, isolation, options }: Context) {
+export function createStepper({ kernel, store, isolation, options, commonDir }: Context) {
   /** Edits: what is to change is on disk before the first file changes. */
-  async function edit(step: PlannedStep, row: StepRow, sandbox: Sandbox): Promise<StepRow> {
+  async function edit(step: PlannedStep, row: StepRow, { sandbox, quota }: SandboxState): Promise<StepRow> {
+    const failed = failedThen(step);
+    if (failed !== undefined) return settle({ ...row, state: "skipped", reason: failed }, true);
     const effect = await effectOf(step.actions, sandbox.tree);
     if (!effect.applies) {
+      if (effect.impossible) throw effect.impossible;
       const matches = step.recorded.failed === null ? null : step.recorded.failed;
       return settle({ ...row, state: "failed", reason: effect.reason }, matches);
     }
+    // Each content is written to a file and to the blobs.
+    const bytes = effect.changes.reduce((sum, { after }) => sum + 2 * (after?.length ?? 0), 0);
+    await quota.spend(bytes);
     const delta = await Promise.all(effect.changes.map((change) => toDelta(change, sandbox)));
     const running = { ...row, delta: JSON.stringify(delta), changed: JSON.stringify(delta.map(({ path }) => path)) };
     await store.putStep(running);
@@ -63,23 +77,32 @@ export function createStepper({ kernel, store, isolation, options }: Context) {
     state: SandboxState,
     timeoutMs: number | undefined,
   ): Promise<StepRow> {
-    const { sandbox } = state;
+    const { sandbox, quota } = state;
     const found = await isolation();
-    if (found.kind === "none" && state.row.unisolated !== 1)
+    const isolated = found.kind !== "none";
+    if (!isolated && state.row.unisolated !== 1)
       throw new SessarcError("REPLAY_NO_ISOLATION", { reason: found.reason });
+    const reach: Reach = isolated ? { runs: wordsOf(step) } : unisolatedReach(step, state.row, sandbox);
+    if ("refused" in reach) throw new SessarcError("REPLAY_LEAVES_SANDBOX", { seq: step.seq, reason: reach.refused });
+    const common = await repositoryOf(state);
+    const objects = common === null ? null : join(common, "objects");
     await sandbox.save((await sandbox.refresh()).index);
     await store.putStep({ ...row, changed: COMMAND_RUNS });
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     const mount = mountOf(state.row.root);
+    const cwd = step.cwd === "" ? mount : `${mount}/${step.cwd}`;
+    if (objects !== null) await pointAt(sandbox.path, found.kind === "bubblewrap" ? OBJECTS : objects);
     const result = await runCommand({
-      command: step.words ?? step.command ?? "",
-      place: { tree: sandbox.path, home: sandbox.home, mount, cwd: step.cwd === "" ? mount : `${mount}/${step.cwd}` },
+      command: reach.runs,
+      place: { tree: sandbox.path, home: sandbox.home, mount, cwd, objects },
       isolation: found,
+      quota,
       options: isolationOptions(kernel, options),
       limits: timeoutMs === undefined ? limits : { ...limits, timeMs: timeoutMs },
       signal: kernel.closing,
     });
-    const { index, changes } = await sandbox.refresh();
+    if (objects !== null) await pointAt(sandbox.path, objects);
+    const { index, changes, complete } = await sandbox.refresh();
     await sandbox.save(index);
     const comparison = compare(step.recorded, result, [mount, sandbox.path, sandbox.home, state.row.root ?? mount]);
     return {
@@ -88,9 +111,21 @@ export function createStepper({ kernel, store, isolation, options }: Context) {
       state: result.ended === null ? "done" : "failed",
       reason: result.ended,
       delta: JSON.stringify(changes),
-      changed: JSON.stringify(changes.map(({ path }) => path)),
+      changed: JSON.stringify(changes.map(({ path }) => path).filter(isProjectFile)),
+      unchecked: uncheckedOf(isolated, complete),
       comparison: JSON.stringify(comparison),
     };
+  }
+
+  /** The sandbox is made a repository before its first command, where the project is one. Returns the real one's folder. */
+  async function repositoryOf({ row, sandbox }: SandboxState): Promise<string | null> {
+    const common = row.repository === null ? null : await commonDir(row.repository);
+    if (common === null || row.repository === null) return null;
+    if (await hasRepository(sandbox.path)) return common;
+    const { base_commit: commit, branch } = row;
+    const absent = commit === null ? [] : await absentFiles(kernel, row.repository, commit, sandbox);
+    await makeRepository(sandbox.path, { commonDir: common, commit, branch, absent });
+    return common;
   }
 
   return {
@@ -107,6 +142,7 @@ export function createStepper({ kernel, store, isolation, options }: Context) {
         stderr: null,
         reason: null,
         changed: "[]",
+        unchecked: null,
         delta: "[]",
         comparison: null,
         ran_at: Date.now(),
@@ -115,7 +151,7 @@ export function createStepper({ kernel, store, isolation, options }: Context) {
         ? { ...row, state: "skipped" as const }
         : step.kind === "command"
           ? await command(step, row, state, request.timeoutMs)
-          : await edit(step, row, state.sandbox);
+          : await edit(step, row, state);
       await store.putStep(done);
       return stepResult(step, done);
     },
@@ -135,9 +171,29 @@ function check(step: PlannedStep, request: StepRequest, { plan, done }: SandboxS
       command: step.command ?? "",
       given: request.confirmCommand !== undefined,
     });
-  const next = plan.steps.find((one) => one.supported && !known.has(keyOf(one)));
-  if (!request.outOfOrder && !request.skip && next && next !== step)
+  const next = plan.steps.find((one) => isDue(one) && !known.has(keyOf(one)));
+  if (!request.outOfOrder && !request.skip && next && next !== step && isDue(step))
     throw new SessarcError("REPLAY_OUT_OF_ORDER", { seq, next: next.seq });
+}
+
+const wordsOf = (step: PlannedStep) => step.words ?? step.command ?? "";
+
+/** What the command would run without isolation, or why it is refused. */
+export const unisolatedReach = (step: PlannedStep, row: SandboxRow, sandbox: Pick<Sandbox, "path">): Reach =>
+  reachOf(wordsOf(step), { root: row.root, tree: sandbox.path, cwd: step.cwd });
+
+function uncheckedOf(isolated: boolean, complete: boolean): string | null {
+  const parts = [
+    ...(isolated ? [] : ["It ran without isolation: files outside the sandbox were not compared."]),
+    ...(complete ? [] : ["The sandbox holds more files than are compared, or files that cannot be read."]),
+  ];
+  return parts.length === 0 ? null : parts.join(" ");
+}
+
+/** Files of the commit that the sandbox was made without. Its index is that of the start until the first command. */
+async function absentFiles(kernel: Kernel, repository: string, commit: string, sandbox: Sandbox): Promise<string[]> {
+  const [hashes, index] = await Promise.all([kernel.inject("git").hashesAt(repository, commit), sandbox.index()]);
+  return [...hashes.keys()].filter((path) => !index.has(path));
 }
 
 async function toDelta({ path, before, after, mode }: FileChange, sandbox: Sandbox): Promise<Delta> {

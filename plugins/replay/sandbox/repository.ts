@@ -1,0 +1,148 @@
+/**
+ * The sandbox as a git repository: at the starting commit, with the history of the real one. The real repository's objects are read
+ * through `objects/info/alternates`, nothing is written there. It has no remote, no hooks and an invented author.
+ */
+import { appendFile, copyFile, mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { devNull } from "node:os";
+import { join } from "node:path";
+import { SessarcError } from "sessarc";
+import { exec } from "#internal";
+import { isGone } from "#internal/adapter";
+
+export interface Origin {
+  /** Folder of the real repository that holds `objects`. */
+  commonDir: string;
+  commit: string | null;
+  /** Branch that the session began on; null or an unusable name: `main`. */
+  branch: string | null;
+  /** Files of the commit that are not in the sandbox: git does not count them as deleted. */
+  absent: readonly string[];
+}
+
+/** What the sandbox's HEAD holds. */
+export interface Head {
+  commit: string;
+  /** Null when HEAD is detached. */
+  branch: string | null;
+  tree: string;
+}
+
+const CONFIG = `[user]
+\tname = Replay
+\temail = replay@sessarc.invalid
+[core]
+\thooksPath = ${devNull}
+\tfsmonitor = false
+\tautocrlf = false
+[commit]
+\tgpgSign = false
+[tag]
+\tgpgSign = false
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+[protocol]
+\tallow = never
+`;
+
+/** Nothing of the user's configuration; and no transport, so that a repository changed by a command cannot start one. */
+const environment = (path: string) => ({
+  PATH: process.env.PATH ?? "",
+  HOME: path,
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: devNull,
+  GIT_ALLOW_PROTOCOL: "none",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_OPTIONAL_LOCKS: "0",
+  LC_ALL: "C",
+});
+
+const run = (path: string, args: readonly string[], input?: string) =>
+  exec("git", ["--git-dir=.git", ...args], {
+    cwd: path,
+    env: environment(path),
+    timeoutMs: 60_000,
+    ...(input === undefined ? {} : { input }),
+  });
+
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    (error: unknown) => {
+      if (isGone(error)) return false;
+      throw error;
+    },
+  );
+
+export const hasRepository = (path: string) => exists(join(path, ".git"));
+
+/** Makes `.git` in the folder `path`, whose files are left as they are. Throws REPLAY_NO_REPOSITORY, and leaves nothing then. */
+export async function makeRepository(path: string, origin: Origin): Promise<void> {
+  const git = join(path, ".git");
+  const must = async (args: readonly string[], input?: string) => {
+    const done = await run(path, args, input);
+    if (done.code !== 0)
+      throw new SessarcError(
+        "REPLAY_NO_REPOSITORY",
+        { command: args[0] ?? "" },
+        { cause: new Error(done.stderr.toString()) },
+      );
+  };
+  try {
+    const { commit, branch } = origin;
+    await must([
+      "--work-tree=.",
+      "init",
+      "--quiet",
+      "--template=",
+      ...(commit?.length === 64 ? ["--object-format=sha256"] : []),
+    ]);
+    await appendFile(join(git, "config"), CONFIG);
+    await mkdir(join(git, "objects", "info"), { recursive: true });
+    await pointAt(path, join(origin.commonDir, "objects"));
+    await copyFile(join(origin.commonDir, "shallow"), join(git, "shallow")).catch((error: unknown) => {
+      if (!isGone(error)) throw error;
+    });
+    const name =
+      branch !== null && /^\w(?:[\w./-]*\w)?$/.test(branch) && !/\.\.|\/\/|\.lock$/.test(branch) ? branch : "main";
+    await must(["symbolic-ref", "HEAD", `refs/heads/${name}`]);
+    if (commit === null) return;
+    await must(["update-ref", `refs/heads/${name}`, commit]);
+    await must(["read-tree", commit]);
+    if (origin.absent.length > 0)
+      await must(
+        ["--work-tree=.", "update-index", "--skip-worktree", "-z", "--stdin"],
+        `${origin.absent.join("\0")}\0`,
+      );
+    // Answers 1 where files differ from the commit.
+    await run(path, ["--work-tree=.", "update-index", "-q", "--refresh"]);
+  } catch (error) {
+    await rm(git, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Where the real repository's objects are: on this machine, or where the isolation mounts them. Nothing to do where a command removed `.git`. */
+export async function pointAt(path: string, objects: string): Promise<void> {
+  const folder = join(path, ".git", "objects", "info");
+  if (await exists(folder)) await writeFile(join(folder, "alternates"), `${objects}\n`);
+}
+
+/** Undefined where the sandbox is no repository, or has no commit. Runs nothing that the repository names. */
+export async function headOf(path: string): Promise<Head | undefined> {
+  if (!(await hasRepository(path))) return undefined;
+  const [named, branch] = await Promise.all([
+    run(path, ["rev-parse", "--quiet", "HEAD^{commit}", "HEAD^{tree}"]),
+    run(path, ["symbolic-ref", "--quiet", "--short", "HEAD"]),
+  ]);
+  const [commit, tree] = named.stdout.toString().trim().split("\n");
+  if (named.code !== 0 || commit === undefined || tree === undefined) return undefined;
+  return { commit, tree, branch: branch.code === 0 ? branch.stdout.toString().trim() : null };
+}
+
+/** Hash of the tree of a commit that the sandbox's repository can read. */
+export async function treeOf(path: string, commit: string): Promise<string | undefined> {
+  const done = await run(path, ["rev-parse", "--verify", "--quiet", `${commit}^{tree}`]);
+  return done.code === 0 ? done.stdout.toString().trim() : undefined;
+}
