@@ -26,6 +26,8 @@ export function usedSkill({ kind, tool_name, tool_input, text }: SessionEvent): 
     const { skill, command } = toRecord(tool_input);
     return toText(skill) ?? toText(command);
   }
+  // A command whose message comes before its name is a prompt as it was typed (rows.ts).
+  if (kind === "user") return /^\/[\w:.-]+(?=\s|$)/.exec(text)?.[0];
   return kind === "note"
     ? /<command-name>\s*(\/[\w:.-]+)\s*<\/command-name>/.exec(text.slice(0, 2_000))?.[1]
     : undefined;

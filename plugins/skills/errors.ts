@@ -10,6 +10,9 @@ declare module "sessarc" {
     SKILL_UNREADABLE: { id: string; reason: string };
     SKILL_TOOL_UNKNOWN: { tool: string; known: readonly string[] };
     SKILL_SCOPE_MISSING: { tool: string; scope: string };
+    SKILL_PROJECT_GONE: { path: string };
+    SKILL_LEAVES_PROJECT: { path: string; project: string };
+    SKILL_LOCK_DIFFERS: { source: string };
     SKILL_IN_THE_WAY: { path: string; what: string };
     SKILL_ALREADY_VISIBLE: { id: string; tool: string; path: string; through: string };
     SKILL_NOT_LINKED: { id: string; tool: string };
@@ -61,6 +64,17 @@ export const errors = defineErrors({
     why: ({ tool, known }) => `No tool ${tool} that has skills; known are ${known.join(", ")}`,
   },
   SKILL_SCOPE_MISSING: { status: 422, why: ({ tool, scope }) => `${tool} has no folder for skills of scope ${scope}` },
+  SKILL_PROJECT_GONE: { status: 422, why: ({ path }) => `The project's folder ${path} is gone` },
+  SKILL_LEAVES_PROJECT: {
+    status: 422,
+    why: ({ path, project }) => `${path} is reached through a link that leads out of the project ${project}`,
+    fix: () => "Replace the link by a folder of the project, or link the skill for the user.",
+  },
+  SKILL_LOCK_DIFFERS: {
+    status: 422,
+    why: ({ source }) => `${source} holds other files than the lock says`,
+    fix: () => "Check what changed, then run `sessarc skills lock` to write the lock again. Nothing was imported.",
+  },
   SKILL_IN_THE_WAY: {
     status: 409,
     why: ({ path, what }) => `${what} stands at ${path}`,
@@ -101,7 +115,7 @@ export const errors = defineErrors({
   SKILL_UPSTREAM_REFUSED: {
     status: 422,
     why: ({ what, reason }) => `${what} is refused: ${reason}`,
-    fix: () => "Give an https address of a known host, and a plain branch, tag or commit.",
+    fix: () => "Give an https or ssh address of a known host, and a plain branch, tag or commit.",
   },
   SKILL_UPSTREAM_FAILED: {
     status: 502,

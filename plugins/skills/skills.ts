@@ -3,9 +3,9 @@ import type { Kernel } from "sessarc";
 import type { Preference } from "./change/merge.ts";
 import { type Drift, driftOf } from "./ops/drift.ts";
 import { noticeEdit, restoreSnapshot, snapshotsOf } from "./ops/history.ts";
-import { type GitImport, importGit, importPath, importSelf } from "./ops/import.ts";
+import { type GitImport, type GitRequest, importFolder, importGit, importPath, importSelf } from "./ops/import.ts";
 import { deleteSkill, type LinkRequest, type LinkTarget, linkSkill, unlinkSkill } from "./ops/linking.ts";
-import { detailOf, listSkills, oneSkill, scanAll } from "./ops/list.ts";
+import { detailOf, listSkills, oneSkill, scanAll, useOf } from "./ops/list.ts";
 import { overviewOf, type SkillsOverview } from "./ops/overview.ts";
 import { createShelf } from "./ops/shelf.ts";
 import { applyUpdate, lookUpstream, planUpdate, type UpdatePlan, type UpstreamCheck } from "./ops/update.ts";
@@ -20,12 +20,9 @@ export interface Skills {
   get(id: string): Promise<SkillDetail>;
   importPath(path: string): Promise<Skill>;
   importSelf(): Promise<Skill>;
-  importGit(from: {
-    url: string;
-    ref?: string | undefined;
-    path?: string | undefined;
-    dryRun?: boolean | undefined;
-  }): Promise<GitImport>;
+  /** From any folder of this machine; `contentHash`: what it has to hold. */
+  importFolder(path: string, contentHash?: string): Promise<Skill>;
+  importGit(from: GitRequest): Promise<GitImport>;
   describe(id: string, what: { tags?: string[] | undefined; rating?: number | undefined }): Promise<Skill>;
   remove(id: string, removeFiles: boolean): ReturnType<typeof deleteSkill>;
   link(id: string, request: LinkRequest): Promise<Skill>;
@@ -75,6 +72,7 @@ export function createSkills(kernel: Kernel, options: SkillOptions = {}): Skills
     get: (id) => aloneReading(() => detailOf(shelf, id)),
     importPath: (path) => alone(() => importPath(shelf, path)),
     importSelf: () => alone(() => importSelf(shelf)),
+    importFolder: (path, contentHash) => alone(() => importFolder(shelf, path, contentHash)),
     importGit: (from) => importGit(shelf, from),
     describe: (id, { tags, rating }) =>
       alone(async () => {
@@ -97,10 +95,7 @@ export function createSkills(kernel: Kernel, options: SkillOptions = {}): Skills
     update: (id, { commit, conflicts }) =>
       commit === undefined ? planUpdate(shelf, id) : alone(() => applyUpdate(shelf, id, commit, conflicts)),
     drift: (id) => aloneReading(() => driftOf(shelf, id)),
-    use: async (id) => {
-      const row = await shelf.row(id);
-      return use.of([row.id, row.name]);
-    },
+    use: (id) => useOf(shelf, id),
     overview: (since) => aloneReading(() => overviewOf(shelf, since)),
     watch() {
       watching ??= watch().catch((error) => {

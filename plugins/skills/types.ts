@@ -21,8 +21,8 @@ export interface SkillLink {
   /** Id of the project, for scope `project`. */
   project: string | null;
   path: string;
-  /** `directory` and `foreign` are not ours. */
-  state: "none" | "linked" | "foreign" | "directory" | "broken";
+  /** `edited`: a copy of ours that holds other files than it was made of. `directory` and `foreign` are not ours. */
+  state: "none" | "linked" | "edited" | "foreign" | "directory" | "broken";
   mode: "symlink" | "copy" | null;
   /** Tools through whose folder this tool sees the skill already. */
   visibleThrough: string[];

@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { checkUpstream } from "../../plugins/skills/upstream/address.ts";
+import { makeTempDir } from "../_setup.ts";
 import { createRemote, type RemoteFiles } from "./remote.ts";
 import { env, fetchFrom, setUp } from "./repository.ts";
 import { picture, skillKernel, skillText, storeOf } from "./world.ts";
@@ -72,6 +74,57 @@ describe("import from a repository", () => {
     expect([gone.status, gone.body.code]).toEqual([502, "SKILL_UPSTREAM_FAILED"]);
     expect(gone.body.message).not.toContain("fatal");
     expect(t.errors.splice(0)).toHaveLength(1);
+  });
+
+  it("reads a repository over ssh as the user `git`, with the user's agent and without questions", async () => {
+    const home = await makeTempDir();
+    const remote = await createRemote(home);
+    const commit = await remote.commit({ "skills/one/SKILL.md": skillText("one") });
+    // Stands for ssh: writes down what it was asked, and runs the command on the repository here.
+    const ssh = join(home, "bin/ssh");
+    await mkdir(join(home, "bin"));
+    await writeFile(
+      ssh,
+      `#!/bin/sh\necho "$SSH_AUTH_SOCK $GIT_TERMINAL_PROMPT $@" >> ${home}/asked\nexec git-upload-pack ${remote.folder}\n`,
+    );
+    await chmod(ssh, 0o755);
+    const path = `${join(home, "bin")}:${process.env.PATH}`;
+    const t = await skillKernel({ env: { PATH: path, SSH_AUTH_SOCK: "/agent", GIT_SSH_COMMAND: "false" } });
+    for (const url of ["git@gitlab.com:group/sub/skills.git", "ssh://git@github.com:443/o/skills.git"]) {
+      const { status, body } = await fetchFrom(t, { url, dryRun: true });
+      expect([url, status, body.commit]).toEqual([url, 200, commit]);
+    }
+    const asked = await readFile(join(home, "asked"), "utf8");
+    expect(asked).toContain("/agent 0 ");
+    expect(asked).toMatch(
+      /BatchMode=yes .*StrictHostKeyChecking=yes .*git@gitlab\.com git-upload-pack '\/group\/sub\/skills\.git'/,
+    );
+    expect(asked).toMatch(/-p 443 git@github\.com git-upload-pack '\/o\/skills\.git'/);
+    const { body } = await fetchFrom(t, { url: "git@gitlab.com:group/sub/skills.git" });
+    expect(body.imported[0]?.origin).toMatchObject({ url: "ssh://git@gitlab.com/group/sub/skills.git", commit });
+    for (const url of [
+      "git@evil.example:o/r",
+      "root@github.com:o/r",
+      "ssh://github.com/o/r",
+      "ssh://git:pw@github.com/o/r",
+      "ssh://git@-oProxyCommand=x/o/r",
+      "git@-oProxyCommand=x:o/r",
+      "git@github.com:-o/r",
+      "git@github.com:../r",
+      "git@github.com:/etc/passwd",
+      "ssh://git@github.com/o/r;touch x",
+    ])
+      expect([url, (await fetchFrom(t, { url })).body.code]).toEqual([url, "SKILL_UPSTREAM_REFUSED"]);
+  });
+
+  it("takes addresses of GitLab with groups, and those of its file browser", () => {
+    const rules = { hosts: ["git.example.org"], files: false };
+    expect(checkUpstream({ url: "https://gitlab.com/a/b/c/-/tree/main/skills/x" }, rules)).toEqual({
+      url: "https://gitlab.com/a/b/c",
+      ref: "main",
+      path: "skills/x",
+    });
+    expect(checkUpstream({ url: "https://git.example.org/a/b" }, rules).url).toBe("https://git.example.org/a/b");
   });
 
   const hostile: [what: string, files: RemoteFiles, reason: RegExp][] = [
@@ -161,7 +214,7 @@ describe("import from a repository", () => {
         "ext::sh -c touch% /tmp/x",
         "http://github.com/o/r",
         "git://github.com/o/r",
-        "ssh://git@github.com/o/r",
+        "ssh://root@github.com/o/r",
         "git@github.com:o/r",
       ].map((bad): [object] => [{ url: bad }]),
       ...[

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { lstat, mkdir, readFile, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Drift, Project, Scan, Skill, SkillLink } from "../../plugins/index.ts";
@@ -151,6 +151,35 @@ describe("links", () => {
     expect(existsSync(join(project.path ?? "", ".github"))).toBe(false);
   });
 
+  it("of scope project neither bring back a deleted project nor follow a link out of it", async () => {
+    const project = await importedProject();
+    const folder = project.path ?? "";
+    const body = { tool: "claude-code", scope: "project", project: project.id };
+    await mkdir(at("elsewhere"));
+    for (const [from, to] of [
+      [".claude", at("elsewhere")],
+      [".claude", at("nowhere")],
+      [".claude/skills", "../../../elsewhere"],
+    ] as const) {
+      await mkdir(join(folder, from, ".."), { recursive: true });
+      await symlink(to, join(folder, from));
+      const refused = await send("link", body);
+      expect([from, refused.status, refused.body.code]).toEqual([from, 422, "SKILL_LEAVES_PROJECT"]);
+      await rm(join(folder, ".claude"), { recursive: true });
+    }
+    expect([await readdir(at("elsewhere")), existsSync(at("nowhere"))]).toEqual([[], false]);
+    // A link inside the project is followed.
+    await mkdir(join(folder, "shared"));
+    await symlink("shared", join(folder, ".claude"));
+    expect((await send("link", body)).status).toBe(200);
+    expect(await readdir(join(folder, "shared/skills"))).toEqual(["notes"]);
+    await send("unlink", body);
+    await rm(folder, { recursive: true });
+    const gone = await send("link", body);
+    expect([gone.status, gone.body.code]).toEqual([422, "SKILL_PROJECT_GONE"]);
+    expect(existsSync(folder)).toBe(false);
+  });
+
   it("knows its tools", async () => {
     expect(await send("link", { tool: "vi" })).toMatchObject({ status: 404, body: { code: "SKILL_TOOL_UNKNOWN" } });
     const tools = (await skill()).links.map((one) => one.tool);
@@ -185,6 +214,7 @@ describe("copies", () => {
       expect(answer.body.message).toContain("run.sh");
     }
     expect(await picture(path())).toEqual(before);
+    expect(linkOf(await skill(), "claude-code")).toMatchObject({ state: "edited", mode: "copy" });
     const { entries } = await t.json<Scan>("/api/skills/scan");
     expect(entries).toMatchObject([{ class: "managed", drift: true }]);
     const drift = await t.json<Drift>("/api/skills/notes/drift");
@@ -208,7 +238,7 @@ describe("copies", () => {
     expect([status, body.code]).toEqual([409, "SKILL_COPY_EDITED"]);
     db.batch = batch;
     expect(await readFile(join(path(), "run.sh"), "utf8")).toBe("mine");
-    expect(linkOf(await skill(), "claude-code")).toMatchObject({ state: "linked", mode: "copy" });
+    expect(linkOf(await skill(), "claude-code")).toMatchObject({ state: "edited", mode: "copy" });
   });
 
   it("whose removal a crash left and that cannot be read any more hold up no start", async () => {

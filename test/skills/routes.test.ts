@@ -4,6 +4,7 @@ import { lstat, mkdir, readFile, readlink, rm, symlink, writeFile } from "node:f
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Scan, Skill, SkillDetail, Snapshot } from "../../plugins/index.ts";
+import { toId } from "../../plugins/skills/content/names.ts";
 import { readError, type TestKernel } from "../kernel.ts";
 import { importSkill, nextChange, picture, plant, skillKernel, skillText, storeOf, writeTree } from "./world.ts";
 
@@ -58,10 +59,57 @@ describe("scan and import", () => {
     const { entries } = await t.json<Scan>("/api/skills/scan");
     for (const entry of entries) await t.send("POST", "/api/skills/import", { path: entry.path });
     const { skills } = await t.json<{ skills: Skill[] }>("/api/skills");
-    const wanted = ["a-b", "skill", "skill-con", "unicode-name", "up", "x".repeat(64)];
-    expect(skills.map((skill) => skill.id).sort()).toEqual(wanted);
+    // A name that is not its folder's is no id; where there is no folder (the root of a repository) its slug is.
+    expect(skills.map((skill) => skill.id).sort()).toEqual(["s0", "s1", "s2", "s3", "s4", "s5"]);
+    const slugs = ["skill", "up", "a-b", "skill-con", "unicode-name", "x".repeat(64)];
+    expect(names.map(toId)).toEqual(slugs);
     for (const { id } of skills) expect(existsSync(join(storeOf(t.home, id), "SKILL.md"))).toBe(true);
     expect(existsSync(join(t.home, "data/SKILL.md"))).toBe(false);
+  });
+
+  it("a skill whose name is another's does not take its id, its uses or its past", async () => {
+    const t = await skillKernel();
+    const other = await writeTree(join(t.home, ".claude/skills/deploy"), { "SKILL.md": skillText("notes") });
+    expect(await importSkill(t, other)).toMatchObject({ id: "deploy", name: "notes" });
+    const real = await plant(t.home, ".codex/skills", "notes", { "a.md": "real" });
+    expect(await importSkill(t, real)).toMatchObject({ id: "notes", name: "notes" });
+    const typed = "<command-message>notes</command-message>\n<command-name>/notes</command-name>";
+    const row = { type: "user", uuid: "u", sessionId: "s", timestamp: "2026-01-20T10:00:00.000Z", cwd: "/w" };
+    await writeTree(join(t.home, ".claude/projects/-w"), {
+      "s.jsonl": `${JSON.stringify({ ...row, message: { role: "user", content: typed } })}\n`,
+    });
+    await t.send("POST", "/api/import", { all: true });
+    const usesOf = async (id: string) => (await t.json<SkillDetail>(`/api/skills/${id}`)).use.invocations;
+    expect([await usesOf("notes"), await usesOf("deploy")]).toEqual([1, 0]);
+    // A third of that name is a duplicate of the real one.
+    const third = await writeTree(join(t.home, ".gemini/skills/ship"), { "SKILL.md": skillText("notes", "third") });
+    const { entries } = await t.json<Scan>("/api/skills/scan");
+    expect(entries.find(({ path }) => path === third)).toMatchObject({ class: "duplicate", duplicateOf: "notes" });
+    // A deleted skill's id and snapshots are not those of a new skill with another name.
+    await t.fetch("/api/skills/notes?removeFiles=1", { method: "DELETE" });
+    await rm(real, { recursive: true });
+    const past = await snapshotsOf(t, "notes");
+    const fresh = await writeTree(join(t.home, ".codex/skills/notes"), { "SKILL.md": skillText("memo", "fresh") });
+    expect(await importSkill(t, fresh)).toMatchObject({ id: "notes-2", name: "memo" });
+    expect(await snapshotsOf(t, "notes")).toEqual(past);
+  });
+
+  it("any folder of this machine can be imported, and is read as strictly as a scanned one", async () => {
+    const t = await skillKernel();
+    const folder = await plant(t.home, "work/my-skills", "notes", { "a.md": "a" });
+    const send = (body: object) => t.send<Skill & { code: string }>("POST", "/api/skills/import", body);
+    const wrong = "0".repeat(64);
+    expect(await send({ folder, contentHash: wrong })).toMatchObject({
+      status: 422,
+      body: { code: "SKILL_LOCK_DIFFERS" },
+    });
+    const { status, body } = await send({ folder });
+    expect([status, body.id, body.origin?.path]).toEqual([201, "notes", folder]);
+    expect((await send({ folder })).body.code).toBe("SKILL_EXISTS");
+    const bad = await plant(t.home, "work/my-skills", "bad");
+    await symlink("/etc/passwd", join(bad, "key"));
+    for (const path of [bad, join(t.home, "work"), join(t.home, "none"), "relative", storeOf(t.home, "notes")])
+      expect([path, (await send({ folder: path })).body.code]).toEqual([path, "SKILL_NOT_IMPORTABLE"]);
   });
 
   it("S8: links that lead out of a skill are refused, those inside are kept as links", async () => {

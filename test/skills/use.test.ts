@@ -136,6 +136,58 @@ describe("what sessions use", () => {
     expect(insights.totals.sessions).toBe(3);
   });
 
+  it("counts a skill typed after a slash, as Claude Code writes it: its message comes before its name", async () => {
+    const t = await skillKernel();
+    await importSkill(t, await plant(t.home, ".claude/skills", "notes"));
+    await writeTree(join(t.home, ".claude/projects/-w-app"), {
+      "s1.jsonl": claudeLog("s1", "/w/app", [
+        "<command-message>notes is running…</command-message>\n<command-name>/notes</command-name>",
+        "<command-message>notes</command-message>\n<command-name>/notes</command-name>\n<command-args>on x</command-args>",
+        "<command-message>tour</command-message>\n<command-name>/tour</command-name>",
+        "/w/app/notes is the folder",
+      ]),
+    });
+    await importAll(t);
+    expect((await t.json<SkillDetail>("/api/skills/notes")).use).toMatchObject({ invocations: 2, sessions: 1 });
+    const { used, notInstalled } = await t.json<SkillsOverview>("/api/skills/usage");
+    expect([used.map((one) => one.invocations), notInstalled]).toEqual([[2], []]);
+  });
+
+  it("counts what a resumed session copied once, at the session it came from", async () => {
+    const t = await skillKernel();
+    await importSkill(t, await plant(t.home, ".claude/skills", "notes"));
+    const steps: Parameters<typeof claudeLog>[2] = [
+      "hello",
+      ["Skill", { skill: "notes" }],
+      ["Skill", { skill: "notes" }, true],
+      "<command-message>notes</command-message>\n<command-name>/notes</command-name>",
+    ];
+    const logs = join(t.home, ".claude/projects/-w-app");
+    const first = claudeLog("s1", "/w/app", steps);
+    await writeTree(logs, { "s1.jsonl": first });
+    await importAll(t);
+    // A resumed session begins with the rows of the one before, under its own name.
+    const more = claudeLog("s2", "/w/app", [["Skill", { skill: "notes" }]]);
+    const copied = `${first.replaceAll('"sessionId":"s1"', '"sessionId":"s2"')}${more}`;
+    await writeTree(logs, { "s2.jsonl": copied });
+    await t.send("POST", "/api/sync?wait=1");
+    const { use, usage } = await t.json<SkillDetail>("/api/skills/notes");
+    expect(use).toMatchObject({ invocations: 4, failures: 1, sessions: 2 });
+    expect(usage.invocations).toBe(4);
+    expect(use.recent.map((one) => [one.sessionId, one.invocations])).toEqual([
+      ["claude-code:-w-app:s2", 1],
+      ["claude-code:-w-app:s1", 3],
+    ]);
+    // A copy without anything new in it uses nothing.
+    await writeTree(logs, { "s3.jsonl": first.replaceAll('"sessionId":"s1"', '"sessionId":"s3"') });
+    await t.send("POST", "/api/sync?wait=1");
+    const again = await t.json<SkillDetail>("/api/skills/notes");
+    expect(again.use).toMatchObject({ invocations: 4, sessions: 2 });
+    expect((await t.json<SkillsOverview>("/api/skills/usage")).used).toMatchObject([
+      { skill: "notes", invocations: 4 },
+    ]);
+  });
+
   it("follows a log that grows, a result that comes later, and sessions that are removed", async () => {
     const t = await skillKernel();
     await importSkill(t, await plant(t.home, ".claude/skills", "notes"));

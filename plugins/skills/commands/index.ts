@@ -4,7 +4,8 @@ import type { Command } from "sessarc";
 const skills: Command = {
   name: "skills",
   summary: "Keeps skills in one store and links them into every assistant",
-  usage: "<list|scan|show|link|unlink|import|update|restore> [skill|path|address] [snapshot] [flags]",
+  usage:
+    "<list|scan|show|link|unlink|import|update|restore|snapshots|tags|delete|init|lock|install> [skill|path|address] [snapshot|tags] [flags]",
   options: {
     tool: { type: "string", short: "t" },
     project: { type: "string", short: "p" },
@@ -16,6 +17,10 @@ const skills: Command = {
     "dry-run": { type: "boolean", short: "n" },
     yes: { type: "boolean", short: "y" },
     conflicts: { type: "string" },
+    clear: { type: "boolean" },
+    "remove-files": { type: "boolean" },
+    lock: { type: "string" },
+    frozen: { type: "boolean" },
   },
   help: {
     tool: "link, unlink: the assistant, such as claude-code or codex",
@@ -27,6 +32,10 @@ const skills: Command = {
     path: "import: folder of the repository",
     "dry-run": "import: show what a repository has and import nothing",
     yes: "update: write what was shown",
+    clear: "tags: remove all of them",
+    "remove-files": "delete: the files in the store, too; a snapshot of them stays",
+    lock: "lock, install: the lock file; default skills.lock in this folder",
+    frozen: "install: never write the lock, and fail where it does not name a revision and content",
     conflicts: "update: `mine` or `upstream` for files changed on both sides",
   },
   load: () => import("./skills.ts"),

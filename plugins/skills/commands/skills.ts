@@ -1,9 +1,14 @@
 /** `sessarc skills …`: each action is a call of the API and its answer in words. */
-import { ApiError, type CommandContext, createStyle, type ErrorBody, printable, UsageError } from "sessarc";
+import { existsSync } from "node:fs";
+import { type CommandContext, createStyle, printable, UsageError } from "sessarc";
 import type { GitImport } from "../ops/import.ts";
+import type { Deleted } from "../ops/linking.ts";
 import type { UpdatePlan } from "../ops/update.ts";
 import type { Scan, Skill, SkillDetail, Snapshot } from "../types.ts";
+import { init } from "./init.ts";
+import { install, lock } from "./lock.ts";
 import { showPlan } from "./plan.ts";
+import { send } from "./send.ts";
 import { detailText, scanText, skillsText, snapshotsText } from "./text.ts";
 
 const NOTHING = 3;
@@ -20,6 +25,12 @@ const ACTIONS: Readonly<Record<string, { run: Action; least: number; most: numbe
   import: { run: importSkill, least: 0, most: 1 },
   update: { run: update, least: 1, most: 1 },
   restore: { run: restore, least: 1, most: 2 },
+  snapshots: { run: snapshots, least: 1, most: 1 },
+  tags: { run: tags, least: 1, most: 51 },
+  delete: { run: remove, least: 1, most: 1 },
+  init: { run: init, least: 1, most: 1 },
+  lock: { run: lock, least: 0, most: 1_000 },
+  install: { run: install, least: 0, most: 0 },
 };
 
 export async function run(ctx: CommandContext): Promise<number> {
@@ -28,7 +39,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (!action) throw new UsageError(`\`sessarc skills\` takes one of ${Object.keys(ACTIONS).join(", ")}`);
   if (args.length < action.least || args.length > action.most)
     throw new UsageError(
-      `\`sessarc skills ${name}\` takes ${action.most === 0 ? "nothing" : "the name of one skill"} more`,
+      `\`sessarc skills ${name}\` takes ${action.most === 0 ? "no operand" : action.most === 1 ? "one operand" : `${action.least} to ${action.most} operands`}`,
     );
   return action.run(ctx, args);
 }
@@ -96,13 +107,16 @@ async function importSkill(ctx: CommandContext, [from]: readonly string[]): Prom
   if ((from === undefined) !== Boolean(self))
     throw new UsageError("Import one thing: a scanned folder, an address, or --self");
   const isAddress =
-    from !== undefined && (/^[a-z]+:/i.test(from) || ref !== undefined || path !== undefined || isShort(from));
+    from !== undefined &&
+    (/^[a-z]{2,}:/i.test(from) ||
+      /^[\w.-]+@[\w.-]+:/.test(from) ||
+      ref !== undefined ||
+      path !== undefined ||
+      isShort(from));
   if (!isAddress) {
-    const skill = await send<Skill>(
-      ctx,
-      "/skills/import",
-      self ? { self: true } : { path: await absolute(from ?? "") },
-    );
+    const skill = self
+      ? await send<Skill>(ctx, "POST", "/skills/import", { self: true })
+      : await importLocal(ctx, await absolute(from ?? ""));
     if (ctx.json) ctx.out(JSON.stringify(skill));
     else {
       ctx.out(`Imported ${printable(skill.id)}`);
@@ -111,7 +125,7 @@ async function importSkill(ctx: CommandContext, [from]: readonly string[]): Prom
     }
     return 0;
   }
-  const answer = await send<GitImport>(ctx, "/skills/github", {
+  const answer = await send<GitImport>(ctx, "POST", "/skills/github", {
     url: from,
     ...(ref !== undefined && { ref }),
     ...(path !== undefined && { path }),
@@ -126,8 +140,15 @@ async function importSkill(ctx: CommandContext, [from]: readonly string[]): Prom
   return answer.imported.length + answer.found.length > 0 ? 0 : 1;
 }
 
+/** A folder that the scan lists, else any other folder. */
+async function importLocal(ctx: CommandContext, path: string): Promise<Skill> {
+  const { entries } = await ctx.get<Scan>("/skills/scan");
+  const scanned = entries.some((one) => one.path === path || one.aliases.some((alias) => alias.path === path));
+  return send<Skill>(ctx, "POST", "/skills/import", scanned ? { path } : { folder: path });
+}
+
 /** `owner/name`, and no folder of that name here. */
-const isShort = (from: string) => /^[A-Za-z0-9][\w.-]*\/[\w.-]+$/.test(from) && !from.startsWith(".");
+const isShort = (from: string) => /^[A-Za-z0-9][\w.-]*\/[\w.-]+$/.test(from) && !existsSync(from);
 
 async function absolute(path: string): Promise<string> {
   const { resolve } = await import("node:path");
@@ -149,11 +170,13 @@ async function update(ctx: CommandContext, [id = ""]: readonly string[]): Promis
 }
 
 async function restore(ctx: CommandContext, [id = "", snapshot]: readonly string[]): Promise<number> {
-  if (snapshot !== undefined) {
-    const skill = await post<Skill>(ctx, id, "restore", { snapshot });
-    ctx.out(ctx.json ? JSON.stringify(skill) : `Restored ${printable(skill.id)}`);
-    return 0;
-  }
+  if (snapshot === undefined) return snapshots(ctx, [id]);
+  const skill = await post<Skill>(ctx, id, "restore", { snapshot });
+  ctx.out(ctx.json ? JSON.stringify(skill) : `Restored ${printable(skill.id)}`);
+  return 0;
+}
+
+async function snapshots(ctx: CommandContext, [id = ""]: readonly string[]): Promise<number> {
   const answer = await ctx.get<{ snapshots: Snapshot[] }>(`/skills/${encodeURIComponent(id)}/snapshots`);
   if (ctx.json) ctx.out(JSON.stringify(answer));
   else {
@@ -163,15 +186,35 @@ async function restore(ctx: CommandContext, [id = "", snapshot]: readonly string
   return 0;
 }
 
-const post = <T>(ctx: CommandContext, id: string, action: string, body: unknown) =>
-  send<T>(ctx, `/skills/${encodeURIComponent(id)}/${action}`, body);
-
-async function send<T>(ctx: CommandContext, path: string, body: unknown): Promise<T> {
-  const response = await ctx.fetch(path, {
-    method: "POST",
-    body: JSON.stringify(body),
-    headers: { "content-type": "application/json" },
-  });
-  if (!response.ok) throw new ApiError((await response.json()) as ErrorBody);
-  return (await response.json()) as T;
+/** Shows the tags of a skill, or sets them to the ones given. */
+async function tags(ctx: CommandContext, [id = "", ...wanted]: readonly string[]): Promise<number> {
+  const path = `/skills/${encodeURIComponent(id)}`;
+  const clear = ctx.flags.clear === true;
+  if (clear && wanted.length > 0) throw new UsageError("Give tags, or --clear to remove all of them");
+  const skill =
+    wanted.length > 0 || clear
+      ? await send<Skill>(ctx, "PATCH", path, { tags: wanted })
+      : await ctx.get<SkillDetail>(path);
+  ctx.out(ctx.json ? JSON.stringify({ id: skill.id, tags: skill.tags }) : skill.tags.map(printable).join("\n"));
+  return 0;
 }
+
+/** Unlinks and forgets a skill. Its snapshots stay: `restore` brings it back. */
+async function remove(ctx: CommandContext, [id = ""]: readonly string[]): Promise<number> {
+  const files = ctx.flags["remove-files"] === true;
+  const answer = await send<Deleted>(
+    ctx,
+    "DELETE",
+    `/skills/${encodeURIComponent(id)}${files ? "?removeFiles=1" : ""}`,
+  );
+  if (ctx.json) ctx.out(JSON.stringify(answer));
+  else {
+    ctx.out(`Deleted ${printable(id)}: ${answer.unlinked} links removed${files ? ", and its files" : ""}`);
+    for (const { path, reason } of answer.left) ctx.err(`Left at ${printable(path)}: ${printable(reason)}`);
+    if (answer.snapshot !== null) ctx.err(`sessarc skills restore ${printable(id)} ${answer.snapshot} brings it back`);
+  }
+  return 0;
+}
+
+const post = <T>(ctx: CommandContext, id: string, action: string, body: unknown) =>
+  send<T>(ctx, "POST", `/skills/${encodeURIComponent(id)}/${action}`, body);

@@ -13,7 +13,7 @@ function linksText(links: readonly SkillLink[]): string {
   const words = links.flatMap(({ tool, scope, state, mode }) => {
     const where = scope === "project" ? `${tool} (project)` : tool;
     if (state === "linked") return mode === "copy" ? `${where} (copy)` : where;
-    return state === "broken" ? `${where} (broken)` : [];
+    return state === "broken" || state === "edited" ? `${where} (${state})` : [];
   });
   return words.join(", ") || "-";
 }

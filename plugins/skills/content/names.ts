@@ -28,6 +28,10 @@ export function normalName(name: string): string {
   return slug === "skill" ? name.normalize("NFKC").trim().toLowerCase() : slug;
 }
 
+/** The id is the one that the name makes, or that with a number where another skill had it. */
+export const isNamedAs = (id: string, name: string): boolean =>
+  id === toId(name) || new RegExp(`^${toId(name)}-\\d+$`).test(id);
+
 /** Why a path of a repository must not become a file; undefined when it may. */
 export function badPath(path: string): string | undefined {
   if (path.includes("�")) return "has a name that is not UTF-8";

@@ -9,8 +9,11 @@ import type { SkillLink } from "../types.ts";
 import { standingAt } from "./proof.ts";
 
 export interface Tools {
-  /** Links of one skill: each tool for the user, and what was linked into projects. `real`: its folder in the store. */
-  linksOf(skill: string, real: string, rows: readonly LinkRow[]): SkillLink[];
+  /**
+   * Links of one skill: each tool for the user, and what was linked into projects. `real`: its folder in the store. `edited`: paths of
+   * copies that were edited.
+   */
+  linksOf(skill: string, real: string, rows: readonly LinkRow[], edited: ReadonlySet<string>): SkillLink[];
 }
 
 interface Tool {
@@ -42,7 +45,7 @@ export async function readTools(adapters: readonly Adapter[], env: AdapterEnv): 
     return realOf(path) === real;
   };
   return {
-    linksOf(skill, real, rows) {
+    linksOf(skill, real, rows, edited) {
       const users = tools.flatMap(({ name, own, roots: all }): SkillLink[] => {
         if (own === undefined) return [];
         const path = join(own, skill);
@@ -55,7 +58,7 @@ export async function readTools(adapters: readonly Adapter[], env: AdapterEnv): 
             scope: "user",
             project: null,
             path,
-            ...(there ? stateAt(path, row) : { state: "none", mode: null }),
+            ...(there ? stateAt(path, row, edited) : { state: "none", mode: null }),
             visibleThrough: [...new Set(through.flatMap((root) => ownersOf(root, name, tools)))],
           },
         ];
@@ -68,7 +71,7 @@ export async function readTools(adapters: readonly Adapter[], env: AdapterEnv): 
             scope: "project",
             project: row.project_id,
             path: row.path,
-            ...stateAt(row.path, row),
+            ...stateAt(row.path, row, edited),
             visibleThrough: [],
           }),
         );
@@ -85,12 +88,17 @@ function ownersOf(root: string, asking: string, tools: readonly Tool[]): string[
   return names.length > 0 ? names : [asking];
 }
 
-function stateAt(path: string, row: LinkRow | undefined): Pick<SkillLink, "state" | "mode"> {
+function stateAt(
+  path: string,
+  row: LinkRow | undefined,
+  edited: ReadonlySet<string>,
+): Pick<SkillLink, "state" | "mode"> {
   const found = standingAt(path, row);
   if (found.is === "nothing") return { state: "none", mode: null };
   if (found.is === "ours") {
     const mode = row?.kind ?? null;
-    return { state: mode === "copy" || realOf(path) !== undefined ? "linked" : "broken", mode };
+    if (mode === "copy") return { state: edited.has(path) ? "edited" : "linked", mode };
+    return { state: realOf(path) === undefined ? "broken" : "linked", mode };
   }
   if (found.kind === "folder") return { state: "directory", mode: null };
   const dangling = found.kind === "link" && realOf(path) === undefined;

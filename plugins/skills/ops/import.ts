@@ -1,14 +1,15 @@
 /** Skills into the store: from a tool's folder, from a repository, and the one that comes with sessarc. */
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Kernel, SessarcError } from "sessarc";
+import { isInside } from "#internal";
 import { loadFrontmatter } from "../content/frontmatter.ts";
-import { normalName, toId } from "../content/names.ts";
-import { eachOf } from "../content/slices.ts";
+import { isNamedAs, normalName, toId } from "../content/names.ts";
+import { eachOf, inSlices } from "../content/slices.ts";
 import type { TreeEntry } from "../content/tree.ts";
 import { readSkillFile } from "../scan/inspect.ts";
-import { putSkill, putSnapshot, snapshotOf } from "../store/catalog.ts";
+import { putSkill, putSnapshot, type SkillRow, snapshotOf } from "../store/catalog.ts";
 import type { Origin, ScanEntry, Skill } from "../types.ts";
 import { type AddressRules, checkUpstream } from "../upstream/address.ts";
 import { withGit } from "../upstream/git.ts";
@@ -46,12 +47,47 @@ export async function importPath(shelf: Shelf, path: string): Promise<Skill> {
   if (!tree || !front || "fault" in front)
     throw new SessarcError("SKILL_NOT_IMPORTABLE", { path, reason: "it changed while it was read" });
   const origin: Origin = { kind: "local", url: null, ref: null, path, commit: null, tree: null };
-  return put(shelf, { ...tree, name: entry.name, description: front.description }, origin);
+  return put(shelf, { ...tree, name: entry.name, description: front.description, folder: basename(path) }, origin);
+}
+
+/**
+ * Copies the skill in any folder of this machine. `contentHash`: what it has to hold. Throws SKILL_NOT_IMPORTABLE, SKILL_EXISTS and
+ * SKILL_LOCK_DIFFERS.
+ */
+export async function importFolder(shelf: Shelf, path: string, contentHash?: string): Promise<Skill> {
+  const refuse = (reason: string) => new SessarcError("SKILL_NOT_IMPORTABLE", { path, reason });
+  if (!isAbsolute(path)) throw refuse("its path is not absolute");
+  const inspector = await shelf.inspector();
+  const at = inspector.resolve(path);
+  if ("fault" in at) throw refuse(at.fault.message);
+  if (isInside(shelf.realOf(""), at.real)) throw refuse("it is in the store already");
+  const folder = basename(at.real);
+  const looked = await inSlices(inspector.inspect(at.real, folder));
+  if ("fault" in looked) throw refuse(looked.fault.message);
+  const tree = await shelf.places.capture(at.real);
+  if (!tree || tree.hash !== looked.tree.hash) throw refuse("it changed while it was read");
+  if (contentHash !== undefined && tree.hash !== contentHash)
+    throw new SessarcError("SKILL_LOCK_DIFFERS", { source: path });
+  const origin: Origin = { kind: "local", url: null, ref: null, path: at.real, commit: null, tree: null };
+  const { name, description } = looked.front;
+  return put(shelf, { ...tree, name: name ?? folder, description, folder }, origin);
 }
 
 function whyNot({ class: kind, detail, duplicateOf, skill }: ScanEntry): string {
   if (kind === "broken") return detail ?? "it is broken";
   return kind === "managed" ? `it is the stored skill ${skill}` : `it is a duplicate of ${duplicateOf}`;
+}
+
+export interface GitRequest {
+  url: string;
+  ref?: string | undefined;
+  /** Folder of the repository. */
+  path?: string | undefined;
+  dryRun?: boolean | undefined;
+  /** The commit to take, in full; `ref` is recorded and asked for updates. */
+  revision?: string | undefined;
+  /** What the skill has to hold; another one is skipped. */
+  contentHash?: string | undefined;
 }
 
 /** A fetched skill whose bytes are among the objects. */
@@ -60,17 +96,16 @@ interface Fetched extends Content {
 }
 
 /** Fetches a repository and copies every skill at or below its path. One that cannot be taken is skipped with a reason. */
-export async function importGit(
-  shelf: Shelf,
-  asked: { url: string; ref?: string | undefined; path?: string | undefined; dryRun?: boolean | undefined },
-): Promise<GitImport> {
+export async function importGit(shelf: Shelf, asked: GitRequest): Promise<GitImport> {
   const rules = addressRules(shelf);
   const upstream = checkUpstream(asked, rules);
   const { url } = upstream;
   const skipped: GitImport["skipped"] = [];
   const fetched: Fetched[] = [];
-  const commit = await withGit(shelf.kernel, fetchFolder(shelf.kernel), url, rules, async (git) => {
-    const tip = await fetchTip(git, url, await findTip(git, upstream));
+  const commit = await withGit(shelf.kernel, fetchFolder(shelf.kernel), url, async (git) => {
+    const { revision } = asked;
+    const wanted = revision === undefined ? await findTip(git, upstream) : { commit: revision, name: revision };
+    const tip = await fetchTip(git, url, wanted);
     const skills = await findSkills(git, url, tip, upstream.path);
     if (skills.length === 0)
       throw new SessarcError("SKILL_UPSTREAM_GONE", { url, ref: `skill at ${upstream.path || "any path"}` });
@@ -78,6 +113,10 @@ export async function importGit(
       const content = await readSkill(git, url, skill);
       if ("reason" in content) {
         skipped.push({ path: skill.path, reason: content.reason });
+        continue;
+      }
+      if (asked.contentHash !== undefined && content.tree.hash !== asked.contentHash) {
+        skipped.push({ path: skill.path, reason: "it holds other files than the lock says" });
         continue;
       }
       if (!asked.dryRun)
@@ -98,8 +137,9 @@ export async function importGit(
   const imported: Skill[] = [];
   await shelf.alone(async () => {
     for (const { tree, name, description, origin } of fetched) {
+      const folder = origin.path?.split("/").at(-1) ?? "";
       try {
-        imported.push(await put(shelf, { ...tree, name, description }, origin));
+        imported.push(await put(shelf, { ...tree, name, description, folder }, origin));
       } catch (error) {
         if (!(error instanceof SessarcError) || error.code !== "SKILL_EXISTS") throw error;
         skipped.push({ path: origin.path ?? "", reason: error.message });
@@ -128,7 +168,7 @@ export async function importSelf(shelf: Shelf): Promise<Skill> {
   const origin: Origin = { kind: "local", url: null, ref: null, path: folder, commit: null, tree: null };
   const id = "sessarc";
   const row = await shelf.catalog.skill(id);
-  if (!row || row.deleted_at !== null) return put(shelf, { ...tree, name: id, description }, origin);
+  if (!row || row.deleted_at !== null) return put(shelf, { ...tree, name: id, description, folder: id }, origin);
   const present = await shelf.look(id);
   const hash = "fault" in present ? undefined : present.tree.hash;
   if (hash === tree.hash) return oneSkill(shelf, id);
@@ -152,15 +192,11 @@ function ownSkill(): string {
 
 async function put(
   shelf: Shelf,
-  content: { entries: TreeEntry[]; hash: string; size: number; name: string; description: string },
+  content: { entries: TreeEntry[]; hash: string; size: number; name: string; description: string; folder: string },
   origin: Origin,
 ): Promise<Skill> {
-  const { name, description } = content;
-  const id = toId(name);
-  const past = await shelf.catalog.skill(id);
-  const namesakes = (await shelf.catalog.skills()).filter((row) => normalName(row.name) === normalName(name));
-  const other = past?.deleted_at === null ? past : namesakes[0];
-  if (other) throw new SessarcError("SKILL_EXISTS", { id: other.id });
+  const { name, description, folder } = content;
+  const { id, past } = await idFor(shelf, name, folder);
   const snapshot = snapshotOf(id, content, "import", origin);
   const row = {
     id,
@@ -181,3 +217,26 @@ async function put(
   await shelf.tell({ id, what: "imported" });
   return oneSkill(shelf, id);
 }
+
+/**
+ * The id of a skill that is imported, and the deleted one that it brings back. A skill whose name differs from its folder goes by its
+ * folder: the name may be that of another skill. Throws SKILL_EXISTS.
+ */
+async function idFor(shelf: Shelf, name: string, folder: string): Promise<{ id: string; past: SkillRow | undefined }> {
+  const rows = await shelf.catalog.skills();
+  const agrees = folder === "" || toId(name) === toId(folder);
+  const wanted = agrees ? name : folder;
+  const same = rows.find(
+    (row) =>
+      normalName(row.id) === normalName(wanted) ||
+      (sameName(row.name, name) && (!agrees || isNamedAs(row.id, row.name))),
+  );
+  if (same) throw new SessarcError("SKILL_EXISTS", { id: same.id });
+  for (let i = 1; ; i++) {
+    const id = i === 1 ? toId(wanted) : `${toId(wanted)}-${i}`;
+    const past = await shelf.catalog.skill(id);
+    if (!past || (past.deleted_at !== null && sameName(past.name, name))) return { id, past };
+  }
+}
+
+const sameName = (a: string, b: string) => normalName(a) === normalName(b);

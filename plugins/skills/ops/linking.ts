@@ -1,6 +1,8 @@
 /** Links of a skill into tools, and the end of a skill. */
-import { join } from "node:path";
+import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { isSessarcError, SessarcError, type Statement } from "sessarc";
+import { isInside } from "#internal";
 import { linkRoot } from "../scan/roots.ts";
 import { type LinkRow, originOf, putSkill, putSnapshot, type SkillRow } from "../store/catalog.ts";
 import type { Scope, Skill } from "../types.ts";
@@ -104,6 +106,7 @@ async function placeOf(shelf: Shelf, id: string, { tool, scope = "user", project
   const folder = scope === "project" ? await projectOf(shelf, project ?? "") : undefined;
   const root = linkRoot(adapter, shelf.kernel.env, scope, folder);
   if (root === undefined) throw new SessarcError("SKILL_SCOPE_MISSING", { tool, scope });
+  if (folder) stayInside(root, folder.path);
   return { scope, path: join(root, id), project: folder?.id ?? null };
 }
 
@@ -111,7 +114,19 @@ async function projectOf({ kernel }: Shelf, id: string) {
   const { path } = await kernel.inject("archive").project(id);
   if (path === null)
     throw new SessarcError("SKILL_SCOPE_MISSING", { tool: "A project without a folder", scope: "project" });
+  // A folder that was deleted is not made again for a link.
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new SessarcError("SKILL_PROJECT_GONE", { path });
   return { id, path };
+}
+
+/** `root`, or what there is of it, lies in the project without a link on the way that leads out of it. */
+function stayInside(root: string, project: string): void {
+  let there = root;
+  while (!existsSync(there) && lstatSync(there, { throwIfNoEntry: false }) === undefined) there = dirname(there);
+  // A link that leads nowhere is followed by what makes folders.
+  const real = existsSync(there) ? realpathSync(there) : undefined;
+  if (real === undefined || !isInside(realpathSync(project), real))
+    throw new SessarcError("SKILL_LEAVES_PROJECT", { path: there, project });
 }
 
 async function refuseSecond(shelf: Shelf, id: string, tool: string): Promise<void> {

@@ -1,12 +1,13 @@
 /** Skills as they are answered: the row, the folder as it stands, links, drift and use. */
 
 import { normalName } from "../content/names.ts";
+import { standingAt } from "../link/proof.ts";
 import { readTools, type Tools } from "../link/states.ts";
 import type { Inspected } from "../scan/inspect.ts";
 import { skillRoots } from "../scan/roots.ts";
 import { type Stored, scanSkills } from "../scan/scan.ts";
 import { type LinkRow, originOf, type SkillRow } from "../store/catalog.ts";
-import type { Origin, Scan, Skill, SkillDetail } from "../types.ts";
+import type { Origin, Scan, Skill, SkillDetail, SkillUse } from "../types.ts";
 import { byPlainName, type UsedName } from "../usage/use.ts";
 import { readLook } from "./look.ts";
 import type { Shelf } from "./shelf.ts";
@@ -34,8 +35,13 @@ export async function detailOf(shelf: Shelf, id: string): Promise<SkillDetail> {
     ),
     frontmatter: JSON.parse(JSON.stringify(valid?.front.fields ?? {})) as Record<string, unknown>,
     warnings: valid?.front.warnings ?? [],
-    use: await shelf.use.of([id, skill.name]),
+    use: await useOf(shelf, id),
   };
+}
+
+/** How sessions used a skill, by its id and its name. */
+export async function useOf(shelf: Shelf, id: string): Promise<SkillUse> {
+  return shelf.use.of(ownNames(await shelf.row(id), await shelf.catalog.skills()));
 }
 
 async function readText(shelf: Shelf, id: string): Promise<string | null> {
@@ -76,10 +82,21 @@ async function toSkills(shelf: Shelf, rows: readonly SkillRow[]): Promise<Skill[
   ]);
   const baseOf = new Map(bases.map((row) => [row.id, row.content_hash]));
   const byName = await byPlainName(used);
+  const edited = await editedCopies(shelf, links);
+  const all = await catalog.skills();
   const skills: Skill[] = [];
   for (const row of rows) {
     const looked = await shelf.look(row.id);
-    skills.push(toSkill(shelf, row, looked, { links, tools, base: baseOf.get(row.id) ?? "", used: byName }));
+    skills.push(
+      toSkill(shelf, row, looked, {
+        links,
+        tools,
+        edited,
+        names: ownNames(row, all),
+        base: baseOf.get(row.id) ?? "",
+        used: byName,
+      }),
+    );
   }
   return skills;
 }
@@ -87,15 +104,18 @@ async function toSkills(shelf: Shelf, rows: readonly SkillRow[]): Promise<Skill[
 interface Around {
   links: readonly LinkRow[];
   tools: Tools;
+  edited: ReadonlySet<string>;
+  /** Names that sessions use it by. */
+  names: readonly string[];
   base: string;
   used: ReadonlyMap<string, UsedName[]>;
 }
 
-function toSkill(shelf: Shelf, row: SkillRow, looked: Inspected, { links, tools, base, used }: Around): Skill {
+function toSkill(shelf: Shelf, row: SkillRow, looked: Inspected, around: Around): Skill {
+  const { links, tools, edited, names, base, used } = around;
   const valid = "fault" in looked ? undefined : looked;
   const contentHash = valid?.tree.hash ?? base;
   const own = links.filter((link) => link.skill_id === row.id);
-  const names = [...new Set([normalName(row.id), normalName(row.name)])];
   return {
     id: row.id,
     name: valid?.front.name ?? row.name,
@@ -105,11 +125,27 @@ function toSkill(shelf: Shelf, row: SkillRow, looked: Inspected, { links, tools,
     origin: originOf(row),
     contentHash,
     drift: driftOf(valid === undefined || contentHash !== base, row, originOf(row)),
-    links: tools.linksOf(row.id, shelf.realOf(row.id), own),
+    links: tools.linksOf(row.id, shelf.realOf(row.id), own, edited),
     usage: sumOf(names.flatMap((name) => used.get(name) ?? [])),
     importedAt: new Date(row.imported_at).toISOString(),
     problem: "fault" in looked ? looked.fault.message : null,
   };
+}
+
+/** Paths of copies of ours whose files are not what they were made of. */
+async function editedCopies({ links: made }: Shelf, links: readonly LinkRow[]): Promise<Set<string>> {
+  const edited = new Set<string>();
+  for (const link of links)
+    if (link.kind === "copy" && standingAt(link.path, link).is === "ours" && !(await made.copyState(link)).same)
+      edited.add(link.path);
+  return edited;
+}
+
+/** Its id and its name, without a name that is the id of another skill: uses by that name are that one's. */
+function ownNames(row: SkillRow, all: readonly SkillRow[]): string[] {
+  const name = normalName(row.name);
+  const taken = all.some((other) => other.id !== row.id && normalName(other.id) === name);
+  return [...new Set([normalName(row.id), ...(taken ? [] : [name])])];
 }
 
 function driftOf(local: boolean, row: SkillRow, origin: Origin | null): Skill["drift"] {

@@ -58,30 +58,23 @@ export async function lookUpstream(shelf: Shelf, id: string): Promise<UpstreamCh
   const rules = addressRules(shelf);
   // The address comes from the catalogue: looked at again before git gets it.
   const upstream = checkUpstream({ url: origin.url, ref: origin.ref ?? undefined }, rules);
-  const look = await withGit(
-    shelf.kernel,
-    fetchFolder(shelf.kernel),
-    upstream.url,
-    rules,
-    async (git): Promise<SkillLook> => {
-      const tip = await findTip(git, upstream);
-      const none = { at: Date.now(), tree: origin.tree, skillChanged: false, manifest: null, problem: null };
-      if (tip.commit === origin.commit) return { ...none, commit: tip.commit };
-      const commit = await fetchTip(git, upstream.url, tip);
-      const skill = (await findSkills(git, upstream.url, commit, origin.path)).find((one) => one.path === origin.path);
-      if (!skill)
-        return { ...none, commit, tree: null, skillChanged: true, problem: "the skill is gone from the repository" };
-      if (skill.tree === origin.tree) return { ...none, commit };
-      const content = await readSkill(git, upstream.url, skill);
-      if ("reason" in content)
-        return { ...none, commit, tree: skill.tree, skillChanged: true, problem: content.reason };
-      await eachOf([...content.bytes.values()], 8, async (bytes) => void (await shelf.places.objects.put(bytes)));
-      const manifest = Buffer.from(JSON.stringify(content.tree.entries));
-      const hash = digestOf(manifest);
-      await shelf.places.objects.put(manifest);
-      return { ...none, commit, tree: skill.tree, skillChanged: true, manifest: hash };
-    },
-  );
+  const look = await withGit(shelf.kernel, fetchFolder(shelf.kernel), upstream.url, async (git): Promise<SkillLook> => {
+    const tip = await findTip(git, upstream);
+    const none = { at: Date.now(), tree: origin.tree, skillChanged: false, manifest: null, problem: null };
+    if (tip.commit === origin.commit) return { ...none, commit: tip.commit };
+    const commit = await fetchTip(git, upstream.url, tip);
+    const skill = (await findSkills(git, upstream.url, commit, origin.path)).find((one) => one.path === origin.path);
+    if (!skill)
+      return { ...none, commit, tree: null, skillChanged: true, problem: "the skill is gone from the repository" };
+    if (skill.tree === origin.tree) return { ...none, commit };
+    const content = await readSkill(git, upstream.url, skill);
+    if ("reason" in content) return { ...none, commit, tree: skill.tree, skillChanged: true, problem: content.reason };
+    await eachOf([...content.bytes.values()], 8, async (bytes) => void (await shelf.places.objects.put(bytes)));
+    const manifest = Buffer.from(JSON.stringify(content.tree.entries));
+    const hash = digestOf(manifest);
+    await shelf.places.objects.put(manifest);
+    return { ...none, commit, tree: skill.tree, skillChanged: true, manifest: hash };
+  });
   return shelf.alone(async () => {
     const row = await shelf.row(id);
     await shelf.catalog.batch([putSkill({ ...row, upstream: JSON.stringify(look) })]);

@@ -1,10 +1,10 @@
 /** Every entry of the tools' skill folders, each in exactly one class. */
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { isInside } from "#internal";
 import { codeOf, isGone } from "#internal/adapter";
-import { normalName } from "../content/names.ts";
+import { isNamedAs, normalName } from "../content/names.ts";
 import { inSlices } from "../content/slices.ts";
 import type { ScanEntry, ScanPlace } from "../types.ts";
 import type { Fault, Inspector } from "./inspect.ts";
@@ -92,18 +92,22 @@ function* classify(found: readonly FoundSkill[], stored: Stored, inspector: Insp
 function duplicateFinder({ skills }: Stored) {
   const byHash = new Map<string, string>();
   const byName = new Map<string, string>();
+  /** Names that differ from the folder: they hold against others of their kind, not against the skill that is really called so. */
+  const byOtherName = new Map<string, string>();
   for (const [id, skill] of skills) {
     byHash.set(skill.contentHash, id);
-    byName.set(normalName(skill.name), id);
     byName.set(normalName(id), id);
+    (isNamedAs(id, skill.name) ? byName : byOtherName).set(normalName(skill.name), id);
   }
   return ({ path, name }: ScanEntry, hash: string): Partial<ScanEntry> => {
     const same = byHash.get(hash);
     if (same !== undefined) return { class: "duplicate", reason: "same-content", duplicateOf: same };
-    const named = byName.get(normalName(name));
+    const key = normalName(name);
+    const agrees = normalName(basename(path)) === key;
+    const named = byName.get(key) ?? (agrees ? undefined : byOtherName.get(key));
     if (named !== undefined) return { class: "duplicate", reason: "same-name", duplicateOf: named };
     byHash.set(hash, path);
-    byName.set(normalName(name), path);
+    (agrees ? byName : byOtherName).set(key, path);
     return { class: "importable" };
   };
 }

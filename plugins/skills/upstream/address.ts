@@ -6,7 +6,7 @@ import { badPath } from "../content/names.ts";
 export const HOSTS: readonly string[] = ["github.com", "gitlab.com", "codeberg.org", "bitbucket.org", "git.sr.ht"];
 
 export interface Upstream {
-  /** As git gets it. */
+  /** As git gets it: `https:`, `ssh:`, or `file:` for tests. */
   url: string;
   /** Undefined: what HEAD names. */
   ref: string | undefined;
@@ -31,9 +31,10 @@ const SEGMENT = /^[A-Za-z0-9_][A-Za-z0-9._~+-]*$/;
 const COMMIT = /^[0-9a-f]{40}$/;
 
 /**
- * Takes `https://host/owner/name`, `owner/name` of GitHub, and an address copied from GitHub's file browser (`…/tree/<ref>/<path>`).
- * Throws SKILL_UPSTREAM_REFUSED for anything else: other schemes, foreign hosts, user names, ports, and what git could take for an
- * option.
+ * Takes `https://host/group/name`, `owner/name` of GitHub, an address copied from the file browser of GitHub or GitLab
+ * (`…/tree/<ref>/<path>`, `…/-/tree/<ref>/<path>`), `git@host:group/name.git` and `ssh://git@host/group/name.git`. Throws
+ * SKILL_UPSTREAM_REFUSED for anything else: other schemes, foreign hosts, other user names, ports of https, and what git could take for
+ * an option.
  */
 export function checkUpstream(asked: Asked, rules: AddressRules): Upstream {
   const short = /^[A-Za-z0-9][\w.-]*\/[\w.-]+$/.test(asked.url) ? `https://github.com/${asked.url}` : asked.url;
@@ -42,12 +43,19 @@ export function checkUpstream(asked: Asked, rules: AddressRules): Upstream {
   };
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   if (short.length > 2_000 || /[\u0000-\u0020\u007f\\]/.test(short)) refuse("it is not an address");
-  if (!/^(https|file):\/\//.test(short)) refuse("only https:// is allowed");
+  const ssh = sshAddress(short);
+  if (ssh) {
+    if (![...HOSTS, ...rules.hosts].includes(ssh.host)) refuse(`${printable(ssh.host)} is not among the known hosts`);
+    const repository = ssh.path.replace(/^\/|\/$/g, "").split("/");
+    if (!isRepository(repository)) refuse("its path is not one of a repository");
+    return withRef(`ssh://git@${ssh.host}${ssh.port}/${repository.join("/")}`, asked);
+  }
+  if (!/^(https|file):\/\//.test(short)) refuse("only https:// and ssh:// are allowed");
   const url = URL.canParse(short) ? new URL(short) : refuse("it is not an address");
   if (url.username !== "" || url.password !== "" || /^[a-z]+:\/\/[^/]*@/.test(short)) refuse("it holds a user name");
   if (url.search !== "" || url.hash !== "" || /[?#]/.test(short)) refuse("it holds a query");
   if (url.protocol === "file:") {
-    if (!rules.files) refuse("only https:// is allowed");
+    if (!rules.files) refuse("only https:// and ssh:// are allowed");
     if (url.hostname !== "" || !/^file:\/\/\/[\w./~+-]+$/.test(short) || /\/\.\.?(\/|$)/.test(short))
       refuse("it is not a plain path");
     return withRef(short, asked);
@@ -57,11 +65,7 @@ export function checkUpstream(asked: Asked, rules: AddressRules): Upstream {
   const parts = url.pathname.replace(/^\/|\/$/g, "").split("/");
   const browsed = parts.findIndex((part, i) => i >= 2 && (part === "tree" || part === "blob"));
   const repository = (browsed < 0 ? parts : parts.slice(0, browsed)).filter((part) => part !== "-");
-  if (
-    repository.length < 2 ||
-    !repository.every((part) => SEGMENT.test(part.replace(/^~/, "")) && !part.includes(".."))
-  )
-    refuse("its path is not one of a repository");
+  if (!isRepository(repository)) refuse("its path is not one of a repository");
   const rest = browsed < 0 ? [] : parts.slice(browsed + 1).map(decode);
   return withRef(`https://${url.hostname}/${repository.join("/")}`, {
     url: asked.url,
@@ -75,6 +79,18 @@ export function checkUpstream(asked: Asked, rules: AddressRules): Upstream {
             .replace(/\/?SKILL\.md$/, "")
         : undefined),
   });
+}
+
+const isRepository = (parts: readonly string[]) =>
+  parts.length >= 2 && parts.every((part) => SEGMENT.test(part.replace(/^~/, "")) && !part.includes(".."));
+
+/** Both forms of an address of ssh. The user is always `git`: no other account of a host serves repositories. */
+function sshAddress(text: string): { host: string; port: string; path: string } | undefined {
+  const [, host, port = "", path] =
+    /^ssh:\/\/git@([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(:\d{1,5})?\/([^:@?#]+)$/i.exec(text) ??
+    /^git@([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)()?:(?!\/)([^:@?#]+)$/i.exec(text) ??
+    [];
+  return host === undefined || path === undefined ? undefined : { host: host.toLowerCase(), port, path };
 }
 
 function withRef(url: string, { ref, path }: Asked): Upstream {

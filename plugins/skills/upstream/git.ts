@@ -4,7 +4,6 @@ import { devNull } from "node:os";
 import { join } from "node:path";
 import { isSessarcError, type Kernel, SessarcError } from "sessarc";
 import { type ExecResult, exec } from "#internal";
-import type { AddressRules } from "./address.ts";
 
 export interface Git {
   /** Runs to the end; the exit code is an answer. Throws SKILL_UPSTREAM_LATE, SKILL_UPSTREAM_FAILED (too large), SKILL_GIT_MISSING. */
@@ -19,7 +18,18 @@ const DEADLINE_MS = 60_000;
 const MAX_DISK = 256 * 2 ** 20;
 const LOOK_MS = 200;
 
-const fixed = (files: boolean): string[] => [
+/** Protocols that a fetch may use: that of its address alone. */
+const protocolOf = (url: string): "https" | "ssh" | "file" =>
+  url.startsWith("ssh://") ? "ssh" : url.startsWith("file://") ? "file" : "https";
+
+/**
+ * The user's own keys, agent and known hosts, and nothing that asks or forwards. A host that the user's ssh does not know is refused: whose
+ * key it is, is for the user to say.
+ */
+const SSH =
+  "ssh -o BatchMode=yes -o StrictHostKeyChecking=yes -o ForwardAgent=no -o ForwardX11=no -o ClearAllForwardings=yes -o PermitLocalCommand=no -o ConnectTimeout=15";
+
+const fixed = (protocol: "https" | "ssh" | "file"): string[] => [
   "--no-pager",
   "--literal-pathspecs",
   ...[
@@ -32,8 +42,7 @@ const fixed = (files: boolean): string[] => [
     "credential.helper=",
     "http.followRedirects=false",
     "protocol.allow=never",
-    "protocol.https.allow=always",
-    `protocol.file.allow=${files ? "always" : "never"}`,
+    `protocol.${protocol}.allow=always`,
     "submodule.recurse=false",
     "fetch.recurseSubmodules=false",
     "fetch.writeCommitGraph=false",
@@ -47,7 +56,11 @@ const fixed = (files: boolean): string[] => [
 /** How the machine reaches the network; nothing else of the user's environment. */
 const KEPT = /^(PATH|SystemRoot|windir|TEMP|TMP|TMPDIR|(https?|all|no)_proxy|SSL_CERT_(FILE|DIR))$/i;
 
-function environment(env: Readonly<Record<string, string | undefined>>, home: string, files: boolean) {
+function environment(
+  env: Readonly<Record<string, string | undefined>>,
+  home: string,
+  protocol: "https" | "ssh" | "file",
+): Record<string, string | undefined> {
   return {
     ...Object.fromEntries(Object.entries(env).filter(([name]) => KEPT.test(name))),
     PATH: env.PATH ?? process.env.PATH,
@@ -62,8 +75,10 @@ function environment(env: Readonly<Record<string, string | undefined>>, home: st
     GIT_TERMINAL_PROMPT: "0",
     GIT_ASKPASS: "false",
     SSH_ASKPASS: "false",
-    GIT_SSH_COMMAND: "false",
-    GIT_ALLOW_PROTOCOL: files ? "https:file" : "https",
+    GIT_SSH_COMMAND: protocol === "ssh" ? SSH : "false",
+    GIT_SSH_VARIANT: "ssh",
+    ...(protocol === "ssh" && env.SSH_AUTH_SOCK !== undefined ? { SSH_AUTH_SOCK: env.SSH_AUTH_SOCK } : {}),
+    GIT_ALLOW_PROTOCOL: protocol,
     GIT_PROTOCOL_FROM_USER: "0",
     GIT_LFS_SKIP_SMUDGE: "1",
     GIT_NO_LAZY_FETCH: "1",
@@ -75,12 +90,11 @@ function environment(env: Readonly<Record<string, string | undefined>>, home: st
   };
 }
 
-/** Gives `work` git in a folder of its own below `parent`, which is gone afterwards. `url` is for messages. */
+/** Gives `work` git in a folder of its own below `parent`, which is gone afterwards. `url` says which protocol is allowed; it was checked before. */
 export async function withGit<T>(
   kernel: Pick<Kernel, "env">,
   parent: string,
   url: string,
-  rules: AddressRules,
   work: (git: Git) => Promise<T>,
 ): Promise<T> {
   await mkdir(parent, { recursive: true, mode: 0o700 });
@@ -88,7 +102,8 @@ export async function withGit<T>(
   const folder = join(place, "repository.git");
   const home = join(place, "home");
   const ends = performance.now() + DEADLINE_MS;
-  const env = environment(kernel.env.env, home, rules.files);
+  const protocol = protocolOf(url);
+  const env = environment(kernel.env.env, home, protocol);
   const git: Git = {
     folder,
     async run(args, { input, maxBytes } = {}) {
@@ -98,7 +113,7 @@ export async function withGit<T>(
           full.abort(new SessarcError("SKILL_UPSTREAM_FAILED", { url, reason: "it is too large" }));
       }, LOOK_MS);
       try {
-        const result = await exec("git", [...fixed(rules.files), ...args], {
+        const result = await exec("git", [...fixed(protocol), ...args], {
           cwd: place,
           env,
           timeoutMs: Math.max(1, ends - performance.now()),
@@ -133,11 +148,13 @@ export function failed(url: string, result: ExecResult): SessarcError {
   const text = result.stderr.toString();
   const reason = /Could not resolve host|Failed to connect|unable to access/i.test(text)
     ? "it cannot be reached"
-    : /not found|does not exist|does not appear to be a git repository|could not read Username|Authentication/i.test(
-          text,
-        )
-      ? "there is no such public repository"
-      : "git failed";
+    : /Host key verification failed/i.test(text)
+      ? "ssh does not know this host: connect to it once with `ssh`, and check its key"
+      : /Permission denied|not found|does not exist|does not appear to be a git repository|could not read Username|Authentication/i.test(
+            text,
+          )
+        ? "there is no such repository, or it is not open to you"
+        : "git failed";
   return new SessarcError(
     "SKILL_UPSTREAM_FAILED",
     { url, reason },

@@ -39,6 +39,19 @@ interface Row {
 
 const RECENT = 20;
 
+/**
+ * Uses by session and name. What a resumed or forked session copied counts at the session it came from, as its tokens do: the archive has
+ * taken it out of the facts of such a session, so they are read there.
+ */
+const USES = `(
+  select u.session_id, u.name, u.calls, u.failures, u.last_at
+  from skill_use u join session s on s.id = u.session_id where s.copied <= 0
+  union all
+  select s.id, j.key, json_extract(j.value, '$[0]'), json_extract(j.value, '$[1]'), json_extract(j.value, '$[2]')
+  from (select distinct session_id from skill_use) u join session s on s.id = u.session_id,
+    json_each(s.facts, '$.skills') j
+  where s.copied > 0)`;
+
 export function createUse({ storage: { db } }: Pick<Kernel, "storage">): Use {
   let known: Promise<Set<string>> | undefined;
   const sessions = () => {
@@ -81,7 +94,7 @@ export function createUse({ storage: { db } }: Pick<Kernel, "storage">): Use {
         last: number | null;
       }>(
         `select name, sum(calls) as calls, sum(failures) as failures, count(*) as sessions, max(last_at) as last
-         from skill_use where session_id in (select id from session) and (? is null or last_at >= ?)
+         from ${USES} where ? is null or last_at >= ?
          group by name order by last desc, name`,
         [since ?? null, since ?? null],
       );
@@ -106,7 +119,7 @@ async function usesOf(db: Database, names: readonly string[]): Promise<Row[]> {
   // As one value: a log may spell a name in any number of ways.
   return db.all<Row>(
     `select u.*, s.tool, s.project_id, substr(coalesce(s.name, s.title, s.first_prompt), 1, 160) as title, s.usage
-     from skill_use u join session s on s.id = u.session_id
+     from ${USES} u join session s on s.id = u.session_id
      where u.name in (select value from json_each(?)) order by u.last_at desc`,
     [JSON.stringify(spelled)],
   );

@@ -10,6 +10,7 @@ export const en = {
   "link.linked": "{tool}: linked. Click to unlink",
   "link.none": "{tool}: not linked. Click to link",
   "link.broken": "{tool}: the link leads nowhere. Click to link again",
+  "link.edited": "{tool}: the copy was edited. Save what you changed before you remove it",
   "link.foreign": "{tool}: a link of somebody else stands there",
   "link.directory": "{tool}: a folder of that name stands there",
   "link.visible": "{tool}: sees it already through the folder of {through}",

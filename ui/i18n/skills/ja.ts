@@ -11,6 +11,7 @@ export const words: SkillWords = {
   "link.linked": "{tool}: リンク済み。クリックで解除",
   "link.none": "{tool}: 未リンク。クリックでリンク",
   "link.broken": "{tool}: リンク先がありません。クリックで再リンク",
+  "link.edited": "{tool}: コピーが編集されています。削除する前に変更を保存してください",
   "link.foreign": "{tool}: ほかのリンクがそこにあります",
   "link.directory": "{tool}: 同名のフォルダーがそこにあります",
   "link.visible": "{tool}: {through} のフォルダー経由ですでに見えています",

@@ -11,6 +11,7 @@ export const words: SkillWords = {
   "link.linked": "{tool}：已链接，点击解除",
   "link.none": "{tool}：未链接，点击链接",
   "link.broken": "{tool}：链接失效，点击重新链接",
+  "link.edited": "{tool}：副本已被编辑，删除前请保存更改",
   "link.foreign": "{tool}：那里有别处的链接",
   "link.directory": "{tool}：那里有同名文件夹",
   "link.visible": "{tool}：已可通过 {through} 的文件夹看到",
