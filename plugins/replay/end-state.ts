@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type Services, SessarcError } from "sessarc";
-import type { Plan } from "./plan/types.ts";
 import { headOf, treeOf } from "./sandbox/repository.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { Base } from "./session.ts";
@@ -32,11 +31,12 @@ export interface EndStateRequest {
   repository: string | null;
   base: Base | null;
   outcome: Base | null;
-  plan: Plan;
+  /** Files to compare beside those that the commits since the start changed. */
+  paths: Iterable<string>;
 }
 
 export async function compareTrees(request: EndStateRequest): Promise<EndState> {
-  const { sandbox, git, repository, base, outcome, plan } = request;
+  const { sandbox, git, repository, base, outcome } = request;
   const head = await committed(sandbox, base, outcome);
   const none = { commit: outcome, files: [], same: 0, differs: 0, missing: 0, extra: 0, head };
   if (!git || repository === null || !base || !outcome) return { ...none, commit: null };
@@ -44,7 +44,7 @@ export async function compareTrees(request: EndStateRequest): Promise<EndState> 
     git.hashesAt(repository, base.commit),
     git.hashesAt(repository, outcome.commit),
   ]);
-  const paths = new Set(plan.steps.filter((step) => step.supported).flatMap((step) => step.paths));
+  const paths = new Set(request.paths);
   for (const path of new Set([...before.keys(), ...after.keys()]))
     if (before.get(path) !== after.get(path)) paths.add(path);
   const state: EndState = none;

@@ -20,6 +20,10 @@ declare module "sessarc" {
     REPLAY_LEAVES_SANDBOX: { seq: number; reason: string };
     REPLAY_PATH_IMPOSSIBLE: { path: string; reason: string };
     REPLAY_NO_REPOSITORY: { command: string };
+    REPLAY_NO_PROMPTS: { id: string };
+    REPLAY_WITH_NOT_CONFIRMED: { command: string; prompts: number; given: boolean };
+    REPLAY_NETWORK_OPEN: Nothing;
+    REPLAY_WITH_RUNNING: { id: string };
     REPLAY_TOO_LARGE: { limit: number };
   }
 }
@@ -97,6 +101,26 @@ export const errors = defineErrors({
     status: 422,
     why: ({ command }) => `The sandbox's repository could not be made: \`git ${command}\` failed`,
     fix: () => "Check that the project's repository is whole (`git fsck`), or leave the command out with skip: true.",
+  },
+  REPLAY_NO_PROMPTS: { status: 422, why: ({ id }) => `${id} holds no prompt that could be given to an assistant` },
+  REPLAY_WITH_NOT_CONFIRMED: {
+    status: 409,
+    why: ({ command, prompts, given }) =>
+      given
+        ? `The confirmed text is not the command: ${JSON.stringify(command)}`
+        : `${prompts} prompts would be given to ${JSON.stringify(command)}`,
+    fix: () =>
+      "Read the command, then send exactly it as confirmCommand (`followUp` after a line end). Nothing was run.",
+  },
+  REPLAY_WITH_RUNNING: {
+    status: 409,
+    why: ({ id }) => `The prompts of ${id} are being given to an assistant already`,
+    fix: () => "Wait for its end (GET /replay/with), or stop it (POST /replay/with/stop).",
+  },
+  REPLAY_NETWORK_OPEN: {
+    status: 422,
+    why: () => "Commands are not isolated on this machine, so the assistant would have the network",
+    fix: () => "Send network: true if it may use the network.",
   },
   REPLAY_TOO_LARGE: {
     status: 422,

@@ -13,6 +13,7 @@ export type { PlanReport, Replay, SandboxInfo, StepView } from "./replay.ts";
 export type { StepReport } from "./report.ts";
 export type { Preview } from "./steps/preview.ts";
 export type { StepRequest } from "./steps/step.ts";
+export type { RerunPlan, RerunRequest, RerunResult } from "./with/rerun.ts";
 
 export const routes = [...replayRoutes] as const;
 
@@ -25,20 +26,28 @@ export default definePlugin((options: ReplayOptions | undefined) => ({
     {
       name: "replay",
       summary: "Goes through a session again in a sandbox",
-      usage: "<session> [--plan|--to n|--all-edits]",
+      usage: '<session> [--plan|--to n|--all-edits|--with "<command>"]',
       options: {
         plan: { type: "boolean" },
         to: { type: "string" },
         "all-edits": { type: "boolean" },
         confirm: { type: "string", multiple: true },
         "allow-unisolated": { type: "boolean" },
+        with: { type: "string" },
+        "follow-up": { type: "string" },
+        network: { type: "boolean" },
+        env: { type: "string", multiple: true },
       },
       help: {
         plan: "The steps, and what of them can be replayed; nothing is made",
-        to: "Begin anew and go up to this message; commands are asked for one by one",
-        "all-edits": "Begin anew, do every edit that worked when it was recorded, leave commands out",
+        to: "In a fresh sandbox, go up to this message; commands are asked for one by one",
+        "all-edits": "In a fresh sandbox, do every edit that worked when it was recorded, leave commands out",
         confirm: "Run this exact command without asking (may repeat)",
         "allow-unisolated": "Run commands with your own rights where the machine has no isolation",
+        with: "Give the session's prompts to this command, one run for each, on its standard input",
+        "follow-up": "With --with: the command for the second and later prompts",
+        network: "With --with: let the command reach the network",
+        env: "With --with: a variable of your environment that the command gets (may repeat)",
       },
       load: () => import("./commands/replay.ts"),
     },

@@ -18,6 +18,8 @@ import { takeBack } from "./steps/back.ts";
 import { type Preview, previewOf } from "./steps/preview.ts";
 import { createStepper, type SandboxState, type StepRequest, unisolatedReach } from "./steps/step.ts";
 import { createReplayStore, type SandboxRow, type StepRow } from "./store.ts";
+import { checkRerun, lastResult, promptsOf, type RerunPlan, type RerunRequest, rerun } from "./with/rerun.ts";
+import { createRuns } from "./with/runs.ts";
 
 export interface SandboxInfo {
   path: string;
@@ -62,10 +64,22 @@ export interface Replay {
   /** The sandbox beside the commit the session led to, file by file. */
   endState(id: string): Promise<EndState>;
   open(id: string): Promise<{ opened: true; path: string }>;
+  /** What another assistant would be given, and the result of its last run. */
+  rerunPlan(id: string): Promise<RerunPlan>;
+  /**
+   * Begins to give the session's prompts to an assistant, in a sandbox of their own; `rerunPlan` has the result. Throws
+   * REPLAY_WITH_NOT_CONFIRMED, REPLAY_WITH_RUNNING and what keeps a command from running, before anything is made.
+   */
+  startRerun(id: string, request: RerunRequest): Promise<{ started: true }>;
+  /** Ends a run that is under way. */
+  stopRerun(id: string): Promise<{ stopped: boolean }>;
   isolation(): Promise<Isolation>;
   /** Removes sandboxes that are too many, too large, or of sessions that are gone. */
   sweep(): Promise<void>;
 }
+
+/** No session's id holds a blank. */
+const rerunKey = (id: string) => `${id} with`;
 
 const SWEEP_AFTER_MS = 10_000;
 
@@ -123,12 +137,51 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
   const bytes = options.sandboxBytes ?? SANDBOX_BYTES;
   const budgetOf = createBudgets(bytes);
 
-  async function commonDir(repository: string): Promise<string | null> {
-    const identity = await git()?.identity(repository, { rootCommits: false });
-    return identity?.kind === "repository" ? identity.commonDir : null;
+  const outcomeOf = async (id: string, base: Base | null) =>
+    base && (await sessions.outcome(await sessions.row(id), base));
+
+  /** A fresh sandbox at the session's starting commit, in place of an earlier one of that key. */
+  async function seeded(key: string, id: string, unisolated: boolean): Promise<SandboxRow> {
+    const session = await sessions.row(id);
+    const [plan, place, base] = await Promise.all([
+      sessions.plan(session),
+      sessions.place(session),
+      sessions.base(session),
+    ]);
+    const folder = folderOf(key);
+    const seed = { git: git(), repository: place.repository, commit: base?.commit ?? null, bytes };
+    const {
+      files,
+      notes,
+      prepared: seen,
+    } = await seedSandbox(join(home, folder), seed, {
+      prepare: (sandbox) => layOver(sandbox, plan.seen),
+      replacing: () => store.forget(key),
+    });
+    await budgetOf(join(home, folder)).used();
+    const began = base ? [] : [emptyNote(place.repository, session.started_at)];
+    const now = Date.now();
+    const row: SandboxRow = {
+      session_id: key,
+      folder,
+      root: place.root,
+      repository: place.repository,
+      branch: session.git_branch,
+      base_commit: base?.commit ?? null,
+      base_at: base?.at ?? null,
+      files: files + seen.added,
+      notes: JSON.stringify([...began, ...notes, ...seen.notes]),
+      unisolated: unisolated ? 1 : 0,
+      created_at: now,
+      used_at: now,
+    };
+    await store.begin(row);
+    later(() => sweep(key));
+    return row;
   }
 
-  const stepper = createStepper({ kernel, store, isolation, options, commonDir });
+  const reruns = createRuns(kernel);
+  const stepper = createStepper({ kernel, store, isolation, options });
 
   return {
     async plan(id) {
@@ -153,43 +206,9 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
     },
     start: (id, allowUnisolated) =>
       alone(id, async () => {
-        const session = await sessions.row(id);
-        const [plan, place, base] = await Promise.all([
-          sessions.plan(session),
-          sessions.place(session),
-          sessions.base(session),
-        ]);
-        const folder = folderOf(id);
-        const seed = { git: git(), repository: place.repository, commit: base?.commit ?? null, bytes };
-        const {
-          files,
-          notes,
-          prepared: seen,
-        } = await seedSandbox(join(home, folder), seed, {
-          prepare: (sandbox) => layOver(sandbox, plan.seen),
-          replacing: () => store.forget(id),
-        });
-        await budgetOf(join(home, folder)).used();
-        const began = base ? [] : [emptyNote(place.repository, session.started_at)];
-        const now = Date.now();
-        const row: SandboxRow = {
-          session_id: id,
-          folder,
-          root: place.root,
-          repository: place.repository,
-          branch: session.git_branch,
-          base_commit: base?.commit ?? null,
-          base_at: base?.at ?? null,
-          files: files + seen.added,
-          notes: JSON.stringify([...began, ...notes, ...seen.notes]),
-          unisolated: allowUnisolated ? 1 : 0,
-          created_at: now,
-          used_at: now,
-        };
-        await store.begin(row);
-        later(() => sweep(id));
+        const row = await seeded(id, id, allowUnisolated);
         const { kind } = await isolation();
-        return { ...toInfo(row, placeOf(row)), sandbox: folder, isolation: kind };
+        return { ...toInfo(row, placeOf(row)), sandbox: row.folder, isolation: kind };
       }),
     preview: (id, seq, source) =>
       alone(id, async () => {
@@ -222,8 +241,9 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
       alone(id, async () => {
         const { row, sandbox, plan } = await opened(id);
         const base = baseOf(row);
-        const outcome = base && (await sessions.outcome(await sessions.row(id), base));
-        return compareTrees({ sandbox, git: git(), repository: row.repository, base, outcome, plan });
+        const outcome = await outcomeOf(id, base);
+        const paths = plan.steps.filter((step) => step.supported).flatMap((step) => step.paths);
+        return compareTrees({ sandbox, git: git(), repository: row.repository, base, outcome, paths });
       }),
     open: (id) =>
       alone(id, async () => {
@@ -231,6 +251,37 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
         await openBrowser(sandbox.path, kernel.env.platform);
         return { opened: true as const, path: sandbox.path };
       }),
+    async rerunPlan(id) {
+      const session = await sessions.row(id);
+      const [prompts, base, found, row] = await Promise.all([
+        promptsOf(kernel, id),
+        sessions.base(session),
+        isolation(),
+        store.sandbox(rerunKey(id)),
+      ]);
+      const result = row ? await lastResult(placeOf(row)) : null;
+      return { prompts, base, isolation: found.kind, result, ...reruns.state(id) };
+    },
+    async startRerun(id, request) {
+      await sessions.row(id);
+      const context = { kernel, options, isolation };
+      const prompts = await promptsOf(kernel, id);
+      const found = await checkRerun(context, id, request, prompts.length);
+      return reruns.start(id, async (progress) => {
+        const row = await seeded(rerunKey(id), id, request.allowUnisolated === true);
+        const base = baseOf(row);
+        const ground = {
+          row,
+          sandbox: openSandbox(placeOf(row)),
+          budget: budgetOf(placeOf(row)),
+          readObject: readerOf(row),
+          base,
+          outcome: await outcomeOf(id, base),
+        };
+        await rerun(context, { id, request, prompts, isolation: found }, ground, progress);
+      });
+    },
+    stopRerun: (id) => reruns.stop(id),
     isolation,
     sweep: () => sweep(),
   };

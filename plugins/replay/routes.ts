@@ -73,4 +73,40 @@ const open = defineRoute({
   handler: ({ kernel, body }) => kernel.inject("replay").open(body.sessionId),
 });
 
-export const replayRoutes = [plan, start, preview, step, back, result, open] as const;
+const withPlan = defineRoute({
+  method: "GET",
+  path: "/replay/with",
+  summary: "The prompts of a session that another assistant would be given, and the result of its last run",
+  query: v.object({ sessionId: session }),
+  handler: ({ kernel, query }) => kernel.inject("replay").rerunPlan(query.sessionId),
+});
+
+const line = v.pipe(v.string(), v.nonEmpty("is empty"), v.maxLength(10_000, "is too long"));
+
+const runWith = defineRoute({
+  method: "POST",
+  path: "/replay/with",
+  summary:
+    "Begins to give a session's prompts to an assistant that the user names; needs the exact command as confirmCommand",
+  body: v.strictObject({
+    sessionId: session,
+    command: line,
+    followUp: v.optional(line),
+    confirmCommand: v.optional(v.unknown()),
+    network: v.optional(v.boolean()),
+    env: v.optional(v.pipe(v.array(v.string()), v.maxLength(50, "are more than 50"))),
+    allowUnisolated: v.optional(v.boolean()),
+    timeoutMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(3_600_000))),
+  }),
+  handler: ({ kernel, body: { sessionId, ...request } }) => kernel.inject("replay").startRerun(sessionId, request),
+});
+
+const stopWith = defineRoute({
+  method: "POST",
+  path: "/replay/with/stop",
+  summary: "Ends the run of an assistant that is under way",
+  body: v.strictObject({ sessionId: session }),
+  handler: ({ kernel, body }) => kernel.inject("replay").stopRerun(body.sessionId),
+});
+
+export const replayRoutes = [plan, start, preview, step, back, result, open, withPlan, runWith, stopWith] as const;

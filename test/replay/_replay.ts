@@ -151,9 +151,10 @@ export async function replayKernel(
   plugins: readonly Plugin[],
   options?: ReplayOptions,
   home?: string,
+  env?: Readonly<Record<string, string>>,
 ): Promise<TestKernel> {
   const all = [...plugins, archive(), git(), replay(options)];
-  return createTestKernel({ plugins: all, ...(home === undefined ? {} : { home }) });
+  return createTestKernel({ plugins: all, ...(home === undefined ? {} : { home }), ...(env ? { env } : {}) });
 }
 
 /** For the tests of this block bubblewrap is not found; `git` is, in a folder of its own. */

@@ -215,7 +215,7 @@ describe("import from a repository", () => {
         "http://github.com/o/r",
         "git://github.com/o/r",
         "ssh://root@github.com/o/r",
-        "git@github.com:o/r",
+        "root@github.com:o/r",
       ].map((bad): [object] => [{ url: bad }]),
       ...[
         "file:///etc",

@@ -1,9 +1,10 @@
 /** `sessarc replay <session>`: on the terminal what the routes do. */
-import { createInterface } from "node:readline/promises";
-import { ApiError, type CommandContext, createStyle, printable, type Style, UsageError } from "sessarc";
+import { type CommandContext, createStyle, printable, type Style, UsageError } from "sessarc";
 import type { EndState } from "../end-state.ts";
 import type { PlanReport, StepView } from "../replay.ts";
 import type { StepReport } from "../report.ts";
+import type { Preview } from "../steps/preview.ts";
+import { isConfirmed, post } from "./ask.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const [wanted, ...rest] = ctx.args;
@@ -11,7 +12,12 @@ export async function run(ctx: CommandContext): Promise<number> {
   const last = readNumber(ctx.flags.to);
   if (last !== undefined && ctx.flags["all-edits"] === true)
     throw new UsageError("--to and --all-edits exclude each other");
+  for (const name of ["follow-up", "network", "env"])
+    if (ctx.flags[name] !== undefined && ctx.flags.with === undefined) throw new UsageError(`--${name} needs --with`);
+  if (ctx.flags.with !== undefined && (last !== undefined || ctx.flags["all-edits"] === true))
+    throw new UsageError("--with excludes --to and --all-edits");
   const { id } = (await ctx.get<{ session: { id: string } }>("/sessions/find", { name: wanted })).session;
+  if (typeof ctx.flags.with === "string") return (await import("./with.ts")).runWith(ctx, id, ctx.flags.with);
   const planned = last === undefined && ctx.flags["all-edits"] !== true;
   if (planned || ctx.flags.plan === true) return printPlan(ctx, await planOf(ctx, id));
   return go(ctx, id, last);
@@ -47,7 +53,9 @@ function lineOf(step: StepView, style: Style): string {
   const place = `${step.source === null ? "" : "+"}#${step.seq}`.padStart(6);
   const note = step.supported
     ? step.recorded.failed
-      ? " (failed when it was recorded)"
+      ? step.due
+        ? " (failed when it was recorded)"
+        : " (failed when it was recorded, passed over)"
       : ""
     : ` (not replayed: ${printable(step.reason ?? "")})`;
   return `${style.dim(place)} ${step.state.padEnd(7)} ${printable(step.summary)}${style.dim(note)}`;
@@ -70,7 +78,7 @@ async function go(ctx: CommandContext, id: string, last: number | undefined): Pr
   if (!ctx.json) for (const note of sandbox.notes) ctx.err(printable(note));
   for (const step of steps) {
     if (last !== undefined && step.source === null && step.seq > last) break;
-    const why = await reasonToLeave(ctx, step, last === undefined);
+    const why = (await reasonToLeave(ctx, step, last === undefined)) ?? (await refusal(ctx, id, step));
     const report = await post<StepReport>(ctx, "/replay/step", {
       sessionId: id,
       seq: step.seq,
@@ -90,21 +98,26 @@ async function go(ctx: CommandContext, id: string, last: number | undefined): Pr
 /** Undefined when the step is to be done. A command is done only when the person said so to exactly this command. */
 async function reasonToLeave(ctx: CommandContext, step: StepView, editsOnly: boolean): Promise<string | undefined> {
   if (!step.supported) return step.reason ?? "it cannot be replayed";
-  if (editsOnly && step.recorded.failed === true && step.kind !== "command") return "it failed when it was recorded";
+  if (!step.due) return "it failed when it was recorded";
   if (step.kind !== "command") return undefined;
   const confirmed = [ctx.flags.confirm ?? []].flat();
   if (confirmed.includes(step.command ?? "")) return undefined;
   if (editsOnly) return "commands are left out";
   if (ctx.json || !process.stdin.isTTY) return "it was not confirmed";
-  const ask = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await ask.question(`Run in the sandbox: ${printable(step.command ?? "")}\n[y/N] `, {
-      signal: ctx.signal,
-    });
-    return /^y(?:es)?$/i.test(answer.trim()) ? undefined : "it was declined";
-  } finally {
-    ask.close();
-  }
+  return (await isConfirmed(ctx, `Run in the sandbox: ${printable(step.command ?? "")}`))
+    ? undefined
+    : "it was declined";
+}
+
+/** Why a confirmed command would be refused; what the user has to know of one that would run is said. */
+async function refusal(ctx: CommandContext, sessionId: string, step: StepView): Promise<string | undefined> {
+  if (step.kind !== "command") return undefined;
+  const { source } = step;
+  const query = { sessionId, seq: String(step.seq), ...(source === null ? {} : { source }) };
+  const preview = await ctx.get<Preview>("/replay/preview", query);
+  if (!preview.applies) return preview.reason ?? "it does not apply";
+  if (preview.warning !== null) ctx.err(printable(preview.warning));
+  return undefined;
 }
 
 function outcomeOf(step: StepView, report: StepReport, left: string | undefined, style: Style): string {
@@ -113,28 +126,26 @@ function outcomeOf(step: StepView, report: StepReport, left: string | undefined,
     return `${style.dim(place)} left    ${printable(step.summary)} ${style.dim(`(${printable(left)})`)}`;
   const code = report.exitCode === null || report.exitCode === 0 ? "" : ` exit ${report.exitCode}`;
   const match = report.matchesRecording === false ? " differs from the recording" : "";
-  const reason = report.reason === null ? "" : ` (${printable(report.reason)})`;
+  const words = [report.reason, report.unchecked].filter((text) => text !== null);
+  const reason = words.length === 0 ? "" : ` (${words.map(printable).join("; ")})`;
   return `${style.dim(place)} ${report.state.padEnd(7)} ${printable(step.summary)}${code}${match}${reason}`;
 }
 
-function summary(end: EndState, path: string): string {
+export function summary(end: EndState, path: string): string {
   if (!end.commit) return `The session led to no commit that is known. Its files: ${printable(path)}`;
   const counts = [`${end.same} same`, `${end.differs} differ`, `${end.missing} missing`, `${end.extra} beside it`];
   const rows = end.files
     .filter((file) => file.state !== "same")
     .map((file) => `  ${file.state.padEnd(7)} ${printable(file.path)}`);
-  return [`Beside commit ${end.commit.commit.slice(0, 10)}: ${counts.join(", ")}`, ...rows, printable(path)].join("\n");
-}
-
-async function post<T>(ctx: CommandContext, path: string, body: object): Promise<T> {
-  const init = {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-    signal: ctx.signal,
-  };
-  const response = await ctx.fetch(path, init);
-  const answer: unknown = await response.json();
-  if (!response.ok) throw new ApiError(answer as ConstructorParameters<typeof ApiError>[0]);
-  return answer as T;
+  const head = end.head
+    ? [
+        `Its own commit ${end.head.commit.slice(0, 10)} holds ${end.head.sameTree ? "the same files" : "other files than that commit"}`,
+      ]
+    : [];
+  return [
+    `Beside commit ${end.commit.commit.slice(0, 10)}: ${counts.join(", ")}`,
+    ...head,
+    ...rows,
+    printable(path),
+  ].join("\n");
 }

@@ -76,7 +76,10 @@ export async function runCommand(request: Command): Promise<CommandResult> {
     endProcess(child);
   };
   const finished = new AbortController();
-  const stop = () => end("the service is closing");
+  const stop = () => {
+    const reason: unknown = request.signal?.reason;
+    end(typeof reason === "string" ? reason : "the service is closing");
+  };
   request.signal?.addEventListener("abort", stop);
   const timer = setTimeout(() => end(`it took longer than ${limits.timeMs / 1000} s`), limits.timeMs);
   const exit = new Promise<number | null>((resolve) => {

@@ -35,6 +35,8 @@ export interface Placement {
   objects: string | null;
   /** Network, and what it needs of the system: only where the user asked for it. */
   network?: boolean | undefined;
+  /** The home is `home`, and stays; else it is in memory. */
+  keepHome?: boolean | undefined;
   /** Variables of the user's environment that the user named. */
   env?: Readonly<Record<string, string>> | undefined;
 }
@@ -135,7 +137,7 @@ function bubblewrap(place: Placement, chains: readonly string[]): string[] {
     ...files.flatMap((file) => ["--ro-bind-try", file, file]),
     ...["--proc", "/proc", "--dev", "/dev"],
     ...["--perms", "1777", "--size", String(SCRATCH), "--tmpfs", "/tmp"],
-    ...["--size", String(SCRATCH), "--tmpfs", HOME],
+    ...(place.keepHome ? ["--bind", place.home, HOME] : ["--size", String(SCRATCH), "--tmpfs", HOME]),
     ...chains.flatMap((folder) => ["--ro-bind-try", folder, folder]),
     ...(place.objects === null ? [] : ["--ro-bind", place.objects, OBJECTS]),
     ...["--bind", place.tree, place.mount, "--chdir", place.cwd],

@@ -5,11 +5,13 @@
 import { appendFile, copyFile, mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { devNull } from "node:os";
 import { join } from "node:path";
-import { SessarcError } from "sessarc";
+import { type Services, SessarcError } from "sessarc";
 import { exec } from "#internal";
 import { isGone } from "#internal/adapter";
+import type { SandboxRow } from "../store.ts";
+import type { Sandbox } from "./sandbox.ts";
 
-export interface Origin {
+interface Origin {
   /** Folder of the real repository that holds `objects`. */
   commonDir: string;
   commit: string | null;
@@ -75,10 +77,31 @@ const exists = (path: string) =>
     },
   );
 
-export const hasRepository = (path: string) => exists(join(path, ".git"));
+/**
+ * Makes the sandbox a repository where the project is one and it is none yet. Returns the folder of the real one's objects; null where
+ * there is no repository. Throws REPLAY_NO_REPOSITORY.
+ */
+export async function asRepository(
+  row: Pick<SandboxRow, "repository" | "base_commit" | "branch">,
+  sandbox: Sandbox,
+  git: Services["git"] | undefined,
+): Promise<string | null> {
+  const { repository, base_commit: commit, branch } = row;
+  if (!git || repository === null) return null;
+  const identity = await git.identity(repository, { rootCommits: false });
+  if (identity.kind !== "repository") return null;
+  const { commonDir } = identity;
+  if (!(await exists(join(sandbox.path, ".git")))) {
+    // The sandbox's index is that of its start until its first command.
+    const index = await sandbox.index();
+    const files = commit === null ? [] : [...(await git.hashesAt(repository, commit)).keys()];
+    await makeRepository(sandbox.path, { commonDir, commit, branch, absent: files.filter((path) => !index.has(path)) });
+  }
+  return join(commonDir, "objects");
+}
 
 /** Makes `.git` in the folder `path`, whose files are left as they are. Throws REPLAY_NO_REPOSITORY, and leaves nothing then. */
-export async function makeRepository(path: string, origin: Origin): Promise<void> {
+async function makeRepository(path: string, origin: Origin): Promise<void> {
   const git = join(path, ".git");
   const must = async (args: readonly string[], input?: string) => {
     const done = await run(path, args, input);
@@ -131,7 +154,7 @@ export async function pointAt(path: string, objects: string): Promise<void> {
 
 /** Undefined where the sandbox is no repository, or has no commit. Runs nothing that the repository names. */
 export async function headOf(path: string): Promise<Head | undefined> {
-  if (!(await hasRepository(path))) return undefined;
+  if (!(await exists(join(path, ".git")))) return undefined;
   const [named, branch] = await Promise.all([
     run(path, ["rev-parse", "--quiet", "HEAD^{commit}", "HEAD^{tree}"]),
     run(path, ["symbolic-ref", "--quiet", "--short", "HEAD"]),

@@ -34,7 +34,12 @@ export async function restore(
   }
 }
 
-function contentOf(source: Source, blobs: Blobs, readObject: ReadObject): Promise<Buffer | undefined> | undefined {
+/** Undefined for a link, and for what is neither in the sandbox nor in the repository any more. */
+export function contentOf(
+  source: Source,
+  blobs: Blobs,
+  readObject: ReadObject,
+): Promise<Buffer | undefined> | undefined {
   if ("blob" in source) return blobs.get(source.blob);
   if ("git" in source) return readObject(source.git);
   return undefined;

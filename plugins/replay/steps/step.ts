@@ -1,5 +1,4 @@
 /** One step: checked, recorded as running, done, recorded as done. A kill at any point is mended by taking the step back. */
-import { join } from "node:path";
 import { type Kernel, SessarcError } from "sessarc";
 import { isolationOptions, type ReplayOptions } from "../options.ts";
 import { failedThen, isDue } from "../plan/failed.ts";
@@ -11,7 +10,7 @@ import { type Isolation, mountOf, OBJECTS } from "../run/isolation.ts";
 import { type Reach, reachOf } from "../run/reach.ts";
 import type { Budget } from "../sandbox/budget.ts";
 import type { Delta } from "../sandbox/index-file.ts";
-import { hasRepository, makeRepository, pointAt } from "../sandbox/repository.ts";
+import { asRepository, pointAt } from "../sandbox/repository.ts";
 import { isProjectFile, type Sandbox } from "../sandbox/sandbox.ts";
 import type { ReplayStore, SandboxRow, StepRow } from "../store.ts";
 import { COMMAND_RUNS } from "./back.ts";
@@ -45,11 +44,9 @@ interface Context {
   store: ReplayStore;
   isolation: () => Promise<Isolation>;
   options: ReplayOptions;
-  /** The folder that holds the real repository's objects; null where there is no repository. */
-  commonDir(repository: string): Promise<string | null>;
 }
 
-export function createStepper({ kernel, store, isolation, options, commonDir }: Context) {
+export function createStepper({ kernel, store, isolation, options }: Context) {
   /** Edits: what is to change is on disk before the first file changes. */
   async function edit(step: PlannedStep, row: StepRow, { sandbox, quota }: SandboxState): Promise<StepRow> {
     const failed = failedThen(step);
@@ -84,8 +81,7 @@ export function createStepper({ kernel, store, isolation, options, commonDir }: 
       throw new SessarcError("REPLAY_NO_ISOLATION", { reason: found.reason });
     const reach: Reach = isolated ? { runs: wordsOf(step) } : unisolatedReach(step, state.row, sandbox);
     if ("refused" in reach) throw new SessarcError("REPLAY_LEAVES_SANDBOX", { seq: step.seq, reason: reach.refused });
-    const common = await repositoryOf(state);
-    const objects = common === null ? null : join(common, "objects");
+    const objects = await asRepository(state.row, sandbox, kernel.find("git"));
     await sandbox.save((await sandbox.refresh()).index);
     await store.putStep({ ...row, changed: COMMAND_RUNS });
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -115,17 +111,6 @@ export function createStepper({ kernel, store, isolation, options, commonDir }: 
       unchecked: uncheckedOf(isolated, complete),
       comparison: JSON.stringify(comparison),
     };
-  }
-
-  /** The sandbox is made a repository before its first command, where the project is one. Returns the real one's folder. */
-  async function repositoryOf({ row, sandbox }: SandboxState): Promise<string | null> {
-    const common = row.repository === null ? null : await commonDir(row.repository);
-    if (common === null || row.repository === null) return null;
-    if (await hasRepository(sandbox.path)) return common;
-    const { base_commit: commit, branch } = row;
-    const absent = commit === null ? [] : await absentFiles(kernel, row.repository, commit, sandbox);
-    await makeRepository(sandbox.path, { commonDir: common, commit, branch, absent });
-    return common;
   }
 
   return {
@@ -188,12 +173,6 @@ function uncheckedOf(isolated: boolean, complete: boolean): string | null {
     ...(complete ? [] : ["The sandbox holds more files than are compared, or files that cannot be read."]),
   ];
   return parts.length === 0 ? null : parts.join(" ");
-}
-
-/** Files of the commit that the sandbox was made without. Its index is that of the start until the first command. */
-async function absentFiles(kernel: Kernel, repository: string, commit: string, sandbox: Sandbox): Promise<string[]> {
-  const [hashes, index] = await Promise.all([kernel.inject("git").hashesAt(repository, commit), sandbox.index()]);
-  return [...hashes.keys()].filter((path) => !index.has(path));
 }
 
 async function toDelta({ path, before, after, mode }: FileChange, sandbox: Sandbox): Promise<Delta> {
