@@ -1,7 +1,7 @@
 /** Sessions that move, add and commit by git end at the tree that the real session committed. */
 import { exec } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -251,6 +251,39 @@ it("the repository is apart: no remote, no hook, an invented author, and nothing
   expect((await runGit(path, ["rev-parse", "HEAD"])).trim()).toBe(head);
   expect(await runGit(path, ["status", "--porcelain"])).toBe("");
   expect(existsSync(join(path, "z"))).toBe(false);
+});
+
+it("what a command puts in the place of the repository's files is not written through", async () => {
+  const t = await replayKernel([echoOf("echo", TOOLS)]);
+  const root = await repository(t.home);
+  const commands = ["git status", "true", "rm -rf .git", "git status"];
+  const sessionId = await writeSession(t.home, "echo", "s", {
+    cwd: root,
+    startedAt: START,
+    calls: commands.map((command) => ({ name: "sh", input: { command } })),
+  });
+  await t.send("POST", "/api/import", { all: true });
+  const { path } = (await t.send<SandboxInfo>("POST", "/api/replay/start", { sessionId, allowUnisolated: true })).body;
+  const step = async (i: number) =>
+    (
+      await t.send<StepReport>("POST", "/api/replay/step", {
+        sessionId,
+        seq: 1 + 2 * i,
+        confirmCommand: commands[i],
+      })
+    ).body;
+  expect((await step(0)).exitCode).toBe(0);
+  const mine = join(t.home, "mine.txt");
+  await writeFile(mine, "mine");
+  const alternates = join(path, ".git/objects/info/alternates");
+  await rm(alternates);
+  await symlink(mine, alternates);
+  expect((await step(1)).state).toBe("done");
+  expect(await readFile(mine, "utf8")).toBe("mine");
+  expect(await readFile(alternates, "utf8")).toBe(`${join(root, ".git/objects")}\n`);
+  expect((await step(2)).state).toBe("done");
+  expect((await step(3)).exitCode).toBe(128);
+  expect(existsSync(join(path, ".git"))).toBe(false);
 });
 
 it("files that the sandbox was made without are not committed as deleted", async () => {

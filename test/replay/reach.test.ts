@@ -144,6 +144,18 @@ describe("the text of a command", () => {
     ["true; kill 1"],
     ["true && curl example.com"],
     ["cat $'\\x2fetc\\x2fpasswd'"],
+    ["cat \\/etc/passwd"],
+    ['cat "."./x'],
+    ["cat .\\./x"],
+    ["cd $PWD/.."],
+    ["cd ~+/.."],
+    ["cd .?"],
+    ["ls .*"],
+    ["cd {.,}."],
+    [`cd ${"$"}{PWD%/*}`],
+    [`cat ${"$"}{PWD:0:1}etc`],
+    ["cd $(dirname $PWD)"],
+    ["eval x"],
     ["type C:\\Users\\a"],
   ])("%s is refused", (command) => {
     expect(reachOf(command, place)).toHaveProperty("refused");

@@ -5,7 +5,6 @@ import { release } from "node:os";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { endProcess, startProcess } from "#internal";
-import type { Budget } from "../sandbox/budget.ts";
 import { createGroup, type Group, needsGroup } from "./group.ts";
 import { environment, type Isolation, type IsolationOptions, invoke, type Placement } from "./isolation.ts";
 import { type Load, loadOf } from "./load.ts";
@@ -20,6 +19,12 @@ export interface Limits {
   fileBytes: number;
   /** Bytes of stdout, and of stderr, that are kept; a command that writes sixteen times as many is ended. */
   outputBytes: number;
+}
+
+/** Bytes that the sandbox may hold, and how they are counted. */
+export interface Quota {
+  bytes: number;
+  used(): Promise<number>;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -49,7 +54,7 @@ export interface Command {
   isolation: Isolation;
   options: IsolationOptions;
   limits: Limits;
-  quota: Pick<Budget, "bytes" | "used">;
+  quota: Quota;
   /** For its standard input; nothing by default. */
   input?: string | undefined;
   signal?: AbortSignal | undefined;
@@ -177,11 +182,7 @@ async function watch(
   }
 }
 
-async function watchDisk(
-  quota: Pick<Budget, "bytes" | "used">,
-  end: (why: string) => void,
-  signal: AbortSignal,
-): Promise<void> {
+async function watchDisk(quota: Quota, end: (why: string) => void, signal: AbortSignal): Promise<void> {
   let pause = DISK_MS;
   for (;;) {
     await delay(pause, undefined, { signal }).catch(() => undefined);

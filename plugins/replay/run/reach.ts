@@ -21,6 +21,8 @@ const BEGINS = String.raw`(?:^|[;&|({!\n\x60]|\b(?:then|do|else|exec|env|command
 const ELSEWHERE = new RegExp(
   String.raw`${BEGINS}(sudo|su|doas|pkexec|kill|pkill|killall|curl|wget|ssh|scp|sftp|rsync|nc|ncat|telnet|ftp|crontab|at|systemctl|service|launchctl|docker|podman|kubectl|mount|umount|shutdown|reboot|osascript|open|xdg-open)(?=$|[\s;&|)\x60}])`,
 );
+/** Programs that make a path or a command of a text. */
+const COMPUTED = new RegExp(String.raw`${BEGINS}(eval|dirname|realpath|readlink)(?=$|[\s;&|)\x60}])`);
 /** Git commands that talk to another repository. */
 const REMOTE = /\bgit\b[^;&|\n]*?\s(push|pull|fetch|clone|ls-remote|remote|submodule|send-email)(?=$|[\s;&|)`])/;
 const ADDRESS = /\b(?:https?|ssh|git|ftp|file):\/\//;
@@ -52,17 +54,22 @@ const SANDBOX = "\u0001";
 
 function refusal(text: string, { root, tree, cwd }: Place): string | undefined {
   const rest = text.replaceAll(tree, SANDBOX);
+  // Quotes and backslashes inside a path are no part of it: `."."/x` is `../x`.
+  const bare = rest.replace(/["'\\]/g, "");
   if (root !== null && root.length > 1 && rest.includes(root)) return `it names the real project's folder ${root}`;
-  const [outside] = absolutePaths(rest);
+  const [outside] = [...absolutePaths(rest), ...absolutePaths(bare)];
   if (outside !== undefined) return `it names ${outside}, outside the sandbox`;
   const home = /(?:^|[\s"'=:])~[A-Za-z_][\w-]*/.exec(rest);
   if (home) return `it names another user's home ${home[0].trim()}`;
-  if (rest.includes("$'")) return "it holds an escaped text ($'…') that cannot be checked";
-  if (climbs(rest) > depthOf(cwd)) return "it leaves the sandbox by `..`";
+  if (/\$'|\$\{!?\w+[^\w}]/.test(rest)) return "it computes a text that cannot be checked";
+  if (/(?:^|[\s/=])\.(?:[*?[]|\{)|\}\./.test(bare)) return "it holds a pattern that may mean `..`";
+  if (Math.max(climbs(rest), climbs(bare)) > depthOf(cwd)) return "it leaves the sandbox by `..`";
   const address = ADDRESS.exec(rest);
   if (address) return `it names an address (${address[0]}…)`;
-  const program = ELSEWHERE.exec(rest) ?? REMOTE.exec(rest);
+  const program = ELSEWHERE.exec(bare) ?? REMOTE.exec(bare);
   if (program) return `it runs ${program[1]}, which acts outside the sandbox`;
+  const computed = COMPUTED.exec(bare);
+  if (computed) return `it runs ${computed[1]}, whose result cannot be checked`;
   if (/(?:^|[\s"'])(?:[A-Za-z]:\\|\\\\)/.test(rest)) return "it names a path of Windows";
   return undefined;
 }
@@ -86,7 +93,9 @@ function climbs(text: string): number {
     let lowest = 0;
     for (const part of word.replace(SANDBOX, "").split("/")) {
       if (part === "" || part === ".") continue;
-      depth += part === ".." ? -1 : 1;
+      // What a variable holds may be anything of the sandbox: from there each `..` counts.
+      if (part !== ".." && /^[$~]/.test(part)) depth = 0;
+      else depth += part === ".." ? -1 : 1;
       lowest = Math.min(lowest, depth);
     }
     if (lowest < 0 && word.includes(SANDBOX)) return Number.POSITIVE_INFINITY;

@@ -2,7 +2,7 @@
  * The sandbox as a git repository: at the starting commit, with the history of the real one. The real repository's objects are read
  * through `objects/info/alternates`, nothing is written there. It has no remote, no hooks and an invented author.
  */
-import { appendFile, copyFile, mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { appendFile, copyFile, lstat, mkdir, rm, writeFile } from "node:fs/promises";
 import { devNull } from "node:os";
 import { join } from "node:path";
 import { type Services, SessarcError } from "sessarc";
@@ -68,8 +68,9 @@ const run = (path: string, args: readonly string[], input?: string) =>
     ...(input === undefined ? {} : { input }),
   });
 
+/** Links are not followed. */
 const exists = (path: string) =>
-  stat(path).then(
+  lstat(path).then(
     () => true,
     (error: unknown) => {
       if (isGone(error)) return false;
@@ -91,11 +92,14 @@ export async function asRepository(
   const identity = await git.identity(repository, { rootCommits: false });
   if (identity.kind !== "repository") return null;
   const { commonDir } = identity;
-  if (!(await exists(join(sandbox.path, ".git")))) {
+  // Once: what a command makes of `.git` afterwards, its removal included, is a part of the replay.
+  const made = join(sandbox.home, "..", "repository");
+  if (!(await exists(made))) {
     // The sandbox's index is that of its start until its first command.
     const index = await sandbox.index();
     const files = commit === null ? [] : [...(await git.hashesAt(repository, commit)).keys()];
     await makeRepository(sandbox.path, { commonDir, commit, branch, absent: files.filter((path) => !index.has(path)) });
+    await writeFile(made, "");
   }
   return join(commonDir, "objects");
 }
@@ -123,7 +127,7 @@ async function makeRepository(path: string, origin: Origin): Promise<void> {
     ]);
     await appendFile(join(git, "config"), CONFIG);
     await mkdir(join(git, "objects", "info"), { recursive: true });
-    await pointAt(path, join(origin.commonDir, "objects"));
+    await writeFile(join(git, "objects", "info", "alternates"), `${join(origin.commonDir, "objects")}\n`);
     await copyFile(join(origin.commonDir, "shallow"), join(git, "shallow")).catch((error: unknown) => {
       if (!isGone(error)) throw error;
     });
@@ -146,11 +150,21 @@ async function makeRepository(path: string, origin: Origin): Promise<void> {
   }
 }
 
-/** Where the real repository's objects are: on this machine, or where the isolation mounts them. Nothing to do where a command removed `.git`. */
-export async function pointAt(path: string, objects: string): Promise<void> {
-  const folder = join(path, ".git", "objects", "info");
-  if (await exists(folder)) await writeFile(join(folder, "alternates"), `${objects}\n`);
+/**
+ * Where the real repository's objects are: on this machine, or where the isolation mounts them. Nothing happens where a command removed
+ * the repository, or put a link that leads out of the sandbox in its place.
+ */
+export async function pointAt({ whole }: Pick<Sandbox, "whole">, objects: string): Promise<void> {
+  try {
+    if (!(await whole.read(".git/HEAD"))) return;
+    await whole.remove(ALTERNATES);
+    await whole.write(ALTERNATES, Buffer.from(`${objects}\n`), 0o644);
+  } catch (error) {
+    if (!(error instanceof SessarcError)) throw error;
+  }
 }
+
+const ALTERNATES = ".git/objects/info/alternates";
 
 /** Undefined where the sandbox is no repository, or has no commit. Runs nothing that the repository names. */
 export async function headOf(path: string): Promise<Head | undefined> {

@@ -87,7 +87,7 @@ export function createStepper({ kernel, store, isolation, options }: Context) {
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     const mount = mountOf(state.row.root);
     const cwd = step.cwd === "" ? mount : `${mount}/${step.cwd}`;
-    if (objects !== null) await pointAt(sandbox.path, found.kind === "bubblewrap" ? OBJECTS : objects);
+    if (objects !== null) await pointAt(sandbox, found.kind === "bubblewrap" ? OBJECTS : objects);
     const result = await runCommand({
       command: reach.runs,
       place: { tree: sandbox.path, home: sandbox.home, mount, cwd, objects },
@@ -97,7 +97,7 @@ export function createStepper({ kernel, store, isolation, options }: Context) {
       limits: timeoutMs === undefined ? limits : { ...limits, timeMs: timeoutMs },
       signal: kernel.closing,
     });
-    if (objects !== null) await pointAt(sandbox.path, objects);
+    if (objects !== null) await pointAt(sandbox, objects);
     const { index, changes, complete } = await sandbox.refresh();
     await sandbox.save(index);
     const comparison = compare(step.recorded, result, [mount, sandbox.path, sandbox.home, state.row.root ?? mount]);

@@ -178,7 +178,7 @@ export async function rerun(
   const tree = found.kind === "bubblewrap" ? mount : sandbox.path;
   const start = await sandbox.refresh();
   await sandbox.save(start.index);
-  if (objects !== null) await pointAt(sandbox.path, found.kind === "bubblewrap" ? OBJECTS : objects);
+  if (objects !== null) await pointAt(sandbox, found.kind === "bubblewrap" ? OBJECTS : objects);
   const turns: RerunTurn[] = [];
   for (const [i, { seq, text }] of prompts.entries()) {
     progress.turn(i + 1);
@@ -208,7 +208,7 @@ export async function rerun(
     turns.push({ seq, exitCode, ended, ms, stdout, stderr });
     if (ended !== null || exitCode !== 0) break;
   }
-  if (objects !== null) await pointAt(sandbox.path, objects);
+  if (objects !== null) await pointAt(sandbox, objects);
   const { changes } = await sandbox.refresh();
   const own = changes.filter(({ path }) => isProjectFile(path)).sort((a, b) => (a.path < b.path ? -1 : 1));
   const files: FileChange[] = [];

@@ -9,7 +9,7 @@ export const en = {
   again: "Start over",
   againTitle: "Start over?",
   againText:
-    "The sandbox is made anew from the commit. What was done in it is gone; the session and its repository stay as they are.",
+    "The sandbox is recreated from the commit, and what was done in it is lost. The session and its repository do not change.",
   startTitle: "Nothing runs yet",
   startText:
     "A folder of its own is filled with the files of the commit the session began at. Steps change that folder alone: not your repository, not your home.",
@@ -43,6 +43,8 @@ export const en = {
   applied: "What it changed",
   fails: "It does not fit the sandbox as it is",
   unsupported: "It cannot be replayed",
+  failedThen: "It failed when it was recorded: the replay passes over it",
+  runsAs: "Runs as",
   command: "Exact command",
   cwd: "In folder",
   read: "I have read it",

@@ -44,6 +44,8 @@ export const words: ReplayWords = {
   applied: "変わった内容",
   fails: "今のサンドボックスには合いません",
   unsupported: "リプレイできません",
+  failedThen: "記録時に失敗した手順のため、再現では飛ばします",
+  runsAs: "実行内容",
   command: "実行されるコマンド",
   cwd: "フォルダー",
   read: "読みました",

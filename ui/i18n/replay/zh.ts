@@ -42,6 +42,8 @@ export const words: ReplayWords = {
   applied: "已更改",
   fails: "与当前沙盒不符",
   unsupported: "无法重放",
+  failedThen: "该步骤在记录时已失败，重放时跳过",
+  runsAs: "实际执行",
   command: "确切命令",
   cwd: "所在文件夹",
   read: "我已阅读",
