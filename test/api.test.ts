@@ -32,7 +32,7 @@ GET /projects/git · GET /projects/activity · GET /insights/sessions · GET /in
 GET /usage · GET /prices · POST /prices · DELETE /prices · GET /insights · GET /search/total
 GET /mcp/backups · DELETE /mcp/backups/:takeover · POST /mcp/restore · GET /mcp/calls · POST /mcp/services/:id/sign-in · GET /oauth/callback · GET /mcp · POST /mcp · DELETE /mcp · GET /mcp/:service · POST /mcp/:service · DELETE /mcp/:service
 GET /skills/usage · GET /skills/:id/drift · POST /skills/:id/update
-POST /replay/back · GET /replay/result
+POST /replay/back · GET /replay/result · GET /replay/with · POST /replay/with · POST /replay/with/stop
 POST /security/rules/test · POST /security/rules/dry-run · GET /security/proof · GET /security/hook · DELETE /security/install-hook
 `;
 
