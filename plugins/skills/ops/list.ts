@@ -1,6 +1,7 @@
 /** Skills as they are answered: the row, the folder as it stands, links, drift and use. */
 
 import { normalName } from "../content/names.ts";
+import { inSlices } from "../content/slices.ts";
 import { standingAt } from "../link/proof.ts";
 import { readTools, type Tools } from "../link/states.ts";
 import type { Inspected } from "../scan/inspect.ts";
@@ -132,12 +133,16 @@ function toSkill(shelf: Shelf, row: SkillRow, looked: Inspected, around: Around)
   };
 }
 
-/** Paths of copies of ours whose files are not what they were made of. */
-async function editedCopies({ links: made }: Shelf, links: readonly LinkRow[]): Promise<Set<string>> {
+/** Paths of copies of ours that do not hold what they were made of. Files are read again only where they changed. */
+async function editedCopies(shelf: Shelf, links: readonly LinkRow[]): Promise<Set<string>> {
   const edited = new Set<string>();
-  for (const link of links)
-    if (link.kind === "copy" && standingAt(link.path, link).is === "ours" && !(await made.copyState(link)).same)
-      edited.add(link.path);
+  const copies = links.filter((link) => link.kind === "copy" && standingAt(link.path, link).is === "ours");
+  for (const { path, skill_id: id, target } of copies) {
+    const looked = await inSlices((await shelf.inspector()).inspect(path));
+    const made = await shelf.catalog.snapshot(id, target);
+    const same = !("fault" in looked) && looked.tree.hash === made?.content_hash && looked.tree.skipped.length === 0;
+    if (!same) edited.add(path);
+  }
   return edited;
 }
 
