@@ -152,13 +152,15 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
     const seed = { git: git(), repository: place.repository, commit: base?.commit ?? null, bytes };
     const {
       files,
+      bytes: filled,
       notes,
       prepared: seen,
     } = await seedSandbox(join(home, folder), seed, {
       prepare: (sandbox) => layOver(sandbox, plan.seen),
       replacing: () => store.forget(key),
     });
-    await budgetOf(join(home, folder)).used();
+    const laidOver = plan.seen.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+    budgetOf(join(home, folder)).begin(filled + laidOver);
     const began = base ? [] : [emptyNote(place.repository, session.started_at)];
     const now = Date.now();
     const row: SandboxRow = {

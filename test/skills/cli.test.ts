@@ -29,7 +29,7 @@ describe("sessarc skills", () => {
     expect(linked).toMatchObject({ code: 0, stdout: `notes: linked at ${join(home, ".agents/skills/notes")}\n` });
     expect(await readlink(join(home, ".agents/skills/notes"))).toBe(join(dataDir(home), "skills/store/notes"));
     const list = await run("list");
-    expect(list.stdout).toMatch(/notes +codex +none +0 +never/);
+    expect(list.stdout).toMatch(/notes +codex\b.* none +0 +never/);
     const show = await run("show", "notes");
     expect(show.stdout).toContain(skillText("notes").split("\n")[1]);
     expect(JSON.parse((await run("show", "notes", "--json")).stdout)).toMatchObject({

@@ -6,6 +6,8 @@ export interface Budget {
   bytes: number;
   /** Counts the bytes on disk; reads the entry of every file. */
   used(): Promise<number>;
+  /** Says what a fresh sandbox holds. */
+  begin(bytes: number): void;
   /** Throws REPLAY_TOO_LARGE when so many more bytes do not fit. Counts the bytes on disk once, then adds up. */
   spend(more: number): Promise<void>;
 }
@@ -22,6 +24,7 @@ export function createBudgets(bytes: number): (place: string) => Budget {
     return {
       bytes,
       used,
+      begin: (size) => void known.set(place, size),
       async spend(more) {
         const sum = (known.get(place) ?? (await used())) + more;
         if (sum > bytes && (await used()) + more > bytes) throw new SessarcError("REPLAY_TOO_LARGE", { limit: bytes });

@@ -63,12 +63,13 @@ export async function seedSandbox<T>(
   place: string,
   seed: Seed,
   { prepare, replacing }: { prepare(sandbox: Sandbox): Promise<T>; replacing(): Promise<unknown> },
-): Promise<{ sandbox: Sandbox; files: number; notes: string[]; prepared: T }> {
+): Promise<{ sandbox: Sandbox; files: number; bytes: number; notes: string[]; prepared: T }> {
   const stage = `${place}.new-${randomBytes(4).toString("hex")}`;
   try {
     const filled = await fill(stage, seed);
+    // A commit of more files than git lists at once.
+    if (filled.bytes > seed.bytes) throw new SessarcError("REPLAY_TOO_LARGE", { limit: seed.bytes });
     const prepared = await prepare(openSandbox(stage));
-    if ((await sizeOf(stage)) > seed.bytes) throw new SessarcError("REPLAY_TOO_LARGE", { limit: seed.bytes });
     await replacing();
     await setAside(place);
     await rename(stage, place);
@@ -79,22 +80,27 @@ export async function seedSandbox<T>(
   }
 }
 
-async function fill(place: string, seed: Seed): Promise<{ files: number; notes: string[] }> {
+/** `bytes`: of the commit's files. */
+async function fill(place: string, seed: Seed): Promise<{ files: number; bytes: number; notes: string[] }> {
   await mkdir(join(place, "home"), { recursive: true, mode: 0o700 });
   await mkdir(join(place, "files"), { recursive: true, mode: 0o700 });
   const sandbox = openSandbox(place);
   const index: Index = new Map();
   const notes: string[] = [];
+  let bytes = 0;
   if (seed.git && seed.repository !== null && seed.commit !== null) {
     await refuseLarge(seed.git, seed.repository, seed.commit, seed.bytes);
     const limits = { files: FILES_LIMIT, fileBytes: FILE_LIMIT };
     const tree = await seed.git.exportTree(seed.repository, seed.commit, sandbox.path, limits);
-    for (const { path, mode, hash, link, sign } of tree.files)
+    for (const { path, mode, hash, link, sign } of tree.files) {
       index.set(path, { sign, source: link === undefined ? { mode, git: hash } : { mode, link } });
+      // A sign's second part is the size.
+      bytes += Number(sign.split(":")[1] ?? 0);
+    }
     notes.push(...leftOut(tree));
   }
   await sandbox.save(index);
-  return { files: index.size, notes };
+  return { files: index.size, bytes, notes };
 }
 
 /** Before the first file is written. */
