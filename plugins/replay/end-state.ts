@@ -75,7 +75,7 @@ async function blobHash(sandbox: Sandbox, path: string, algorithm: "sha1" | "sha
     const data = target === undefined ? (await sandbox.tree.read(path))?.data : Buffer.from(target);
     return data && createHash(algorithm).update(`blob ${data.length}\0`).update(data).digest("hex");
   } catch (error) {
-    // A folder or device stands where the commit has a file.
+    // A folder or device has the name of the commit's file.
     if (error instanceof SessarcError) return undefined;
     throw error;
   }

@@ -62,8 +62,8 @@ export const errors = defineErrors({
   },
   REPLAY_STALE: {
     status: 409,
-    why: ({ id }) => `${id} was imported anew, and steps that are done are no longer in it`,
-    fix: () => "POST /replay/start begins anew.",
+    why: ({ id }) => `${id} was imported again, and steps that are done are no longer in it`,
+    fix: () => "POST /replay/start makes a fresh sandbox.",
   },
   REPLAY_NOT_LAST: {
     status: 409,
@@ -74,7 +74,7 @@ export const errors = defineErrors({
   REPLAY_CONTENT_LOST: {
     status: 422,
     why: ({ path }) => `What ${path} held before is neither in the sandbox nor in the repository any more`,
-    fix: () => "POST /replay/start begins anew.",
+    fix: () => "POST /replay/start makes a fresh sandbox.",
   },
   REPLAY_NOT_A_FILE: { status: 422, why: ({ path }) => `${path} is no plain file in the sandbox` },
   REPLAY_FILE_TOO_LARGE: {

@@ -55,7 +55,7 @@ export default definePlugin((options: ReplayOptions | undefined) => ({
   setup(kernel) {
     const replay = createReplay(kernel, options);
     kernel.provide("replay", replay);
-    // Nobody who asks for the status waits for the trial.
+    // A request for the status does not wait for the trial.
     let known: { kind: string; reason: string | null } = { kind: "unknown", reason: "not tried yet" };
     kernel.hooks.hook("status:collect", (status) => {
       status.isolation = known;

@@ -22,7 +22,7 @@ export const isolationOptions = (kernel: Kernel, options: ReplayOptions) => ({
   readable: options.readable ?? [],
 });
 
-/** Asked once; that there is none is asked again after a minute. */
+/** Tried once; without isolation it is tried again after a minute. */
 export function createIsolationProbe(kernel: Kernel, options: ReplayOptions): () => Promise<Isolation> {
   let asked: { at: number; found: Promise<Isolation> } | undefined;
   return async () => {

@@ -17,7 +17,7 @@ export interface StepReport {
   changed: string[];
   /** What was not compared, so that an empty `changed` does not mean that nothing changed; null when all was. */
   unchecked: string | null;
-  /** Whether the same came of it as when it was recorded; null where that cannot be told. */
+  /** Whether the result is the recorded one; null where that is unknown. */
   matchesRecording: boolean | null;
   comparison: Comparison | null;
 }

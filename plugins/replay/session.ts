@@ -17,16 +17,16 @@ export interface Base {
 
 /** Where a session's files were. */
 export interface SessionPlace {
-  /** Folder the sandbox stands for, as the log names it; null when the log names none. */
+  /** The session's folder as the log names it; null when the log names none. */
   root: string | null;
-  /** A folder of the repository on this machine; null where there is none. */
+  /** A folder of the repository on this machine; null without one. */
   repository: string | null;
 }
 
 export interface SessionReader {
   row(id: string): Promise<Row>;
   place(row: Row): Promise<SessionPlace>;
-  /** Kept for the sessions asked last; made anew when one is imported again. */
+  /** Cached for the sessions asked last; rebuilt when one is imported again. */
   plan(row: Row): Promise<Plan>;
   /** The newest commit at or before the session's start. */
   base(row: Row): Promise<Base | null>;

@@ -7,7 +7,7 @@ export interface SandboxRow {
   session_id: string;
   /** Name of its folder below the place of all sandboxes. */
   folder: string;
-  /** The session's folder that the sandbox stands for, as the log names it. */
+  /** The session's folder, as the log names it. */
   root: string | null;
   /** Repository the files came from; null for one that began empty. */
   repository: string | null;

@@ -57,7 +57,7 @@ export const errors = defineErrors({
   SKILL_UNREADABLE: {
     status: 422,
     why: ({ id, reason }) => `The folder of skill ${id} is not a skill now: ${reason}`,
-    fix: () => "Mend it, or restore a snapshot.",
+    fix: () => "Repair it, or restore a snapshot.",
   },
   SKILL_TOOL_UNKNOWN: {
     status: 404,
@@ -77,7 +77,7 @@ export const errors = defineErrors({
   },
   SKILL_IN_THE_WAY: {
     status: 409,
-    why: ({ path, what }) => `${what} stands at ${path}`,
+    why: ({ path, what }) => `${what} is at ${path}`,
     fix: () => "Move it away or delete it yourself; sessarc never does.",
   },
   SKILL_ALREADY_VISIBLE: {
@@ -88,7 +88,7 @@ export const errors = defineErrors({
   SKILL_NOT_LINKED: { status: 409, why: ({ id, tool }) => `sessarc has not linked ${id} into ${tool}` },
   SKILL_NOT_OURS: {
     status: 409,
-    why: ({ path, what }) => `${what} stands at ${path}, which is not what sessarc put there`,
+    why: ({ path, what }) => `${what} is at ${path}, which is not what sessarc put there`,
     fix: () => "Nothing was removed. Look at it, and remove it yourself when you do not need it.",
   },
   SKILL_COPY_EDITED: {

@@ -61,7 +61,7 @@ export function createSkills(kernel: Kernel, options: SkillOptions = {}): Skills
       await notice(new Set(changes.map(({ path }) => path.slice(root.length).split(/[/\\]/).find(Boolean) ?? "")));
     });
     await notice(ids);
-    // The first scan reads everything: better before somebody waits for it.
+    // The first scan reads everything: better before a request waits for it.
     await aloneReading(() => scanAll(shelf));
   }
 
@@ -100,7 +100,7 @@ export function createSkills(kernel: Kernel, options: SkillOptions = {}): Skills
     watch() {
       watching ??= watch().catch((error) => {
         watching = undefined;
-        // A service that is stopped right after its start takes the catalogue away under it: nobody waits for what it would have found.
+        // A service that is stopped right after its start closes the catalogue during the scan; no request waits for the result.
         if (!kernel.closing.aborted) throw error;
       });
       return watching;

@@ -47,7 +47,7 @@ export interface Skill {
 }
 
 export interface SkillDetail extends Skill {
-  /** SKILL.md as it stands; null when it is gone or over 1 MB. */
+  /** SKILL.md as it is; null when it is gone or over 1 MB. */
   content: string | null;
   files: { path: string; size: number }[];
   frontmatter: Record<string, unknown>;
@@ -82,7 +82,7 @@ export interface ScanEntry extends ScanPlace {
   /** Of `broken` a BrokenReason, of `duplicate` same-content or same-name, of `managed` linked, linked-elsewhere or copied. */
   reason: BrokenReason | "same-content" | "same-name" | "linked" | "linked-elsewhere" | "copied" | null;
   detail: string | null;
-  /** Line of SKILL.md the reason stands on. */
+  /** Line of SKILL.md that the reason is about. */
   line: number | null;
   /** Id of the stored skill, or path of the earlier entry. */
   duplicateOf: string | null;
@@ -91,7 +91,7 @@ export interface ScanEntry extends ScanPlace {
   skill: string | null;
   /** A copy of ours that was edited. */
   drift: boolean;
-  /** A dangling link of ours: linking again mends it. */
+  /** A dangling link of ours: linking again repairs it. */
   repairable: boolean;
   warnings: string[];
   /** Other places that lead to the same folder. */

@@ -4,7 +4,7 @@ import type { RecordedOutcome } from "../contract.ts";
 interface Form {
   /** Its first group is the exit code. */
   code: RegExp;
-  /** The output inside the text, when more than the words of the code stand around it. */
+  /** The output inside the text, when there is more around it than the words of the code. */
   output?: (text: string, match: RegExpExecArray) => string;
 }
 
@@ -29,7 +29,7 @@ const FORMS: readonly Form[] = [
   { code: /(?:^|\n)Output: [\s\S]*?\nError: \(none\)\nExit Code: \(none\)()/, output: labelled },
 ];
 
-/** `failed` is what the log says of the call. A code that stands nowhere is null, but 0 where the tool marks every other as failed. */
+/** `failed` is what the log says of the call. A code that the log does not name is null, but 0 where the assistant marks every other as failed. */
 export function outcomeOf(text: string, failed: boolean): RecordedOutcome {
   for (const form of FORMS) {
     const place = form.output === before ? Math.max(0, text.length - MARGIN) : 0;

@@ -5,7 +5,7 @@ import { posix, win32 } from "node:path";
 const isWindows = (path: string) => /^(?:[A-Za-z]:[\\/]|\\\\)/.test(path);
 
 /**
- * `path` relative to `root`, `/`-separated, `""` for the root itself. Undefined when it lies outside, or where that cannot be told (an
+ * `path` relative to `root`, `/`-separated, `""` for the root itself. Undefined when it lies outside, or where that is unknown (an
  * absolute path in a session without a folder). `base` is the folder that relative paths start from.
  */
 export function insideRoot(path: string, root: string | null, base: string | null = root): string | undefined {

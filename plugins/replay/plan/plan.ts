@@ -19,12 +19,12 @@ export interface PlanSource {
 
 const REASONING = 600;
 
-/** Linear in the messages; hands the thread back at every chunk. `root`: the folder that the sandbox stands for. */
+/** Linear in the messages; lets other work run after every chunk. `root`: the session's folder. */
 export async function buildPlan(sources: readonly PlanSource[], root: string | null): Promise<Plan> {
   const steps: PlannedStep[] = [];
   const seen = new Map<string, SeenFile>();
   for (const source of sources) await collect(source, root, steps, seen);
-  // Stable: what has no time of its own stays behind what stands before it in its log.
+  // Stable: a call without a time stays after the one that precedes it in its log.
   steps.sort((a, b) => compareTimes(a.at, b.at));
   const changed = new Map<string, PlannedStep>();
   for (const step of steps) for (const path of step.paths) if (!changed.has(path)) changed.set(path, step);

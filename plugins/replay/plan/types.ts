@@ -10,7 +10,7 @@ export type StepState = "pending" | "done" | "failed" | "skipped";
 export interface PlannedStep {
   /** Of the message that holds the call. */
   seq: number;
-  /** Id of the sub-agent's session the call stands in; null for the session's own. */
+  /** Id of the sub-agent's session that holds the call; null for the session's own. */
   source: string | null;
   at: string | null;
   kind: StepKind;

@@ -27,7 +27,7 @@ export interface Placement {
   tree: string;
   /** An empty folder for the home. */
   home: string;
-  /** Where the files stand for the command: the session's own folder where that can be, so that recorded paths fit. */
+  /** Where the command sees the files: the session's own folder where that is possible, so that recorded paths fit. */
   mount: string;
   /** Inside `mount`. */
   cwd: string;

@@ -4,7 +4,7 @@ import { SessarcError } from "sessarc";
 
 const PROGRAMS: Partial<Record<NodeJS.Platform, string>> = { darwin: "open", win32: "explorer.exe", linux: "xdg-open" };
 
-/** Resolves when the browser was started. Throws REPLAY_NO_FILE_BROWSER where there is none, or no screen. */
+/** Resolves when the browser was started. Throws REPLAY_NO_FILE_BROWSER on a machine without one, or without a screen. */
 export async function openBrowser(path: string, platform: NodeJS.Platform): Promise<void> {
   const program = PROGRAMS[platform];
   const screen = platform !== "linux" || process.env.DISPLAY || process.env.WAYLAND_DISPLAY;

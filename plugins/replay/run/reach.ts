@@ -49,7 +49,7 @@ export function moved(text: string, { root, tree }: Pick<Place, "root" | "tree">
   return text.replace(form, () => tree);
 }
 
-/** Stands for the sandbox's path while a text is checked. */
+/** Replaces the sandbox's path while a text is checked. */
 const SANDBOX = "\u0001";
 
 function refusal(text: string, { root, tree, cwd }: Place): string | undefined {

@@ -1,5 +1,5 @@
 /**
- * What the sandbox's files were when they were last looked at, and where each content can be had again. Commands change files without
+ * The sandbox's files as they were when they were last compared, and where each content is stored. Commands change files without
  * saying which: the difference of two looks is what they changed.
  */
 import { chmod, lstat, opendir, readFile, readlink } from "node:fs/promises";

@@ -35,7 +35,7 @@ async function differing(
   try {
     before = (await sandbox.tree.read(file.path))?.data ?? null;
   } catch (error) {
-    // A link or folder stands there: the commit's word holds.
+    // The commit has a link or a folder of that name: it is left as it is.
     if (error instanceof SessarcError) return undefined;
     throw error;
   }

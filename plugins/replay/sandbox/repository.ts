@@ -79,7 +79,7 @@ const exists = (path: string) =>
   );
 
 /**
- * Makes the sandbox a repository where the project is one and it is none yet. Returns the folder of the real one's objects; null where
+ * Makes the sandbox a repository where the project is one, once. Returns the folder of the real one's objects; null where
  * there is no repository. Throws REPLAY_NO_REPOSITORY.
  */
 export async function asRepository(

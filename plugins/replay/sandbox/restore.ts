@@ -21,7 +21,7 @@ export async function restore(
     if (!data) throw new SessarcError("REPLAY_CONTENT_LOST", { path });
     contents.set(path, data);
   }
-  // What came goes first: a file may stand where a folder was.
+  // New files are removed first: one may have the name of an old folder.
   for (const { path, before } of changes) if (before === null) await tree.remove(path);
   for (const { path, before } of changes) {
     if (before === null) continue;

@@ -116,7 +116,7 @@ const WHY: Readonly<Record<string, string>> = {
   "unsafe-name": "files with unsafe names are left out",
   "too-large": "very large files are left out",
   "too-many": `files past the first ${FILES_LIMIT} are left out`,
-  duplicate: "files that stand twice in the commit are left out",
+  duplicate: "files that the commit lists twice are left out",
   missing: "files whose content the repository does not hold (a partial clone) are left out",
 };
 
@@ -179,7 +179,7 @@ export async function sizeOf(folder: string): Promise<number> {
   return bytes;
 }
 
-/** Puts back what an unfinished step changed, and looks anew. */
+/** Restores what an unfinished step changed, and compares all files again. */
 export async function undoSinceLook(sandbox: Sandbox, readObject: Parameters<typeof restore>[2]): Promise<void> {
   const { changes } = await sandbox.refresh();
   if (changes.length === 0) return;

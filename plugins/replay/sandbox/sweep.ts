@@ -10,7 +10,7 @@ const MAX_SANDBOXES = 20;
 /** A sandbox that is still being filled is left alone for so long. */
 const STAGE_MS = 3_600_000;
 
-/** One sweep at a time. `keep`: the session whose sandbox stays whatever its size. `failed` is told why one ended early; the next tries again. */
+/** One sweep at a time. `keep`: the session whose sandbox is retained whatever its size. `failed` gets the reason of one that ended early; the next one retries. */
 export function createSweeper(
   home: string,
   store: ReplayStore,

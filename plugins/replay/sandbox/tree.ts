@@ -22,7 +22,7 @@ export interface TreeFile {
 
 export interface Tree {
   readonly root: string;
-  /** Undefined when nothing stands there. Throws PATH_OUTSIDE for what leaves the tree, REPLAY_NOT_A_FILE for folders and devices. */
+  /** Undefined when there is no file. Throws PATH_OUTSIDE for what leaves the tree, REPLAY_NOT_A_FILE for folders and devices. */
   read(path: string): Promise<TreeFile | undefined>;
   /** Makes the folders above. Keeps the mode of what is replaced unless `mode` says another. */
   write(path: string, data: Uint8Array, mode?: number): Promise<void>;

@@ -11,7 +11,7 @@ interface Context {
   readObject: ReadObject;
 }
 
-/** Answers the paths that are as before again. The row goes last: a kill in between is mended by the next call. */
+/** Returns the paths that were restored. The row is removed last: after a kill in between, the next call restores again. */
 export async function takeBack({ store, sandbox, readObject }: Context, row: StepRow): Promise<string[]> {
   const delta = JSON.parse(row.delta) as Delta[];
   if (row.state !== "running") await store.putStep({ ...row, state: "running" });

@@ -1,4 +1,4 @@
-/** Where a text that does not stand in a file would fit best: what a person looks for first. */
+/** Where a text that is not in a file would fit best. */
 
 const LINES = 20_000;
 const WINDOW = 40;
@@ -14,7 +14,7 @@ export function nearestTo(text: string, wanted: string): string {
     if (places) places.push(index);
     else rows.set(line, [index]);
   }
-  // Each line of the text votes for the places where its beginning would then stand.
+  // Each line of the text votes for the places where its beginning would then be.
   const votes = new Map<number, number>();
   for (const [offset, needle] of needles.entries()) {
     for (const row of (rows.get(needle) ?? []).slice(0, 50)) {

@@ -8,11 +8,11 @@ export type PatchedFile =
   | { do: "update"; path: string; to: string | undefined; hunks: Hunk[] };
 
 export interface Hunk {
-  /** Line that stands before the hunk, after `@@`. */
+  /** Line that precedes the hunk, after `@@`. */
   context: string | undefined;
   old: string[];
   new: string[];
-  /** The hunk stands at the end of the file. */
+  /** The hunk is at the end of the file. */
   atEnd: boolean;
 }
 
@@ -99,7 +99,7 @@ export function applyHunks(
       continue;
     }
     let row = seek(lines, old, from, hunk.atEnd);
-    // A patch may end on an empty line that stands for the file's own end.
+    // A patch may end on an empty line that means the file's own end.
     if (row < 0 && old.at(-1) === "") {
       old = old.slice(0, -1);
       if (next.at(-1) === "") next = next.slice(0, -1);
@@ -134,7 +134,7 @@ const LIKE: readonly ((line: string) => string)[] = [
       .replace(/[\u00a0\u2002-\u200a\u202f\u205f\u3000]/g, " "),
 ];
 
-/** First place at or after `from` where the lines stand: to the letter, else without blanks at their ends, at both sides, else with plain punctuation. */
+/** First place at or after `from` where the lines are: to the letter, else without blanks at their ends, at both sides, else with plain punctuation. */
 function seek(lines: readonly string[], wanted: readonly string[], from: number, atEnd: boolean): number {
   if (wanted.length > lines.length) return -1;
   const start = atEnd ? Math.max(from, lines.length - wanted.length) : from;

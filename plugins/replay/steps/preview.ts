@@ -14,7 +14,7 @@ export interface Preview {
   reason: string | null;
   /** Unified diff against the sandbox as it is; null for commands. */
   diff: string | null;
-  /** The first file before and after; null where there is none, or it is no text. */
+  /** The first file before and after; null without a file, or when it is not text. */
   current: string | null;
   next: string | null;
   /** The exact text that `confirmCommand` has to repeat. */

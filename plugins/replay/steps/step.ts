@@ -1,4 +1,4 @@
-/** One step: checked, recorded as running, done, recorded as done. A kill at any point is mended by taking the step back. */
+/** One step: checked, recorded as running, done, recorded as done. After a kill at any point, the step is taken back. */
 import { type Kernel, SessarcError } from "sessarc";
 import { isolationOptions, type ReplayOptions } from "../options.ts";
 import { failedThen, isDue } from "../plan/failed.ts";

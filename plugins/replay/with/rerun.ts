@@ -80,7 +80,7 @@ export interface RerunResult {
 export interface Figures {
   /** ms: of the run, of the session's activity. */
   ms: number;
-  /** Null where no log tells the tokens. */
+  /** Null where no log contains token counts. */
   usage: SessionUsage | null;
   cost: Cost;
 }

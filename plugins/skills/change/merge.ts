@@ -55,7 +55,7 @@ export function merge(
   const modes = new Map(
     [...upstream, ...mine].flatMap((e) => (e.kind === "folder" ? [[e.path, e.mode] as const] : [])),
   );
-  // Empty folders of one's own stay; the others are those that files stand in.
+  // Empty folders of one's own stay; the others are those that hold files.
   const folders = new Set(
     mine.flatMap((entry) => (entry.kind === "folder" && isEmpty(entry.path, mine) ? [entry.path] : [])),
   );

@@ -5,7 +5,7 @@ import type { TreeEntry } from "../content/tree.ts";
 
 export interface Risk {
   kind: "new-script" | "changed-script" | "wider-tools" | "new-address" | "hidden-text" | "binary";
-  /** File it stands in. */
+  /** File that holds it. */
   path: string;
   detail: string;
 }

@@ -93,7 +93,7 @@ export async function install(ctx: CommandContext): Promise<number> {
   return failed.length > 0 ? 1 : 0;
 }
 
-/** The imported skill, or why there is none. What the API refuses is the reason of one entry; the others go on. */
+/** The imported skill, or why it was not imported. What the API refuses concerns one entry; the others go on. */
 async function importEntry(ctx: CommandContext, entry: Entry, file: string): Promise<Skill | string> {
   const { source, contentHash, ...from } = entry;
   try {

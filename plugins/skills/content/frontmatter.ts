@@ -3,7 +3,7 @@ import { isRecord } from "sessarc";
 import type * as Yaml from "yaml";
 
 export interface Frontmatter {
-  /** Null when the file has none: the folder's name stands for it. */
+  /** Null when the file has none: the folder's name is used. */
   name: string | null;
   description: string;
   license: string | null;
@@ -24,7 +24,7 @@ export interface FrontmatterFault {
 
 export type ReadFrontmatter = (text: string, folder?: string) => Frontmatter | { fault: FrontmatterFault };
 
-/** Enough for every field at its longest, and little enough to be parsed in some ms whatever stands in it: the library is not linear. */
+/** Enough for every field at its longest, and little enough to be parsed in some ms whatever it contains: the library is not linear. */
 const MAX_BYTES = 16 * 1024;
 const MAX_LINES = 500;
 /** Characters that begin or part entries, those in texts included. */
@@ -85,7 +85,7 @@ function parse(yaml: Library, text: string): Parsed | { fault: FrontmatterFault 
     version: "1.2",
     schema: "core",
     merge: false,
-    // Looked at below: the library compares each key with all others.
+    // Checked below: the library compares each key with all others.
     uniqueKeys: false,
     strict: true,
     prettyErrors: false,
@@ -109,7 +109,7 @@ function parse(yaml: Library, text: string): Parsed | { fault: FrontmatterFault 
   };
 }
 
-/** What is not taken though it is YAML: aliases, tags, a key that stands twice. Depth is limited before. */
+/** What is not taken though it is YAML: aliases, tags, a key that is there twice. Depth is limited before. */
 function refusedIn(yaml: Library, node: unknown): { node: Yaml.Node; message: string } | undefined {
   if (!yaml.isNode(node)) return undefined;
   if (yaml.isAlias(node)) return { node, message: "Aliases are not allowed in frontmatter" };

@@ -30,7 +30,7 @@ export async function compareCopy(path: string, entries: readonly TreeEntry[]): 
     return { same: files.length === 0, files, entries, stamp: stamp.hash.digest("hex") };
   } catch (error) {
     if (!(error instanceof TreeError)) throw error;
-    // Nothing of it can be told to be as it was made.
+    // No file of it is known to be as it was made.
     return { same: false, files: [{ path: error.message, status: "changed" }], entries: [], stamp: undefined };
   }
 }
@@ -65,8 +65,8 @@ export const marksOf = (entries: readonly TreeEntry[]): Map<string, string> =>
   );
 
 /**
- * Removes the files that are as they were made and the folders that are empty then. Everything else stays, and what it stands in. False:
- * somebody changed it since it was compared, and nothing was removed.
+ * Removes the files that are as they were made and the folders that are empty then. Everything else stays, with its folders. False:
+ * it was changed since it was compared, and nothing was removed.
  */
 export function removeCopy(path: string, state: CopyState): boolean {
   if (!isAsCompared(path, state)) return false;
@@ -88,7 +88,7 @@ export function removeCopy(path: string, state: CopyState): boolean {
   return true;
 }
 
-/** Nobody changed it since it was compared. In one turn. */
+/** It was not changed since it was compared. In one event-loop turn. */
 export const isAsCompared = (path: string, { stamp }: CopyState): boolean =>
   stamp === undefined || stamp === stampOf(path);
 

@@ -1,4 +1,4 @@
-/** Links from the tools' folders into the store: made where nothing stands, removed when they are proven to be ours. */
+/** Links from the tools' folders into the store: made where nothing is, removed when they are proven to be ours. */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, renameSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -20,9 +20,9 @@ export interface LinkPlace {
 }
 
 export interface Links {
-  /** A link to `target`. Answers false when it stands already. Throws SKILL_IN_THE_WAY, SKILL_LINK_DENIED; nothing has changed then. */
+  /** A link to `target`. Returns false when it exists already. Throws SKILL_IN_THE_WAY, SKILL_LINK_DENIED; nothing has changed then. */
   symlink(place: LinkPlace, target: string): Promise<boolean>;
-  /** A copy of a snapshot. An older copy of ours that nobody edited is replaced; else SKILL_IN_THE_WAY, SKILL_COPY_EDITED. */
+  /** A copy of a snapshot. An older copy of ours that was not edited is replaced; else SKILL_IN_THE_WAY, SKILL_COPY_EDITED. */
   copy(place: LinkPlace, snapshot: Omit<SnapshotRow, "seq">): Promise<boolean>;
   /** Removes what the row says we made. `gone`: it was not there any more. Throws SKILL_NOT_OURS, SKILL_COPY_EDITED. */
   remove(row: LinkRow): Promise<"removed" | "gone">;
@@ -81,7 +81,7 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
     return compareCopy(path, snapshot ? entriesOf(snapshot) : []);
   }
 
-  /** Removes a copy of ours as it was made; what somebody wrote into it stays. */
+  /** Removes a copy of ours as it was made; what the user wrote into it stays. */
   async function clear(row: LinkRow, path: string): Promise<void> {
     while (!removeCopy(path, await copyState(row, path)));
   }
@@ -91,7 +91,7 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
     throw new SessarcError("SKILL_COPY_EDITED", { path, files: state.files.map((file) => file.path).join(", ") });
   }
 
-  /** Puts the new copy where the old one stands, which is moved aside, in one turn. */
+  /** Moves the old copy aside and the new one in its place, in one event-loop turn. */
   function swap(row: LinkRow, stage: string, old: LinkRow): void {
     if (standingAt(row.path, old).is !== "ours") throw inTheWay(row.path);
     renameSync(row.path, asideOf(stage));
@@ -113,7 +113,7 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
       await catalog.putLink(row);
       try {
         makeParents(row);
-        // Fails when something stands there by now: nothing is ever replaced.
+        // Fails when something is there by now: nothing is ever replaced.
         symlinkSync(target, row.path, process.platform === "win32" ? "junction" : "dir");
       } catch (error) {
         await takeBack(row);
@@ -146,7 +146,7 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
         await catalog.putLink(row);
         // In one turn: what comes in between would be an empty folder at most, which a rename replaces.
         if (old && !isAsCompared(row.path, old.state)) {
-          // Somebody wrote into it after it was compared.
+          // It was changed after it was compared.
           await removeOwn(stage);
           await catalog.putLink(old.row);
           return self.copy(place, snapshot);
@@ -182,7 +182,7 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
       const still = refuse();
       if (still === "ours" && row.kind === "symlink") unlinkSync(path);
       else if (still === "ours" && state && !removeCopy(path, state)) {
-        // Somebody wrote into it after it was compared.
+        // It was changed after it was compared.
         await catalog.putLink(row);
         return self.remove(row);
       }
@@ -206,7 +206,7 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
     },
   };
 
-  /** A row whose link may have been made: told by what it is, since nobody else makes one like it. */
+  /** A row whose link may have been made: known by its target, since no other program makes one like it. */
   async function settle(row: LinkRow): Promise<void> {
     if (row.stage !== null) await removeOwn(row.stage);
     const old = replacedBy(row);
@@ -235,7 +235,7 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
   return self;
 }
 
-/** Where the old copy waits until the new one stands. */
+/** Where the old copy waits until the new one is in its place. */
 const asideOf = (stage: string) => `${stage}.old`;
 
 /** The row of the copy that a new one was to replace. */
@@ -272,7 +272,7 @@ function removeFolders(made: readonly MadeFolder[]): void {
     try {
       rmdirSync(path);
     } catch {
-      return; // somebody uses it
+      return; // it is in use
     }
   }
 }

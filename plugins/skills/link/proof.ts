@@ -1,4 +1,4 @@
-/** Whether what stands at a path is what we put there. Asked in the same turn as it is acted upon. */
+/** Whether what is at a path is what sessarc put there. Checked in the same event-loop turn as the action. */
 import { type BigIntStats, lstatSync, readlinkSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { isGone } from "#internal/adapter";
@@ -17,7 +17,7 @@ export const identityAt = (path: string): string | undefined => {
   return stat && identityOf(stat);
 };
 
-/** What stands at `path`; `row` is what the ledger says we made there. */
+/** What is at `path`; `row` is what the ledger says sessarc made there. */
 export function standingAt(path: string, row: LinkRow | undefined): Standing {
   const stat = statAt(path);
   if (!stat) return { is: "nothing" };
@@ -42,7 +42,7 @@ export function sameTarget(read: string, recorded: string): boolean {
   return relative(plain(read), plain(recorded)) === "";
 }
 
-/** Undefined where nothing stands, a file above included. Links are not followed. */
+/** Undefined where there is nothing, also when a folder above is a file. Links are not followed. */
 export function statAt(path: string): BigIntStats | undefined {
   try {
     return lstatSync(path, { bigint: true });

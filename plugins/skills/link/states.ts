@@ -80,7 +80,7 @@ export async function readTools(adapters: readonly Adapter[], env: AdapterEnv): 
   };
 }
 
-/** Tools whose links go to this folder; where there is none, whoever else reads it. */
+/** Tools whose links go to this folder; without one, the other tools that read it. */
 function ownersOf(root: string, asking: string, tools: readonly Tool[]): string[] {
   const owners = tools.filter((tool) => tool.own === root && tool.name !== asking);
   const readers = tools.filter((tool) => tool.roots.includes(root) && tool.name !== asking);

@@ -1,4 +1,4 @@
-/** One skill everywhere it stands: the store, the tools' folders, and upstream, with the files that differ. */
+/** One skill in all its places: the store, the tools' folders, and upstream, with the files that differ. */
 import { compareThree } from "../change/merge.ts";
 import type { TreeEntry } from "../content/tree.ts";
 import { hashOf } from "../content/tree.ts";
@@ -83,7 +83,7 @@ export async function driftOf(shelf: Shelf, id: string): Promise<Drift> {
   };
 }
 
-/** Copies of ours, and folders of the same name that stand where a link would. */
+/** Copies of ours, and folders of the same name in the place of a link. */
 async function placesOf(shelf: Shelf, links: readonly SkillLink[]) {
   const inspector = await shelf.inspector();
   const places: { place: DriftPlace; entries: readonly TreeEntry[] }[] = [];

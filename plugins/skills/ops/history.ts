@@ -1,4 +1,4 @@
-/** Snapshots of a skill: what it was, edits that nobody told of, and the way back. */
+/** Snapshots of a skill: earlier versions, edits made outside sessarc, and restoring them. */
 import { SessarcError } from "sessarc";
 import { loadFrontmatter } from "../content/frontmatter.ts";
 import { entriesOf, originOf, putSkill, putSnapshot, type SkillRow, type SnapshotRow } from "../store/catalog.ts";

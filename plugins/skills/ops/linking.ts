@@ -22,7 +22,7 @@ export interface LinkRequest extends LinkTarget {
   again?: boolean | undefined;
 }
 
-/** Links that stand already are fine. Throws what links.ts throws, and SKILL_ALREADY_VISIBLE. */
+/** Links that exist already are fine. Throws what links.ts throws, and SKILL_ALREADY_VISIBLE. */
 export async function linkSkill(shelf: Shelf, id: string, request: LinkRequest): Promise<Skill> {
   const row = await shelf.row(id);
   const { scope, path, project } = await placeOf(shelf, id, request);
@@ -94,7 +94,7 @@ async function keepPresent(shelf: Shelf, row: SkillRow, statement: Statement): P
   return present?.snapshot.id;
 }
 
-/** An edited copy, or somebody else's folder: from now on none of ours. */
+/** An edited copy, or a folder of another program: the ledger no longer lists it. */
 const forget = ({ catalog }: Shelf, { path }: LinkRow) => catalog.dropLink(path);
 
 async function placeOf(shelf: Shelf, id: string, { tool, scope = "user", project }: LinkTarget) {

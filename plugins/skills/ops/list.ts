@@ -1,4 +1,4 @@
-/** Skills as they are answered: the row, the folder as it stands, links, drift and use. */
+/** Skills as the API returns them: the row, the folder as it is, links, drift and use. */
 
 import { normalName } from "../content/names.ts";
 import { inSlices } from "../content/slices.ts";

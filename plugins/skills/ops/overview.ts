@@ -17,7 +17,7 @@ export interface UsedSkill {
 export interface IdleSkill {
   name: string;
   skill: string | null;
-  /** Where it stands: the store has it, or this folder. */
+  /** Its folder: in the store, or of an assistant. */
   path: string;
   tools: string[];
 }

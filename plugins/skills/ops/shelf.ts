@@ -1,4 +1,4 @@
-/** What every operation on skills stands on: catalogue, folders, links, and one change at a time. */
+/** What every operation on skills uses: catalogue, folders, links, and one change at a time. */
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { type Adapter, type Kernel, SessarcError } from "sessarc";
@@ -51,7 +51,7 @@ export interface Shelf {
   /** Where links to it lead: through no other link. */
   realOf(id: string): string;
   look(id: string): Promise<Inspected>;
-  /** The present content and the snapshot that has it; of a change nobody told of, a new one. Throws SKILL_UNREADABLE. */
+  /** The present content and the snapshot that has it; of an edit without one, a new one. Throws SKILL_UNREADABLE. */
   present(row: SkillRow, reason?: Snapshot["reason"]): Promise<Present>;
   /** The same; undefined where there is nothing that can be kept. */
   presentIfAny(row: SkillRow, reason: Snapshot["reason"]): Promise<Present | undefined>;
@@ -104,7 +104,7 @@ export function createShelf(kernel: Kernel, use: Use, hosts: readonly string[]):
         try {
           return await work();
         } catch (error) {
-          isInOrder = false; // what failed at its last write is finished before anything stands on it
+          isInOrder = false; // what failed at its last write is finished before the next operation
           throw error;
         }
       }),

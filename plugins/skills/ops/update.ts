@@ -56,7 +56,7 @@ function gitOrigin(row: SkillRow): GitOrigin {
 export async function lookUpstream(shelf: Shelf, id: string): Promise<UpstreamCheck> {
   const origin = gitOrigin(await shelf.row(id));
   const rules = addressRules(shelf);
-  // The address comes from the catalogue: looked at again before git gets it.
+  // The address comes from the catalogue: it is checked again before git gets it.
   const upstream = checkUpstream({ url: origin.url, ref: origin.ref ?? undefined }, rules);
   const look = await withGit(shelf.kernel, fetchFolder(shelf.kernel), upstream.url, async (git): Promise<SkillLook> => {
     const tip = await findTip(git, upstream);
@@ -107,7 +107,7 @@ export async function planUpdate(shelf: Shelf, id: string): Promise<UpdatePlan> 
     };
     if (!look.manifest) return plan;
     const { mine, merged, conflicts } = await threeOf(shelf, row, look.manifest, "upstream");
-    const problem = merged ? null : "a file there stands where a folder stands here";
+    const problem = merged ? null : "a file there has the name of a folder here";
     return { ...plan, conflicts, problem, ...(await describeChange(mine, merged ?? [], shelf.places.objects)) };
   });
 }
@@ -135,7 +135,7 @@ export async function applyUpdate(
   if (conflicts.length > 0 && prefer === undefined)
     throw new SessarcError("SKILL_CONFLICT", { id, files: conflicts.join(", ") });
   if (!merged)
-    throw new SessarcError("SKILL_UPSTREAM_UNUSABLE", { id, reason: "a file there stands where a folder stands here" });
+    throw new SessarcError("SKILL_UPSTREAM_UNUSABLE", { id, reason: "a file there has the name of a folder here" });
   const change = await describeChange(mine, merged, shelf.places.objects);
   const base = snapshotOf(id, treeOf(theirs), "update", next);
   const statements = [putSnapshot(base)];

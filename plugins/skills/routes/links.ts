@@ -11,7 +11,7 @@ const target = {
 const link = defineRoute({
   method: "POST",
   path: "/skills/:id/link",
-  summary: "Links a skill into a tool's folder, or copies it there; 409 when something stands in the way",
+  summary: "Links a skill into a tool's folder, or copies it there; 409 when something is in the way",
   body: v.object({
     ...target,
     mode: v.optional(v.picklist(["symlink", "copy"])),

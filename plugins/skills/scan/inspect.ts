@@ -1,4 +1,4 @@
-/** One folder looked at: is it a skill, and which. Answers are kept until the folder changes. */
+/** Inspects one folder: is it a skill, and which. Results are cached until the folder changes. */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 import { isInside } from "#internal";

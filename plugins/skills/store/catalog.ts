@@ -14,7 +14,7 @@ export interface SkillRow {
   rating: number;
   /** JSON of Origin. */
   origin: string | null;
-  /** Snapshot the skill was last set to: what local edits are told from. */
+  /** Snapshot the skill was last set to: local edits are differences from it. */
   base: string;
   /** JSON of the last look upstream. */
   upstream: string | null;

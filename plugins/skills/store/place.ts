@@ -13,7 +13,7 @@ import type { Origin, Snapshot } from "../types.ts";
 import { type Catalog, putSnapshot, type SnapshotRow, snapshotOf } from "./catalog.ts";
 import { materialise, removeOwn } from "./materialise.ts";
 
-/** What a change of a folder is, as it stands in the catalogue until it is done. */
+/** A change of a folder, as the catalogue stores it until it is done. */
 interface Intent {
   id: string;
   /** Name in `stage/` of the new content; null: the folder goes. */
@@ -33,7 +33,7 @@ export interface Places {
   /** Real path of the folder that holds one folder for each skill. */
   readonly folder: string;
   pathOf(id: string): string;
-  /** The folder of a skill, with its bytes put among the objects; undefined when there is none, or none that can be kept. */
+  /** The folder of a skill, with its bytes put among the objects; undefined without a folder, or when it cannot be stored. */
   capture(path: string): Promise<Tree | undefined>;
   /**
    * Sets the folder of `id` to `entries` (null: removes it) and writes `statements` with it. The content before is a snapshot
@@ -140,7 +140,7 @@ export function createPlaces(storage: Storage, catalog: Catalog): Places {
           await undo(key, intent);
         }
       }
-      // Nothing is under way now: what is left is nobody's.
+      // Nothing is under way now: what is left is unused.
       for (const name of await readdir(stageFolder)) await removeOwn(staged(name));
     },
   };

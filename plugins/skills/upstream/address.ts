@@ -1,4 +1,4 @@
-/** Addresses, refs and paths of repositories, looked at before git runs. */
+/** Addresses, refs and paths of repositories, checked before git runs. */
 import { SessarcError } from "sessarc";
 import { badPath } from "../content/names.ts";
 
@@ -138,7 +138,7 @@ function decode(part: string): string {
   }
 }
 
-/** What came from outside, short enough for a message and without control characters. */
+/** Text from outside, short enough for a message and without control characters. */
 const printable = (text: string) =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are taken out
   text.slice(0, 200).replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "�");

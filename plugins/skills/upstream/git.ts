@@ -162,7 +162,7 @@ export function failed(url: string, result: ExecResult): SessarcError {
   );
 }
 
-/** Bytes below a folder, as far as they can be told while git writes there. */
+/** Bytes below a folder; an estimate while git writes there. */
 async function sizeOf(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   const sizes = await Promise.all(
