@@ -161,6 +161,25 @@ describe("the text of a command", () => {
     expect(reachOf(command, place)).toHaveProperty("refused");
   });
 
+  it("is read in a list of words as well, and in the text that it gives to a shell", () => {
+    expect(reachOf(["bash", "-lc", "cat /work/app/a"], place)).toEqual({
+      runs: ["bash", "-lc", `cat ${place.tree}/a`],
+    });
+    for (const words of [
+      ["bash", "-lc", "sudo ls"],
+      ["rm", "/usr/bin/x"],
+      ["rm", "../x"],
+      ["bash", "-lc", "cd .. && rm x"],
+    ])
+      expect([words, "refused" in reachOf(words, place)]).toEqual([words, true]);
+  });
+
+  it("is refused where the sandbox's path could not stand in it as one word", () => {
+    const odd = { ...place, tree: "/data/my files/1" };
+    expect(reachOf("rm -r /work/app/build", odd)).toHaveProperty("refused");
+    expect(reachOf("rm -r build", odd)).toEqual({ runs: "rm -r build" });
+  });
+
   it("may climb as far as its folder is deep", () => {
     expect(reachOf("cd .. && ls", { ...place, cwd: "src" })).toEqual({ runs: "cd .. && ls" });
     expect(reachOf("cd ../..", { ...place, cwd: "src" })).toHaveProperty("refused");

@@ -35,11 +35,17 @@ const FIRST = /(?:^|[;&|(`{\n]|#!)\s*$/;
 
 /** The command with the project's path replaced by the sandbox's, or why it is refused. */
 export function reachOf(command: string | readonly string[], place: Place): Reach {
-  const words = typeof command === "string" ? undefined : command.map((word) => moved(word, place));
-  const text = words ? words.join("\n") : moved(String(command), place);
-  const refused = refusal(text, place);
-  return refused === undefined ? { runs: words ?? text } : { refused };
+  const runs = typeof command === "string" ? moved(command, place) : command.map((word) => moved(word, place));
+  // A shell would read a blank in the sandbox's path as the end of a word.
+  if (!PLAIN.test(place.tree) && JSON.stringify(runs) !== JSON.stringify(command))
+    return { refused: "it names the project's folder, and the sandbox's path holds what a shell reads otherwise" };
+  // A list of words may hold a command for a shell: each word is checked as one, too.
+  const texts = typeof runs === "string" ? [runs] : [runs.join(" "), ...runs];
+  const refused = texts.map((text) => refusal(text, place)).find((reason) => reason !== undefined);
+  return refused === undefined ? { runs } : { refused };
 }
+
+const PLAIN = /^[\w@%+=:,./-]+$/;
 
 /** `text` with the project's path, where it ends at a path's border, replaced by the sandbox's. */
 export function moved(text: string, { root, tree }: Pick<Place, "root" | "tree">): string {
