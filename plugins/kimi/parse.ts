@@ -20,24 +20,13 @@ import {
 type Ref = Pick<SessionRef, "path" | "parent">;
 
 /** Rows without anything to show, or that repeat what others say. */
-const SKIPPED = new Set([
-  "context.append_message",
-  "llm.tools_snapshot",
-  "permission.set_mode",
-  "plugin.session_start",
-  "prompt.completed",
-  "runtime.set_binding",
-  "subagent.completed",
-  "subagent.spawned",
-  "subagent.started",
-  "token_counting.measured",
-  "token_counting.turn_recorded",
-  "turn.ended",
-]);
+const SKIPPED =
+  /^(context\.append_message|llm\.tools_snapshot|turn\.(ended|step\..+)|(file_history|permission|plugin|prompt|runtime|subagent|token_counting)\..+)$/;
 const NOTES: Record<string, string> = {
   "context.apply_compaction": "Context compacted",
   "context.undo": "Undone",
   "context.clear": "Context cleared",
+  "turn.cancel": "Turn cancelled",
 };
 
 export function createParser(ref: Ref, state?: Json): LineParser {
@@ -125,7 +114,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
           const note = NOTES[String(row.type)];
           if (note) return log.say("note", toText(row.summary) ?? note, { at });
           // Events repeat for the screen what rows say.
-          const isKnown = row.kind === "event" || (typeof row.type === "string" && SKIPPED.has(row.type));
+          const isKnown = row.kind === "event" || (typeof row.type === "string" && SKIPPED.test(row.type));
           return isKnown ? undefined : log.unknown(row.type);
         }
       }

@@ -2,9 +2,25 @@
 import { claudeCode } from "./claude-code.ts";
 import { codex, codexCodeMode } from "./codex.ts";
 import { copilot } from "./copilot.ts";
+import { droid } from "./droid.ts";
 import { geminiCli } from "./gemini-cli.ts";
+import { grok } from "./grok.ts";
+import { kimi } from "./kimi.ts";
 import { opencode } from "./opencode.ts";
 import { pi } from "./pi.ts";
+import { qwen } from "./qwen.ts";
 import type { Driver } from "./types.ts";
 
-export const DRIVERS: readonly Driver[] = [claudeCode, codex, codexCodeMode, geminiCli, opencode, copilot, pi];
+export const DRIVERS: readonly Driver[] = [
+  claudeCode,
+  codex,
+  codexCodeMode,
+  geminiCli,
+  opencode,
+  copilot,
+  pi,
+  qwen,
+  kimi,
+  droid,
+  grok,
+];

@@ -2,7 +2,17 @@
 import type { Call, Entry, ModelRequest } from "../model/script.ts";
 
 /** The adapter that reads the tool's logs. */
-export type ToolName = "claude-code" | "codex" | "gemini-cli" | "opencode" | "copilot" | "pi";
+export type ToolName =
+  | "claude-code"
+  | "codex"
+  | "gemini-cli"
+  | "opencode"
+  | "copilot"
+  | "pi"
+  | "qwen"
+  | "kimi"
+  | "droid"
+  | "grok";
 
 export interface Driver {
   /** In the table, where it is not the adapter's name alone. */
