@@ -31,11 +31,20 @@ const SKIPPED = new Set([
   "current_mode_update",
   "plan",
   "session_info_update",
-  "subagent_finished",
   "subagent_spawned",
   "usage_update",
 ]);
 const CHUNKS: Record<string, EventKind> = { agent_thought_chunk: "thinking", agent_message_chunk: "assistant" };
+
+interface Own extends JsonRecord {
+  /** The text that is being written. */
+  chunk?: Chunk | undefined;
+  /** Turns that were completed. */
+  turn: number;
+  /** Sub-agents that ended in the turn that runs, and in each turn before: Grok counts their tokens there as well. */
+  ended: string[];
+  children: Record<string, string[]>;
+}
 
 interface Chunk {
   kind: EventKind;
@@ -46,7 +55,7 @@ interface Chunk {
 export function createParser(ref: Ref, state?: Json): LineParser {
   const dir = dirname(ref.path);
   const isHistory = basename(ref.path) === "chat_history.jsonl";
-  const log = createSessionLog<{ chunk?: Chunk | undefined }>(state, {});
+  const log = createSessionLog<Own>(state, { turn: 0, ended: [], children: {} });
   const { facts, own } = log;
   const meta = readRecord(join(dir, "summary.json")) ?? {};
   facts.model ??= toText(meta.current_model_id);
@@ -58,6 +67,9 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     own.chunk = undefined;
     return chunk ? log.say(chunk.kind, chunk.text, { at: chunk.at, model: facts.model }) : [];
   };
+
+  const childrenOf = (turn: number): JsonRecord[] =>
+    (own.children[turn] ?? []).map((id) => toRecord(readRecord(join(dirname(dir), id, "usage.json"))?.session));
 
   const update = (row: JsonRecord): NewEvent[] => {
     const { update: value, _meta: extra } = toRecord(row.params);
@@ -87,10 +99,17 @@ export function createParser(ref: Ref, state?: Json): LineParser {
       case "tool_call_update":
         if (told.status !== "completed" && told.status !== "failed") return [];
         return [log.result(told.toolCallId, outputOf(told), { at, failed: isFailed(told) })];
-      case "turn_completed":
-        for (const entry of usageEntries(told.usage, at, toText(told.prompt_id) ?? `turn:${at}`, fork))
-          log.count(entry);
+      case "subagent_finished":
+        own.ended.push(toText(told.child_session_id) ?? toText(told.subagent_id) ?? "");
         return [];
+      case "turn_completed": {
+        if (own.ended.length > 0) own.children[own.turn] = own.ended;
+        own.ended = [];
+        const key = toText(told.prompt_id) ?? `turn:${at}`;
+        const entries = usageEntries(told.usage, at, key, fork, childrenOf(own.turn++));
+        for (const entry of entries) log.count(entry);
+        return [];
+      }
       default:
         if (typeof told.sessionUpdate !== "string" || !SKIPPED.has(told.sessionUpdate)) log.unknown(told.sessionUpdate);
         return [];
@@ -137,7 +156,7 @@ export function createParser(ref: Ref, state?: Json): LineParser {
       facts.parent = ref.parent;
       facts.forkedFrom = fork?.from;
       if (isHistory) [facts.startedAt, facts.endedAt] = [toIso(known.created_at), toIso(known.updated_at)];
-      return log.summary(usageFile(readRecord(join(dir, "usage.json")), fork));
+      return log.summary(usageFile(readRecord(join(dir, "usage.json")), fork, childrenOf));
     },
     snapshot: () => log.snapshot(),
   };

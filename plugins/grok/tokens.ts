@@ -9,41 +9,61 @@ export interface Fork {
   at: number;
 }
 
-/** One entry per model of a `modelUsage`. Input holds cached and written tokens, output holds reasoning. */
-export function usageEntries(usage: unknown, at: string | undefined, key: string, fork: Fork | undefined): Entry[] {
+/**
+ * One entry per model of a `modelUsage`. Input holds cached and written tokens, output holds reasoning. `children`: sessions whose figures
+ * are among these as well.
+ */
+export function usageEntries(
+  usage: unknown,
+  at: string | undefined,
+  key: string,
+  fork: Fork | undefined,
+  children: readonly JsonRecord[] = [],
+): Entry[] {
   return Object.entries(toRecord(toRecord(usage).modelUsage)).map(([model, value]) => {
     const counts = toRecord(value);
-    const [cacheRead, cacheWrite5m] = [toCount(counts.cachedReadTokens), toCount(counts.cacheCreationTokens)];
-    const input = Math.max(0, toCount(counts.inputTokens) - cacheRead - cacheWrite5m);
+    const inside = children.map((child) => toRecord(toRecord(child.modelUsage)[model]));
+    const own = (field: string) =>
+      Math.max(0, toCount(counts[field]) - inside.reduce((sum, child) => sum + toCount(child[field]), 0));
+    const [cacheRead, cacheWrite5m] = [own("cachedReadTokens"), own("cacheCreationTokens")];
+    const input = Math.max(0, own("inputTokens") - cacheRead - cacheWrite5m);
     return {
       key: `${key}:${model}`,
       at,
       model,
-      usage: { input, output: toCount(counts.outputTokens), cacheRead, cacheWrite5m },
+      usage: { input, output: own("outputTokens"), cacheRead, cacheWrite5m },
       inherited: fork !== undefined && at !== undefined && Date.parse(at) < fork.at,
     };
   });
 }
 
-/** What `usage.json` counts: its turns, and what the session has beyond them. Undefined without figures. */
-export function usageFile(file: JsonRecord | undefined, fork: Fork | undefined) {
+/**
+ * What `usage.json` counts: its turns, and what the session has beyond them. Undefined without figures. `childrenOf`: figures of the
+ * sub-agents that ended within a turn.
+ */
+export function usageFile(
+  file: JsonRecord | undefined,
+  fork: Fork | undefined,
+  childrenOf: (turn: number) => readonly JsonRecord[],
+) {
   const session = toRecord(file?.session);
   if (file === undefined || Object.keys(toRecord(session.modelUsage)).length === 0) return undefined;
   const turns = toList(file.turns).map(toRecord);
-  const entries = turns.flatMap((turn) => {
-    const at = toIso(turn.endedAt);
-    return usageEntries(turn, at, `turn:${at}`, fork);
-  });
-  const inherited = turns.filter((turn) => fork && Date.parse(String(turn.endedAt)) < fork.at);
-  const rest = usageEntries(session, toIso(file.updatedAt), `session:${String(file.sessionId)}`, undefined).map(
-    (entry) => ({
-      ...entry,
-      usage: minus(entry, entries),
-    }),
-  );
   const callsOf = (part: JsonRecord) => toCount(part.modelCalls);
-  const requests = callsOf(session) - inherited.reduce((sum, turn) => sum + callsOf(turn), 0);
-  return { entries: [...entries, ...rest], requests: Math.max(0, requests) };
+  const whole: Entry[] = [];
+  const entries: Entry[] = [];
+  let requests = callsOf(session);
+  for (const [index, turn] of turns.entries()) {
+    const at = toIso(turn.endedAt);
+    const children = childrenOf(index);
+    whole.push(...usageEntries(turn, at, "turn", fork));
+    entries.push(...usageEntries(turn, at, `turn:${at}`, fork, children));
+    requests -= children.reduce((sum, child) => sum + callsOf(child), 0);
+    if (fork && at !== undefined && Date.parse(at) < fork.at) requests -= callsOf(turn);
+  }
+  const rest = usageEntries(session, toIso(file.updatedAt), `session:${String(file.sessionId)}`, undefined);
+  const beyond = rest.map((entry) => ({ ...entry, usage: minus(entry, whole) }));
+  return { entries: [...entries, ...beyond], requests: Math.max(0, requests) };
 }
 
 /** The counts of a whole without those of its parts. */

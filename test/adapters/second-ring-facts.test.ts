@@ -141,6 +141,26 @@ describe("Grok", () => {
     expect(read.evidence?.requests).toBe(1);
   });
 
+  it("takes the figures of a sub-agent that ended within a turn out of it, with and without a file of tokens", async () => {
+    const child = "0199b000-0000-7000-8000-000000000002";
+    const counts = { inputTokens: 110, outputTokens: 10, cachedReadTokens: 20, modelCalls: 1 };
+    const usage = { sessionId: child, session: { ...counts, modelUsage: { "acme-large": counts } }, turns: [] };
+    await writeFile(join(home, dir, "..", child, "usage.json"), JSON.stringify(usage));
+    const path = join(home, dir, "updates.jsonl");
+    const rows = (await readFile(path, "utf8")).split("\n");
+    const finished = { params: { update: { sessionUpdate: "subagent_finished", child_session_id: child } } };
+    const at = rows.findIndex((row) => row.includes("turn_completed"));
+    await writeFile(path, rows.toSpliced(at, 0, JSON.stringify(finished)).join("\n"));
+    const key = "0199b000-0000-7000-8000-000000000001";
+    const { summary } = await session(grok({ dir: home }).adapter, key);
+    // 100 + 20 beyond the turn, less the child's 90.
+    expect(summary.usage["acme-large"]).toMatchObject({ input: 30, output: 25, cacheRead: 110 });
+    expect(summary.evidence?.requests).toBe(2);
+    await rm(join(home, dir, "usage.json"));
+    const { summary: logged } = await session(grok({ dir: home }).adapter, key);
+    expect(logged.usage["acme-large"]).toMatchObject({ input: 10, output: 20, cacheRead: 80 });
+  });
+
   it("counts the log's turns where there is no file of tokens", async () => {
     await rm(join(home, dir, "usage.json"));
     const { summary } = await session(grok({ dir: home }).adapter, "0199b000-0000-7000-8000-000000000001");

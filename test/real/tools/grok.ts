@@ -30,6 +30,7 @@ context_window = 200000
   ],
   sessionId: ({ stdout }) => /"session_?[iI]d":\s*"([^"]+)"/.exec(stdout)?.[1],
   cannot: {
+    "sub-agents": "a first request of an agent, which no log holds, takes its first reply",
     cancel: "the figures of a turn, and its last result, are written at its end",
     kill: "the figures of a turn, and its last result, are written at its end",
     compaction: "without a screen grok has no command for it",
