@@ -21,7 +21,7 @@ type Ref = Pick<SessionRef, "path" | "parent">;
 
 /** Rows without anything to show, or that repeat what others say. */
 const SKIPPED =
-  /^(context\.append_message|llm\.tools_snapshot|turn\.(ended|step\..+)|(file_history|permission|plugin|prompt|runtime|subagent|token_counting)\..+)$/;
+  /^(context\.append_message|forked|llm\.tools_snapshot|turn\.(ended|step\..+)|(file_history|permission|plugin|prompt|runtime|subagent|token_counting)\..+)$/;
 const NOTES: Record<string, string> = {
   "context.apply_compaction": "Context compacted",
   "context.undo": "Undone",

@@ -95,14 +95,15 @@ export function createParser(ref: Ref, state?: Json): LineParser {
     if (row.subtype === "chat_compression") return log.say("note", "Context compacted", fields);
     if (row.subtype === "slash_command" && payload.phase !== "result")
       return log.say("note", payload.rawCommand, fields);
-    if (row.subtype === "ui_telemetry") countAgent(toRecord(payload.uiEvent));
+    if (row.subtype === "ui_telemetry") countCall(toRecord(payload.uiEvent));
     return [];
   };
 
-  /** Until 0.15 a sub-agent has no log: its calls are in its parent's telemetry alone. */
-  const countAgent = (call: JsonRecord): void => {
-    if (call["event.name"] !== "qwen-code.api_response" || call.subagent_name === undefined) return;
-    if (isAgent || existsSync(children)) return;
+  /** Calls that are in the telemetry alone: for a compression, and until 0.15 a sub-agent's, which has no log there. */
+  const countCall = (call: JsonRecord): void => {
+    if (call["event.name"] !== "qwen-code.api_response") return;
+    const isCompression = toText(call.prompt_id)?.startsWith("compress-") ?? false;
+    if (!isCompression && (call.subagent_name === undefined || isAgent || existsSync(children))) return;
     const { input_token_count: prompt, output_token_count: said, thoughts_token_count: thought } = call;
     const usage = countsOf(prompt, call.cached_content_token_count, said, thought, call.total_token_count);
     const at = toIso(call["event.timestamp"]);
