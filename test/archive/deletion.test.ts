@@ -272,7 +272,7 @@ it.each([
   };
   const { status, body } = await t.send(method, `/api/projects/${place?.id}${what}`);
   expect({ status, body }).toMatchObject({ status: 507, body: { code: "STORAGE_FULL" } });
-  expect(JSON.stringify(body)).toContain("80 sessions were done, the rest is as it was");
+  expect(JSON.stringify(body)).toContain("80 sessions were done, the rest is unchanged");
   t.errors.length = 0;
   expect((await t.send(method, `/api/projects/${place?.id}${what}`)).status).toBe(200);
   const projects = await t.json<Project[]>("/api/projects?git=0");

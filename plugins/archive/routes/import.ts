@@ -1,17 +1,17 @@
 /** POST /import, GET /import/status, POST /import/cancel, POST /sync. */
 
-import { defineRoute, type Statement } from "sessarc";
+import { type Database, defineRoute } from "sessarc";
 import * as v from "valibot";
 import { toEvents } from "#internal";
 import { type ImportFrame, type ImportReport, NO_PROGRESS } from "../import/report.ts";
 import type { Scan } from "../places/scan.ts";
 
 const NONE: ReadonlySet<string> = new Set();
-/** Keeps the time of the first import that the user asked for, even of one that found nothing. */
-const noteFirst = (at: string): Statement => [
-  "insert into import_state (first_at) select ? where not exists (select 1 from import_state)",
-  [at],
-];
+/** Stores the time of the first import that the user asked for, even of one that found nothing. */
+async function noteFirst(db: Database): Promise<void> {
+  if (await db.get("select 1 from import_state")) return;
+  await db.batch([["insert into import_state (first_at) values (?)", [new Date().toISOString()]]]);
+}
 
 const importRoute = defineRoute({
   method: "POST",
@@ -34,7 +34,7 @@ const importRoute = defineRoute({
     const { choose, named } = await importer.select(body);
     return answer(event.req, async (onFrame) => {
       const report = await importer.run(choose, named, onFrame);
-      await kernel.storage.db.batch([noteFirst(new Date().toISOString())]);
+      await noteFirst(kernel.storage.db);
       await kernel.notify("import:done", report);
       return report;
     });
