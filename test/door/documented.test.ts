@@ -1,9 +1,11 @@
 /** Code blocks of our READMEs do what the text around them says. Each names its file in its first line. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadConfig, type Plugin } from "sessarc";
 import type { DashboardHost, DashboardModule, TableColumn } from "sessarc/dashboard";
+import archive from "sessarc/plugins/archive";
+import claude from "sessarc/plugins/claude-code";
 import { createTestKernel } from "sessarc/test";
 import { afterAll, describe, expect, it } from "vitest";
 import { documented } from "./_packed.ts";
@@ -11,13 +13,23 @@ import { documented } from "./_packed.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const READMES = ["README.md", "plugins/README.md", "core/README.md", "docs/guides/plugins.md"];
 /** Blocks that a test runs; a new one needs a test. */
-const RUN = ["sessarc.config.mjs", "echo.ts", "echo.test.ts", "hello.ts", "embed.ts", "busy.js", "greet.ts"];
+const RUN = [
+  "sessarc.config.mjs",
+  "echo.ts",
+  "echo.test.ts",
+  "hello.ts",
+  "embed.ts",
+  "busy.js",
+  "greet.ts",
+  "reads.ts",
+  "reads-indexer.ts",
+];
 
 // Below the project, where `sessarc` and `sessarc/test` are what the sources say.
 const folder = await mkdtemp(join(ROOT, "node_modules/.sessarc-documented-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 const PAGES: Record<string, string> = { "embed.ts": "core/README.md", "greet.ts": "docs/guides/plugins.md" };
-for (const name of ["echo.ts", "echo.test.ts", "hello.ts", "embed.ts", "greet.ts"]) {
+for (const name of ["echo.ts", "echo.test.ts", "hello.ts", "embed.ts", "greet.ts", "reads.ts", "reads-indexer.ts"]) {
   const readme = PAGES[name] ?? "plugins/README.md";
   await writeFile(join(folder, name), await documented(readme, name));
 }
@@ -58,6 +70,32 @@ describe("documented code", () => {
     const texts = await Promise.all(READMES.map((name) => readFile(join(ROOT, name), "utf8")));
     const blocks = texts.flatMap((text) => [...text.matchAll(/^```(?:ts|js)\n(.*)$/gm)].map((match) => match[1]));
     expect(blocks.sort()).toEqual(RUN.map((name) => `// ${name}`).sort());
+  });
+
+  it("reads.ts fills its table while sessions are imported", async () => {
+    // As a compiler leaves it: the plugin names the module by its built name.
+    const built = await readFile(join(folder, "reads-indexer.ts"), "utf8");
+    await writeFile(
+      join(folder, "reads-indexer.js"),
+      built.replace(/^import type .*$/m, "").replace(/ satisfies .*;/, ";"),
+    );
+    const { default: reads } = (await import(join(folder, "reads.ts"))) as { default: () => Plugin };
+    const t = await createTestKernel({ plugins: [archive(), claude(), reads()] });
+    const log = join(t.home, ".claude/projects/-w/aaaaaaaa-0000-4000-8000-000000000001.jsonl");
+    const call = (id: string, name: string) => ({ type: "tool_use", id, name, input: { file_path: "/w/a.ts" } });
+    const row = {
+      type: "assistant",
+      uuid: "a",
+      timestamp: "2026-11-01T10:00:00Z",
+      message: { id: "m", role: "assistant" },
+    };
+    const content = [call("1", "Read"), call("2", "Read"), call("3", "Bash")];
+    await mkdir(dirname(log), { recursive: true });
+    await writeFile(log, `${JSON.stringify({ ...row, message: { ...row.message, content } })}\n`);
+    await t.send("POST", "/api/import", { all: true });
+    expect(await t.kernel.storage.db.all("select session, reads from read_count")).toEqual([
+      { session: "claude-code:aaaaaaaa-0000-4000-8000-000000000001", reads: 2 },
+    ]);
   });
 
   it("greet.ts answers its route", async () => {

@@ -26,7 +26,9 @@ const OTHERWISE: Record<string, string> = {
 /** What is asked by programs alone: assistants and their hub, the command line, the page itself. */
 const FOR_PROGRAMS = [
   /^(GET|POST|DELETE) \/mcp(\/:service)?$/,
-  /^GET \/(oauth\/callback|sessions\/find|search\/total|security\/proof|\*\*)$/,
+  // The command line gives a session's prompts to another assistant.
+  /^(GET|POST) \/replay\/with(\/stop)?$/,
+  /^GET \/(docs\/\*\*|oauth\/callback|sessions\/find|search\/total|security\/proof|\*\*)$/,
   // The page asks by their addresses, Settings link to the first.
   /^GET \/(openapi\.json|status|projects\/git|live\/turns)$/,
 ];
