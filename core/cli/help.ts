@@ -1,4 +1,4 @@
-/** The texts of --help: each fits a terminal of 30 lines. */
+/** The texts of --help: each fits a terminal of 32 lines. */
 import type { Command } from "../contract/command.ts";
 import { COMMON_HELP, COMMON_OPTIONS } from "./args.ts";
 

@@ -4,8 +4,12 @@ import type { Command } from "sessarc";
 const mcp: Command = {
   name: "mcp",
   summary: "Bridges stdio to the hub of tool servers; lists and tests them, takes over those of the tools",
-  usage:
-    "[list | search <words> | add <id> … | add --from <server> | remove|test|sign-in <id> | log | scan | takeover <name…> | restore [id…]]",
+  usage: [
+    "",
+    "list | log | scan | test|remove|sign-in <id>",
+    "add <id> … | add --from <server> | search <words>",
+    "takeover <name…> | restore [id…]",
+  ].join("\n"),
   options: {
     client: { type: "string" },
     project: { type: "string" },
