@@ -4,8 +4,11 @@ import type { Command } from "sessarc";
 const skills: Command = {
   name: "skills",
   summary: "Keeps skills in one store and links them into every assistant",
-  usage:
-    "<list|scan|show|link|unlink|import|update|restore|snapshots|tags|delete|init|lock|install> [skill|path|address] [snapshot|tags] [flags]",
+  usage: [
+    "list | scan | lock | install [--frozen] | show|delete <skill> | tags <skill> [tags]",
+    "link|unlink <skill> --tool t [--project p] | import <path|address> | init <name>",
+    "update <skill> [--yes] | snapshots <skill> | restore <skill> <snapshot>",
+  ].join("\n"),
   options: {
     tool: { type: "string", short: "t" },
     project: { type: "string", short: "p" },
