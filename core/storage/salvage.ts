@@ -93,7 +93,7 @@ async function keepAside(dir: string, names: readonly string[], now: Date, calls
 }
 
 async function putInPlace(dir: string, calls: SalvageCalls): Promise<void> {
-  // Made of rows that may not be the same any more, nor stand in the same places.
+  // Derived from rows that may have changed or moved.
   await calls.rm(join(dir, DERIVED), { recursive: true, force: true });
   await calls.rename(join(dir, MENDED), join(dir, SNAPSHOT_FILE));
   await calls.rm(join(dir, JOURNAL_FILE), { force: true });

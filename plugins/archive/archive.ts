@@ -95,7 +95,7 @@ export interface OpenArchive extends Archive {
   readonly damage: Damage;
   /** Call after changing sessions or projects. `ids`: all sessions whose rows are others now, none of them gone unnamed. */
   changed(ids?: readonly string[]): void;
-  /** Live git of projects, told one by one as it comes; all run at once under git's own limits. Resolves when the last was told. */
+  /** Live git of projects, passed on one at a time; all run at once within git's limits. Resolves after the last one. */
   eachGit(
     projects: readonly Project[],
     tell: (id: string, git: Project["git"]) => void,

@@ -1,4 +1,4 @@
-/** Conversations that a person exported from ChatGPT or Claude.ai. They have no place of their own: a folder is chosen by hand. */
+/** Conversations that a person exported from ChatGPT or Claude.ai. They have no default folder: the user chooses one. */
 import { basename, join } from "node:path";
 import {
   defineAdapter,

@@ -83,8 +83,9 @@ function isSilent(line: string): boolean {
 /** A row that is no message, or a user message with nothing but what the assistant added (`<session_context>`). */
 function isInjected(row: unknown): boolean {
   if (!isRecord(row)) return false;
-  if (row.type === "gemini") return false;
-  return row.type !== "user" || (userText(row).typed === "" && userText(row).injected !== "");
+  if (row.type !== "user") return row.type !== "gemini";
+  const { typed, injected } = userText(row);
+  return typed === "" && injected !== "";
 }
 
 function fromFields(value: unknown): Head {

@@ -203,7 +203,7 @@ function print(ctx: CommandContext, answer: UsageAnswer): void {
   }
 }
 
-/** A date is told whole. */
+/** A date is shown in full. */
 const PERIOD_KEYS: ReadonlySet<string> = new Set(["day", "week", "month"]);
 
 interface Layout {

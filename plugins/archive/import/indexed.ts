@@ -21,7 +21,7 @@ interface IndexedOf {
 export const toJobIndexers = ({ indexers }: Registry): JobIndexer[] =>
   indexers.map(({ name, version, module, tables }) => ({ name, version, module, tables }));
 
-/** States of a session's indexers, as JSON. A state of another version is none. */
+/** States of a session's indexers, as JSON. A state of another version counts as missing. */
 export async function statesOf(kernel: Kernel, id: string): Promise<Record<string, string>> {
   const { indexers } = kernel.registry;
   if (indexers.length === 0) return {};

@@ -229,7 +229,7 @@ class Run {
     return inPool ? this.#readInPool(job) : runJob(job, adapter, kernel.storage.transcripts);
   }
 
-  /** A thread that ends takes the jobs of others along: each is tried once more by itself, then its sessions fail. */
+  /** A thread that ends takes the jobs of others along: each is retried once alone, then its sessions fail. */
   async #readInPool(job: ImportJob): Promise<JobResult[]> {
     const { pool } = this.#options.kernel;
     const task = { ...IMPORT_TASK, signal: this.#kill.signal };
