@@ -14,6 +14,19 @@ export async function runCommand(args: readonly string[], home: string, env: Env
   return { code: await run(args, home, env, said, new AbortController().signal, undefined, columns), ...said };
 }
 
+/** Runs a command that goes on until it is ended: it is once `until` holds for its output. */
+export async function runUntil(
+  args: readonly string[],
+  home: string,
+  columns: number,
+  until: (stdout: string) => boolean,
+): Promise<Ran> {
+  const said: Said = { stdout: "", stderr: "" };
+  const ending = new AbortController();
+  const onText = () => until(said.stdout) && ending.abort();
+  return { code: await run(args, home, {}, said, ending.signal, onText, columns), ...said };
+}
+
 /** `sessarc serve` in this process, for what it answers; how a process of it starts and ends is shown by `startService`. */
 export function serveHere(args: readonly string[], home: string, env: Env = {}): Promise<RunningService> {
   const ending = new AbortController();

@@ -16,6 +16,7 @@ export { SessarcError } from "../errors/error.ts";
 export {
   EVENT_KINDS,
   type EventKind,
+  type LimitReading,
   type SessionEvent,
   type SessionRef,
   type SessionSummary,

@@ -100,8 +100,21 @@ export interface SessionSummary {
   /** Every counted reply; lets the archive count copies across files once. Made by `createLedger`. */
   replies?: UsageEntry[] | undefined;
   evidence?: UsageEvidence | undefined;
+  /** What the provider reported about the limits of the plan, where the log has it. */
+  limits?: LimitReading[] | undefined;
   /** What could not be read: bad lines, a half-written last line, unknown record types. */
   skipped?: { lines: number; pending?: number | undefined; unknown: Record<string, number> } | undefined;
+}
+
+/** How much of a limit was used at a time. */
+export interface LimitReading {
+  /** Length of the window that the limit is for, a multiple of 15. */
+  minutes: number;
+  /** ISO times. */
+  at: string;
+  resetsAt: string;
+  /** 0 to 100, more where the provider allows it. */
+  usedPercent: number;
 }
 
 /** How a session's figures came about. */

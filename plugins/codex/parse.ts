@@ -4,6 +4,7 @@ import {
   isRecord,
   type Json,
   type JsonRecord,
+  type LimitReading,
   type LineParser,
   type NewEvent,
   type SessionSummary,
@@ -13,6 +14,7 @@ import {
 import { hash53, isJson, type Span, widen } from "#internal/adapter";
 import { createCalls, type OpenCalls } from "./calls.ts";
 import { type Copy, createCopy } from "./copy.ts";
+import { createLimits } from "./limits.ts";
 import {
   agentParts,
   cleanRemote,
@@ -49,6 +51,7 @@ interface State {
   facts: Facts;
   copy: Copy;
   tokens: Json;
+  limits?: LimitReading[];
   calls: OpenCalls;
   twins: string[];
   unknown: Record<string, number>;
@@ -60,6 +63,7 @@ export function createParser(named: string | undefined, state?: Json): LineParse
   const facts: Facts = { ...past?.facts };
   const copy = createCopy(past?.copy);
   const tokens = createCounter(past?.tokens);
+  const limits = createLimits(past?.limits);
   const calls = createCalls(past?.calls);
   const twins = [...(past?.twins ?? [])];
   const unknown = new Map(Object.entries(past?.unknown ?? {}));
@@ -233,6 +237,7 @@ export function createParser(named: string | undefined, state?: Json): LineParse
         facts.cwd ??= toText(payload.cwd);
       } else if (row.type === "event_msg" && payload.type === "token_count") {
         tokens.event(payload.info, place(row, line, at));
+        limits.add(payload.rate_limits, at);
       } else if (copy.state.active) {
         return; // the parent's messages stand in the parent's file
       } else if (row.type === "response_item") {
@@ -265,6 +270,7 @@ export function createParser(named: string | undefined, state?: Json): LineParse
         slots,
         replies,
         evidence,
+        limits: limits.list(),
         skipped: { lines: 0, unknown: Object.fromEntries(unknown) },
       };
     },
@@ -273,6 +279,7 @@ export function createParser(named: string | undefined, state?: Json): LineParse
         facts,
         copy: copy.state,
         tokens: tokens.snapshot(),
+        limits: limits.list() ?? [],
         calls: calls.snapshot(),
         twins,
         unknown: Object.fromEntries(unknown),

@@ -3,6 +3,7 @@
 import { definePlugin, type RoutesOf } from "sessarc";
 import { type MaybePromise, readSettings } from "#internal";
 import "./errors.ts";
+import { toReadings } from "./figures/limits.ts";
 import { migrations } from "./figures/schema.ts";
 import { eraseFigures, writeFigures } from "./figures/write.ts";
 import { readPrices, writePrices } from "./prices/price-cache.ts";
@@ -17,9 +18,11 @@ import { sessionRoutes } from "./routes/session.ts";
 import { usageRoutes } from "./routes/usage.ts";
 import { createInsights, type Insights } from "./service.ts";
 
+export type { BlockReport, BlockRow, Burn, Reported } from "./figures/blocks.ts";
 export type { ModelUsage } from "./figures/models.ts";
 export type { UsageReport, UsageRow, UsageSums } from "./figures/report.ts";
 export type { Trait } from "./figures/traits.ts";
+export type { Reading } from "./figures/windows.ts";
 export type { Cost, ModelPrice, Pricing, Rates } from "./prices/pricing.ts";
 export type { Activity, ProjectActivity } from "./routes/activity.ts";
 export type { ProjectAnalytics, ProjectDay, ProjectTotals } from "./routes/analytics.ts";
@@ -59,6 +62,10 @@ export default definePlugin({
     kernel.provide("insights", insights);
     const { db } = kernel.storage;
     kernel.hooks.hook("session:write", (written) => writeFigures(db, written));
+    kernel.hooks.hook("session:replace", ({ id, summary }) => {
+      const tool = id.slice(0, id.indexOf(":"));
+      return insights.storeReadings(toReadings(tool, summary.limits ?? []));
+    });
     kernel.hooks.hook("session:erase", ({ ids, write }) => void write.push(...eraseFigures(ids)));
     const timer = setTimeout(() => {
       if (!kernel.address) return;

@@ -2,9 +2,11 @@ import type { Kernel, Services } from "sessarc";
 import { BoundedMap } from "#internal/adapter";
 import { type Answers, createAnswers } from "./answers.ts";
 import { type TroubledCall, troubledCalls } from "./figures/calls.ts";
+import { writeReadings } from "./figures/limits.ts";
 import { type Asked, type Known, readKnown } from "./figures/questions.ts";
 import type { Scope } from "./figures/sql.ts";
 import type { StatelessQuery, StatelessReport } from "./figures/stateless.ts";
+import type { Reading } from "./figures/windows.ts";
 import { fillFigures } from "./figures/write.ts";
 import type { Pricing } from "./prices/pricing.ts";
 
@@ -24,6 +26,10 @@ export interface Insights {
   warm(): Promise<void>;
   /** Calls of a session that failed, or took `slow` ms and more; the latest first. */
   troubled(row: Row, slow: number | undefined): Promise<readonly TroubledCall[]>;
+  /** How often readings of limits were stored in this process: another number may be another answer. */
+  readonly readings: number;
+  /** Stores what providers reported about their limits. */
+  storeReadings(readings: readonly Reading[]): Promise<void>;
   /** The report of GET /usage straight from the logs. */
   stateless(query: StatelessQuery): Promise<StatelessReport>;
 }
@@ -43,7 +49,16 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
     prices: pricing.now,
     known: await known(generation),
   });
+  let readings = 0;
   return {
+    get readings() {
+      return readings;
+    },
+    async storeReadings(list) {
+      if (readOnly || list.length === 0) return;
+      await db.batch(writeReadings(list));
+      readings++;
+    },
     pricing,
     answers,
     warm: async () => void (await known(archive.generation)),

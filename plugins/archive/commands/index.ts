@@ -32,7 +32,7 @@ const usageCommand: Command = {
   name: "usage",
   summary: "Tokens and estimated cost by day, week, month, session, model or project",
   usage:
-    "[daily|weekly|monthly|model|project|tool] [--since d] [--until d]\nsession [<session>|last] [--since d] [--until d] [--limit n]",
+    "[daily|weekly|monthly|model|project|tool] [--since d] [--until d]\nsession [<session>|last] [--since d] [--until d] [--limit n]\nblocks [--length 5h] [--live]",
   options: {
     since: { type: "string" },
     until: { type: "string" },
@@ -45,6 +45,8 @@ const usageCommand: Command = {
     compact: { type: "boolean", short: "c" },
     evidence: { type: "boolean" },
     stateless: { type: "boolean" },
+    length: { type: "string", short: "l" },
+    live: { type: "boolean" },
   },
   help: {
     since: "First day: 2026-11-01, 20261101, or 7d for seven days ago",
@@ -58,8 +60,10 @@ const usageCommand: Command = {
     compact: "Total and cost alone, for narrow terminals",
     evidence: "How many usage records were seen, folded and left out; how models are spelled",
     stateless: "Read the logs without an archive; nothing is kept",
+    length: "Of the windows of `blocks`: 5h (default), 7d for a week, or any, as 90m",
+    live: "The running window of `blocks`, redrawn until Ctrl-C",
   },
-  operands: ["daily", "weekly", "monthly", "session", "model", "project", "tool"],
+  operands: ["daily", "weekly", "monthly", "session", "model", "project", "tool", "blocks"],
   values: { order: ["asc", "desc"] },
   needs: quick,
   load: () => import("./usage.ts"),

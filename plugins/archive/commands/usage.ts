@@ -53,6 +53,9 @@ const PERIODS = {
 type Period = keyof typeof PERIODS;
 
 export async function run(ctx: CommandContext): Promise<number> {
+  if (ctx.args[0] === "blocks") return runBlocks(ctx);
+  for (const name of ["length", "live"])
+    if (ctx.flags[name] !== undefined) throw new UsageError(`--${name} is an option of \`sessarc usage blocks\``);
   const limit = numberFlag(ctx, "limit", 1, 1000);
   const query = readQuery(ctx);
   // The first of the other order are the last of all.
@@ -103,6 +106,20 @@ function isUsualOrder(ctx: CommandContext, by: string): boolean {
 function inOrder(ctx: CommandContext, answer: UsageAnswer, limit: number | undefined): UsageAnswer {
   const rows = isUsualOrder(ctx, answer.by) ? answer.rows : answer.rows.toReversed();
   return { ...answer, rows: rows.slice(0, limit) };
+}
+
+/** Windows of plans. Without an archive they come from one that holds all logs, for the length of this command. */
+async function runBlocks(ctx: CommandContext): Promise<number> {
+  if (ctx.args.length > 1) throw new UsageError(`\`sessarc usage blocks\` takes no ${JSON.stringify(ctx.args[1])}`);
+  const { showBlocks } = await import("./usage-blocks.ts");
+  if (ctx.flags.stateless === true || !(await hasSessions(ctx))) await importIntoScratch(ctx);
+  return showBlocks(ctx, {
+    from: dayFlag(ctx, "since"),
+    to: dayFlag(ctx, "until"),
+    tool: textFlag(ctx, "tool"),
+    project: textFlag(ctx, "project"),
+    tz: readZone(textFlag(ctx, "tz")),
+  });
 }
 
 async function ask(ctx: CommandContext, query: Query): Promise<UsageAnswer> {

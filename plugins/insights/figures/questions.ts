@@ -325,6 +325,61 @@ export async function workSince(
   return { work, tokens };
 }
 
+/** Quarter-hours from `from` up to before `to`; infinite ones are open. */
+export interface QuarterSpan {
+  from: number;
+  to: number;
+}
+
+/** Rows of a table with quarter-hours, `t`, in a span. */
+function inSpan({ from, to }: QuarterSpan): Sql {
+  const parts: Sql[] = [{ sql: "t.session = s.session", params: [] }];
+  if (Number.isFinite(from)) parts.push({ sql: "s.last >= ? and t.quarter >= ?", params: [from, from] });
+  if (Number.isFinite(to)) parts.push({ sql: "s.first < ? and t.quarter < ?", params: [to, to] });
+  return and(...parts);
+}
+
+/** Quarter-hours in which a tool used tokens, ascending; only the chosen tool counts, whichever of its sessions were chosen. */
+export function usedQuarters(
+  db: Database,
+  { scope }: Asked,
+  span: QuarterSpan,
+): Promise<{ tool: string; quarter: number }[]> {
+  const { sql, params } = and(chosen({ tool: scope.choice?.tool }), inSpan(span));
+  return db.all(
+    `select distinct s.tool, t.quarter from usage_session s cross join usage_tokens t where ${sql} order by 2`,
+    params,
+  );
+}
+
+/** Tokens of the chosen sessions by tool, quarter-hour and model. */
+export async function usedTokens(
+  db: Database,
+  { scope }: Asked,
+  span: QuarterSpan,
+): Promise<(TokenSlot & { tool: string })[]> {
+  const { sql, params } = and(chosen(scope.choice), inSpan(span));
+  const rows = await db.all<Omit<TokenRecord, "key">>(
+    `select s.tool, t.quarter, t.model, ${SUMS} from usage_session s cross join usage_tokens t where ${sql} group by 1, 2, 3`,
+    params,
+  );
+  return rows.map(({ tool, quarter, model, ...tokens }) => ({ tool, quarter, model, tokens }));
+}
+
+/** Work of the chosen sessions by tool, quarter-hour and the session that counts. */
+export function usedWork(
+  db: Database,
+  { scope }: Asked,
+  span: QuarterSpan,
+): Promise<(Pick<WorkRow, "root" | "messages" | "activeMs" | "errors"> & { tool: string; quarter: number })[]> {
+  const { sql, params } = and(chosen(scope.choice), inSpan(span));
+  return db.all(
+    `select s.tool, t.quarter, s.root, sum(t.messages) as messages, sum(t.active_ms) as activeMs, sum(t.errors) as errors
+     from usage_session s cross join usage_work t where ${sql} group by 1, 2, 3`,
+    params,
+  );
+}
+
 /** More names than that are read in one pass over all sessions. */
 const MANY = 1_000;
 

@@ -15,6 +15,7 @@ import {
   type WorkRow,
   workOf,
 } from "./questions.ts";
+import type { Scope } from "./sql.ts";
 import { at, Tally, totalOf } from "./tally.ts";
 
 export const GROUPS = ["day", "week", "month", "session", "model", "project", "tool", "kind"] as const;
@@ -152,11 +153,7 @@ export async function toReport(
   }
   return {
     by,
-    tz: zone.name,
-    range: {
-      from: range.from === null ? null : dayName(range.from),
-      to: range.to === null ? null : dayName(range.to),
-    },
+    ...rangeNames({ zone, range }),
     rows: table,
     rowCount: list.length,
     totals: total,
@@ -167,6 +164,15 @@ export async function toReport(
       .sort(),
   };
 }
+
+/** Zone and days of a report, by name. */
+export const rangeNames = ({ zone, range }: Pick<Scope, "zone" | "range">): Pick<UsageReport, "tz" | "range"> => ({
+  tz: zone.name,
+  range: {
+    from: range.from === null ? null : dayName(range.from),
+    to: range.to === null ? null : dayName(range.to),
+  },
+});
 
 /** Characters of JSON handed over at once. */
 const TOGETHER = 1 << 16;
@@ -185,7 +191,7 @@ export async function* writeReport({ by, tz, range, rows, ...end }: UsageReport)
   yield `${text}],${JSON.stringify(end).slice(1)}`;
 }
 
-function sums(tally: Tally, by?: By): UsageSums {
+export function sums(tally: Tally, by?: By): UsageSums {
   return {
     sessions: tally.sessions,
     messages: by === "model" ? null : tally.messages,

@@ -73,4 +73,14 @@ export const migrations: readonly string[] = [
        kind = case when new.parent_id is not null then 'subagent' when new.forked_from is not null then 'fork' else 'main' end
      where session = new.id;
    end;`,
+  // What a provider reported about a window of its plan: one row a quarter-hour. Times in ms; `used` is a percentage.
+  `create table usage_limit (
+     tool text not null,
+     minutes integer not null,
+     quarter integer not null,
+     at integer not null,
+     resets integer not null,
+     used real not null,
+     primary key (tool, minutes, quarter)
+   ) without rowid`,
 ];

@@ -2,7 +2,7 @@
 import type { SqlValue } from "sessarc";
 import { marks } from "#internal/adapter";
 import type { Prices } from "../prices/pricing.ts";
-import { type DayRange, type Edges, edgesOf, type Zone } from "./buckets.ts";
+import { type DayRange, type Edges, edgesOf, inRange, type Zone } from "./buckets.ts";
 
 /** Begun by a person; by another session; going on from what another one said. */
 export const KINDS = ["main", "subagent", "fork"] as const;
@@ -31,6 +31,10 @@ export interface Scope {
   range: DayRange;
   choice?: Choice | undefined;
 }
+
+export const edgesIn = ({ zone, range }: Scope): Edges => edgesOf(zone, range);
+/** True when a quarter-hour lies on a local day of the range. */
+export const inDays = ({ zone, range }: Scope, quarter: number): boolean => inRange(zone.day(quarter), range);
 
 const QUARTERS_A_DAY = 96;
 /** Keeps numbers positive: integer division in SQL rounds towards zero. */

@@ -3,6 +3,7 @@
 import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
 import { streamJson } from "#internal";
+import { type BlockReport, blocks, blocksAt } from "../figures/blocks.ts";
 import { zoneOf } from "../figures/buckets.ts";
 import type { Asked } from "../figures/questions.ts";
 import { day, toRange } from "../figures/range.ts";
@@ -12,9 +13,17 @@ import { KINDS } from "../figures/sql.ts";
 const usage = defineRoute({
   method: "GET",
   path: "/usage",
-  summary: "Tokens and estimated cost by day, week, month, session, model, project, tool or kind of session",
+  summary:
+    "Tokens and estimated cost by day, week, month, session, model, project, tool, kind of session or window of a plan",
   query: v.object({
-    by: v.optional(v.picklist(GROUPS), "day"),
+    by: v.optional(v.picklist([...GROUPS, "block"]), "day"),
+    /** With `by=block`: how long a window is, as 5h (the default), 90m or 7d. */
+    length: v.optional(
+      v.pipe(
+        v.string(),
+        v.check((text) => minutesOf(text) !== undefined, "must be quarter-hours up to 31 days, as 5h, 90m or 7d"),
+      ),
+    ),
     from: day,
     to: day,
     /** Zone whose days count; default this machine's. */
@@ -40,7 +49,7 @@ const usage = defineRoute({
     description:
       "Tokens and estimated cost of archived coding-assistant sessions, grouped by day, model, project and so on.",
   },
-  handler: async ({ kernel, query }): Promise<UsageReport | Response> => {
+  handler: async ({ kernel, query }): Promise<UsageReport | BlockReport | Response> => {
     const insights = kernel.inject("insights");
     const { db } = kernel.storage;
     const zone = zoneOf(query.tz);
@@ -50,6 +59,12 @@ const usage = defineRoute({
     if (tool !== undefined) await archive.checkTool(tool);
     const projects = query.project === undefined ? undefined : await projectIds(kernel, query.project);
     const scope = { zone, range, choice: { tool, kind, projects, session } };
+    if (by === "block") {
+      const minutes = minutesOf(query.length ?? PLAN_WINDOW) ?? 0;
+      const question = ["blocks", minutes, insights.readings];
+      const all = await insights.answer(question, scope, (asked) => blocks(db, asked, minutes));
+      return blocksAt(limit === undefined ? all : { ...all, rows: all.rows.slice(0, limit) }, Date.now());
+    }
     const compute = async (asked: Asked, rows?: number) => {
       const names = by === "project" ? await archive.projects() : [];
       return report(db, by, asked, new Map(names.map(({ id, name }) => [id, name])), rows);
@@ -67,6 +82,19 @@ const usage = defineRoute({
 });
 
 export const usageRoutes = [usage] as const;
+
+/** The window in which plans of assistants count. */
+const PLAN_WINDOW = "5h";
+const UNITS = { m: 1, h: 60, d: 1440 };
+const MOST_MINUTES = 31 * UNITS.d;
+
+/** Minutes of `5h`, `90m` or `7d`; undefined for other texts, and where they are no whole quarter-hours or more than 31 days. */
+export function minutesOf(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
+  if (count === undefined) return undefined;
+  const minutes = Number(count) * UNITS[unit as keyof typeof UNITS];
+  return minutes > 0 && minutes % 15 === 0 && minutes <= MOST_MINUTES ? minutes : undefined;
+}
 
 /** Throws PROJECT_NOT_FOUND when nothing is named so. */
 async function projectIds(kernel: Kernel, wanted: string): Promise<string[]> {

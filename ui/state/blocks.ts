@@ -1,0 +1,20 @@
+/** Windows of plans, as `GET /usage?by=block` answers them. */
+import type { Answer } from "../client.ts";
+import { date, dayOf } from "../format.ts";
+
+export type BlockReport = Extract<Answer<"GET /usage">, { by: "block" }>;
+export type BlockRow = BlockReport["rows"][number];
+
+export const isBlocks = (answer: Answer<"GET /usage">): answer is BlockReport => answer.by === "block";
+
+export const tokensOf = ({ tokens }: BlockRow): number => Object.values(tokens).reduce((sum, count) => sum + count, 0);
+
+/** Day and time of the clock here. */
+export const clockText = (iso: string): string =>
+  date(iso, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+
+/** The time alone where the day is that of `start`. */
+export const untilText = ({ start, end }: BlockRow): string =>
+  dayOf(Date.parse(start)) === dayOf(Date.parse(end))
+    ? date(end, { hour: "2-digit", minute: "2-digit" })
+    : clockText(end);
