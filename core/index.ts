@@ -2,7 +2,7 @@
 export * from "./adapter/index.ts";
 export { type ConfigFlags, defineConfig, resolveConfig, type UserConfig } from "./config/config.ts";
 export { loadConfig } from "./config/file.ts";
-export type { Command, CommandContext } from "./contract/command.ts";
+export type { Command, CommandContext, QuickCommand, QuickIo } from "./contract/command.ts";
 export type { ConfigKey, PluginConfig, ResolvedConfig, SettingValues } from "./contract/config.ts";
 export {
   defineIndexer,

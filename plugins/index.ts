@@ -5,10 +5,12 @@ const entry = (
   name: string,
   load: NonNullable<PluginEntry["load"]>,
   commands: readonly string[] = [],
+  quick: NonNullable<PluginEntry["quick"]> = {},
 ): PluginEntry => ({
   specifier: `sessarc/plugins/${name}`,
   load,
   commands,
+  quick,
 });
 
 /** One assistant of a family: the same module made with other options. */
@@ -76,6 +78,9 @@ export function defaultPlugins(): PluginEntry[] {
       "usage",
     ]),
     entry("insights", () => import("./insights/index.ts")),
+    entry("statusline", () => import("./statusline/index.ts"), ["statusline"], {
+      statusline: () => import("./statusline/quick.ts"),
+    }),
     entry("live", () => import("./live/index.ts")),
     entry("causality", () => import("./causality/index.ts")),
     entry("git", () => import("./git/index.ts")),

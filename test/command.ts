@@ -1,4 +1,5 @@
 /** `sessarc …` in this process, from the sources: for what a command says and does. What only a process shows is in `built.ts`. */
+import { Readable } from "node:stream";
 import { main } from "../core/cli/main.ts";
 import type { Ran, RunningService } from "./built.ts";
 
@@ -8,10 +9,16 @@ interface Said {
   stderr: string;
 }
 
-/** Runs a command to its end. `home` is where every tool keeps its logs, and the working directory; `columns` those of a terminal it writes to. */
-export async function runCommand(args: readonly string[], home: string, env: Env = {}, columns?: number): Promise<Ran> {
+/** Runs a command to its end. `home` is where every tool keeps its logs, and the working directory; `columns` those of a terminal it writes to; `stdin` what is piped in. */
+export async function runCommand(
+  args: readonly string[],
+  home: string,
+  env: Env = {},
+  columns?: number,
+  stdin?: string,
+): Promise<Ran> {
   const said: Said = { stdout: "", stderr: "" };
-  return { code: await run(args, home, env, said, new AbortController().signal, undefined, columns), ...said };
+  return { code: await run(args, home, env, said, new AbortController().signal, undefined, columns, stdin), ...said };
 }
 
 /** Runs a command that goes on until it is ended: it is once `until` holds for its output. */
@@ -53,6 +60,7 @@ function run(
   signal: AbortSignal,
   onText = () => {},
   columns?: number,
+  stdin?: string,
 ): Promise<number> {
   const sink = (name: keyof Said) => ({
     write(text: string) {
@@ -71,6 +79,7 @@ function run(
     },
     stdout: columns === undefined ? sink("stdout") : { ...sink("stdout"), isTTY: true, columns },
     stderr: sink("stderr"),
+    stdin: stdin === undefined ? undefined : () => Readable.from([Buffer.from(stdin)]),
     signal,
   });
 }

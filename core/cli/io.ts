@@ -1,5 +1,6 @@
 /** The process as the command line sees it; tests hand in their own. */
 import { homedir } from "node:os";
+import { isatty } from "node:tty";
 import type { AdapterEnv } from "../contract/adapter.ts";
 import { tuneEngine } from "./engine.ts";
 
@@ -16,6 +17,8 @@ export interface CliIo {
   env: AdapterEnv;
   stdout: Sink;
   stderr: Sink;
+  /** What is piped in; undefined on a terminal. */
+  stdin?: (() => AsyncIterable<Uint8Array>) | undefined;
   /** Aborts when the user wants out. */
   signal: AbortSignal;
   /** Calls back with uncaught errors, which then do not end the process; returns a function that stops it. */
@@ -31,6 +34,7 @@ export function processIo(signal: AbortSignal): CliIo {
     env: { home: homedir(), platform: process.platform, env: process.env },
     stdout: process.stdout,
     stderr: process.stderr,
+    stdin: isatty(0) ? undefined : () => process.stdin,
     signal,
     onStray,
     tune: tuneEngine,

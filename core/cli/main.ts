@@ -11,6 +11,7 @@ import { allCommands, findCommand, findKnown, serveCommand } from "./commands.ts
 import type { CoreContext, PluginSource } from "./context.ts";
 import { EXIT, reportFailure } from "./failure.ts";
 import type { CliIo } from "./io.ts";
+import { runQuick } from "./quick.ts";
 
 /** Runs one command and answers its exit code; never throws. */
 export async function main(io: CliIo): Promise<number> {
@@ -29,6 +30,11 @@ async function runCommand(io: CliIo): Promise<number> {
     return EXIT.ok;
   }
   const wantsHelp = rest.includes("--help") || rest.includes("-h");
+  if (name !== undefined && !wantsHelp) {
+    const { defaultPlugins } = await import("sessarc/plugins");
+    const code = await runQuick(io, name, rest, defaultPlugins());
+    if (code !== undefined) return code;
+  }
   if (name === "help" || (name === undefined && wantsHelp)) return await help(io, name && rest[0], rest);
   const { command, plugins } = await chooseCommand(io, name, rest);
   if (wantsHelp) return await help(io, command, rest);

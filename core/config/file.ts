@@ -1,5 +1,4 @@
 /** Finding and loading `sessarc.config.{mjs,js,ts}`, and plugins that are named by package or path. */
-import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { AdapterEnv } from "../contract/adapter.ts";
@@ -9,6 +8,7 @@ import { messageOf, withLimit } from "../utils/async.ts";
 import { defaultConfigDir } from "../utils/path.ts";
 import { type ConfigFlags, checkConfig, type LoadedConfig, resolveConfig, type UserConfig } from "./config.ts";
 import { machineEnv } from "./env.ts";
+import { findConfig } from "./find.ts";
 import { importModule, resolveModule } from "./module.ts";
 import { readSettings } from "./settings.ts";
 
@@ -23,7 +23,6 @@ export interface LoadConfigOptions {
 
 /** A file that never loads must not keep a command waiting. */
 const LOAD_MS = 10_000;
-const NAMES = ["sessarc.config.mjs", "sessarc.config.js", "sessarc.config.ts"];
 
 /** The configuration in effect. A file that cannot be loaded or has unknown keys is an error; none at all is fine. */
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
@@ -39,17 +38,6 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   );
   const { sources, values } = await readSettings(config.dataDir);
   return { ...config, sources, given: { ...config.given, kept: values } };
-}
-
-/** The first configuration file of these folders. */
-export async function findConfig(folders: readonly string[]): Promise<string | undefined> {
-  for (const folder of folders) {
-    for (const name of NAMES) {
-      const path = join(folder, name);
-      if ((await stat(path).catch(() => undefined))?.isFile()) return path;
-    }
-  }
-  return undefined;
 }
 
 async function readConfig(path: string): Promise<UserConfig> {

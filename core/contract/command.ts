@@ -26,6 +26,26 @@ export interface Command {
   load(): Promise<{ run: (ctx: CommandContext) => MaybePromise<number | undefined> }>;
 }
 
+/** What the quick way of a command gets. */
+export interface QuickIo {
+  /** The words after the command's name. */
+  args: readonly string[];
+  dataDir: string;
+  env: AdapterEnv;
+  /** Undefined where nothing is piped in. */
+  stdin: (() => AsyncIterable<Uint8Array>) | undefined;
+  out(text: string): void;
+  err(text: string): void;
+  /** False where the environment asks for no colour. */
+  colour: boolean;
+}
+
+/** Code of a command that runs without plugins, configuration and client. */
+export interface QuickCommand {
+  /** Answers the exit code; undefined leaves it to the command itself. Nothing may be written then. */
+  run(io: QuickIo): Promise<number | undefined>;
+}
+
 /** What a command is handed. It writes results with `out`, notices with `err`; its return value is the exit code (default 0). */
 export interface CommandContext {
   args: readonly string[];

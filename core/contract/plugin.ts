@@ -1,7 +1,7 @@
 /** Plugins: plain data that the kernel boots. Everything a user sees is a plugin, built in or not. */
 import type { MaybePromise } from "../utils/async.ts";
 import type { Adapter } from "./adapter.ts";
-import type { Command } from "./command.ts";
+import type { Command, QuickCommand } from "./command.ts";
 import type { ConfigKey } from "./config.ts";
 import type { IndexerDefinition } from "./indexer.ts";
 import type { Kernel, PluginHooks } from "./kernel.ts";
@@ -48,6 +48,8 @@ export interface PluginEntry {
   options?: unknown;
   /** Names of the sub commands it adds: lets the command line find one without loading every plugin. */
   commands?: readonly string[];
+  /** Commands that must start at once, by name: this code is tried first, and imports as little as it can. */
+  quick?: Readonly<Record<string, () => Promise<QuickCommand>>>;
 }
 
 /** Names a plugin or a factory of one; returns a factory. The default export of a plugin is a factory, never an instance. */

@@ -1,14 +1,28 @@
 import type { Kernel, Services } from "sessarc";
 import { BoundedMap } from "#internal/adapter";
 import { type Answers, createAnswers } from "./answers.ts";
+import { type BlockReport, blocks, blocksAt } from "./figures/blocks.ts";
+import { zoneOf } from "./figures/buckets.ts";
 import { type TroubledCall, troubledCalls } from "./figures/calls.ts";
 import { writeReadings } from "./figures/limits.ts";
-import { type Asked, type Known, readKnown } from "./figures/questions.ts";
-import type { Scope } from "./figures/sql.ts";
+import { type Asked, type Known, readKnown, tokensOf } from "./figures/questions.ts";
+import { toRange } from "./figures/range.ts";
+import type { Choice, Scope } from "./figures/sql.ts";
 import type { StatelessQuery, StatelessReport } from "./figures/stateless.ts";
+import { Tally, totalOf } from "./figures/tally.ts";
 import type { Reading } from "./figures/windows.ts";
 import { fillFigures } from "./figures/write.ts";
-import type { Pricing } from "./prices/pricing.ts";
+import { modelName } from "./prices/names.ts";
+import type { Cost, Pricing } from "./prices/pricing.ts";
+
+export interface TotalsQuery extends Choice {
+  from?: string | undefined;
+  to?: string | undefined;
+  /** Zone whose days count; default this machine's. */
+  tz?: string | undefined;
+  /** Only this model, by the name that `UsageRow.models` has. */
+  model?: string | undefined;
+}
 
 type Row = Awaited<ReturnType<Services["archive"]["row"]>>;
 
@@ -30,6 +44,10 @@ export interface Insights {
   readonly readings: number;
   /** Stores what providers reported about their limits. */
   storeReadings(readings: readonly Reading[]): Promise<void>;
+  /** Tokens and cost of the local days from `from` to `to`; of all time without them. */
+  totals(query: TotalsQuery): Promise<{ tokens: number; cost: Cost }>;
+  /** Windows that begin from the local day `from` on. */
+  blocks(query: { minutes: number; from?: string | undefined; now: number }): Promise<BlockReport>;
   /** The report of GET /usage straight from the logs. */
   stateless(query: StatelessQuery): Promise<StatelessReport>;
 }
@@ -50,7 +68,7 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
     known: await known(generation),
   });
   let readings = 0;
-  return {
+  const service: Insights = {
     get readings() {
       return readings;
     },
@@ -78,6 +96,21 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
       kept.set(key, calls);
       return calls;
     },
+    async totals({ from, to, model, tz, ...choice }) {
+      const scope = { zone: zoneOf(tz), range: toRange(from, to), choice };
+      return service.answer(["totals", model], scope, async (asked) => {
+        const tally = new Tally(asked.prices);
+        for (const slot of await tokensOf(db, asked, "none"))
+          if (model === undefined || modelName(slot.model) === model) tally.addTokens(slot);
+        return { tokens: totalOf(tally.tokens), cost: tally.cost };
+      });
+    },
+    async blocks({ minutes, from, now }) {
+      const scope = { zone: zoneOf(), range: toRange(from, undefined) };
+      const question = ["blocks", minutes, service.readings];
+      return blocksAt(await service.answer(question, scope, (asked) => blocks(db, asked, minutes)), now);
+    },
     stateless: async (query) => (await import("./figures/stateless.ts")).readStateless(kernel, query),
   };
+  return service;
 }

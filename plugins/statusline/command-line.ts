@@ -1,0 +1,21 @@
+/** The command that an assistant runs. Node and the file are named in full: `npx` alone takes half a second. */
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export function commandLine(tool: string, dataDir: string, platform: NodeJS.Platform, template?: string): string {
+  const quote = platform === "win32" ? inDoubleQuotes : inSingleQuotes;
+  const words = [process.execPath, cliFile(), "statusline", "--tool", tool, "--data-dir", dataDir];
+  if (template !== undefined) words.push("--template", template);
+  return words.map((word) => (/^[\w./:-]+$/.test(word) ? word : quote(word))).join(" ");
+}
+
+const inSingleQuotes = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
+const inDoubleQuotes = (word: string) => `"${word.replaceAll('"', '\\"')}"`;
+
+/** The built command line of this package. */
+function cliFile(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, "package.json")) && dirname(folder) !== folder) folder = dirname(folder);
+  return join(folder, "dist", "cli.mjs");
+}

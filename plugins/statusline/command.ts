@@ -1,0 +1,75 @@
+/** The forms of `sessarc statusline` that no assistant runs. */
+import { ApiError, type CommandContext, type ErrorBody, printable, UsageError } from "sessarc";
+import type { StatuslineInstalled, StatuslineRemoved, StatuslineStatus } from "./install.ts";
+import { FIELDS, unknownFields } from "./line.ts";
+import { run as quick } from "./quick.ts";
+
+export async function run(ctx: CommandContext): Promise<number> {
+  const { flags } = ctx;
+  const template = typeof flags.template === "string" ? flags.template : undefined;
+  const tool = typeof flags.tool === "string" ? flags.tool : undefined;
+  const [unknown] = template === undefined ? [] : unknownFields(template);
+  if (unknown !== undefined)
+    throw new UsageError(
+      `--template has no figure {${printable(unknown)}}; there are ${Object.keys(FIELDS)
+        .map((name) => `{${name}}`)
+        .join(" ")}`,
+    );
+  const forms = ["install", "uninstall", "status"].filter((name) => flags[name] === true);
+  if (forms.length > 1) throw new UsageError("--install, --uninstall and --status exclude each other");
+  if (flags.install === true) return install(ctx, { tool: tool ?? "claude-code", template, replace: flags.replace });
+  if (flags.uninstall === true) return uninstall(ctx, tool ?? "claude-code");
+  if (flags.status === true) return status(ctx);
+  // Only a configuration file said where the archive is.
+  const args = [
+    ...(tool === undefined ? [] : ["--tool", tool]),
+    ...(template === undefined ? [] : ["--template", template]),
+  ];
+  const stdin = process.stdin.isTTY ? undefined : () => process.stdin;
+  const io = { args, dataDir: ctx.config.dataDir, env: ctx.env, stdin, out: ctx.out, err: ctx.err, colour: true };
+  const code = await quick(io);
+  if (code !== undefined) return code;
+  throw new UsageError(
+    "`sessarc statusline` reads the JSON of an assistant on stdin; `sessarc statusline --install` shows it in Claude Code",
+  );
+}
+
+async function install(ctx: CommandContext, body: object): Promise<number> {
+  const answer = await send<StatuslineInstalled>(ctx, "POST", "/statusline/install", body);
+  if (ctx.json) ctx.out(JSON.stringify(answer));
+  else {
+    ctx.out(`${answer.label} shows the status line: ${printable(answer.settingsPath)}`);
+    if (answer.backupPath) ctx.err(`Backup: ${printable(answer.backupPath)}`);
+  }
+  return 0;
+}
+
+async function uninstall(ctx: CommandContext, tool: string): Promise<number> {
+  const path = `/statusline/install?tool=${encodeURIComponent(tool)}`;
+  const answer = await send<StatuslineRemoved>(ctx, "DELETE", path);
+  if (ctx.json) ctx.out(JSON.stringify(answer));
+  else if (!answer.removed) ctx.err(`The status line is not installed in ${printable(answer.settingsPath)}`);
+  else ctx.out(`Removed from ${printable(answer.settingsPath)}${answer.restored ? ", which is as it was before" : ""}`);
+  return answer.removed ? 0 : 3;
+}
+
+async function status(ctx: CommandContext): Promise<number> {
+  const tools = await ctx.get<StatuslineStatus[]>("/statusline");
+  if (ctx.json) ctx.out(JSON.stringify(tools));
+  else
+    for (const { label, installed, taken, problem, settingsPath } of tools) {
+      const state = problem ?? (installed ? "on" : taken ? "another status line" : "not installed");
+      ctx.out(printable(`${label}: ${state}, ${settingsPath}`));
+    }
+  return 0;
+}
+
+async function send<T>(ctx: CommandContext, method: string, path: string, body?: object): Promise<T> {
+  const init: RequestInit = body
+    ? { method, body: JSON.stringify(body), headers: { "content-type": "application/json" } }
+    : { method };
+  const response = await ctx.fetch(path, init);
+  const answer: unknown = await response.json();
+  if (response.ok) return answer as T;
+  throw new ApiError(answer as ErrorBody);
+}

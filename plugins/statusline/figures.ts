@@ -1,0 +1,46 @@
+/** What the archive adds to a status line: the answer of POST /statusline, and the state file. */
+export interface Figures {
+  /** When they were counted. */
+  at: string;
+  /** The local day that `today` is about. */
+  day: string;
+  today: { tokens: number; microdollars: number };
+  /** Null where the session is not archived yet, or its models have no price. */
+  session: { microdollars: number } | null;
+  /** Running windows of five hours, one a tool. */
+  windows: RunningWindow[];
+}
+export interface RunningWindow {
+  tool: string;
+  start: string;
+  end: string;
+  tokens: number;
+  microdollars: number;
+}
+
+/** The state file, below `files` of the data directory. */
+export const STATE_KEY = "statusline:state.json";
+
+/** `2026-11-20` on the clock of this machine. */
+export function dayOf(now: number): string {
+  const at = new Date(now);
+  const two = (n: number) => String(n).padStart(2, "0");
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}
+
+/** Undefined for what is not the content of the state file. */
+export function toFigures(value: unknown): Figures | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { at, day, today, session, windows } = value as { [K in keyof Figures]?: unknown };
+  if (typeof at !== "string" || Number.isNaN(Date.parse(at)) || typeof day !== "string") return undefined;
+  if (!isSum(today) || !Array.isArray(windows) || !windows.every(isWindow)) return undefined;
+  return { at, day, today, windows, session: isCost(session) ? session : null };
+}
+
+const isCost = (value: unknown): value is { microdollars: number } =>
+  typeof value === "object" && value !== null && "microdollars" in value && typeof value.microdollars === "number";
+const isSum = (value: unknown): value is Figures["today"] =>
+  isCost(value) && "tokens" in value && typeof value.tokens === "number";
+const isWindow = (value: unknown): value is RunningWindow =>
+  isSum(value) &&
+  (["tool", "start", "end"] as const).every((name) => name in value && typeof Reflect.get(value, name) === "string");

@@ -1,0 +1,169 @@
+/** The status line of assistants: what a session, the day and the running window cost, and the provider's own limits. */
+import { type Command, definePlugin, defineRoute, type Kernel, printable, type RoutesOf } from "sessarc";
+import * as v from "valibot";
+import { dayOf, type Figures, STATE_KEY } from "./figures.ts";
+import {
+  createInstaller,
+  type Installer,
+  migrations,
+  type StatuslineInstalled,
+  type StatuslineRemoved,
+  type StatuslineStatus,
+} from "./install.ts";
+
+export type { Figures, RunningWindow } from "./figures.ts";
+export type { Installer, StatuslineInstalled, StatuslineRemoved, StatuslineStatus } from "./install.ts";
+
+/** Minutes of the window that plans count in. */
+const WINDOW = 300;
+const QUARTER = 15;
+const MOST_MINUTES = 44_640;
+
+const limit = v.object({
+  minutes: v.pipe(v.number(), v.integer(), v.minValue(QUARTER), v.maxValue(MOST_MINUTES)),
+  usedPercent: v.pipe(v.number(), v.minValue(0), v.maxValue(1e6)),
+  resetsAt: v.pipe(
+    v.string(),
+    v.check((text) => !Number.isNaN(Date.parse(text)), "must be a time in ISO 8601"),
+  ),
+});
+const name = v.pipe(v.string(), v.minLength(1), v.maxLength(400));
+
+export const routes = [
+  defineRoute({
+    method: "POST",
+    path: "/statusline",
+    summary: "What a status line shows of the archive; stores the limits that the assistant was told",
+    body: v.object({
+      tool: name,
+      /** The assistant's own id of the session. */
+      session: v.optional(name),
+      limits: v.optional(v.pipe(v.array(limit), v.maxLength(8)), []),
+    }),
+    handler: async ({ kernel, body: { tool, session, limits } }): Promise<Figures> => {
+      const at = Date.now();
+      const readings = limits.map(({ resetsAt, ...one }) => ({ ...one, tool, at, resetsAt: Date.parse(resetsAt) }));
+      await kernel.inject("insights").storeReadings(readings);
+      return kernel.inject("statusline").figures(session === undefined ? undefined : `${tool}:${session}`);
+    },
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/statusline",
+    summary: "Which assistants show the status line",
+    handler: ({ kernel }): Promise<StatuslineStatus[]> => kernel.inject("statusline").installer.status(),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/statusline/install",
+    summary: "Put the status line into an assistant's settings",
+    body: v.object({
+      tool: name,
+      /** In the place of another status line. */
+      replace: v.optional(v.boolean()),
+      template: v.optional(
+        v.pipe(
+          v.string(),
+          v.maxLength(1_000),
+          v.check((text) => printable(text) === text && !/[\n\t]/.test(text), "must be one line of text"),
+        ),
+      ),
+    }),
+    handler: ({ kernel, body: { tool, ...options } }): Promise<StatuslineInstalled> =>
+      kernel.inject("statusline").installer.install(tool, options),
+  }),
+  defineRoute({
+    method: "DELETE",
+    path: "/statusline/install",
+    summary: "Take the status line out of an assistant's settings",
+    query: v.object({ tool: name }),
+    handler: ({ kernel, query }): Promise<StatuslineRemoved> =>
+      kernel.inject("statusline").installer.uninstall(query.tool),
+  }),
+] as const;
+
+const command: Command = {
+  name: "statusline",
+  summary: "One line for an assistant's status bar: JSON on stdin, model, context, cost and limits out",
+  usage:
+    "[--template t] < the assistant's JSON\n--install|--uninstall|--status [--tool claude-code|copilot] [--template t] [--replace]",
+  options: {
+    install: { type: "boolean" },
+    uninstall: { type: "boolean" },
+    status: { type: "boolean" },
+    tool: { type: "string", short: "t" },
+    template: { type: "string" },
+    replace: { type: "boolean" },
+  },
+  help: {
+    install: "Show it in the assistant, whose settings are backed up first",
+    uninstall: "Take it out again; the settings are byte for byte what they were, if nothing else changed them",
+    status: "Which assistants show it",
+    tool: "claude-code (default) or copilot",
+    template: "Parts with | between them, as '{model}|{today} today'; a part without its figure is left out",
+    replace: "In the place of another status line, which --uninstall puts back",
+  },
+  operands: [],
+  load: () => import("./command.ts"),
+};
+
+export interface Statusline {
+  installer: Installer;
+  /** `session`: its id in the archive. */
+  figures(session?: string): Promise<Figures>;
+}
+
+export default definePlugin({
+  name: "statusline",
+  dependsOn: ["archive", "insights"],
+  routes,
+  migrations,
+  commands: [command],
+  setup(kernel) {
+    const installer = createInstaller(kernel);
+    const figures = (session?: string) => readFigures(kernel, session);
+    kernel.provide("statusline", { installer, figures });
+    const write = async () => {
+      if (kernel.storage.readOnly || !(await installer.isInstalled())) return;
+      await kernel.storage.files.setItem(STATE_KEY, JSON.stringify(await figures()));
+    };
+    kernel.hooks.hook("import:done", write);
+    kernel.onClose(async () => {
+      if (kernel.address) await write();
+    });
+  },
+});
+
+async function readFigures(kernel: Kernel, session: string | undefined): Promise<Figures> {
+  const insights = kernel.inject("insights");
+  const now = Date.now();
+  const day = dayOf(now);
+  const [today, { rows }, found] = await Promise.all([
+    insights.totals({ from: day, to: day }),
+    // A window that is running began today or yesterday.
+    insights.blocks({ minutes: WINDOW, from: dayOf(now - 86_400_000), now }),
+    session === undefined ? [] : kernel.inject("archive").list({ ids: [session] }),
+  ]);
+  return {
+    at: new Date(now).toISOString(),
+    day,
+    today: { tokens: today.tokens, microdollars: today.cost.microdollars },
+    session: found[0]?.cost ? { microdollars: found[0].cost.microdollars } : null,
+    windows: rows
+      .filter(({ active }) => active)
+      .map(({ tool, start, end, tokens, cost: { microdollars } }) => ({
+        tool,
+        start,
+        end,
+        tokens: Object.values(tokens).reduce((sum, count) => sum + count, 0),
+        microdollars,
+      })),
+  };
+}
+
+declare module "sessarc" {
+  interface ApiRoutes extends RoutesOf<typeof routes> {}
+  interface Services {
+    statusline: Statusline;
+  }
+}

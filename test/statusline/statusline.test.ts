@@ -1,0 +1,216 @@
+/** The status line: what it prints for the JSON of assistants, and its place in their settings. */
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
+import { createTestKernel, type TestKernel } from "sessarc/test";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createStyle } from "../../core/terminal/style.ts";
+import { defaultPlugins } from "../../plugins/index.ts";
+import type { StatuslineInstalled, StatuslineRemoved, StatuslineStatus } from "../../plugins/statusline/index.ts";
+import { readInput } from "../../plugins/statusline/input.ts";
+import { DEFAULT_TEMPLATE, lineOf } from "../../plugins/statusline/line.ts";
+import { makeTempDir } from "../_setup.ts";
+import { runCommand, serveHere } from "../command.ts";
+
+const NOW = new Date("2026-11-24T02:00:00Z");
+const SESSION = "b406d1da-7bb4-48df-b9b8-7eb732a62eec";
+const fixture = (name: string) =>
+  readFile(fileURLToPath(new URL(`../fixtures/statusline/${name}`, import.meta.url)), "utf8");
+
+let home: string;
+const reply = (at: string, n: number, output: number) => ({
+  type: "assistant",
+  uuid: `u${n}`,
+  sessionId: SESSION,
+  timestamp: at,
+  cwd: "/w/lamp",
+  requestId: `r${n}`,
+  message: {
+    id: `m${n}`,
+    role: "assistant",
+    model: "claude-haiku-4-5",
+    content: [{ type: "text", text: "answer" }],
+    usage: { input_tokens: 0, output_tokens: output },
+  },
+});
+
+async function write(path: string, text: string): Promise<string> {
+  const file = join(home, path);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
+  return file;
+}
+const writeLog = () =>
+  write(
+    `.claude/projects/-w-lamp/${SESSION}.jsonl`,
+    [reply("2026-11-23T10:00:00.000Z", 1, 1_000_000), reply("2026-11-24T01:10:00.000Z", 2, 400_000)]
+      .map((row) => `${JSON.stringify(row)}\n`)
+      .join(""),
+  );
+const statusline = (stdin: string, ...args: string[]) =>
+  runCommand(["statusline", ...args], home, { NO_COLOR: "1" }, undefined, stdin);
+
+beforeEach(async () => {
+  home = await makeTempDir();
+  vi.useFakeTimers({ toFake: ["Date"], now: NOW });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("sessarc statusline", () => {
+  it("prints what the assistant says where there is no archive, and guesses nothing", async () => {
+    const api = await statusline(await fixture("claude-2.1.330-api-key.json"));
+    expect(api).toEqual({ code: 0, stderr: "", stdout: "Sonnet 4.5 · 0 % context · $0.00 session\n" });
+    const plan = await statusline(await fixture("claude-2.1.330-subscriber.json"));
+    expect(plan.stdout).toBe("Sonnet 4.5 · 0 % context · $0.00 session · 5h 24 % until 06:00 · 7d 41 %\n");
+    const copilot = await statusline(await fixture("copilot-1.0.102.json"));
+    expect(copilot.stdout).toBe("gpt-5.2 · medium · 5 % context\n");
+  });
+
+  it("adds the day, the running window and the session from the running service", async () => {
+    await writeLog();
+    await runCommand(["import", "--all"], home);
+    const service = await serveHere(["--no-open"], home);
+    const shown = await statusline(await fixture("claude-2.1.330-subscriber.json"));
+    expect(shown.stdout).toBe(
+      "Sonnet 4.5 · 0 % context · $0.00 session · $2.00 today · $2.00 window, 4 h 0 min left · 5h 24 % until 06:00 · 7d 41 %\n",
+    );
+    const own = JSON.stringify({ session_id: SESSION, model: { id: "m" } });
+    expect((await statusline(own, "--template", "{session}|{window}", "--tool", "claude-code")).stdout).toBe(
+      "$7.00 · $2.00\n",
+    );
+    // The provider's figure stands beside the archive's from then on.
+    const { rows } = (await (await fetch(`${service.url}api/usage?by=block&tz=UTC`)).json()) as {
+      rows: { end: string; reported: { usedPercent: number } | null }[];
+    };
+    expect(rows.at(-1)).toMatchObject({ end: "2026-11-24T06:00:00.000Z", reported: { usedPercent: 23.5 } });
+    await service.stop();
+  });
+
+  it("shows the last figures, with their time, when the service is down", async () => {
+    await writeLog();
+    await write(".claude/settings.json", "{}");
+    const data = join(home, ".local/share/sessarc");
+    await runCommand(["statusline", "--install"], home);
+    await runCommand(["import", "--all"], home);
+    expect(existsSync(join(data, "files/statusline/state.json"))).toBe(true);
+    const template = ["--template", "{today} today|{window} window, {left} left"];
+    const input = JSON.stringify({ session_id: SESSION });
+    expect((await statusline(input, ...template)).stdout).toBe("$2.00 today · $2.00 window, 4 h 0 min left\n");
+    vi.setSystemTime(new Date("2026-11-24T05:30:00Z"));
+    expect((await statusline(input, ...template)).stdout).toBe(
+      "$2.00 today · $2.00 window, 30 min left · as of 02:00\n",
+    );
+    vi.setSystemTime(new Date("2026-11-25T05:30:00Z"));
+    expect((await statusline(input, ...template)).stdout).toBe("as of 02:00\n");
+    await writeFile(join(data, "files/statusline/state.json"), '{"at":"no time"}');
+    expect((await statusline(input, "--template", "{tool}|{today} today")).stdout).toBe("claude-code\n");
+  });
+
+  it("refuses what is not a status line's JSON, an unknown figure, and a terminal", async () => {
+    for (const bad of ["", "[]", "null", "{", "x".repeat(2 << 20)])
+      expect(await statusline(bad)).toMatchObject({ code: 1, stdout: "" });
+    expect(await statusline("{}", "--template", "{cost}")).toMatchObject({ code: 2, stdout: "" });
+    expect(await statusline("{}")).toEqual({ code: 0, stdout: "\n", stderr: "" });
+  });
+
+  it("lets no control sequence of a name through, and ignores fields of other types", async () => {
+    const hostile = JSON.stringify({
+      model: { display_name: "a\u001b[2Jb\nc" },
+      session_name: "\u001b]0;title\u0007",
+      context_window: { used_percentage: "12" },
+      cost: [1],
+      rate_limits: { five_hour: { used_percentage: 12, resets_at: 1e300 }, seven_day: null },
+      session_id: 7,
+    });
+    expect((await statusline(hostile, "--template", "{model}|{name}|{context}|{limits}")).stdout).toBe("ab c\n");
+  });
+
+  it("colours by the terminal's own palette, and says the same without", async () => {
+    const input = readInput(await fixture("claude-2.1.330-subscriber.json"));
+    if (!input) throw new Error("the fixture is no status line");
+    const full = { ...input, context: 93, limits: input.limits.map((one) => ({ ...one, usedPercent: 75 })) };
+    const draw = (colour: boolean) =>
+      lineOf(full, undefined, { template: DEFAULT_TEMPLATE, style: createStyle(colour), now: NOW.getTime() });
+    expect(draw(true)).toContain("\u001b[31m93 %\u001b[39m");
+    expect(draw(true)).toContain("\u001b[33m75 %\u001b[39m");
+    expect(stripVTControlCharacters(draw(true))).toBe(draw(false));
+  });
+});
+
+describe("its place in an assistant's settings", () => {
+  let t: TestKernel;
+  beforeEach(async () => {
+    t = await createTestKernel({ home, plugins: defaultPlugins(), config: { sync: false } });
+  });
+  const install = (body: object) => t.send<StatuslineInstalled>("POST", "/api/statusline/install", body);
+  const uninstall = async (tool = "claude-code") =>
+    (await t.send<StatuslineRemoved>("DELETE", `/api/statusline/install?tool=${tool}`)).body;
+  const settings = () => readFile(join(home, ".claude/settings.json"), "utf8");
+
+  it.each([
+    ["comments and odd spaces", '{\r\n  // mine\r\n  "model": "opus" ,\r\n "env":{}\r\n}'],
+    ["a byte order mark", '\ufeff{"a": 1}\n'],
+    ["nothing", "\n"],
+  ])("comes and goes byte for byte: %s", async (_, text) => {
+    await write(".claude/settings.json", text);
+    const { status, body } = await install({ tool: "claude-code" });
+    expect({ status, installed: body.installed }).toEqual({ status: 200, installed: true });
+    expect(body.command).toContain("statusline --tool claude-code --data-dir");
+    expect(await settings()).toContain('"statusLine"');
+    expect(await readFile(body.backupPath ?? "", "utf8")).toBe(text);
+    expect((await install({ tool: "claude-code", template: "{model}" })).status).toBe(200);
+    expect(await uninstall()).toMatchObject({ removed: true, restored: true });
+    expect(await settings()).toBe(text);
+    expect(await uninstall()).toMatchObject({ removed: false, restored: false });
+  });
+
+  it("removes the file and folder that it made", async () => {
+    await install({ tool: "copilot" });
+    expect(existsSync(join(home, ".copilot/settings.json"))).toBe(true);
+    expect(await uninstall("copilot")).toMatchObject({ removed: true, restored: true });
+    expect(existsSync(join(home, ".copilot"))).toBe(false);
+  });
+
+  it("takes only its own entry out of settings that went on", async () => {
+    await write(".claude/settings.json", '{ "a": 1 }\n');
+    await install({ tool: "claude-code" });
+    const later = (await settings()).replace('"a": 1', '"a": 2');
+    await write(".claude/settings.json", later);
+    expect(await uninstall()).toMatchObject({ removed: true, restored: false });
+    expect(JSON.parse(await settings())).toEqual({ a: 2 });
+  });
+
+  it("replaces another status line only when asked, and puts it back", async () => {
+    const text = '{ "statusLine": { "type": "command", "command": "mine" }, "a": 1 }\n';
+    await write(".claude/settings.json", text);
+    expect(await install({ tool: "claude-code" })).toMatchObject({
+      status: 409,
+      body: { code: "STATUSLINE_TAKEN" },
+    });
+    expect(await settings()).toBe(text);
+    await install({ tool: "claude-code", replace: true });
+    await write(".claude/settings.json", (await settings()).replace('"a": 1', '"a": 2'));
+    await uninstall();
+    expect(JSON.parse(await settings())).toEqual({ statusLine: { type: "command", command: "mine" }, a: 2 });
+  });
+
+  it("leaves unreadable settings alone, and says which assistants have no such line", async () => {
+    await write(".claude/settings.json", "{ not json");
+    expect(await install({ tool: "claude-code" })).toMatchObject({ body: { code: "SETTINGS_UNUSABLE" } });
+    expect(await settings()).toBe("{ not json");
+    const status = await t.json<StatuslineStatus[]>("/api/statusline");
+    expect(status.map(({ tool, problem }) => [tool, problem === null])).toEqual([
+      ["claude-code", false],
+      ["copilot", true],
+    ]);
+    for (const tool of ["codex", "gemini-cli", "none"])
+      expect(await install({ tool })).toMatchObject({
+        status: 422,
+        body: { code: "STATUSLINE_TOOL_UNKNOWN" },
+      });
+  });
+});
