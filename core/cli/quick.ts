@@ -1,5 +1,5 @@
 /** Commands that start at once: a status line is drawn many times a minute, and waits for the whole process each time. */
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { findConfig } from "../config/find.ts";
 import type { QuickCommand } from "../contract/command.ts";
 import { wantsColour } from "../terminal/style.ts";
@@ -21,7 +21,7 @@ export async function runQuick(
   const { run } = await load();
   return run({
     args,
-    dataDir,
+    path: (...parts) => join(dataDir, ...parts),
     env: io.env,
     stdin: io.stdin,
     out: (text) => void io.stdout.write(`${text}\n`),

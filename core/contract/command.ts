@@ -30,7 +30,8 @@ export interface Command {
 export interface QuickIo {
   /** The words after the command's name. */
   args: readonly string[];
-  dataDir: string;
+  /** A path below the data directory. */
+  path(...parts: string[]): string;
   env: AdapterEnv;
   /** Undefined where nothing is piped in. */
   stdin: (() => AsyncIterable<Uint8Array>) | undefined;

@@ -1,6 +1,6 @@
 /** The figures of the running service, else those it wrote last. Loads nothing but Node's own modules: the whole process has 60 ms. */
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import type { QuickIo } from "sessarc";
 import { type Figures, STATE_KEY, toFigures } from "./figures.ts";
 import type { StatusInput } from "./input.ts";
 
@@ -9,10 +9,10 @@ const PATIENCE_MS = 300;
 const MOST_BYTES = 1 << 20;
 
 /** Undefined where there is neither a service nor a state file. */
-export async function findFigures(dataDir: string, input: StatusInput): Promise<Figures | undefined> {
-  const service = await findService(dataDir);
+export async function findFigures(path: QuickIo["path"], input: StatusInput): Promise<Figures | undefined> {
+  const service = await findService(path);
   const answer = service && (await ask(service, input).catch(() => undefined));
-  return toFigures(answer) ?? toFigures(await readJson(join(dataDir, "files", ...STATE_KEY.split(":"))));
+  return toFigures(answer) ?? toFigures(await readJson(path("files", ...STATE_KEY.split(":"))));
 }
 
 interface Service {
@@ -20,8 +20,8 @@ interface Service {
   token: string | undefined;
 }
 
-async function findService(dataDir: string): Promise<Service | undefined> {
-  const [lock, access] = await Promise.all(["lock.json", "access.json"].map((name) => readJson(join(dataDir, name))));
+async function findService(path: QuickIo["path"]): Promise<Service | undefined> {
+  const [lock, access] = await Promise.all(["lock.json", "access.json"].map((name) => readJson(path(name))));
   const url = textIn(lock, "url");
   return url === undefined
     ? undefined
@@ -57,9 +57,9 @@ async function ask({ url, token }: Service, { tool, session, limits }: StatusInp
 }
 
 /** Undefined where there is no such file, or no JSON in it. */
-async function readJson(path: string): Promise<unknown> {
+async function readJson(file: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(path, "utf8"));
+    return JSON.parse(await readFile(file, "utf8"));
   } catch {
     return undefined;
   }

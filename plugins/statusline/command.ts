@@ -1,8 +1,10 @@
 /** The forms of `sessarc statusline` that no assistant runs. */
-import { ApiError, type CommandContext, type ErrorBody, printable, UsageError } from "sessarc";
+import { ApiError, type CommandContext, createStyle, type ErrorBody, printable, UsageError } from "sessarc";
+import type { Figures } from "./figures.ts";
+import { readInput } from "./input.ts";
 import type { StatuslineInstalled, StatuslineRemoved, StatuslineStatus } from "./install.ts";
-import { FIELDS, unknownFields } from "./line.ts";
-import { run as quick } from "./quick.ts";
+import { DEFAULT_TEMPLATE, FIELDS, lineOf, unknownFields } from "./line.ts";
+import { NO_INPUT, readAll } from "./quick.ts";
 
 export async function run(ctx: CommandContext): Promise<number> {
   const { flags } = ctx;
@@ -20,18 +22,24 @@ export async function run(ctx: CommandContext): Promise<number> {
   if (flags.install === true) return install(ctx, { tool: tool ?? "claude-code", template, replace: flags.replace });
   if (flags.uninstall === true) return uninstall(ctx, tool ?? "claude-code");
   if (flags.status === true) return status(ctx);
-  // Only a configuration file said where the archive is.
-  const args = [
-    ...(tool === undefined ? [] : ["--tool", tool]),
-    ...(template === undefined ? [] : ["--template", template]),
-  ];
-  const stdin = process.stdin.isTTY ? undefined : () => process.stdin;
-  const io = { args, dataDir: ctx.config.dataDir, env: ctx.env, stdin, out: ctx.out, err: ctx.err, colour: true };
-  const code = await quick(io);
-  if (code !== undefined) return code;
-  throw new UsageError(
-    "`sessarc statusline` reads the JSON of an assistant on stdin; `sessarc statusline --install` shows it in Claude Code",
+  return print(ctx, tool, template);
+}
+
+/** The line, where only a configuration file says which archive it is about. */
+async function print(ctx: CommandContext, tool: string | undefined, template = DEFAULT_TEMPLATE): Promise<number> {
+  if (process.stdin.isTTY)
+    throw new UsageError(
+      "`sessarc statusline` reads the JSON of an assistant on stdin; `sessarc statusline --install` shows it in Claude Code",
+    );
+  const text = await readAll(process.stdin);
+  const input = text === undefined ? undefined : readInput(text, tool);
+  if (!input) throw new UsageError(NO_INPUT);
+  const { session, limits } = input;
+  const figures = await send<Figures>(ctx, "POST", "/statusline", { tool: input.tool, session, limits });
+  ctx.out(
+    lineOf(input, figures, { template, style: createStyle(ctx.env.env.NO_COLOR === undefined), now: Date.now() }),
   );
+  return 0;
 }
 
 async function install(ctx: CommandContext, body: object): Promise<number> {

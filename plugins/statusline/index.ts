@@ -97,7 +97,7 @@ const command: Command = {
   },
   help: {
     install: "Show it in the assistant, whose settings are backed up first",
-    uninstall: "Take it out again; the settings are byte for byte what they were, if nothing else changed them",
+    uninstall: "Take it out again; the settings are restored byte for byte if nothing else changed them",
     status: "Which assistants show it",
     tool: "claude-code (default) or copilot",
     template: "Parts with | between them, as '{model}|{today} today'; a part without its figure is left out",

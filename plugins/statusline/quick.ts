@@ -6,6 +6,7 @@ import { readInput } from "./input.ts";
 import { DEFAULT_TEMPLATE, lineOf, unknownFields } from "./line.ts";
 
 const MOST_BYTES = 1 << 20;
+export const NO_INPUT = "stdin is not the JSON that an assistant gives its status line";
 
 /** Undefined for other forms of the command, and where nothing is piped in: the command itself explains. */
 export async function run(io: QuickIo): Promise<number | undefined> {
@@ -16,10 +17,10 @@ export async function run(io: QuickIo): Promise<number | undefined> {
   const text = await readAll(io.stdin());
   const input = text === undefined ? undefined : readInput(text, tool);
   if (!input) {
-    io.err("sessarc statusline: stdin is not the JSON that an assistant gives its status line");
+    io.err(`sessarc statusline: ${NO_INPUT}`);
     return 1;
   }
-  const figures = await findFigures(io.dataDir, input);
+  const figures = await findFigures(io.path, input);
   io.out(lineOf(input, figures, { template, style: createStyle(io.colour), now: Date.now() }));
   return 0;
 }
@@ -38,7 +39,7 @@ function readOptions(args: readonly string[]): { tool?: string; template?: strin
 }
 
 /** Undefined when it is longer than an assistant writes. */
-async function readAll(input: AsyncIterable<Uint8Array>): Promise<string | undefined> {
+export async function readAll(input: AsyncIterable<Uint8Array>): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of input) {
