@@ -31,6 +31,7 @@ const entries: Record<string, string> = {
   "plugins/git/export-job": "plugins/git/history/export-job.ts",
   "plugins/mcp-hub/config-job": "plugins/mcp-hub/configs/job.ts",
   "plugins/mcp-hub/large-job": "plugins/mcp-hub/upstream/large-job.ts",
+  "plugins/rescue/job": "plugins/rescue/keep/job.ts",
   "plugins/security/job": "plugins/security/job.ts",
   "plugins/security/guard/shown": "plugins/security/guard/shown.ts",
 };

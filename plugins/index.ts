@@ -86,6 +86,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("git", () => import("./git/index.ts")),
     entry("security", () => import("./security/index.ts"), ["export", "guard"]),
     entry("share", () => import("./share/index.ts")),
+    entry("rescue", () => import("./rescue/index.ts"), ["rescue"]),
     entry("mcp-hub", () => import("./mcp-hub/index.ts"), ["mcp"]),
     entry("skills", () => import("./skills/index.ts"), ["skills"]),
     entry("replay", () => import("./replay/index.ts"), ["replay"]),
@@ -129,6 +130,15 @@ export type { FeedStatus, Live } from "./live/index.ts";
 export type {} from "./mcp-hub/index.ts";
 export type { PlanReport, Preview, StepReport, StepView } from "./replay/index.ts";
 export type {} from "./security/index.ts";
+export type {
+  Rescued,
+  RescueOverview,
+  RescuePlan,
+  RetentionRule,
+  SessionState,
+  StateOf,
+  Undone,
+} from "./rescue/index.ts";
 export type {} from "./share/index.ts";
 export type {
   Drift,

@@ -28,6 +28,7 @@ export {
   takeClosed,
 } from "../utils/log-files.ts";
 export { marks, pages } from "../utils/marks.ts";
+export { isInside, movedPath } from "../utils/path.ts";
 export { openRegular, readRegularSync } from "../utils/regular.ts";
 export { alone, nearest } from "../utils/text.ts";
 export { earliest, isBefore, latest, msToIso, type Span, widen } from "../utils/time.ts";

@@ -28,6 +28,12 @@ export function isInside(root: string, path: string): boolean {
   return rest === "" || (rest !== ".." && !rest.startsWith(`..${sep}`) && !isAbsolute(rest));
 }
 
+/** A path at or below `from`, as it is at or below `to`; any other is unchanged. `to` itself where `from` is not known. */
+export function movedPath(path: string, from: string | null, to: string): string {
+  if (from === null) return to;
+  return isInside(from, path) ? to + path.slice(from.length) : path;
+}
+
 /**
  * Resolves `path` against `root` through every symbolic link and answers the real path when that is inside the real root,
  * else undefined. The last parts may not exist yet: the deepest existing parent decides.

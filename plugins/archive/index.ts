@@ -8,7 +8,7 @@ import type { SessionFigures } from "./catalogue/types.ts";
 import { commands } from "./commands/index.ts";
 import { checkIndexers } from "./import/indexed.ts";
 import type { ImportedSession } from "./import/types.ts";
-import { checkRetention, createRetentionGuard } from "./places/retention.ts";
+import { checkRetention, createRetentionGuard, type RetentionGuard } from "./places/retention.ts";
 import { backupRoute } from "./routes/backup.ts";
 import { importRoutes } from "./routes/import.ts";
 import { projectRoutes } from "./routes/projects.ts";
@@ -86,6 +86,7 @@ export default definePlugin({
       await archive.readers.close();
     });
     const retention = createRetentionGuard(kernel);
+    kernel.provide("retention", retention);
     kernel.hooks.hook("doctor:check", async (report) => {
       report.checks.push(...(await checkRetention(kernel)), await checkTranscripts(kernel, report.fix, report.signal));
       const indexers = await checkIndexers(kernel);
@@ -108,6 +109,8 @@ declare module "sessarc" {
   interface Services {
     archive: Archive;
     importer: Imports;
+    /** What assistants are about to delete of their logs. */
+    retention: RetentionGuard;
     /** For this plugin's own routes and commands. */
     "archive/open": OpenArchive;
   }

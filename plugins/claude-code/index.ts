@@ -16,6 +16,7 @@ import { readRegularSync } from "#internal/adapter";
 import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
 import { createParser } from "./parse.ts";
 import { RELATIVES, type Relative } from "./relatives.ts";
+import { rescue } from "./rescue.ts";
 import { scanProjects } from "./scan.ts";
 import { readUsage } from "./usage.ts";
 
@@ -63,8 +64,7 @@ export default defineAdapter(
 const claudeCode = (options: ClaudeCodeOptions | undefined): AdapterDefinition => ({
   name: "claude-code",
   label: "Claude Code",
-  roots: (env) =>
-    unique(options?.dir ? [projectsIn(options.dir)] : homes(env, options).map((home) => join(home, "projects"))),
+  roots: (env) => rootsOf(env, options),
   scan: scanProjects,
   parse: (ref, _env, state) => createParser(ref, state),
   usage: (ref) => readUsage(ref),
@@ -86,6 +86,10 @@ const claudeCode = (options: ClaudeCodeOptions | undefined): AdapterDefinition =
   },
 
   retention: (env) => readRetention(homes(env, options)[0] ?? ""),
+  rescue: rescue(
+    (env) => rootsOf(env, options),
+    (env) => homes(env, options)[0] ?? "",
+  ),
 });
 
 /** An assistant that writes the same log: what is known of Claude Code beside its logs does not hold for it. */
@@ -124,6 +128,9 @@ async function peekSession(ref: SessionRef) {
   const { title, cwd, startedAt, gitBranch } = parser.finish();
   return { title: title ?? first?.replace(/\s+/g, " ").trim().slice(0, 120), cwd, startedAt, gitBranch };
 }
+
+const rootsOf = (env: AdapterEnv, options: ClaudeCodeOptions | undefined) =>
+  unique(options?.dir ? [projectsIn(options.dir)] : homes(env, options).map((home) => join(home, "projects")));
 
 /** `CLAUDE_CONFIG_DIR` (a comma list) replaces the defaults, as it does for the tool itself. */
 function homes({ home, env }: AdapterEnv, options: ClaudeCodeOptions | undefined): string[] {

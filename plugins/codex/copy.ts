@@ -2,7 +2,7 @@
  * Which lines of a file are copies of a parent's history: in legacy forks and in sub-agents that take their parent's
  * context along. A paginated fork copies nothing.
  */
-import type { JsonRecord } from "sessarc/adapter";
+import { isRecord, type JsonRecord } from "sessarc/adapter";
 import { uuidTime } from "./rows.ts";
 
 export interface Copy {
@@ -34,7 +34,9 @@ export function createCopy(past?: Copy) {
         state.ordinal = payload.subagent_history_start_ordinal;
       }
       const paginated = payload.history_mode === "paginated" || payload.history_base !== undefined;
-      if (typeof payload.forked_from_id !== "string" || paginated) return;
+      // A copy that sessarc made for another folder has all of its origin's lines, whatever else it says of itself.
+      const isCopy = isRecord(payload.sessarc) && typeof payload.sessarc.copied === "string";
+      if (typeof payload.forked_from_id !== "string" || (paginated && !isCopy)) return;
       state.active = true;
       state.from = payload.forked_from_id;
     },

@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import { type AdapterEnv, defineAdapter, readLines, type ToolRole } from "sessarc/adapter";
 import { mcp, skillDirs, usedSkill } from "./capabilities.ts";
 import { createParser } from "./parse.ts";
+import { rescue } from "./rescue.ts";
 import { createHeadCache, scanRollouts } from "./scan.ts";
 import { createTitles } from "./titles.ts";
 import { readUsage } from "./usage.ts";
@@ -80,6 +81,7 @@ export default defineAdapter((options: CodexOptions | undefined) => {
     ...(command && { resume: ({ key }: { key: string }) => [command, "resume", key] }),
     // Of its relatives nothing but the log is known.
     ...(name === "codex" && {
+      rescue: rescue((env) => (options?.dir ? rolloutsIn(options.dir, folder) : rolloutFolders(baseOf(env)))),
       skills: {
         dirs: (env) => skillDirs(baseOf(env), options?.dir === undefined ? env.home : undefined),
         used: usedSkill,

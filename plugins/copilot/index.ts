@@ -13,6 +13,7 @@ import {
 import { createCliParser } from "./cli/parse.ts";
 import { scanCli } from "./cli/scan.ts";
 import { readWorkspace } from "./cli/workspace.ts";
+import { rescue } from "./rescue.ts";
 import { mcp } from "./servers.ts";
 import { TOOLS } from "./tools.ts";
 import { chatRoots, userFolders, userFoldersBelow } from "./vscode/places.ts";
@@ -54,6 +55,7 @@ export default defineAdapter((options: CopilotOptions | undefined) => {
       used: ({ kind, text }) => (kind === "note" ? /^Skill (\S{1,200})$/.exec(text)?.[1] : undefined),
     },
     mcp: mcp(cliHome),
+    rescue: rescue((env) => join(cliHome(env), "session-state")),
     // A command hook denies the call on any exit code but 0, and lets it run on a timeout; http hooks must be https.
     guard: {
       settings: (env) => join(cliHome(env), "hooks", "sessarc.json"),

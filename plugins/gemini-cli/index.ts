@@ -5,6 +5,7 @@ import { type AdapterEnv, defineAdapter, toRecord, toText, wholeFile } from "ses
 import { createHeads } from "./heads.ts";
 import { peekChat } from "./peek.ts";
 import { readChat } from "./read.ts";
+import { rescue } from "./rescue.ts";
 import { scanChats } from "./scan.ts";
 import { mcp } from "./servers.ts";
 import { readRetention } from "./settings.ts";
@@ -52,5 +53,6 @@ export default defineAdapter((options: GeminiOptions | undefined) => {
       onFailure: "allow",
     },
     retention: (env) => readRetention(join(toolDir(env), "settings.json")),
+    rescue: rescue(toolDir, heads),
   };
 });

@@ -4,6 +4,7 @@ import { type AdapterEnv, defineAdapter, type SessionRef, sqliteSessions, sqlite
 import { guard, skills, tools } from "./capabilities.ts";
 import { FAMILY } from "./family.ts";
 import { type OpenCodeOptions, placesOf } from "./places.ts";
+import { rescue } from "./rescue.ts";
 import { mcp } from "./servers.ts";
 import type { JsonStore } from "./storage.ts";
 
@@ -40,6 +41,7 @@ export default defineAdapter((options: OpenCodeOptions | undefined) => {
     skills: skills(member),
     mcp: mcp(member),
     guard: guard(member),
+    rescue: rescue(member, (env) => places(env).databases),
 
     roots: (env) => {
       const { databases, storage } = places(env);

@@ -33,6 +33,8 @@ export interface SessionFilter {
   models?: readonly string[] | undefined;
   /** Calls failed in it. */
   errors?: boolean | undefined;
+  /** What another plugin asks of the rows of `session`. `revision`: its answer changes only with it and the archive. */
+  condition?: { sql: string; params: readonly SqlValue[]; revision: number } | undefined;
   sort?: ColumnSort | undefined;
   limit?: number | undefined;
 }
@@ -58,6 +60,7 @@ export function where(filter: SessionFilter): { sql: string; params: SqlValue[] 
   if (filter.topLevel) add(TOP_LEVEL);
   if (filter.kind) add(OF_KIND[filter.kind]);
   if (filter.errors) add("error_count > 0");
+  if (filter.condition) add(`(${filter.condition.sql})`, ...filter.condition.params);
   if (filter.models)
     add(`exists (select 1 from json_each(usage) used where used.key in (${marks(filter.models)}))`, ...filter.models);
   if (filter.ids) add(`id in (${marks(filter.ids)})`, ...filter.ids);

@@ -39,6 +39,8 @@ const list = defineRoute({
     /** Names as the logs spell them, several with commas: any of them. */
     model: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(2_000))),
     errors: v.optional(v.picklist(["0", "1"])),
+    /** What the session is at its assistant. */
+    state: v.optional(v.picklist(["listed", "hidden", "dying", "gone", "folder-gone"])),
     sort: v.optional(v.picklist(SESSION_SORTS)),
     limit: v.optional(limit),
     cursor: v.optional(v.string()),
@@ -60,6 +62,7 @@ const list = defineRoute({
       kind: query.kind,
       models: query.model?.split(","),
       errors: query.errors === "1",
+      condition: query.state && (await kernel.inject("rescue").condition(query.state)),
       sort: query.sort,
     };
     return store.page({ ...filter, limit: query.limit ?? 100 }, query.cursor);

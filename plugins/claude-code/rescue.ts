@@ -1,0 +1,68 @@
+/** How Claude Code lists its sessions, and what it needs to have one back: the log alone, in a folder named after the project's path. */
+import { join } from "node:path";
+import { type AdapterCapabilities, type AdapterEnv, isRecord, toText } from "sessarc/adapter";
+import { bytesAt, isInside, movedPath } from "#internal/adapter";
+
+type RescueContract = AdapterCapabilities["rescue"];
+
+const HEAD = 64 * 1024;
+/** Its picker leaves these out. */
+const HEADLESS = new Set(["sdk-cli", "sdk-ts", "sdk-py"]);
+const BACKGROUND = new Set(["daemon", "daemon-worker"]);
+/** Rows about the folder and the processes of the original. */
+const LEFT_OUT = new Set(["relocated", "worktree-state", "continued-in", "bridge-session", "resume-head-vouch"]);
+
+/** `roots`: its folders of projects. `home`: its configuration folder. */
+export const rescue = (
+  roots: (env: AdapterEnv) => readonly string[],
+  home: (env: AdapterEnv) => string,
+): RescueContract => ({
+  folders: roots,
+  async hidden({ path }) {
+    for (const row of headRows(path)) {
+      const kind = toText(row.sessionKind);
+      if (kind !== undefined && BACKGROUND.has(kind)) return "background";
+      const entry = toText(row.entrypoint);
+      if (entry !== undefined) return HEADLESS.has(entry) ? "headless" : undefined;
+    }
+    return undefined;
+  },
+  async copy({ key, path, cwd: from }, { key: to, cwd }, env) {
+    const root = roots(env).find((one) => isInside(one, path)) ?? roots(env)[0] ?? "";
+    return {
+      path: join(root, folderName(cwd), `${to}.jsonl`),
+      row(row) {
+        if (LEFT_OUT.has(String(row.type))) return undefined;
+        const uuid = toText(row.uuid);
+        return {
+          ...row,
+          ...(row.sessionId !== undefined && { sessionId: to }),
+          ...(typeof row.cwd === "string" && { cwd: movedPath(row.cwd, from, cwd) }),
+          ...(uuid !== undefined && { forkedFrom: row.forkedFrom ?? { sessionId: key, messageUuid: uuid } }),
+        };
+      },
+      index: [],
+    };
+  },
+  retention: (days, env) => ({
+    path: join(home(env), "settings.json"),
+    keys: [],
+    key: "cleanupPeriodDays",
+    value: days,
+  }),
+});
+
+/** A project's folder below `projects`. */
+export const folderName = (cwd: string): string => cwd.replace(/[^A-Za-z0-9]/g, "-");
+
+function* headRows(path: string) {
+  for (const line of bytesAt(path, 0, HEAD).toString("utf8").split("\n")) {
+    let row: unknown;
+    try {
+      row = JSON.parse(line);
+    } catch {
+      continue; // the last one is cut
+    }
+    if (isRecord(row)) yield row;
+  }
+}

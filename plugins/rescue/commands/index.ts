@@ -1,0 +1,31 @@
+/** The rescue's sub commands: descriptions here, code behind `load`. */
+import type { Command } from "sessarc";
+
+const rescueCommand: Command = {
+  name: "rescue",
+  summary: "Lists sessions that their assistants hide, delete or lost, and puts them back",
+  usage:
+    "[--state s] [--tool t] [--limit n]\n<session…> [--in folder] [--yes]\n--undo <session>\n--keep-for days --tool t [--yes]",
+  options: {
+    state: { type: "string", short: "s" },
+    tool: { type: "string", short: "t" },
+    limit: { type: "string", short: "n" },
+    in: { type: "string" },
+    yes: { type: "boolean", short: "y" },
+    undo: { type: "boolean" },
+    "keep-for": { type: "string" },
+  },
+  help: {
+    state: "Sessions in this state alone",
+    tool: "Only this assistant; with --keep-for, the one whose setting changes",
+    limit: "Sessions to show for each state, 1 to 200 (default 20)",
+    in: "Make a copy with a new id for this folder: the project moved, or its worktree is gone",
+    yes: "Write; without it, the paths are only printed",
+    undo: "Remove exactly what putting this session back wrote",
+    "keep-for": "Let the assistant retain its logs for so many days: a backup and one edit of its settings",
+  },
+  values: { state: ["listed", "hidden", "dying", "gone", "folder-gone"], in: "folder" },
+  load: () => import("./rescue.ts"),
+};
+
+export const commands: readonly Command[] = [rescueCommand];

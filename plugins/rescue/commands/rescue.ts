@@ -1,0 +1,230 @@
+import { resolve } from "node:path";
+import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
+import { accepted, formatBytes, formatCount } from "#internal/terminal";
+import type { RescueOverview } from "../overview.ts";
+import type { RescuePlan, RescueStep } from "../restore/plan.ts";
+import type { Rescued, Undone } from "../restore/rescue.ts";
+import type { RetentionChange } from "../state/retention.ts";
+import { type SessionState, STATES, type StateOf } from "../state/states.ts";
+
+interface Listed {
+  sessions: { session: ListedSession; states: StateOf[]; stored: boolean }[];
+  total: number;
+}
+interface ListedSession {
+  id: string;
+  tool: string;
+  cwd: string | null;
+  name: string | null;
+  title: string | null;
+  firstPrompt: string | null;
+  endedAt: string | null;
+}
+
+/** What is worth a look, the most urgent first. */
+const SHOWN: readonly SessionState[] = ["dying", "gone", "hidden", "folder-gone"];
+
+const HEADS: Readonly<Record<SessionState, string>> = {
+  listed: "Listed by their assistant",
+  dying: "Deleted by their assistant within 7 days",
+  gone: "Their log is gone",
+  hidden: "Not in their assistant's list",
+  "folder-gone": "Their folder is gone",
+};
+
+const REASONS = {
+  headless: "started without a screen",
+  background: "started by a background service",
+  archived: "archived",
+} as const;
+
+export async function run(ctx: CommandContext): Promise<number> {
+  const days = text(ctx, "keep-for");
+  if (days !== undefined) return keepFor(ctx, days);
+  if (ctx.flags.undo === true) return undo(ctx);
+  if (ctx.args.length > 0) return putBack(ctx);
+  if (ctx.flags.in !== undefined || ctx.flags.yes === true)
+    throw new UsageError("Name the sessions to put back: `sessarc rescue <session…>`");
+  return list(ctx);
+}
+
+async function list(ctx: CommandContext): Promise<number> {
+  const overview = await ctx.get<RescueOverview>("/rescue", { scan: "1" }, ctx.signal);
+  const wanted = STATES.find((one) => one === text(ctx, "state"));
+  const query = { tool: text(ctx, "tool"), limit: text(ctx, "limit") ?? "20" };
+  const lists: Record<string, Listed> = {};
+  for (const state of wanted ? [wanted] : SHOWN)
+    lists[state] = await ctx.get<Listed>("/rescue/sessions", { ...query, state }, ctx.signal);
+  if (ctx.json) {
+    ctx.out(JSON.stringify({ ...overview, lists }));
+    return 0;
+  }
+  const { sessions, notListed, states, stored } = overview;
+  ctx.out(
+    `${formatCount(sessions)} sessions; ${formatCount(notListed)} are no longer listed by their assistants; ${formatCount(states.dying)} will be deleted within 7 days.`,
+  );
+  ctx.out(
+    stored.setting === "none"
+      ? "Logs are not stored (`rescue.logs` is `none`)."
+      : `${formatCount(stored.sessions)} logs are stored: ${formatBytes(stored.bytes)} in ${formatBytes(stored.stored)}.`,
+  );
+  const style = createStyle(ctx.colour);
+  for (const state of STATES) {
+    const found = lists[state];
+    if (!found || found.total === 0) continue;
+    ctx.out(`\n${style.bold(HEADS[state])} (${formatCount(found.total)})`);
+    ctx.out(table(ctx, found.sessions));
+    if (found.total > found.sessions.length)
+      ctx.err(
+        `${formatCount(found.sessions.length)} of ${formatCount(found.total)}; --state ${state} --limit shows more`,
+      );
+  }
+  warn(ctx, overview);
+  return 0;
+}
+
+function table(ctx: CommandContext, rows: Listed["sessions"]): string {
+  return formatTable<Listed["sessions"][number]>(
+    [
+      { title: "session", value: ({ session }) => printable(session.id.slice(session.id.indexOf(":") + 1)) },
+      { title: "assistant", value: ({ session }) => session.tool },
+      { title: "state", value: ({ states }) => states.map(stateText).join(", ") },
+      { title: "log", value: ({ stored }) => (stored ? "stored" : "not stored") },
+      { title: "title", value: ({ session }) => titleOf(session), shrink: true },
+    ],
+    rows,
+    { head: createStyle(ctx.colour).dim, width: ctx.columns },
+  );
+}
+
+const stateText = ({ state, reason, at }: StateOf): string => {
+  if (reason) return `hidden: ${REASONS[reason]}`;
+  return at ? `deleted on ${at.slice(0, 10)}` : state.replace("-", " ");
+};
+
+const titleOf = ({ name, title, firstPrompt, id }: ListedSession): string =>
+  printable(name ?? title ?? firstPrompt ?? id).replace(/\s+/g, " ");
+
+function warn(ctx: CommandContext, { notArchived, notArchivedTools, retention, states }: RescueOverview): void {
+  if (notArchived > 0) {
+    const tools = notArchivedTools.map((tool) => ` --tool ${tool}`).join("");
+    ctx.err(
+      `${formatCount(notArchived)} logs will be deleted within 7 days and are not archived: \`sessarc import${tools}\` saves them.`,
+    );
+  }
+  if (states.dying === 0) return;
+  for (const { tool, label, days, changeable } of retention)
+    if (changeable)
+      ctx.err(
+        `${label} deletes logs after ${formatCount(Math.round(days))} days; \`sessarc rescue --keep-for 3650 --tool ${tool}\` changes that.`,
+      );
+}
+
+async function putBack(ctx: CommandContext): Promise<number> {
+  const sessions: string[] = [];
+  for (const name of ctx.args)
+    sessions.push((await ctx.get<{ session: { id: string } }>("/sessions/find", { name }, ctx.signal)).session.id);
+  const folder = text(ctx, "in");
+  const body = { sessions, ...(folder !== undefined && { folder: resolve(folder) }) };
+  const { plans } = await post<{ plans: RescuePlan[] }>(ctx, "/rescue/plan", body);
+  if (ctx.flags.yes !== true) {
+    if (ctx.json) ctx.out(JSON.stringify({ plans }));
+    else for (const plan of plans) printPlan(ctx, plan);
+    const possible = plans.some((plan) => plan.reason === null && plan.steps.some(isToDo));
+    if (possible) ctx.err("Nothing was written. --yes writes it.");
+    return plans.some(({ reason }) => reason !== null) ? 1 : 0;
+  }
+  const able = plans.filter(({ reason }) => reason === null).map(({ session }) => session);
+  const answer =
+    able.length === 0
+      ? { rescued: [] }
+      : await post<{ rescued: Rescued[] }>(ctx, "/rescue/restore", { ...body, sessions: able });
+  if (ctx.json) ctx.out(JSON.stringify({ ...answer, refused: plans.filter(({ reason }) => reason !== null) }));
+  else {
+    for (const plan of plans) if (plan.reason !== null) printPlan(ctx, plan);
+    for (const one of answer.rescued) printRescued(ctx, one);
+  }
+  return able.length === plans.length ? 0 : 1;
+}
+
+const isToDo = (step: RescueStep) => step.kind === "move" || !step.there;
+
+function printPlan(ctx: CommandContext, plan: RescuePlan): void {
+  const style = createStyle(ctx.colour);
+  ctx.out(
+    `${style.bold(printable(plan.session))}  ${printable(plan.title ?? "")
+      .replace(/\s+/g, " ")
+      .slice(0, 80)}`,
+  );
+  if (plan.reason !== null) ctx.out(`  ${style.red("impossible")}  ${printable(plan.reason)}`);
+  for (const step of plan.steps) ctx.out(`  ${printable(stepText(step))}`);
+  if (plan.copy !== null) ctx.out(`  Archived as ${plan.copy}, linked to the original; its tokens count once.`);
+  for (const one of plan.lost) ctx.out(`  ${style.dim(printable(one))}`);
+}
+
+function stepText(step: RescueStep): string {
+  switch (step.kind) {
+    case "write":
+      return `${step.there ? "is there " : "writes   "}  ${step.path} (${formatBytes(step.bytes)})`;
+    case "move":
+      return `moves      ${step.path} to ${step.to}`;
+    case "value":
+      return `${step.there ? "is there " : "sets     "}  ${step.name} in ${step.path}`;
+    case "run":
+      return `${step.there ? "is there " : "runs     "}  ${step.command}`;
+  }
+}
+
+function printRescued(ctx: CommandContext, one: Rescued): void {
+  const done = one.steps.filter(isToDo);
+  if (done.length === 0) ctx.out(`${printable(one.session)} is there already.`);
+  else
+    ctx.out(
+      `${printable(one.copy ?? one.session)} is back in ${one.label}. \`sessarc rescue --undo ${printable(one.session)}\` takes it back.`,
+    );
+  for (const step of done) ctx.out(`  ${printable(stepText(step))}`);
+}
+
+async function undo(ctx: CommandContext): Promise<number> {
+  const [name, ...more] = ctx.args;
+  if (name === undefined || more.length > 0)
+    throw new UsageError("Name one session: `sessarc rescue --undo <session>`");
+  const { session } = await ctx.get<{ session: { id: string } }>("/sessions/find", { name }, ctx.signal);
+  const undone = await post<Undone>(ctx, "/rescue/undo", { session: session.id });
+  if (ctx.json) ctx.out(JSON.stringify(undone));
+  else {
+    for (const path of undone.removed) ctx.out(`removed  ${printable(path)}`);
+    for (const path of undone.left) ctx.out(`left     ${printable(path)}: it changed since`);
+  }
+  return 0;
+}
+
+async function keepFor(ctx: CommandContext, given: string): Promise<number> {
+  const tool = text(ctx, "tool");
+  const days = Number(given);
+  if (tool === undefined || !Number.isSafeInteger(days) || days < 1)
+    throw new UsageError(
+      "Say for how many days and which assistant: `sessarc rescue --keep-for 3650 --tool claude-code`",
+    );
+  const write = ctx.flags.yes === true;
+  const change = await post<RetentionChange>(ctx, "/rescue/retention", { tool, days, write });
+  if (ctx.json) ctx.out(JSON.stringify(change));
+  else {
+    const { path, name, before, after } = change;
+    ctx.out(
+      `${printable(path)}: ${name} ${before === null ? "is set to" : `changes from ${printable(before)} to`} ${after}`,
+    );
+    if (!write) ctx.err("Nothing was written. --yes writes it, after a backup in the archive.");
+  }
+  return 0;
+}
+
+async function post<T>(ctx: CommandContext, path: string, body: object): Promise<T> {
+  const init = { method: "POST", body: JSON.stringify(body), signal: ctx.signal };
+  return (await (await accepted(await ctx.fetch(path, init))).json()) as T;
+}
+
+function text(ctx: CommandContext, name: string): string | undefined {
+  const value = ctx.flags[name];
+  return typeof value === "string" ? value : undefined;
+}

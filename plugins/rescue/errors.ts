@@ -1,0 +1,30 @@
+/** Error codes of the rescue. */
+import { defineErrors } from "sessarc";
+
+declare module "sessarc" {
+  interface ErrorParams {
+    RESCUE_IMPOSSIBLE: { id: string; reason: string };
+    RESCUE_OUTSIDE: { path: string; reason: string };
+    RESCUE_NOTHING: { id: string };
+    RETENTION_FIXED: { tool: string; reason: string };
+  }
+}
+
+export const errors = defineErrors({
+  RESCUE_IMPOSSIBLE: { status: 422, why: ({ id, reason }) => `Session ${id} cannot be put back: ${reason}` },
+  RESCUE_OUTSIDE: {
+    status: 422,
+    why: ({ path, reason }) => `${path} is not written: ${reason}`,
+    fix: () => "Check the folders of the assistant for links and for files of other users.",
+  },
+  RESCUE_NOTHING: {
+    status: 404,
+    why: ({ id }) => `Nothing was put back for session ${id}`,
+    fix: () => "`sessarc rescue` lists the sessions that can be put back.",
+  },
+  RETENTION_FIXED: {
+    status: 422,
+    why: ({ tool, reason }) => `How long ${tool} retains its logs cannot be changed: ${reason}`,
+    fix: () => "Change it in the assistant itself.",
+  },
+});

@@ -1,0 +1,196 @@
+/** Stores the log of every session after its import, in the pool, and works out whether its assistant lists it. */
+import type { Kernel, PoolTask, SessionRef } from "sessarc";
+import type { KeptFile } from "./files.ts";
+import { LogFolder, ownerOf } from "./files.ts";
+import { type KeepJob, type KeepResult, type KeepSession, keepLogs, runKeep } from "./job.ts";
+import { type BehindRow, createLogStore } from "./store.ts";
+
+export interface Keeper {
+  /** Stores what is behind, of all sessions or of `ids`. Calls run one after another. */
+  run(ids?: readonly string[]): Promise<void>;
+  /** A session was imported: its log is stored soon, where a service runs. */
+  soon(id: string): void;
+  /** The session's files; undefined where none are stored. */
+  files(id: string): Promise<KeptFile[] | undefined>;
+  /** Bytes of one of them; undefined when a part is missing or damaged. */
+  read(file: KeptFile): Promise<Buffer | undefined>;
+  totals(): Promise<{ sessions: number; bytes: number; stored: number }>;
+  /** Removes the parts of a deleted session. */
+  remove(id: string): Promise<void>;
+  /** Removes parts that no row names. With `all`, every stored log: the answer is how many bytes that gave back. */
+  sweep(all: boolean): Promise<number>;
+  readonly folder: LogFolder;
+  /** Grows with every change of what is stored. */
+  readonly revision: number;
+  close(): Promise<void>;
+}
+
+const KEEP_TASK: PoolTask<[KeepJob], KeepResult[]> = {
+  specifier: "sessarc/plugins/rescue/job",
+  export: "keepLogs",
+  inline: keepLogs,
+};
+
+const PAGE = 200;
+/** Sessions of one job, and bytes of their logs. */
+const TOGETHER = 24;
+const JOB_BYTES = 32 * 2 ** 20;
+/** How long a session rests before its log is stored: each message would otherwise store a part. */
+const REST_MS = 60_000;
+
+export function createKeeper(kernel: Kernel): Keeper {
+  const { storage } = kernel;
+  const store = createLogStore(storage.db);
+  const root = storage.path("logs");
+  const folder = new LogFolder(root);
+  const pending = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let tail: Promise<unknown> = Promise.resolve();
+  let revision = 0;
+
+  const isKept = () => kernel.config.rescue.logs === "keep";
+  const mode = () => (isKept() ? "keep " : "none ");
+
+  async function work(ids: readonly string[] | undefined): Promise<void> {
+    for (let after = ""; !kernel.closing.aborted; ) {
+      const rows = ids ? await store.behindOf(mode(), ids) : await store.behind(mode(), after, PAGE);
+      const lanes = jobsOf(rows).values();
+      // A service works beside its requests; a command has nothing else to do.
+      const width = kernel.address ? 1 : kernel.pool.size;
+      await Promise.all(Array.from({ length: width }, () => lane(lanes)));
+      const last = rows.at(-1);
+      if (ids || !last) return;
+      after = last.id;
+    }
+  }
+
+  async function lane(jobs: Iterable<BehindRow[]>): Promise<void> {
+    for (const rows of jobs) {
+      if (kernel.closing.aborted) return;
+      await keep(rows);
+    }
+  }
+
+  async function keep(rows: readonly BehindRow[]): Promise<void> {
+    const tool = rows[0]?.tool ?? "";
+    const adapter = kernel.registry.adapters.get(tool);
+    if (!adapter) return;
+    const source = kernel.registry.adapterSource(tool);
+    const sessions: KeepSession[] = [];
+    for (const row of rows) {
+      const except = row.companions === null ? [] : await store.pathsBelow(row.id);
+      sessions.push({ id: row.id, ref: refOf(row), known: knownOf(row), except });
+    }
+    const job: KeepJob = {
+      adapter: source ? { ...source, folders: kernel.registry.folders.get(tool) } : null,
+      env: kernel.env,
+      folder: root,
+      keep: isKept(),
+      sessions,
+    };
+    const results =
+      kernel.pool.threaded && source ? await kernel.pool.run(KEEP_TASK, job) : await runKeep(job, adapter);
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const stale: string[] = [];
+    const write = results.flatMap((result) => {
+      const row = byId.get(result.id);
+      if (!row) return [];
+      const known = knownOf(row);
+      // What is stored stays when nothing new is to be stored, and when the log cannot be read any more.
+      const files = result.files ?? (known.length > 0 ? known : null);
+      const now = namesOf(files ?? []);
+      for (const name of namesOf(known)) if (!now.has(name)) stale.push(name);
+      return [store.write(mode(), row, { ...result, files })];
+    });
+    await storage.db.batch(write);
+    revision++;
+    await folder.remove(stale);
+  }
+
+  const run: Keeper["run"] = (ids) => {
+    if (storage.readOnly) return Promise.resolve();
+    const next = tail.then(() => work(ids));
+    tail = next.catch(() => {});
+    return next;
+  };
+
+  function wait(ms: number): void {
+    if (timer || !kernel.address) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      const ids = [...pending];
+      pending.clear();
+      run(ids).catch((error: unknown) => {
+        if (!kernel.closing.aborted) void kernel.notify("listener:failed", error, { hook: "rescue" });
+      });
+    }, ms).unref();
+  }
+
+  return {
+    folder,
+    get revision() {
+      return revision;
+    },
+    run,
+    soon(id) {
+      pending.add(id);
+      wait(REST_MS);
+    },
+    files: (id) => store.files(id),
+    read: (file) => folder.get(file),
+    totals: () => store.totals(),
+    async remove(id) {
+      const owner = ownerOf(id);
+      for await (const name of folder.names()) if (name.startsWith(owner)) await folder.remove([name]);
+    },
+    async sweep(all) {
+      if (storage.readOnly) return 0;
+      const { stored } = await store.totals();
+      const swept = tail.then(async () => {
+        if (all) await store.forgetFiles();
+        const named = new Set<string>();
+        for (let after = ""; ; ) {
+          const rows = await store.page(after, PAGE);
+          for (const { files } of rows) for (const name of namesOf(JSON.parse(files))) named.add(name);
+          const last = rows.at(-1);
+          if (!last) break;
+          after = last.session;
+        }
+        for await (const name of folder.names()) if (!named.has(name)) await folder.remove([name]);
+        revision++;
+        return all ? stored : 0;
+      });
+      tail = swept.catch(() => {});
+      return swept;
+    },
+    async close() {
+      clearTimeout(timer);
+      await tail;
+    },
+  };
+}
+
+/** Rows of one assistant together, as many as a job takes. */
+function jobsOf(rows: readonly BehindRow[]): BehindRow[][] {
+  const jobs: BehindRow[][] = [];
+  let bytes = 0;
+  for (const row of [...rows].sort((a, b) => (a.tool < b.tool ? -1 : a.tool > b.tool ? 1 : 0))) {
+    const job = jobs.at(-1);
+    if (job && job[0]?.tool === row.tool && job.length < TOGETHER && bytes < JOB_BYTES) job.push(row);
+    else {
+      jobs.push([row]);
+      bytes = 0;
+    }
+    bytes += row.source_bytes;
+  }
+  return jobs;
+}
+
+export function refOf(row: Pick<BehindRow, "tool" | "key" | "source_path" | "exclusive" | "companions">): SessionRef {
+  const ref: SessionRef = { tool: row.tool, key: row.key, path: row.source_path, exclusive: row.exclusive === 1 };
+  if (row.companions !== null) ref.companions = JSON.parse(row.companions) as string[];
+  return ref;
+}
+
+const knownOf = ({ files }: BehindRow): KeptFile[] => (files === null ? [] : (JSON.parse(files) as KeptFile[]));
+const namesOf = (files: readonly KeptFile[]) => new Set(files.flatMap(({ parts }) => parts.map(({ name }) => name)));

@@ -1,0 +1,52 @@
+/** The service `rescue`. */
+import { type Kernel, SessarcError, type SqlValue } from "sessarc";
+import type { Keeper } from "./keep/keeper.ts";
+import { overviewOf, type RescueOverview, retentionOf } from "./overview.ts";
+import { createRestorer, type Restorer } from "./restore/rescue.ts";
+import { changeRetention, type RetentionChange } from "./state/retention.ts";
+import { createStates, type SessionState, type States } from "./state/states.ts";
+
+export interface Rescue extends Restorer {
+  /** Part of a question about sessions: those in a state. */
+  condition(state: SessionState): Promise<{ sql: string; params: readonly SqlValue[]; revision: number }>;
+  of: States["of"];
+  overview(): Promise<RescueOverview>;
+  /** Stores what is behind. */
+  store(ids?: readonly string[]): Promise<void>;
+  /** Sessions whose log is stored. */
+  storedOf(ids: readonly string[]): Promise<Set<string>>;
+  /** Removes every stored log; answers the bytes that gave back. */
+  dropLogs(): Promise<number>;
+  /** Lets an assistant retain its logs for `days`. Throws RETENTION_FIXED. */
+  retain(tool: string, days: number, write: boolean): Promise<RetentionChange>;
+}
+
+export function createRescue(kernel: Kernel, keeper: Keeper): Rescue {
+  const states = createStates(kernel);
+  return {
+    ...createRestorer(kernel, keeper),
+    async condition(state) {
+      return { ...(await states.condition(state)), revision: keeper.revision };
+    },
+    of: (ids) => states.of(ids),
+    overview: () => overviewOf(kernel, states),
+    store: (ids) => keeper.run(ids),
+    async storedOf(ids) {
+      const rows = await kernel.storage.db.all<{ id: string }>(
+        "select session as id from rescue_log where files is not null and session in (select value from json_each(?))",
+        [JSON.stringify(ids)],
+      );
+      return new Set(rows.map(({ id }) => id));
+    },
+    dropLogs: () => keeper.sweep(true),
+    async retain(tool, days, write) {
+      const adapter = kernel.registry.adapters.get(tool);
+      const rules = await retentionOf(kernel);
+      if (!adapter) {
+        const known = rules.map((rule) => rule.tool).join(", ");
+        throw new SessarcError("INVALID_INPUT", { reason: `No adapter is named ${tool}; there are ${known}` });
+      }
+      return changeRetention(kernel, adapter, days, write);
+    },
+  };
+}

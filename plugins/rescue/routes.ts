@@ -1,0 +1,122 @@
+/** Routes of the rescue. */
+
+import { stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import { defineRoute, SessarcError } from "sessarc";
+import * as v from "valibot";
+import { STATES, type StateOf } from "./state/states.ts";
+
+const PAGE = 50;
+/** Sessions of one call. */
+const MOST = 200;
+/** A hundred years: as good as never. */
+const MOST_DAYS = 36_500;
+
+const overview = defineRoute({
+  method: "GET",
+  path: "/rescue",
+  summary:
+    "How many sessions their assistants no longer list, will delete within seven days or have deleted; `scan=1` looks for logs first",
+  query: v.object({ scan: v.optional(v.picklist(["0", "1"])) }),
+  handler: async ({ kernel, query }) => {
+    if (query.scan === "1") await kernel.inject("importer").scan();
+    return kernel.inject("rescue").overview();
+  },
+});
+
+const list = defineRoute({
+  method: "GET",
+  path: "/rescue/sessions",
+  summary: "Sessions in a state, each with its states, their reasons and whether its log is stored",
+  query: v.object({
+    state: v.picklist(STATES),
+    tool: v.optional(v.string()),
+    limit: v.optional(v.pipe(v.string(), v.regex(/^\d{1,3}$/), v.transform(Number), v.minValue(1), v.maxValue(MOST))),
+    cursor: v.optional(v.string()),
+  }),
+  handler: async ({ kernel, query }) => {
+    const rescue = kernel.inject("rescue");
+    const archive = kernel.inject("archive");
+    if (query.tool !== undefined) await archive.checkTool(query.tool);
+    const condition = await rescue.condition(query.state);
+    const filter = { tool: query.tool, topLevel: true, condition, limit: query.limit ?? PAGE };
+    const { sessions, total, nextCursor } = await archive.page(filter, query.cursor);
+    const ids = sessions.map(({ id }) => id);
+    const [states, stored] = await Promise.all([rescue.of(ids), rescue.storedOf(ids)]);
+    const rows = sessions.map((session) => {
+      const own: StateOf[] = states.get(session.id) ?? [];
+      return { session, states: own, stored: stored.has(session.id) };
+    });
+    return { sessions: rows, total, nextCursor };
+  },
+});
+
+const folder = v.optional(v.pipe(v.string(), v.maxLength(4096), v.check(isAbsolute, "must be an absolute path")));
+const chosen = v.object({
+  sessions: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(MOST)),
+  /** Makes copies for this folder instead. */
+  folder,
+});
+
+const plan = defineRoute({
+  method: "POST",
+  path: "/rescue/plan",
+  summary: "What putting sessions back would write, path by path; nothing is written",
+  body: chosen,
+  handler: async ({ kernel, body }) => {
+    await checkFolder(body.folder);
+    const plans = [];
+    for (const id of body.sessions) plans.push(await kernel.inject("rescue").plan(id, body.folder));
+    return { plans };
+  },
+});
+
+const restore = defineRoute({
+  method: "POST",
+  path: "/rescue/restore",
+  summary: "Puts sessions back where their assistants look for them; an existing file is never replaced",
+  body: chosen,
+  handler: async ({ kernel, body }) => {
+    await checkFolder(body.folder);
+    const rescued = [];
+    for (const id of body.sessions) rescued.push(await kernel.inject("rescue").restore(id, body.folder));
+    return { rescued };
+  },
+});
+
+const undo = defineRoute({
+  method: "POST",
+  path: "/rescue/undo",
+  summary: "Removes exactly what putting a session back wrote; a file that changed since stays",
+  body: v.object({ session: v.string() }),
+  handler: ({ kernel, body }) => kernel.inject("rescue").undo(body.session),
+});
+
+const retention = defineRoute({
+  method: "POST",
+  path: "/rescue/retention",
+  summary:
+    "Lets an assistant retain its logs for a number of days: a backup and the smallest edit; without `write` the change is only shown",
+  body: v.object({
+    tool: v.string(),
+    days: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MOST_DAYS)),
+    write: v.optional(v.boolean()),
+  }),
+  handler: ({ kernel, body }) => kernel.inject("rescue").retain(body.tool, body.days, body.write === true),
+});
+
+const drop = defineRoute({
+  method: "DELETE",
+  path: "/rescue/logs",
+  summary: "Removes every stored log; transcripts and figures stay",
+  handler: async ({ kernel }) => ({ bytes: await kernel.inject("rescue").dropLogs() }),
+});
+
+export const rescueRoutes = [overview, list, plan, restore, undo, retention, drop] as const;
+
+/** A copy for a folder that is not there could not be resumed. */
+async function checkFolder(path: string | undefined): Promise<void> {
+  if (path === undefined) return;
+  const info = await stat(path).catch(() => undefined);
+  if (!info?.isDirectory()) throw new SessarcError("NO_SUCH_FOLDER", { path });
+}

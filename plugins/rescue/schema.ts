@@ -1,0 +1,25 @@
+/** Tables of the rescue. Once there is a release: append migrations, never edit one. */
+export const migrations: readonly string[] = [
+  `-- What is stored of each session's log.
+   create table rescue_log (
+     session text primary key,
+     -- Of the session's row that this belongs to.
+     version text not null,
+     path text not null,
+     hidden text,
+     -- JSON of KeptFile[]; null: nothing is stored.
+     files text,
+     bytes integer not null,
+     stored integer not null
+   ) without rowid;
+   create index rescue_hidden on rescue_log (hidden) where hidden is not null;
+   -- What was written into the folders of assistants, so that it can be removed again.
+   create table rescue_written (
+     id integer primary key,
+     session text not null,
+     -- JSON of Written.
+     written text not null,
+     at text not null
+   );
+   create index rescue_written_session on rescue_written (session);`,
+];
