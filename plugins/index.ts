@@ -129,7 +129,6 @@ export type {
 export type { FeedStatus, Live } from "./live/index.ts";
 export type {} from "./mcp-hub/index.ts";
 export type { PlanReport, Preview, StepReport, StepView } from "./replay/index.ts";
-export type {} from "./security/index.ts";
 export type {
   Rescued,
   RescueOverview,
@@ -139,6 +138,7 @@ export type {
   StateOf,
   Undone,
 } from "./rescue/index.ts";
+export type {} from "./security/index.ts";
 export type {} from "./share/index.ts";
 export type {
   Drift,

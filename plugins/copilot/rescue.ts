@@ -8,7 +8,7 @@ type RescueContract = AdapterCapabilities["rescue"];
 /** `root`: its folder of sessions. */
 export const rescue = (root: (env: AdapterEnv) => string): RescueContract => ({
   folders: (env) => [root(env)],
-  async copy({ cwd: from }, { key: to, cwd }, env) {
+  async copy({ key, cwd: from }, { key: to, cwd }, env) {
     const folder = join(root(env), to);
     const move = (value: unknown) => (typeof value === "string" ? movedPath(value, from, cwd) : value);
     return {
@@ -21,7 +21,7 @@ export const rescue = (root: (env: AdapterEnv) => string): RescueContract => ({
           ...row,
           data: {
             ...data,
-            ...(data.sessionId !== undefined && { sessionId: to }),
+            ...(data.sessionId !== undefined && { sessionId: to, sessarc: data.sessarc ?? { copyOf: key } }),
             ...(context && { context: { ...context, cwd: move(context.cwd), gitRoot: move(context.gitRoot) } }),
           },
         };

@@ -45,8 +45,8 @@ export function toSummary(
 ): SessionSummary {
   const { meta, first, last } = conversation;
   const ledger = createLedger();
-  // Ids are only unique within a session: old logs countUnknown them.
-  const scope = meta.sessionId ?? ref.key;
+  // Ids are only unique within a session: old logs countUnknown them. Those of a copy are its original's.
+  const scope = meta.copyOf ?? meta.sessionId ?? ref.key;
   for (const reply of conversation.replies.values()) {
     ledger.add({ key: `${scope}/${reply.id}`, at: reply.at, model: reply.model ?? "unknown", usage: usageOf(reply) });
   }
@@ -60,6 +60,7 @@ export function toSummary(
     cwd,
     virtualProject: cwd === undefined ? virtualProjectOf(ref.path, meta.projectHash) : undefined,
     parent: ref.parent,
+    forkedFrom: meta.copyOf,
     startedAt,
     endedAt,
     ...sums,

@@ -72,6 +72,8 @@ export function createFold(): Fold {
       const value = toText(set[name]);
       if (value !== undefined) meta[name] = value;
     }
+    const origin = toText(toRecord(set.sessarc).copyOf);
+    if (origin !== undefined) meta.copyOf ??= origin;
     if (set.messages !== undefined) replaceAll(set.messages);
   }
 

@@ -31,7 +31,7 @@ export const rescue = (toolDir: (env: AdapterEnv) => string, heads: Heads): Resc
     }
     return found;
   },
-  async copy({ path }, { key: to, cwd }, env) {
+  async copy({ key, path }, { key: to, cwd }, env) {
     const home = toolDir(env);
     const folder = join(home, "tmp", await slugOf(home, cwd));
     const [, start = "session-2026-01-01T00-00"] = /^(session-\d{4}-\d\d-\d\dT\d\d-\d\d)/.exec(basename(path)) ?? [];
@@ -39,7 +39,7 @@ export const rescue = (toolDir: (env: AdapterEnv) => string, heads: Heads): Resc
       path: join(folder, "chats", `${start}-${to.slice(0, 8)}.jsonl`),
       row: (row) => ({
         ...row,
-        ...(typeof row.sessionId === "string" && { sessionId: to }),
+        ...(typeof row.sessionId === "string" && { sessionId: to, sessarc: row.sessarc ?? { copyOf: key } }),
         ...(typeof row.projectHash === "string" && { projectHash: hashOf(cwd) }),
       }),
       index: await entriesOf(home, folder, cwd),

@@ -10,6 +10,8 @@ export interface Meta {
   summary?: string;
   /** "main" or "subagent". */
   kind?: string;
+  /** The session that sessarc copied it from, for another folder. */
+  copyOf?: string;
 }
 
 /** What one reply was billed; the last non-null figures of its id. */

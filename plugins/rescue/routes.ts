@@ -19,7 +19,8 @@ const overview = defineRoute({
     "How many sessions their assistants no longer list, will delete within seven days or have deleted; `scan=1` looks for logs first",
   query: v.object({ scan: v.optional(v.picklist(["0", "1"])) }),
   handler: async ({ kernel, query }) => {
-    if (query.scan === "1") await kernel.inject("importer").scan();
+    // A run that imports nothing: it notes which logs are gone.
+    if (query.scan === "1" && !kernel.storage.readOnly) await kernel.inject("importer").run(() => [], new Set());
     return kernel.inject("rescue").overview();
   },
 });

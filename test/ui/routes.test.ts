@@ -31,6 +31,7 @@ const FOR_PROGRAMS = [
   /^GET \/(docs\/\*\*|oauth\/callback|sessions\/find|search\/total|security\/proof|\*\*)$/,
   // The status line of an assistant, put there by the command line.
   /^(GET|POST|DELETE) \/statusline(\/install)?$/,
+  /^(GET|POST|DELETE) \/rescue/,
   // The page asks by their addresses, Settings link to the first.
   /^GET \/(openapi\.json|status|projects\/git|live\/turns)$/,
 ];

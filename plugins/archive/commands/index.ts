@@ -148,9 +148,12 @@ const backupCommand: Command = {
 const vacuumCommand: Command = {
   name: "vacuum",
   summary: "Gives the room of deleted sessions back to the disk, while the service goes on",
-  usage: "[--dry-run]",
-  options: { "dry-run": { type: "boolean" } },
-  help: { "dry-run": "Only say how much is empty" },
+  usage: "[--dry-run] [--logs]",
+  options: { "dry-run": { type: "boolean" }, logs: { type: "boolean" } },
+  help: {
+    "dry-run": "Only say how much is empty",
+    logs: "Remove the stored raw logs too: sessions whose log is gone cannot be put back then",
+  },
   load: () => import("./vacuum.ts"),
 };
 

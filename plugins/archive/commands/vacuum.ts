@@ -5,6 +5,13 @@ import type { Room } from "../routes/vacuum.ts";
 export async function run(ctx: CommandContext): Promise<number> {
   if (ctx.args.length > 0) throw new UsageError("It takes no arguments: `sessarc vacuum`");
   const isDry = ctx.flags["dry-run"] === true;
+  if (ctx.flags.logs === true) {
+    if (isDry) throw new UsageError("--logs removes: leave out --dry-run");
+    const { bytes } = await (
+      await accepted(await ctx.fetch("/rescue/logs", { method: "DELETE", signal: ctx.signal }))
+    ).json();
+    if (!ctx.json) ctx.out(`Stored logs removed: ${formatBytes(bytes)}`);
+  }
   const method = isDry ? "GET" : "POST";
   const answer = await (await accepted(await ctx.fetch("/vacuum", { method, signal: ctx.signal }))).json();
   if (ctx.json) {

@@ -101,7 +101,7 @@ export async function checkRetention(kernel: Kernel) {
       name,
       status: "warn" as const,
       detail: `${rule}; ${due} due within 7 days, ${archived} archived, ${notArchived} not`,
-      fix: `\`sessarc import --tool ${tool}\` keeps them.`,
+      fix: `\`sessarc import --tool ${tool}\` keeps them. \`sessarc rescue --keep-for 3650 --tool ${tool}\` lets ${label} delete later.`,
     };
   });
 }

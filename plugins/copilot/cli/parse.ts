@@ -35,6 +35,8 @@ interface Call {
 
 interface State {
   sessionId?: string | undefined;
+  /** The session that sessarc copied it from, for another folder. */
+  copyOf?: string | undefined;
   cwd?: string | undefined;
   branch?: string | undefined;
   remote?: string | undefined;
@@ -55,7 +57,7 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
   const saved = isSnapshot(past) ? past : undefined;
   const state: State = saved ? structuredClone(saved.state) : { waiting: [], seen: [], unknown: {}, bad: 0 };
   const seen = new Set(state.seen);
-  const usage = createCliUsage(saved?.usage, () => state.sessionId ?? ref.key);
+  const usage = createCliUsage(saved?.usage, () => state.copyOf ?? state.sessionId ?? ref.key);
 
   function use(call: Call): NewEvent[] {
     state.waiting = state.waiting.filter((one) => one.id !== call.id);
@@ -96,6 +98,7 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
     switch (type) {
       case "session.start":
         state.sessionId ??= toText(data.sessionId);
+        state.copyOf ??= toText(toRecord(data.sessarc).copyOf);
         state.startedAt = earliest([state.startedAt, toIso(data.startTime)]);
         state.model = toText(data.selectedModel) ?? state.model;
         context(data);
@@ -201,6 +204,7 @@ export function createCliParser(ref: SessionRef, workspace: ReadonlyMap<string, 
         cwd: state.cwd ?? workspace.get("cwd") ?? ref.cwd,
         gitBranch: state.branch ?? workspace.get("branch"),
         gitRemote: state.remote,
+        forkedFrom: state.copyOf,
         startedAt: state.startedAt,
         endedAt: state.endedAt,
         ...usage.summary(),

@@ -36,7 +36,7 @@ const PAGE = 200;
 const TOGETHER = 24;
 const JOB_BYTES = 32 * 2 ** 20;
 /** How long a session rests before its log is stored: each message would otherwise store a part. */
-const REST_MS = 60_000;
+const REST_MS = 15_000;
 
 export function createKeeper(kernel: Kernel): Keeper {
   const { storage } = kernel;

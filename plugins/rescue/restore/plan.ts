@@ -141,6 +141,8 @@ async function planRows(
   [file]: readonly KeptFile[],
 ): Promise<void> {
   if (!contract.commands || !file) throw new Impossible(`${plan.label} has no command that imports a session`);
+  // A key becomes an argument of the assistant's command.
+  if (!/^\w[\w.-]{0,199}$/.test(row.key)) throw new Impossible("its id is no plain word");
   const there = row.missing === 0;
   plan.load = there ? undefined : { tool: row.tool, key: row.key, bytes: await bytesOf(keeper, file) };
   plan.logs.push(row.source_path);

@@ -65,7 +65,18 @@ export function createRestorer(kernel: Kernel, keeper: Keeper): Restorer {
   }
 
   /** The archive reads what was put back: nothing is counted twice, since it is the same session. */
-  const readAgain = (logs: readonly string[]) => kernel.inject("importer").runPaths(logs, (found) => found, new Set());
+  async function readAgain(logs: readonly string[]): Promise<void> {
+    const wanted = new Set(logs);
+    const read: string[] = [];
+    // Without an earlier listing, all logs are offered.
+    const choose = <T extends { id: string; ref: { path: string } }>(found: readonly T[]) => {
+      const own = found.filter(({ ref }) => wanted.has(ref.path));
+      read.push(...own.map(({ id }) => id));
+      return own;
+    };
+    await kernel.inject("importer").runPaths(logs, choose);
+    await keeper.run(read);
+  }
 
   async function write(plan: OpenPlan): Promise<Written> {
     const files = plan.files.filter(({ there }) => !there);

@@ -1,0 +1,79 @@
+import { mkdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { makeTempDir } from "../_setup.ts";
+import { runCommand } from "../command.ts";
+import { claudePath, claudeRows, writeLog } from "./_logs.ts";
+
+const KEY = "aaaaaaaa-0000-4000-8000-000000000001";
+
+async function imported() {
+  const home = await makeTempDir();
+  const cwd = join(home, "app");
+  await mkdir(cwd);
+  const said = { key: KEY, cwd, turns: 2 };
+  const path = await writeLog(claudePath(home, said), claudeRows(said));
+  expect((await runCommand(["import"], home)).code).toBe(0);
+  return { home, cwd, path };
+}
+
+describe("sessarc rescue", () => {
+  it("lists what is hidden, dying and gone, and says how to keep what is not archived", async () => {
+    const { home, cwd, path } = await imported();
+    await rm(path);
+    await runCommand(["import"], home);
+    const late = { key: KEY.replace(/1$/, "2"), cwd, turns: 1 };
+    const old = await writeLog(claudePath(home, late), claudeRows(late));
+    await utimes(old, new Date(), new Date(Date.now() - 28 * 86_400_000));
+    const { code, stdout, stderr } = await runCommand(["rescue"], home);
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      "1 sessions; 1 are no longer listed by their assistants; 0 will be deleted within 7 days.",
+    );
+    expect(stdout).toMatch(/Their log is gone \(1\)[\s\S]*aaaaaaaa-0000-4000-8000-000000000001 .*gone .*stored/);
+    expect(stderr).toContain(
+      "1 logs will be deleted within 7 days and are not archived: `sessarc import --tool claude-code`",
+    );
+  });
+
+  it("prints the paths, writes with --yes, and takes it back", async () => {
+    const { home, path } = await imported();
+    const bytes = await readFile(path);
+    await rm(path);
+    const dry = await runCommand(["rescue", "last"], home);
+    expect([dry.code, dry.stdout, dry.stderr]).toEqual([
+      0,
+      expect.stringContaining(`writes     ${path}`),
+      expect.stringContaining("Nothing was written. --yes writes it."),
+    ]);
+    await expect(readFile(path)).rejects.toThrow();
+    const done = await runCommand(["rescue", "last", "--yes"], home);
+    expect([done.code, done.stdout]).toEqual([0, expect.stringContaining("is back in Claude Code")]);
+    expect((await readFile(path)).equals(bytes)).toBe(true);
+    expect((await runCommand(["rescue", "last", "--yes"], home)).stdout).toContain("is there already");
+    expect((await runCommand(["rescue", "--undo", "last"], home)).stdout).toContain(`removed  ${path}`);
+    await expect(readFile(path)).rejects.toThrow();
+    const copy = await runCommand(["rescue", "last", "--in", home, "--yes", "--json"], home);
+    expect(JSON.parse(copy.stdout).rescued[0].copy).toMatch(/^claude-code:/);
+  });
+
+  it("changes how long logs are retained, and refuses what it cannot change", async () => {
+    const { home } = await imported();
+    const settings = join(home, ".claude/settings.json");
+    await writeFile(settings, "{}");
+    const args = ["rescue", "--keep-for", "3650", "--tool", "claude-code"];
+    expect((await runCommand(args, home)).stderr).toContain("Nothing was written");
+    expect((await runCommand([...args, "--yes"], home)).stdout).toContain("cleanupPeriodDays is set to 3650");
+    expect(JSON.parse(await readFile(settings, "utf8"))).toEqual({ cleanupPeriodDays: 3650 });
+    const codex = await runCommand(["rescue", "--keep-for", "9", "--tool", "codex"], home);
+    expect([codex.code, codex.stderr]).toEqual([1, expect.stringContaining("cannot be changed")]);
+    expect((await runCommand(["rescue", "--keep-for", "x"], home)).code).toBe(2);
+    expect((await runCommand(["rescue", "--yes"], home)).code).toBe(2);
+  });
+
+  it("removes stored logs on request", async () => {
+    const { home } = await imported();
+    expect((await runCommand(["vacuum", "--logs"], home)).stdout).toContain("Stored logs removed");
+    expect(JSON.parse((await runCommand(["rescue", "--json"], home)).stdout).stored).toMatchObject({ sessions: 0 });
+  });
+});
