@@ -7,9 +7,8 @@ export async function run(ctx: CommandContext): Promise<number> {
   const isDry = ctx.flags["dry-run"] === true;
   if (ctx.flags.logs === true) {
     if (isDry) throw new UsageError("--logs removes: leave out --dry-run");
-    const { bytes } = await (
-      await accepted(await ctx.fetch("/rescue/logs", { method: "DELETE", signal: ctx.signal }))
-    ).json();
+    const answer = await accepted(await ctx.fetch("/rescue/logs", { method: "DELETE", signal: ctx.signal }));
+    const { bytes } = (await answer.json()) as { bytes: number };
     if (!ctx.json) ctx.out(`Stored logs removed: ${formatBytes(bytes)}`);
   }
   const method = isDry ? "GET" : "POST";
