@@ -2,6 +2,7 @@
 import type { SessionEvent } from "../session/session.ts";
 import type { SqlValue } from "../storage/types.ts";
 import type { Json } from "../utils/json.ts";
+import type { ToolRole } from "./adapter.ts";
 
 /** An indexer as a plugin registers it. */
 export interface IndexerDefinition {
@@ -19,6 +20,8 @@ export interface IndexedSession {
   id: string;
   /** The assistant. */
   tool: string;
+  /** What each of the assistant's tools does (`Adapter.tools`); empty where the adapter is not loaded. */
+  tools: Readonly<Record<string, ToolRole>>;
 }
 
 /** Rows by table, each by column, without the column `session`. */

@@ -135,6 +135,9 @@ async function indexSome(kernel: Kernel, { name, version, module, tables }: JobI
   const job: IndexJob = {
     store: { dir: storage.dataDir },
     indexers: [{ name, version, module, tables }],
+    roles: Object.fromEntries(
+      rows.map(({ tool }) => [tool, { ...kernel.registry.adapters.get(tool)?.tools }] as const),
+    ),
     sessions: rows.map((row) => ({ id: row.id, tool: row.tool, parts: partsOf(row) })),
   };
   const inPool = pool.threaded && config.storage.driver === undefined;

@@ -1,5 +1,5 @@
 /** Runs the indexers over one session, in the worker that reads it. One that throws fails alone. */
-import type { IndexerModule, IndexRows, Json, SessionEvent, SessionIndexer } from "sessarc";
+import type { IndexedSession, IndexerModule, IndexRows, Json, SessionEvent, SessionIndexer } from "sessarc";
 import { importModule, messageOf } from "#internal";
 import type { Indexed, JobIndexer } from "./types.ts";
 
@@ -53,8 +53,7 @@ export interface SessionIndexers {
 /** `states`: of a session that is gone on with, the states of its indexers; undefined: it is read from its first event. */
 export function startIndexers(
   indexers: readonly LoadedIndexer[],
-  id: string,
-  tool: string,
+  session: IndexedSession,
   states: Readonly<Record<string, string>> | undefined,
 ): SessionIndexers {
   const running = indexers.map((indexer): Running => {
@@ -67,7 +66,7 @@ export function startIndexers(
     };
     attempt(one, () => {
       if (indexer.loaded instanceof Error) throw indexer.loaded;
-      one.reader = indexer.loaded.create({ id, tool }, state === undefined ? undefined : (JSON.parse(state) as Json));
+      one.reader = indexer.loaded.create(session, state === undefined ? undefined : (JSON.parse(state) as Json));
     });
     return one;
   });

@@ -57,7 +57,7 @@ export async function indexStored(
   const indexers = await loadIndexers(job.indexers);
   const results: { id: string; indexed: Indexed[] }[] = [];
   for (const { id, tool, parts } of job.sessions) {
-    const index = startIndexers(indexers, id, tool, undefined);
+    const index = startIndexers(indexers, { id, tool, tools: job.roles[tool] ?? {} }, undefined);
     try {
       for await (const events of transcripts.events(id, parts)) for (const event of events) index.add(event);
     } catch (error) {

@@ -66,7 +66,11 @@ export async function importOne(
   const begin = (firstSeq: number, facts?: SessionFacts) => ({
     facts: collectFacts(adapter, facts),
     writer: transcripts.writer(session.id, session.generation, { firstSeq, sidecar: signatureOf }),
-    index: startIndexers(indexers, session.id, session.ref.tool, facts ? session.states : undefined),
+    index: startIndexers(
+      indexers,
+      { id: session.id, tool: session.ref.tool, tools: adapter.tools ?? {} },
+      facts ? session.states : undefined,
+    ),
     /** Messages of the log that were added. */
     count: 0,
     seen: facts || session.stored.length === 0 ? undefined : new Seen(lengthOf(session.stored[0]?.parts ?? [])),

@@ -1,6 +1,6 @@
 /** What the run and the workers hand each other: plain data, since it crosses threads. */
 
-import type { AdapterEnv, IndexRows, SessionRef, SessionSummary } from "sessarc";
+import type { AdapterEnv, IndexRows, SessionRef, SessionSummary, ToolRole } from "sessarc";
 import type { AdapterFolders, TranscriptOptions, TranscriptPart } from "#internal";
 import type { SessionFacts } from "../catalogue/types.ts";
 import type { PackedReplies } from "../counting/replies.ts";
@@ -20,6 +20,8 @@ export interface ImportJob {
 export interface IndexJob {
   store: TranscriptOptions;
   indexers: JobIndexer[];
+  /** Roles of the tools of each assistant in `sessions`. */
+  roles: Readonly<Record<string, Readonly<Record<string, ToolRole>>>>;
   sessions: { id: string; tool: string; parts: TranscriptPart[] }[];
 }
 
