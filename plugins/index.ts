@@ -78,6 +78,7 @@ export function defaultPlugins(): PluginEntry[] {
       "usage",
     ]),
     entry("insights", () => import("./insights/index.ts")),
+    entry("budget", () => import("./budget/index.ts"), ["budget"]),
     entry("statusline", () => import("./statusline/index.ts"), ["statusline"], {
       statusline: () => import("./statusline/quick.ts"),
     }),
@@ -111,12 +112,15 @@ export type {
   Session,
   SessionOutcome,
 } from "./archive/index.ts";
+export type { Budget, BudgetPlan, Crossing } from "./budget/index.ts";
 export type { Causality } from "./causality/index.ts";
 export type {} from "./dashboard/index.ts";
 export type { Demo } from "./demo/index.ts";
 export type {} from "./feedback/index.ts";
 export type { Commit, FileAt, Git, TreeAt } from "./git/index.ts";
 export type {
+  BlockReport,
+  BlockRow,
   InsightsAnswer,
   InsightsReport,
   ModelPrice,
@@ -156,3 +160,4 @@ export type {
   UpdatePlan,
   UpstreamCheck,
 } from "./skills/index.ts";
+export type { Figures, StatuslineStatus } from "./statusline/index.ts";

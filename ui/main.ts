@@ -26,6 +26,7 @@ async function start(): Promise<void> {
   await loadPlugins(router);
   // Last of all. Over plain HTTP a browser has it for this machine alone; without it nothing is lost but the page of a service that is away.
   if (readStored("sessarc:followed", null)) void import("./state/turns.ts").then((turns) => turns.startTurns(router));
+  void import("./state/budgets.ts").then((budgets) => budgets.startBudgetNews());
   if (!import.meta.hot) await navigator.serviceWorker?.register("/sw.js").catch(() => {});
 }
 

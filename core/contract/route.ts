@@ -6,7 +6,7 @@ import type { Schema, SchemaInput, SchemaOutput } from "./schema.ts";
 export type { Schema, SchemaInput, SchemaOutput } from "./schema.ts";
 
 /** HEAD comes with every GET; no other method exists. */
-export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Names in a path: `/sessions/:id/messages` → `"id"`, a trailing `/**:rest` → `"rest"`, a bare `/**` → `"_"`. */
 type ParamName<P extends string> = P extends `${string}/**:${infer Name}`

@@ -23,7 +23,7 @@ export interface GuardPolicy {
   access: Access;
 }
 
-const METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE"] as const;
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** Throws the error the request has to be answered with. Cost: a few comparisons, and hashes in token mode. */
 export function checkHead(head: RequestHead, policy: GuardPolicy): void {

@@ -7,6 +7,8 @@ export interface Figures {
   today: { tokens: number; microdollars: number };
   /** Null where the session is not archived yet, or its models have no price. */
   session: { microdollars: number } | null;
+  /** The budget of which most is used; null without budgets. */
+  budget: { period: string; share: number } | null;
   /** Running windows of five hours, one a tool. */
   windows: RunningWindow[];
 }
@@ -31,14 +33,26 @@ export function dayOf(now: number): string {
 /** Undefined for what is not the content of the state file. */
 export function toFigures(value: unknown): Figures | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const { at, day, today, session, windows } = value as { [K in keyof Figures]?: unknown };
+  const { at, day, today, session, budget, windows } = value as { [K in keyof Figures]?: unknown };
   if (typeof at !== "string" || Number.isNaN(Date.parse(at)) || typeof day !== "string") return undefined;
   if (!isSum(today) || !Array.isArray(windows) || !windows.every(isWindow)) return undefined;
-  return { at, day, today, windows, session: isCost(session) ? session : null };
+  return {
+    at,
+    day,
+    today,
+    windows,
+    session: isCost(session) ? session : null,
+    budget: isBudget(budget) ? budget : null,
+  };
 }
 
 const isCost = (value: unknown): value is { microdollars: number } =>
   typeof value === "object" && value !== null && "microdollars" in value && typeof value.microdollars === "number";
+const isBudget = (value: unknown): value is NonNullable<Figures["budget"]> =>
+  typeof value === "object" &&
+  value !== null &&
+  typeof Reflect.get(value, "period") === "string" &&
+  typeof Reflect.get(value, "share") === "number";
 const isSum = (value: unknown): value is Figures["today"] =>
   isCost(value) && "tokens" in value && typeof value.tokens === "number";
 const isWindow = (value: unknown): value is RunningWindow =>

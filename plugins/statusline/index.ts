@@ -115,7 +115,7 @@ export interface Statusline {
 
 export default definePlugin({
   name: "statusline",
-  dependsOn: ["archive", "insights"],
+  dependsOn: ["archive", "insights", "budget"],
   routes,
   migrations,
   commands: [command],
@@ -138,17 +138,22 @@ async function readFigures(kernel: Kernel, session: string | undefined): Promise
   const insights = kernel.inject("insights");
   const now = Date.now();
   const day = dayOf(now);
-  const [today, { rows }, found] = await Promise.all([
+  const [today, { rows }, found, budgets] = await Promise.all([
     insights.totals({ from: day, to: day }),
     // A window that is running began today or yesterday.
     insights.blocks({ minutes: WINDOW, from: dayOf(now - 86_400_000), now }),
     session === undefined ? [] : kernel.inject("archive").list({ ids: [session] }),
+    kernel.inject("budgets").list(),
   ]);
   return {
     at: new Date(now).toISOString(),
     day,
     today: { tokens: today.tokens, microdollars: today.cost.microdollars },
     session: found[0]?.cost ? { microdollars: found[0].cost.microdollars } : null,
+    budget: budgets.reduce<Figures["budget"]>(
+      (most, { period, share }) => (most && most.share >= share ? most : { period, share }),
+      null,
+    ),
     windows: rows
       .filter(({ active }) => active)
       .map(({ tool, start, end, tokens, cost: { microdollars } }) => ({

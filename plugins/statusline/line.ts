@@ -6,7 +6,7 @@ import { dayOf } from "./figures.ts";
 import type { StatusInput } from "./input.ts";
 
 export const DEFAULT_TEMPLATE =
-  "{model}|{context} context|{session} session|{today} today|{window} window, {left} left|{limits}";
+  "{model}|{context} context|{session} session|{today} today|{window} window, {left} left|{limits}|budget {budget}";
 const BETWEEN = " · ";
 
 /** What a template may name, with what it stands for. */
@@ -21,6 +21,7 @@ export const FIELDS = {
   tokens: "tokens of today",
   window: "cost of the running five-hour window",
   left: "time left in it",
+  budget: "how much of the most used budget is used",
   limits: "limits as the provider reports them",
 } as const;
 type Field = keyof typeof FIELDS;
@@ -86,6 +87,7 @@ function valuesOf(
     tokens: today && formatShort(today.tokens),
     window: window && formatMoney(window.microdollars),
     left: window && formatDuration(Math.ceil((Date.parse(window.end) - now) / 60_000) * 60_000).replace(/ 0 s$/, ""),
+    budget: figures?.budget ? `${share(figures.budget.share * 100)} of the ${plain(figures.budget.period)}` : undefined,
     limits: limits.length > 0 ? limits.join(style.dim(BETWEEN)) : undefined,
   };
 }

@@ -227,7 +227,7 @@ const rows: Row[] = [
   { name: "TRACE", head: `TRACE /api/target HTTP/1.1\n${OURS}`, status: 405, code: "METHOD_NOT_ALLOWED" },
   {
     name: "PUT",
-    head: `PUT /api/target HTTP/1.1\n${OURS}\nContent-Length: 0`,
+    head: `PUT /api/target HTTP/1.1\n${OURS}\nContent-Type: application/json\nContent-Length: 0`,
     status: 405,
     code: "METHOD_NOT_ALLOWED",
   },

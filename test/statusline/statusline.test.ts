@@ -82,6 +82,17 @@ describe("sessarc statusline", () => {
     expect((await statusline(own, "--template", "{session}|{window}", "--tool", "claude-code")).stdout).toBe(
       "$7.00 · $2.00\n",
     );
+    await fetch(`${service.url}api/budgets`, {
+      method: "PUT",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        budgets: [
+          { period: "day", amount: 2.5e6 },
+          { period: "month", amount: 1e9 },
+        ],
+      }),
+    });
+    expect((await statusline(own, "--template", "{budget}")).stdout).toBe("80 % of the day\n");
     // The provider's figure stands beside the archive's from then on.
     const { rows } = (await (await fetch(`${service.url}api/usage?by=block&tz=UTC`)).json()) as {
       rows: { end: string; reported: { usedPercent: number } | null }[];

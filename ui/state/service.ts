@@ -30,6 +30,8 @@ function createService() {
         /** Tools that delete their own logs after a time. */
         retention?: RetentionReport[];
         feedback?: { relay: string | null; waiting: number };
+        /** Levels of budgets that were crossed in their running period. */
+        budgets?: { id: string; level: number; at: string }[];
         /** Labels of the assistants that are read, by name. */
         tools: Record<string, string>;
       },
