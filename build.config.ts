@@ -33,6 +33,8 @@ const entries: Record<string, string> = {
   "plugins/mcp-hub/large-job": "plugins/mcp-hub/upstream/large-job.ts",
   "plugins/rescue/job": "plugins/rescue/keep/job.ts",
   "plugins/security/job": "plugins/security/job.ts",
+  "plugins/security/leaks/files": "plugins/security/leaks/files.ts",
+  "plugins/security/leaks/indexer": "plugins/security/leaks/indexer.ts",
   "plugins/security/guard/shown": "plugins/security/guard/shown.ts",
 };
 

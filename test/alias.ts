@@ -10,5 +10,7 @@ export const alias = [
   { find: /^#internal\/(.+)$/, replacement: `${here("core/internal")}/$1.ts` },
   { find: /^sessarc\/test$/, replacement: here("test/published.ts") },
   { find: /^sessarc\/plugins$/, replacement: here("plugins/index.ts") },
+  // Modules that threads load by name.
+  { find: /^sessarc\/plugins\/(.+\/.+)$/, replacement: `${here("plugins")}/$1.ts` },
   { find: /^sessarc\/plugins\/(.+)$/, replacement: `${here("plugins")}/$1/index.ts` },
 ];

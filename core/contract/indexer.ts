@@ -12,6 +12,11 @@ export interface IndexerDefinition {
   version: number;
   /** What `import()` takes in a worker: `new URL("./indexer.js", import.meta.url).href`, or a package. Its default export is an `IndexerModule`. */
   module: string;
+  /**
+   * For one that costs more than a tenth of an import: sessions that are new, or read again as a whole, are indexed in the background after the
+   * import, those that grow while they are read. Default: false.
+   */
+  later?: boolean | undefined;
   /** Tables of the plugin's migrations that it fills. Each has a column `session`; the archive deletes the rows with the session. */
   tables: readonly string[];
 }

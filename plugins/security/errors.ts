@@ -7,6 +7,7 @@ declare module "sessarc" {
     RULE_READ_ONLY: { id: string; why: string };
     RULE_INVALID: { reason: string };
     EXPORT_LEAKS: { rules: readonly string[] };
+    LEAK_NOT_FOUND: { id: string };
     GUARD_TOOL_UNKNOWN: { tool: string; known: readonly string[] };
   }
 }
@@ -24,6 +25,11 @@ export const errors = defineErrors({
     why: ({ rules }) =>
       `The finished document still showed a value found by ${rules.join(", ")}; nothing was written or shared`,
     fix: () => "Disable that rule, or add an allow rule for the value when it is no secret, and try again.",
+  },
+  LEAK_NOT_FOUND: {
+    status: 404,
+    why: ({ id }) => `No session holds a secret with the fingerprint ${id}`,
+    fix: () => "List the secrets: GET /api/security/leaks?state=all.",
   },
   GUARD_TOOL_UNKNOWN: {
     status: 422,

@@ -1,6 +1,6 @@
 /** Security: rules, the check of a session, redacted exports, the tool-call guard. */
 
-import { definePlugin, type RoutesOf } from "sessarc";
+import { defineIndexer, definePlugin, type RoutesOf } from "sessarc";
 import type { MaybePromise } from "#internal";
 import "./errors.ts";
 import { commands } from "./commands/index.ts";
@@ -9,6 +9,9 @@ import type { Rule } from "./engine.ts";
 import type { GuardContract } from "./guard/contract.ts";
 import { createGuard, type Guard, type ToolCall, type ToolDecision } from "./guard/guard.ts";
 import { guardRoutes } from "./guard/routes.ts";
+import { createLeaks, type Leaks } from "./leaks/leaks.ts";
+import { leakRoutes } from "./leaks/routes.ts";
+import { LEAKS_VERSION } from "./leaks/version.ts";
 import { securityRoutes } from "./routes.ts";
 import { createRuleSet, type RuleSet } from "./rule-set.ts";
 import { migrations } from "./schema.ts";
@@ -17,6 +20,7 @@ import { createSessions, type SecuritySessions } from "./sessions.ts";
 export type { Confidence, Rule } from "./engine.ts";
 export type { GuardStatus, Interception, ToolCall, ToolDecision } from "./guard/guard.ts";
 export type { CheckFinding } from "./job.ts";
+export type { Leak, LeakPage, LeakPlace, LeakState } from "./leaks/leaks.ts";
 export type { RuleSet } from "./rule-set.ts";
 export type { FrozenSession, SessionRedactor } from "./sessions.ts";
 
@@ -24,7 +28,7 @@ const BUDGET_MS = 120_000;
 /** Commands are over by then. */
 const WARM_AFTER_MS = 100;
 
-export const routes = [...securityRoutes, ...guardRoutes] as const;
+export const routes = [...securityRoutes, ...leakRoutes, ...guardRoutes] as const;
 
 export interface SecurityOptions {
   /** ms a check, an export or a share may look for secrets in one session. Default: two minutes. */
@@ -37,6 +41,15 @@ export default definePlugin((options: SecurityOptions | undefined) => ({
   config,
   routes,
   migrations,
+  indexers: [
+    defineIndexer({
+      name: "leaks",
+      version: LEAKS_VERSION,
+      module: "sessarc/plugins/security/leaks/indexer",
+      later: true,
+      tables: ["security_leak", "security_unchecked"],
+    }),
+  ],
   commands,
   async setup(kernel) {
     kernel.config.hosts = [...kernel.config.hosts, ...kernel.config.security.hosts];
@@ -47,6 +60,7 @@ export default definePlugin((options: SecurityOptions | undefined) => ({
     kernel.provide("rules", rules);
     kernel.provide("redactor", sessions);
     kernel.provide("guard", guard);
+    kernel.provide("leaks", createLeaks(kernel, rules));
     kernel.hooks.hook("session:removed", ({ id }) => sessions.forget(id));
     kernel.hooks.hook("doctor:check", async (report) => {
       for (const { installed, label, problems } of await guard.status()) {
@@ -101,6 +115,7 @@ declare module "sessarc" {
     rules: RuleSet;
     redactor: SecuritySessions;
     guard: Guard;
+    leaks: Leaks;
   }
   interface KernelHooks {
     "rule:changed": (rule: Rule) => MaybePromise<void>;

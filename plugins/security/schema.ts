@@ -22,6 +22,29 @@ export const migrations: readonly string[] = [
      ms real not null
    );
    create index interception_at on interception (at);
+   -- What the indexer found: one row per secret and kind of place in a session.
+   create table security_leak (
+     session text not null,
+     fingerprint text not null,
+     rule_id text not null,
+     confidence text not null,
+     masked text not null,
+     kind text not null,
+     tool_name text not null,
+     path text not null,
+     command text not null,
+     count integer not null,
+     seq integer not null,
+     field text not null,
+     first_at text,
+     last_at text
+   );
+   create index security_leak_session on security_leak (session);
+   create index security_leak_fingerprint on security_leak (fingerprint);
+   -- Messages that could not be checked, and secrets above the limit of rows.
+   create table security_unchecked (session text primary key, messages integer not null, more integer not null);
+   -- What the user says of a secret. It is kept when its sessions are deleted or imported again.
+   create table security_mark (fingerprint text primary key, state text not null, at text not null);
    create table guard_install (
      tool text primary key,
      id text not null,

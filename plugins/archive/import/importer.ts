@@ -283,7 +283,7 @@ export class Importer {
     return next;
   }
 
-  /** Makes a large archive ready for the first run that brings something. */
+  /** Has the indexers read the sessions that they have not read yet. */
   async prepare(): Promise<void> {
     if (!this.#kernel.storage.readOnly) await indexBehind(this.#kernel, (work) => this.alone(work));
   }

@@ -1,6 +1,7 @@
 /** Stores what indexers made of sessions, and has sessions indexed that were read without them or by another version. */
 import {
   type DoctorCheck,
+  type IndexerDefinition,
   isSessarcError,
   type Kernel,
   type PoolTask,
@@ -19,7 +20,7 @@ interface IndexedOf {
 }
 
 export const toJobIndexers = ({ indexers }: Registry): JobIndexer[] =>
-  indexers.map(({ name, version, module, tables }) => ({ name, version, module, tables }));
+  indexers.map(({ name, version, module, tables, later = false }) => ({ name, version, module, tables, later }));
 
 /** States of a session's indexers, as JSON. A state of another version counts as missing. */
 export async function statesOf(kernel: Kernel, id: string): Promise<Record<string, string>> {
@@ -124,7 +125,7 @@ export async function indexBehind(
   }
 }
 
-async function indexSome(kernel: Kernel, { name, version, module, tables }: JobIndexer): Promise<boolean> {
+async function indexSome(kernel: Kernel, { name, version, module, tables }: IndexerDefinition): Promise<boolean> {
   const { pool, config, storage } = kernel;
   const rows = await storage.db.all<{ id: string; tool: string; parts: string }>(
     `select id, tool, parts from session where not exists (
@@ -134,7 +135,7 @@ async function indexSome(kernel: Kernel, { name, version, module, tables }: JobI
   if (rows.length === 0) return false;
   const job: IndexJob = {
     store: { dir: storage.dataDir },
-    indexers: [{ name, version, module, tables }],
+    indexers: [{ name, version, module, tables, later: false }],
     roles: Object.fromEntries(
       rows.map(({ tool }) => [tool, { ...kernel.registry.adapters.get(tool)?.tools }] as const),
     ),

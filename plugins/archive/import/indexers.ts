@@ -1,19 +1,25 @@
 /** Runs the indexers over one session, in the worker that reads it. One that throws fails alone. */
 import type { IndexedSession, IndexerModule, IndexRows, Json, SessionEvent, SessionIndexer } from "sessarc";
 import { importModule, messageOf } from "#internal";
-import type { Indexed, JobIndexer } from "./types.ts";
+import type { Indexed, JobIndexer, JobSession } from "./types.ts";
 
-/** An indexer and its module, or why that could not be loaded. */
+/** An indexer and its module, or why that could not be loaded; undefined: no session of the job needs it. */
 export interface LoadedIndexer extends JobIndexer {
-  loaded: IndexerModule | Error;
+  loaded: IndexerModule | Error | undefined;
 }
 
 const modules = new Map<string, Promise<IndexerModule | Error>>();
 
-/** Loads each module once per worker. */
-export const loadIndexers = (indexers: readonly JobIndexer[]): Promise<LoadedIndexer[]> =>
+/** Loads each module once per worker. `sessions`: what will be read; an indexer that waits for the import's end is loaded for its states alone. */
+export const loadIndexers = (
+  indexers: readonly JobIndexer[],
+  sessions: readonly Pick<JobSession, "states">[],
+): Promise<LoadedIndexer[]> =>
   Promise.all(
     indexers.map(async (indexer) => {
+      const { name, later } = indexer;
+      if (later && !sessions.some(({ states }) => Object.hasOwn(states, name)))
+        return { ...indexer, loaded: undefined };
       const loading = modules.get(indexer.module) ?? load(indexer.module);
       modules.set(indexer.module, loading);
       return { ...indexer, loaded: await loading };
@@ -37,6 +43,8 @@ interface Running extends LoadedIndexer {
   reader: SessionIndexer | undefined;
   /** It goes on from a state, or has seen all events since the first. */
   isCurrent: boolean;
+  /** It reads the session after the import. */
+  isPutOff: boolean;
   error: string | null;
 }
 
@@ -61,12 +69,14 @@ export function startIndexers(
     const one: Running = {
       ...indexer,
       reader: undefined,
-      isCurrent: states === undefined || state !== undefined,
+      isCurrent: states === undefined || state !== undefined || indexer.later,
+      isPutOff: indexer.later && state === undefined,
       error: null,
     };
     attempt(one, () => {
+      if (one.isPutOff) return;
       if (indexer.loaded instanceof Error) throw indexer.loaded;
-      one.reader = indexer.loaded.create(session, state === undefined ? undefined : (JSON.parse(state) as Json));
+      one.reader = indexer.loaded?.create(session, state === undefined ? undefined : (JSON.parse(state) as Json));
     });
     return one;
   });
@@ -93,8 +103,12 @@ function attempt(one: Running, work: () => void): void {
   }
 }
 
+/** The version of what an indexer has not read: none has it, so that the session counts as behind. */
+const PUT_OFF = -1;
+
 function finishOne(one: Running): Indexed {
-  const { name, version, tables, reader } = one;
+  const { name, tables, reader } = one;
+  const version = one.isPutOff ? PUT_OFF : one.version;
   let rows: IndexRows = {};
   let state: string | null = null;
   if (one.error === null)

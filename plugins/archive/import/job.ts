@@ -24,7 +24,7 @@ export async function importSessions(job: ImportJob): Promise<JobResult[]> {
 /** The same with the adapter and transcripts at hand. Resolves when all that was written is on disk. */
 export async function runJob(job: ImportJob, adapter: Adapter, transcripts: Transcripts): Promise<JobResult[]> {
   const results: Pending[] = [];
-  const indexers = await loadIndexers(job.indexers);
+  const indexers = await loadIndexers(job.indexers, job.sessions);
   const stop = new Int32Array(job.stop);
   for (const sessions of groupByPath(job.sessions)) {
     if (sessions.length > 1) await readShared(job, adapter, transcripts, sessions, results, indexers);
@@ -54,7 +54,7 @@ export async function indexStored(
   job: IndexJob,
   transcripts: Transcripts,
 ): Promise<{ id: string; indexed: Indexed[] }[]> {
-  const indexers = await loadIndexers(job.indexers);
+  const indexers = await loadIndexers(job.indexers, []);
   const results: { id: string; indexed: Indexed[] }[] = [];
   for (const { id, tool, parts } of job.sessions) {
     const index = startIndexers(indexers, { id, tool, tools: job.roles[tool] ?? {} }, undefined);

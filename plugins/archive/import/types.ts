@@ -38,6 +38,8 @@ export interface JobIndexer {
   version: number;
   module: string;
   tables: readonly string[];
+  /** It waits for the import's end with sessions of which it has no state. */
+  later: boolean;
 }
 
 /** What an indexer made of a session. */

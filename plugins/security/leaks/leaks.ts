@@ -1,0 +1,265 @@
+/** The inbox of leaked secrets: what the indexer found, by secret, with what the user says of it. Service "leaks". */
+import { join, resolve } from "node:path";
+import { type EventKind, type Kernel, type PoolTask, SessarcError } from "sessarc";
+import type { Confidence } from "../engine.ts";
+import type { RuleSet } from "../rule-set.ts";
+import { type FileFingerprints, fingerprintsIn } from "./files.ts";
+import { LEAKS_VERSION } from "./version.ts";
+
+/** `open`: nobody said anything of it yet. `rotated`: it is no longer valid. `harmless`: it never was a secret. */
+export type LeakState = "open" | "rotated" | "harmless";
+
+export interface LeakPlace {
+  sessionId: string;
+  /** Message that holds it first. */
+  seq: number;
+  field: string;
+  kind: EventKind;
+  /** Tool, file and command of the call; null: none. The command is masked and cut. */
+  tool: string | null;
+  path: string | null;
+  command: string | null;
+  count: number;
+  /** ISO 8601 UTC; null: the log has no times. */
+  firstAt: string | null;
+  lastAt: string | null;
+}
+
+export interface Leak {
+  /** Names the secret without showing it; the same in all sessions. */
+  id: string;
+  ruleId: string;
+  rule: string;
+  confidence: Confidence;
+  masked: string;
+  state: LeakState;
+  sessions: number;
+  /** Times it was met. */
+  count: number;
+  firstAt: string | null;
+  lastAt: string | null;
+  /** The newest place. */
+  place: LeakPlace;
+  /** Files of the projects that hold it now. */
+  files: string[];
+}
+
+export interface LeakPage {
+  leaks: Leak[];
+  totals: {
+    /** Secrets by state. */
+    open: number;
+    rotated: number;
+    harmless: number;
+    /** Sessions with an open one. */
+    sessions: number;
+    /** Open ones that a file of a project holds now. */
+    inFiles: number;
+  };
+  /** Sessions that are not searched yet. */
+  pending: number;
+  /** Sessions with messages that could not be checked in time, or with more secrets than are kept. */
+  unchecked: number;
+  /** Null on the last page. */
+  nextCursor: string | null;
+}
+
+export interface LeakQuery {
+  state?: LeakState | "all" | undefined;
+  session?: string | undefined;
+  /** Searches sessions that were not searched yet first. */
+  whole?: boolean | undefined;
+  limit: number;
+  /** How many leaks to skip. */
+  offset: number;
+}
+
+export interface Leaks {
+  list(query: LeakQuery): Promise<LeakPage>;
+  /** Its places, the newest first, 200 at most. Throws LEAK_NOT_FOUND. */
+  one(id: string): Promise<Leak & { places: LeakPlace[] }>;
+  /** Throws LEAK_NOT_FOUND. */
+  mark(id: string, state: LeakState): Promise<Leak>;
+}
+
+interface Row {
+  fingerprint: string;
+  rule_id: string;
+  confidence: Confidence;
+  masked: string;
+  state: LeakState;
+  sessions: number;
+  count: number;
+  first_at: string | null;
+  last_at: string | null;
+}
+
+interface PlaceRow {
+  fingerprint: string;
+  session: string;
+  seq: number;
+  field: string;
+  kind: EventKind;
+  tool_name: string;
+  path: string;
+  command: string;
+  count: number;
+  first_at: string | null;
+  last_at: string | null;
+}
+
+const FILES: PoolTask<[string[]], FileFingerprints[]> = {
+  specifier: "sessarc/plugins/security/leaks/files",
+  export: "fingerprintsIn",
+  inline: fingerprintsIn,
+};
+
+const MOST_PLACES = 200;
+/** Files searched for the secrets of the sessions, those of the newest findings first. */
+const MOST_FILES = 500;
+/** How long the answer for the files holds, in ms. */
+const FILES_HOLD = 10_000;
+/** Files in which a project's secrets usually are; they are searched whether or not a call named them. */
+const USUAL = [".env", ".env.local", ".env.development", ".env.production", ".env.test", ".npmrc"];
+
+/** Secrets that no disabled rule found, with their state. */
+const SEEN = `from security_leak l left join security_mark m on m.fingerprint = l.fingerprint
+  where l.rule_id not in (select id from security_builtin where enabled = 0)`;
+const COLUMNS = `l.fingerprint, max(l.rule_id) as rule_id, min(l.confidence) as confidence, max(l.masked) as masked,
+  coalesce(max(m.state), 'open') as state, count(distinct l.session) as sessions, sum(l.count) as count,
+  min(l.first_at) as first_at, max(l.last_at) as last_at`;
+
+export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
+  const { db } = kernel.storage;
+  let found: { at: number; files: Promise<Map<string, string[]>> } | undefined;
+
+  /** Files that hold a secret now, by fingerprint. */
+  function filesNow(): Promise<Map<string, string[]>> {
+    if (found && Date.now() - found.at < FILES_HOLD) return found.files;
+    const files = searchFiles();
+    found = { at: Date.now(), files };
+    files.catch(() => {
+      found = undefined;
+    });
+    return files;
+  }
+
+  async function searchFiles(): Promise<Map<string, string[]>> {
+    const rows = await db.all<{ path: string; cwd: string | null }>(
+      `select l.path, s.cwd from security_leak l join session s on s.id = l.session
+       group by l.path, s.cwd order by max(l.last_at) desc limit ${MOST_FILES}`,
+    );
+    const paths = new Set<string>();
+    for (const { path, cwd } of rows) {
+      if (cwd === null) continue;
+      if (path !== "") paths.add(resolve(cwd, path));
+      for (const name of USUAL) paths.add(join(cwd, name));
+    }
+    const holders = new Map<string, string[]>();
+    for (const { path, fingerprints } of await kernel.pool.run(FILES, [...paths].slice(0, MOST_FILES)))
+      for (const one of fingerprints) holders.set(one, [...(holders.get(one) ?? []), path]);
+    return holders;
+  }
+
+  async function toLeaks(rows: readonly Row[]): Promise<Leak[]> {
+    const names = new Map((await rules.list()).map(({ id, name }) => [id, name]));
+    const [files, newest] = await Promise.all([filesNow(), newestPlaces(rows.map((row) => row.fingerprint))]);
+    return rows.flatMap((row) => {
+      const place = newest.get(row.fingerprint);
+      if (!place) return [];
+      return {
+        ...{ id: row.fingerprint, ruleId: row.rule_id, rule: names.get(row.rule_id) ?? row.rule_id },
+        ...{ confidence: row.confidence, masked: row.masked, state: row.state },
+        ...{ sessions: row.sessions, count: row.count, firstAt: row.first_at, lastAt: row.last_at },
+        ...{ place, files: files.get(row.fingerprint) ?? [] },
+      };
+    });
+  }
+
+  async function newestPlaces(ids: readonly string[]): Promise<Map<string, LeakPlace>> {
+    const rows = await db.all<PlaceRow>(
+      `select * from security_leak where fingerprint in (${ids.map(() => "?").join()}) order by last_at`,
+      [...ids],
+    );
+    return new Map(rows.map((row) => [row.fingerprint, toPlace(row)]));
+  }
+
+  async function find(id: string): Promise<Leak> {
+    const rows = await db.all<Row>(`select ${COLUMNS} ${SEEN} and l.fingerprint = ? group by l.fingerprint`, [id]);
+    const [leak] = await toLeaks(rows);
+    if (!leak) throw new SessarcError("LEAK_NOT_FOUND", { id });
+    return leak;
+  }
+
+  async function totals(): Promise<LeakPage["totals"]> {
+    const rows = await db.all<{ fingerprint: string; state: LeakState }>(
+      `select l.fingerprint, coalesce(max(m.state), 'open') as state ${SEEN} group by l.fingerprint`,
+    );
+    const [{ sessions } = { sessions: 0 }] = await db.all<{ sessions: number }>(
+      `select count(distinct l.session) as sessions ${SEEN} and m.state is null`,
+    );
+    const of = (state: LeakState) => rows.filter((row) => row.state === state);
+    const files = await filesNow();
+    return {
+      ...{ open: of("open").length, rotated: of("rotated").length, harmless: of("harmless").length, sessions },
+      inFiles: of("open").filter(({ fingerprint }) => files.has(fingerprint)).length,
+    };
+  }
+
+  const count = async (sql: string, ...values: (string | number)[]) =>
+    (await db.get<{ n: number }>(`select count(*) as n ${sql}`, values))?.n ?? 0;
+
+  return {
+    async list({ state = "open", session, whole = false, limit, offset }) {
+      if (whole) await kernel.inject("importer").prepare();
+      const filters = [
+        ...(session === undefined
+          ? []
+          : ["l.fingerprint in (select fingerprint from security_leak where session = ?)"]),
+      ].map((one) => ` and ${one}`);
+      const rows = await db.all<Row>(
+        `select ${COLUMNS} ${SEEN}${filters.join("")} group by l.fingerprint
+         ${state === "all" ? "" : "having coalesce(max(m.state), 'open') = ?"}
+         order by min(l.confidence), max(l.last_at) desc, l.fingerprint limit ? offset ?`,
+        [...(session === undefined ? [] : [session]), ...(state === "all" ? [] : [state]), limit + 1, offset],
+      );
+      return {
+        leaks: await toLeaks(rows.slice(0, limit)),
+        totals: await totals(),
+        pending: await count(
+          "from session where not exists (select 1 from indexed i where i.session = session.id and i.indexer = 'leaks' and i.version = ?)",
+          LEAKS_VERSION,
+        ),
+        unchecked: await count("from security_unchecked"),
+        nextCursor: rows.length > limit ? String(offset + limit) : null,
+      };
+    },
+    async one(id) {
+      const [leak, rows] = await Promise.all([
+        find(id),
+        db.all<PlaceRow>(
+          `select * from security_leak where fingerprint = ? order by last_at desc limit ${MOST_PLACES}`,
+          [id],
+        ),
+      ]);
+      return { ...leak, places: rows.map(toPlace) };
+    },
+    async mark(id, state) {
+      await find(id);
+      if (state === "open") await db.run("delete from security_mark where fingerprint = ?", [id]);
+      else
+        await db.run("insert or replace into security_mark (fingerprint, state, at) values (?, ?, ?)", [
+          id,
+          state,
+          new Date().toISOString(),
+        ]);
+      return find(id);
+    },
+  };
+}
+
+const toPlace = (row: PlaceRow): LeakPlace => ({
+  ...{ sessionId: row.session, seq: row.seq, field: row.field, kind: row.kind },
+  ...{ tool: row.tool_name || null, path: row.path || null, command: row.command || null },
+  ...{ count: row.count, firstAt: row.first_at, lastAt: row.last_at },
+});

@@ -1,0 +1,123 @@
+/** The inbox of leaked secrets: found while sessions are imported, by fingerprint, with their places. */
+import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { builtinRules, rulesVersion } from "../../plugins/security/engine.ts";
+import type { Leak, LeakPage, LeakPlace } from "../../plugins/security/index.ts";
+import { LEAKS_VERSION } from "../../plugins/security/leaks/version.ts";
+import { makeTempDir } from "../_setup.ts";
+import { type Row, SESSION, startWith, toLog } from "./_kernel.ts";
+import { letters } from "./_samples.ts";
+
+const token = `ghp_${letters(36, 1)}`;
+const key = `AKIA${letters(16, 2).toUpperCase()}`;
+
+const rows: Row[] = [
+  { role: "user", text: "push it" },
+  { role: "call", id: "c1", input: { command: "cat .env" } },
+  { role: "result", id: "c1", text: `GITHUB_TOKEN=${token}\nPORT=80` },
+  { role: "call", id: "c2", input: { command: `git push https://x:${token}@github.com/a/b` } },
+  { role: "result", id: "c2", text: "done" },
+  { role: "call", id: "c3", name: "Write", input: { file_path: "ci.yml", content: `token: ${token}` } },
+  { role: "assistant", text: "pushed" },
+];
+
+type T = Awaited<ReturnType<typeof startWith>>;
+const inbox = (t: T, query = "?") => t.json<LeakPage>(`/api/security/leaks${query}&whole=1`);
+const only = async (t: T) => {
+  const { leaks } = await inbox(t);
+  expect(leaks).toHaveLength(1);
+  return leaks[0] as Leak;
+};
+
+describe("security: the inbox of leaks", () => {
+  it("names each secret once, with where it was read and written and by which command", async () => {
+    const cwd = await makeTempDir();
+    await writeFile(join(cwd, ".env"), `GITHUB_TOKEN=${token}\n`);
+    const t = await startWith(rows, { cwd });
+    const page = await inbox(t);
+    expect(page).toMatchObject({
+      pending: 0,
+      unchecked: 0,
+      nextCursor: null,
+      totals: { open: 1, sessions: 1, inFiles: 1 },
+    });
+    const leak = await only(t);
+    expect(leak).toMatchObject({ confidence: "definite", sessions: 1, state: "open", files: [join(cwd, ".env")] });
+    const one = await t.json<{ places: LeakPlace[] }>(`/api/security/leaks/${leak.id}`);
+    expect(one.places.map(({ kind, tool, path, command }) => [kind, tool, path, command]).sort()).toEqual([
+      ["tool_result", "Bash", null, "cat .env"],
+      ["tool_use", "Bash", null, expect.stringContaining("git push")],
+      ["tool_use", "Write", "ci.yml", null],
+    ]);
+    expect(JSON.stringify([page, one])).not.toContain(token.slice(4, 20));
+  });
+
+  it("finds what only results and messages hold, which a trial of the rules over calls does not", async () => {
+    const t = await startWith([
+      { role: "user", text: `my key is aws_access_key_id = ${key}, aws_secret_access_key = "${letters(40, 3)}"` },
+      { role: "call", id: "c1", input: { command: "ls" } },
+      { role: "result", id: "c1", text: `token ${token}` },
+    ]);
+    expect((await inbox(t)).totals.open).toBeGreaterThanOrEqual(2);
+  });
+
+  it("keeps a mark by fingerprint when the session is deleted and imported again", async () => {
+    const t = await startWith(rows);
+    const { id } = await only(t);
+    expect((await t.send("PATCH", `/api/security/leaks/${id}`, { state: "rotated" })).body).toMatchObject({
+      state: "rotated",
+    });
+    expect((await inbox(t)).totals).toMatchObject({ open: 0, rotated: 1, sessions: 0 });
+    await t.send("DELETE", `/api/sessions/${encodeURIComponent(SESSION)}`);
+    expect((await inbox(t, "?state=all")).leaks).toEqual([]);
+    expect((await t.send("PATCH", `/api/security/leaks/${id}`, { state: "open" })).body).toMatchObject({
+      code: "LEAK_NOT_FOUND",
+    });
+    await t.send("POST", "/api/import", { sessions: [SESSION], all: true });
+    expect((await inbox(t, "?state=rotated")).leaks.map((leak) => leak.id)).toEqual([id]);
+    expect((await t.send("PATCH", `/api/security/leaks/${id}`, { state: "open" })).body).toMatchObject({
+      state: "open",
+    });
+    expect((await inbox(t)).totals.open).toBe(1);
+  });
+
+  it("counts a log that grew once, and finds the call of an output that came later", async () => {
+    const t = await startWith(rows.slice(0, 2));
+    expect((await inbox(t)).leaks).toEqual([]);
+    const file = join(t.home, ".claude/projects/-w-app", `${SESSION.split(":")[1]}.jsonl`);
+    const before = await readFile(file, "utf8");
+    await appendFile(file, toLog(rows, "/w/app", "main").slice(before.length));
+    await t.send("POST", "/api/import", { all: true });
+    const leak = await only(t);
+    expect(leak.count).toBe(3);
+    const { places } = await t.json<{ places: LeakPlace[] }>(`/api/security/leaks/${leak.id}`);
+    expect(places.find(({ kind }) => kind === "tool_result")?.command).toBe("cat .env");
+  });
+
+  it("leaves out what a disabled rule found", async () => {
+    const t = await startWith(rows);
+    const { ruleId } = await only(t);
+    await t.send("PATCH", `/api/security/rules/${ruleId}`, { enabled: false });
+    expect(await inbox(t)).toMatchObject({ leaks: [], totals: { open: 0, sessions: 0 } });
+  });
+
+  it("says of a file only what it holds now", async () => {
+    const cwd = await makeTempDir();
+    await mkdir(join(cwd, ".env"));
+    const t = await startWith(rows, { cwd });
+    expect((await only(t)).files).toEqual([]);
+    await rm(join(cwd, ".env"), { recursive: true });
+  });
+
+  it("refuses a cursor and a state that are none", async () => {
+    const t = await startWith(rows);
+    for (const query of ["?cursor=x", "?state=lost", "?limit=0"])
+      expect((await t.send("GET", `/api/security/leaks${query}`)).status).toBe(400);
+  });
+
+  it("searches all sessions again when the rules changed", () => {
+    // Different here: raise LEAKS_VERSION and write the new value of the rules down.
+    expect([LEAKS_VERSION, rulesVersion(builtinRules())]).toEqual([1, "fccd65ca8e936335"]);
+  });
+});
