@@ -110,6 +110,12 @@ describe("security: the inbox of leaks", () => {
     await rm(join(cwd, ".env"), { recursive: true });
   });
 
+  it("lists values that may be samples only when asked for", async () => {
+    const t = await startWith([{ role: "user", text: "DB_PASSWORD=zMmpxbxvNnzNAEuipisP" }]);
+    expect(await inbox(t)).toMatchObject({ leaks: [], totals: { open: 0, possible: 1 } });
+    expect((await inbox(t, "?possible=1")).leaks).toMatchObject([{ confidence: "possible" }]);
+  });
+
   it("refuses a cursor and a state that are none", async () => {
     const t = await startWith(rows);
     for (const query of ["?cursor=x", "?state=lost", "?limit=0"])

@@ -99,7 +99,7 @@ export default {
         const call = callOf(event);
         const { findings, partial } = scanner.scanEvent(event, { budgetMs: BUDGET_MS });
         if (partial) unchecked++;
-        for (const finding of findings) if (finding.confidence !== "possible") add(finding, event, call);
+        for (const finding of findings) add(finding, event, call);
       },
       snapshot: () => ({ rows: [...rows.values()], open: [...open], unchecked, more }),
       finish: () => ({

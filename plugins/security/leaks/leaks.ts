@@ -55,6 +55,8 @@ export interface LeakPage {
     sessions: number;
     /** Open ones that a file of a project holds now. */
     inFiles: number;
+    /** Open values that may be ids or samples: in the list only when asked for, and in no other figure. */
+    possible: number;
   };
   /** Sessions that are not searched yet. */
   pending: number;
@@ -67,6 +69,8 @@ export interface LeakPage {
 export interface LeakQuery {
   state?: LeakState | "all" | undefined;
   session?: string | undefined;
+  /** Also values that may be ids or samples. */
+  possible?: boolean | undefined;
   /** Searches sessions that were not searched yet first. */
   whole?: boolean | undefined;
   limit: number;
@@ -123,8 +127,9 @@ const FILES_HOLD = 10_000;
 const USUAL = [".env", ".env.local", ".env.development", ".env.production", ".env.test", ".npmrc"];
 
 /** Secrets that no disabled rule found, with their state. */
-const SEEN = `from security_leak l left join security_mark m on m.fingerprint = l.fingerprint
+const ALL = `from security_leak l left join security_mark m on m.fingerprint = l.fingerprint
   where l.rule_id not in (select id from security_builtin where enabled = 0)`;
+const SEEN = `${ALL} and l.confidence <> 'possible'`;
 const COLUMNS = `l.fingerprint, max(l.rule_id) as rule_id, min(l.confidence) as confidence, max(l.masked) as masked,
   coalesce(max(m.state), 'open') as state, count(distinct l.session) as sessions, sum(l.count) as count,
   min(l.first_at) as first_at, max(l.last_at) as last_at`;
@@ -185,7 +190,7 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
   }
 
   async function find(id: string): Promise<Leak> {
-    const rows = await db.all<Row>(`select ${COLUMNS} ${SEEN} and l.fingerprint = ? group by l.fingerprint`, [id]);
+    const rows = await db.all<Row>(`select ${COLUMNS} ${ALL} and l.fingerprint = ? group by l.fingerprint`, [id]);
     const [leak] = await toLeaks(rows);
     if (!leak) throw new SessarcError("LEAK_NOT_FOUND", { id });
     return leak;
@@ -198,10 +203,19 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
     const [{ sessions } = { sessions: 0 }] = await db.all<{ sessions: number }>(
       `select count(distinct l.session) as sessions ${SEEN} and m.state is null`,
     );
+    const possible = await count(
+      `from (select l.fingerprint ${ALL} group by l.fingerprint having min(l.confidence) = 'possible' and max(m.state) is null)`,
+    );
     const of = (state: LeakState) => rows.filter((row) => row.state === state);
     const files = await filesNow();
     return {
-      ...{ open: of("open").length, rotated: of("rotated").length, harmless: of("harmless").length, sessions },
+      ...{
+        open: of("open").length,
+        rotated: of("rotated").length,
+        harmless: of("harmless").length,
+        sessions,
+        possible,
+      },
       inFiles: of("open").filter(({ fingerprint }) => files.has(fingerprint)).length,
     };
   }
@@ -210,7 +224,7 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
     (await db.get<{ n: number }>(`select count(*) as n ${sql}`, values))?.n ?? 0;
 
   return {
-    async list({ state = "open", session, whole = false, limit, offset }) {
+    async list({ state = "open", session, whole = false, possible = false, limit, offset }) {
       if (whole) await kernel.inject("importer").prepare();
       const filters = [
         ...(session === undefined
@@ -218,7 +232,7 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
           : ["l.fingerprint in (select fingerprint from security_leak where session = ?)"]),
       ].map((one) => ` and ${one}`);
       const rows = await db.all<Row>(
-        `select ${COLUMNS} ${SEEN}${filters.join("")} group by l.fingerprint
+        `select ${COLUMNS} ${possible ? ALL : SEEN}${filters.join("")} group by l.fingerprint
          ${state === "all" ? "" : "having coalesce(max(m.state), 'open') = ?"}
          order by min(l.confidence), max(l.last_at) desc, l.fingerprint limit ? offset ?`,
         [...(session === undefined ? [] : [session]), ...(state === "all" ? [] : [state]), limit + 1, offset],

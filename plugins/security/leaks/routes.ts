@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { invalidCursor } from "#internal";
 
 const state = v.picklist(["open", "rotated", "harmless"]);
+const flag = v.optional(v.picklist(["0", "1"]));
 const limit = v.pipe(
   v.string(),
   v.regex(/^\d{1,3}$/, "must be a whole number"),
@@ -19,14 +20,21 @@ const list = defineRoute({
   query: v.object({
     state: v.optional(v.picklist(["open", "rotated", "harmless", "all"])),
     session: v.optional(v.string()),
-    whole: v.optional(v.picklist(["0", "1"])),
+    whole: flag,
+    possible: flag,
     limit: v.optional(limit),
     cursor: v.optional(v.string()),
   }),
-  handler: ({ kernel, query: { limit = 100, cursor, whole, ...query } }) =>
+  handler: ({ kernel, query: { limit = 100, cursor, whole, possible, ...query } }) =>
     kernel
       .inject("leaks")
-      .list({ ...query, whole: whole === "1", limit, offset: cursor === undefined ? 0 : readCursor(cursor) }),
+      .list({
+        ...query,
+        whole: whole === "1",
+        possible: possible === "1",
+        limit,
+        offset: cursor === undefined ? 0 : readCursor(cursor),
+      }),
 });
 
 function readCursor(cursor: string): number {
