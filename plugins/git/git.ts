@@ -1,6 +1,7 @@
 /** The service `git`: what other plugins and the routes ask about repositories. Nothing starts before the first question. */
 import { type Pool, type PoolTask, SessarcError } from "sessarc";
 import { type BlameAt, type BlamedFile, blame } from "./blame/lines.ts";
+import { type AddingCommits, commitsAdding } from "./history/added.ts";
 import { type Change, type ChangeStatus, createChanges } from "./history/changes.ts";
 import { type Choice, choose, type Witness } from "./history/choose.ts";
 import { type ExportedTree, type ExportJob, exportTree } from "./history/export-job.ts";
@@ -101,6 +102,8 @@ export interface Git extends StatusReader {
   hashesAt(path: string, commit: string): Promise<Map<string, string>>;
   /** A file's content by its full hash; undefined when the repository does not hold it, or it is larger than `limit` bytes. */
   object(path: string, hash: string, limit: number): Promise<Buffer | undefined>;
+  /** Commits of all branches whose added lines hold `text`, one line of text at most. */
+  commitsAdding(path: string, text: string, signal?: AbortSignal): Promise<AddingCommits>;
   /** Ends every process; the service is not usable afterwards. */
   close(): Promise<void>;
 }
@@ -221,6 +224,7 @@ export function createGit(options: GitOptions = {}): Git {
         const object = await objects.contents(hash, limit);
         return object?.type === "blob" ? object.data : undefined;
       }),
+    commitsAdding: (path, text, signal) => open(path, (repo) => commitsAdding(exec, repo, text, signal)),
     async close() {
       pool.close();
       await exec.close();

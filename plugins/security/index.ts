@@ -20,7 +20,7 @@ import { createSessions, type SecuritySessions } from "./sessions.ts";
 export type { Confidence, Rule } from "./engine.ts";
 export type { GuardStatus, Interception, ToolCall, ToolDecision } from "./guard/guard.ts";
 export type { CheckFinding } from "./job.ts";
-export type { Leak, LeakPage, LeakPlace, LeakState } from "./leaks/leaks.ts";
+export type { Leak, LeakCommits, LeakPage, LeakPlace, LeakState } from "./leaks/leaks.ts";
 export type { RuleSet } from "./rule-set.ts";
 export type { FrozenSession, SessionRedactor } from "./sessions.ts";
 

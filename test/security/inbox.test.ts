@@ -1,12 +1,14 @@
 /** The inbox of leaked secrets: found while sessions are imported, by fingerprint, with their places. */
+import { execFileSync } from "node:child_process";
 import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import gitPlugin from "../../plugins/git/index.ts";
 import { builtinRules, rulesVersion } from "../../plugins/security/engine.ts";
-import type { Leak, LeakPage, LeakPlace } from "../../plugins/security/index.ts";
+import type { Leak, LeakCommits, LeakPage, LeakPlace } from "../../plugins/security/index.ts";
 import { LEAKS_VERSION } from "../../plugins/security/leaks/version.ts";
 import { makeTempDir } from "../_setup.ts";
-import { type Row, SESSION, startWith, toLog } from "./_kernel.ts";
+import { plugins, type Row, SESSION, startWith, toLog } from "./_kernel.ts";
 import { letters } from "./_samples.ts";
 
 const token = `ghp_${letters(36, 1)}`;
@@ -93,6 +95,27 @@ describe("security: the inbox of leaks", () => {
     expect(leak.count).toBe(3);
     const { places } = await t.json<{ places: LeakPlace[] }>(`/api/security/leaks/${leak.id}`);
     expect(places.find(({ kind }) => kind === "tool_result")?.command).toBe("cat .env");
+  });
+
+  it("finds the commits that added it, on any branch", async () => {
+    const cwd = await makeTempDir();
+    const git = (...args: string[]) =>
+      execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], { cwd, encoding: "utf8" });
+    git("init", "-qb", "main");
+    await writeFile(join(cwd, "a.txt"), "plain\n");
+    git("add", ".");
+    git("commit", "-qm", "first");
+    git("checkout", "-qb", "other");
+    await writeFile(join(cwd, "ci.yml"), `token: ${token}\n`);
+    git("add", ".");
+    git("commit", "-qm", "second");
+    const hash = git("rev-parse", "HEAD").trim();
+    git("checkout", "-q", "main");
+    const t = await startWith(rows, { cwd, plugins: [...plugins(), gitPlugin()] });
+    const { id } = await only(t);
+    const found = await t.json<LeakCommits>(`/api/security/leaks/${id}/commits`);
+    expect(found).toMatchObject({ commits: [{ hash, path: "ci.yml" }], partial: false });
+    expect(JSON.stringify(found)).not.toContain(token);
   });
 
   it("leaves out what a disabled rule found", async () => {

@@ -1,9 +1,10 @@
 /** The inbox of leaked secrets: what the indexer found, by secret, with what the user says of it. Service "leaks". */
 import { join, resolve } from "node:path";
-import { type EventKind, type Kernel, type PoolTask, SessarcError } from "sessarc";
+import { type EventKind, isSessarcError, type Kernel, type PoolTask, SessarcError, type SessionEvent } from "sessarc";
 import type { Confidence } from "../engine.ts";
 import type { RuleSet } from "../rule-set.ts";
 import { type FileFingerprints, fingerprintsIn } from "./files.ts";
+import { valueIn } from "./value.ts";
 import { LEAKS_VERSION } from "./version.ts";
 
 /** `open`: nobody said anything of it yet. `rotated`: it is no longer valid. `harmless`: it never was a secret. */
@@ -66,6 +67,13 @@ export interface LeakPage {
   nextCursor: string | null;
 }
 
+export interface LeakCommits {
+  /** Newest first. */
+  commits: { projectId: string; hash: string; at: string; path: string }[];
+  /** A history was too long to be searched as a whole, or a repository could not be read. */
+  partial: boolean;
+}
+
 export interface LeakQuery {
   state?: LeakState | "all" | undefined;
   session?: string | undefined;
@@ -82,6 +90,8 @@ export interface Leaks {
   list(query: LeakQuery): Promise<LeakPage>;
   /** Its places, the newest first, 200 at most. Throws LEAK_NOT_FOUND. */
   one(id: string): Promise<Leak & { places: LeakPlace[] }>;
+  /** Commits of the projects' repositories that added the value. Throws LEAK_NOT_FOUND. */
+  commits(id: string, signal?: AbortSignal): Promise<LeakCommits>;
   /** Throws LEAK_NOT_FOUND. */
   mark(id: string, state: LeakState): Promise<Leak>;
 }
@@ -116,6 +126,12 @@ const FILES: PoolTask<[string[]], FileFingerprints[]> = {
   specifier: "sessarc/plugins/security/leaks/files",
   export: "fingerprintsIn",
   inline: fingerprintsIn,
+};
+
+const VALUE: PoolTask<[SessionEvent, string], string | undefined> = {
+  specifier: "sessarc/plugins/security/leaks/value",
+  export: "valueIn",
+  inline: valueIn,
 };
 
 const MOST_PLACES = 200;
@@ -220,6 +236,22 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
     };
   }
 
+  /** The longest line of a secret; undefined where no archived message holds it any more. */
+  async function valueOf(id: string): Promise<string | undefined> {
+    const place = await db.get<{ session: string; seq: number }>(
+      "select session, seq from security_leak where fingerprint = ? order by last_at desc limit 1",
+      [id],
+    );
+    if (!place) return undefined;
+    const archive = kernel.inject("archive");
+    for await (const events of archive.events(await archive.row(place.session), place.seq)) {
+      const event = events.find(({ seq }) => seq === place.seq);
+      const value = event && (await kernel.pool.run(VALUE, event, id));
+      return value?.split("\n").sort((a, b) => b.length - a.length)[0];
+    }
+    return undefined;
+  }
+
   const count = async (sql: string, ...values: (string | number)[]) =>
     (await db.get<{ n: number }>(`select count(*) as n ${sql}`, values))?.n ?? 0;
 
@@ -257,6 +289,28 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
         ),
       ]);
       return { ...leak, places: rows.map(toPlace) };
+    },
+    async commits(id, signal) {
+      await find(id);
+      const value = await valueOf(id);
+      const projects = await db.all<{ id: string; path: string }>(
+        `select distinct p.id, p.path from security_leak l join session s on s.id = l.session join project p on p.id = s.project_id
+         where l.fingerprint = ? and p.path is not null`,
+        [id],
+      );
+      const found: LeakCommits = { commits: [], partial: value === undefined };
+      if (value === undefined) return found;
+      for (const project of projects)
+        try {
+          const { commits, partial } = await kernel.inject("git").commitsAdding(project.path, value, signal);
+          found.commits.push(...commits.map((one) => ({ projectId: project.id, ...one })));
+          found.partial ||= partial;
+        } catch (error) {
+          if (!isSessarcError(error)) throw error;
+          // A folder without a repository holds no commits; what git cannot read is unknown.
+          if (error.code !== "NO_REPOSITORY") found.partial = true;
+        }
+      return found;
     },
     async mark(id, state) {
       await find(id);

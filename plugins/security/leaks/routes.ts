@@ -26,15 +26,13 @@ const list = defineRoute({
     cursor: v.optional(v.string()),
   }),
   handler: ({ kernel, query: { limit = 100, cursor, whole, possible, ...query } }) =>
-    kernel
-      .inject("leaks")
-      .list({
-        ...query,
-        whole: whole === "1",
-        possible: possible === "1",
-        limit,
-        offset: cursor === undefined ? 0 : readCursor(cursor),
-      }),
+    kernel.inject("leaks").list({
+      ...query,
+      whole: whole === "1",
+      possible: possible === "1",
+      limit,
+      offset: cursor === undefined ? 0 : readCursor(cursor),
+    }),
 });
 
 function readCursor(cursor: string): number {
@@ -49,6 +47,13 @@ const one = defineRoute({
   handler: ({ kernel, params }) => kernel.inject("leaks").one(params.id),
 });
 
+const commits = defineRoute({
+  method: "GET",
+  path: "/security/leaks/:id/commits",
+  summary: "Commits that added a secret, in the repositories of its projects",
+  handler: ({ kernel, params, signal }) => kernel.inject("leaks").commits(params.id, signal),
+});
+
 const mark = defineRoute({
   method: "PATCH",
   path: "/security/leaks/:id",
@@ -57,4 +62,4 @@ const mark = defineRoute({
   handler: ({ kernel, params, body }) => kernel.inject("leaks").mark(params.id, body.state),
 });
 
-export const leakRoutes = [list, one, mark] as const;
+export const leakRoutes = [list, one, commits, mark] as const;
