@@ -35,6 +35,7 @@ GET /mcp/backups · DELETE /mcp/backups/:takeover · POST /mcp/restore · GET /m
 GET /skills/usage · GET /skills/:id/drift · POST /skills/:id/update
 GET /rescue · GET /rescue/sessions · POST /rescue/plan · POST /rescue/restore · POST /rescue/undo · POST /rescue/retention · DELETE /rescue/logs
 POST /replay/back · GET /replay/result · GET /replay/with · POST /replay/with · POST /replay/with/stop
+GET /security/leaks · GET /security/leaks/:id · GET /security/leaks/:id/commits · PATCH /security/leaks/:id
 POST /security/rules/test · POST /security/rules/dry-run · GET /security/proof · GET /security/hook · DELETE /security/install-hook
 `;
 

@@ -53,7 +53,7 @@ async function choose(page: Page, label: string, option: string): Promise<() => 
 
 const SCREENS: Record<string, Screen> = {
   "rule editor and its tester": {
-    path: at("/security"),
+    path: at("/security?tab=rules"),
     async type(page) {
       await button(page, "Add rule").click();
       await dialog(page).getByLabel("Name").fill("Ticket");
@@ -67,7 +67,7 @@ const SCREENS: Record<string, Screen> = {
     },
   },
   "switch of a rule": {
-    path: at("/security?q=github"),
+    path: at("/security?tab=rules&q=github"),
     type: async (page) => () => page.getByRole("switch").first().isChecked(),
     send: (page) => page.getByRole("switch").first().click(),
     done: (page) => expect.poll(() => page.getByRole("switch").first().isChecked()).toBe(false),

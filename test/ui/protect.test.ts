@@ -14,7 +14,7 @@ describeUi("dashboard: protect and share", () => {
   it("tries a rule on a text and on the archive before it is kept, and brings a deleted one back", async () => {
     const stage = get();
     const { page } = stage;
-    await visit(stage, "/security");
+    await visit(stage, "/security?tab=rules");
     await page.getByRole("button", { name: "Add rule" }).click();
     const sheet = page.getByRole("dialog");
     await sheet.getByLabel("Name").fill("Ticket");
@@ -47,6 +47,25 @@ describeUi("dashboard: protect and share", () => {
     if (LONG) await sound(stage, "rules");
     // The half-written pattern was refused, and nothing else.
     expect(stage.problems().filter((one) => !one.includes("status of 400"))).toEqual([]);
+  });
+
+  it("leads from a leaked secret to its place, and keeps what the user says of it", async () => {
+    const stage = get();
+    const { page } = stage;
+    await stage.served.kernel.fetch("/api/security/leaks?whole=1");
+    await visit(stage, "/security");
+    await page.getByRole("status").getByText("1 secret in 1 session, 1 still in your project's files").waitFor();
+    const row = page.getByRole("listitem").filter({ hasText: "Stripe" });
+    await row.getByRole("button", { name: "Details" }).click();
+    await row.getByRole("heading", { name: "Commits" }).waitFor();
+    await expect.poll(() => row.getByText("Loading").count()).toBe(0);
+    expect(await violations(stage)).toEqual([]);
+    await row.getByRole("button", { name: "Mark as rotated" }).click();
+    await page.getByText("No open secrets in the archived sessions").waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await row.getByRole("link", { name: "Open the place" }).click();
+    await page.waitForURL(/\/sessions\/.+m=\d+/);
+    expect(stage.problems()).toEqual([]);
   });
 
   it("shows the lines of the guard before they are written, and removes them", async () => {

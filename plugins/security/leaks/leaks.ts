@@ -146,6 +146,8 @@ const USUAL = [".env", ".env.local", ".env.development", ".env.production", ".en
 const ALL = `from security_leak l left join security_mark m on m.fingerprint = l.fingerprint
   where l.rule_id not in (select id from security_builtin where enabled = 0)`;
 const SEEN = `${ALL} and l.confidence <> 'possible'`;
+const BEHIND =
+  "from session where not exists (select 1 from indexed i where i.session = session.id and i.indexer = 'leaks' and i.version = ?)";
 const COLUMNS = `l.fingerprint, max(l.rule_id) as rule_id, min(l.confidence) as confidence, max(l.masked) as masked,
   coalesce(max(m.state), 'open') as state, count(distinct l.session) as sessions, sum(l.count) as count,
   min(l.first_at) as first_at, max(l.last_at) as last_at`;
@@ -237,7 +239,7 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
   }
 
   /** The longest line of a secret; undefined where no archived message holds it any more. */
-  async function valueOf(id: string): Promise<string | undefined> {
+  async function readValue(id: string): Promise<string | undefined> {
     const place = await db.get<{ session: string; seq: number }>(
       "select session, seq from security_leak where fingerprint = ? order by last_at desc limit 1",
       [id],
@@ -257,7 +259,13 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
 
   return {
     async list({ state = "open", session, whole = false, possible = false, limit, offset }) {
-      if (whole) await kernel.inject("importer").prepare();
+      const behind = await count(BEHIND, LEAKS_VERSION);
+      if (behind > 0) {
+        found = undefined;
+        const searched = kernel.inject("importer").prepare();
+        if (whole) await searched;
+        else searched.catch((error: unknown) => kernel.notify("listener:failed", error, { hook: "security" }));
+      }
       const filters = [
         ...(session === undefined
           ? []
@@ -272,10 +280,7 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
       return {
         leaks: await toLeaks(rows.slice(0, limit)),
         totals: await totals(),
-        pending: await count(
-          "from session where not exists (select 1 from indexed i where i.session = session.id and i.indexer = 'leaks' and i.version = ?)",
-          LEAKS_VERSION,
-        ),
+        pending: await count(BEHIND, LEAKS_VERSION),
         unchecked: await count("from security_unchecked"),
         nextCursor: rows.length > limit ? String(offset + limit) : null,
       };
@@ -292,7 +297,7 @@ export function createLeaks(kernel: Kernel, rules: RuleSet): Leaks {
     },
     async commits(id, signal) {
       await find(id);
-      const value = await valueOf(id);
+      const value = await readValue(id);
       const projects = await db.all<{ id: string; path: string }>(
         `select distinct p.id, p.path from security_leak l join session s on s.id = l.session join project p on p.id = s.project_id
          where l.fingerprint = ? and p.path is not null`,
