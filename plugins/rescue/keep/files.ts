@@ -1,8 +1,7 @@
 /** The stored log of one session: its files, each as compressed parts. Runs in the pool. */
 import { createHash } from "node:crypto";
-import { lstat, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { writeFileAtomic } from "#internal";
 import { codeOf, isGone, openRegular } from "#internal/adapter";
 import { type Codec, pack, unpack } from "./pack.ts";
 
@@ -55,7 +54,8 @@ export class LogFolder {
     const name = `${ownerOf(session)}-${sum.slice(0, 12)}`;
     const path = this.pathOf(name);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeFileAtomic(path, packed);
+    // No row names it yet, and its name comes from its content: one that a kill cut off is written again.
+    await writeFile(path, packed, { mode: 0o600, flush: true });
     return { name, codec, sum, from, to: from + bytes.length, stored: packed.length };
   }
 
