@@ -28,8 +28,10 @@ export interface Driven extends Place {
   start(ask: Ask, env?: Readonly<Record<string, string>>): Running;
   /** Runs to the end. */
   run(ask: Ask, env?: Readonly<Record<string, string>>): Promise<Ran>;
-  /** Any other command of the tool. */
-  command(args: readonly string[], env?: Readonly<Record<string, string>>): Running;
+  /** Any other command of the tool; in another folder than the project where one is named. */
+  command(args: readonly string[], env?: Readonly<Record<string, string>>, cwd?: string): Running;
+  /** The environment of its commands. */
+  env: Readonly<Record<string, string>>;
   /** Removes the home. */
   close(): Promise<void>;
 }
@@ -54,11 +56,12 @@ export async function drive(driver: Driver, { url, version, files = {} }: DriveO
   await makeProject(place.cwd, { "README.md": "# App\n", ...files });
   await driver.setUp(place);
   const environment = envOf(driver, place, [installed, ...(node ? [node] : [])]);
-  const command: Driven["command"] = (args, env = {}) =>
-    start(join(installed.bin, driver.command), args, place.cwd, { ...environment, ...env });
+  const command: Driven["command"] = (args, env = {}, cwd = place.cwd) =>
+    start(join(installed.bin, driver.command), args, cwd, { ...environment, ...env });
   return {
     ...place,
     driver,
+    env: environment,
     version: installed.version,
     command,
     start: (ask, env) => command(driver.args(ask, place), env),
