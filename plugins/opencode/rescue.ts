@@ -17,6 +17,8 @@ type Raw = Record<string, unknown>;
 const COLUMNS = [
   ...["id", "project_id", "parent_id", "slug", "directory", "title", "version"],
   ...["summary_additions", "summary_deletions", "summary_files", "time_created", "time_updated", "time_archived"],
+  ...["path", "agent", "model", "cost", "permission", "revert"],
+  ...["tokens_input", "tokens_output", "tokens_reasoning", "tokens_cache_read", "tokens_cache_write"],
 ];
 
 /** `command`: of the assistant. `databases`: its files. */
@@ -74,9 +76,41 @@ function infoOf(row: Raw) {
     ...(toText(row.parent_id) !== undefined && { parentID: row.parent_id }),
     title: toText(row.title) ?? "",
     version: toText(row.version) ?? "",
+    ...present(row, ["path", "agent", "cost"]),
+    ...parsed(row, ["model", "permission", "revert"]),
+    ...(row.tokens_input !== undefined && {
+      tokens: {
+        input: row.tokens_input,
+        output: row.tokens_output,
+        reasoning: row.tokens_reasoning,
+        cache: { read: row.tokens_cache_read, write: row.tokens_cache_write },
+      },
+    }),
     time: { created: row.time_created, updated: row.time_updated },
     ...(additions !== undefined && {
       summary: { additions, deletions: toNumber(row.summary_deletions) ?? 0, files: toNumber(row.summary_files) ?? 0 },
     }),
   };
+}
+
+/** Columns that are set. */
+const present = (row: Raw, names: readonly string[]) =>
+  Object.fromEntries(names.flatMap((name) => (row[name] == null ? [] : [[name, row[name]]])));
+
+/** Columns of JSON that are set. */
+const parsed = (row: Raw, names: readonly string[]) =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const text = toText(row[name]);
+      const value = text === undefined ? undefined : parseJson(text);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // OpenCode would not read it either
+  }
 }

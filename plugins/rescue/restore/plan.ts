@@ -36,7 +36,7 @@ export interface OpenPlan extends RescuePlan {
   files: { path: string; bytes: Buffer; mode: number; there: boolean }[];
   moves: { path: string; to: string }[];
   values: (Value & { there: boolean })[];
-  load: { tool: string; key: string; bytes: Buffer } | undefined;
+  load: { tool: string; key: string; cwd: string | null; bytes: Buffer } | undefined;
   /** Logs that the archive reads afterwards. */
   logs: string[];
   folders: readonly string[];
@@ -144,7 +144,7 @@ async function planRows(
   // A key becomes an argument of the assistant's command.
   if (!/^\w[\w.-]{0,199}$/.test(row.key)) throw new Impossible("its id is no plain word");
   const there = row.missing === 0;
-  plan.load = there ? undefined : { tool: row.tool, key: row.key, bytes: await bytesOf(keeper, file) };
+  plan.load = there ? undefined : { tool: row.tool, key: row.key, cwd: row.cwd, bytes: await bytesOf(keeper, file) };
   plan.logs.push(row.source_path);
   plan.steps.push({ kind: "run", command: contract.commands.load(`${row.key}.json`).join(" "), there });
 }

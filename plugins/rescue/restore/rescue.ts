@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { type Kernel, SessarcError } from "sessarc";
 import { exec } from "#internal";
 import type { Keeper } from "../keep/keeper.ts";
-import { checkPlace } from "./place.ts";
+import { checkPlace, exists } from "./place.ts";
 import { type OpenPlan, planRescue, type RescuePlan } from "./plan.ts";
 import {
   moveTo,
@@ -150,30 +150,37 @@ export function createRestorer(kernel: Kernel, keeper: Keeper): Restorer {
 }
 
 /** Has the assistant import a session's rows. */
-async function load(kernel: Kernel, { tool, key, bytes }: NonNullable<OpenPlan["load"]>) {
+async function load(kernel: Kernel, { tool, key, cwd, bytes }: NonNullable<OpenPlan["load"]>) {
   const file = kernel.storage.path("rescue", `${key.replace(/[^\w-]/g, "-").slice(0, 100)}.json`);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await writeFile(file, bytes, { mode: 0o600 });
   try {
-    await run(kernel, tool, (commands) => commands.load(file));
+    await run(kernel, tool, cwd, (commands) => commands.load(file));
   } finally {
     await rm(file, { force: true });
   }
   return { tool, key };
 }
 
-const unload = (kernel: Kernel, tool: string, key: string) => run(kernel, tool, (commands) => commands.remove(key));
+const unload = (kernel: Kernel, tool: string, key: string) =>
+  run(kernel, tool, null, (commands) => commands.remove(key));
 
 type Commands = NonNullable<NonNullable<ReturnType<typeof contractOf>>["commands"]>;
 const contractOf = (kernel: Kernel, tool: string) => kernel.registry.adapters.get(tool)?.rescue;
 
-async function run(kernel: Kernel, tool: string, words: (commands: Commands) => readonly string[]): Promise<void> {
+async function run(
+  kernel: Kernel,
+  tool: string,
+  cwd: string | null,
+  words: (commands: Commands) => readonly string[],
+): Promise<void> {
   const commands = contractOf(kernel, tool)?.commands;
   const [file, ...args] = commands ? words(commands) : [];
   if (file === undefined)
     throw new SessarcError("RESCUE_IMPOSSIBLE", { id: tool, reason: "its assistant has no command for it" });
   const { code, stderr, stdout, timedOut } = await exec(file, args, {
-    cwd: kernel.env.home,
+    // An assistant assigns what it imports to the project of the folder it runs in.
+    cwd: cwd !== null && (await exists(cwd)) ? cwd : kernel.env.home,
     env: kernel.env.env,
     timeoutMs: COMMAND_MS,
   });
