@@ -6,6 +6,7 @@ import type { BrowserContext, ConsoleMessage, Locator, Page, Request } from "pla
 import { loadConfig, type Plugin, type Served, serve } from "sessarc";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject } from "vitest";
 import archive from "../../plugins/archive/index.ts";
+import budget from "../../plugins/budget/index.ts";
 import causality from "../../plugins/causality/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
@@ -21,6 +22,7 @@ import live, { type TurnTimes } from "../../plugins/live/index.ts";
 import hub from "../../plugins/mcp-hub/index.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import replay from "../../plugins/replay/index.ts";
+import rescue from "../../plugins/rescue/index.ts";
 import security from "../../plugins/security/index.ts";
 import share from "../../plugins/share/index.ts";
 import skills from "../../plugins/skills/index.ts";
@@ -176,6 +178,8 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
     hub(),
     skills(),
     replay(),
+    budget(),
+    rescue(),
     feedback(),
     ...(options.plugins ?? []),
     dashboard({ dir: DASHBOARD }),

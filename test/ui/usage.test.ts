@@ -1,7 +1,8 @@
 /** The usage screen: what it sums, how it is split, what is switched off, and what leaves it as a file. */
 import { text } from "node:stream/consumers";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { modelWords } from "../../ui/model-names.ts";
+import { averageOf, periodOf, periods } from "../../ui/state/periods.ts";
 import { describeUi, useSharedStage, visit } from "./browser.ts";
 
 describeUi("dashboard: usage", () => {
@@ -42,5 +43,30 @@ describeUi("dashboard: usage", () => {
     await page.getByText("Where these figures come from").click();
     await page.getByText(/records of the logs make/).waitFor();
     expect(stage.problems()).toEqual([]);
+  });
+});
+
+describe("average of usage", () => {
+  const today = "2026-11-24";
+  const average = (unit: "day" | "week" | "month", values: Record<string, number>, from: string | undefined) => {
+    const bars = periods(Object.keys(values), unit, { from, to: today }).map((key) => {
+      const { from, to } = periodOf(key, unit);
+      const parts = [{ name: "all", color: "", value: values[key] ?? 0 }];
+      return { key, from, to, label: "", title: "", parts, running: from <= today && today <= to };
+    });
+    return averageOf(bars, { from, to: today });
+  };
+
+  it("counts all finished days of the range, also those after the last day with something", () => {
+    expect(average("day", { "2026-10-26": 200, "2026-11-20": 90 }, "2026-10-26")).toBe(10);
+    expect(average("day", { "2026-11-20": 40, "2026-11-24": 999 }, undefined)).toBe(10);
+  });
+
+  it("leaves out periods that begin before the range or are not over", () => {
+    // Weeks from 26 October (a Monday) and 2 November; the range begins on 27 October.
+    const weeks = { "2026-10-26": 500, "2026-11-02": 60, "2026-11-09": 0, "2026-11-16": 30, "2026-11-23": 700 };
+    expect(average("week", weeks, "2026-10-27")).toBe(30);
+    expect(average("month", { "2026-09": 10, "2026-10": 30, "2026-11": 5 }, "2026-09-01")).toBe(20);
+    expect(average("month", { "2026-10": 30, "2026-11": 5 }, "2026-10-02")).toBeUndefined();
   });
 });

@@ -239,7 +239,7 @@ export const more = {
   "usage.by.project": "Project",
   "usage.by.session": "Session",
   "usage.average": "Average",
-  "usage.averageNote": "of the periods that are over",
+  "usage.averageNote": "per complete {unit}",
   "usage.running": "The period marked by a dashed line is not over yet.",
   "usage.dearest": "Dearest",
   "usage.cacheWrite": "Cache write",

@@ -238,7 +238,7 @@ export const more: Record<keyof typeof en, string> = {
   "usage.by.project": "プロジェクト",
   "usage.by.session": "セッション",
   "usage.average": "平均",
-  "usage.averageNote": "終わった期間のみ",
+  "usage.averageNote": "完了した{unit}ごと",
   "usage.running": "破線の期間はまだ終わっていません。",
   "usage.dearest": "コスト順",
   "usage.cacheWrite": "キャッシュ書き込み",

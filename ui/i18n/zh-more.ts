@@ -233,7 +233,7 @@ export const more: Record<keyof typeof en, string> = {
   "usage.by.project": "项目",
   "usage.by.session": "会话",
   "usage.average": "平均",
-  "usage.averageNote": "仅含已结束的周期",
+  "usage.averageNote": "每个完整的{unit}",
   "usage.running": "虚线标出的周期尚未结束。",
   "usage.dearest": "花费最多",
   "usage.cacheWrite": "缓存写入",

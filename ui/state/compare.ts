@@ -34,8 +34,9 @@ export function useSide(id: Readonly<Ref<string>>) {
       span: ends,
       calls: outline.data.value?.calls ?? null,
       errors: one?.errorCount ?? null,
-      tokensIn: one ? parts.value.input + parts.value.cacheWrite5m + parts.value.cacheWrite1h : null,
+      tokensIn: one ? parts.value.input : null,
       tokensOut: one ? parts.value.output : null,
+      tokensWritten: one ? parts.value.cacheWrite5m + parts.value.cacheWrite1h : null,
       tokensCached: one ? parts.value.cacheRead : null,
       tokens: one ? allTokens(parts.value) : null,
       cost: one?.cost && (one.cost.microdollars > 0 || one.cost.unpriced.length === 0) ? one.cost.microdollars : null,
@@ -50,7 +51,19 @@ export function useSide(id: Readonly<Ref<string>>) {
 export type Side = ReturnType<typeof useSide>;
 
 export const FIGURES = [
-  ...["messages", "active", "span", "calls", "errors", "tokens", "tokensIn", "tokensOut", "tokensCached", "cost"],
+  ...[
+    "messages",
+    "active",
+    "span",
+    "calls",
+    "errors",
+    "tokens",
+    "tokensIn",
+    "tokensOut",
+    "tokensWritten",
+    "tokensCached",
+    "cost",
+  ],
   ...["subagents", "size"],
 ] as Figure[];
 export type Figure =
@@ -62,6 +75,7 @@ export type Figure =
   | "tokens"
   | "tokensIn"
   | "tokensOut"
+  | "tokensWritten"
   | "tokensCached"
   | "cost"
   | "subagents"

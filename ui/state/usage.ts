@@ -2,12 +2,12 @@
 import type { Answer } from "../client.ts";
 import type { Bar } from "../components/chart/BarSeries.vue";
 import { date, dayOf, daysLabel } from "../format.ts";
+import { periodOf, type Unit } from "./periods.ts";
 import { saveBlob } from "./save.ts";
 
 export type UsageReport = Answer<"GET /usage">;
 export type UsageRow = UsageReport["rows"][number];
 export type Metric = "cost" | "tokens" | "time";
-export type Unit = "day" | "week" | "month";
 
 type Tokens = UsageRow["tokens"];
 export const sumOf = (tokens: Tokens): number =>
@@ -23,31 +23,6 @@ export interface Series {
   color: string;
   pattern?: number;
   values: ReadonlyMap<string, number>;
-}
-
-const DAY = 86_400_000;
-const text = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-
-/** First and last day of a period; `2026-11` is a month, a Monday a week. */
-export function periodOf(key: string, unit: Unit): { from: string; to: string } {
-  if (unit === "day") return { from: key, to: key };
-  const [year = 0, month = 1] = key.split("-").map(Number);
-  if (unit === "month") return { from: `${key.slice(0, 7)}-01`, to: text(Date.UTC(year, month, 0)) };
-  return { from: key, to: text(Date.parse(key) + 6 * DAY) };
-}
-
-/** Every period from the first to the last that has something, in order; empty ones too. */
-export function periods(keys: readonly string[], unit: Unit): string[] {
-  const sorted = [...new Set(keys)].sort();
-  const [first, last] = [sorted[0], sorted.at(-1)];
-  if (first === undefined || last === undefined) return [];
-  const all: string[] = [];
-  for (let key = first; key <= last && all.length < 4_000; ) {
-    all.push(key);
-    const next = Date.parse(`${periodOf(key, unit).to}T00:00:00Z`) + DAY;
-    key = unit === "month" ? text(next).slice(0, 7) : text(next);
-  }
-  return all;
 }
 
 export function toBars(keys: readonly string[], unit: Unit, series: readonly Series[], now = Date.now()): Bar[] {

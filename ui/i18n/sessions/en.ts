@@ -78,6 +78,7 @@ export const en = {
   span: "From start to end",
   tokensIn: "Input tokens",
   tokensOut: "Output tokens",
+  tokensWritten: "Written to cache",
   tokensCached: "From cache",
   subagents: "Sub-agents",
   calls: "Calls",

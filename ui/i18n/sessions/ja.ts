@@ -78,6 +78,7 @@ export const words: SessionsWords = {
   span: "開始から終了まで",
   tokensIn: "入力トークン",
   tokensOut: "出力トークン",
+  tokensWritten: "キャッシュへの書き込み",
   tokensCached: "キャッシュから",
   subagents: "サブエージェント",
   calls: "呼び出し",

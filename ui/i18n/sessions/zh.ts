@@ -78,6 +78,7 @@ export const words: SessionsWords = {
   span: "从开始到结束",
   tokensIn: "输入 token",
   tokensOut: "输出 token",
+  tokensWritten: "写入缓存",
   tokensCached: "来自缓存",
   subagents: "子代理",
   calls: "调用",
