@@ -5,6 +5,7 @@ export interface Cost {
   microdollars: number;
   pricedAt: string;
   unpriced: string[];
+  atStandard?: string[] | undefined;
 }
 
 /** `18.4M` */

@@ -30,6 +30,7 @@ export {
 } from "../outside/file.ts";
 export { parseSettings, SettingsProblem, type SettingsSyntax } from "../outside/parse.ts";
 export { textOf as tomlText, tomlStrings } from "../outside/toml-blocks.ts";
+export { classed, classedUsage, classOfKey, PROMPT_STEPS, plainModel, plainUsage } from "../session/price-class.ts";
 export { answeredCalls } from "../storage/answered-calls.ts";
 export { type Blobs, createBlobs } from "../storage/blobs.ts";
 export { Chunk, decodeChunk, type LazyEvent } from "../storage/chunk.ts";

@@ -43,6 +43,8 @@ export interface UsageEntry {
   usage: TokenUsage;
   /** Copied from a parent by a fork or resume: shown, never added to totals. */
   inherited?: boolean | undefined;
+  /** What its price depends on beside model and time: `fast`, `batch`, `>200000` (tokens of the prompt). Set by `createLedger`. */
+  priceClass?: string | undefined;
 }
 
 /** Pointer to one session in a tool's logs, made by `scan` from directory entries and stat alone. */
@@ -97,6 +99,11 @@ export interface SessionSummary {
   costUSD?: number | undefined;
   /** Own tokens by UTC quarter-hour (`2026-11-20T20:15`), so that days of any time zone add up. */
   slots?: Record<string, SessionUsage> | undefined;
+  /**
+   * Of `usage` (key "") and of `slots` (their keys): the tokens that have another than the standard price, by model and price class.
+   * Made by `createLedger`.
+   */
+  classes?: Record<string, SessionUsage> | undefined;
   /** Every counted reply; lets the archive count copies across files once. Made by `createLedger`. */
   replies?: UsageEntry[] | undefined;
   evidence?: UsageEvidence | undefined;

@@ -1,6 +1,7 @@
 /** Token bookkeeping: the ledger counts each paid reply once, however often a log repeats it. */
 import { hash53 } from "../utils/hash.ts";
 import type { Json } from "../utils/json.ts";
+import { classed, type PriceFacts, priceClassOf } from "./price-class.ts";
 import type { SessionUsage, TokenUsage, UsageEntry, UsageEvidence } from "./session.ts";
 
 const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
@@ -74,12 +75,16 @@ export interface LedgerEntry {
   model: string;
   usage: LooseUsage;
   inherited?: boolean | undefined;
+  /** What the price depends on beside model and time: speed or service tier, and whether the tokens are those of one model call. */
+  price?: PriceFacts | undefined;
 }
 
 export interface LedgerSummary {
   usage: SessionUsage;
   inheritedUsage?: SessionUsage;
   slots: Record<string, SessionUsage>;
+  /** Tokens of `usage` (key "") and `slots` with another than the standard price. */
+  classes?: Record<string, SessionUsage>;
   replies: UsageEntry[];
   evidence: UsageEvidence;
 }
@@ -98,6 +103,7 @@ interface LedgerState {
   usage: SessionUsage;
   inherited: SessionUsage;
   slots: Record<string, SessionUsage>;
+  classes?: Record<string, SessionUsage>;
   folded: number[];
   evidence: UsageEvidence;
 }
@@ -115,6 +121,7 @@ export function createLedger(state?: Json): Ledger {
     const usage: SessionUsage = {};
     const inherited: SessionUsage = {};
     const slots: Record<string, SessionUsage> = {};
+    const classes: Record<string, SessionUsage> = structuredClone(past?.classes ?? {});
     if (past) {
       mergeUsage(usage, past.usage);
       mergeUsage(inherited, past.inherited);
@@ -123,21 +130,28 @@ export function createLedger(state?: Json): Ledger {
     for (const entry of list) {
       addTokens(entry.inherited ? inherited : usage, entry.model, entry.usage);
       const slot = entry.at && !entry.inherited ? slotOf(entry.at) : "";
+      if (entry.priceClass !== undefined && !entry.inherited)
+        for (const name of slot ? ["", slot] : [""]) {
+          classes[name] ??= {};
+          addTokens(classes[name], classed(entry.model, entry.priceClass), entry.usage);
+        }
       if (!slot) continue;
       slots[slot] ??= {};
       addTokens(slots[slot], entry.model, entry.usage);
     }
-    return { usage, inherited, slots };
+    return { usage, inherited, slots, ...(Object.keys(classes).length > 0 && { classes }) };
   };
 
   return {
-    add({ key, at, model, usage, inherited }) {
+    add({ key, at, model, usage, inherited, price }) {
       evidence.records++;
       const first = key === undefined ? undefined : byKey.get(key);
       if (first) {
         evidence.duplicatesFolded++;
         const tokens = toTokens(usage);
-        if (isLarger(tokens, first.usage)) first.usage = tokens;
+        if (!isLarger(tokens, first.usage)) return;
+        first.usage = tokens;
+        setClass(first, price);
         return;
       }
       if (key !== undefined && folded.size > 0 && folded.has(hash53(key))) {
@@ -145,6 +159,7 @@ export function createLedger(state?: Json): Ledger {
         return;
       }
       const entry: UsageEntry = { key, at, model, usage: toTokens(usage) };
+      setClass(entry, price);
       if (inherited) {
         entry.inherited = true;
         evidence.inheritedExcluded++;
@@ -153,9 +168,10 @@ export function createLedger(state?: Json): Ledger {
       if (key !== undefined) byKey.set(key, entry);
     },
     summary() {
-      const { usage, inherited, slots } = sums(entries);
+      const { usage, inherited, slots, classes } = sums(entries);
       const replies = entries.map((entry) => ({ ...entry, usage: { ...entry.usage } }));
       const summary: LedgerSummary = { usage, slots, replies, evidence: { ...evidence } };
+      if (classes) summary.classes = classes;
       if (Object.keys(inherited).length > 0) summary.inheritedUsage = inherited;
       return summary;
     },
@@ -168,6 +184,12 @@ export function createLedger(state?: Json): Ledger {
       return JSON.parse(JSON.stringify(next)) as Json;
     },
   };
+}
+
+function setClass(entry: UsageEntry, price: PriceFacts | undefined): void {
+  const priceClass = price && priceClassOf(price, entry.usage);
+  if (priceClass === undefined) delete entry.priceClass;
+  else entry.priceClass = priceClass;
 }
 
 function toTokens(usage: LooseUsage): TokenUsage {

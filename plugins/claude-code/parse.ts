@@ -114,6 +114,11 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
         cacheWrite1h: long,
         cacheRead: usage.cache_read_input_tokens,
       },
+      price: {
+        tier: [usage.speed, usage.service_tier],
+        // Where the model used a tool of the server, one record sums up several calls.
+        oneCall: !Array.isArray(usage.iterations) || usage.iterations.length < 2,
+      },
     });
   };
 
@@ -165,7 +170,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
       const logged = ledger.summary();
       const agents = () => repliesOfAgents(ref.path, (path) => createParser({ path }));
       const unlogged = isAgent ? [] : spend.unlogged(facts.forkedFrom !== undefined, agents);
-      const { usage, inheritedUsage, slots, replies, evidence } = withEntries(logged, unlogged);
+      const { usage, inheritedUsage, slots, classes, replies, evidence } = withEntries(logged, unlogged);
       return {
         title: facts.customTitle ?? facts.aiTitle ?? facts.summary,
         cwd: facts.cwd,
@@ -177,6 +182,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
         usage,
         inheritedUsage,
         slots,
+        classes,
         replies,
         evidence,
         skipped: { lines: 0, unknown: Object.fromEntries(unknown) },

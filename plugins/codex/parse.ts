@@ -41,6 +41,8 @@ interface Facts extends Span {
   parent?: string;
   forkedFrom?: string;
   model?: string;
+  /** Service tier of the turn. */
+  tier?: string | undefined;
   /** A message item was seen: event twins of messages say nothing new then. */
   items?: boolean;
   /** Length and hash of the model's last message. */
@@ -98,6 +100,7 @@ export function createParser(named: string | undefined, state?: Json): LineParse
       thread: thread ?? (copy.state.active ? (copy.state.from ?? "parent") : (facts.id ?? "")),
       position: typeof row.ordinal === "number" ? row.ordinal : line.offset,
       inherited: foreign || (thread === undefined && copy.state.active),
+      tier: facts.tier,
     };
   };
 
@@ -234,6 +237,7 @@ export function createParser(named: string | undefined, state?: Json): LineParse
         tokens.record(payload, place(row, line, at, toText(payload.thread_id)));
       } else if (row.type === "turn_context") {
         facts.model = toText(payload.model) ?? facts.model;
+        facts.tier = toText(payload.service_tier);
         facts.cwd ??= toText(payload.cwd);
       } else if (row.type === "event_msg" && payload.type === "token_count") {
         tokens.event(payload.info, place(row, line, at));
@@ -255,7 +259,7 @@ export function createParser(named: string | undefined, state?: Json): LineParse
       }
     },
     finish(): SessionSummary {
-      const { usage, inheritedUsage, slots, replies, evidence } = tokens.summary();
+      const { usage, inheritedUsage, slots, classes, replies, evidence } = tokens.summary();
       return {
         title: named ?? facts.title,
         cwd: facts.cwd,
@@ -268,6 +272,7 @@ export function createParser(named: string | undefined, state?: Json): LineParse
         usage,
         inheritedUsage,
         slots,
+        classes,
         replies,
         evidence,
         limits: limits.list(),

@@ -9,6 +9,8 @@ export interface TokenPlace {
   /** Stable within the file: the line's ordinal or offset. */
   position: number;
   inherited: boolean;
+  /** As the turn's context or the record has it. */
+  tier?: unknown;
 }
 
 export interface TokenCounter {
@@ -33,7 +35,7 @@ export function createCounter(state?: Json): TokenCounter {
   const ledger = createLedger(past?.ledger);
   let total = past?.total ?? [];
   let records = past?.records ?? false;
-  const add = (counts: readonly number[], key: string, place: TokenPlace): void => {
+  const add = (counts: readonly number[], key: string, place: TokenPlace, oneCall: boolean): void => {
     const [input = 0, cached = 0, written = 0, output = 0] = counts;
     if (input + cached + written + output === 0) return;
     ledger.add({
@@ -47,6 +49,7 @@ export function createCounter(state?: Json): TokenCounter {
         cacheWrite5m: written,
       },
       inherited: place.inherited,
+      price: { tier: [place.tier], oneCall },
     });
   };
   return {
@@ -54,7 +57,12 @@ export function createCounter(state?: Json): TokenCounter {
       records = true;
       if (!isRecord(payload.usage)) return;
       const reply = toText(payload.response_id) ?? String(place.position);
-      add(countsOf(payload.usage), `${place.thread}:${reply}`, place);
+      add(
+        countsOf(payload.usage),
+        `${place.thread}:${reply}`,
+        { ...place, tier: payload.service_tier ?? place.tier },
+        true,
+      );
     },
     event(info, place) {
       if (records || !isRecord(info)) return;
@@ -65,8 +73,9 @@ export function createCounter(state?: Json): TokenCounter {
       const grown = next?.map((count, index) => count - (total[index] ?? 0));
       const counts = last ?? (grown?.some((count) => count < 0) ? next : grown);
       if (next) total = next;
-      if (counts)
-        add(counts, `${place.thread}:${place.position}`, { ...place, model: toText(info.model) ?? place.model });
+      if (!counts) return;
+      const own = { ...place, model: toText(info.model) ?? place.model };
+      add(counts, `${place.thread}:${place.position}`, own, last !== undefined);
     },
     summary: ledger.summary,
     snapshot: () => ({ ledger: ledger.snapshot(), total, records }),

@@ -48,7 +48,8 @@ export function toSummary(
   // Ids are only unique within a session: old logs countUnknown them. Those of a copy are its original's.
   const scope = meta.copyOf ?? meta.sessionId ?? ref.key;
   for (const reply of conversation.replies.values()) {
-    ledger.add({ key: `${scope}/${reply.id}`, at: reply.at, model: reply.model ?? "unknown", usage: usageOf(reply) });
+    const { at, model = "unknown" } = reply;
+    ledger.add({ key: `${scope}/${reply.id}`, at, model, usage: usageOf(reply), price: { oneCall: true } });
   }
   const sums = ledger.summary();
   const times = [toIso(meta.startTime), first, last, ...events.map((event) => event.at)];

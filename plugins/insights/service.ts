@@ -1,4 +1,5 @@
 import type { Kernel, Services } from "sessarc";
+import { plainModel } from "#internal";
 import { BoundedMap } from "#internal/adapter";
 import { type Answers, createAnswers } from "./answers.ts";
 import { type BlockReport, blocks, blocksAt } from "./figures/blocks.ts";
@@ -101,7 +102,7 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
       return service.answer(["totals", model], scope, async (asked) => {
         const tally = new Tally(asked.prices);
         for (const slot of await tokensOf(db, asked, "none"))
-          if (model === undefined || modelName(slot.model) === model) tally.addTokens(slot);
+          if (model === undefined || modelName(plainModel(slot.model)) === model) tally.addTokens(slot);
         return { tokens: totalOf(tally.tokens), cost: tally.cost };
       });
     },

@@ -57,6 +57,7 @@ export function createParser(state?: Json): LineParser {
       model: model ?? "unknown",
       usage: { input, output, cacheRead, cacheWrite5m: cacheWrite },
       inherited: facts.forkedFrom !== undefined && at !== undefined && Date.parse(at) < Date.parse(own.created),
+      price: { oneCall: true },
     };
     log.count(entry, toRecord(cost).total);
   };

@@ -75,16 +75,23 @@ export function createParser(ref: Ref, state?: Json): LineParser {
   };
 
   const count = (row: JsonRecord, message: JsonRecord, { at, id, model = "unknown" }: RowFields): void => {
+    const price = { oneCall: true };
     const inherited = isRecord(row.forkedFrom);
     const key = toText(toRecord(row.forkedFrom).messageUuid) ?? id;
     if (isRecord(row.usageMetadata)) {
       const { promptTokenCount: prompt, candidatesTokenCount: said, thoughtsTokenCount: thought } = row.usageMetadata;
       const { cachedContentTokenCount: cached, totalTokenCount: total } = row.usageMetadata;
-      log.count({ key, at, model, usage: countsOf(prompt, cached, said, thought, total), inherited });
+      log.count({ key, at, model, usage: countsOf(prompt, cached, said, thought, total), inherited, price });
     } else if (isRecord(message.usage)) {
       const { input_tokens: input, output_tokens: output } = message.usage;
       const { cache_read_input_tokens: cacheRead, cache_creation_input_tokens: cacheWrite5m } = message.usage;
-      log.count({ key: toText(message.id) ?? key, at, model, usage: { input, output, cacheRead, cacheWrite5m } });
+      log.count({
+        key: toText(message.id) ?? key,
+        at,
+        model,
+        usage: { input, output, cacheRead, cacheWrite5m },
+        price,
+      });
     }
   };
 

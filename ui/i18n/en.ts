@@ -55,6 +55,7 @@ export const en = {
   "count.errors": "{n} error|{n} errors",
   "cost.none": "No price table",
   "cost.estimated": "Estimated from list prices of {date}",
+  "cost.atStandard": "At the standard price, because no other is known: {models}",
   "cost.unpriced": "No price for {models}",
   "stat.sessions": "Sessions",
   "stat.active": "Active time",

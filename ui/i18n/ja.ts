@@ -56,6 +56,7 @@ const shell: Record<keyof typeof en, string> = {
   "count.errors": "エラー {n} 件",
   "cost.none": "価格表がありません",
   "cost.estimated": "{date} の定価による概算",
+  "cost.atStandard": "他の価格が不明なため標準価格で計算: {models}",
   "cost.unpriced": "価格なし: {models}",
   "stat.sessions": "セッション",
   "stat.active": "稼働時間",

@@ -56,6 +56,7 @@ const shell: Record<keyof typeof en, string> = {
   "count.errors": "{n} 个错误",
   "cost.none": "没有价格表",
   "cost.estimated": "按 {date} 的标价估算",
+  "cost.atStandard": "按标准价格计算，因为没有其他已知价格：{models}",
   "cost.unpriced": "没有价格：{models}",
   "stat.sessions": "会话",
   "stat.active": "活跃时间",

@@ -1,6 +1,7 @@
 /** What sessions cost at the prices of when they ran: where a price changed meanwhile, by their quarter-hours. */
 
 import type { Database, SessionUsage, TokenUsage } from "sessarc";
+import { plainModel } from "#internal";
 import { marks, pages } from "#internal/adapter";
 import type { Cost, SessionFacts, SessionRow } from "./types.ts";
 
@@ -46,8 +47,9 @@ export function usageByPrice(prices: Prices, row: Timed, facts: string): Record<
   const { slots } = JSON.parse(facts) as Pick<SessionFacts, "slots">;
   const byModel: Record<string, SessionUsage> = {};
   const add = (model: string, at: number, tokens: TokenUsage) => {
-    byModel[model] ??= {};
-    const own = byModel[model];
+    const name = plainModel(model);
+    byModel[name] ??= {};
+    const own = byModel[name];
     const key = prices.keyAt(model, at);
     own[key] = own[key] ? join(own[key], tokens, 1) : { ...tokens };
   };

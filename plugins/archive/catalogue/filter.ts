@@ -40,6 +40,9 @@ export interface SessionFilter {
 }
 
 /** `where …`, or nothing. */
+/** The model of a key of `usage`, without its price class. */
+const PLAIN = "substr(used.key, 1, instr(used.key || char(31), char(31)) - 1)";
+
 export function where(filter: SessionFilter): { sql: string; params: SqlValue[] } {
   const conditions: string[] = [];
   const params: SqlValue[] = [];
@@ -62,7 +65,7 @@ export function where(filter: SessionFilter): { sql: string; params: SqlValue[] 
   if (filter.errors) add("error_count > 0");
   if (filter.condition) add(`(${filter.condition.sql})`, ...filter.condition.params);
   if (filter.models)
-    add(`exists (select 1 from json_each(usage) used where used.key in (${marks(filter.models)}))`, ...filter.models);
+    add(`exists (select 1 from json_each(usage) used where ${PLAIN} in (${marks(filter.models)}))`, ...filter.models);
   if (filter.ids) add(`id in (${marks(filter.ids)})`, ...filter.ids);
   if (filter.q) {
     const like = `%${filter.q.replace(/[\\%_]/g, "\\$&")}%`;

@@ -1,5 +1,6 @@
 /** Sessions as lists answer them: their columns, and the resource made of a row. */
 import type { SessionUsage } from "sessarc";
+import { plainUsage } from "#internal";
 import type { Cost, Session, SessionRow } from "./types.ts";
 
 /** Written less than this ago, a log counts as live. */
@@ -31,7 +32,7 @@ export type ListedRow = Omit<
 
 /** The resource made of a row. */
 export function toSession(row: ListedRow, cost: Cost | null): Session {
-  const usage = JSON.parse(row.usage) as SessionUsage;
+  const usage = plainUsage(JSON.parse(row.usage) as SessionUsage);
   const skipped = row.skipped === null ? null : (JSON.parse(row.skipped) as Skipped);
   return {
     id: row.id,
@@ -53,7 +54,7 @@ export function toSession(row: ListedRow, cost: Cost | null): Session {
     subagentCount: row.subagents,
     errorCount: row.error_count,
     usage,
-    inheritedUsage: row.inherited === null ? null : (JSON.parse(row.inherited) as SessionUsage),
+    inheritedUsage: row.inherited === null ? null : plainUsage(JSON.parse(row.inherited) as SessionUsage),
     evidence: row.evidence === null ? null : (JSON.parse(row.evidence) as Session["evidence"]),
     cost,
     source: {

@@ -135,6 +135,8 @@ export interface Cost {
   microdollars: number;
   pricedAt: string;
   unpriced: string[];
+  /** Models with a speed or service tier that has no known price: counted at the standard price. */
+  atStandard?: string[];
 }
 
 export interface Session {

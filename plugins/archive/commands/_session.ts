@@ -31,6 +31,14 @@ export function moneyOf(cost: Pick<Cost, "microdollars" | "unpriced"> | null | u
   return cost.microdollars === 0 ? "—" : `${formatMoney(cost.microdollars)} +`;
 }
 
+/** By which prices a sum is estimated, and what it leaves out or takes at another price. */
+export function estimateOf({ pricedAt, unpriced, atStandard = [] }: Cost): string {
+  const missing = unpriced.length > 0 ? `; no price for ${printable(unpriced.join(", "))}` : "";
+  const standard =
+    atStandard.length > 0 ? `; at the standard price, as no other is known: ${printable(atStandard.join(", "))}` : "";
+  return `estimated with prices of ${pricedAt}${missing}${standard}`;
+}
+
 /** `2026-11-20 15:04` in this machine's zone. */
 export function localTime(iso: string | null): string {
   const at = new Date(iso ?? Number.NaN);

@@ -4,7 +4,7 @@ import { type Column, type CommandContext, createStyle, formatTable, printable, 
 import { formatCount, formatDuration, formatMoney, formatShort, widthOf } from "#internal/terminal";
 import type { Cost } from "../catalogue/types.ts";
 import { numberFlag, textFlag } from "./_flags.ts";
-import { moneyOf } from "./_session.ts";
+import { estimateOf, moneyOf } from "./_session.ts";
 
 /** What GET /usage?by=block answers. */
 export interface BlocksAnswer {
@@ -133,10 +133,7 @@ function print(ctx: CommandContext, { rows, totals, tz }: BlocksAnswer): void {
     ctx.out(`${style.bold(printable(row.tool))}: window of ${clockOf(tz)(row.start)}`);
     for (const line of detailsOf(row, tz)) ctx.out(`  ${line}`);
   }
-  const { unpriced, pricedAt } = totals.cost;
-  ctx.err(
-    `estimated with prices of ${pricedAt}${unpriced.length > 0 ? `; no price for ${printable(unpriced.join(", "))}` : ""}`,
-  );
+  ctx.err(estimateOf(totals.cost));
 }
 
 interface Layout {

@@ -14,7 +14,7 @@ import { hasArchive } from "#internal";
 import { formatCount, formatMoney, formatShort, widthOf } from "#internal/terminal";
 import type { Cost } from "../catalogue/types.ts";
 import { dayFlag, numberFlag, textFlag } from "./_flags.ts";
-import { findSession, moneyOf, NOT_LOGGED, shortIds } from "./_session.ts";
+import { estimateOf, findSession, moneyOf, NOT_LOGGED, shortIds } from "./_session.ts";
 
 /** What GET /usage answers. */
 export interface UsageAnswer {
@@ -202,10 +202,7 @@ function print(ctx: CommandContext, answer: UsageAnswer): void {
   if (answer.rows.length < answer.rowCount)
     ctx.err(`${formatCount(answer.rows.length)} of ${formatCount(answer.rowCount)} rows, all of them without --limit`);
   const { cost, models } = answer.totals;
-  if (cost)
-    ctx.err(
-      `estimated with prices of ${cost.pricedAt}${cost.unpriced.length > 0 ? `; no price for ${printable(cost.unpriced.join(", "))}` : ""}`,
-    );
+  if (cost) ctx.err(estimateOf(cost));
   if (ctx.flags.evidence !== true) return;
   if (answer.evidence) {
     const { records, requests, duplicatesFolded, inheritedExcluded } = answer.evidence;

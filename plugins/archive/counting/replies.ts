@@ -1,6 +1,7 @@
 /** Replies of a session by an identity that is the same in every log that repeats them, packed into numbers. */
 
 import type { TokenUsage, UsageEntry } from "sessarc";
+import { classed } from "#internal";
 import { hash53 } from "#internal/adapter";
 
 /** As they cross a thread. All arrays go by reply. */
@@ -16,6 +17,7 @@ export interface Reply {
   hash: number;
   /** UTC quarter-hour since the epoch; −1: none. */
   quarter: number;
+  /** With its price class (`classed`). */
   model: string;
   tokens: TokenUsage;
 }
@@ -33,8 +35,9 @@ export function packReplies(tool: string, replies: readonly UsageEntry[]): Packe
   keyed.forEach((reply, i) => {
     hashes[i] = hashOf(tool, reply);
     const at = reply.at === undefined ? Number.NaN : Date.parse(reply.at);
-    let model = models.indexOf(reply.model);
-    if (model < 0) model = models.push(reply.model) - 1;
+    const name = classed(reply.model, reply.priceClass);
+    let model = models.indexOf(name);
+    if (model < 0) model = models.push(name) - 1;
     const { input, output, cacheWrite5m, cacheWrite1h, cacheRead } = reply.usage;
     let to = i * WIDTH;
     values[to++] = Number.isNaN(at) ? -1 : Math.floor(at / QUARTER_MS);

@@ -1,7 +1,7 @@
 /** Reads one session: its events are counted, written to a transcript part, and the rest of what is known of it is told. */
 import { statSync } from "node:fs";
-import type { Adapter, AdapterEnv, SessionEvent, SessionRef, SessionSummary } from "sessarc";
-import type { TranscriptPart, Transcripts } from "#internal";
+import type { Adapter, AdapterEnv, SessionEvent, SessionRef, SessionSummary, SessionUsage, UsageEntry } from "sessarc";
+import { classedUsage, type TranscriptPart, type Transcripts } from "#internal";
 import type { EventBatches, TailEnd } from "#internal/adapter";
 import { lengthOf, type SessionFacts } from "../catalogue/types.ts";
 import { nameOf, Seen } from "../counting/identity.ts";
@@ -123,19 +123,20 @@ export async function importOne(
   const { facts, writer, seen } = target;
   const readStored = (parts: readonly TranscriptPart[]) => transcripts.events(session.id, parts);
   const kept = seen ? await keepEarlier(session.stored, seen, readStored, adapter) : [];
-  const { replies, slots, ...summary } = end ? end.summary : (step.value as SessionSummary);
+  const { replies, slots, classes, ...summary } = end ? end.summary : (step.value as SessionSummary);
+  summary.usage = classedUsage(summary.usage, classes?.[""]);
   const cursor = end && isInUse(summary.endedAt ?? facts.lastAt, session.ref) ? end.cursor : undefined;
   const imported: Omit<ImportedSession, "part"> = {
     id: session.id,
     summary,
-    facts: facts.finish(slots),
+    facts: facts.finish(classes ? classedSlots(slots ?? {}, classes) : slots),
     firstPrompt: facts.firstPrompt,
     activeMs: facts.activeMs,
     errorCount: facts.errorCount,
     messageCount: target.count,
     startedAt: summary.startedAt ?? facts.firstAt,
     endedAt: summary.endedAt ?? facts.lastAt,
-    replies: packReplies(session.ref.tool, replies ?? []),
+    replies: packReplies(session.ref.tool, classes ? (replies ?? []) : (replies ?? []).map(standard)),
     earlier: kept,
     appended,
     folded: appended ? (past?.fold.length ?? 0) : 0,
@@ -148,6 +149,14 @@ export async function importOne(
   const part = writer.finish();
   return { written: Promise.all([part, stored]).then(([written]) => ({ ...imported, part: written ?? null })) };
 }
+
+/** The sums of a log and its replies must agree: without `classes` all are at the standard price. */
+const standard = ({ priceClass: _, ...reply }: UsageEntry): UsageEntry => reply;
+
+const classedSlots = (slots: Slots, classes: Slots): Slots =>
+  Object.fromEntries(Object.entries(slots).map(([name, usage]) => [name, classedUsage(usage, classes[name])]));
+
+type Slots = Record<string, SessionUsage>;
 
 /** A conversation of the last week may go on: its cursor is kept, so that only the new part is read then. */
 const IN_USE_MS = 7 * 86_400_000;

@@ -73,7 +73,7 @@ export interface RowPlace {
 }
 
 /** Grows when sessions are counted another way: then each log is read once more. */
-export const COUNTED = 2;
+export const COUNTED = 3;
 
 /** A row to store; `facts` as the session has them. */
 export type NewRow = Record<(typeof COLUMNS)[number], SqlValue> &

@@ -1,5 +1,6 @@
 /** Questions to the figures, one function each. Cost: what a pass over the rows of the range takes, about 1 µs a row. */
 import type { Database, TokenUsage, UsageEvidence } from "sessarc";
+import { plainModel } from "#internal";
 import { marks } from "#internal/adapter";
 import type { Prices } from "../prices/pricing.ts";
 import { edgesOf, QUARTER_MS } from "./buckets.ts";
@@ -93,7 +94,7 @@ export async function readKnown(db: Database): Promise<Known> {
 /** Models that some session used. */
 export async function modelsSeen(db: Database): Promise<string[]> {
   const rows = await db.all<{ model: string }>("select distinct model from usage_total");
-  return rows.map(({ model }) => model);
+  return [...new Set(rows.map(({ model }) => plainModel(model)))];
 }
 
 /** Local day and quarter-hour on the clock, of a column. */

@@ -1,6 +1,6 @@
 /** The table of usage: tokens and cost by time, model, project, tool or kind of session. */
 import type { Database, SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
-import { Slices } from "#internal";
+import { plainModel, Slices } from "#internal";
 import { modelName } from "../prices/names.ts";
 import type { Cost, Prices } from "../prices/pricing.ts";
 import { type DayRange, dayName, monthName, weekName, type Zone } from "./buckets.ts";
@@ -79,7 +79,7 @@ function keysOf(by: By): { key: Key; work: (row: WorkRow) => string; tokens: (ke
     const name = (day: number) => at(names, day, () => keyOn(by, day));
     return { key: "day", work: ({ day }) => name(day), tokens: (day) => name(Number(day)) };
   }
-  if (by === "model") return { key: "model", work: () => "", tokens: (model) => modelName(String(model)) };
+  if (by === "model") return { key: "model", work: () => "", tokens: (model) => modelName(plainModel(String(model))) };
   return { key: by, work: (row) => (by === "session" ? row.session : row.key), tokens: String };
 }
 
@@ -120,7 +120,7 @@ export async function report(
     row(keyOfTokens(one.key)).addTokens(one);
     if (slices.due) await slices.turn();
   }
-  for (const { root, model } of roots) row(modelName(model)).addRoot(root);
+  for (const { root, model } of roots) row(modelName(plainModel(model))).addRoot(root);
   const labels = by === "session" ? (ids: readonly string[]) => labelsOf(db, ids) : async () => names;
   return toReport(by, scope.zone, scope.range, prices, { rows, totals, evidence }, labels, limit);
 }

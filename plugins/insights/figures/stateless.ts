@@ -1,7 +1,7 @@
 /** The usage report straight from the logs, without an archive. The same figures: each reply once over all logs of its tool. */
 import { statSync } from "node:fs";
 import type { Adapter, Kernel, SessionRef, SessionSummary, SessionUsage, UsageEntry, UsageEvidence } from "sessarc";
-import { messageOf } from "#internal";
+import { classed, classedUsage, messageOf, plainModel } from "#internal";
 import { modelName } from "../prices/names.ts";
 import type { Prices } from "../prices/pricing.ts";
 import { type DayRange, inRange, QUARTER_MS, type Zone, zoneOf } from "./buckets.ts";
@@ -26,7 +26,7 @@ export interface StatelessReport extends UsageReport {
   failed: { id: string; message: string }[];
 }
 
-type Tokens = Pick<SessionSummary, "usage" | "replies" | "evidence" | "parent" | "endedAt" | "startedAt">;
+type Tokens = Pick<SessionSummary, "usage" | "classes" | "replies" | "evidence" | "parent" | "endedAt" | "startedAt">;
 interface Log {
   id: string;
   ref: SessionRef;
@@ -65,7 +65,7 @@ export async function readStateless(kernel: Kernel, query: StatelessQuery): Prom
     log.born = ref.born ?? bornOf(ref);
     logs.push(log);
     // Without single replies the session's sums are all there is.
-    if (!tokens.replies) log.usage.push(...slotsOf(tokens.usage, log.quarter));
+    if (!tokens.replies) log.usage.push(...slotsOf(classedUsage(tokens.usage, tokens.classes?.[""]), log.quarter));
     for (const entry of tokens.replies ?? [])
       if (entry.key === undefined && !entry.inherited) log.usage.push(slotOf(entry, log.quarter));
     count.add(log, ref.tool, tokens.replies ?? []);
@@ -121,7 +121,7 @@ function addUp(
   };
   const keyOf = ({ id, ref, parent }: Log, day: number, model: string): string => {
     if (isByTime(by)) return keyOn(by, day);
-    if (by === "model") return modelName(model);
+    if (by === "model") return modelName(plainModel(model));
     if (by === "session") return id;
     // A log alone does not show whether it goes on from another one.
     return by === "tool" ? ref.tool : parent === null ? "main" : "subagent";
@@ -223,9 +223,9 @@ async function last<T>(events: AsyncGenerator<unknown, T>): Promise<T> {
   }
 }
 
-const slotOf = ({ at, model, usage }: UsageEntry, fallback: number): TokenSlot => ({
+const slotOf = ({ at, model, priceClass, usage }: UsageEntry, fallback: number): TokenSlot => ({
   quarter: quarterOf(at) ?? fallback,
-  model,
+  model: classed(model, priceClass),
   tokens: usage,
 });
 const slotsOf = (usage: SessionUsage, quarter: number): TokenSlot[] =>

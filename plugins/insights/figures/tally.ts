@@ -1,11 +1,15 @@
 /** Sums of one row: sessions, messages, time and tokens. */
 import { addUsage, emptyUsage, type SessionUsage, type TokenUsage } from "sessarc";
+import { plainModel } from "#internal";
 import type { Cost, Prices } from "../prices/pricing.ts";
 import { QUARTER_MS } from "./buckets.ts";
+
+const FIELDS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 
 /** Tokens of one model that were used at one price: that of `quarter`. */
 export interface TokenSlot {
   quarter: number;
+  /** With its price class (`classed`). */
   model: string;
   tokens: TokenUsage;
 }
@@ -16,8 +20,8 @@ export class Tally {
   errors = 0;
   readonly #roots = new Set<string>();
   readonly usage: SessionUsage = {};
-  /** Of models whose price changes with time: their tokens by the price at which they were used. */
-  readonly #timed = new Map<string, SessionUsage>();
+  /** Of models with several prices (by time, length of the prompt, speed): their tokens by the price at which they were used. */
+  readonly #split = new Map<string, SessionUsage>();
   readonly #prices: Prices;
 
   constructor(prices: Prices) {
@@ -34,18 +38,27 @@ export class Tally {
     this.#roots.add(root);
   }
   addTokens({ quarter, model, tokens }: TokenSlot): void {
-    addUsage(this.usage, model, tokens);
+    const name = plainModel(model);
+    addUsage(this.usage, name, tokens);
     const key = this.#prices.keyAt(model, quarter * QUARTER_MS);
-    if (key === model) return;
-    const own = this.#timed.get(model) ?? {};
-    this.#timed.set(model, own);
-    addUsage(own, key, tokens);
+    // Only one price: its tokens are those of `usage`.
+    if (key === name && !this.#split.has(name)) return;
+    addUsage(this.#splitOf(name, tokens), key, tokens);
+  }
+
+  /** Tokens of a model by their price. The first time, all that were added before `tokens` have the model's one price. */
+  #splitOf(name: string, tokens: TokenUsage): SessionUsage {
+    return at(this.#split, name, () => {
+      const before = { ...(this.usage[name] ?? emptyUsage()) };
+      for (const field of FIELDS) before[field] -= tokens[field];
+      return FIELDS.some((field) => before[field] > 0) ? { [name]: before } : {};
+    });
   }
 
   /** What these models cost when they were used. */
   costOf(models: readonly string[]): Cost {
     const priced: SessionUsage = {};
-    for (const model of models) Object.assign(priced, this.#timed.get(model) ?? { [model]: this.usage[model] });
+    for (const model of models) Object.assign(priced, this.#split.get(model) ?? { [model]: this.usage[model] });
     return this.#prices.cost(priced);
   }
   get cost(): Cost {

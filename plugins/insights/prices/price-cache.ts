@@ -22,7 +22,7 @@ export async function writePrices(files: Files, known: KnownPrices, now = Date.n
   await files.setItem(KEY, JSON.stringify({ of: stampOf(now), models: Object.fromEntries(known) }));
 }
 
-const stampOf = (now: number) => `2 ${SOURCE} ${new Date(now).toISOString().slice(0, 10)}`;
+const stampOf = (now: number) => `3 ${SOURCE} ${new Date(now).toISOString().slice(0, 10)}`;
 
 const RATES = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const;
 
@@ -31,8 +31,8 @@ function isPrice(value: unknown): boolean {
   if (!isRecord(value) || value.origin !== "table" || !isRecord(value.rates)) return false;
   const { rates } = value;
   if (!RATES.every((name) => typeof rates[name] === "number")) return false;
-  return (
-    value.periods === undefined ||
-    (Array.isArray(value.periods) && value.periods.every((one) => isRecord(one) && isRecord(one.rates)))
-  );
+  return isList(value.periods) && isList(value.steps);
 }
+
+const isList = (value: unknown): boolean =>
+  value === undefined || (Array.isArray(value) && value.every((one) => isRecord(one) && isRecord(one.rates)));

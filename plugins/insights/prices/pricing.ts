@@ -2,7 +2,9 @@
 import { createRequire } from "node:module";
 import type * as Table from "@pydantic/genai-prices";
 import { isRecord, SessarcError, type SessionUsage, type TokenUsage } from "sessarc";
+import { classed, classOfKey, plainModel } from "#internal";
 import { findModel } from "./match.ts";
+import { modelName } from "./names.ts";
 
 /** Date of the table's version; package.json pins it. */
 export const PRICED_AT = "2026-09-23";
@@ -19,6 +21,8 @@ export interface Cost {
   pricedAt: string;
   /** Models with tokens but without a price: not in `microdollars`. */
   unpriced: string[];
+  /** Models with a speed or service tier that has no known price, such as `gpt-5 (priority)`: counted at the standard price. */
+  atStandard?: string[];
 }
 
 /** A price of a model that holds from a date on, or for some hours of each day (seconds of the UTC day). */
@@ -26,12 +30,21 @@ export interface Period {
   from?: number;
   hours?: [start: number, end: number];
   rates: Rates;
+  steps?: Step[];
+}
+
+/** What all tokens of a request cost whose prompt has more than `above` tokens. */
+export interface Step {
+  above: number;
+  rates: Rates;
 }
 
 export interface ModelPrice {
   model: string;
   /** Those of now. */
   rates: Rates;
+  /** Those of requests with long prompts, in ascending order. */
+  steps?: Step[];
   /** Where they change: the last that holds counts, of none the first. */
   periods?: Period[];
   /** `override`: the user's own. */
@@ -44,7 +57,10 @@ export interface ModelPrice {
 export interface Prices {
   /** Undefined for a model nobody gave a price. The first call loads the table (30 ms once); then one map lookup a model. */
   price(model: string): ModelPrice | undefined;
-  /** The model itself, or, where its price changes with time, a key for `cost` and `rates` that says when (ms) it was used. */
+  /**
+   * A key for `cost` and `rates` that says when (ms) a model was used, where its price changes with time; else the model as it was passed.
+   * `model` may carry a price class (`classed`).
+   */
   keyAt(model: string, at: number): string;
   /** What a model costs, or cost at the time of a key. */
   rates(key: string): Rates | undefined;
@@ -98,14 +114,22 @@ export function createPricing(
     return price ?? undefined;
   };
 
-  const look = (model: string): ModelPrice | undefined => {
+  const look = (key: string): ModelPrice | undefined => {
     const { findProvider } = load();
-    const found = findModel(model, findProvider);
+    const model = plainModel(key);
+    const { tier } = classOfKey(key);
+    const found = tier === "" ? findModel(model, findProvider) : findTier(model, tier, findProvider);
     if (!found) return undefined;
     const periods = periodsOf(found.model.prices);
-    const rates = periods[periodAt(periods, Date.now())]?.rates;
-    if (!rates) return undefined;
-    const price: ModelPrice = { model, rates, origin: "table", entry: `${found.provider.id}/${found.model.id}` };
+    const now = periods[periodAt(periods, Date.now())];
+    if (!now) return undefined;
+    const price: ModelPrice = {
+      model,
+      rates: now.rates,
+      origin: "table",
+      entry: `${found.provider.id}/${found.model.id}`,
+    };
+    if (now.steps) price.steps = now.steps;
     return periods.length > 1 ? { ...price, periods } : price;
   };
 
@@ -157,33 +181,48 @@ function pricesOf(find: (model: string) => ModelPrice | undefined): Prices {
     if (!known.has(model)) known.set(model, find(model));
     return known.get(model);
   };
+  const ratesFor = (key: string): { rates: Rates; atStandard: string | undefined } | undefined => {
+    const [name, period] = parts(key);
+    const model = plainModel(name);
+    const standard = period === undefined ? prices.price(model) : found(model)?.periods?.[Number(period)];
+    if (!standard) return undefined;
+    const { tier, above } = classOfKey(name);
+    const own = tier === "" ? undefined : found(classed(model, tier));
+    const { rates, steps = [] } = own ?? standard;
+    const step = steps.findLast((one) => one.above <= above);
+    const atStandard = tier === "" || own ? undefined : `${model} (${tier})`;
+    return { rates: step?.rates ?? rates, atStandard };
+  };
   const prices: Prices = {
-    price(model) {
-      const price = found(model);
+    price(key) {
+      const price = found(plainModel(key));
       // A service runs for months, and every day has its nights.
       const now = price?.periods?.[periodAt(price.periods, Date.now())];
       return price && now ? { ...price, rates: now.rates } : price;
     },
     keyAt(model, at) {
-      const periods = found(model)?.periods;
+      const periods = found(plainModel(model))?.periods;
       return periods ? `${model}${AT}${periodAt(periods, at)}` : model;
     },
-    rates(key) {
-      const [model, period] = parts(key);
-      return period === undefined ? prices.price(model)?.rates : found(model)?.periods?.[Number(period)]?.rates;
-    },
+    rates: (key) => ratesFor(key)?.rates,
     cost(usage) {
       let sum = 0;
       const unpriced: string[] = [];
+      const atStandard: string[] = [];
       for (const key in usage) {
         const tokens = usage[key] as TokenUsage;
         if (tokens.input + tokens.output + tokens.cacheWrite5m + tokens.cacheWrite1h + tokens.cacheRead === 0) continue;
-        const rates = prices.rates(key);
-        const [model] = parts(key);
-        if (rates) sum += dot(tokens, rates);
-        else if (!unpriced.includes(model)) unpriced.push(model);
+        const price = ratesFor(key);
+        if (!price) {
+          const model = plainModel(parts(key)[0]);
+          if (!unpriced.includes(model)) unpriced.push(model);
+          continue;
+        }
+        sum += dot(tokens, price.rates);
+        if (price.atStandard !== undefined && !atStandard.includes(price.atStandard)) atStandard.push(price.atStandard);
       }
-      return { microdollars: toMicrodollars(sum), pricedAt: PRICED_AT, unpriced };
+      const cost: Cost = { microdollars: toMicrodollars(sum), pricedAt: PRICED_AT, unpriced };
+      return atStandard.length > 0 ? { ...cost, atStandard } : cost;
     },
   };
   return prices;
@@ -215,10 +254,12 @@ function periodsOf(prices: Table.ModelInfo["prices"]): Period[] {
   return (Array.isArray(prices) ? prices : [{ prices }]).flatMap((one): Period[] => {
     const rates = ratesOf(one.prices);
     if (!rates) return [];
+    const steps = stepsOf(one.prices);
+    const price = steps.length > 0 ? { rates, steps } : { rates };
     const when = "constraint" in one ? one.constraint : undefined;
-    if (!when) return [{ rates }];
-    if (when.type === "start_date") return [{ from: Date.parse(when.start_date), rates }];
-    return [{ hours: [secondsOf(when.start_time), secondsOf(when.end_time)], rates }];
+    if (!when) return [price];
+    if (when.type === "start_date") return [{ from: Date.parse(when.start_date), ...price }];
+    return [{ hours: [secondsOf(when.start_time), secondsOf(when.end_time)], ...price }];
   });
 }
 
@@ -241,12 +282,32 @@ function secondsOf(time: string): number {
   return hours * 3600 + minutes * 60 + seconds;
 }
 
-/** Of a price with steps the first: which of a session's replies were over the step is not kept. */
-function ratesOf(prices: Readonly<Record<string, unknown>>): Rates | undefined {
+function stepsOf(prices: Readonly<Record<string, unknown>>): Step[] {
+  const starts = new Set(Object.values(prices).flatMap((price) => tiersOf(price).map(({ start }) => start)));
+  return [...starts]
+    .sort((a, b) => a - b)
+    .flatMap((above) => {
+      const rates = ratesOf(prices, above);
+      return rates ? [{ above, rates }] : [];
+    });
+}
+
+function tiersOf(price: unknown): { start: number; price: number }[] {
+  if (!isRecord(price) || !Array.isArray(price.tiers)) return [];
+  return price.tiers.flatMap((tier) =>
+    isRecord(tier) && typeof tier.start === "number" && typeof tier.price === "number"
+      ? [{ start: tier.start, price: tier.price }]
+      : [],
+  );
+}
+
+/** `above`: a step of the prompt's size that was exceeded. */
+function ratesOf(prices: Readonly<Record<string, unknown>>, above = 0): Rates | undefined {
   const rate = (name: string) => {
     const value = prices[name];
     if (typeof value === "number") return value;
-    return isRecord(value) && typeof value.base === "number" ? value.base : undefined;
+    const step = tiersOf(value).findLast(({ start }) => start <= above && above > 0);
+    return step?.price ?? (isRecord(value) && typeof value.base === "number" ? value.base : undefined);
   };
   const input = rate("input_mtok");
   const output = rate("output_mtok");
@@ -259,6 +320,18 @@ function ratesOf(prices: Readonly<Record<string, unknown>>): Rates | undefined {
     cacheWrite1h: rate("cache_write_1h_mtok") ?? cacheWrite5m,
     cacheRead: rate("cache_read_mtok") ?? input,
   };
+}
+
+type FindProvider = Parameters<typeof findModel>[1];
+
+/** The table names them only at OpenRouter, which passes on the provider's price. Of `fast` only Claude's: Grok's `-fast` are other models. */
+function findTier(model: string, tier: string, findProvider: FindProvider): ReturnType<typeof findModel> {
+  const found = findModel(model, findProvider);
+  const ending =
+    tier === "batch" ? ":batch" : tier === "fast" && found?.provider.id === "anthropic" ? "-fast" : undefined;
+  if (!found || ending === undefined) return undefined;
+  const dotted = modelName(model).replace(/(\d)-(?=\d)/g, "$1.");
+  return findModel(`openrouter/${found.provider.id}/${dotted}${ending}`, findProvider);
 }
 
 const toPrices = (prices: Readonly<Record<string, unknown>>, where: string): ReadonlyMap<string, Rates> =>

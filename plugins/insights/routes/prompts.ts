@@ -1,5 +1,6 @@
 /** GET /sessions/:id/prompts: what each prompt led to in tokens and cost, exact to the session's own total. */
 import { addUsage, defineRoute, type SessionUsage, type TokenUsage, type UsageEntry } from "sessarc";
+import { classed } from "#internal";
 import { repliesOf } from "../figures/replies.ts";
 import { sumOf } from "../figures/tally.ts";
 import type { Cost, Pricing } from "../prices/pricing.ts";
@@ -64,7 +65,8 @@ function allot(
 ): SessionUsage | undefined {
   const timed = prompts.filter((one) => !Number.isNaN(one.at)).sort((a, b) => a.at - b.at || a.seq - b.seq);
   const left = structuredClone(usage);
-  for (const { at, model, usage: tokens } of replies) {
+  for (const { at, model: name, priceClass, usage: tokens } of replies) {
+    const model = classed(name, priceClass);
     const time = Date.parse(at ?? "");
     const prompt = timed[lastBefore(timed, time)];
     if (!prompt) continue;

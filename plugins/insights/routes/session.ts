@@ -1,5 +1,6 @@
 /** GET /sessions/:id/figures and /sessions/:id/context: what one session touched and cost, and how full its context was. */
 import { defineRoute, type SessionUsage, type TokenUsage } from "sessarc";
+import { plainUsage } from "#internal";
 import { repliesOf } from "../figures/replies.ts";
 import type { Cost } from "../prices/pricing.ts";
 import { promptsRoute } from "./prompts.ts";
@@ -35,7 +36,7 @@ const figures = defineRoute({
     const archive = kernel.inject("archive");
     const { cost } = kernel.inject("pricing");
     const row = await archive.row(params.id);
-    const usage = JSON.parse(row.usage) as SessionUsage;
+    const usage = plainUsage(JSON.parse(row.usage) as SessionUsage);
     const priced = archive.usageByPrice(row);
     const { files } = JSON.parse(row.facts) as { files: Record<string, [number, number]> };
     return {

@@ -189,6 +189,8 @@ export const TOOLS: readonly ArchiveTool[] = [
       const page = createPage(args.tokens);
       page.add(line("Total", totals));
       if (unpriced.length > 0) page.add(`Without a known price, not counted: ${unpriced.join(", ")}`);
+      const { atStandard = [] } = totals.cost;
+      if (atStandard.length > 0) page.add(`At the standard price, as no other is known: ${atStandard.join(", ")}`);
       // The newest first, or the dearest.
       for (const row of isByTime ? rows.toReversed() : rows) if (!page.add(line(row.label ?? row.key, row))) break;
       return page.text();

@@ -1,7 +1,7 @@
 /** Skills as the archive's sessions used them. Counted at import; kept by session and name. */
 
 import type { Database, Kernel, SessionUsage, Statement } from "sessarc";
-import { Slices } from "#internal";
+import { plainUsage, Slices } from "#internal";
 import { mergeUsage } from "#internal/adapter";
 import { normalName } from "../content/names.ts";
 import type { SkillSession, SkillUse } from "../types.ts";
@@ -160,7 +160,7 @@ function toUse(rows: readonly Row[]): SkillUse {
       continue;
     }
     tool.sessions++;
-    mergeUsage(sessionUsage, JSON.parse(row.usage) as SessionUsage);
+    mergeUsage(sessionUsage, plainUsage(JSON.parse(row.usage) as SessionUsage));
     const { calls: invocations, failures, title } = row;
     sessions.set(row.session_id, {
       sessionId: row.session_id,

@@ -23,6 +23,7 @@ export const Money: FunctionalComponent<{ cost: Cost | null | undefined; usage?:
   const title = [
     t("cost.estimated", { date: cost.pricedAt }),
     unpriced ? t("cost.unpriced", { models: cost.unpriced.join(", ") }) : "",
+    cost.atStandard ? t("cost.atStandard", { models: cost.atStandard.join(", ") }) : "",
   ]
     .filter(Boolean)
     .join("\n");
