@@ -87,7 +87,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("git", () => import("./git/index.ts")),
     entry("security", () => import("./security/index.ts"), ["export", "guard"]),
     entry("share", () => import("./share/index.ts")),
-    entry("rescue", () => import("./rescue/index.ts"), ["rescue"]),
+    entry("rescue", () => import("./rescue/index.ts"), ["rescue", "resume"]),
     entry("mcp-hub", () => import("./mcp-hub/index.ts"), ["mcp"]),
     entry("skills", () => import("./skills/index.ts"), ["skills"]),
     entry("replay", () => import("./replay/index.ts"), ["replay"]),

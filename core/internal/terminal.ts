@@ -5,3 +5,4 @@ export { formatBytes, formatCount, formatDuration, formatMoney, formatShort } fr
 export { accepted, readFrames } from "../terminal/frames.ts";
 export type { ProgressState } from "../terminal/progress.ts";
 export { widthOf } from "../terminal/style.ts";
+export { attend } from "../utils/exec.ts";

@@ -1,5 +1,6 @@
 /** Programs: an argument list, a timeout and output limits. Never a shell. */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { constants } from "node:os";
 import { SessarcError } from "../errors/error.ts";
 
 export interface ProcessOptions {
@@ -112,6 +113,20 @@ export function startProcess(
   // A child that ends before it read its input closes the pipe: its exit code is the relevant error, not EPIPE.
   child.stdin.on("error", () => {});
   return child;
+}
+
+/**
+ * Runs a program in this terminal: it reads the keys and draws the screen until it ends. Answers its exit code, 128 and more when a signal
+ * ended it. Ctrl-C goes to the program. Throws COMMAND_FAILED when it cannot be started.
+ */
+export function attend(file: string, args: readonly string[], { cwd, env }: ProcessOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { cwd, env: { ...env }, shell: false, stdio: "inherit" });
+    child.on("error", (cause: NodeJS.ErrnoException) => {
+      reject(new SessarcError("COMMAND_FAILED", { command: file, reason: reasonOf(cause) }, { cause }));
+    });
+    child.on("close", (code, signal) => resolve(code ?? 128 + (signal ? (constants.signals[signal] ?? 0) : 0)));
+  });
 }
 
 /** Ends a child and, where it leads its own process group (`detached`), the whole group. */

@@ -77,3 +77,52 @@ describe("sessarc rescue", () => {
     expect(JSON.parse((await runCommand(["rescue", "--json"], home)).stdout).stored).toMatchObject({ sessions: 0 });
   });
 });
+
+describe("sessarc resume", () => {
+  /** A program of the assistant's name that says where it was started, and with what. */
+  async function withProgram(home: string): Promise<Record<string, string>> {
+    const bin = join(home, "bin");
+    await mkdir(bin);
+    await writeFile(join(bin, "claude"), `#!/bin/sh\nprintf '%s ' "$PWD" "$@" > "${home}/started"\nexit 7\n`, {
+      mode: 0o755,
+    });
+    return { PATH: `${bin}:${process.env.PATH ?? ""}` };
+  }
+
+  it.skipIf(process.platform === "win32")(
+    "starts the assistant in the session's folder, with its exit code",
+    async () => {
+      const { home, cwd } = await imported();
+      const env = await withProgram(home);
+      expect((await runCommand(["resume", "last"], home, env)).code).toBe(7);
+      expect(await readFile(join(home, "started"), "utf8")).toBe(`${cwd} --resume ${KEY} `);
+      const printed = await runCommand(["resume", "last", "--print"], home, env);
+      expect([printed.code, printed.stdout.trim()]).toEqual([0, `cd '${cwd}' && claude --resume ${KEY}`]);
+    },
+  );
+
+  it.skipIf(process.platform === "win32")(
+    "puts a lost log back first, and resumes a copy in another folder",
+    async () => {
+      const { home, cwd, path } = await imported();
+      const env = await withProgram(home);
+      await rm(path);
+      await runCommand(["rescue"], home);
+      const asked = await runCommand(["resume", "last"], home, env);
+      expect([asked.code, asked.stderr]).toEqual([1, expect.stringContaining(`writes  ${path}`)]);
+      expect((await runCommand(["resume", "last", "--yes"], home, env)).code).toBe(7);
+      expect((await readFile(path)).length).toBeGreaterThan(0);
+      await rm(cwd, { recursive: true });
+      const gone = await runCommand(["resume", "last"], home, env);
+      expect([gone.code, gone.stderr]).toEqual([
+        1,
+        expect.stringContaining("is gone. `sessarc resume last --in <folder>`"),
+      ]);
+      await mkdir(join(home, "moved"));
+      expect((await runCommand(["resume", "last", "--in", join(home, "moved"), "--yes"], home, env)).code).toBe(7);
+      expect(await readFile(join(home, "started"), "utf8")).toMatch(
+        new RegExp(`^${home}/moved --resume [0-9a-f-]{36} $`),
+      );
+    },
+  );
+});

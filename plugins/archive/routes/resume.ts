@@ -5,6 +5,9 @@ import type { SessionRow } from "../catalogue/types.ts";
 export interface Resume {
   /** One line: `cd '/w/app' && claude --resume 1111…`. */
   command: string;
+  /** The same as words, and the folder it runs in; null where any does. */
+  words: readonly string[];
+  cwd: string | null;
 }
 
 /** Words that mean themselves in every shell. What is in a log is never quoted into a command: it is this, or there is none. */
@@ -22,7 +25,8 @@ export async function resumeOf(kernel: Kernel, row: SessionRow): Promise<Resume 
   const cwd = row.cwd ?? "";
   // Most tools look for their sessions from the folder on; on Windows it depends on the shell.
   const cd = kernel.env.platform !== "win32" && cwd.startsWith("/") && !hasControl(cwd);
-  return { command: cd ? `cd '${cwd.replaceAll("'", "'\\''")}' && ${command}` : command };
+  const folder = cwd === "" ? null : cwd;
+  return { words, cwd: folder, command: cd ? `cd '${cwd.replaceAll("'", "'\\''")}' && ${command}` : command };
 }
 
 /** A line end would be a command of its own. */

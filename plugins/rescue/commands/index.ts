@@ -28,4 +28,18 @@ const rescueCommand: Command = {
   load: () => import("./rescue.ts"),
 };
 
-export const commands: readonly Command[] = [rescueCommand];
+const resumeCommand: Command = {
+  name: "resume",
+  summary: "Resumes a session in its assistant, in its folder; puts its log back first where it is gone",
+  usage: "<session|last> [--in folder] [--print] [--yes]",
+  options: { in: { type: "string" }, print: { type: "boolean" }, yes: { type: "boolean", short: "y" } },
+  help: {
+    in: "Resume a copy in this folder: the project moved, or its worktree is gone",
+    print: "Only print the command",
+    yes: "Put the log back without a question",
+  },
+  values: { in: "folder" },
+  load: () => import("./resume.ts"),
+};
+
+export const commands: readonly Command[] = [rescueCommand, resumeCommand];

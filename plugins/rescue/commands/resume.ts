@@ -1,0 +1,88 @@
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { type CommandContext, printable, UsageError } from "sessarc";
+import { accepted, attend } from "#internal/terminal";
+import type { RescuePlan } from "../restore/plan.ts";
+import type { Rescued } from "../restore/rescue.ts";
+
+interface Found {
+  session: { id: string; tool: string; cwd: string | null; parentId: string | null; source: { missing: boolean } };
+  resume: { command: string; words: readonly string[]; cwd: string | null } | null;
+}
+
+export async function run(ctx: CommandContext): Promise<number> {
+  const [name, ...more] = ctx.args;
+  if (name === undefined || more.length > 0) throw new UsageError("Name one session: `sessarc resume <session|last>`");
+  const folder = typeof ctx.flags.in === "string" ? resolve(ctx.flags.in) : undefined;
+  const { session } = await ctx.get<Found>("/sessions/find", { name }, ctx.signal);
+  let found = await detailOf(ctx, session.id);
+  if (found.session.parentId !== null) return refuse(ctx, "A sub-agent is resumed with the session that started it.");
+  if (folder !== undefined || found.session.source.missing) {
+    const id = await putBack(ctx, session.id, folder);
+    if (id === undefined) return 1;
+    found = await detailOf(ctx, id);
+  }
+  const { resume } = found;
+  if (!resume) return refuse(ctx, `${found.session.tool} has no command that resumes this session.`);
+  const cwd = folder ?? resume.cwd ?? ctx.env.home;
+  if (!(await isFolder(cwd)))
+    return refuse(
+      ctx,
+      `Its folder ${printable(cwd)} is gone. \`sessarc resume ${printable(name)} --in <folder>\` resumes a copy in another one.`,
+    );
+  if (ctx.json || ctx.flags.print === true) {
+    ctx.out(ctx.json ? JSON.stringify({ session: found.session.id, ...resume, cwd }) : resume.command);
+    return 0;
+  }
+  const [file = "", ...args] = resume.words;
+  return attend(file, args, { cwd, env: ctx.env.env });
+}
+
+/** Puts the log back, or a copy of it for another folder: the id to resume. Undefined: it cannot, or the user does not want it. */
+async function putBack(ctx: CommandContext, id: string, folder: string | undefined): Promise<string | undefined> {
+  const body = { sessions: [id], ...(folder !== undefined && { folder }) };
+  const { plans } = await post<{ plans: RescuePlan[] }>(ctx, "/rescue/plan", body);
+  const [plan] = plans;
+  if (!plan || plan.reason !== null) {
+    refuse(ctx, `It cannot be put back: ${plan?.reason ?? "unknown"}.`);
+    return undefined;
+  }
+  const todo = plan.steps.filter((step) => step.kind === "move" || !step.there);
+  for (const step of todo) ctx.err(`writes  ${printable(step.kind === "run" ? step.command : step.path)}`);
+  if (todo.length > 0 && ctx.flags.yes !== true && !(await isWanted(ctx))) return undefined;
+  const { rescued } = await post<{ rescued: Rescued[] }>(ctx, "/rescue/restore", body);
+  return rescued[0]?.copy ?? id;
+}
+
+async function isWanted(ctx: CommandContext): Promise<boolean> {
+  if (!process.stdin.isTTY || !ctx.tty) {
+    ctx.err("Nothing was written. --yes writes it.");
+    return false;
+  }
+  const ask = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await ask.question("Put it back and resume? [y/N] ", { signal: ctx.signal });
+    return /^y(?:es)?$/i.test(answer.trim());
+  } finally {
+    ask.close();
+  }
+}
+
+const detailOf = (ctx: CommandContext, id: string) =>
+  ctx.get<Found>(`/sessions/${encodeURIComponent(id)}`, {}, ctx.signal);
+
+async function isFolder(path: string): Promise<boolean> {
+  const info = await stat(path).catch(() => undefined);
+  return info?.isDirectory() ?? false;
+}
+
+function refuse(ctx: CommandContext, text: string): number {
+  ctx.err(text);
+  return 1;
+}
+
+async function post<T>(ctx: CommandContext, path: string, body: object): Promise<T> {
+  const init = { method: "POST", body: JSON.stringify(body), signal: ctx.signal };
+  return (await (await accepted(await ctx.fetch(path, init))).json()) as T;
+}
