@@ -75,7 +75,7 @@ export default defineBuildConfig({
       cpSync("plugins/skills/own", "dist/skill", { recursive: true });
       notices.write("dist/LICENSES.txt", ["sql.js"]);
       chmodSync("dist/cli.mjs", 0o755);
-      // Last: it runs what was built, without the configuration of whoever builds.
+      // Last: it runs what was built, without the configuration of the user who builds.
       const env = { ...process.env, HOME: "/nonexistent", XDG_CONFIG_HOME: "/nonexistent" };
       writeFileSync("dist/sessarc.1", execFileSync(process.execPath, ["dist/cli.mjs", "manual"], { env }));
     },

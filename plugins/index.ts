@@ -93,12 +93,12 @@ export function defaultPlugins(): PluginEntry[] {
     entry("replay", () => import("./replay/index.ts"), ["replay"]),
     entry("feedback", () => import("./feedback/index.ts")),
     entry("demo", () => import("./demo/index.ts"), ["demo"]),
-    // Last: it answers every address that nobody else took.
+    // Last: it answers every address that no other plugin has.
     entry("dashboard", () => import("./dashboard/index.ts")),
   ];
 }
 
-// What the plugins answer, for clients. Whoever imports types of this module has the routes and services of every plugin, `{}` alone too.
+// What the plugins answer, for clients. An import of this module's types, even `{}`, brings the routes and services of every plugin.
 export type {
   Archive,
   Cost,

@@ -19,7 +19,7 @@ const ui = `export default ({ vue: { h, ref, onMounted, watch }, kit, api }) => 
       onMounted(load);
       watch(() => props.id, load);
       return () => error.value ? h(kit.Failure, { error: error.value, onRetry: load })
-        : rows.value?.length === 0 ? h(kit.Empty, { title: "No words", text: "Only calls and results stand in this session." })
+        : rows.value?.length === 0 ? h(kit.Empty, { title: "No words", text: "This session has only calls and results." })
         : rows.value && h(kit.Table, { caption: "Words", columns, rows: rows.value });
     },
   };

@@ -58,7 +58,7 @@ export interface Analysis {
   /** Changes found since the last call: who writes them down as they come holds few at a time. `finish` has the rest. */
   takeChanges(): Change[];
   finish(): Causality;
-  /** Entries looked at: grows with the session's length and no faster. */
+  /** Entries read: grows linearly with the session's length. */
   readonly steps: number;
 }
 

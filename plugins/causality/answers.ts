@@ -9,11 +9,11 @@ import { createChangeWriter } from "./json.ts";
 const KEEP = 16;
 /** ms of work after which others get their turn. */
 const SLICE_MS = 8;
-/** ms without an import after which the long sessions are looked at. */
+/** Milliseconds without an import before long sessions are analysed. */
 const QUIET_MS = 500;
 /** Messages from which on an answer takes long enough to be noticed (about 50 ms). */
 const LONG = 5_000;
-/** Messages looked at unasked, of all long sessions together: about 0.3 s of work, in slices. */
+/** Messages analysed ahead of any request, over all long sessions together: bounds the work after an import. */
 const AHEAD = 45_000;
 
 type Row = Parameters<Services["archive"]["ref"]>[0];

@@ -1,4 +1,4 @@
-/** How something that was looked at may have led to a change, how much that counts, and in words. */
+/** How something the assistant read may have led to a change: the weight and the explanation. */
 
 /** Weight of each relation. */
 export const RELATIONS = {
@@ -31,7 +31,7 @@ export function scoreOf(relation: Relation, distance: number): number {
   return Math.round(RELATIONS[relation] * (0.5 + 0.5 * near) * 1000) / 1000;
 }
 
-/** What was looked at. */
+/** What was read. */
 interface RelationLook {
   seq: number;
   pattern: string | null;

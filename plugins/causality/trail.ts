@@ -1,10 +1,10 @@
-/** What was looked at, found where it matters: by file, by folder, by name. */
+/** What the assistant read, indexed by file, by folder and by name. */
 
 import { alone } from "#internal/adapter";
 import { toPlace } from "./paths.ts";
 import type { Relation } from "./relations.ts";
 
-/** Something the assistant looked at. */
+/** Something the assistant read. */
 export interface Evidence {
   seq: number;
   tool_name: string;
@@ -15,7 +15,7 @@ export interface Evidence {
   chars: number;
   /** It is among the causes of a change by more than being recent. */
   used: boolean;
-  /** Number of the change it was last looked at for, and as what. */
+  /** Number of the change it was last considered for, and as what. */
   turn: number;
   relation: Relation;
   score: number;

@@ -16,7 +16,7 @@ export interface Outline {
   steps: number[];
   /** Characters of text and arguments. */
   sizes: number[];
-  /** Tools called, with what they do where the adapter says so. */
+  /** Tools called, with their role if the adapter names it. */
   tools: { name: string; role: ToolRole | null }[];
   /** What the tools of this assistant do: for those that a growing session calls first. */
   roles: Readonly<Record<string, ToolRole>>;

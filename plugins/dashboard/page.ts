@@ -36,7 +36,7 @@ const TYPES: Record<string, string> = {
   ".woff2": "font/woff2",
 };
 
-/** Addresses that other plugins answer, or nobody: never the page. */
+/** Addresses of other plugins, or of none: the page is never served there. */
 const FOREIGN = /^(api|mcp|share|plugins|auth)(\/|$)/;
 
 /** `dir` holds the build; by default `dist/ui` of this package. */

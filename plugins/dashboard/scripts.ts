@@ -29,7 +29,7 @@ export function scriptsOf(): (dir: string, path: string) => Promise<Uint8Array<A
   };
 }
 
-/** In it: `[[path, bytes], …]` as JSON in the first line, then their contents one after the other. */
+/** In it: `[[path, bytes], …]` as JSON in the first line, then their contents, concatenated. */
 async function takeApart(file: string): Promise<Scripts> {
   const all = new Uint8Array(await promisify(brotliDecompress)(await readFile(file)));
   let at = all.indexOf(10) + 1;

@@ -42,9 +42,9 @@ type Message = Answer<Extract<RouteKey, "GET /sessions/:id/messages">> extends {
 export interface NavEntry {
   path: string;
   label: string;
-  /** One of `host.icons`; an unknown one is told on the console and drawn as a plug. */
+  /** One of `host.icons`; an unknown one is logged on the console and drawn as a plug. */
   icon: string;
-  /** Keys that go there, one after the other: `g w`. */
+  /** The key sequence that opens it: `g w`. */
   keys?: string;
 }
 export interface DashboardPage {
@@ -81,9 +81,9 @@ export interface DashboardUi {
 
 export interface TableColumn<Row> {
   title: string;
-  /** What stands in the cell: text, a number, or nodes made with `h`. */
+  /** The cell's content: text, a number, or nodes made with `h`. */
   value(row: Row): VNodeChild;
-  /** Numbers stand at the end, in figures of one width. */
+  /** `end` is for numbers: aligned at the end, in figures of one width. */
   align?: "start" | "end";
   /** Paths, ids and the like. */
   mono?: boolean;

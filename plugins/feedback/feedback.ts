@@ -53,7 +53,7 @@ interface Waiting {
 const FIRST_LOOK = 10_000;
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
-/** An entry nobody took for so many tries (about three weeks) stays in the log alone. */
+/** After so many failed tries (about three weeks) an entry remains only in the log. */
 const TRIES = 30;
 
 export function createFeedback(kernel: Kernel): Feedback {
@@ -63,7 +63,7 @@ export function createFeedback(kernel: Kernel): Feedback {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<number> | undefined;
 
-  /** Tokens in what somebody pasted are hidden before it is kept. */
+  /** Hides tokens in pasted text before it is stored. */
   async function clean(text: string): Promise<string> {
     return (await kernel.find("redactor")?.hideSecrets(text)) ?? text;
   }
@@ -131,7 +131,7 @@ export function createFeedback(kernel: Kernel): Feedback {
       if (address === null) return { id, stored: true, forwarded: false, reason: "No relay is configured" };
       const body = JSON.stringify(fields);
       const now = Date.now();
-      // Due later than the attempt below may take, so that nobody sends it twice.
+      // Due later than the attempt below may take, so that no other attempt sends it, too.
       await db.run("insert or replace into feedback_outbox (id, body, attempts, next_at) values (?, ?, 0, ?)", [
         id,
         body,

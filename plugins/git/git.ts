@@ -29,7 +29,7 @@ export interface GitOptions {
   timeoutMs?: number | undefined;
   /** Environment of git; default: this process's. Variables that steer git are taken out. */
   env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** File that keeps how many commits HEADs had; default: they are counted anew after a start. */
+  /** File that caches the commit counts of HEADs; without it they are recounted after a start. */
   counts?: CountFileOptions | undefined;
   /** Where long work runs; default: this thread. */
   pool?: Pick<Pool, "run"> | undefined;
@@ -81,11 +81,11 @@ export interface TreeAt {
  * FILE_NOT_FOUND, OBJECT_MISSING (shallow and partial clones), GIT_MISSING, GIT_TIMEOUT and GIT_FAILED.
  */
 export interface Git extends StatusReader {
-  /** Without a process, unless root commits are asked for. Never throws for a path that is no repository. */
+  /** Without a process, unless root commits are asked for. Never throws for a path outside a repository. */
   identity: IdentityReader;
   /**
    * Newest commit of HEAD's history committed at or before `time` (ISO 8601). Stamps have whole seconds: inside the second of a commit
-   * the `witness` tells which side of it the moment is on, where it can; it also knows commits that were amended or rebased since.
+   * the `witness` decides which side of it the moment is on, if it can; it also knows commits that were amended or rebased since.
    */
   commitAt(path: string, time: string, witness?: Witness): Promise<CommitAt>;
   /** The commit of HEAD's history that came after the one `commitAt` answers; null when there is none. */

@@ -11,7 +11,7 @@ import { formatId, NO_MARK, type Position } from "./position.ts";
 const HEARTBEAT_MS = 15_000;
 /** A client that took nothing for this many heartbeats is gone, whatever its connection says; a living one comes again. */
 const STALLED = 8;
-/** A message that is edited while it is written begins a lineage with every look. */
+/** A message that is edited while it is written begins a lineage with every read. */
 const LINEAGES = 500;
 
 /** Why a stream is over. */

@@ -45,7 +45,7 @@ export class Backlog {
     this.#frames.clear();
   }
 
-  /** Takes out what stands at `from` and after. */
+  /** Removes the messages from `from` on. */
   cut(from: number): void {
     if (from <= this.first) {
       this.reset(from);
@@ -56,7 +56,7 @@ export class Backlog {
     this.#frames.clear();
   }
 
-  /** Takes out what stands before `first`, and more when there is too much. */
+  /** Removes the messages before `first`, and more above the limit. */
   trim(first: number): void {
     let count = Math.max(0, Math.min(first, this.next) - this.first);
     let chars = this.#chars;
@@ -76,7 +76,7 @@ export class Backlog {
     return seq === this.first - 1 ? this.#edge : this.#items[seq - this.first]?.sum;
   }
 
-  /** Messages from `seq` on in one frame; the same bytes for everyone who stands there. `seq` must be kept and not the end. */
+  /** Messages from `seq` on in one frame; the same bytes for every client at that position. `seq` must be in the backlog and not its end. */
   frameFrom(seq: number, idAt: (end: number) => string): Frame {
     let frame = this.#frames.get(seq);
     if (!frame) {

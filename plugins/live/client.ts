@@ -12,7 +12,7 @@ export class Client {
   closed = false;
   /** Heartbeats in a row for which there was no room. */
   missed = 0;
-  /** What it told when it connected: its last frame, or the seq it has. */
+  /** What the client sent when it connected: its last frame, or the seq it has. */
   readonly wanted: Position | undefined;
   readonly stream: ReadableStream<Uint8Array>;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -48,7 +48,7 @@ export class Client {
     if (!this.closed) this.#controller?.enqueue(bytes);
   }
 
-  /** Resolves when there is room, or nobody reads any more. */
+  /** Resolves when there is room, or the client is gone. */
   async room(): Promise<void> {
     while (!this.closed && !this.hasRoom) {
       await new Promise<void>((resolve) => {

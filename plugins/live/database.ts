@@ -12,9 +12,9 @@ const BESIDE = ["", "-wal", "-journal"];
 export interface DatabaseWatch {
   /** Files of it that may have changed. */
   onPaths(paths: string[]): void;
-  /** The system has no watch for it: it is looked at instead. */
+  /** The system cannot watch the folder: it is polled instead. */
   onPolling(polling: Polling): void;
-  /** The watch ended by itself. */
+  /** The watch ended without `close`. */
   onLost(): void;
 }
 
@@ -51,7 +51,7 @@ async function pollDatabase(path: string, reason: string, { onPaths, onPolling }
   return () => clearInterval(timer);
 }
 
-/** Empty when it cannot be looked at: the next that can tells. */
+/** Empty when it cannot be read: the next successful read decides. */
 const versionOf = (path: string): Promise<string> =>
   stat(path).then(
     ({ size, mtimeMs, ino }) => `${size} ${mtimeMs} ${ino}`,

@@ -22,7 +22,7 @@ const FAILURES = 20;
 const KEEP = 64;
 
 export interface FeedOptions extends AudienceOptions {
-  /** Look now and then, without the system's events: for file systems that have none and do not say so. */
+  /** Poll instead of using the system's events: for file systems that have none and do not report it. */
   poll?: boolean | undefined;
 }
 

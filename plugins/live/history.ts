@@ -6,7 +6,7 @@ import { createReader, type LogReader } from "./log.ts";
 import { chainOf, markOf, NO_MARK, sumOf } from "./position.ts";
 import type { SessionRow, Target } from "./target.ts";
 
-/** Messages looked back at to see how far archive and log agree: text still growing at import stands at the end. */
+/** Messages compared from the end to find how far archive and log agree: text still growing at import is at the end. */
 const LOOK_BACK = 64;
 /** Messages handled before others get their turn. */
 const BREATH = 500;
@@ -58,7 +58,7 @@ export class History {
     }
   }
 
-  /** Where the archive's import stopped, when it says so. */
+  /** Where the archive's import stopped, if the archive recorded it. */
   async #cursor() {
     const { row } = this;
     if (this.#sums || !row.has_cursor) return undefined;
@@ -138,7 +138,7 @@ export class History {
     }
     for (let seq = end; seq > from; seq--) {
       const mine = this.#sumAt(seq - 1);
-      // What is no longer remembered is as it was: a log that only grows tells of anything else by a restart.
+      // Messages that are no longer cached are unchanged: a log that only grows reports anything else as a restart.
       const same = mine === undefined ? seq <= this.agreed : mine === archived[seq - 1 - from];
       if (!same) continue;
       // A log that only grows is behind the archive for a moment: it will have the rest.
@@ -161,7 +161,7 @@ export class History {
     return this.#sums ? this.markAt(last.seq + 1) : markOf(sumOf(last));
   }
 
-  /** Whether a client that stands at `seq` with `mark` has seen what this log holds. */
+  /** Whether a client at `seq` with `mark` has seen what this log holds. */
   async holds(seq: number, mark: string): Promise<boolean> {
     if (seq > Math.max(this.backlog.next, this.agreed)) return false;
     if (mark === NO_MARK || seq === 0) return true;

@@ -2,7 +2,7 @@
 import type { Adapter, AdapterEnv, SessionEvent, SessionRef } from "sessarc";
 import type { Cursor } from "#internal/adapter";
 
-/** What a read hands over, in order. */
+/** What a read passes on, in order. */
 export interface Sink {
   /** The log is another one: what follows begins at seq 0. Called before its first events. */
   restart(): void;

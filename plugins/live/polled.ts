@@ -8,7 +8,7 @@ const LIMITS: Record<string, string> = {
   EMFILE: "fs.inotify.max_user_instances",
 };
 
-/** A warning for each; nothing where changes are told. */
+/** A warning for each polled root; none for roots with events. */
 export function checkPolled(roots: readonly WatchedRoot[]): DoctorCheck[] {
   return roots.flatMap(({ path, polling }) => {
     if (!polling) return [];

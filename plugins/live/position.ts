@@ -14,7 +14,7 @@ export const NO_MARK = "-";
 
 export const formatId = ({ seq, mark, lineage }: Position): string => `${seq}.${mark}.${lineage}`;
 
-/** Undefined for what is no id of ours: such a client is new. */
+/** Undefined for an id that live did not make: such a client is new. */
 export function parseId(text: string | null): Position | undefined {
   const match = ID.exec(text ?? "");
   return match ? { seq: Number(match[1]), mark: match[2] as string, lineage: match[3] as string } : undefined;

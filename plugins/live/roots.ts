@@ -9,7 +9,7 @@ export interface WatchedRoot {
   tool: string;
   path: string;
   watched: boolean;
-  /** The system tells of no changes here: why, and how late one is seen. */
+  /** Set when the system reports no changes here: why, and how late one is seen. */
   polling?: Polling;
 }
 
@@ -22,7 +22,7 @@ export interface Roots {
 
 type Stop = () => void | Promise<void>;
 
-/** `onPaths`: told what may have changed, `told` where an event, or a comparison, said so. */
+/** `onPaths` receives what may have changed; `told` is true if an event or a comparison reported it. */
 export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boolean) => void): Roots {
   const watched = new Map<string, { stop: Stop; mark: string }>();
   const polled = new Map<string, Polling>();
@@ -44,7 +44,7 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
     for (const path of wanted) {
       const found = await stat(path).catch(() => undefined);
       if (stopped) return;
-      // One that was removed and made again is another folder: nothing tells of it any more.
+      // A folder that was removed and recreated is another folder: the old watch reports nothing for it.
       const mark = found && `${found.dev}:${found.ino}:${found.birthtimeMs}`;
       const before = watched.get(path);
       if (before && before.mark !== mark) {
@@ -68,7 +68,7 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
     return checking;
   }
 
-  /** Undefined: it went, or became a file, since it was looked at. The next look tells. */
+  /** Undefined: the folder was removed, or became a file, since the last check. The next check decides. */
   async function onFolder(path: string): Promise<Stop | undefined> {
     const watching = kernel.watch(
       path,
@@ -94,7 +94,7 @@ export function createRoots(kernel: Kernel, onPaths: (paths: string[], told: boo
 
   function onPolling(path: string, polling: Polling): void {
     if (stopped) return;
-    // Between the last event and the first look something may have been written.
+    // Something may have been written between the last event and the first check.
     if (!polled.has(path)) onPaths([path], false);
     polled.set(path, polling);
   }

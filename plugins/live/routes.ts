@@ -77,7 +77,7 @@ const turns = (times: TurnTimes) =>
 const pause = defineRoute({
   method: "POST",
   path: "/sync/pause",
-  summary: "Import nothing by itself until resumed; changes are remembered",
+  summary: "Pause automatic imports until resumed; changes are remembered",
   handler: async ({ kernel }) => {
     const sync = kernel.inject("sync");
     await sync.pause();
@@ -88,7 +88,7 @@ const pause = defineRoute({
 const resume = defineRoute({
   method: "POST",
   path: "/sync/resume",
-  summary: "Import changed logs by itself again, those changed meanwhile first",
+  summary: "Resume automatic imports, starting with the logs changed meanwhile",
   handler: async ({ kernel }) => {
     const sync = kernel.inject("sync");
     await sync.resume();

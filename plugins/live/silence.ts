@@ -1,4 +1,4 @@
-/** Places whose changes nobody tells: a share from another machine is watched without a complaint, and without an event. */
+/** Finds roots without events: watching a share of another machine succeeds, but reports no change. */
 import { stat } from "node:fs/promises";
 import type { Services } from "sessarc";
 import { Slices } from "#internal";
@@ -6,20 +6,20 @@ import { Slices } from "#internal";
 type Scan = NonNullable<Services["importer"]["lastScan"]>;
 type Found = NonNullable<ReturnType<Scan["found"]["get"]>>;
 
-/** Logs looked at: those that were written last are those that are written to next. */
+/** Logs checked: the ones written last are the likeliest to be written next. */
 const SAMPLE = 50;
-/** Paths remembered from one look to the next. */
+/** Paths remembered from one check to the next. */
 const HEARD = 1_000;
 
 export interface Silence {
-  /** Roots where changes came that nobody told. */
+  /** Roots that changed without an event. */
   readonly roots: ReadonlySet<string>;
   /** Events came of these paths. */
   hear(paths: readonly string[]): void;
   /**
    * Compares the newest logs with what is known of them; one stat a log. A root is silent when a log of it differed the last time already:
-   * its change is as old as that, and no event came. It is no longer when events came of it and all that changed since the last look is
-   * known or was told.
+   * its change is as old as that, and no event came. It stops being silent when events arrive and everything that changed since the last check is
+   * known or was reported.
    */
   look(scan: Scan): Promise<void>;
 }
@@ -41,7 +41,7 @@ export function createSilence(): Silence {
       for (const one of await newest(scan)) {
         const { id, ref, root } = one;
         const now = await stat(ref.path).catch(() => undefined);
-        // What is told by a version of its own is no plain file.
+        // A log with its own version is not a plain file.
         if (!now || ref.version !== undefined || (now.size === ref.size && now.mtimeMs === ref.mtime)) continue;
         changed.push(one);
         const known = `${ref.path} ${ref.size} ${ref.mtime}`;
@@ -55,7 +55,7 @@ export function createSilence(): Silence {
         const ofRoot = told.filter((path) => path.startsWith(root));
         const open = changed.filter((one) => one.root === root);
         if (open.length === 0 && ofRoot.length > 0) silent.delete(root);
-        // What was told of and is not imported yet is judged the next time.
+        // What was reported and is not imported yet is judged the next time.
         else if (open.every(({ ref }) => ofRoot.includes(ref.path))) for (const path of ofRoot) heard.add(path);
       }
     },

@@ -1,4 +1,4 @@
-/** Keeps the archive up to date: changed logs are imported by themselves. */
+/** Keeps the archive up to date: changed logs are imported automatically. */
 import type { Kernel } from "sessarc";
 import { createRoots, type Roots, type WatchedRoot } from "./roots.ts";
 import { createSilence } from "./silence.ts";
@@ -7,7 +7,7 @@ export interface SyncStatus {
   /** `off`: switched off, or nothing was imported yet. */
   mode: "watching" | "polling" | "paused" | "off";
   lastAt: string | null;
-  /** When everything is looked at again. */
+  /** When everything is checked next. */
   nextAt: string | null;
   /** Changed paths not imported yet. */
   pending: number;
@@ -22,7 +22,7 @@ export interface Sync {
   imported(): void;
   /** `sync` or `autoImport` were switched. */
   configured(): Promise<void>;
-  /** Folders of a tool were added or taken away. */
+  /** Folders of an assistant were added or removed. */
   placesChanged(): Promise<void>;
   close(): Promise<void>;
 }
@@ -38,12 +38,12 @@ export interface SyncTimes {
   fullMs: number;
 }
 const TIMES: SyncTimes = { startMs: 1_000, quietMs: 400, maxWaitMs: 5_000, rootsMs: 60_000, fullMs: 1_800_000 };
-/** Importing takes at most this share of the time: stores that are slow to list are listed more rarely. */
+/** Importing takes at most this share of the time: stores that are slow to list are listed less often. */
 const REST = 9;
 const REST_MAX_MS = 60_000;
 /** Longer by this after each failure in a row. */
 const RETRY_MS = 5_000;
-/** More changed paths than this: everything is looked at instead. */
+/** With more changed paths than this, everything is checked instead. */
 const MANY = 5_000;
 
 export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync {
@@ -60,17 +60,17 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
   let failures = 0;
   let nextFull: number | undefined;
   let roots: Roots | undefined;
-  /** Where changes came that nobody told, everything is looked at as often as the roots are. */
+  /** Roots that changed without an event are checked whole, as often as the roots themselves. */
   const silence = createSilence();
   let paused = false;
   let closed = false;
-  /** The watches are not up yet: what is told of meanwhile is looked at with everything else, once they are. */
+  /** The watches are not up yet: changes reported meanwhile are checked with everything else afterwards. */
   let starting = false;
   let timer: NodeJS.Timeout | undefined;
   const timers: NodeJS.Timeout[] = [];
   let running: Promise<void> | undefined;
   let counting: Promise<void> | undefined;
-  /** Projects whose repository was looked at. */
+  /** Projects whose repository was read. */
   const counted = new Set<string>();
 
   function add(paths: readonly string[]): void {
@@ -127,7 +127,7 @@ export function createSync(kernel: Kernel, times: Partial<SyncTimes> = {}): Sync
     if (!closed) await kernel.notify("sync:changed", self.status());
   }
 
-  /** The first look at a repository counts its commits: done here one by one, so that nobody waits for a hundred at once. */
+  /** The first read of a repository counts its commits. Done here one by one, so that no request waits for all of them. */
   async function countCommits(): Promise<void> {
     try {
       const { projects, gitOf } = archive();

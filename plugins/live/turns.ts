@@ -23,11 +23,11 @@ export interface TurnTimes {
 
 const REST_MS = 20_000;
 const SILENT_MS = 900_000;
-/** What is there when a session is looked at first comes in parts. */
+/** The messages a session already has arrive in parts. */
 const SETTLE_MS = 500;
-/** Messages looked back at, to find the last that is no note. */
+/** Messages read from the end to find the last one that is not a note. */
 const LOOK_BACK = 16;
-/** Errors of a session that nothing can be told of; the others of its stream go on. */
+/** Errors of one session that end its part of the stream; the other sessions go on. */
 const NOT_THERE: readonly string[] = ["SESSION_NOT_FOUND", "ADAPTER_MISSING"];
 
 /**

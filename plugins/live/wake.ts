@@ -10,13 +10,13 @@ export interface Wake {
 
 export interface WakeOptions {
   onChange(): void;
-  /** Ask at every look instead of comparing size and time: a store of many files, or one that keeps its changes beside it. */
+  /** Ask at every poll instead of comparing size and time: a store of many files, or one that keeps its changes beside it. */
   always: boolean;
   /** Never use events. */
   poll?: boolean;
 }
 
-/** Looks where nothing tells of changes: quick after one, then rarer. */
+/** Intervals of polling where no events arrive: short after a change, then longer. */
 const POLL_MS = 250;
 const IDLE_MS = 1_000;
 

@@ -24,7 +24,7 @@ export default definePlugin({
       const damaged = await shares.damaged(report.signal);
       if (damaged.length === 0) return;
       const detail = `${damaged.length} frozen copies are damaged and not served: ${damaged.join(", ")}`;
-      report.checks.push({ name: "shares", status: "fail", detail, fix: "Revoke them and share the sessions anew." });
+      report.checks.push({ name: "shares", status: "fail", detail, fix: "Revoke these links and create new ones." });
     });
     kernel.hooks.hook("archive:vacuum", () => shares.forgetEnded());
     kernel.onClose(() => shares.stop());

@@ -62,7 +62,7 @@ export function createShares(kernel: Kernel): Shares {
   /** Bodies whose row is on its way. */
   const making = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
-  /** Sweeps and looks, one after the other. */
+  /** Sweeps and reads run sequentially. */
   let working: Promise<unknown> = Promise.resolve();
 
   const pageKey = (id: string) => `shares:${id}.html`;
@@ -75,7 +75,7 @@ export function createShares(kernel: Kernel): Shares {
 
   /** What a kill left between a body and its row, either way. */
   async function sweep(): Promise<void> {
-    // In this order: whoever had a body by then is being made, or has a row by now.
+    // In this order: a share with a body by then is being created, or has a row by now.
     const keys = await files.getKeys("shares");
     const busy = new Set(making);
     const wanted = new Set(await store.withBody());
@@ -149,7 +149,7 @@ export function createShares(kernel: Kernel): Shares {
       const row = await store.byHash(sha256(token));
       if (!row || row.revoked_at !== null || row.expires_at <= now) return undefined;
       const page = await files.getItemRaw<Uint8Array>(pageKey(row.id));
-      // A copy that is not what was frozen is not shown; the doctor tells which.
+      // A copy that is not what was frozen is not shown; the doctor names it.
       if (!page || (await isDamaged(row, page))) return undefined;
       return { id: row.id, page: Buffer.from(page).toString("utf8"), fileName: row.file_name };
     },
@@ -157,7 +157,7 @@ export function createShares(kernel: Kernel): Shares {
       try {
         await store.viewed(id);
       } catch (error) {
-        // Whoever reads it is not to wait for room on our disk.
+        // The visitor does not wait for room on this disk.
         await kernel.notify("listener:failed", error, { hook: "shares" });
       }
       await kernel.notify("share:viewed", { id });
@@ -186,7 +186,7 @@ export function createShares(kernel: Kernel): Shares {
         working = working.then(work).catch(failed);
       };
       run(sweep);
-      // One that was taken back when the service was killed: its body goes now, not at the first look.
+      // A share revoked when the service was killed: its body is deleted now, not at the first read.
       run(() => this.expire());
       timer = setInterval(() => run(() => this.expire()), LOOK_MS);
       timer.unref();
@@ -212,7 +212,7 @@ async function isDamaged({ checksum }: ShareRow, page: Uint8Array): Promise<bool
   }
   return hash.digest("hex") !== checksum;
 }
-/** Bytes hashed between two looks at the clock: half a millisecond. */
+/** Bytes hashed between two reads of the clock: about half a millisecond. */
 const PIECE = 1 << 19;
 
 function toShare(row: ShareRow, now: number): Share {

@@ -77,7 +77,7 @@ describe("steps", () => {
     await step(1);
     expect(await preview(3)).toMatchObject({
       applies: false,
-      reason: 'a.txt: the text to replace does not stand in the file (nearest: line 2, "$& 2")',
+      reason: 'a.txt: the text to replace is not in the file (nearest: line 2, "$& 2")',
     });
     expect((await step(3)).body).toMatchObject({ state: "failed", changed: [], matchesRecording: false });
     expect((await preview(5)).reason).toContain('the change does not fit the file (nearest: line 1, "one")');

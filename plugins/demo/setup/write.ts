@@ -1,4 +1,4 @@
-/** What the assistants of the sample home are set up with. None of it is run or asked for by itself. */
+/** What the assistants of the sample home are set up with. sessarc neither runs nor requests any of it. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 

@@ -2,7 +2,7 @@
 import { createRandom } from "../random.ts";
 import { ask, does, edit, file, read, run, type SampleProject, say, search, write } from "../script.ts";
 
-// Made up at run time, so that it has a key's shape for the secret scan and still belongs to nobody.
+// Made up at run time, so that it has a key's shape for the secret scan and is no real key.
 const madeUpKey = `sk_${"live"}_${createRandom("ledger key").text(24)}`;
 
 export const ledger: SampleProject = {

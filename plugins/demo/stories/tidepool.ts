@@ -361,9 +361,9 @@ export const tidepool: SampleProject = {
                 'package.json:5:  "scripts": { "start": "node src/server.js", "test": "node --test" }',
               ),
             ),
-            say("Nobody imports it; only the start script runs it."),
+            say("No module imports it; only the start script runs it."),
           ],
-          answer: "Nobody imports it; only the start script runs it.",
+          answer: "No module imports it; only the start script runs it.",
         }),
         does(
           "",
@@ -480,7 +480,7 @@ export const tidepool: SampleProject = {
         ),
         does("Get the whole log, then look for the failing line.", run("cat /tmp/ci.log", ciLog)),
         does(
-          "Test 42 fails: expected 600000 to equal 600. Somebody's test expects seconds.",
+          "Test 42 fails: expected 600000 to equal 600. One test still expects seconds.",
           search(
             "600",
             "src/cache.js:5:    if (hit && now() - hit.at < ttl) return hit.value;\nsrc/routes.js:6:const cached = createCache(600_000);\ntest/cache.test.js:9:  const cached = createCache(600_000, () => time);",
@@ -499,7 +499,7 @@ export const tidepool: SampleProject = {
           run("npm test", passing(2)),
         ),
         compact(
-          "The user asked why the build server is red. Cause: its copy of the tests expects the cache's time to live in seconds. Done: src/cache.js, src/routes.js and test/cache.test.js use seconds. Open: say so in the README.",
+          "The user asked why the build server is red. Cause: its copy of the tests expects the cache's time to live in seconds. Done: src/cache.js, src/routes.js and test/cache.test.js use seconds. Open: document it in the README.",
         ),
         ask("Mention it in the README and stop."),
         does(

@@ -36,7 +36,7 @@ export interface BlameAt {
 
 const DEADLINE_MS = 20_000;
 
-/** `path`: as it stands in the tree of `commit` (a full hash). Renames are followed. */
+/** `path`: the path in the tree of `commit` (a full hash). Renames are followed. */
 export async function blame(exec: GitExec, repo: Repository, commit: string, path: string): Promise<BlamedFile> {
   const options = ["blame", "--porcelain", "--no-textconv"];
   const result = await exec.run([...at(repo), ...options, commit, "--", path], { timeoutMs: DEADLINE_MS });

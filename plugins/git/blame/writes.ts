@@ -21,7 +21,7 @@ const weight = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, "").length;
 export const isHeavy = (line: string): boolean => weight(line) >= ENOUGH;
 const linesOf = (text: string) => text.split("\n").map((line) => line.replace(/\r$/, ""));
 
-/** In the order of the calls' results; calls that failed wrote nothing. `isFile` tells whether a path, as written, is the file. */
+/** In the order of the calls' results; calls that failed wrote nothing. `isFile` returns whether a path, as written, is the file. */
 export async function writesOf(
   chunks: AsyncIterable<Chunk>,
   adapter: Pick<Adapter, "tools" | "replay"> | undefined,

@@ -69,7 +69,7 @@ export function createChanges(exec: GitExec): Changes {
   return {
     files: (repo, commit) =>
       keep(keptFiles, `${repo.commonDir} ${commit}`, async () => {
-        // In a partial clone the sizes of absent contents cannot be told.
+        // In a partial clone the sizes of absent contents are unknown.
         const sized = await listFiles(exec, repo, commit, ["-l"]);
         return sized ?? (await listFiles(exec, repo, commit, [])) ?? { items: [], cut: false };
       }),
@@ -144,7 +144,7 @@ async function lastChange(exec: GitExec, repo: Repository, commit: string, path:
   return result.stdout.toString("latin1").trim() || undefined;
 }
 
-/** Runs git and hands over NUL-ended records while they come, so that a long listing never blocks in one piece. */
+/** Runs git and passes on NUL-ended records as they arrive, so that a long listing never blocks the event loop. */
 async function records(
   exec: GitExec,
   repo: Repository,

@@ -1,4 +1,4 @@
-/** Which commit stood at a moment, where git's whole seconds leave several: by parents, by the commits a log saw made, by contents. */
+/** Chooses HEAD's commit at a moment when several share git's whole second: by parents, by the commits a log saw made, by contents. */
 import type { Objects } from "../process/batch.ts";
 import type { Repository } from "../repository/repository.ts";
 import type { History } from "./history.ts";
@@ -17,7 +17,7 @@ export interface SeenFile {
   /** Absolute, or from the root of the repository. */
   path: string;
   text: string;
-  /** The file from its first line to its last; else lines that stood in it. */
+  /** The file from its first line to its last; false: some of its lines. */
   whole: boolean;
 }
 

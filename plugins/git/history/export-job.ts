@@ -47,7 +47,7 @@ interface Entry {
   path: string;
   mode: string;
   hash: string;
-  /** Bytes; 0 for what is no file. */
+  /** Bytes; 0 for anything but a file. */
   size: number;
 }
 

@@ -1,4 +1,4 @@
-/** Which commit stood at a time: the commits of HEAD by committer time. */
+/** Finds HEAD's commit at a time, among the commits of HEAD by committer time. */
 
 import { Lru } from "../lru.ts";
 import { at, type GitExec, toGitError } from "../process/exec.ts";
@@ -39,7 +39,7 @@ interface CommitList {
 /** Longer histories answer from the newest commits and ask git for older times. About 36 bytes each. */
 const LIST_COMMITS = 250_000;
 const LIST_MS = 30_000;
-/** Places looked at for commits of one second: they stand together but for skewed clocks. */
+/** Places searched for commits of one second: they are adjacent unless clocks are skewed. */
 const SECOND = 256;
 
 export function createHistory(exec: GitExec, limit = LIST_COMMITS): History {

@@ -1,4 +1,4 @@
-/** How much of a text stands in a file, by lines: 1 for all of it, 0 for nothing. `whole`: what only the file has counts against it. */
+/** The share of a text's lines that a file contains: 1 for all of them, 0 for none. `whole`: lines that only the file has lower the share. */
 export function likeness(text: string, file: string, whole: boolean): number {
   const wanted = linesOf(text);
   const left = new Map<string, number>();

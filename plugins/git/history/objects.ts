@@ -30,7 +30,7 @@ const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
 const FOLDER = "040000";
 /** Commits and folders past this (some 200,000 entries in one folder) are not read. */
 const META_BYTES = 8 * 1024 * 1024;
-/** A commit's headers and subject stand before this; the rest of a long message is not looked at. */
+/** A commit's headers and subject end before this; the rest of a long message is not read. */
 const HEAD_BYTES = 256 * 1024;
 
 export const toBytes = (text: string) => Buffer.from(text, "utf8").toString("latin1");
@@ -109,7 +109,7 @@ export function parseCommit(hash: string, data: Buffer): CommitObject {
   return commit;
 }
 
-/** Entries of a tree object: `<mode> <name> NUL <hash>`, one after the other. With `wanted` only the one of that name. */
+/** Entries of a tree object: `<mode> <name> NUL <hash>`, concatenated. With `wanted` only the one of that name. */
 export function entriesOf(data: Buffer, hashBytes: number, wanted?: Buffer): TreeEntry[] {
   const entries: TreeEntry[] = [];
   for (let i = 0; i < data.length; ) {
@@ -162,7 +162,7 @@ function decode(latin1: string, encoding: string): string {
   try {
     return new TextDecoder(encoding).decode(bytes);
   } catch {
-    return bytes.toString("utf8"); // an encoding nobody knows
+    return bytes.toString("utf8"); // an unknown encoding
   }
 }
 

@@ -6,10 +6,10 @@ export interface ConfigEntry {
   value: string;
 }
 
-/** Addresses are cut here: nobody shows a longer one. */
+/** Longer addresses are cut: no screen shows more. */
 const URL_CHARS = 2_048;
 
-/** All entries in file order; a line that is no configuration ends the reading, as git would refuse the file. */
+/** All entries in file order; an invalid line ends the reading, because git would reject the file. */
 export function parseConfig(text: string): ConfigEntry[] {
   const entries: ConfigEntry[] = [];
   let section = "";

@@ -22,7 +22,7 @@ export type Identity =
       bare: boolean;
       /** Address of `origin` (else the first remote) without credentials. */
       remote: string | null;
-      /** Sorted hashes of the commits without parents, empty before the first commit; absent where they cannot be told (shallow clone, no git). */
+      /** Sorted hashes of the commits without parents, empty before the first commit; absent when unknown (shallow clone, no git). */
       rootCommits?: readonly string[];
     };
 

@@ -19,7 +19,7 @@ export interface Repository {
   config: readonly ConfigEntry[];
 }
 
-/** Files git keeps small. A larger one is not read: it is no repository of ours. */
+/** Files git keeps small. A larger one is not read: git does not write such files. */
 const SMALL = 512 * 1024;
 /** packed-refs and shallow grow with the number of branches. */
 const LISTS = 8 * 1024 * 1024;
@@ -44,8 +44,8 @@ export async function findRepository(path: string): Promise<Repository | undefin
 }
 
 /**
- * findRepository that remembers: a main work tree asked for by its own real path is looked at once, then costs one
- * stat of its configuration, which is read again when it changed. All other places are looked at each time.
+ * findRepository with a cache: a main work tree asked for by its own real path is read once, then costs one
+ * stat of its configuration, which is read again when it changed. All other places are read each time.
  */
 export function createFinder(): typeof findRepository {
   const known = new BoundedMap<string, { stamp: string; repo: Repository }>(1000);

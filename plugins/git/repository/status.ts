@@ -82,7 +82,7 @@ export function createStatusReader(
         "--branch",
         "-z",
         "--no-renames",
-        // A submodule's own work tree would be looked at by another git with another configuration.
+        // A submodule's own work tree would be read by another git with another configuration.
         "--ignore-submodules=dirty",
       ],
       { timeoutMs: left(), maxBytes: STATUS_BYTES, signal },

@@ -13,7 +13,7 @@ export interface Sight {
 
 const CALLS = 64;
 const TEXT = 1 << 19;
-/** Commands after which other files stand in the folder. */
+/** Commands that change which files the folder has. */
 const MOVES =
   /\bgit\b[^;&|\n]*?\b(?:checkout|switch|reset|restore|stash|pull|merge|rebase|revert|cherry-pick|clean|am|apply)\b/;
 

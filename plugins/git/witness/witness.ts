@@ -47,7 +47,7 @@ export function createWitnesses(archive: () => Archive): (row: Row, moment: Mome
     return {
       async commits() {
         const made = await commitsOf(row);
-        // A commit whose call ran at the moment was made before or after it: nobody knows.
+        // A commit whose call ran at the moment was made before or after it: that is unknown.
         const sure = made.filter(({ from, to }) => to <= at || from >= at);
         return sure.map(({ hash, to }) => ({ hash, before: to <= at }));
       },

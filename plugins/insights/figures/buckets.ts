@@ -7,7 +7,7 @@ const QUARTERS_A_DAY = 96;
 
 export interface Zone {
   readonly name: string;
-  /** Quarter-hours since the epoch on the clock of the zone. O(1): one look at the calendar per UTC day. */
+  /** Quarter-hours since the epoch on the clock of the zone. O(1): reads the calendar once per UTC day. */
   local(quarter: number): number;
   /** Number of the local day; day 0 is 1970-01-01. */
   day(quarter: number): number;
@@ -18,7 +18,7 @@ export interface Zone {
 const zones = new Map<string, Zone>();
 const localZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** The machine's own zone when none is named. Throws INVALID_INPUT for a zone nobody knows. */
+/** The machine's own zone when none is named. Throws INVALID_INPUT for an unknown zone. */
 export function zoneOf(name: string = localZone()): Zone {
   let zone = zones.get(name);
   if (!zone) {

@@ -9,7 +9,7 @@ export interface ModelUsage {
   /** As the logs name it. */
   spellings: string[];
   tokens: TokenUsage;
-  /** Millionths of a dollar; null: nobody has a price for any of its tokens. */
+  /** Millionths of a dollar; null: no price is known for any of its tokens. */
   microdollars: number | null;
 }
 

@@ -174,7 +174,7 @@ export const rangeNames = ({ zone, range }: Pick<Scope, "zone" | "range">): Pick
   },
 });
 
-/** Characters of JSON handed over at once. */
+/** Characters of JSON in one written chunk. */
 const TOGETHER = 1 << 16;
 
 /** The report as JSON, in pieces: there may be a row of each of very many sessions. */

@@ -7,7 +7,7 @@ const VERSIONS = [
   ...["20\\d{6}", "20\\d{2}-\\d{2}-\\d{2}", "\\d{2}-\\d{2}", "\\d{2}-20\\d{2}", "\\d{3}"],
   ...["latest", "preview", "exp", "thinking", "v\\d", "v\\d:\\d"],
 ].map((version) => new RegExp(`[-@:.]?${version}`, "y"));
-/** What may stand before it: the region of a hosted model. */
+/** An optional prefix: the region of a hosted model. */
 const REGION = /^(?:[a-z]{2,6}(?:-gov)?\.)?$/;
 
 /**
@@ -36,7 +36,7 @@ export function names(rule: MatchLogic, id: string): boolean {
 function isVersion(text: string): boolean {
   const whole = text.endsWith("[1m]") ? text.length - 4 : text.length;
   const ends = new Set([0]);
-  // Those that are added are looked at as well.
+  // Ends added during the loop are visited, too.
   for (const end of ends) {
     for (const version of VERSIONS) {
       version.lastIndex = end;
@@ -61,7 +61,7 @@ type FindProvider = (options: { providerId?: string; modelId?: string }) => Prov
 /** `anthropic/claude-sonnet-4.5` names its provider; `us.anthropic.claude-…` and `anthropic.claude-…` are hosted by AWS. */
 export function findModel(id: string, findProvider: FindProvider): Entry | undefined {
   if (id.length > LONGEST) return undefined;
-  // A provider that is named is not ours to take away; else the tool may have its own way to spell the model.
+  // Keep a provider that the log names; otherwise try the assistant's own spelling of the model.
   const hosted = id.replace(/^models\//, "").includes("/");
   return findExact(id, findProvider) ?? (hosted ? undefined : findExact(modelName(id), findProvider));
 }

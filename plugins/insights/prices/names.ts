@@ -11,7 +11,7 @@ const TAIL = /(?:\[1m\]|-latest|-v\d(?::\d)?|@default)$/;
 
 /**
  * `claude-sonnet-4-5` for `claude-sonnet-4-5-20250929`, `claude-sonnet-4.5`, `claude-4.5-sonnet-thinking`, `anthropic/claude-sonnet-4.5`
- * and `us.anthropic.claude-sonnet-4-5-20250929-v1:0`. A name nobody knows keeps all but its case, provider and date.
+ * and `us.anthropic.claude-sonnet-4-5-20250929-v1:0`. An unknown name loses only its case, provider and date.
  */
 export function modelName(id: string): string {
   let name = named.get(id);

@@ -55,7 +55,7 @@ export interface ModelPrice {
 
 /** What tokens cost at one moment. */
 export interface Prices {
-  /** Undefined for a model nobody gave a price. The first call loads the table (30 ms once); then one map lookup a model. */
+  /** Undefined for a model without a price. The first call loads the table; later calls are one map lookup. */
   price(model: string): ModelPrice | undefined;
   /**
    * A key for `cost` and `rates` that says when (ms) a model was used, where its price changes with time; else the model as it was passed.
@@ -64,7 +64,7 @@ export interface Prices {
   keyAt(model: string, at: number): string;
   /** What a model costs, or cost at the time of a key. */
   rates(key: string): Rates | undefined;
-  /** Cost of `usage` in whole millionths of a dollar, at the prices of now. What stands under a key of `keyAt` costs what it did then. */
+  /** Cost of `usage` in whole millionths of a dollar, at today's prices. Usage under a key of `keyAt` is priced at its own time. */
   cost(usage: SessionUsage): Cost;
 }
 
@@ -77,7 +77,7 @@ export interface Pricing extends Prices {
   readonly overrides: Readonly<Record<string, Rates>>;
   /** Those set in the dashboard. */
   readonly own: Readonly<Record<string, Rates>>;
-  /** Replaces them; every price asked for from now on heeds it. Throws CONFIG_INVALID for one that is none. */
+  /** Replaces the custom prices for all later lookups. Throws CONFIG_INVALID for an invalid price. */
   setOwn(prices: Readonly<Record<string, unknown>>): void;
   /** Table and overrides: another one where another sum may come out. */
   readonly stamp: string;
@@ -89,7 +89,7 @@ export interface Pricing extends Prices {
   learned(): ReadonlyMap<string, ModelPrice | null> | undefined;
 }
 
-/** `overrides` is `config.prices`; `given` is what the table was found to say before. Throws CONFIG_INVALID for a price that is none. */
+/** `overrides` is `config.prices`; `given` are the prices learned from the table earlier. Throws CONFIG_INVALID for an invalid price. */
 export function createPricing(
   overrides: Readonly<Record<string, unknown>> = {},
   given: ReadonlyMap<string, ModelPrice | null> = new Map(),

@@ -140,7 +140,7 @@ async function sessionsOf(archive: Archive, project: string, wanted: ReadonlySet
     cursor = nextCursor ?? undefined;
     more = cursor !== undefined;
   }
-  // One that went on meanwhile stands in front of where the pages had begun.
+  // A session that grew meanwhile moved to the front of the first page.
   const moved: Session[] = [];
   for (const ids of pages(
     [...wanted].filter((id) => !found.has(id)),

@@ -23,9 +23,9 @@ export interface Calls {
   calls: CallEntry[];
   /** Sessions of the range by the name of the tool: its calls, and how many failed. Most failures first. */
   names: { name: string; calls: number; errors: number }[];
-  /** Null when all was looked at. A page may be empty and not the last: that many sessions had no slow call. */
+  /** Null after the last session. A page may be empty and not the last: none of its sessions had a slow call. */
   nextCursor: string | null;
-  /** End of the last session looked at; null when all was. */
+  /** End of the last session that was read; null after the last one. */
   lookedBackTo: string | null;
   /** Sessions of this page whose transcript cannot be read: their calls are left out. */
   damaged: number;
@@ -89,7 +89,7 @@ const get = defineRoute({
 
 export const callRoutes = [get] as const;
 
-/** Where a page ended: at this call of this session; seq 0: all of it was looked at. */
+/** Where a page ended: at this call of this session; seq 0: the whole session was read. */
 interface Place extends Ended {
   seq: number;
 }

@@ -7,13 +7,13 @@ import type { Cost, Pricing } from "../prices/pricing.ts";
 
 export interface PromptCosts {
   /**
-   * Why there is nothing: the log is gone, does not say the tokens of single replies, or says more than counts at this session (it grew
+   * Why there is nothing: the log is gone, does not say the tokens of single replies, or reports more than is attributed to this session (it grew
    * since, or a fork's replies count at their origin).
    */
   missing: "log" | "replies" | "differs" | null;
   /** What the person said and notes, in order, each with everything up to the next one. */
   prompts: { seq: number; tokens: TokenUsage; cost: Cost }[];
-  /** What no prompt stands before, or has no time. With all prompts it is exactly `total`. */
+  /** Usage before the first prompt, or without a time. Together with all prompts it is exactly `total`. */
   rest: { tokens: TokenUsage; cost: Cost };
   total: { tokens: TokenUsage; cost: Cost };
 }

@@ -95,7 +95,7 @@ async function go(ctx: CommandContext, id: string, last: number | undefined): Pr
   return done.steps.some((step) => step.state === "failed" && step.matchesRecording !== true) ? 1 : 0;
 }
 
-/** Undefined when the step is to be done. A command is done only when the person said so to exactly this command. */
+/** Undefined when the step is to be done. A command runs only when the user confirmed exactly this command. */
 async function reasonToLeave(ctx: CommandContext, step: StepView, editsOnly: boolean): Promise<string | undefined> {
   if (!step.supported) return step.reason ?? "it cannot be replayed";
   if (!step.due) return "it failed when it was recorded";

@@ -26,7 +26,7 @@ export interface IndexEntry {
 }
 export type Index = Map<string, IndexEntry>;
 
-/** Files of a sandbox that are compared; changes to files beyond are neither shown nor taken back, and the answer says so. */
+/** Files of a sandbox that are compared; changes to further files are neither shown nor undone, and the response reports that. */
 const FILES = 200_000;
 
 /** One pass over all names: about 30 µs a file. Hands the thread back at every folder and file. */

@@ -18,7 +18,7 @@ export interface Sandbox {
   /** The same files and what lies in `.git`, for putting back what a command changed. */
   readonly whole: Tree;
   readonly blobs: Blobs;
-  /** Looks at all files; what changed since the last look is answered and kept. */
+  /** Reads all files; returns and stores what changed since the last read. */
   refresh(): ReturnType<typeof refresh>;
   save(index: Index): Promise<void>;
   /** The files as they were when they were last compared. */

@@ -28,9 +28,9 @@ function applyEdit(text: string | null, edit: TextEdit, coding: Coding): string 
       : { reason: "the file is not empty, and the edit names no text to replace" };
   if (text === null) return { reason: "the file is not there" };
   const { parts, by } = split(text, old, next);
-  if (parts.length === 1) return { reason: `the text to replace does not stand in the file${nearestTo(text, old)}` };
+  if (parts.length === 1) return { reason: `the text to replace is not in the file${nearestTo(text, old)}` };
   if (parts.length > 2 && edit.all !== true)
-    return { reason: `the text to replace stands at ${parts.length - 1} places, and the edit names one` };
+    return { reason: `the text to replace occurs ${parts.length - 1} times, and the edit needs exactly one` };
   return parts.join(by);
 }
 

@@ -38,7 +38,7 @@ export function createRuns(kernel: Kernel) {
       run.done = task(progress)
         .catch(async (error: unknown) => {
           failures.set(id, messageOf(error));
-          // What a request would be answered is for the user alone; anything else is a fault of ours.
+          // A SessarcError is for the user alone; anything else is a bug in sessarc.
           if (!(error instanceof SessarcError)) await kernel.notify("listener:failed", error, { hook: "replay" });
         })
         .finally(() => running.delete(id));

@@ -1,0 +1,81 @@
+/**
+ * Words that a reader has to translate, and the shape of the READMEs. A list with reasons, not a style check: a phrase is added when
+ * it was misread. Checks whole files: comments, messages, names of tests and guides alike.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+interface Idiom {
+  pattern: RegExp;
+  /** What to write, and why. */
+  instead: string;
+}
+
+/** Patterns hold enough neighbours that an identifier or an ordinary sentence does not match. */
+const IDIOMS: Idiom[] = [
+  { pattern: /(?<!const|let) anew\b(?! =)/, instead: "rebuilt, recreated, retried: say what is repeated" },
+  {
+    pattern: /\b(?:is|are|was|were|be|been|it|nothing) told\b(?! apart)|\btold (?:once|of|in|from|by)\b/,
+    instead: "reported, emitted, returned: say how the reader learns of it",
+  },
+  {
+    pattern: /\btells (?:what|whether|whose|how|which|where|nothing|no|of|it|a|the|that)\b/,
+    instead: "reports, returns, shows: only people tell",
+  },
+  {
+    pattern: /\bst(?:ands?|ood) (?:in(?! for)|at|on|there|here|behind|before|under|over|below|beside|otherwise|elsewhere|twice)\b/,
+    instead: "is in, is listed in, is stored in: files and rows do not stand",
+  },
+  {
+    pattern: /\b(?:what|that|which) is no(?:ne\b|(?! (?:longer|more|one|better|worse|different)\b) [a-z])/,
+    instead: "invalid, missing, or 'not a …': name what is wrong",
+  },
+  { pattern: /\bputs? aside\b|\bput (?:it|them) aside\b/, instead: "moved to …: name the folder or the file" },
+  { pattern: /\btak(?:en?|es|ing) away\b/, instead: "removed, deleted, subtracted" },
+  { pattern: /\b(?:is|are|was|were|lets?|it|them) (?:let )?go of\b|\b(?:is|are|be) let go\b/, instead: "released; allowed" },
+  { pattern: /\bhand(?:s|ed)? over\b/, instead: "passes, returns" },
+  { pattern: /\blook(?:s|ed) at\b|\b(?:next|each|every|first|last|one) look\b/, instead: "reads, checks; a check, a pass" },
+  { pattern: /\bmend(?:s|ed|ing)?\b(?! =|[:(.]\w)/, instead: "repairs, fixes" },
+  { pattern: /\b(?:says?|said|saying) so\b/, instead: "reports it, is documented: say where" },
+  { pattern: /\bof ours\b/, instead: "built-in, sessarc's: name whose" },
+  { pattern: /\bwhat came since\b|\bcame since\b/, instead: "new since" },
+  { pattern: /\bcounts (?:at|elsewhere)\b/, instead: "is attributed to" },
+  { pattern: /\bin step with\b|\b(?:kept|keeps?|is|stays?) in step\b/, instead: "in sync" },
+  { pattern: /\bone after the other\b/, instead: "sequentially, one at a time" },
+  { pattern: /\bportions?\b(?!\+|\)| =)/, instead: "a batch, a chunk: one word for one thing" },
+  { pattern: /\bby (?:itself|themselves)\b/, instead: "automatically, independently, alone: the phrase means all three" },
+  { pattern: /\b(?:somebody|nobody|whoever)\b/i, instead: "the caller, the user, another process: name who" },
+  { pattern: /\bmore rarely\b|\bsooner\b(?! or later)/, instead: "less often; earlier" },
+];
+
+const tracked = existsSync(join(root, ".git"))
+  ? execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" }).split("\0").filter(Boolean)
+  : [];
+const prose = tracked.filter(
+  (path) =>
+    /\.(?:ts|mts|mjs|vue|md)$/.test(path) &&
+    // Recorded data, generated pages, and this list.
+    !/^test\/fixtures\/|^docs\/reference\/|^test\/words\.test\.ts$/.test(path),
+);
+
+/** `file:line: phrase` of each idiom. A sentence may go on in the next line, past the comment's own mark. */
+function idiomsIn(path: string): string[] {
+  const lines = readFileSync(join(root, path), "utf8").split("\n");
+  const found: string[] = [];
+  for (const [at, line] of lines.entries()) {
+    const next = (lines[at + 1] ?? "").replace(/^\s*(?:\*(?!\/)|\/\/|#+)?\s*/, "");
+    const text = `${line.trimEnd()} ${next}`;
+    for (const { pattern, instead } of IDIOMS) {
+      for (const match of text.matchAll(new RegExp(pattern, `${pattern.flags}g`)))
+        if (match.index <= line.trimEnd().length) found.push(`${path}:${at + 1}: "${match[0]}" -> ${instead}`);
+    }
+  }
+  return found;
+}
+
+export { idiomsIn, prose, basename, describe, expect, it };
