@@ -27,7 +27,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     stop.abort();
   });
 }
-// `sessarc usage | head` closes the pipe early: that is no failure. A terminal that is closed takes nothing more, and the service closes in order.
+// `sessarc usage | head` closes the pipe early, which is not a failure. After a terminal closes, the service still closes in order.
 for (const stream of [process.stdout, process.stderr])
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE" && stream === process.stdout) process.exit(0);

@@ -4,7 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
@@ -28,7 +28,8 @@ const IDIOMS: Idiom[] = [
     instead: "reports, returns, shows: only people tell",
   },
   {
-    pattern: /\bst(?:ands?|ood) (?:in(?! for)|at|on|there|here|behind|before|under|over|below|beside|otherwise|elsewhere|twice)\b/,
+    pattern:
+      /\bst(?:ands?|ood) (?:in(?! for)|at|on|there|here|behind|before|under|over|below|beside|otherwise|elsewhere|twice)\b/,
     instead: "is in, is listed in, is stored in: files and rows do not stand",
   },
   {
@@ -37,10 +38,16 @@ const IDIOMS: Idiom[] = [
   },
   { pattern: /\bputs? aside\b|\bput (?:it|them) aside\b/, instead: "moved to …: name the folder or the file" },
   { pattern: /\btak(?:en?|es|ing) away\b/, instead: "removed, deleted, subtracted" },
-  { pattern: /\b(?:is|are|was|were|lets?|it|them) (?:let )?go of\b|\b(?:is|are|be) let go\b/, instead: "released; allowed" },
-  { pattern: /\bhand(?:s|ed)? over\b/, instead: "passes, returns" },
-  { pattern: /\blook(?:s|ed) at\b|\b(?:next|each|every|first|last|one) look\b/, instead: "reads, checks; a check, a pass" },
-  { pattern: /\bmend(?:s|ed|ing)?\b(?! =|[:(.]\w)/, instead: "repairs, fixes" },
+  {
+    pattern: /\b(?:is|are|was|were|lets?|it|them) (?:let )?go of\b|\b(?:is|are|be) let go\b/,
+    instead: "released; allowed",
+  },
+  { pattern: /(?<!Session )\bhand(?:s|ed)? over\b/, instead: "passes, returns" },
+  {
+    pattern: /\blook(?:s|ed) at\b|\b(?:next|each|every|first|last|one) look\b/,
+    instead: "reads, checks; a check, a pass",
+  },
+  { pattern: /\bmend(?:s|ed|ing)\b|\bmend (?:it|the|a|an|what|them)\b/, instead: "repairs, fixes" },
   { pattern: /\b(?:says?|said|saying) so\b/, instead: "reports it, is documented: say where" },
   { pattern: /\bof ours\b/, instead: "built-in, sessarc's: name whose" },
   { pattern: /\bwhat came since\b|\bcame since\b/, instead: "new since" },
@@ -48,7 +55,10 @@ const IDIOMS: Idiom[] = [
   { pattern: /\bin step with\b|\b(?:kept|keeps?|is|stays?) in step\b/, instead: "in sync" },
   { pattern: /\bone after the other\b/, instead: "sequentially, one at a time" },
   { pattern: /\bportions?\b(?!\+|\)| =)/, instead: "a batch, a chunk: one word for one thing" },
-  { pattern: /\bby (?:itself|themselves)\b/, instead: "automatically, independently, alone: the phrase means all three" },
+  {
+    pattern: /\bby (?:itself|themselves)\b/,
+    instead: "automatically, independently, alone: the phrase means all three",
+  },
   { pattern: /\b(?:somebody|nobody|whoever)\b/i, instead: "the caller, the user, another process: name who" },
   { pattern: /\bmore rarely\b|\bsooner\b(?! or later)/, instead: "less often; earlier" },
 ];
@@ -63,19 +73,42 @@ const prose = tracked.filter(
     !/^test\/fixtures\/|^docs\/reference\/|^test\/words\.test\.ts$/.test(path),
 );
 
-/** `file:line: phrase` of each idiom. A sentence may go on in the next line, past the comment's own mark. */
+/** Rooms that are not rewritten yet. Shrinks; a room is never added. */
+const LEFT =
+  /^(?:core\/storage|plugins\/(?:archive|mcp-hub|security)|test)\/|\/README\.md$|^(?:AGENTS|README)\.md$|^docs\/decisions\//;
+
+/** `file:line: "phrase" -> instead` of each idiom in a file. */
 function idiomsIn(path: string): string[] {
   const lines = readFileSync(join(root, path), "utf8").split("\n");
-  const found: string[] = [];
-  for (const [at, line] of lines.entries()) {
-    const next = (lines[at + 1] ?? "").replace(/^\s*(?:\*(?!\/)|\/\/|#+)?\s*/, "");
-    const text = `${line.trimEnd()} ${next}`;
-    for (const { pattern, instead } of IDIOMS) {
-      for (const match of text.matchAll(new RegExp(pattern, `${pattern.flags}g`)))
-        if (match.index <= line.trimEnd().length) found.push(`${path}:${at + 1}: "${match[0]}" -> ${instead}`);
-    }
-  }
-  return found;
+  return phrasesOf(lines).map(({ line, phrase, instead }) => `${path}:${line}: "${phrase}" -> ${instead}`);
 }
 
-export { idiomsIn, prose, basename, describe, expect, it };
+/** A sentence may go on in the next line, after that line's comment mark. */
+function phrasesOf(lines: readonly string[]): { line: number; phrase: string; instead: string }[] {
+  return lines.flatMap((line, at) => {
+    const own = line.trimEnd();
+    const next = (lines[at + 1] ?? "").replace(/^\s*(?:\*(?!\/)|\/\/|#+)?\s*/, "");
+    return IDIOMS.flatMap(({ pattern, instead }) =>
+      [...`${own} ${next}`.matchAll(new RegExp(pattern, `${pattern.flags}g`))]
+        .filter((match) => match.index <= own.length)
+        .map((match) => ({ line: at + 1, phrase: match[0], instead })),
+    );
+  });
+}
+
+describe("plain words", () => {
+  it("no file has a phrase of the list", () => {
+    const found = prose.filter((path) => !LEFT.test(path)).flatMap(idiomsIn);
+    expect(found).toEqual([]);
+  });
+
+  it("finds each phrase, in one line and across two lines of a comment", () => {
+    const examples = ["what is none", "it is told", "made anew", "by itself", "looked at", "stands in"];
+    const missed = examples.filter((phrase) => phrasesOf([` * a ${phrase} b`]).length === 0);
+    expect(missed).toEqual([]);
+    expect(phrasesOf(["// The row stands", "// in the file."])).toEqual([
+      { line: 1, phrase: "stands in", instead: expect.any(String) },
+    ]);
+    expect(phrasesOf(["const anew = stands.filter(nothing)"])).toEqual([]);
+  });
+});

@@ -84,7 +84,7 @@ export function daysLabel(from: string, to: string, now = Date.now()): string {
   const options: Intl.DateTimeFormatOptions = { day: "numeric", month: "short" };
   if (!from.startsWith(thisYear) || !to.startsWith(thisYear)) options.year = "numeric";
   const [first, last] = [new Date(`${from}T12:00`), new Date(`${to}T12:00`)];
-  // What somebody wrote into the address.
+  // Invalid dates typed into the address.
   if (Number.isNaN(first.getTime()) || Number.isNaN(last.getTime()) || first > last) return `${from} – ${to}`;
   return new Intl.DateTimeFormat(language.value, options).formatRange(first, last);
 }

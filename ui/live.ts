@@ -17,7 +17,7 @@ type Frame =
 
 /** Seconds before the next try. */
 const PAUSES = [1, 2, 4, 8, 15];
-/** Answers that are no stream, one after the other, before it is given up. */
+/** Consecutive answers without a stream after which following ends. */
 const REFUSALS = 3;
 
 export function useLive(id: string, target: LiveTarget) {

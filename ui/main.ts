@@ -11,7 +11,7 @@ import { keepSettings, readStored } from "./state/settings.ts";
 
 async function start(): Promise<void> {
   keepSettings();
-  // Code is set in it everywhere: asked for now, it is there before the first row and nothing wraps anew.
+  // Code is set in it everywhere: asked for now, it is there before the first row and no line wraps again.
   void document.fonts.load('12px "JetBrains Mono Variable"');
   // Without the words of a language English stands.
   await loadLanguage().catch((error: unknown) => console.error(error));

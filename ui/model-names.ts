@@ -1,4 +1,4 @@
-/** A model's name in words: `claude-sonnet-4-5-20250929` is "Claude Sonnet 4.5". A name nobody knows stays the id. */
+/** A model's name in words: `claude-sonnet-4-5-20250929` is "Claude Sonnet 4.5". An unknown id is returned unchanged. */
 
 /** Who makes it, by the first word of the id; what stands between that and the version. */
 const BRANDS = new Map<string, readonly [name: string, joint: string]>(

@@ -1,6 +1,6 @@
 /**
  * Loads what plugins add to the dashboard. A plugin that serves `GET /plugins/<its name>/ui.js` (mount "/") is asked for it at start;
- * what stands in such a module is typed by `sessarc/dashboard` (plugins/dashboard/ui.ts).
+ * such a module is typed by `sessarc/dashboard` (plugins/dashboard/ui.ts).
  */
 import icons from "virtual:icons";
 import {
@@ -48,7 +48,7 @@ const vue: DashboardVue = {
 /** `key`: what names it in the address: its id, or `plugin.id` where an earlier plugin or the page itself has that one. */
 type KeyedPane = SessionPane & { key: string };
 
-/** What has come so far. It stands in the order of the plugins, whichever module came first. */
+/** What has come so far. Sorted in the order of the plugins, whichever module loaded first. */
 const parts: { plugin: string; rank: number; ui: DashboardUi }[] = [];
 
 export const extensions = shallowReactive({
@@ -56,7 +56,7 @@ export const extensions = shallowReactive({
   commands: [] as Command[],
   sessionPanes: [] as KeyedPane[],
   messageRenderers: {} as Record<string, Component>,
-  /** All modules have been looked for: only then is an address nobody knows none. */
+  /** All modules have been requested: only then is an unknown address invalid. */
   ready: false,
 });
 
@@ -113,7 +113,7 @@ const hostOf = (router: Router): DashboardHost => ({
   },
 });
 
-/** An icon that is there: what a plugin misspelled is told to its author and drawn as a plug. */
+/** An icon that is there: a misspelled one is logged for the plugin's author and drawn as a plug. */
 function known(plugin: string, icon: string): string {
   if (Object.hasOwn(icons, icon)) return icon;
   console.warn(`Plugin "${plugin}": there is no icon "${icon}". There are ${Object.keys(icons).join(", ")}.`);

@@ -27,7 +27,7 @@ export function defineAdapter<O = void>(def: (options: O) => AdapterDefinition):
 
 function toAdapter(def: AdapterDefinition, at: Adapter["at"]): Adapter {
   const { name, parse, open, token, scan, appends = () => parse !== undefined, ...facts } = def;
-  // JavaScript has no compiler that says so.
+  // A plugin in JavaScript has no compiler to report this.
   if (typeof (parse ?? open) !== "function")
     throw new TypeError(`the adapter "${name}" has neither \`parse\` nor \`open\``);
   const opened = open && createOpenReader({ open, token });

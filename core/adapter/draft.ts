@@ -19,7 +19,7 @@ export interface SessionDraft {
   say(kind: EventKind, text: unknown, fields?: EventFields): void;
   /** Adds a tool call; `input` may be JSON text. */
   call(id: unknown, name: unknown, input: unknown, fields?: EventFields): void;
-  /** Adds the result of the call `id`; it did not fail unless `is_error` says so. */
+  /** Adds the result of the call `id`; it succeeded unless `is_error` is set. */
   result(id: unknown, text: string, fields?: EventFields): void;
   /** Counts a record of an unknown type. */
   unknown(type: unknown): void;

@@ -1,4 +1,4 @@
-/** What a shell command reads and looks for, when it says so plainly. Anything clever is left alone. */
+/** Which files a shell command reads and what it searches for, for simple commands. Complex commands return nothing. */
 import { pathsIn } from "./tool-call.ts";
 
 export interface ShellUse {

@@ -35,7 +35,7 @@ export function sqliteSessions({ list, read }: SqliteSessionsDefinition): Sqlite
   const known = new Map<string, { token: string; refs: Omit<SessionRef, "tool">[] }>();
   return {
     async list(path) {
-      // A folder that is no folder leads to no database either.
+      // If the folder is a file, there is no database either.
       if (!(await ifThere(lstat(path)))?.isFile()) return [];
       const token = await sqliteVersion(path);
       const last = known.get(path);

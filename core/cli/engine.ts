@@ -16,7 +16,7 @@ const NODE = Number(process.versions.node.split(".")[0]);
 /** `brief`: a command that asks the archive in `dataDir` once and ends. */
 export function tuneEngine(dataDir: string, brief: boolean): void {
   const small = isSmall(dataDir);
-  // Node 20 optimises early, in each thread: a tenth of an import's processor time. Later versions wait about as long as this by themselves.
+  // Node 20 optimises early, in each thread: a tenth of an import's processor time. Later versions wait about this long by default.
   if (NODE < 22) setFlagsFromString(`--interrupt-budget=${brief && small ? 1_000_000 : 400_000}`);
   setFlagsFromString(small ? "--liftoff-only" : "--wasm-tiering-budget=2000000000");
 }

@@ -66,7 +66,7 @@ async function runCommand(io: CliIo): Promise<number> {
   }
 }
 
-/** A command that looks at the logs beside the archive boots twice; its messages about plugins are printed once. */
+/** A command that reads the logs without the archive boots twice; its messages about plugins are printed once. */
 function once(say: (line: string) => void): (line: string) => void {
   const said = new Set<string>();
   return (line) => {

@@ -6,7 +6,7 @@ import type { Schema } from "./schema.ts";
 export interface SettingValues {
   /** Import new sessions without being asked. */
   autoImport: boolean;
-  /** Bring imported sessions up to date by themselves. */
+  /** Keep imported sessions up to date automatically. */
   sync: boolean;
 }
 export type SettingKey = keyof SettingValues;

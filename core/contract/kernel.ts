@@ -42,7 +42,7 @@ export interface HookRegistry {
   /** Answers a function that takes the listener off again. */
   hook<K extends keyof KernelHooks>(name: K, listener: KernelHooks[K]): () => void;
   addHooks(hooks: PluginHooks): () => void;
-  /** Runs the listeners one after the other; what one throws ends it. For present-tense hooks. */
+  /** Runs the listeners sequentially; an error of one ends the call. For present-tense hooks. */
   callHook<K extends keyof KernelHooks>(name: K, ...args: Parameters<KernelHooks[K]>): MaybePromise<void>;
 }
 

@@ -71,7 +71,7 @@ export function isSessarcError(error: unknown): error is SessarcError {
   return error instanceof Error && error.name === "SessarcError" && "code" in error && "status" in error;
 }
 
-/** The wire shape. A full disk says so wherever it was met; anything else that is not a SessarcError becomes INTERNAL: its text stays inside. */
+/** The wire shape. A full disk becomes DISK_FULL wherever it occurred; any other error that is not a SessarcError becomes INTERNAL, without its text. */
 export function toErrorBody(error: unknown, errorId = ""): ErrorBody {
   const known = isSessarcError(error)
     ? error

@@ -26,7 +26,7 @@ export function keepRoots(adapter: Adapter, report: (reason: string | undefined)
 }
 
 /**
- * The same adapter; what `roots` and `scan` hand over is checked. Throws ADAPTER_INVALID naming adapter, member and remedy. Cost: a few
+ * Returns the same adapter with checks on what `roots` and `scan` return. Throws ADAPTER_INVALID naming adapter, member and remedy. Cost: a few
  * comparisons per session.
  */
 export function heedAdapter(adapter: Adapter): Adapter {

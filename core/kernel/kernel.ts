@@ -30,7 +30,7 @@ import { createRegistry, type WritableRegistry } from "./registry.ts";
 import { owned, strayProblem } from "./stray.ts";
 
 export interface KernelOptions {
-  /** Plugins and plugin entries, in any order. Those of the configuration are not added by themselves. */
+  /** Plugins and plugin entries, in any order. The configuration's plugins are not added automatically. */
   plugins?: readonly (Plugin | PluginEntry)[] | undefined;
   config?: CoreConfig | undefined;
   /** Takes what is wrong with plugins' keys of the configuration, which are left out then. Default: it is thrown. */
@@ -68,7 +68,7 @@ export async function createKernel(options: KernelOptions = {}): Promise<Kernel>
 
 /**
  * The same, with the routes beside it: for the command line, which calls them without HTTP. `thread` runs the
- * catalogue, for a service that answers other requests while SQL runs; whoever started it ends it when this rejects.
+ * catalogue, for a service that answers other requests while SQL runs; its creator ends it when this rejects.
  */
 export async function bootKernel(options: KernelOptions, thread?: Worker): Promise<Callable> {
   const { timeoutMs = 10_000, log = (line: string) => process.stderr.write(`${line}\n`) } = options;
@@ -313,7 +313,7 @@ async function start(
   kernel.registry.adapters.get(adapterOf(plugin)?.name ?? "")?.roots(kernel.env);
   if (migrations?.length) {
     const { migrate } = await import("../storage/migrate.ts");
-    // They end by themselves, and a large archive's take what they take.
+    // No time limit: the time migrations take grows with the archive.
     await runStep(name, "its migrations", undefined, () => migrate(kernel.storage.db, name, migrations));
   }
   if (hooks) hooked(kernel.hooks.addHooks(hooks));

@@ -68,7 +68,7 @@ export async function loadPlugin(entry: PluginEntry, limitMs = LOAD_MS): Promise
     const take = async () => {
       module = await load();
     };
-    // Built-in plugins end by themselves, however slow the machine is.
+    // No limit for built-in plugins: they end even on a slow machine.
     await (isBuiltIn(entry) ? take() : withLimit(limitMs, () => late, take));
     if (typeof module.default !== "function") throw new TypeError("it has no default export that is a function");
     plugin = module.default(options);

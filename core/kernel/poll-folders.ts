@@ -52,7 +52,7 @@ export class FolderPoll {
 
   /** Tells what it finds changed. */
   async round(): Promise<void> {
-    // A share that was away for the first look.
+    // A network share that was absent at the first check.
     if (!this.#folders.has(this.#root)) await this.#enter(this.#root);
     for (const path of [...this.#recent]) await this.#lookAtFile(path);
     for (let n = Math.min(FOLDERS, this.#folders.size); n > 0 && !this.#stopped; n--) {

@@ -25,7 +25,7 @@ const LIMIT = 8 * 2 ** 20;
 
 export const digestOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-/** Throws SETTINGS_UNUSABLE for what is no plain file: a folder, a link that leads nowhere, something huge. */
+/** Throws SETTINGS_UNUSABLE for anything but a plain file: a folder, a link that leads nowhere, something huge. */
 export async function readOutside(path: string): Promise<OutsideFile> {
   const link = await lstat(path).catch(() => undefined);
   if (!link) return { path, real: path, bytes: null, links: 1, mode: 0o600, uid: -1, gid: -1 };
@@ -55,7 +55,7 @@ export function outsideText(file: OutsideFile): { text: string; bom: boolean } {
   }
 }
 
-/** A path beside the file, for what is to take its place. Whoever wants to find it after a crash writes it down first. */
+/** A path beside the file, for what is to take its place. A caller that must find it after a crash records the path first. */
 export const tempBeside = (file: OutsideFile) => join(dirname(file.real), tempName());
 
 /**

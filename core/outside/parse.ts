@@ -42,7 +42,7 @@ function parseJson(text: string, syntax: "json" | "commented" | "jsonc"): unknow
   return valueIn(tree, text);
 }
 
-/** As JSON.parse makes it, but that a name which stands twice is an error: which of the two is meant is not ours to guess. */
+/** Like JSON.parse, but a duplicate key is an error: which of the two is meant cannot be known. */
 function valueIn(node: jsonc.Node, text: string): unknown {
   if (node.type === "array") return (node.children ?? []).map((child) => valueIn(child, text));
   if (node.type !== "object") return node.value;

@@ -42,7 +42,7 @@ export function appendTable(text: string, path: Path, table: Table): string {
   return text + (isSpaced ? "" : text.endsWith("\n") ? eol : eol + eol) + block;
 }
 
-/** With an entry at the end of the list of tables at `path`; its text alone is added. Undefined for what is no table. */
+/** Appends an entry to the list of tables at `path` and changes nothing else. Undefined when the value is not a table. */
 export function appendEntry(text: string, path: Path, value: Json): string | undefined {
   if (!isTable(value)) return undefined;
   const eol = eolOf(text);

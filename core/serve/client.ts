@@ -60,7 +60,7 @@ export function createClient({
   const boot = async (dataDir: string, plugins: readonly (Plugin | PluginEntry)[]): Promise<Callable> => {
     warmUp();
     const { bootKernel } = await import("../kernel/kernel.ts");
-    // Nobody but this command calls it, and it does not stay long enough to keep anything in step.
+    // Only this command calls it, and it is too short-lived to sync anything.
     const quiet = { ...config, dataDir, auth: false, sync: false, autoImport: false };
     const booted = await bootKernel({
       config: quiet,

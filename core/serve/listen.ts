@@ -84,7 +84,7 @@ function rawAnswer(error: SessarcError): { head: Record<string, string>; text: s
 const LINGER_MS = 1_000;
 
 /**
- * An answer that came before the body was read (too large, refused) ends the connection, and says so: a client that sent its next request
+ * An answer that came before the body was read (too large, refused) ends the connection with `Connection: close`: a client that sent its next request
  * over it would not know whether that was taken. It gets a moment to read the answer, and nothing more of what it sends is taken: a body
  * may be without end.
  */

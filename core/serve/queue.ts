@@ -6,7 +6,7 @@ const PATIENCE_MS = 10_000;
 export interface Queue {
   /** Who has the archive now, by the token of its lock. */
   see(owner: string): void;
-  /** Whoever was seen last may still give it: of many commands at once the last is not to give up because there are many. */
+  /** The process seen last may still release it: with many commands at once, the last one must not give up because of the queue. */
   waits(): boolean;
 }
 

@@ -58,7 +58,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     throw error;
   });
 
-  /** Whoever still holds a connection after the grace time is cut off. */
+  /** Closes the connections that are still open after the grace time. */
   async function disconnect(stopped: Promise<void>): Promise<void> {
     const cut = setTimeout(() => server.closeAllConnections(), graceMs);
     await stopped;

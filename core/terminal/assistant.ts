@@ -12,7 +12,7 @@ const MARKS: Readonly<Record<string, string>> = {
   COPILOT_CLI: "Copilot CLI",
 };
 
-/** The name of the assistant that runs this command; undefined where none says so. */
+/** The name of the assistant that runs this command; undefined when no variable names one. */
 export function assistantIn(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const mark = Object.keys(MARKS).find((name) => env[name]);
   return mark && MARKS[mark];

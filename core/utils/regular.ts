@@ -8,7 +8,7 @@ import { codeOf } from "./gone.ts";
 
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
-/** Opens `path` for reading. Throws the system's error, EFTYPE for what is no regular file. */
+/** Opens `path` for reading. Throws the system's error, EFTYPE for anything but a regular file. */
 export async function openRegular(path: string): Promise<FileHandle> {
   const handle = await open(path, READ);
   const isFile = await handle.stat().then(

@@ -4,14 +4,14 @@ const ISO = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\
 /** Numbers below this are seconds: as milliseconds they would lie in the first years after 1970. */
 const SECONDS_BELOW = 100_000_000_000;
 
-/** A UTC time is kept as written; others (offsets, seconds, milliseconds) are converted; undefined for what is no time. */
+/** A UTC time is kept as written; others (offsets, seconds, milliseconds) are converted; undefined for an invalid time. */
 export function toIso(value: unknown): string | undefined {
   if (typeof value === "string") return ISO.test(value) ? value : msToIso(Date.parse(value));
   if (typeof value !== "number") return undefined;
   return msToIso(value < SECONDS_BELOW ? value * 1000 : value);
 }
 
-/** ms since the epoch; undefined for what is no time. */
+/** ms since the epoch; undefined for an invalid time. */
 export function msToIso(ms: unknown): string | undefined {
   if (typeof ms !== "number") return undefined;
   return Number.isFinite(ms) && ms > 0 && ms < 253_402_300_800_000 ? new Date(ms).toISOString() : undefined;
@@ -22,7 +22,7 @@ const two = (n: number) => (n < 10 ? `0${n}` : `${n}`);
 let day = Number.NaN;
 let head = "";
 
-/** What `new Date(ms).toISOString()` says, for many times of one day in a seventh of the time. Throws RangeError for what is no time. */
+/** Equals `new Date(ms).toISOString()`, faster for many times of one day. Throws RangeError for an invalid time. */
 export function isoOf(ms: number): string {
   const days = Math.floor(ms / DAY_MS);
   if (!Number.isInteger(ms) || days !== day) {

@@ -1,4 +1,4 @@
-/** The replies of a session's sub-agents, which stand in files of their own and are spent under the session's total. */
+/** The replies of a session's sub-agents, which are in separate files and are part of the session's total. */
 import { statSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { LineParser, UsageEntry } from "sessarc/adapter";

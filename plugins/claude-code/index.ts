@@ -21,7 +21,7 @@ import { scanProjects } from "./scan.ts";
 import { readUsage } from "./usage.ts";
 
 export interface ClaudeCodeOptions {
-  /** Stands for `~/.claude`; nothing outside it is looked at then. It may also be a home that holds `.claude`, or the folder `projects`. */
+  /** Replaces `~/.claude`; nothing outside it is read then. It may also be a home that holds `.claude`, or the folder `projects`. */
   dir?: string;
   /** Another assistant that writes the same log; then `dir` stands for its folder. */
   variant?: keyof typeof RELATIVES;

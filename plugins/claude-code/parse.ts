@@ -204,7 +204,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
   };
 }
 
-/** Counts a record type nobody knows. */
+/** Counts an unknown record type. */
 function note(unknown: Map<string, number>, type: string): undefined {
   const name = type.slice(0, 64);
   if (unknown.has(name) || unknown.size < UNKNOWN_NAMES) unknown.set(name, (unknown.get(name) ?? 0) + 1);

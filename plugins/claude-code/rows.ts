@@ -80,7 +80,7 @@ export const INJECTED = [
 const IDE = ["ide_opened_file", "ide_selection", "ide_diagnostics"];
 
 /**
- * A slash command that asks the model for something, as it was typed: its message stands before its name. Those that the client
+ * A slash command that asks the model for something, as it was typed: its message precedes its name. Those that the client
  * answers itself (`/compact`, `/cost`) have their name first and stay notes.
  */
 function typedCommand(text: string): string | undefined {

@@ -17,7 +17,7 @@ import {
 } from "sessarc/adapter";
 import { slotOf } from "#internal/adapter";
 
-/** A total as it stood in the log. */
+/** A total as the log recorded it. */
 interface Mark {
   total: SessionUsage;
   /** Counted from replies up to there. */

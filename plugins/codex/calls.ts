@@ -45,7 +45,7 @@ export function createCalls(past?: OpenCalls) {
       exits.delete(id);
       return event;
     },
-    /** A command's exit code, which stands in an event before the result. */
+    /** A command's exit code, which an event before the result carries. */
     keepExit(id: unknown, code: unknown): void {
       if (typeof id === "string" && typeof code === "number" && names.has(id)) exits.set(id, code);
     },

@@ -10,7 +10,7 @@ import { createTitles } from "./titles.ts";
 import { readUsage } from "./usage.ts";
 
 export interface CodexOptions {
-  /** Stands for `~/.codex`; nothing outside it is looked at then. It may also be a home that holds `.codex`, or the folder `sessions`. */
+  /** Replaces `~/.codex`; nothing outside it is read then. It may also be a home that holds `.codex`, or the folder `sessions`. */
   dir?: string;
   /** Another assistant that writes the same log; default `codex`. */
   variant?: keyof typeof VARIANTS;
@@ -57,7 +57,7 @@ const TOOLS: Readonly<Record<string, ToolRole>> = {
   write_stdin: "shell",
 };
 
-/** Lines and bytes that `peek` looks at: the first prompt stands behind some 50 KB of instructions. */
+/** Lines and bytes that `peek` reads: the first prompt follows some 50 KB of instructions. */
 const PEEK_LINES = 40;
 const PEEK = 256 * 1024;
 

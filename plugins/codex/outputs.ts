@@ -32,7 +32,7 @@ function unwrap(output: string): Output {
   return { text: output };
 }
 
-/** What Codex itself answers for a call that did not run or did not work: no exit code tells it then. */
+/** Texts of Codex for a call that did not run or failed without an exit code. */
 const FAILURES = [
   "Script failed\n",
   "apply_patch verification failed",

@@ -243,7 +243,7 @@ export function createParser(named: string | undefined, state?: Json): LineParse
         tokens.event(payload.info, place(row, line, at));
         limits.add(payload.rate_limits, at);
       } else if (copy.state.active) {
-        return; // the parent's messages stand in the parent's file
+        return; // the parent's messages are in the parent's file
       } else if (row.type === "response_item") {
         return item(payload, at);
       } else if (row.type === "event_msg") {

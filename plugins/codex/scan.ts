@@ -9,7 +9,7 @@ import { BoundedMap, bytesAt, isStartOf, namesInSlices, readFolderInSlices } fro
 /** Entries handled before other work gets its turn: about 5 ms. */
 const SLICE = 400;
 const DEPTH = 4;
-/** A first line holds the base instructions, some 20 KB; its id stands before them. */
+/** A first line holds the base instructions, some 20 KB; its id precedes them. */
 const HEAD = 64 * 1024;
 
 interface Found {

@@ -69,7 +69,7 @@ export function createCounter(state?: Json): TokenCounter {
       const next = isRecord(info.total_token_usage) ? countsOf(info.total_token_usage) : undefined;
       if (next && total.length > 0 && next.every((count, index) => count === total[index])) return;
       const last = isRecord(info.last_token_usage) ? countsOf(info.last_token_usage) : undefined;
-      // Without the last reply's figures: what the total grew by; a total that fell began anew.
+      // Without the last reply's figures: what the total grew by; a total that fell was reset.
       const grown = next?.map((count, index) => count - (total[index] ?? 0));
       const counts = last ?? (grown?.some((count) => count < 0) ? next : grown);
       if (next) total = next;

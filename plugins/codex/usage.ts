@@ -9,7 +9,7 @@ const LINES = ["session_meta", "turn_context", "token_count", "token_usage_recor
 );
 
 /**
- * Equal to the full read. Undefined for a rollout that copies its parent's history: where the copy ends is told by the times of all
+ * Equal to the full read. Undefined for a rollout that copies its parent's history: the end of the copy follows from the times of all
  * its lines.
  */
 export async function readUsage(ref: SessionRef): Promise<UsageSummary | undefined> {

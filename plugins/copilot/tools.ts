@@ -23,7 +23,7 @@ const CLI: Readonly<Record<string, ToolRole>> = {
   task: "agent",
 };
 
-/** As the view names them; the model's own names beside, which stand in calls the view did not keep. */
+/** As the view names them; the model's own names beside, which are in calls that the view did not keep. */
 const CHAT: Readonly<Record<string, ToolRole>> = {
   copilot_readFile: "read",
   read_file: "read",

@@ -69,7 +69,7 @@ export const skills: NonNullable<Adapter["skills"]> = {
   ],
 };
 
-/** Servers under `mcpServers`. Whether one is switched off is a matter of the window and stands in no file. */
+/** Servers under `mcpServers`. Each window decides whether a server is off; no file records it. */
 export const mcp: McpContract = {
   files: ({ home }) => [
     { path: join(home, ".cursor", "mcp.json"), scope: "user" },

@@ -88,7 +88,7 @@ export function resultOf(call: JsonRecord): ToolResult | undefined {
   return { text: text || (failed ? String(call.status) : ""), isError: failed || error };
 }
 
-/** A command that failed is a call that succeeded for the tool: how it ended stands behind its output. */
+/** For the assistant, a failed command is a successful call: the exit status follows the output. */
 function hasFailed(text: string): boolean {
   const [, code = "0", signal = "(none)"] = SHELL_END.exec(text.slice(-SHELL_TAIL)) ?? [];
   return (code !== "0" && code !== "(none)") || (signal !== "0" && signal !== "(none)");

@@ -21,7 +21,7 @@ import { replyText, resultOf, userText, workspaceOf } from "./content.ts";
 import { virtualProjectOf } from "./projects.ts";
 import type { Conversation, Reply } from "./types.ts";
 
-/** Events of the live messages, numbered from 0; kinds nobody knows are counted in `unknown`. */
+/** Events of the live messages, numbered from 0; unknown kinds are counted in `unknown`. */
 export function toEvents(conversation: Conversation, unknown: Record<string, number>): NewEvent[] {
   const events: NewEvent[] = [];
   /** Calls whose own record has no result, by id: their names. */
@@ -134,7 +134,7 @@ function* callEvents(call: JsonRecord, from: Base & { model?: string | undefined
   };
 }
 
-/** Results that stand in a message of the user's role, for calls that have none of their own. */
+/** Results in a message of the user's role, for calls without a result. */
 function* lateResults(row: JsonRecord, open: Map<string, string>): Generator<NewEvent> {
   if (row.type !== "user") return;
   for (const part of toItems(row.content)) {

@@ -60,7 +60,7 @@ export function createFold(): Fold {
     } else if (known) known.model = model;
   }
 
-  /** A history written anew (a resume, a compression) has its messages without calls, thoughts and times: what is known of them stays. */
+  /** A rewritten history (a resume, a compression) has its messages without calls, thoughts and times: the known ones are retained. */
   function replaceAll(rows: unknown): void {
     messages.clear();
     if (!Array.isArray(rows)) bad++;

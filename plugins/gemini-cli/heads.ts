@@ -80,7 +80,7 @@ function isSilent(line: string): boolean {
   return messages === undefined ? isInjected(value) : toList(messages).every(isInjected);
 }
 
-/** A row that is no message, or a user message with nothing but what the assistant added (`<session_context>`). */
+/** A row other than a message, or a user message with nothing but what the assistant added (`<session_context>`). */
 function isInjected(row: unknown): boolean {
   if (!isRecord(row)) return false;
   if (row.type !== "user") return row.type !== "gemini";

@@ -59,7 +59,7 @@ async function* toRefs(files: readonly Found[]): AsyncGenerator<SessionRef> {
     else byId.set(id, [file]);
   }
   for (const [id, same] of byId) {
-    // A resume leaves a log in which nobody says anything beside the chat it went on with.
+    // A resume leaves an empty log beside the chat that it continued.
     const said = same.filter((file) => !file.head.silent);
     const chats = said.length > 0 ? said : same;
     const logs = chats.filter((file) => file.path.endsWith(".jsonl"));

@@ -37,7 +37,7 @@ export const skills = (member: Member): NonNullable<Adapter["skills"]> => ({
     kind === "tool_use" && tool_name === "skill" ? toText(toRecord(tool_input).name) : undefined,
 });
 
-/** A plugin of ours that throws in `tool.execute.before` blocks the call; what happens when the service is away is its choice. */
+/** The guard's plugin throws in `tool.execute.before` to block a call; the plugin decides what happens without the service. */
 export const guard = (member: Member): NonNullable<Adapter["guard"]> => ({
   settings: (env) => join(configFolder(member, env), "plugin", "sessarc.js"),
   format: "plugin",

@@ -23,7 +23,7 @@ import type { Row, SessionRow } from "./types.ts";
 
 type Raw = Record<string, unknown>;
 
-/** Rows of one look: about 10 ms of a table with long contents. */
+/** Rows of one read: about 10 ms for a table with long contents. */
 const SLICE_ROWS = 15_000;
 
 /** Where a session's rows are. */

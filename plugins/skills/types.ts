@@ -21,7 +21,7 @@ export interface SkillLink {
   /** Id of the project, for scope `project`. */
   project: string | null;
   path: string;
-  /** `edited`: a copy of ours that holds other files than it was made of. `directory` and `foreign` are not ours. */
+  /** `edited`: sessarc's copy, with other files than its snapshot. `directory` and `foreign` were not made by sessarc. */
   state: "none" | "linked" | "edited" | "foreign" | "directory" | "broken";
   mode: "symlink" | "copy" | null;
   /** Tools through whose folder this tool sees the skill already. */
@@ -37,7 +37,7 @@ export interface Skill {
   rating: number;
   origin: Origin | null;
   contentHash: string;
-  /** `local`: edited since it was imported, updated or restored; `upstream`: the last look found another version there. */
+  /** `local`: edited since it was imported, updated or restored; `upstream`: the last check found another version there. */
   drift: "none" | "local" | "upstream" | "both";
   links: SkillLink[];
   usage: { invocations: number; sessions: number; lastUsedAt: string | null };
@@ -89,9 +89,9 @@ export interface ScanEntry extends ScanPlace {
   contentHash: string | null;
   /** Id of the stored skill this is. */
   skill: string | null;
-  /** A copy of ours that was edited. */
+  /** sessarc's copy was edited. */
   drift: boolean;
-  /** A dangling link of ours: linking again repairs it. */
+  /** A dangling link of sessarc's: linking again repairs it. */
   repairable: boolean;
   warnings: string[];
   /** Other places that lead to the same folder. */

@@ -207,7 +207,7 @@ describeUi("dashboard: all sessions", () => {
     await lines.focus();
     await page.keyboard.press("End");
     await page.keyboard.press("Enter");
-    await page.getByRole("complementary", { name: /^Why line \d+ stands here$/ }).waitFor();
+    await page.getByRole("complementary", { name: /^Why line \d+ is here$/ }).waitFor();
     if (LONG) await sound(stage, "code");
     await page.setViewportSize({ width: 1440, height: 900 });
     await stage.served.close();

@@ -51,7 +51,7 @@ describeUi("dashboard: skills", () => {
     await row.getByRole("button", { name: "Codex: not linked. Click to link" }).waitFor();
     await expect(lstat(link)).rejects.toThrow();
     // What stands in Claude Code's folder is the user's own.
-    await row.getByText("Claude Code: a folder of that name stands there").waitFor();
+    await row.getByText("Claude Code: a folder of that name is there").waitFor();
     expect(stage.problems()).toEqual([]);
   });
 

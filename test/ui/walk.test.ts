@@ -92,7 +92,7 @@ describeUi("dashboard: the whole walk", () => {
     await page.getByRole("treeitem", { name: "src" }).click();
     await page.getByRole("treeitem", { name: "routes.js" }).click();
     await page.getByRole("option").nth(6).click();
-    const reason = page.getByRole("complementary", { name: "Why line 7 stands here" });
+    const reason = page.getByRole("complementary", { name: "Why line 7 is here" });
     await reason.getByText("A station without parts gives a flat line.").first().waitFor();
     const read = reason.getByRole("link", { name: /^#\d+/ }).first();
     const cause = /#(\d+)/.exec(await read.innerText())?.[1] ?? "";

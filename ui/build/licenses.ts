@@ -35,7 +35,7 @@ export function licenses(service: string): Plugin {
   };
 }
 
-/** Packages whose terms are word for word the same stand over them together, each with its own copyright. */
+/** Packages with identical terms are listed together above them, each with its own copyright. */
 function together(notices: readonly string[]): string[] {
   const groups = new Map<string, { terms: string; heads: Set<string> }>();
   for (const notice of notices) {

@@ -1,4 +1,4 @@
-/** The licences of the packages that were taken into the service stand beside its code. */
+/** Writes the licences of the packages that are bundled into the service beside its code. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 /** `plugin` notes what is taken in; `write` writes the notices of that and of `more` packages. */

@@ -1,6 +1,6 @@
 /**
- * `scripts.br`: all scripts and styles of the page as one file, compressed. A hundred small files that say much the same take a third
- * less together than each by itself. The service takes it apart when a page is asked for (`plugins/dashboard/scripts.ts`).
+ * `scripts.br`: all scripts and styles of the page as one file, compressed. A hundred small files with much text in common take a third
+ * less together than one by one. The service splits it when a page is requested (`plugins/dashboard/scripts.ts`).
  */
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

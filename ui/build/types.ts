@@ -104,7 +104,7 @@ function check(): string[] {
   return isUnderstood ? said.flatMap(toSource) : [stdout, stderr, `the compiler ended with ${status}`];
 }
 
-/** Nothing where it is about code that stands in no file: Vue's tools do not have it checked. */
+/** Empty for errors in generated code without a source file: Vue's tools do not check it. */
 function toSource(error: string): string[] {
   const [place = "", path = "", line, column] = PLACE.exec(error) ?? [];
   const file = generated.get(path);

@@ -64,7 +64,7 @@ export const more = {
   "import.skippedHint": "empty or deleted by you",
   "import.failed": "Failed",
   "import.why":
-    "Counts differ from the estimates: these are derived from the size of the logs, and a message that stands in several logs counts once.",
+    "Counts differ from the estimates: these are derived from the size of the logs, and a message that is in several logs counts once.",
   "import.openNewest": "Open the newest",
   "import.retryFailed": "Retry {count} failed",
   "import.again": "Import more",
@@ -192,7 +192,7 @@ export const more = {
   "check.fail": "failed",
   "settings.priceTable": "Prices of the models in the archive",
   "settings.pricesHint":
-    "List prices of {date}, in US dollars per million tokens. A price of your own stands over them.",
+    "List prices of {date}, in US dollars per million tokens. Your custom price overrides them.",
   "settings.findModel": "Find a model",
   "settings.ownPrice": "your own",
   "settings.noModels": "No model was used yet.",

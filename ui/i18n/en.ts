@@ -173,7 +173,7 @@ export const en = {
   "kind.note": "Note",
   "shell.screenLost": "This screen opens as soon as the service answers:",
   "shell.screenFailed": "This screen could not be loaded:",
-  "cost.noTokens": "The log tells no tokens",
+  "cost.noTokens": "This log contains no token counts",
   "first.nothing":
     "No logs of a coding assistant were found on this machine. Logs kept elsewhere can be read from a folder of yours.",
   "first.sample": "To look around with sample data:",

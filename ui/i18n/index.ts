@@ -33,7 +33,7 @@ export function preferred(): Language {
   return "en";
 }
 
-/** Loads the words of the language and tells the page. */
+/** Loads the words of the language and sets the page's `lang`. */
 export async function loadLanguage(): Promise<void> {
   const tag = language.value;
   const wanted = tag === "en" ? english : (await loaders[tag]()).words;

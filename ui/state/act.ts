@@ -1,4 +1,4 @@
-/** An act of the user that asks the service: busy while it runs, and what went wrong is told. */
+/** An act of the user that asks the service: busy while it runs; a failure shows a notice. */
 import { ref } from "vue";
 import { failed, reasonOf } from "./toast.ts";
 
@@ -22,7 +22,7 @@ export function useAct() {
   return { busy, failures, act };
 }
 
-/** Saving a form: busy while it runs, and what is wrong stands beside it until the next try. */
+/** Saving a form: busy while it runs, and its error is shown beside it until the next try. */
 export function useSave() {
   const busy = ref(false);
   const wrong = ref("");

@@ -24,7 +24,7 @@ export function useGitStates(project?: () => string) {
       const { id, git } = JSON.parse(event.data) as { id: string; git: GitState };
       known.set(id, git);
     };
-    // Git is looked at once for each question: no connection comes back by itself.
+    // Each query reads git once: the connection is not reopened automatically.
     source.addEventListener("end", close);
     source.onerror = close;
   }

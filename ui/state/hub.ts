@@ -1,4 +1,4 @@
-/** The hub: its services, and asking anew after a change. */
+/** The hub: its services, and reloading them after a change. */
 import { useQuery } from "@pinia/colada";
 import { type Answer, api, type BodyOf } from "../client.ts";
 import { useRefresh } from "./refresh.ts";

@@ -12,10 +12,10 @@ export type { SessionOutcome };
 type Frame = FollowFrame | { type: "error"; code: string; message: string };
 type Progress = Extract<Frame, { type: "progress" }>;
 
-/** What was asked for: for the rows of a page that was loaded anew, and to import the rest. */
+/** What was requested: for the rows of a reloaded page, and to import the rest. */
 interface Asked {
   body: BodyOf<"POST /import">;
-  /** Messages expected of what is chosen; null when nobody counted. */
+  /** Messages expected of the chosen sessions; null when not counted. */
   estimate: number | null;
 }
 
@@ -26,7 +26,7 @@ const cancelling = ref(false);
 const asked = shallowRef<Asked | undefined>(
   readStored<Asked | undefined>("sessarc:import-asked", undefined, "sessionStorage"),
 );
-/** Frames come faster than anybody can read: the page is told ten times a second. */
+/** Frames arrive faster than a reader can follow: the page updates ten times a second. */
 const reading = new Set<string>();
 const outcomes = new Map<string, SessionOutcome>();
 const told = ref(0);
@@ -132,7 +132,7 @@ async function attach(): Promise<boolean> {
   return ran;
 }
 
-/** What is done is kept. The stream ends by itself, with the report. */
+/** Imported sessions are retained. The stream then ends with the report. */
 async function cancel(): Promise<void> {
   cancelling.value = true;
   try {

@@ -4,7 +4,7 @@ import { useAgain } from "./again.ts";
 
 /**
  * `load` asks for the page behind `cursor` (null: the first) and answers what takes it in, which is done unless something else was
- * asked for meanwhile. Starts at once, and anew with each change of `query`.
+ * asked for meanwhile. Starts at once, and restarts with each change of `query`.
  */
 export function useListPages(
   query: Readonly<Ref<unknown>>,

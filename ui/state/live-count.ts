@@ -13,7 +13,7 @@ function create(): ComputedRef<Watcher[]> {
   return computed(() => poll.data.value ?? []);
 }
 let shared: ComputedRef<Watcher[]> | undefined;
-/** Sessions that somebody is watching as they are written. */
+/** Sessions that a client is following as they are written. */
 export function useLiveCount(): ComputedRef<Watcher[]> {
   shared ??= effectScope(true).run(create);
   if (!shared) throw new Error("The scope of the live count is closed");

@@ -9,7 +9,7 @@ export function usePageTitle(title: () => string): void {
   });
 }
 
-/** Copies and says so. */
+/** Copies the text and shows a notice. */
 export async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

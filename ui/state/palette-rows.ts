@@ -1,4 +1,4 @@
-/** What stands in the palette: rows of actions, projects, tools and sessions, and what can be done with each. */
+/** Contents of the palette: rows of actions, projects, tools and sessions, and what can be done with each. */
 import type { Router } from "vue-router";
 import { api } from "../client.ts";
 import { TOOLS, toolLabel } from "../components/base/tools.ts";

@@ -15,7 +15,7 @@ export function usePalette() {
   /** Undefined until they are known. */
   const projects = shallowRef<Project[]>();
   const found = shallowRef<SearchAnswer>();
-  /** The row whose actions are on show, with what stood in the input and where. */
+  /** The row whose actions are on show, with the previous input and selection. */
   const within = shallowRef<{ row: PaletteRow; text: string; at: number }>();
   /** The action that wants a text. */
   const asking = shallowRef<PaletteRow>();

@@ -1,6 +1,6 @@
 import { onScopeDispose, type Ref, ref, shallowRef } from "vue";
 
-/** Asks again every `ms` while the page is looked at. A failed question keeps the last answer. */
+/** Repeats the query every `ms` while the page is visible. A failed query keeps the last answer. */
 export function usePoll<T>(
   ask: (signal: AbortSignal) => Promise<T>,
   ms: number,
@@ -17,7 +17,7 @@ export function usePoll<T>(
     const mine = ++asked;
     try {
       const answer = await ask(stop.signal);
-      // A later question was answered sooner: this one is of the past.
+      // A later query was answered first: this answer is outdated.
       if (mine < told) return;
       data.value = answer;
       failed.value = false;

@@ -2,7 +2,7 @@ import { useQuery } from "@pinia/colada";
 import { computed } from "vue";
 import { api } from "../client.ts";
 
-/** All projects at once, without git: whoever needs that asks for it as it comes (`useGitStates`). */
+/** All projects at once, without git: a screen that needs it streams it (`useGitStates`). */
 export const useProjects = () =>
   useQuery({ key: ["projects"], query: ({ signal }) => api("GET /projects", { query: { git: "0" }, signal }) });
 

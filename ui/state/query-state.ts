@@ -54,7 +54,7 @@ function writeQuery(router: Router, values: Record<string, string | undefined>, 
     const change = pending;
     pending = undefined;
     const now = boundFor() ?? router.currentRoute.value;
-    // Somebody leaves the page, or has left it: what was to be written belongs to the old one.
+    // The user is leaving the page, or has left it: the pending change belongs to the old page.
     if (!change || now.path !== path) return;
     const query: LocationQueryRaw = { ...now.query };
     for (const [key, value] of Object.entries(change.values)) {

@@ -1,4 +1,4 @@
-/** Which of some labels fit a typed text, best first. What was chosen often and lately comes sooner; kept in this browser. */
+/** Which of some labels fit a typed text, best first. Labels chosen often and recently rank higher; stored in this browser. */
 import { readStored, writeStored } from "./settings.ts";
 
 const KEY = "sessarc:chosen";

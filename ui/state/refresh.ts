@@ -3,7 +3,7 @@ import { type UseQueryEntryFilter, useQueryCache } from "@pinia/colada";
 
 /**
  * Resolves when all screens have asked again what one of the filters matches; without a filter everything. Never rejects: what cannot be
- * asked anew, or is asked once more meanwhile, says so where it stands. The change before it was made all the same.
+ * reloaded shows its own error. The preceding change was made all the same.
  */
 export function useRefresh(): (...filters: UseQueryEntryFilter[]) => Promise<void> {
   const cache = useQueryCache();

@@ -1,4 +1,4 @@
-/** A session gone through again: its plan, which step is looked at, and doing steps. */
+/** The replay of a session: its plan, the selected step, and running steps. */
 import { useQuery } from "@pinia/colada";
 import { computed, type Ref } from "vue";
 import { type Answer, api } from "../client.ts";
@@ -38,7 +38,7 @@ export function useReplay(id: Readonly<Ref<string>>) {
 
   const { busy, act } = useAct();
   const refresh = () => ask({ key: ["replay", id.value] });
-  /** Asks, then looks at the plan anew, whatever came of it. */
+  /** Runs the request, then reloads the plan, even after a failure. */
   const change = <T>(run: () => Promise<T>) =>
     act(async () => {
       try {

@@ -22,7 +22,7 @@ export function watchRoutes(router: Router): void {
   const failed = async (error: unknown, to: RouteLocationNormalized) => {
     if (!isChunk(error)) return;
     const isLost = !(await answers());
-    // A chunk of an older build is gone after an update: the page is loaded anew, once, and only from a service that is there.
+    // A chunk of an older build is gone after an update: reload the page once, and only from a service that answers.
     if (!isLost && readStored(RELOADED, "", "sessionStorage") !== to.fullPath) {
       writeStored(RELOADED, to.fullPath, "sessionStorage");
       location.assign(to.fullPath);

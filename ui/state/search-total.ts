@@ -6,7 +6,7 @@ import type { SearchAnswer } from "../wire.ts";
 import { readFrames } from "./import-frames.ts";
 
 interface Counted {
-  /** The page it stands behind. */
+  /** The page whose total it is. */
   page: SearchAnswer;
   /** So far; all of them once `relation` is there. */
   sessions: number;

@@ -52,7 +52,7 @@ function createService() {
   const retryIn = ref(0);
   const shownBy = ref<string>();
   let clock: ReturnType<typeof setInterval> | undefined;
-  // Sooner than the questions come by themselves: after 1, 2, 4, 4 … seconds.
+  // More often than the regular queries: after 1, 2, 4, 4 … seconds.
   watch(lost, (isLost) => {
     clearInterval(clock);
     if (!isLost) {
@@ -85,7 +85,7 @@ function createService() {
     lost,
     retryIn,
     retry: running.now,
-    /** Who tells of it in place of the shell. */
+    /** The screen that shows it in place of the shell. */
     shownBy,
     progress,
     sync,

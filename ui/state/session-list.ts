@@ -1,4 +1,4 @@
-/** Sessions by pages, as far as somebody has scrolled. What was loaded stays on show while something else is asked for. */
+/** Sessions by pages, as far as the user has scrolled. The loaded rows remain visible while others load. */
 import { type Ref, ref, shallowRef } from "vue";
 import { api, type QueryOf } from "../client.ts";
 import type { Session } from "../wire.ts";

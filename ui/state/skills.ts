@@ -15,7 +15,7 @@ type LinkBody = BodyOf<"POST /skills/:id/link">;
 export const useSkillList = () =>
   useQuery({ key: ["skills", "list"], query: ({ signal }) => api("GET /skills", { signal }) });
 
-/** After any change: what is shown of skills is asked anew. */
+/** Reloads everything shown of skills. For use after any change. */
 export function useSkillRefresh(): () => Promise<void> {
   const refresh = useRefresh();
   return () => refresh({ key: ["skills"] });
@@ -31,7 +31,7 @@ export function useLinking() {
     on
       ? api("POST /skills/:id/link", { params: { id: skill.id }, body: { ...target(link), ...body } })
       : api("POST /skills/:id/unlink", { params: { id: skill.id }, body: target(link) });
-  /** Links or unlinks and says so, with the way back. */
+  /** Links or unlinks and shows a notice with an undo. */
   async function set(skill: Skill, link: SkillLink, on: boolean, body: Partial<LinkBody> = {}): Promise<void> {
     const key = keyOf(skill, link);
     if (busy.has(key)) return;

@@ -45,7 +45,7 @@ export function dismiss(id: number): void {
   if (held) hold(false);
 }
 
-/** Does what a notice offers; what goes wrong is told by another. */
+/** Runs the action of a notice; a failure shows another notice. */
 export async function act({ id, action }: Toast): Promise<void> {
   dismiss(id);
   try {

@@ -1,6 +1,6 @@
 /**
- * Sessions whose turns are told: the system says when one waits for the person or ends, whichever screen is open and while the page is in
- * the background. Which sessions stays in this browser; of several tabs one listens (a lock), so nothing is told twice.
+ * Notifications of turns: the system reports when a session waits for the user or ends, whichever screen is open and while the page is in
+ * the background. Which sessions stays in this browser; of several tabs one listens (a lock), so no notification appears twice.
  */
 import { ref, watch } from "vue";
 import type { Router } from "vue-router";
@@ -11,13 +11,13 @@ import { readStored, writeStored } from "./settings.ts";
 interface Followed {
   id: string;
   title: string;
-  /** What was told last. Undefined until the service has answered once: how things stand is no news. */
+  /** The last notified turn. Undefined until the first answer: the initial state is not news. */
   turn?: Turn;
   seq?: number | null;
 }
 
 const KEY = "sessarc:followed";
-/** After an answer that is no stream. A lost connection is the browser's to bring back. */
+/** Wait after an answer that is not a stream. The browser itself reopens a lost connection. */
 const AGAIN_MS = 15_000;
 
 const stored = () => readStored<Followed[]>(KEY, []);
@@ -84,7 +84,7 @@ function take({ sessionId, turn, seq }: TurnFrame, router: Router): void {
   const before = followed.value.find((one) => one.id === sessionId);
   if (!before) return;
   const isNews = before.turn !== undefined && (before.turn !== turn || before.seq !== seq);
-  // One that waited and is then closed was told already.
+  // A session that waited and is then closed was already notified.
   const isTold = isNews && (turn === "waiting" || (turn === "ended" && before.turn === "working"));
   keep(
     turn === "ended"

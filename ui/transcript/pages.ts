@@ -1,4 +1,4 @@
-/** Message bodies, loaded by page when they come near the view; pages far away are let go. */
+/** Message bodies, loaded by page when they come near the view; pages far away are dropped. */
 import { shallowReactive, shallowRef } from "vue";
 import { api } from "../client.ts";
 import type { Message } from "../wire.ts";
@@ -17,7 +17,7 @@ export interface Pages {
   put(message: Message): void;
   /** The whole of a cut message. */
   whole(seq: number): Promise<Message | undefined>;
-  /** Lets go what stands at `from` and after. */
+  /** Drops the messages from `from` on. */
   cut(from: number): void;
   clear(): void;
   readonly error: { value: unknown };
@@ -28,7 +28,7 @@ export function createPages(id: string, total: () => number): Pages {
   const running = new Map<number, Promise<void>>();
   const error = shallowRef<unknown>();
   const used: number[] = [];
-  /** Of what the session was: an answer of before a cut or a new import says nothing of what stands there now. */
+  /** Version of the session: an answer from before a cut or a re-import is not valid for the current messages. */
   let age = 0;
 
   function touch(page: number): void {

@@ -1,4 +1,4 @@
-/** What each prompt of a session led to, asked for when its outline is looked at. */
+/** What each prompt of a session led to, loaded when its outline is open. */
 import { useQuery } from "@pinia/colada";
 import { computed } from "vue";
 import { type Answer, api } from "../client.ts";

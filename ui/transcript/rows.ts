@@ -45,7 +45,7 @@ export function toRows(transcript: Transcript, options: RowOptions): Row[] {
   return rows;
 }
 
-/** Puts the rows of before in place of equal new ones: what grew at its end is drawn anew at its end only. Changes `rows`. */
+/** Replaces new rows by equal previous ones, so that growth at the end redraws only the end. Changes `rows`. */
 export function keepRows(rows: Row[], before: readonly Row[] = []): Row[] {
   for (const [index, now] of rows.entries()) {
     const old = before[index];

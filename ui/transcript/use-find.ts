@@ -56,7 +56,7 @@ export function useFind(session: Parts, signal: AbortSignal) {
     await pages.ensure(seq, seq);
     const wanted = find.value.trim().toLowerCase();
     const known = pages.get(seq);
-    // It may stand in what was cut off.
+    // The match may be in the text that was cut off.
     const isCut = known !== undefined && "textLength" in known && known.textLength !== undefined;
     const message = isCut && !known.text.toLowerCase().includes(wanted) ? await pages.whole(seq) : known;
     const text = message?.text ?? "";

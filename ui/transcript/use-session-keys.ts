@@ -55,7 +55,7 @@ export function useSessionKeys(options: SessionKeysOptions): void {
     else sheet.value = false;
   }
   function leave(): unknown {
-    // What lies above closes by itself.
+    // Dialogs and menus close themselves first.
     if (document.querySelector("[role=dialog], [role=menu]")) return false;
     if (selected.value === null && detail.value)
       void router.push({ name: "project", params: { id: detail.value.project.id } });

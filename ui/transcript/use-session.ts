@@ -19,7 +19,7 @@ import { keepRows, type Row, toRows } from "./rows.ts";
 import { type CommitMark, commitsDuring } from "./time-travel.ts";
 import { useFind } from "./use-find.ts";
 
-/** ms between two looks at the figures of a growing session. */
+/** Milliseconds between two reads of the figures of a growing session. */
 const FIGURES = 5_000;
 
 export function useSession(id: string, openFile: (path: string) => void) {
@@ -43,7 +43,7 @@ export function useSession(id: string, openFile: (path: string) => void) {
     try {
       error.value = undefined;
       const outline = await api("GET /sessions/:id/outline", { params: { id }, signal: stop.signal });
-      // A later question was answered sooner.
+      // A later query was answered first.
       if (mine < told) return;
       transcript.value = toTranscript(outline);
     } catch (failure) {
@@ -118,7 +118,7 @@ export function useSession(id: string, openFile: (path: string) => void) {
 
   const search = useFind({ id, transcript, rows, selected, select, opened, pages }, stop.signal);
 
-  // Sub-agents stand at the call that started them.
+  // Sub-agents are shown at the call that started them.
   const subagents = computed(() => {
     const places = new Map<number, Session[]>();
     const model = transcript.value;
@@ -164,7 +164,7 @@ export function useSession(id: string, openFile: (path: string) => void) {
     const model = transcript.value;
     if (!model) return;
     let added = 0;
-    // A gap (the archive was made anew meanwhile): the columns are asked for again, once.
+    // A gap (the archive was rebuilt meanwhile): the columns are asked for again, once.
     if (asked === told && messages.some((message) => message.seq > model.total + messages.length)) void load();
     for (const message of messages) {
       const whole = { ...message, id: message.id ?? null, at: message.at ?? null } as Message;

@@ -41,7 +41,7 @@ export function useWrites(session: SessionContext, wanted: () => Wanted | undefi
         .slice(list.lastIndexOf("\n") + 1)
         .split(",")
         .map(Number);
-      // Too many to look at all: then which was the only one cannot be told.
+      // With too many to read, it is unknown which one is unique.
       if (left.length <= MOST)
         await Promise.all(
           Array.from({ length: AT_ONCE }, async () => {
@@ -63,7 +63,7 @@ export function useWrites(session: SessionContext, wanted: () => Wanted | undefi
 
 async function one(id: string, seq: number) {
   const query = { after: seq === 0 ? undefined : seq - 1, limit: 1 };
-  // Without one of the bodies no hunk can be told to be another's: the diff stands without names.
+  // Without all bodies no hunk can be attributed: the diff is shown without names.
   const answer = await api("GET /sessions/:id/messages", { params: { id }, query }).catch(() => undefined);
   return answer?.messages[0];
 }

@@ -10,7 +10,7 @@ export interface Write {
   edits: readonly { before: string; after: string }[];
 }
 
-/** What a call changed in the file; `isFile` tells whether a path of a patch is that file. Undefined when its arguments do not say. */
+/** What a call changed in the file; `isFile` returns whether a path of a patch is that file. Undefined when its arguments do not say. */
 export function toWrite(message: Message, isFile: (path: string) => boolean): Write | undefined {
   const command = commandOf(message);
   const patch = patchOf(message) ?? command?.slice(Math.max(0, command.indexOf("*** Begin Patch")));

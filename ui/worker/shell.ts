@@ -1,4 +1,4 @@
-/** What the build tells the service worker, and which addresses are the page's. */
+/** The data the build passes to the service worker, and which addresses belong to the page. */
 
 export interface Shell {
   /** Of the build: another one as soon as one of its files is. */

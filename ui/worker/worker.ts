@@ -3,7 +3,7 @@
  * and addresses with a token in them are none of its business: they never pass through it, so nothing of them is kept.
  *
  * - A page is asked of the service first, and taken from here only when that cannot be reached: an update is seen at once, and an old page
- *   never stands before a new service. Files below `assets/` carry a hash of their content: from here first, whichever build they are of.
+ *   never meets a new service. Files below `assets/` carry a hash of their content: from here first, whichever build they are of.
  * - Each build has a cache of its own, filled as a whole before the worker takes over. The one before it stays for pages that are still
  *   open; older ones go.
  * - Where another program answers on this port, it goes: a file `/sw.js` that is not ours ends it and what it kept.

@@ -75,7 +75,7 @@ export function createCliUsage(past: Json | undefined, sessionId: () => string):
         const now = sumOf(toRecord(toRecord(metric).usage));
         const before = totals.get(model);
         totals.set(model, now);
-        // Smaller than before: this version counts each run by itself.
+        // Smaller than before: this version counts each run separately.
         const run = before && !isBelow(now, before) ? minus(now, before) : now;
         // Runs from before the first call record have no other trace; later ones are in the records.
         if (!records && run.input + run.output > 0)

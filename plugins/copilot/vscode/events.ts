@@ -21,7 +21,7 @@ import { earliest, latest } from "#internal/adapter";
 import { type Call, hiddenCall, matchCalls, modelCalls, toCall } from "./calls.ts";
 import { markdownOf, referenceName } from "./text.ts";
 
-/** Parts of an answer that say nothing by themselves. */
+/** Parts of an answer without content. */
 const SILENT = new Set(
   `textEditGroup notebookEditGroup textEdit notebookEdit workspaceEdit codeblockUri undoStop progressTask progressTaskSerialized
   progressMessage progressTaskResult mcpServersStarting mcpServersStartingSlow prepareToolInvocation confirmation elicitation elicitation2

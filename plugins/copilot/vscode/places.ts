@@ -23,7 +23,7 @@ export function userFolders({ home, platform, env }: AdapterEnv): string[] {
   return [...folders, ...SERVERS.map((server) => join(home, server, "data", "User"))];
 }
 
-/** The roots of one `<User>` folder: its other folders hold nothing of ours and change all the time. */
+/** The roots of one `<User>` folder: its other folders hold no chats and change all the time. */
 export function chatRoots(user: string, platform: NodeJS.Platform): string[] {
   const { join } = platform === "win32" ? win32 : posix;
   return [join(user, "workspaceStorage"), ...CHAT_FOLDERS.map((name) => join(user, "globalStorage", name))];

@@ -1,4 +1,4 @@
-/** Which conversations each root holds. One that stands in several places is listed once: databases before transcripts. */
+/** Which conversations each root holds. One that is in several places is listed once: databases before transcripts. */
 
 import { join } from "node:path";
 import type { SessionRef } from "sessarc/adapter";

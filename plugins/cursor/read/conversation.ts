@@ -18,7 +18,7 @@ import { msToIso, pathsIn } from "#internal/adapter";
 import { type Conversation, parseJson, toMs } from "../stores/types.ts";
 
 export interface Builder {
-  /** `growing`: Cursor is still writing this bubble. `tool`: its tool call, where it stands beside the bubble. */
+  /** `growing`: Cursor is still writing this bubble. `tool`: its tool call, if it is stored beside the bubble. */
   bubble(value: unknown, growing?: boolean, tool?: unknown): Iterable<NewEvent>;
   /** Counts something that could not be read. */
   bad(): void;

@@ -1,4 +1,4 @@
-/** A legacy tab: its bubbles stand in the window's own database. */
+/** A legacy tab: its bubbles are in the window's own database. */
 import { type JsonRecord, type NewEvent, type SessionSummary, toList } from "sessarc/adapter";
 import { toConversation } from "../stores/workspace.ts";
 import { type Builder, createBuilder } from "./conversation.ts";

@@ -33,7 +33,7 @@ export interface GlobalIndex {
 
 type Raw = Record<string, unknown>;
 
-/** Composers looked at anew at every change, newest first: only those are still being written. */
+/** Composers reread at every change, newest first: only those are still being written. */
 const RECENT = 20;
 /** Past this many changed composers one pass over all bubbles is cheaper. */
 const MANY = 200;

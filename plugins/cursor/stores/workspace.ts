@@ -48,7 +48,7 @@ export function findTab(db: SqliteFile, id: string): { tab: JsonRecord; version:
   return tab && { tab, version: `tab-${digest(tab)}` };
 }
 
-/** The entry of an old composer, whose bubbles stand in it or in the global database. */
+/** The entry of an old composer, whose bubbles are in it or in the global database. */
 export function findEntry(db: SqliteFile, id: string): { composer: Composer; data: JsonRecord } | undefined {
   if (!hasItems(db)) return undefined;
   for (const data of toList(item(db, COMPOSERS)?.allComposers)) {

@@ -10,7 +10,7 @@ export interface Risk {
   detail: string;
 }
 
-/** One side: entries, and the text of a file (undefined for what is no text). */
+/** One side: entries, and the text of a file (undefined for anything but text). */
 export interface Side {
   entries: readonly TreeEntry[];
   text(path: string): string | undefined;

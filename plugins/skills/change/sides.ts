@@ -7,7 +7,7 @@ import { changesOf, type FileChange } from "../link/copies.ts";
 import { type Risk, risksOf, type Side } from "./risks.ts";
 
 export interface FileDiff extends FileChange {
-  /** Unified; null for what is no text, too long, or too different to be shown. */
+  /** Unified; null for anything but text, too long, or too different to be shown. */
   diff: string | null;
 }
 

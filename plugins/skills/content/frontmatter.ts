@@ -119,7 +119,7 @@ function refusedIn(yaml: Library, node: unknown): { node: Yaml.Node; message: st
   for (const item of node.items) {
     const { key, value } = yaml.isPair(item) ? item : { key: undefined, value: item };
     if (yaml.isScalar(key)) {
-      if (keys.has(key.value)) return { node: key, message: `The key ${JSON.stringify(key.value)} stands there twice` };
+      if (keys.has(key.value)) return { node: key, message: `The key ${JSON.stringify(key.value)} is a duplicate` };
       keys.add(key.value);
     }
     const refused = refusedIn(yaml, key) ?? refusedIn(yaml, value);

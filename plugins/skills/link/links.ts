@@ -22,18 +22,18 @@ export interface LinkPlace {
 export interface Links {
   /** A link to `target`. Returns false when it exists already. Throws SKILL_IN_THE_WAY, SKILL_LINK_DENIED; nothing has changed then. */
   symlink(place: LinkPlace, target: string): Promise<boolean>;
-  /** A copy of a snapshot. An older copy of ours that was not edited is replaced; else SKILL_IN_THE_WAY, SKILL_COPY_EDITED. */
+  /** A copy of a snapshot. An older copy of sessarc's that was not edited is replaced; else SKILL_IN_THE_WAY, SKILL_COPY_EDITED. */
   copy(place: LinkPlace, snapshot: Omit<SnapshotRow, "seq">): Promise<boolean>;
   /** Removes what the row says we made. `gone`: it was not there any more. Throws SKILL_NOT_OURS, SKILL_COPY_EDITED. */
   remove(row: LinkRow): Promise<"removed" | "gone">;
-  /** How a copy of ours compares with what it was made from. */
+  /** How sessarc's copy compares with the snapshot it was made from. */
   copyState(row: LinkRow): Promise<CopyState>;
   /** Takes back or finishes what a crash left. */
   recover(): Promise<void>;
 }
 
 export function createLinks(catalog: Catalog, objects: Blobs): Links {
-  /** `stood`: the copy of ours that it replaces. */
+  /** `stood`: sessarc's copy that it replaces. */
   const rowOf = (
     place: LinkPlace,
     kind: LinkRow["kind"],
@@ -81,7 +81,7 @@ export function createLinks(catalog: Catalog, objects: Blobs): Links {
     return compareCopy(path, snapshot ? entriesOf(snapshot) : []);
   }
 
-  /** Removes a copy of ours as it was made; what the user wrote into it stays. */
+  /** Removes sessarc's copy; files the user wrote into it are retained. */
   async function clear(row: LinkRow, path: string): Promise<void> {
     while (!removeCopy(path, await copyState(row, path)));
   }

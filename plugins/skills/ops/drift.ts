@@ -14,7 +14,7 @@ export interface DriftPlace {
   tool: string;
   scope: Scope;
   path: string;
-  /** `copy` is one of ours, `folder` is not. */
+  /** `copy` was made by sessarc, `folder` was not. */
   kind: "copy" | "folder";
   contentHash: string | null;
   /** Why it cannot be compared. */
@@ -44,7 +44,7 @@ export interface Drift {
   files: DriftFile[];
 }
 
-/** Without asking the network: upstream is what the last look found. */
+/** Without asking the network: upstream is what the last check found. */
 export async function driftOf(shelf: Shelf, id: string): Promise<Drift> {
   const row = await shelf.row(id);
   const { tree } = await shelf.present(row);
@@ -83,7 +83,7 @@ export async function driftOf(shelf: Shelf, id: string): Promise<Drift> {
   };
 }
 
-/** Copies of ours, and folders of the same name in the place of a link. */
+/** sessarc's copies, and folders of the same name in the place of a link. */
 async function placesOf(shelf: Shelf, links: readonly SkillLink[]) {
   const inspector = await shelf.inspector();
   const places: { place: DriftPlace; entries: readonly TreeEntry[] }[] = [];

@@ -133,7 +133,7 @@ function toSkill(shelf: Shelf, row: SkillRow, looked: Inspected, around: Around)
   };
 }
 
-/** Paths of copies of ours that do not hold what they were made of. Files are read again only where they changed. */
+/** Paths of sessarc's copies that differ from their snapshot. Files are reread only if they changed. */
 async function editedCopies(shelf: Shelf, links: readonly LinkRow[]): Promise<Set<string>> {
   const edited = new Set<string>();
   const copies = links.filter((link) => link.kind === "copy" && standingAt(link.path, link).is === "ours");

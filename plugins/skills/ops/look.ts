@@ -1,4 +1,4 @@
-/** The last look upstream, as it is kept with a skill. */
+/** The last upstream check, as stored with a skill. */
 import type { SkillRow } from "../store/catalog.ts";
 
 export interface SkillLook {

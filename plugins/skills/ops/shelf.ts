@@ -40,7 +40,7 @@ export interface Shelf {
   readonly hosts: readonly string[];
   /** Loads what reads skills, once. */
   inspector(): Promise<Inspector>;
-  /** Runs one after the other, after what a crash or a full disk left is put in order. Never inside another. */
+  /** Runs sequentially, after repairing what a crash or a full disk left. Never nested. */
   alone<T>(work: () => Promise<T>): Promise<T>;
   /** The same for what changes nothing: it also runs while a full disk keeps that from being put in order. */
   aloneReading<T>(work: () => Promise<T>): Promise<T>;

@@ -26,7 +26,7 @@ export interface Valid {
 export type Inspected = { fault: Fault } | Valid;
 
 export interface Inspector {
-  /** What `path` leads to, through links; a fault for what is no folder. */
+  /** What `path` leads to, through links; a fault for anything but a folder. */
   resolve(path: string): { real: string } | { fault: Fault };
   /** The folder at the real path, step by step. Its own name is `folder` unless a link gives it another. */
   inspect(real: string, folder?: string): Generator<void, Inspected>;

@@ -15,9 +15,9 @@ export interface Stored {
   /** Real path of the folder that holds the skills' folders, each named by its id. */
   folder: string;
   skills: ReadonlyMap<string, { name: string; contentHash: string }>;
-  /** Copies of ours by path: the skill and the hash they were made with. */
+  /** sessarc's copies by path: the skill and the hash they were made with. */
   copies: ReadonlyMap<string, { skill: string; contentHash: string }>;
-  /** Paths of links of ours. */
+  /** Paths of sessarc's links. */
   links: ReadonlyMap<string, string>;
 }
 

@@ -16,7 +16,7 @@ export interface SkillRow {
   origin: string | null;
   /** Snapshot the skill was last set to: local edits are differences from it. */
   base: string;
-  /** JSON of the last look upstream. */
+  /** JSON of the last upstream check. */
   upstream: string | null;
   imported_at: number;
   deleted_at: number | null;
@@ -48,7 +48,7 @@ export interface LinkRow {
   stage: string | null;
   /** Device, inode and birth of what we made; null until it is known. */
   identity: string | null;
-  /** JSON: what stood there before. */
+  /** JSON: what was there before. */
   before: string;
   /** JSON of MadeFolder[]: folders made for it. */
   made: string;

@@ -33,7 +33,7 @@ export async function materialise(
   await chmod(folder, 0o755);
 }
 
-/** Removes a folder of ours with all that is in it, folders without write permission included. Gone already is fine. */
+/** Removes a folder that sessarc made, with its contents, folders without write permission included. Gone already is fine. */
 export async function removeOwn(folder: string): Promise<void> {
   const stat = await lstat(folder).catch(() => undefined);
   if (!stat) return;

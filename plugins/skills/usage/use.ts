@@ -40,7 +40,7 @@ interface Row {
 const RECENT = 20;
 
 /**
- * Uses by session and name. What a resumed or forked session copied counts at the session it came from, as its tokens do: the archive has
+ * Uses by session and name. What a resumed or forked session copied is attributed to the session it came from, as its tokens are: the archive has
  * taken it out of the facts of such a session, so they are read there.
  */
 const USES = `(

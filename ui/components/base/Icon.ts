@@ -1,7 +1,7 @@
 import icons from "virtual:icons";
 import { type FunctionalComponent, h } from "vue";
 
-/** One of the icons in `icon-names.json`. Decorative: the words stand beside it or in a label. */
+/** One of the icons in `icon-names.json`. Decorative: the words are beside it or in a label. */
 const Icon: FunctionalComponent<{ name: string; size?: number }> = ({ name, size = 16 }) =>
   h("svg", {
     // Drawings of our own build, never text of a session.

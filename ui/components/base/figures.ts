@@ -11,7 +11,7 @@ export const Num: FunctionalComponent<{ value: number; short?: boolean }> = (pro
   );
 Num.props = { value: Number, short: Boolean } as never;
 
-/** A cost; a model without a price, or a log that tells no tokens (`usage` is empty), shows a dash and says so, never nought. */
+/** A cost; a model without a price, or a log without token counts (`usage` is empty), shows a dash with the reason, never zero. */
 export const Money: FunctionalComponent<{ cost: Cost | null | undefined; usage?: object | undefined }> = ({
   cost,
   usage,

@@ -1,4 +1,4 @@
-/** What stands in a diff, from top to bottom: heads of hunks, their lines, and the unchanged stretches between them. */
+/** The rows of a diff, from top to bottom: heads of hunks, their lines, and the unchanged stretches between them. */
 import type { DiffLine, Hunk } from "./diff-types.ts";
 
 export type Item =

@@ -58,7 +58,7 @@ const lines = (text: string) => text.split("\n").filter((line) => line.trim() !=
 const globs = (text: string) => lines(text).map((line) => line.trim());
 const orNull = (text: string) => (text.trim() === "" ? null : text.trim());
 
-/** Throws an Error whose message names the line that is none. */
+/** Throws an Error whose message names the invalid line. */
 function readPairs(text: string, sign: "=" | ":"): Record<string, string> {
   return Object.fromEntries(
     lines(text).map((line) => {

@@ -1,4 +1,4 @@
-/** Slash commands as they stand in a text. */
+/** Slash commands as logs write them in a text. */
 export interface SlashCommand {
   /** With its slash. */
   name: string;

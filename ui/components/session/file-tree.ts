@@ -32,7 +32,7 @@ export interface TreeRow {
   changed: number;
 }
 
-/** Linear in the files. Those the commit deleted stand in it too. */
+/** Linear in the files. Includes the files that the commit deleted. */
 export function toFileTree(tree: Tree): Folder {
   const root = folder("", "");
   const statuses = new Map(tree.changed.map((one) => [one.path, one.status]));

@@ -1,7 +1,7 @@
-/** What somebody typed, split into text and code. Only backticks mean something; all else is shown as it was typed. */
+/** A typed prompt, split into text and code. Only backticks mean something; all else is shown as it was typed. */
 
 export interface PromptPart {
-  /** `code` stands in a line, `block` between fences. */
+  /** `code` is inline, `block` is between fences. */
   type: "text" | "code" | "block";
   text: string;
 }

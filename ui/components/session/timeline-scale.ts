@@ -1,4 +1,4 @@
-/** Where messages stand on the strip, as a share of its width. Idle stretches over ten minutes are pressed together. */
+/** Positions of messages on the strip, as a share of its width. Idle stretches over ten minutes are compressed. */
 import type { Transcript } from "../../transcript/model.ts";
 
 const IDLE = 10 * 60_000;

@@ -11,7 +11,7 @@ export const en = {
   link: "Copy link",
   upToNext: "{tokens} tokens up to the next one",
   elsewhere: "Not at a prompt",
-  "missing.log": "What each prompt cost stands in the log, which is gone.",
+  "missing.log": "The cost of each prompt is in the log, which is gone.",
   "missing.replies": "Its log does not say what single replies cost.",
   "missing.differs":
     "What each prompt cost does not add up to this session: its log grew, or replies of it count elsewhere.",

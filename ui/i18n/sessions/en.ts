@@ -1,6 +1,6 @@
 /** English, what the screens over many sessions say: the list, a comparison, calls that failed, a file's reasons. */
 export const en = {
-  intro: "Every session of the archive. What is filtered and sorted stands in the address.",
+  intro: "Every session of the archive. The address holds the filters and the order.",
   filterText: "Title or id",
   anyTool: "All tools",
   anyProject: "All projects",
@@ -123,7 +123,7 @@ export const en = {
   noLines: "This file is not shown: it is binary or larger than 2 MiB.",
   lines: "Lines of {path}",
   byNobody: "no session of the archive",
-  reason: "Why line {n} stands here",
+  reason: "Why line {n} is here",
   closeReason: "Close",
   "evidence.line": "This call wrote the line.",
   "evidence.part": "This call wrote a part of the line.",

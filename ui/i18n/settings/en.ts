@@ -2,7 +2,7 @@
 export const en = {
   undo: "Undo",
   service: "Service",
-  serviceHint: "These hold at once, and after the next start. They stand over the configuration file.",
+  serviceHint: "These take effect at once and persist. They override the configuration file.",
   fromFile: "The configuration says: {value}",
   back: "Back to the configuration",
   changed: "{name} changed",
@@ -11,7 +11,7 @@ export const en = {
   off: "off",
   sync: "Bring imported sessions up to date",
   syncHint: "Logs of sessions the archive has are read again when they grow.",
-  autoImport: "Import all sessions by themselves",
+  autoImport: "Import all sessions automatically",
   autoImportHint: "Also those written before the first import.",
   block: "What the guard blocks",
   blockHint: "Calls with a secret that is certain, or with one that is likely as well.",
@@ -31,7 +31,7 @@ export const en = {
     "Deleting sessions leaves empty room in the catalogue. It is used again by what is imported later, or given back to the disk here, while everything goes on. On the command line: sessarc vacuum",
   vacuumFree: "{free} are empty",
   vacuumRun: "Give room back",
-  vacuumBusy: "Making the catalogue anew…",
+  vacuumBusy: "Rebuilding the catalogue…",
   vacuumDone: "The catalogue has {after}, before it had {before}",
   backup: "Backup",
   backupHint:
