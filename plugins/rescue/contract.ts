@@ -47,7 +47,7 @@ export interface RescueContract {
   folders(env: AdapterEnv): readonly string[];
   /** Reads at most the head of the log. */
   hidden?(ref: SessionRef, env: AdapterEnv): Promise<Hidden | undefined>;
-  /** Where sessions are rows of a database. Undefined for a path that is none. */
+  /** Where sessions are rows of a database. Undefined for any other path. */
   database?(path: string, env: AdapterEnv): Promise<RescueDatabase | undefined>;
   /** The command that reads what `rows` returned, and the one that deletes the session again. */
   commands?: { load(file: string): readonly string[]; remove(key: string): readonly string[] };

@@ -33,7 +33,7 @@ export const routes = [
   defineRoute({
     method: "POST",
     path: "/statusline",
-    summary: "What a status line shows of the archive; stores the limits that the assistant was told",
+    summary: "What a status line shows of the archive; stores the limits that the assistant passes on",
     body: v.object({
       tool: name,
       /** The assistant's own id of the session. */

@@ -188,7 +188,7 @@ function rewrite(bytes: Buffer, copy: SessionCopy): Buffer {
   return Buffer.from([...rows, ...(rewriteLine(last, copy) ?? [])].map((line) => `${line}\n`).join(""));
 }
 
-/** None for a row that is left out; undefined for what is no row. */
+/** None for a row that is left out; undefined for an invalid row. */
 function rewriteLine(line: string, copy: SessionCopy): string[] | undefined {
   let row: unknown;
   try {

@@ -45,7 +45,7 @@ export const nothingWritten = (): Written => ({ files: [], folders: [], moved: [
 export const sumOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 /**
- * Writes a file that must not exist yet: false when it does, whoever made it. The file appears whole, with now as its time. Answers the
+ * Writes a file that must not exist yet: false when it does. The file appears whole, with now as its time. Answers the
  * topmost folder that was made for it.
  */
 export async function writeNew(

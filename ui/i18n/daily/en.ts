@@ -22,7 +22,7 @@ export const en = {
   "windows.all": "All windows",
   budgets: "Budgets",
   "budgets.text":
-    "You are told at 50, 80 and 100 %. Days, weeks and months are those of the machine that runs the service.",
+    "You are notified at 50, 80 and 100 %. Days, weeks and months are those of the machine that runs the service.",
   "budgets.none": "No budgets yet.",
   "budgets.add": "Add a budget",
   "budgets.period": "Period",

@@ -90,7 +90,7 @@ export const en = {
     "How many tool calls of the archive the guard would have stopped with the rules as they are. Nothing is changed.",
   looking: "Looking…",
   ran: "{calls} calls of {sessions} sessions: {blocked} would have been blocked, {flagged} contain secrets.",
-  ranPartial: "Time ran out before all were looked at.",
+  ranPartial: "Time ran out before all were checked.",
   examples: "Examples",
   save: "Save",
   saved: "{name} saved",
