@@ -191,8 +191,7 @@ export const more = {
   "check.warn": "warning",
   "check.fail": "failed",
   "settings.priceTable": "Prices of the models in the archive",
-  "settings.pricesHint":
-    "List prices of {date}, in US dollars per million tokens. Your custom price overrides them.",
+  "settings.pricesHint": "List prices of {date}, in US dollars per million tokens. Your custom price overrides them.",
   "settings.findModel": "Find a model",
   "settings.ownPrice": "your own",
   "settings.noModels": "No model was used yet.",
