@@ -13,13 +13,7 @@ export {
   type SessionIndexer,
 } from "./contract/indexer.ts";
 export type { ApiRoutes, FileChange, Kernel, KernelHooks, Services } from "./contract/kernel.ts";
-export {
-  type AdapterPlugin,
-  definePlugin,
-  type Plugin,
-  type PluginEntry,
-  type PluginFactory,
-} from "./contract/plugin.ts";
+export { definePlugin, type Plugin, type PluginEntry } from "./contract/plugin.ts";
 export type { Registry } from "./contract/registry.ts";
 export type { DoctorCheck, PluginInfo, PluginProblem, StatusReport } from "./contract/reports.ts";
 export {

@@ -1,6 +1,7 @@
 /** From what an author writes to an adapter. */
 import type { Adapter, AdapterDefinition, AdapterEnv, EventBatches } from "../contract/adapter.ts";
 import type { AdapterPlugin, PluginFactory } from "../contract/plugin.ts";
+import { findFault, withPossibleFigures } from "../session/figures.ts";
 import type { SessionRef, SessionSummary } from "../session/session.ts";
 import { createOpenReader } from "./open-log.ts";
 import { readLog } from "./read-log.ts";
@@ -26,15 +27,15 @@ export function defineAdapter<O = void>(def: (options: O) => AdapterDefinition):
 }
 
 function toAdapter(def: AdapterDefinition, at: Adapter["at"]): Adapter {
-  const { name, parse, open, token, scan, appends = () => parse !== undefined, ...facts } = def;
+  const { name, parse, open, token, scan, usage, appends = () => parse !== undefined, ...facts } = def;
   // A plugin in JavaScript has no compiler to report this.
   if (typeof (parse ?? open) !== "function")
     throw new TypeError(`the adapter "${name}" has neither \`parse\` nor \`open\``);
   const opened = open && createOpenReader({ open, token });
   const isLines = (ref: { path: string }) => parse !== undefined && (open === undefined || appends(ref));
   async function* read(ref: SessionRef, env: AdapterEnv): EventBatches<SessionSummary> {
-    if (parse && isLines(ref)) return yield* readLog(ref, await parse(ref, env));
-    return yield* need(opened, name).read(ref, env);
+    if (parse && isLines(ref)) return checked(ref, yield* readLog(ref, await parse(ref, env)));
+    return checked(ref, yield* need(opened, name).read(ref, env));
   }
   return {
     ...facts,
@@ -47,14 +48,34 @@ function toAdapter(def: AdapterDefinition, at: Adapter["at"]): Adapter {
     },
     async *readMany(refs, env) {
       const [first] = refs;
-      if (first && !isLines(first)) yield* need(opened, name).readMany(refs, env);
-      else for (const ref of refs) yield [ref, read(ref, env)];
+      if (first && !isLines(first)) {
+        for await (const [ref, batches] of need(opened, name).readMany(refs, env))
+          yield [ref, checkedEnd(ref, batches)];
+      } else for (const ref of refs) yield [ref, read(ref, env)];
     },
     async *tail(ref, cursor, env) {
-      if (parse && isLines(ref)) return yield* tailLog(ref, cursor, (state) => parse(ref, env, state));
-      return yield* need(opened, name).tail(ref, cursor, env);
+      const end =
+        parse && isLines(ref)
+          ? yield* tailLog(ref, cursor, (state) => parse(ref, env, state))
+          : yield* need(opened, name).tail(ref, cursor, env);
+      return { ...end, summary: checked(ref, end.summary) };
     },
+    ...(usage && {
+      async usage(ref, env) {
+        const found = await usage(ref, env);
+        // The log is read then, which reports what is impossible.
+        return found && findFault(found, nowFor(ref)) === undefined ? found : undefined;
+      },
+    }),
   };
+}
+
+/** A machine whose clock is wrong has logs that are later than its time: they are no reason to refuse figures. */
+const nowFor = ({ mtime = 0 }: SessionRef) => Math.max(Date.now(), mtime);
+const checked = (ref: SessionRef, summary: SessionSummary) => withPossibleFigures(summary, nowFor(ref));
+
+async function* checkedEnd(ref: SessionRef, batches: EventBatches<SessionSummary>): EventBatches<SessionSummary> {
+  return checked(ref, yield* batches);
 }
 
 function need<T>(opened: T | undefined, name: string): T {

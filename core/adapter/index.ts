@@ -11,6 +11,8 @@ export type {
   Retention,
   ToolRole,
 } from "../contract/adapter.ts";
+// Types that `defineAdapter` returns: a package that emits declarations names them.
+export type { AdapterPlugin, PluginFactory } from "../contract/plugin.ts";
 export type { ToolAction } from "../contract/tool-action.ts";
 export { SessarcError } from "../errors/error.ts";
 export {
@@ -18,6 +20,7 @@ export {
   type EventKind,
   type LimitReading,
   type SessionEvent,
+  type SessionLink,
   type SessionRef,
   type SessionSummary,
   type SessionUsage,

@@ -107,6 +107,12 @@ export interface SessionSummary {
   /** Every counted reply; lets the archive count copies across files once. Made by `createLedger`. */
   replies?: UsageEntry[] | undefined;
   evidence?: UsageEvidence | undefined;
+  /** Other sessions, pages and folders that the log names. */
+  links?: SessionLink[] | undefined;
+  /** Tags that the user gave the session in the assistant itself. */
+  tags?: string[] | undefined;
+  /** Why the figures of this summary were refused: an impossible one. The reader sets it; an adapter does not. */
+  refused?: string | undefined;
   /** What the provider reported about the limits of the plan, where the log has it. */
   limits?: LimitReading[] | undefined;
   /** What could not be read: bad lines, a half-written last line, unknown record types. */
@@ -123,6 +129,21 @@ export interface LimitReading {
   /** 0 to 100, more where the provider allows it. */
   usedPercent: number;
 }
+
+/** Where a session leads. `key` is the key of another session of the same assistant. */
+export type SessionLink =
+  | { kind: "continued-in" | "derived-from"; key: string }
+  | { kind: "pull-request"; url: string; number?: number | undefined; repository?: string | undefined }
+  /** The session went on in another folder. */
+  | { kind: "relocated"; path: string }
+  /** The session works in a worktree that the assistant made of the folder `from`. */
+  | {
+      kind: "worktree";
+      path: string;
+      name?: string | undefined;
+      branch?: string | undefined;
+      from?: string | undefined;
+    };
 
 /** How a session's figures came about. */
 export interface UsageEvidence {

@@ -15,6 +15,7 @@ declare module "sessarc" {
     FOLDER_REFUSED: { path: string; reason: string };
     FOLDER_UNKNOWN: { path: string; tool: string };
     BACKUP_ELSEWHERE: { driver: string };
+    FIGURES_REFUSED: { adapter: string; session: string; path: string; reason: string };
     INDEXER_FAILED: { indexer: string; session: string; reason: string };
   }
 }
@@ -35,6 +36,13 @@ export const errors = defineErrors({
     status: 422,
     why: ({ path }) => `${path} is no existing folder`,
     fix: () => "Give the absolute path of a folder on this machine.",
+  },
+  FIGURES_REFUSED: {
+    status: 500,
+    why: ({ adapter, session, path, reason }) =>
+      `The adapter ${adapter} reported impossible figures for session ${session} (${path}): ${reason}`,
+    fix: ({ adapter }) =>
+      `Update ${adapter}, or report it to its author. The messages are stored; the session's tokens and cost are not counted.`,
   },
   INDEXER_FAILED: {
     status: 500,

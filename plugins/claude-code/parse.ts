@@ -13,6 +13,7 @@ import {
 } from "sessarc/adapter";
 import { BoundedMap, isJson, type Span, widen } from "#internal/adapter";
 import { repliesOfAgents } from "./agents.ts";
+import { createLinks, type Links } from "./links.ts";
 import { createMessages } from "./messages.ts";
 import { KNOWN, REPEATED } from "./rows.ts";
 import { createSpend, type Spend, withEntries } from "./spend.ts";
@@ -35,6 +36,7 @@ interface State extends Span {
   recent: string[];
   /** Tool calls without a result yet: id → name. */
   calls: Record<string, string>;
+  links?: Links;
   unknown: Record<string, number>;
   spend: Spend;
   ledger: Json;
@@ -46,13 +48,14 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
   const stem = stemOf(ref.path);
   const isAgent = stem.startsWith("agent-");
   const ledger = createLedger(past?.ledger);
-  const facts: Omit<State, "leaves" | "recent" | "calls" | "unknown" | "spend" | "ledger"> = past
+  const facts: Omit<State, "leaves" | "recent" | "calls" | "links" | "unknown" | "spend" | "ledger"> = past
     ? pickFacts(past)
     : {};
   const leaves = new BoundedMap(RECENT, Object.entries(past?.leaves ?? {}));
   const recent = past ? [...past.recent] : [];
   const messages = createMessages(isAgent, past?.calls);
   const spend = createSpend(past?.spend);
+  const links = createLinks(past?.links);
   const unknown = new Map(Object.entries(past?.unknown ?? {}));
 
   /** cwd, branch, times and links, which every record of the chain repeats. */
@@ -162,6 +165,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
           }
           return note(unknown, "(no type)");
         default:
+          if (links.row(value)) return;
           if (typeof value.type === "string" && KNOWN.has(value.type)) return;
           return note(unknown, String(value.type));
       }
@@ -185,6 +189,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
         classes,
         replies,
         evidence,
+        ...links.facts(),
         skipped: { lines: 0, unknown: Object.fromEntries(unknown) },
       };
     },
@@ -194,6 +199,7 @@ export function createParser(ref: Pick<SessionRef, "path" | "parent">, state?: J
         leaves: Object.fromEntries(leaves),
         recent: recent.slice(-RECENT),
         calls: messages.snapshot(),
+        links: links.snapshot(),
         spend: spend.snapshot(),
         unknown: Object.fromEntries(unknown),
         ledger: ledger.snapshot(),
@@ -215,7 +221,7 @@ function number(value: unknown): number {
   return typeof count === "number" && Number.isFinite(count) && count > 0 ? count : 0;
 }
 
-function pickFacts({ leaves, recent, calls, unknown, spend, ledger, ...facts }: State) {
+function pickFacts({ leaves, recent, calls, links, unknown, spend, ledger, ...facts }: State) {
   return facts;
 }
 

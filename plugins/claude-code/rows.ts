@@ -17,10 +17,8 @@ export const KNOWN = new Set([
   "attribution-snapshot",
   "bridge-session",
   "content-replacement",
-  "continued-in",
   "data-flow-incomplete",
   "data-flow-records",
-  "derived-from",
   "dev-mods",
   "ended-by-model",
   "file-history-delta",
@@ -34,17 +32,13 @@ export const KNOWN = new Set([
   "mode",
   "observer-ref",
   "permission-mode",
-  "pr-link",
   "progress",
   "queue-operation",
-  "relocated",
   "resume-head-vouch",
   "session-owner",
   "speculation-accept",
-  "tag",
   "task-summary",
   "tools-used",
-  "worktree-state",
 ]);
 
 /** How rows begin that repeat the prompts and tools of each request: most of a log's bytes, and nothing that other rows lack. */

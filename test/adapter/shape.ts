@@ -74,6 +74,7 @@ export async function summariesAreWellFormed(bench: Bench, expected: Expectation
     const { startedAt, endedAt, usage, slots, replies } = summary;
     for (const time of [startedAt, endedAt]) if (time !== undefined) expect(time).toMatch(ISO);
     if (startedAt && endedAt) expect(Date.parse(startedAt)).toBeLessThanOrEqual(Date.parse(endedAt));
+    expect(summary.refused).toBeUndefined();
     for (const part of [usage, summary.inheritedUsage ?? {}, ...Object.values(slots ?? {})]) checkCounts(part);
     for (const slot of Object.keys(slots ?? {})) expect(slot).toMatch(/^\d{4}-\d\d-\d\dT\d\d:(00|15|30|45)$/);
     if (replies) {

@@ -174,6 +174,7 @@ export const en = {
   "shell.screenLost": "This screen opens as soon as the service answers:",
   "shell.screenFailed": "This screen could not be loaded:",
   "cost.noTokens": "This log contains no token counts",
+  "cost.logged": "Stated by the assistant; its log has no tokens",
   "first.nothing":
     "No logs of a coding assistant were found on this machine. Logs kept elsewhere can be read from a folder of yours.",
   "first.sample": "To look around with sample data:",

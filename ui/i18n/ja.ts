@@ -175,6 +175,7 @@ const shell: Record<keyof typeof en, string> = {
   "shell.screenLost": "サービスが応答するとこの画面が開きます:",
   "shell.screenFailed": "この画面を読み込めませんでした:",
   "cost.noTokens": "ログにトークン数がありません",
+  "cost.logged": "アシスタントの記録による費用（ログにトークン数なし）",
   "first.nothing":
     "このマシンにコーディングアシスタントのログは見つかりませんでした。別の場所のログはフォルダーを指定して読み込めます。",
   "first.sample": "サンプルデータで試す:",

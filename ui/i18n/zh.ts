@@ -171,6 +171,7 @@ const shell: Record<keyof typeof en, string> = {
   "shell.screenLost": "服务恢复后将打开此页面：",
   "shell.screenFailed": "无法加载此页面：",
   "cost.noTokens": "日志中没有令牌数",
+  "cost.logged": "由助手记录；日志中没有令牌数",
   "first.nothing": "在此设备上未找到编程助手的日志。可以从您指定的文件夹读取其他位置的日志。",
   "first.sample": "使用示例数据浏览：",
   "first.folder": "选择文件夹",

@@ -1,7 +1,7 @@
 /** Sessions as lists answer them: their columns, and the resource made of a row. */
-import type { SessionUsage } from "sessarc";
+import type { SessionLink, SessionUsage } from "sessarc";
 import { plainUsage } from "#internal";
-import type { Cost, Session, SessionRow } from "./types.ts";
+import type { Cost, LinkedFact, LoggedFacts, Session, SessionRow } from "./types.ts";
 
 /** Written less than this ago, a log counts as live. */
 export const LIVE_MS = 120_000;
@@ -18,7 +18,7 @@ function isLive({ missing, source_mtime, sort_at }: Pick<SessionRow, "missing" |
 /** Columns of a session in a listing: all but the facts, which are large. */
 export const LISTED =
   "id, tool, key, origin_id, project_id, parent_id, forked_from, name, title, first_prompt, cwd, git_branch, started_at, ended_at, sort_at, " +
-  "active_ms, message_count, error_count, usage, inherited, evidence, skipped, source_path, source_bytes, source_mtime, exclusive, missing, " +
+  "active_ms, message_count, error_count, usage, inherited, evidence, logged, skipped, source_path, source_bytes, source_mtime, exclusive, missing, " +
   "imported_at, copied, (select count(*) from session c where c.parent_id = session.id) as subagents, " +
   "(select count(*) from earlier e where e.session_id = session.id) as earlier";
 
@@ -34,6 +34,7 @@ export type ListedRow = Omit<
 export function toSession(row: ListedRow, cost: Cost | null): Session {
   const usage = plainUsage(JSON.parse(row.usage) as SessionUsage);
   const skipped = row.skipped === null ? null : (JSON.parse(row.skipped) as Skipped);
+  const logged = row.logged === null ? {} : (JSON.parse(row.logged) as LoggedFacts);
   return {
     id: row.id,
     tool: row.tool,
@@ -57,6 +58,11 @@ export function toSession(row: ListedRow, cost: Cost | null): Session {
     inheritedUsage: row.inherited === null ? null : plainUsage(JSON.parse(row.inherited) as SessionUsage),
     evidence: row.evidence === null ? null : (JSON.parse(row.evidence) as Session["evidence"]),
     cost,
+    loggedCost: logged.costUSD === undefined ? null : Math.round(logged.costUSD * 1_000_000),
+    unlogged: logged.unlogged ?? null,
+    figuresRefused: logged.refused ?? null,
+    links: (logged.links ?? []).map((link) => toLinked(row.tool, link)),
+    logTags: logged.tags ?? [],
     source: {
       path: row.source_path,
       exclusive: row.exclusive === 1,
@@ -73,6 +79,10 @@ export function toSession(row: ListedRow, cost: Cost | null): Session {
     },
     importedAt: row.imported_at,
   };
+}
+
+function toLinked(tool: string, link: SessionLink): LinkedFact {
+  return "key" in link ? { kind: link.kind, sessionId: `${tool}:${link.key}` } : link;
 }
 
 interface Skipped {

@@ -34,6 +34,7 @@ export const migrations: readonly string[] = [
      usage text not null,
      inherited text,
      evidence text,
+     logged text,
      facts text not null,
      skipped text,
      source_path text not null,

@@ -1,6 +1,6 @@
 /** Shapes of the archive: rows of the catalogue and the wire resources made of them. */
 
-import type { SessionUsage, UsageEvidence } from "sessarc";
+import type { SessionLink, SessionUsage, TokenUsage, UsageEvidence } from "sessarc";
 import type { TranscriptPart } from "#internal";
 
 /** What happened in one UTC quarter-hour of a session. */
@@ -64,6 +64,8 @@ export interface SessionRow {
   usage: string;
   inherited: string | null;
   evidence: string | null;
+  /** JSON of `LoggedFacts`. */
+  logged: string | null;
   facts: string;
   skipped: string | null;
   source_path: string;
@@ -130,6 +132,15 @@ export interface ProjectRow {
   created_at: string;
 }
 
+/** What a log states of its session beside messages and replies. */
+export interface LoggedFacts {
+  costUSD?: number;
+  unlogged?: TokenUsage;
+  links?: SessionLink[];
+  tags?: string[];
+  refused?: string;
+}
+
 /** Cost in millionths of a US dollar; null where no price service runs. */
 export interface Cost {
   microdollars: number;
@@ -161,6 +172,16 @@ export interface Session {
   inheritedUsage: SessionUsage | null;
   evidence: UsageEvidence | null;
   cost: Cost | null;
+  /** What the assistant itself states as the cost, in millionths of a US dollar. In no total. */
+  loggedCost: number | null;
+  /** Tokens that the assistant counts for the session while no record of its log holds them. In no total. */
+  unlogged: TokenUsage | null;
+  /** Why the adapter's figures were refused; null when they were not. The session has no tokens then. */
+  figuresRefused: string | null;
+  /** Other sessions, pull requests and folders that the log names. */
+  links: LinkedFact[];
+  /** Tags that the user gave the session in the assistant. */
+  logTags: string[];
   source: { path: string; exclusive: boolean; missing: boolean; bytes: number };
   live: boolean;
   /** Messages at the start of the text that another session counts: `messageCount` is without them. */
@@ -170,6 +191,11 @@ export interface Session {
   partial: { skippedLines: number; pending: number; unknownTypes: Record<string, number> };
   importedAt: string;
 }
+
+/** A link of a log with the id of the session it leads to. */
+export type LinkedFact =
+  | { kind: "continued-in" | "derived-from"; sessionId: string }
+  | Exclude<SessionLink, { kind: "continued-in" | "derived-from" }>;
 
 /** A text that a session's log had before, of which something is missing in later ones. */
 export interface EarlierText {

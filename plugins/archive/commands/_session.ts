@@ -39,6 +39,12 @@ export function estimateOf({ pricedAt, unpriced, atStandard = [] }: Cost): strin
   return `estimated with prices of ${pricedAt}${missing}${standard}`;
 }
 
+/** The estimate; where the log has no tokens, the cost that the assistant states, if it does. */
+export function costOf({ usage, cost, loggedCost }: Pick<Session, "usage" | "cost" | "loggedCost">): string {
+  if (Object.keys(usage).length > 0) return moneyOf(cost);
+  return loggedCost === null ? NOT_LOGGED : `${formatMoney(loggedCost)} logged`;
+}
+
 /** `2026-11-20 15:04` in this machine's zone. */
 export function localTime(iso: string | null): string {
   const at = new Date(iso ?? Number.NaN);

@@ -3,7 +3,7 @@ import { formatCount } from "#internal/terminal";
 import type { Project, Session } from "../catalogue/types.ts";
 import { startOf } from "../search/day.ts";
 import { dayFlag, numberFlag, textFlag } from "./_flags.ts";
-import { localTime, moneyOf, NOT_LOGGED, shortIds, titleOf } from "./_session.ts";
+import { costOf, localTime, shortIds, titleOf } from "./_session.ts";
 
 interface Page {
   sessions: Session[];
@@ -49,11 +49,7 @@ async function print(ctx: CommandContext, { sessions, total }: Page): Promise<vo
       { title: "tool", value: (it) => it.tool },
       { title: "project", value: (it) => printable(names.get(it.projectId) ?? ""), shrink: true },
       { title: "messages", align: "right", value: (it) => formatCount(it.messageCount) },
-      {
-        title: "cost",
-        align: "right",
-        value: (it) => (Object.keys(it.usage).length === 0 ? NOT_LOGGED : moneyOf(it.cost)),
-      },
+      { title: "cost", align: "right", value: costOf },
       { title: "title", value: titleOf, shrink: true },
     ],
     sessions,

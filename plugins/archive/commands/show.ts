@@ -7,10 +7,10 @@ import {
   type Style,
   UsageError,
 } from "sessarc";
-import { isRedacted } from "#internal/terminal";
-import type { EarlierText, Session } from "../catalogue/types.ts";
+import { formatCount, formatMoney, isRedacted } from "#internal/terminal";
+import type { EarlierText, LinkedFact, Session } from "../catalogue/types.ts";
 import { numberFlag } from "./_flags.ts";
-import { findSession, titleOf } from "./_session.ts";
+import { costOf, findSession, titleOf } from "./_session.ts";
 
 interface Page {
   session: Session;
@@ -89,12 +89,42 @@ function heading({ session, project, total }: Page, earlier: readonly EarlierTex
     session.startedAt?.slice(0, 16).replace("T", " "),
     session.models.join(", "),
     `${total} messages`,
+    `cost ${costOf(session)}`,
   ];
   const kept = earlier.map(
     ({ version, messages, ownMessages, replacedAt }) =>
       `Earlier text of ${messages} messages, ${ownMessages} of them no longer in the log since ${replacedAt.slice(0, 10)}: --earlier ${version}\n`,
   );
-  return `${style.bold(titleOf(session))}\n${style.dim(printable(facts.filter(Boolean).join("  ")))}\n${style.dim(kept.join(""))}`;
+  const lines = [...loggedLines(session), ...kept].join("");
+  return `${style.bold(titleOf(session))}\n${style.dim(printable(facts.filter(Boolean).join("  ")))}\n${style.dim(lines)}`;
+}
+
+/** What the log states beside its messages. */
+function loggedLines({ usage, loggedCost, unlogged, figuresRefused, links, logTags }: Session): string[] {
+  const lines: string[] = [];
+  if (loggedCost !== null && Object.keys(usage).length > 0)
+    lines.push(`The assistant states a cost of ${formatMoney(loggedCost)}`);
+  if (unlogged)
+    lines.push(`${formatCount(Object.values(unlogged).reduce((sum, n) => sum + n, 0))} more tokens are in no message`);
+  if (figuresRefused !== null) lines.push(`Tokens and cost are not counted: the adapter reported ${figuresRefused}`);
+  for (const link of links) lines.push(linkLine(link));
+  if (logTags.length > 0) lines.push(`Tags: ${logTags.join(", ")}`);
+  return lines.map((line) => `${printable(line)}\n`);
+}
+
+function linkLine(link: LinkedFact): string {
+  switch (link.kind) {
+    case "continued-in":
+      return `Continued in ${link.sessionId}`;
+    case "derived-from":
+      return `Derived from ${link.sessionId}`;
+    case "pull-request":
+      return `Pull request ${link.url}`;
+    case "relocated":
+      return `Moved to ${link.path}`;
+    case "worktree":
+      return `Worktree ${link.path}${link.branch ? ` (${link.branch})` : ""}`;
+  }
 }
 
 function toText(message: SessionEvent, style: Style): string {

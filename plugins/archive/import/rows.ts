@@ -2,6 +2,7 @@
 import type { SqlValue, Statement } from "sessarc";
 import { packParts, partsOf, type SessionRow } from "../catalogue/types.ts";
 import { type FoundLog, versionOf } from "../places/scan.ts";
+import { loggedOf } from "./logged.ts";
 import { COMPARE, FORK_ENDED, LINK, LINKED, OPEN, ORIGIN_ENDED, UNKNOWN } from "./origin.ts";
 import type { ImportedSession } from "./types.ts";
 
@@ -26,6 +27,7 @@ const COLUMNS = [
   "usage",
   "inherited",
   "evidence",
+  "logged",
   "facts",
   "skipped",
   "source_path",
@@ -118,6 +120,7 @@ export function toRow(
     usage: JSON.stringify(summary.usage),
     inherited,
     evidence: jsonOrNull(summary.evidence),
+    logged: jsonOrNull(loggedOf(summary)),
     // Bytes: a long text costs sql.js thirty times as much to bind.
     facts: Buffer.from(JSON.stringify(session.facts)),
     skipped: skippedOf(session),

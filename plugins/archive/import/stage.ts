@@ -7,6 +7,7 @@ import type { ProjectResolver } from "../places/projects.ts";
 import type { FoundLog } from "../places/scan.ts";
 import { commitIndexed } from "./indexed.ts";
 import { isRecount, type KnownSession, type Past } from "./known.ts";
+import { reportRefused } from "./logged.ts";
 import { compareForks } from "./origin.ts";
 import { replaceEarlier, toRow, upsert } from "./rows.ts";
 import type { Arrival, Follows, Settler } from "./settle.ts";
@@ -74,6 +75,7 @@ export class Stage {
     this.#statements.push(...write);
     const shares = await this.#settle({ session, ref, follows, before });
     const generation = this.generationOf(session.id);
+    if (session.summary.refused !== undefined) reportRefused(kernel, found, session.summary.refused);
     const row = toRow(session, { found, originId, generation, past, before, shares });
     this.#statements.push(upsert(row), ...(await writtenWith(kernel, toFigures(row, session.facts))));
     if (known || this.#deleted.has(session.id)) this.#statements.push(compareForks(session.id, !known));

@@ -1,7 +1,7 @@
 /** Sessions and matches without their secrets: what an assistant is shown, and whoever asks with `redacted=1`. */
 import type { Kernel } from "sessarc";
 import * as v from "valibot";
-import type { Session } from "../catalogue/types.ts";
+import type { LinkedFact, Session } from "../catalogue/types.ts";
 import { compile, type FoundMatch, type Match, rangesIn } from "../search/match.ts";
 import type { Query } from "../search/query.ts";
 
@@ -20,7 +20,14 @@ export async function redactSession(kernel: Kernel, session: Session): Promise<S
     name: await title(session.name, Number.POSITIVE_INFINITY),
     title: await title(session.title, TITLE_CHARS),
     firstPrompt: await title(session.firstPrompt, PROMPT_CHARS),
+    links: await Promise.all(session.links.map(redactLink)),
+    logTags: await Promise.all(session.logTags.map((tag) => redactor.title(tag, TITLE_CHARS))),
   };
+
+  async function redactLink(link: LinkedFact): Promise<LinkedFact> {
+    if (link.kind !== "pull-request") return link;
+    return { ...link, url: await redactor.title(link.url, Number.POSITIVE_INFINITY) };
+  }
 }
 
 /** Matches as they are shown. */

@@ -83,19 +83,22 @@ const find = defineRoute({
 const get = defineRoute({
   method: "GET",
   path: "/sessions/:id",
-  summary: "One session with its sub-agents, forks and earlier texts, and the command that goes on with it",
+  summary:
+    "One session with its sub-agents, forks, linked sessions and earlier texts, and the command that goes on with it",
   handler: async ({ kernel, params }) => {
     const archive = kernel.inject("archive/open");
     const session = await archive.session(params.id);
-    const [project, subagents, forks, earlier] = await Promise.all([
+    const leads = session.links.flatMap((link) => ("sessionId" in link ? link.sessionId : []));
+    const [project, subagents, forks, earlier, linked] = await Promise.all([
       archive.project(session.projectId),
       archive.store.list({ parent: params.id, sort: "oldest" }),
       archive.store.list({ forkedFrom: params.id, sort: "oldest" }),
       archive.store.earlier(params.id),
+      archive.store.list({ ids: leads, sort: "oldest" }),
     ]);
     const resume = await resumeOf(kernel, await archive.row(params.id));
     const texts = earlier.map(({ parts: _, ...text }): EarlierText => text);
-    return { session, project, subagents, forks, earlier: texts, resume };
+    return { session, project, subagents, forks, earlier: texts, linked, resume };
   },
 });
 

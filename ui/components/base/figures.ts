@@ -11,13 +11,19 @@ export const Num: FunctionalComponent<{ value: number; short?: boolean }> = (pro
   );
 Num.props = { value: Number, short: Boolean } as never;
 
-/** A cost; a model without a price, or a log without token counts (`usage` is empty), shows a dash with the reason, never zero. */
-export const Money: FunctionalComponent<{ cost: Cost | null | undefined; usage?: object | undefined }> = ({
-  cost,
-  usage,
-}) => {
+/**
+ * A cost; without tokens the one that the assistant states (`logged`, millionths of a dollar). A model without a price, or a log without token
+ * counts (`usage` is empty), shows a dash with the reason, never zero.
+ */
+export const Money: FunctionalComponent<{
+  cost: Cost | null | undefined;
+  usage?: object | undefined;
+  logged?: number | null | undefined;
+}> = ({ cost, usage, logged }) => {
   if (usage !== undefined && Object.keys(usage).length === 0)
-    return h("span", { class: "text-ink-3", title: t("cost.noTokens") }, "—");
+    return typeof logged === "number"
+      ? h("span", { class: "tnum whitespace-nowrap text-ink-2", title: t("cost.logged") }, money(logged))
+      : h("span", { class: "text-ink-3", title: t("cost.noTokens") }, "—");
   if (!cost) return h("span", { class: "text-ink-3", title: t("cost.none") }, "—");
   const unpriced = cost.unpriced.length > 0;
   const title = [
@@ -33,7 +39,7 @@ export const Money: FunctionalComponent<{ cost: Cost | null | undefined; usage?:
     unpriced ? h("span", { class: "text-ink-3" }, " +") : null,
   ]);
 };
-Money.props = ["cost", "usage"];
+Money.props = ["cost", "usage", "logged"];
 
 /** `clock`: under the name of its day. */
 export const Ago: FunctionalComponent<{ at: string | null; compact?: boolean; clock?: boolean }> = (props) =>
