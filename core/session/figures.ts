@@ -5,7 +5,10 @@ import type { SessionSummary, SessionUsage, TokenUsage } from "./session.ts";
 /** A log's machine may be ahead of this one, and its times may have another zone. */
 const AHEAD_MS = 86_400_000;
 
-type Figures = Pick<SessionSummary, "usage" | "inheritedUsage" | "unlogged" | "costUSD" | "slots" | "replies">;
+type Figures = Pick<
+  SessionSummary,
+  "usage" | "inheritedUsage" | "unlogged" | "costUSD" | "slots" | "classes" | "replies"
+>;
 
 /**
  * The summary itself when all its figures are possible; else a copy without figures, with the reason in `refused`. A count must be an integer of 0
@@ -14,13 +17,13 @@ type Figures = Pick<SessionSummary, "usage" | "inheritedUsage" | "unlogged" | "c
 export function withPossibleFigures(summary: SessionSummary, now: number): SessionSummary {
   const refused = findFault(summary, now);
   if (refused === undefined) return summary;
-  const { inheritedUsage, unlogged, costUSD, slots, replies, evidence, ...rest } = summary;
+  const { inheritedUsage, unlogged, costUSD, slots, classes, replies, evidence, ...rest } = summary;
   return { ...rest, usage: {}, refused };
 }
 
 /** The first impossible figure, in words; undefined when there is none. */
 export function findFault(figures: Figures, now: number): string | undefined {
-  const { usage, inheritedUsage, unlogged, costUSD, slots, replies } = figures;
+  const { usage, inheritedUsage, unlogged, costUSD, slots, classes, replies } = figures;
   const latest = msToIso(now + AHEAD_MS) ?? "9999";
   const inUsage = faultOfUsage(usage) ?? faultOfUsage(inheritedUsage ?? {});
   if (inUsage !== undefined) return inUsage;
@@ -29,7 +32,7 @@ export function findFault(figures: Figures, now: number): string | undefined {
     if (fault !== undefined) return `unlogged ${fault}`;
   }
   if (costUSD !== undefined && !(Number.isFinite(costUSD) && costUSD >= 0)) return `a cost of ${costUSD} dollars`;
-  for (const [slot, part] of Object.entries(slots ?? {})) {
+  for (const [slot, part] of [...Object.entries(slots ?? {}), ...Object.entries(classes ?? {})]) {
     if (slot > latest) return `tokens at ${slot}, which is later than now`;
     const fault = faultOfUsage(part);
     if (fault !== undefined) return fault;
