@@ -1,6 +1,6 @@
 /** Programs as data: which of their files they print or send, and which they copy. */
 import { gitPrintsUnknown, gitShows, gitTakes } from "./git.ts";
-import type { Word } from "./words.ts";
+import { type Word, wordOf } from "./words.ts";
 
 const names = (list: string) => new Set(list.split(" "));
 /** They print or send all their files. */
@@ -70,6 +70,13 @@ const REMOTE = /^[\w.-]{2,}:/;
 const SOME: Record<string, (words: Word[]) => Word[]> = {
   curl: (words) => [
     ...behind(words, /^(?:-\w*T|--upload-file)$/),
+    // Of a file that is no configuration curl prints each line that it does not understand.
+    ...[
+      ...behind(words, /^(?:-\w*K|--config)$/),
+      ...words.flatMap((word) =>
+        /^(?:-K|--config=)./.test(word.text) ? [from(word, word.text[1] === "K" ? 2 : 9)] : [],
+      ),
+    ].filter(({ text }) => !/curl[^/]*$|\.(?:conf|config|cfg)$/i.test(text)),
     ...behind(words, /^--data-urlencode$/).map((word) => from(word, word.text.indexOf("@"))),
     ...words.filter(({ text }) => /^(?:--?[\w-]+=|-[dF]|[\w.-]+=)?[@<]|^-T.|^--upload-file=|^file:/i.test(text)),
   ],
@@ -85,10 +92,12 @@ const SOME: Record<string, (words: Word[]) => Word[]> = {
   rsync: (words) =>
     sent(words, HOST, /^(?:-[ef]|--(?:exclude|include|exclude-from|include-from|files-from|filter|rsh))$/),
   scp: (words) => sent(words, HOST, /^-[iFloPcSJDX]$/),
-  gsutil: (words) => sent(words, /^gs:/, /^-[mho]$/),
-  gcloud: (words) => (words.some(({ text }) => text === "storage") ? sent(words, /^gs:/, /^-/) : []),
-  rclone: (words) => (/^(?:cat|rcat)$/.test(words[0]?.text ?? "") ? words : sent(words, REMOTE, /^--/)),
-  s3cmd: (words) => sent(words, /^s3:/, /^--/),
+  gsutil: (words) => withSecrets(words, sent(words, /^gs:/, /^-[mhox]$/)),
+  gcloud: (words) =>
+    words.some(({ text }) => text === "storage") ? withSecrets(words, sent(words, /^gs:/, /^--(?!recursive$)/)) : [],
+  rclone: (words) =>
+    /^(?:cat|rcat)$/.test(words[0]?.text ?? "") ? words : withSecrets(words, sent(words, REMOTE, /^--/)),
+  s3cmd: (words) => withSecrets(words, sent(words, /^s3:/, /^--/)),
   mc: (words) => (/^(?:cp|mirror|put|cat|pipe)$/.test(words[0]?.text ?? "") ? words.slice(1) : []),
   az: (words) => behind(words, /^(?:-f|--file|--source|-s)$/),
   kubectl: (words) => (words[0]?.text === "cp" ? sent(words, HOST, /^-c$/) : []),
@@ -102,7 +111,7 @@ const SOME: Record<string, (words: Word[]) => Word[]> = {
   ...Object.fromEntries(
     ["croc", "wormhole", "magic-wormhole", "transfer", "ffsend"].map((name) => [name, (words: Word[]) => words]),
   ),
-  aws: (words) => sent(words, /^s3:/, /^--(?:exclude|include)$/),
+  aws: (words) => withSecrets(words, sent(words, /^s3:/, /^--(?:exclude|include)$/)),
   cmp: (words) => (words.some(({ text }) => /^-\w*[bl]/.test(text)) ? words : []),
   find: (words) => (runsReader(words) ? [...places(words), ...found(words)] : []),
   git: gitShows,
@@ -288,6 +297,55 @@ function sent(words: Word[], address: RegExp, option: RegExp): Word[] {
     .slice(0, Math.max(0, end))
     .filter((word) => !taken.has(word) && !option.test(word.text.replace(/=.*/s, "")));
 }
+
+/** Files with secrets that a folder may hold, directly and one folder below. */
+const SECRETS = [
+  ...[".env", ".env.*", ".envrc", ".npmrc", ".netrc", ".pypirc", ".git-credentials", "id_rsa", "id_ed25519"],
+  ...["*.pem", "*.key", "credentials*", "secrets.*", "service-account*.json", "*.tfstate", "*.tfvars", "token"],
+];
+const LEFT_OUT = /^(?:-x|--(?:exclude|rexclude|include|filter)(?:-from)?)(?:=|$)/;
+
+/** `words` of a command that sends whole folders, with the files of these folders that hold secrets. A command that names files to leave out is trusted. */
+function withSecrets(all: readonly Word[], words: Word[]): Word[] {
+  const whole = all.some(({ text }) => /^(?:sync|rsync|mirror|copy|move|-\w*[rR]|--recursive)$/.test(text));
+  if (!whole || all.some(({ text }) => LEFT_OUT.test(text))) return words;
+  const folders = words
+    .filter(({ text, open }) => !open && /(?:^\.{1,2}|\/|[^./][^.]*)$/.test(text))
+    .slice(0, FOUND_LIMIT);
+  const names = (folder: Word) =>
+    ["", "*/"].flatMap((below) =>
+      SECRETS.map(
+        (name): Word => ({ ...folder, text: `${folder.text}/${below}${name}`, pattern: /\*/.test(below + name) }),
+      ),
+    );
+  return [...words, ...folders.flatMap(names)];
+}
+
+/** Commands of a script that a program reads: the files they send or print. `.read x`, `put x`. */
+export function scriptFiles(program: string, script: string): Word[] {
+  const command = Object.hasOwn(SCRIPTS, program) ? SCRIPTS[program] : undefined;
+  if (!command) return [];
+  return script
+    .slice(0, SCRIPT_LIMIT)
+    .split(/[\n;]/)
+    .flatMap((line) => command.exec(line.trim())?.[1]?.split(/\s+/) ?? [])
+    .filter((text) => text !== "" && !text.startsWith("-"))
+    .map((text) => wordOf(text.replace(/^(["'])(.*)\1$/, "$2")))
+    .map((word) => ({ ...word, pattern: /[*?[]/.test(word.text) }));
+}
+
+const SCRIPT_LIMIT = 10_000;
+const SENDS = /^-?(?:put|mput|reput|append|send|mirror\s+-R)\s+(.+)$/;
+const SCRIPTS: Readonly<Record<string, RegExp>> = {
+  sftp: SENDS,
+  ftp: SENDS,
+  lftp: SENDS,
+  // What is no SQL is printed in the error.
+  sqlite3: /^\.(?:read|import)\s+(.+)$/,
+  sqlite: /^\.(?:read|import)\s+(.+)$/,
+  psql: /^\\(?:i|ir|include)\s+(.+)$/,
+  mysql: /^(?:source|\\\.)\s+(.+)$/i,
+};
 
 const from = (word: Word, start: number): Word => ({ ...word, text: start < 0 ? "" : word.text.slice(start) });
 

@@ -11,6 +11,7 @@ import {
   isShell,
   programOf,
   runsUnknown,
+  scriptFiles,
   showsUnknown,
   takesCode,
   takesInput,
@@ -71,7 +72,14 @@ export async function filesShown({ line, placed, home, limit, characters }: Shel
   // A line that changes the folder resolves names from each of its folders.
   if (placed) vars.set("PWD", { text: ".", pattern: false });
   const left: Allowance = { steps: STEPS, characters, cut: false, broken: false };
-  const known = { shown, known: new Set<string>(), copies: new Map<string, Word[]>(), listed: [], limit };
+  const known = {
+    shown,
+    known: new Set<string>(),
+    copies: new Map<string, Word[]>(),
+    listed: [],
+    listedIn: new Map<string, Word[]>(),
+    limit,
+  };
   const shell = { vars, held: new Held(), aliases: new Map<string, string>(), folders: [""], home };
   showLine(line, { ...known, ...shell, left, work: { left: WORK }, depth: 0 });
   shown.cut ||= left.cut;
@@ -92,6 +100,8 @@ interface View {
   aliases: Map<string, string>;
   /** Files whose names the preceding command printed. */
   listed: Word[];
+  /** Files whose names are read into a variable: `find -name x | while read f`. */
+  listedIn: Map<string, Word[]>;
   lister?: SimpleCommand;
   left: Allowance;
   /** Files of commands, and copies compared with patterns, that remain. */
@@ -177,7 +187,7 @@ function showInside(command: SimpleCommand, { stage }: Flow, view: View): void {
 }
 
 /** The files that the command shows because its words name them. */
-function namedBy(command: SimpleCommand, { stage }: Flow, view: View): Word[] {
+function namedBy(command: SimpleCommand, { stage, end }: Flow, view: View): Word[] {
   const { program, words: rest } = stage;
   const unsure = showsUnknown(program, rest);
   view.shown.unsure ||= unsure;
@@ -188,8 +198,13 @@ function namedBy(command: SimpleCommand, { stage }: Flow, view: View): Word[] {
   // `find … | head -1 | xargs cat`
   if (view.lister?.pipe !== command || stage.left !== "lines") view.listed = wordsListed(program, rest);
   view.lister = command;
+  for (const name of end.variables) if (view.listed.length > 0) view.listedIn.set(name, view.listed);
+  const read = shown.flatMap(({ open, names = [] }) =>
+    open ? names.flatMap((name) => view.listedIn.get(name) ?? []) : [],
+  );
+  const scripts = [...rest.map(({ text }) => text), ...command.bodies].flatMap((text) => scriptFiles(program, text));
   const loaded = filesLoaded(stage);
-  const words = [...added, ...shown, ...(loaded.length > 0 && printsLoaded(rest) ? loaded : [])];
+  const words = [...added, ...read, ...scripts, ...shown, ...(loaded.length > 0 && printsLoaded(rest) ? loaded : [])];
   return words.flatMap(named);
 }
 
