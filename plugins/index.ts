@@ -85,6 +85,7 @@ export function defaultPlugins(): PluginEntry[] {
     entry("live", () => import("./live/index.ts")),
     entry("causality", () => import("./causality/index.ts")),
     entry("git", () => import("./git/index.ts")),
+    entry("blame", () => import("./blame/index.ts"), ["blame"]),
     entry("security", () => import("./security/index.ts"), ["export", "guard"]),
     entry("share", () => import("./share/index.ts")),
     entry("rescue", () => import("./rescue/index.ts"), ["rescue", "resume"]),
@@ -112,6 +113,7 @@ export type {
   Session,
   SessionOutcome,
 } from "./archive/index.ts";
+export type { LineOrigins, Origins } from "./blame/index.ts";
 export type { Budget, BudgetPlan, Crossing } from "./budget/index.ts";
 export type { Causality } from "./causality/index.ts";
 export type {} from "./dashboard/index.ts";

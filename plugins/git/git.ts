@@ -1,7 +1,7 @@
 /** The service `git`: what other plugins and the routes ask about repositories. Nothing starts before the first question. */
 import { type Pool, type PoolTask, SessarcError } from "sessarc";
-import { type BlameAt, type BlamedFile, blame } from "./blame/lines.ts";
 import { type AddingCommits, commitsAdding } from "./history/added.ts";
+import { type BlameAt, type BlamedFile, blame } from "./history/blame.ts";
 import { type Change, type ChangeStatus, createChanges } from "./history/changes.ts";
 import { type Choice, choose, type Witness } from "./history/choose.ts";
 import { type ExportedTree, type ExportJob, exportTree } from "./history/export-job.ts";
@@ -96,6 +96,8 @@ export interface Git extends StatusReader {
   fileAt(path: string, commit: string, file: string | Uint8Array): Promise<FileAt>;
   /** Which commit brought each line of a file, at `commit` or at HEAD. A folder or an unknown path is FILE_NOT_FOUND. */
   blameAt(path: string, commit: string | undefined, file: string | Uint8Array): Promise<BlameAt>;
+  /** Full hash of the commit that a branch, tag, hash or expression as `HEAD~2` names. Throws COMMIT_NOT_FOUND. */
+  resolve(path: string, rev: string): Promise<string>;
   /** Writes the files of a commit into an empty folder, straight from the object store, in a pool worker. */
   exportTree(path: string, commit: string, folder: string, limits: ExportJob["limits"]): Promise<ExportedTree>;
   /** Hashes of a commit's files, by path; at most 50,000. */
@@ -115,6 +117,8 @@ const EXPORT: PoolTask<[ExportJob], ExportedTree> = {
 };
 
 const HASH = /^[0-9a-f]{7,64}$/i;
+/** No blank, no control character, no option. */
+const REV = /^[^\s\p{C}-][^\s\p{C}]{0,199}$/u;
 
 export function createGit(options: GitOptions = {}): Git {
   const env = options.env ?? process.env;
@@ -206,6 +210,13 @@ export function createGit(options: GitOptions = {}): Git {
           blamed.set(key, lines);
         }
         return { commit: hash, at, path: toText(found.path), file: lines };
+      }),
+    resolve: (path, rev) =>
+      open(path, async (_, objects) => {
+        // It becomes a line of input of `git cat-file`.
+        const info = REV.test(rev) ? await objects.info(`${rev}^{commit}`) : undefined;
+        if (!info) throw new SessarcError("COMMIT_NOT_FOUND", { commit: rev });
+        return info.hash;
       }),
     async exportTree(path, name, folder, limits) {
       const [commit, repo] = await open(path, async (repo, objects) => [await resolveCommit(objects, name), repo]);

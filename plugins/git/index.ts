@@ -4,10 +4,9 @@ import type { Witness } from "./history/choose.ts";
 import { routes } from "./routes.ts";
 import { createWitnesses, type Moment } from "./witness/witness.ts";
 
-export type { BlameAt } from "./blame/lines.ts";
-export type { Origins, Writer } from "./blame/origins.ts";
 export type { CommitAt, Git, GitOptions, TreeAt, TreeChange, TreeFile } from "./git.ts";
 export type { AddingCommit, AddingCommits } from "./history/added.ts";
+export type { BlameAt, BlamedFile, LineCommit } from "./history/blame.ts";
 export type { ChangeStatus } from "./history/changes.ts";
 export type { SeenFile, Witness } from "./history/choose.ts";
 export type { FileAt } from "./history/file.ts";

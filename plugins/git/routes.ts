@@ -1,7 +1,6 @@
-/** GET /git/at, /git/tree, /git/file and /git/blame. */
+/** GET /git/at, /git/tree and /git/file. */
 import { defineRoute, type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
-import { type Origins, originsOf } from "./blame/origins.ts";
 
 const project = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
 const session = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
@@ -47,26 +46,7 @@ const fileAt = defineRoute({
   },
 });
 
-const blameAt = defineRoute({
-  method: "GET",
-  path: "/git/blame",
-  summary: "A file line by line: which commit brought it, and which call of which session wrote it",
-  query: v.object({
-    project,
-    /** Default HEAD. */
-    commit: v.optional(commit),
-    path: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
-  }),
-  handler: async ({ kernel, query, event }): Promise<Origins> => {
-    const file = rawParam(event.url.search, "path") ?? query.path;
-    return inRepository(kernel, query.project, async (folder) => {
-      const blamed = await kernel.inject("git").blameAt(folder, query.commit, file);
-      return originsOf(kernel, query.project, folder, blamed);
-    });
-  },
-});
-
-export const routes = [commitAt, treeAt, fileAt, blameAt] as const;
+export const routes = [commitAt, treeAt, fileAt] as const;
 
 /** The project's folder; an error about the repository names the project, never the folder. */
 async function inRepository<T>(kernel: Kernel, id: string, task: (path: string) => Promise<T>): Promise<T> {

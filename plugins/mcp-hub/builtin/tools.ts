@@ -218,6 +218,44 @@ export const TOOLS: readonly ArchiveTool[] = [
     },
   },
   {
+    name: "who_wrote",
+    title: "Who wrote a line",
+    description:
+      "Which session, prompt and call wrote lines of a file in a repository, with the reads that led to it, the model and the prompt's price. Says plainly where no archived session wrote a line.",
+    properties: {
+      file: text("Absolute path, or a path in the repository of `project`"),
+      project: text("Id, name or path of a project"),
+      line: { type: "integer", description: "Line, from 1; without it the whole file", minimum: 1 },
+      to: { type: "integer", description: "Last line of a range", minimum: 1 },
+      at: text("Branch, tag or commit; default HEAD"),
+    },
+    required: ["file"],
+    async run(args, source) {
+      const query = { project: args.text("project"), path: args.text("file"), at: args.text("at") };
+      const found = await source.get<Answer<"GET /git/writers">>("/git/writers", {
+        ...query,
+        from: args.text("line"),
+        to: args.text("to"),
+      });
+      const page = createPage(args.tokens);
+      if (!found.lines) return `${found.path} is binary or too large`;
+      page.add(`${found.path} at ${found.commit.slice(0, 12)}`);
+      for (const [i, { sessionId, seq, name, at, model, prompt, cost, reads }] of found.writers.entries()) {
+        const own = found.lines.filter((line) => line.writer === i).map((line) => `${line.number} (${line.evidence})`);
+        const rows = [`[${sessionId} #${seq}] ${name} ${at} ${model ?? ""} ${source.link(sessionId, seq)}`];
+        if (prompt) rows.push(`  prompt #${prompt.seq}: ${oneLine(await source.clean(prompt.text), 400)}`);
+        if (cost && cost.unpriced.length === 0)
+          rows.push(`  prompt cost ${(cost.microdollars / 1e6).toFixed(4)} dollars`);
+        for (const read of reads.slice(0, 5)) rows.push(`  because of #${read.seq} ${read.tool_name}: ${read.reason}`);
+        rows.push(`  lines ${clip(own.join(", "), 400)}`);
+        if (!page.add(rows.join("\n"))) break;
+      }
+      const unknown = found.lines.filter((line) => line.writer === null).map((line) => line.number);
+      if (unknown.length > 0) page.add(`No archived session wrote lines ${clip(unknown.join(", "), 400)}`);
+      return page.text();
+    },
+  },
+  {
     name: "list_skills",
     title: "List skills",
     description: "Skills of this machine's skill store: names and what they are for.",

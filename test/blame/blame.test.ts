@@ -4,10 +4,10 @@ import { dirname, join } from "node:path";
 import { createTestKernel } from "sessarc/test";
 import { expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
+import blamePlugin, { type Origins } from "../../plugins/blame/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
-import type { Origins } from "../../plugins/git/index.ts";
 import git from "../../plugins/git/index.ts";
-import { describeGit, makeRepo, type Repo, T0, tempFolder } from "./_repo.ts";
+import { describeGit, makeRepo, type Repo, T0, tempFolder } from "../git/_repo.ts";
 
 type Call = [seconds: number, tool: string, input: object, failed?: boolean];
 const KEYS = ["a", "b"].map((one) => `0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a0${one}`);
@@ -30,7 +30,7 @@ async function archived(repo: Repo, sessions: readonly (readonly Call[])[]) {
     mkdirSync(dirname(log), { recursive: true });
     writeFileSync(log, [row(0, "user", "Go"), ...rows].map((one) => `${JSON.stringify(one)}\n`).join(""));
   }
-  const t = await createTestKernel({ home, plugins: [archive(), git(), claude()] });
+  const t = await createTestKernel({ home, plugins: [archive(), git(), blamePlugin(), claude()] });
   await t.send("POST", "/api/import", { all: true });
   const [project] = await t.json<{ id: string }[]>("/api/projects");
   const ask = (path: string) => `/api/git/blame?${new URLSearchParams({ project: project?.id ?? "", path })}`;

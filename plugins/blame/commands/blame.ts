@@ -1,0 +1,113 @@
+/** `sessarc blame <file>[:line|:from-to]`. */
+import { resolve } from "node:path";
+import { type CommandContext, createStyle, printable, UsageError } from "sessarc";
+import { formatMoney } from "#internal/terminal";
+import type { LineOrigins, WriterDetail } from "../reasons.ts";
+
+export async function run(ctx: CommandContext): Promise<number> {
+  const [named, ...more] = ctx.args;
+  if (named === undefined || more.length > 0) throw new UsageError("Name one file: sessarc blame <file>[:line]");
+  const { file, from, to } = placeIn(named);
+  const porcelain = ctx.flags.porcelain === true;
+  const answer = await ctx.get<LineOrigins>(
+    "/git/writers",
+    {
+      path: resolve(file),
+      at: typeof ctx.flags.at === "string" ? ctx.flags.at : undefined,
+      from: from?.toString(),
+      to: to?.toString(),
+      headers: porcelain ? "1" : undefined,
+    },
+    ctx.signal,
+  );
+  if (ctx.json) ctx.out(JSON.stringify(answer));
+  else if (!answer.lines) ctx.err(`${answer.path} is binary or larger than 2 MiB.`);
+  else if (porcelain) ctx.out(toPorcelain(answer));
+  else ctx.out(toText(answer, ctx));
+  return answer.lines && answer.lines.length > 0 ? 0 : 3;
+}
+
+/** `src/a.ts:3-9`. A name that itself ends so is reached by a range after it. */
+function placeIn(text: string): { file: string; from?: number; to?: number } {
+  const match = /^(.+?):(\d+)(?:-(\d+))?$/.exec(text);
+  if (!match?.[1]) return { file: text };
+  const from = Number(match[2]);
+  const to = match[3] === undefined ? from : Number(match[3]);
+  if (from < 1 || to < from) throw new UsageError(`Lines count from 1, and a range goes up: ${text}`);
+  return { file: match[1], from, to };
+}
+
+const NOBODY = "no archived session";
+
+function toText(answer: LineOrigins, ctx: CommandContext): string {
+  const style = createStyle(ctx.colour);
+  const lines = answer.lines ?? [];
+  const width = String(lines.at(-1)?.number ?? 1).length;
+  const letters = answer.writers.map((_, i) => letterOf(i));
+  const column = Math.max(1, ...letters.map((letter) => letter.length));
+  const rows = lines.map(({ number, text, writer, evidence }) => {
+    const letter = writer === null ? "·" : (letters[writer] ?? "");
+    const mark = evidence === "part" ? "~" : evidence === "near" ? "+" : " ";
+    return `${letter.padEnd(column)}${mark} ${String(number).padStart(width)}  ${printable(text)}`;
+  });
+  const legend = answer.writers.map((writer, i) => describe(letters[i] ?? "", writer, style));
+  const unknown = lines.filter(({ writer }) => writer === null).length;
+  if (unknown > 0) legend.push(`·  ${NOBODY} (${unknown} ${unknown === 1 ? "line" : "lines"})`);
+  return [...rows, "", ...legend].join("\n");
+}
+
+function describe(letter: string, writer: WriterDetail, style: ReturnType<typeof createStyle>): string {
+  const { sessionId, seq, at, name, model, prompt, cost, reads } = writer;
+  const facts = [
+    `${sessionId} #${seq} ${name}`,
+    model,
+    at,
+    cost && cost.unpriced.length === 0 ? `prompt ${formatMoney(cost.microdollars)}` : null,
+  ];
+  const rows = [`${letter}  ${facts.filter(Boolean).join(" · ")}`];
+  if (prompt) rows.push(`   prompt #${prompt.seq}: ${clip(prompt.text, 200)}`);
+  for (const read of reads.slice(0, 5))
+    rows.push(style.dim(`   read #${read.seq} ${read.tool_name}: ${clip(read.reason, 160)}`));
+  return rows.join("\n");
+}
+
+const clip = (text: string, most: number): string => {
+  const line = printable(text).replace(/\s+/g, " ").trim();
+  return line.length > most ? `${line.slice(0, most)}…` : line;
+};
+
+/** A … Z, AA … */
+const letterOf = (n: number): string =>
+  (n >= 26 ? letterOf(Math.floor(n / 26) - 1) : "") + String.fromCharCode(65 + (n % 26));
+
+/** The form of `git blame --porcelain`; headers of the writer come with each line that has one, after those of the commit. */
+function toPorcelain({ lines, commits, writers, headers }: LineOrigins): string {
+  const rows: string[] = [];
+  const seen = new Set<number>();
+  for (const [i, line] of (lines ?? []).entries()) {
+    const commit = commits[line.commit];
+    const before = lines?.[i - 1];
+    const starts = !before || before.commit !== line.commit || before.original + 1 !== line.original;
+    let size = 1;
+    if (starts)
+      for (let j = i + 1; ; j++, size++) {
+        const next = lines?.[j];
+        if (!next || next.commit !== line.commit || next.original !== line.original + size) break;
+      }
+    rows.push(`${commit?.hash} ${line.original} ${line.number}${starts ? ` ${size}` : ""}`);
+    if (!seen.has(line.commit)) {
+      seen.add(line.commit);
+      rows.push(...(headers?.[line.commit] ?? []), `filename ${commit?.path}`);
+    }
+    const writer = line.writer === null ? undefined : writers[line.writer];
+    if (writer) {
+      rows.push(`sessarc-session ${writer.sessionId}`, `sessarc-seq ${writer.seq}`);
+      rows.push(`sessarc-tool ${writer.name}`, `sessarc-evidence ${line.evidence}`);
+      if (writer.model) rows.push(`sessarc-model ${clip(writer.model, 200)}`);
+      if (writer.prompt) rows.push(`sessarc-prompt ${writer.prompt.seq}`);
+      if (writer.cost) rows.push(`sessarc-prompt-microdollars ${writer.cost.microdollars}`);
+    }
+    rows.push(`\t${line.text}`);
+  }
+  return rows.join("\n");
+}

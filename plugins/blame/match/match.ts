@@ -1,0 +1,231 @@
+/**
+ * Which call of which session a line comes from. A line is matched by its text, never by a commit's id, so that squash, rebase, rename
+ * and formatting change nothing. What was written between the last commit of the file and the line's own needs no more evidence;
+ * anything else needs a run of lines that says enough, because short lines are the same everywhere.
+ */
+import { Slices } from "#internal";
+import { formless, keyOf, weightOf } from "../indexer/keys.ts";
+import type { Write } from "../writes.ts";
+
+/** `line`: it wrote the whole line; `part`: a piece of it; `near`: the lines around it, in the same commit. */
+export type LineEvidence = "line" | "part" | "near";
+
+export interface Matched {
+  /** Place in the list of writes. */
+  write: number;
+  evidence: LineEvidence;
+}
+
+/** When the lines of a commit were written, in ms. */
+export interface Window {
+  /** The commit of the file before this one: what was written until then is in that one. */
+  after: number;
+  /** Author time, which a rebase keeps. */
+  authored: number;
+  committed: number;
+}
+
+export interface CommittedLine {
+  text: string;
+  commit: string;
+}
+
+/** Stamps of commits have whole seconds. */
+const SECOND = 1_000;
+/** Letters and digits from which on a line says something. */
+const HEAVY = 4;
+/** Letters and digits of a line that hardly two people write. */
+const TELLING = 12;
+/** Of a run outside of its time. */
+const RUN = 24;
+/** Of one line outside of its time. */
+const ALONE = 30;
+/** Lines compared on each side of a candidate. */
+const AROUND = 4;
+/** Places of one line that are compared, the latest. */
+const PLACES = 64;
+
+interface Place {
+  write: number;
+  /** Place in the write's lines. */
+  at: number;
+}
+
+/** `writes` in order of time. */
+export async function matchLines(
+  lines: readonly CommittedLine[],
+  windows: ReadonlyMap<string, Window>,
+  writes: readonly Write[],
+): Promise<(Matched | undefined)[]> {
+  const slices = new Slices();
+  const keys = lines.map(({ text }) => keyOf(text));
+  const weights = lines.map(({ text }) => weightOf(text));
+  const found: (Matched | undefined)[] = new Array(lines.length).fill(undefined);
+  const used = new Set<string>();
+  const take = (i: number, { write, at }: Place, evidence: LineEvidence) => {
+    found[i] = { write, evidence };
+    used.add(`${write} ${at}`);
+  };
+  const isFree = ({ write, at }: Place) => !used.has(`${write} ${at}`);
+  const same = (i: number, j: number) => lines[i]?.commit === lines[j]?.commit;
+
+  /** How many lines in a row are the same before (`step` -1) or after a place. */
+  const alike = (i: number, { write, at }: Place, step: 1 | -1, most: number): number => {
+    const own = writes[write]?.lines;
+    let count = 0;
+    while (count < most) {
+      const next = i + step * (count + 1);
+      const key = own?.[at + step * (count + 1)];
+      if (key === undefined || key !== keys[next] || !same(i, next)) break;
+      count++;
+    }
+    return count;
+  };
+
+  /** The place that fits best: by the lines around it, of equal ones the latest. */
+  const best = (i: number, places: readonly Place[]): { place: Place; score: number } | undefined => {
+    let chosen: { place: Place; score: number } | undefined;
+    for (let p = places.length - 1; p >= Math.max(0, places.length - PLACES); p--) {
+      const place = places[p];
+      if (!place || !isFree(place)) continue;
+      const score = alike(i, place, -1, AROUND) + alike(i, place, 1, AROUND);
+      if (!chosen || score > chosen.score) chosen = { place, score };
+      if (chosen.score === 2 * AROUND) break;
+    }
+    return chosen;
+  };
+
+  /** A call that wrote the whole file wrote down lines of others too: the line is of the call before that put it there. */
+  const origin = (i: number, place: Place, places: readonly Place[]): Place => {
+    if (!writes[place.write]?.whole) return place;
+    const known = (one: Place) => (weights[i] ?? 0) >= TELLING || alike(i, one, -1, 1) + alike(i, one, 1, 1) > 0;
+    const before = places.filter((one) => one.write < place.write && isFree(one) && known(one));
+    return before.findLast(({ write }) => !writes[write]?.whole) ?? before[0] ?? place;
+  };
+
+  const byCommit = new Map<string, number[]>();
+  for (const [i, { commit }] of lines.entries()) {
+    const list = byCommit.get(commit);
+    if (list) list.push(i);
+    else byCommit.set(commit, [i]);
+  }
+
+  for (const [commit, own] of byCommit) {
+    const window = windows.get(commit);
+    if (!window) continue;
+    const first = firstAfter(writes, window.after + SECOND);
+    const end = firstAfter(writes, window.authored + SECOND);
+    if (first >= end) continue;
+    const places = placesOf(writes, first, end);
+    const heavy = own.filter((i) => (weights[i] ?? 0) >= HEAVY);
+    // Those whose neighbours fit come first: a line that is there twice goes to the place it belongs to.
+    for (const least of [1, 0])
+      for (const i of heavy) {
+        if (found[i]) continue;
+        const here = places.get(keys[i] ?? 0) ?? [];
+        const fit = best(i, here);
+        if (fit && fit.score >= least) take(i, origin(i, fit.place, here), "line");
+      }
+    const pieces = piecesOf(writes, first, end);
+    if (pieces.length > 0)
+      for (const i of heavy) {
+        if (found[i]) continue;
+        const text = formless(lines[i]?.text ?? "");
+        const piece = pieces.findLast((one) => text.includes(one.text));
+        if (piece) found[i] = { write: piece.write, evidence: "part" };
+      }
+    if (slices.due) await slices.turn();
+  }
+
+  // Outside of its time: after a squash, a merge of an older branch, a change of form by someone else.
+  if (found.some((one, i) => !one && (weights[i] ?? 0) >= HEAVY)) {
+    const everywhere = placesOf(writes, 0, writes.length);
+    for (const [i, one] of found.entries()) {
+      if (slices.due) await slices.turn();
+      if (one || (weights[i] ?? 0) < HEAVY) continue;
+      const until = (windows.get(lines[i]?.commit ?? "")?.committed ?? Number.NEGATIVE_INFINITY) + SECOND;
+      const places = (everywhere.get(keys[i] ?? 0) ?? []).filter(({ write }) => (writes[write]?.at ?? 0) <= until);
+      const fit = best(i, places);
+      if (!fit) continue;
+      const before = alike(i, fit.place, -1, lines.length);
+      const after = alike(i, fit.place, 1, lines.length);
+      let weight = 0;
+      for (let j = i - before; j <= i + after; j++) weight += weights[j] ?? 0;
+      if (weight < (before + after > 0 ? RUN : ALONE)) continue;
+      for (let j = i - before; j <= i + after; j++) {
+        const place = { write: fit.place.write, at: fit.place.at + j - i };
+        if (!found[j] && (weights[j] ?? 0) >= HEAVY && isFree(place)) take(j, place, "line");
+      }
+    }
+  }
+  spread(lines, keys, weights, found, writes);
+  return found;
+}
+
+/** Brackets and blank lines belong to the lines around them, where the same call wrote them too. */
+function spread(
+  lines: readonly CommittedLine[],
+  keys: readonly number[],
+  weights: readonly number[],
+  found: (Matched | undefined)[],
+  writes: readonly Write[],
+): void {
+  const keysOf = new Map<number, Set<number>>();
+  const holds = (write: number, key: number) => {
+    const known = keysOf.get(write) ?? new Set(writes[write]?.lines);
+    keysOf.set(write, known);
+    return known.has(key);
+  };
+  const pass = (from: number, step: 1 | -1) => {
+    for (let i = from; i >= 0 && i < lines.length; i += step) {
+      const before = found[i - step];
+      if (found[i] || !before || lines[i - step]?.commit !== lines[i]?.commit || (weights[i] ?? 0) >= HEAVY) continue;
+      if (holds(before.write, keys[i] ?? 0)) found[i] = { ...before, evidence: "near" };
+    }
+  };
+  pass(1, 1);
+  pass(lines.length - 2, -1);
+  // A bracket alone: of a call that other lines of its commit come from.
+  const of = new Map<string, Set<number>>();
+  for (const [i, one] of found.entries()) {
+    const commit = lines[i]?.commit ?? "";
+    if (one) of.set(commit, (of.get(commit) ?? new Set()).add(one.write));
+  }
+  for (const [i, { commit }] of lines.entries()) {
+    const key = keys[i] ?? 0;
+    if (found[i] || key === 0 || (weights[i] ?? 0) >= HEAVY) continue;
+    const write = [...(of.get(commit) ?? [])].sort((a, b) => a - b).findLast((one) => holds(one, key));
+    if (write !== undefined) found[i] = { write, evidence: "near" };
+  }
+}
+
+/** Index of the first write later than `ms`. */
+function firstAfter(writes: readonly Write[], ms: number): number {
+  let low = 0;
+  let high = writes.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((writes[middle]?.at ?? 0) <= ms) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Where each line was written, in order of time. */
+function placesOf(writes: readonly Write[], first: number, end: number): Map<number, Place[]> {
+  const places = new Map<number, Place[]>();
+  for (let write = first; write < end; write++)
+    for (const [at, key] of (writes[write]?.lines ?? new Int32Array()).entries()) {
+      const list = places.get(key);
+      if (list) list.push({ write, at });
+      else places.set(key, [{ write, at }]);
+    }
+  return places;
+}
+
+function piecesOf(writes: readonly Write[], first: number, end: number): { write: number; text: string }[] {
+  const pieces: { write: number; text: string }[] = [];
+  for (let write = first; write < end; write++)
+    for (const text of writes[write]?.pieces ?? []) pieces.push({ write, text });
+  return pieces;
+}

@@ -1,0 +1,145 @@
+/** GET /git/blame: a file's lines with their commits, and with the calls of archived sessions that wrote them. */
+import type { Kernel, Services } from "sessarc";
+import { BoundedMap } from "#internal/adapter";
+import { keyOf, weightOf } from "./indexer/keys.ts";
+import { type LineEvidence, type Matched, matchLines, type Window } from "./match/match.ts";
+import { absolute, byTime, type Write, writesBefore, writesInto } from "./writes.ts";
+
+export interface Writer {
+  sessionId: string;
+  /** The assistant. */
+  tool: string;
+  title: string | null;
+  /** The call. */
+  seq: number;
+  at: string;
+  /** Name of the called tool. */
+  name: string;
+}
+
+type Blamed = Awaited<ReturnType<Services["git"]["blameAt"]>>;
+type LineCommit = NonNullable<Blamed["file"]>["commits"] extends Map<string, infer C> ? C : never;
+
+export interface Origins {
+  path: string;
+  commit: string;
+  /** Committer time. */
+  at: string;
+  /** Null for a file that is binary or larger than 2 MiB. */
+  lines: { text: string; commit: number; writer: number | null; evidence: LineEvidence | null }[] | null;
+  commits: LineCommit[];
+  /** Calls that lines come from. */
+  writers: Writer[];
+  /** Calls that changed the file after this commit, the latest first: the folder may hold something else by now. */
+  later: Writer[];
+}
+
+const LATER = 20;
+const SECOND = 1_000;
+/** Answers cached until the archive changes. */
+const KEEP = 32;
+const cached = new WeakMap<Kernel, BoundedMap<string, Promise<Origins>>>();
+
+/** `project` undefined: of no archived project, so that no line has a writer. `root`: the project's folder. */
+export function originsOf(kernel: Kernel, project: string | undefined, root: string, blamed: Blamed): Promise<Origins> {
+  const known = cached.get(kernel) ?? new BoundedMap<string, Promise<Origins>>(KEEP);
+  cached.set(kernel, known);
+  const { generation } = kernel.inject("archive");
+  const key = JSON.stringify([generation, project, blamed.commit, blamed.path]);
+  const ready = known.get(key);
+  if (ready) return ready;
+  const made = compute(kernel, project, root, blamed);
+  made.catch(() => known.delete(key));
+  known.set(key, made);
+  return made;
+}
+
+async function compute(
+  kernel: Kernel,
+  project: string | undefined,
+  root: string,
+  { commit, at, path, file }: Blamed,
+): Promise<Origins> {
+  if (!file) return { path, commit, at, lines: null, commits: [], writers: [], later: [] };
+  const commits = [...file.commits.values()];
+  const names = new Set([path, ...file.names]);
+  const windows = new Map(commits.map((one) => [one.hash, windowOf(one, file.touched)]));
+  let writes = project === undefined ? [] : await writesInto(kernel.storage.db, project, root, names);
+  let matched = await matchLines(file.lines, windows, writes);
+  const others = project === undefined ? [] : await underOtherNames(kernel, project, root, names, file, matched);
+  if (others.length > 0) {
+    writes = [...writes, ...others].sort(byTime);
+    matched = await matchLines(file.lines, windows, writes);
+  }
+  const commitAt = new Map(commits.map((one, i) => [one.hash, i]));
+  const used = [...new Set(matched.flatMap((one) => (one ? [one.write] : [])))];
+  const place = new Map(used.map((write, i) => [write, i]));
+  const later = writes.filter((one) => one.at > Date.parse(at) + SECOND).reverse();
+  return {
+    ...{ path, commit, at, commits },
+    lines: file.lines.map(({ text, commit: hash }, i) => ({
+      text,
+      commit: commitAt.get(hash) ?? 0,
+      writer: place.get(matched[i]?.write ?? -1) ?? null,
+      evidence: matched[i]?.evidence ?? null,
+    })),
+    writers: used.flatMap((i) => (writes[i] ? [toWriter(writes[i])] : [])),
+    later: later.slice(0, LATER).map(toWriter),
+  };
+}
+
+/** Lines of a commit that brought the file, from which on it is worth a look whether the file had another name before. */
+const ENOUGH = 3;
+
+/** Writes into files that may have become this one in the commit that brought it, renamed before they were ever committed. */
+async function underOtherNames(
+  kernel: Kernel,
+  project: string,
+  root: string,
+  names: ReadonlySet<string>,
+  file: NonNullable<Blamed["file"]>,
+  matched: readonly (Matched | undefined)[],
+): Promise<Write[]> {
+  const brought = new Set(
+    [...file.commits.keys()].filter((hash) => !file.headers.get(hash)?.some((line) => line.startsWith("previous "))),
+  );
+  const open = file.lines.filter(({ text, commit }, i) => !matched[i] && brought.has(commit) && weightOf(text) >= 12);
+  if (open.length < ENOUGH) return [];
+  const until = Math.max(...[...brought].map((hash) => Date.parse(file.commits.get(hash)?.at ?? "")));
+  const wanted = new Set(open.map(({ text }) => keyOf(text)));
+  const byPath = new Map<string, Write[]>();
+  for (const write of await writesBefore(kernel.storage.db, project, until + SECOND)) {
+    const path = absolute(write.path, write.author.cwd, root);
+    if ([...names].some((name) => path.endsWith(`/${name}`))) continue;
+    byPath.set(path, [...(byPath.get(path) ?? []), write]);
+  }
+  return [...byPath.values()]
+    .filter((writes) => {
+      const held = new Set(writes.flatMap(({ lines }) => [...lines].filter((key) => wanted.has(key))));
+      return held.size >= Math.max(ENOUGH, wanted.size / 4);
+    })
+    .flat();
+}
+
+/** `touched`: author times of the commits that changed the file, in seconds, ascending. */
+export function windowOf(
+  { at, authoredAt }: Pick<LineCommit, "at" | "authoredAt">,
+  touched: readonly number[],
+): Window {
+  const authored = Date.parse(authoredAt);
+  const before = touched.findLast((seconds) => seconds * SECOND < authored);
+  return {
+    after: before === undefined ? Number.NEGATIVE_INFINITY : before * SECOND,
+    authored,
+    committed: Date.parse(at),
+  };
+}
+
+export const toWriter = ({ author, seq, at, name }: Write): Writer => ({
+  sessionId: author.id,
+  tool: author.tool,
+  title: author.title,
+  seq,
+  at: new Date(at).toISOString(),
+  name,
+});

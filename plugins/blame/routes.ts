@@ -1,0 +1,129 @@
+/** GET /git/blame and /git/writers. */
+import { realpath } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
+import { defineRoute, type Kernel, SessarcError } from "sessarc";
+import * as v from "valibot";
+import { type Origins, originsOf } from "./origins.ts";
+import { type LineOrigins, lineOrigins } from "./reasons.ts";
+
+const project = v.pipe(v.string(), v.minLength(1), v.maxLength(4096));
+const path = v.pipe(v.string(), v.minLength(1), v.maxLength(4096));
+const line = v.optional(
+  v.pipe(v.string(), v.regex(/^[1-9]\d{0,7}$/, "must be a line number, from 1"), v.transform(Number)),
+);
+
+const blameAt = defineRoute({
+  method: "GET",
+  path: "/git/blame",
+  summary: "A file line by line: which commit brought it, and which call of which session wrote it",
+  query: v.object({
+    project,
+    /** 7 to 64 hex digits; default HEAD. */
+    commit: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-fA-F]{7,64}$/, "7 to 64 hex digits"))),
+    path,
+  }),
+  handler: async ({ kernel, query, event }): Promise<Origins> => {
+    const file = rawParam(event.url.search, "path") ?? query.path;
+    const root = await kernel.inject("archive").projectPath(query.project);
+    if (root === null) throw new SessarcError("NO_REPOSITORY", { project: query.project });
+    const blamed = await kernel
+      .inject("git")
+      .blameAt(root, query.commit, file)
+      .catch((error: unknown) => {
+        throw named(error, query.project);
+      });
+    return originsOf(kernel, query.project, root, blamed);
+  },
+});
+
+const writers = defineRoute({
+  method: "GET",
+  path: "/git/writers",
+  summary: "Who wrote lines of a file: session, prompt, call, the reads before it, model and price",
+  query: v.object({
+    /** Id, name or path; without it the repository around `path`. */
+    project: v.optional(project),
+    /** In the repository; an absolute path where no project is named. */
+    path,
+    /** Branch, tag or commit; default HEAD. */
+    at: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(200))),
+    from: line,
+    /** Last line; default `from`, or the end of the file. */
+    to: line,
+    /** With `1`: the header lines of `git blame --porcelain` too. */
+    headers: v.optional(v.picklist(["0", "1"])),
+  }),
+  handler: async ({ kernel, query }): Promise<LineOrigins> => {
+    const { at, from, to = from, headers } = query;
+    if (from !== undefined && to !== undefined && to < from)
+      throw new SessarcError("INVALID_INPUT", { reason: "The last line is before the first" });
+    const place = await placeOf(kernel, query.project, query.path);
+    const git = kernel.inject("git");
+    try {
+      const commit = at === undefined ? undefined : await git.resolve(place.tree, at);
+      const blamed = await git.blameAt(place.tree, commit, place.file);
+      return await lineOrigins(kernel, place.project, place.root, blamed, { from, to }, headers === "1");
+    } catch (error) {
+      throw named(error, query.project ?? dirname(query.path));
+    }
+  },
+});
+
+export const routes = [blameAt, writers] as const;
+
+/** Repository, project and path of a file. A repository without sessions has no project. */
+interface Place {
+  project: string | undefined;
+  /** The project's folder, by which paths of calls are compared. */
+  root: string;
+  /** Whose HEAD is meant: the work tree that holds the file. */
+  tree: string;
+  file: string;
+}
+
+async function placeOf(kernel: Kernel, wanted: string | undefined, path: string): Promise<Place> {
+  const archive = kernel.inject("archive");
+  if (isAbsolute(path)) {
+    const folder = await realpath(dirname(path)).catch(() => dirname(path));
+    const identity = await kernel.inject("git").identity(folder, { rootCommits: false });
+    if (identity.kind !== "repository") throw new SessarcError("NO_REPOSITORY", { project: dirname(path) });
+    const { root } = identity;
+    const tree = identity.worktree ?? root;
+    const [project] = await archive.projectIds(wanted ?? root);
+    return {
+      project,
+      root,
+      tree,
+      file: relative(tree, join(folder, basename(path)))
+        .split(sep)
+        .join("/"),
+    };
+  }
+  if (wanted === undefined)
+    throw new SessarcError("INVALID_INPUT", { reason: "Without a project, `path` must be absolute" });
+  const [project] = await archive.projectIds(wanted);
+  if (project === undefined) throw new SessarcError("PROJECT_NOT_FOUND", { id: wanted });
+  const root = await archive.projectPath(project);
+  if (root === null) throw new SessarcError("NO_REPOSITORY", { project: wanted });
+  return { project, root, tree: root, file: path };
+}
+
+/** An error about the repository names the project, never its folder. */
+const named = (error: unknown, project: string): unknown =>
+  error instanceof SessarcError && error.code === "NO_REPOSITORY"
+    ? new SessarcError("NO_REPOSITORY", { project }, { cause: error })
+    : error;
+
+/** The bytes of a parameter: `%E9` alone is no UTF-8, and a parsed query has lost it. */
+function rawParam(search: string, name: string): Buffer | undefined {
+  const pair = search
+    .replace(/^\?/, "")
+    .split("&")
+    .find((part) => part.split("=", 1)[0] === name);
+  if (pair === undefined) return undefined;
+  const bytes = Buffer.from(pair.slice(name.length + 1).replaceAll("+", " "), "utf8").toString("latin1");
+  const decoded = bytes.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(decoded, "latin1");
+}

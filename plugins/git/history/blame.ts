@@ -1,0 +1,127 @@
+/**
+ * Which commit brought each line of a file, as `git blame -w` reports: a change of blanks alone moves no line. Reads the object store,
+ * without textconv; revisions that the repository lists as ignored are skipped.
+ */
+import { at, type GitExec, toGitError } from "../process/exec.ts";
+import type { Repository } from "../repository/repository.ts";
+
+export interface BlamedLine {
+  text: string;
+  commit: string;
+  /** Number of the line in the commit's version of the file, from 1. */
+  original: number;
+}
+
+export interface LineCommit {
+  hash: string;
+  author: string;
+  /** Committer time, ISO 8601 UTC. */
+  at: string;
+  /** Author time: a rebase and a cherry-pick keep it. */
+  authoredAt: string;
+  subject: string;
+  /** Path of the file in this commit. */
+  path: string;
+}
+
+export interface BlamedFile {
+  lines: BlamedLine[];
+  /** By hash. */
+  commits: Map<string, LineCommit>;
+  /** Header lines of `git blame --porcelain`, by hash, without `filename`. */
+  headers: Map<string, string[]>;
+  /** Paths the file had, as far as its lines show. */
+  names: string[];
+  /** Commits that changed the file under one of its names: author times in seconds, ascending. */
+  touched: number[];
+}
+
+export interface BlameAt {
+  /** Full hash; HEAD where none was asked for. */
+  commit: string;
+  at: string;
+  /** Path in its tree. */
+  path: string;
+  /** Null for a file that is binary, larger than 2 MiB, or has a name that is no UTF-8. */
+  file: BlamedFile | null;
+}
+
+type Parsed = Omit<BlamedFile, "names" | "touched">;
+
+const DEADLINE_MS = 20_000;
+
+/** `path`: as it stands in the tree of `commit` (a full hash). Renames are followed. */
+export async function blame(exec: GitExec, repo: Repository, commit: string, path: string): Promise<BlamedFile> {
+  const options = ["blame", "--porcelain", "--no-textconv", "-w"];
+  const result = await exec.run([...at(repo), ...options, commit, "--", path], { timeoutMs: DEADLINE_MS });
+  if (result.code !== 0) throw toGitError(result, "blame");
+  const file = parse(result.stdout.toString("utf8"));
+  const names = namesOf(file, path);
+  return { ...file, names, touched: await touchedBy(exec, repo, commit, names) };
+}
+
+/** Names the file had, as far as its lines show. */
+function namesOf({ commits, headers }: Parsed, path: string): string[] {
+  const names = new Set([path]);
+  for (const one of commits.values()) if (one.path !== "") names.add(one.path);
+  for (const lines of headers.values())
+    for (const line of lines) {
+      const [, previous] = /^previous [0-9a-f]+ (.+)$/.exec(line) ?? [];
+      if (previous) names.add(unquoted(previous));
+    }
+  return [...names];
+}
+
+async function touchedBy(exec: GitExec, repo: Repository, commit: string, names: readonly string[]): Promise<number[]> {
+  const args = [...at(repo), "log", "--format=%at", "--end-of-options", commit, "--", ...names];
+  const result = await exec.run(args, { timeoutMs: DEADLINE_MS });
+  if (result.code !== 0) throw toGitError(result, "log");
+  return result.stdout
+    .toString("latin1")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+/** Of each line a header and, after a tab, the line; of each commit its headers, once. */
+function parse(text: string): Parsed {
+  const file: Parsed = { lines: [], commits: new Map(), headers: new Map() };
+  let commit: LineCommit = { hash: "", author: "", at: "", authoredAt: "", subject: "", path: "" };
+  let original = 0;
+  for (const row of text.split("\n")) {
+    if (row.startsWith("\t")) {
+      file.lines.push({ text: row.slice(1).replace(/\r$/, ""), commit: commit.hash, original });
+      continue;
+    }
+    const cut = row.indexOf(" ");
+    const [word, rest] = cut < 0 ? [row, ""] : [row.slice(0, cut), row.slice(cut + 1)];
+    if (/^[0-9a-f]{40,64}$/.test(word)) {
+      original = Number(rest.split(" ", 1)[0]);
+      const known = file.commits.get(word);
+      commit = known ?? { ...commit, hash: word };
+      if (!known) file.headers.set(word, []);
+      file.commits.set(word, commit);
+      continue;
+    }
+    if (word === "author") commit.author = rest;
+    else if (word === "author-time") commit.authoredAt = new Date(Number(rest) * 1000).toISOString();
+    else if (word === "committer-time") commit.at = new Date(Number(rest) * 1000).toISOString();
+    else if (word === "summary") commit.subject = rest;
+    else if (word === "filename") commit.path = unquoted(rest);
+    if (word !== "" && word !== "filename") file.headers.get(commit.hash)?.push(row);
+  }
+  return file;
+}
+
+/** Git quotes names with control characters, quotes or bytes above 127, like C. */
+function unquoted(name: string): string {
+  if (!name.startsWith('"') || !name.endsWith('"')) return name;
+  const escapes: Record<string, string> = { a: "\x07", b: "\b", t: "\t", n: "\n", v: "\v", f: "\f", r: "\r" };
+  const bytes = Buffer.from(name.slice(1, -1), "utf8")
+    .toString("latin1")
+    .replace(/\\([0-7]{3}|.)/g, (_, code: string) =>
+      code.length === 3 ? String.fromCharCode(Number.parseInt(code, 8)) : (escapes[code] ?? code),
+    );
+  return Buffer.from(bytes, "latin1").toString("utf8");
+}

@@ -1,0 +1,112 @@
+/** `sessarc blame` over a real repository, and the same through the hub's tool. */
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createTestKernel } from "sessarc/test";
+import { expect, it } from "vitest";
+import type { LineOrigins } from "../../plugins/blame/index.ts";
+import { defaultPlugins } from "../../plugins/index.ts";
+import { runCommand } from "../command.ts";
+import { describeGit, makeRepo, T0, tempFolder } from "../git/_repo.ts";
+
+const KEY = "0b6f1c52-3a41-4d6e-9a51-7c2f4f1d0a0a";
+const ID = `claude-code:${KEY}`;
+const MODEL = "claude-opus-4-5-20251101";
+
+function place() {
+  const home = tempFolder();
+  const repo = makeRepo(join(home, "app"));
+  repo.write("a.ts", "// by hand\n");
+  repo.commit("Begin", T0);
+  const row = (seconds: number, type: string, content: unknown) => ({
+    ...{ type, uuid: `${type}${seconds}`, sessionId: KEY, cwd: repo.root, requestId: `r${seconds}` },
+    timestamp: new Date((T0 + seconds) * 1000).toISOString(),
+    message: { id: `m${seconds}`, role: type, model: MODEL, content, usage: { input_tokens: 100, output_tokens: 50 } },
+  });
+  const call = (seconds: number, name: string, input: object) => [
+    row(seconds, "assistant", [{ type: "tool_use", id: `t${seconds}`, name, input }]),
+    row(seconds + 1, "user", [{ type: "tool_result", tool_use_id: `t${seconds}`, content: "done" }]),
+  ];
+  const log = join(home, ".claude/projects/-w", `${KEY}.jsonl`);
+  mkdirSync(dirname(log), { recursive: true });
+  const say = (rows: readonly object[]) => appendFileSync(log, rows.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  writeFileSync(log, "");
+  say([
+    row(1, "user", "Add the sum, please"),
+    ...call(2, "Read", { file_path: join(repo.root, "a.ts") }),
+    ...call(5, "Edit", {
+      file_path: join(repo.root, "a.ts"),
+      old_string: "// by hand",
+      new_string: "// by hand\nexport const sum = (a: number, b: number) => a + b;",
+    }),
+  ]);
+  repo.write("a.ts", "// by hand\nexport const sum = (a: number, b: number) => a + b;\n");
+  repo.commit("Sum", T0 + 20);
+  return { home, repo, say, call, row, file: join(repo.root, "a.ts") };
+}
+
+describeGit("sessarc blame", () => {
+  it("names session, prompt, call, model, price and the reads of a line, or nobody", async () => {
+    const { home, file } = place();
+    expect((await runCommand(["import", "--all"], home)).code).toBe(0);
+    const { code, stdout } = await runCommand(["blame", `${file}:1-2`], home);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^· {2}1 {2}\/\/ by hand\nA {2}2 {2}export const sum/);
+    expect(stdout).toContain(`A  ${ID} #3 Edit · ${MODEL}`);
+    expect(stdout).toMatch(/prompt \$0\.0\d+/);
+    expect(stdout).toContain("prompt #0: Add the sum, please");
+    expect(stdout).toContain("read #1 Read");
+    expect(stdout).toContain("·  no archived session (1 line)");
+    const before = await runCommand(["blame", file, "--at", "HEAD~1", "--json"], home);
+    const answer = JSON.parse(before.stdout) as LineOrigins;
+    expect(answer.lines).toHaveLength(1);
+    expect(answer.writers).toEqual([]);
+    expect((await runCommand(["blame", `${file}:9`], home)).code).toBe(3);
+    for (const [args, problem] of [
+      [["blame", join(home, "none/b.ts")], 1],
+      [["blame", file, "--at=-x"], 3],
+      [["blame", file, "--at", "nowhere"], 3],
+      [["blame", `${file}:0`], 2],
+      [["blame"], 2],
+    ] as const)
+      expect((await runCommand(args, home)).code, args.join(" ")).toBe(problem);
+  });
+
+  it("prints what git blame --porcelain prints, with headers of the writer", async () => {
+    const { home, repo, file } = place();
+    await runCommand(["import", "--all"], home);
+    const { stdout } = await runCommand(["blame", file, "--porcelain"], home);
+    const rows = stdout.trimEnd().split("\n");
+    expect(rows.filter((row) => row.startsWith("sessarc-"))).toEqual([
+      ...[`sessarc-session ${ID}`, "sessarc-seq 3", "sessarc-tool Edit", "sessarc-evidence line"],
+      ...[`sessarc-model ${MODEL}`, "sessarc-prompt 0", expect.stringMatching(/^sessarc-prompt-microdollars \d+$/)],
+    ]);
+    const plain = repo.git("blame", "--porcelain", "-w", "a.ts").split("\n");
+    expect(rows.filter((row) => !row.startsWith("sessarc-"))).toEqual(plain);
+  });
+
+  it("goes on with a session that grew, a call of it open in between, and answers the hub's who_wrote", async () => {
+    const { home, repo, say, call, file } = place();
+    const [ask, result] = call(30, "Edit", {
+      file_path: file,
+      old_string: "// by hand",
+      new_string: "// by hand\nexport const product = (a: number, b: number) => a * b;",
+    });
+    say([ask as object]);
+    const t = await createTestKernel({ home, plugins: defaultPlugins() });
+    await t.send("POST", "/api/import", { all: true });
+    say([result as object]);
+    await t.send("POST", "/api/sync?wait=1");
+    repo.write("a.ts", "// by hand\nexport const product = (a: number, b: number) => a * b;\n");
+    repo.commit("Product", T0 + 60);
+    const rows = await t.kernel.storage.db.all<{ calls: string }>("select calls from blame_file");
+    expect(rows.map(({ calls }) => (JSON.parse(calls) as [number][]).map(([seq]) => seq))).toEqual([[3, 5]]);
+    const { body } = await t.send<{ content: { text: string }[] }>("POST", "/api/mcp/call", {
+      name: "sessarc__who_wrote",
+      arguments: { file, line: 2 },
+    });
+    const text = JSON.stringify(body);
+    expect(text).toContain(`[${ID} #5] Edit`);
+    expect(text).toContain("Add the sum, please");
+    await t.close();
+  });
+});
