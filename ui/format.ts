@@ -142,7 +142,11 @@ export const titleOf = (session: {
   title: string | null;
   firstPrompt: string | null;
   id: string;
-}): string => oneLine(session.name ?? session.title ?? session.firstPrompt ?? session.id);
+}): string =>
+  oneLine(session.name ?? session.title ?? session.firstPrompt ?? t("session.untitled", { id: idEnd(session.id) }));
+
+/** The first eight characters of an id behind its tool. */
+const idEnd = (id: string) => id.slice(id.indexOf(":") + 1).slice(0, 8);
 
 export const oneLine = (text: string): string => honest(text.replace(/\s+/g, " ").trim().slice(0, 300));
 

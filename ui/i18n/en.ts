@@ -130,6 +130,7 @@ export const en = {
   "usage.cacheWrite5m": "Cache write, 5 min",
   "usage.cacheWrite1h": "Cache write, 1 h",
   "usage.cacheRead": "Cache read",
+  "session.untitled": "Untitled session {id}",
   "session.session": "Session",
   "session.project": "Project",
   "session.tool": "Tool",

@@ -131,6 +131,7 @@ const shell: Record<keyof typeof en, string> = {
   "usage.cacheWrite5m": "キャッシュ書き込み（5 分）",
   "usage.cacheWrite1h": "キャッシュ書き込み（1 時間）",
   "usage.cacheRead": "キャッシュ読み取り",
+  "session.untitled": "無題のセッション {id}",
   "session.session": "セッション",
   "session.project": "プロジェクト",
   "session.tool": "ツール",

@@ -127,6 +127,7 @@ const shell: Record<keyof typeof en, string> = {
   "usage.cacheWrite5m": "缓存写入，5 分钟",
   "usage.cacheWrite1h": "缓存写入，1 小时",
   "usage.cacheRead": "缓存读取",
+  "session.untitled": "无标题会话 {id}",
   "session.session": "会话",
   "session.project": "项目",
   "session.tool": "工具",

@@ -1,0 +1,28 @@
+/** What a search result shows of a match. */
+import { expect, it } from "vitest";
+import { piecesOf, readable } from "../../ui/components/search/readable.ts";
+
+const shown = (text: string, word: string, form: "json" | "markdown" | "plain") => {
+  const start = text.indexOf(word);
+  return piecesOf(text, [[start, start + word.length]], form)
+    .map(({ text, hit }) => (hit ? `[${text}]` : text))
+    .join("");
+};
+
+it("shows the values of arguments, with gaps and without keys", () => {
+  const input = '{"file_path":"/w/a.js","old_string":"say \\"hi\\"\\nnow","count":3}';
+  expect(shown(input, "a.js", "json")).toBe('/w/[a.js] · say "hi" now · 3');
+  expect(shown(input, "path", "json")).toBe('file_[path]: /w/a.js · say "hi" now · 3');
+  expect(readable('{"files":["a","b"]}', "json")).toBe("a, b");
+});
+
+it("shows messages without the signs of Markdown", () => {
+  expect(shown("## Plan\nUse `heap` and **sort** [it](https://a.b/c)", "heap", "markdown")).toBe(
+    "Plan\nUse [heap] and sort it",
+  );
+  expect(readable("| a | b |\n|---|---|\n| 1 | 2 |", "markdown")).not.toMatch(/\||---/);
+});
+
+it("leaves output as it is", () => {
+  expect(shown("a ** b `c` | d", "b", "plain")).toBe("a ** [b] `c` | d");
+});
