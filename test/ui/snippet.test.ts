@@ -13,6 +13,7 @@ it("shows the values of arguments, with gaps and without keys", () => {
   const input = '{"file_path":"/w/a.js","old_string":"say \\"hi\\"\\nnow","count":3}';
   expect(shown(input, "a.js", "json")).toBe('/w/[a.js] · say "hi" now · 3');
   expect(shown(input, "path", "json")).toBe('file_[path]: /w/a.js · say "hi" now · 3');
+  expect(shown("file_path /w/a.js old_string one new_string two", "a.js", "json")).toBe("/w/[a.js] · one · two");
   expect(readable('{"files":["a","b"]}', "json")).toBe("a, b");
 });
 

@@ -35,11 +35,16 @@ export const readable = (text: string, form: Form): string =>
     .map((piece) => piece.text)
     .join("");
 
+/** Names of arguments that are no words: the archive searches a call's names and values as one text. */
+const KEYS =
+  /(^|\s+)(?:file_path|filePath|absolute_path|target_file|notebook_path|old_string|new_string|oldString|newString|old_str|new_str|file_text|replace_all|replaceAll|code_edit|new_source|patchText)(?=\s|$)\s*/g;
+
 const WRITERS: Record<Form, (text: string) => string> = {
   plain: (text) => text,
   json: (text) =>
     text
       .replace(/\\u001b\[[0-9;]*m/gi, "")
+      .replace(KEYS, (_, before: string) => `${before === "" ? "" : " · "}`)
       // A key that was found stays.
       .replace(/[,{[\s]*"([\w\ue000\ue001-]+)"\s*:\s*/g, (_, key: string) => (key.includes(ON) ? ` · ${key}: ` : " · "))
       .replace(/(?<!\\)"\s*,\s*"/g, ", ")
