@@ -54,7 +54,7 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
   function inflate(key: string, entry: ChunkEntry, packed: Buffer): Buffer {
     if (crc32(packed) !== entry.crc) throw damaged(key, `checksum of the chunk at ${entry.offset} is wrong`);
     stats.inflated++;
-    return brotliDecompressSync(packed);
+    return brotliDecompressSync(packed, { chunkSize: INFLATED_BYTES });
   }
 
   const self: Transcripts = {
@@ -177,6 +177,8 @@ export function createTranscripts(options: TranscriptOptions): Transcripts {
 const UNREADABLE = new Set(["EISDIR", "ENOTDIR", "ELOOP", "ENXIO", "ESPIPE", "EIO", "EACCES", "EPERM", "PATH_OUTSIDE"]);
 /** Of a part that is read in one stroke, at most. */
 const WHOLE_BYTES = 256 * 1024;
+/** Most chunks are smaller when inflated: zlib then fills one buffer instead of joining several. */
+const INFLATED_BYTES = 128 * 1024;
 /** Chunks read at once, and their bytes at most. */
 const AHEAD = 16;
 const AHEAD_BYTES = 128 * 1024;

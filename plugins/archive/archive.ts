@@ -113,6 +113,7 @@ export function createArchive(kernel: Kernel): OpenArchive {
   const damage = new Damage(kernel, () => archive.importer);
   const index = new SearchIndex(db, transcripts, readers, changes, counterOf(kernel), (id) => damage.found(id), {
     folder: kernel.storage.derived("search").folder,
+    counts: kernel.storage.derived("totals"),
     readOnly: kernel.storage.readOnly,
     onError: (error) => void kernel.notify("listener:failed", error, { hook: "search" }),
   });

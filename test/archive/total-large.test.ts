@@ -1,5 +1,5 @@
 /** Totals over many chunks, counted in jobs, and kept for the next one. Equal to a look at every message. */
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
@@ -133,6 +133,30 @@ it("a total is kept: when a log grew, only what came since is counted", async ()
   const grown = await total(index, query);
   expect(grown).toMatchObject({ ...before, messages: before.messages + 1 });
   expect(grown.stats.inflated).toBeLessThan(5);
+});
+
+it("counts are stored: after a restart only what changed is counted, and a damaged file is counted again", async () => {
+  const counts = t.kernel.storage.derived("counts-of-a-test");
+  const restarted = () => {
+    const index = indexByJobs(t.kernel, 0.02, { folder, readOnly: false, counts });
+    open.push(index);
+    return index;
+  };
+  const query = parseQuery("the");
+  const { best: _, ...before } = scan(query);
+  expect((await total(restarted(), query)).stats.inflated).toBeGreaterThan(SESSIONS);
+  expect(await total(restarted(), query)).toMatchObject({ ...before, stats: { inflated: 0 } });
+  expect(await total(restarted(), parseQuery("other"))).toMatchObject({ messages: scan(parseQuery("other")).messages });
+  said[9]?.push({ text: "the last", kind: "user", at: began });
+  appendFileSync(logOf(9), rowsOf(9, 4));
+  await t.send("POST", "/api/import", { all: true });
+  const grown = await total(restarted(), query);
+  expect(grown.messages).toBe(before.messages + 1);
+  expect(grown.stats.inflated).toBeLessThan(5);
+  for (const name of readdirSync(counts.folder)) writeFileSync(join(counts.folder, name), "no counts");
+  const again = await total(restarted(), query);
+  expect(again).toMatchObject({ messages: before.messages + 1 });
+  expect(again.stats.inflated).toBeGreaterThan(SESSIONS);
 });
 
 it("a text that another log was read for is another one", async () => {

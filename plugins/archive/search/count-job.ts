@@ -1,14 +1,14 @@
-/** Counts what matches in many chunks, in a worker: reading, inflating and looking are only work. */
+/** Counts what matches in sessions, in a worker: it reads their signatures and inflates the chunks that may hold the query. */
 import { createTranscripts, decodeChunk, Slices, type Transcripts } from "#internal";
 import { isDamage } from "../catalogue/damage.ts";
-import { type Candidate, counts } from "./candidate.ts";
-import { compile, matchesIn } from "./match.ts";
+import { candidatesIn, counts, type TextOf } from "./candidate.ts";
+import { type CompiledQuery, compile, matchesIn } from "./match.ts";
 import type { Query } from "./query.ts";
 
-/** Of one session: the chunks that may hold the query. */
+/** A session with the parts of all its texts. */
 export interface CountWork {
   id: string;
-  candidates: readonly Candidate[];
+  parts: readonly TextOf[];
 }
 
 export interface CountJob {
@@ -20,6 +20,9 @@ export interface CountJob {
 
 export interface Counted {
   messages: number;
+  /** Chunks of the session, those that passed their signature, and those inflated. */
+  chunks: number;
+  candidates: number;
   inflated: number;
   /** Some of it could not be read: that is left out. */
   damaged: boolean;
@@ -31,7 +34,7 @@ export const countSessions = ({ dir, query, work }: CountJob): Promise<Counted[]
 
 /** The same on the thread of these transcripts: others run meanwhile, and it throws when `signal` aborts. */
 export async function countHere(
-  transcripts: Pick<Transcripts, "chunkBytes">,
+  transcripts: Pick<Transcripts, "index" | "chunkBytes">,
   query: Query,
   work: readonly CountWork[],
   signal?: AbortSignal,
@@ -39,26 +42,48 @@ export async function countHere(
   const compiled = compile(query);
   const slices = new Slices();
   const answer: Counted[] = [];
-  for (const { id, candidates } of work) {
-    const counted: Counted = { messages: 0, inflated: 0, damaged: false };
-    for (const { part, chunk: entry, earlier } of candidates) {
+  for (const { id, parts } of work) {
+    const counted: Counted = { messages: 0, chunks: 0, candidates: 0, inflated: 0, damaged: false };
+    /** Leaves out what cannot be read. */
+    const attempt = async (read: () => Promise<void>) => {
       signal?.throwIfAborted();
       if (slices.due) await slices.turn();
-      counted.inflated++;
-      try {
-        const bytes = await transcripts.chunkBytes(id, part, entry);
-        if (compiled.bytes && !compiled.bytes.test(bytes.toString("latin1"))) continue;
-        const chunk = decodeChunk(bytes);
-        for (const index of matchesIn(chunk, compiled)) {
-          if (index !== null) counted.messages += counts(earlier, chunk.firstSeq + index) ? 1 : 0;
-          else if (slices.due) await slices.turn();
-        }
-      } catch (error) {
+      await read().catch((error: unknown) => {
         if (!isDamage(error)) throw error;
         counted.damaged = true;
-      }
-    }
+      });
+    };
+    for (const { part, earlier } of parts)
+      await attempt(async () => {
+        const index = await transcripts.index(id, part);
+        const candidates = candidatesIn({ ...index, sidecars: index.sidecars, earlier }, compiled);
+        counted.chunks += index.chunks.length;
+        counted.candidates += candidates.length;
+        for (const { chunk: entry } of candidates)
+          await attempt(async () => {
+            counted.inflated++;
+            const bytes = await transcripts.chunkBytes(id, part, entry);
+            counted.messages += await countIn(bytes, compiled, earlier, slices);
+          });
+      });
     answer.push(counted);
   }
   return answer;
+}
+
+/** Messages of a chunk that match and count. */
+async function countIn(
+  bytes: Buffer,
+  compiled: CompiledQuery,
+  earlier: TextOf["earlier"],
+  slices: Slices,
+): Promise<number> {
+  if (compiled.bytes && !compiled.bytes.test(bytes.toString("latin1"))) return 0;
+  const chunk = decodeChunk(bytes);
+  let messages = 0;
+  for (const index of matchesIn(chunk, compiled)) {
+    if (index !== null) messages += counts(earlier, chunk.firstSeq + index) ? 1 : 0;
+    else if (slices.due) await slices.turn();
+  }
+  return messages;
 }

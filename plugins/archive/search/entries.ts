@@ -6,18 +6,9 @@ import { marks, pages } from "#internal/adapter";
 import type { Changes } from "../catalogue/changes.ts";
 import { isDamage } from "../catalogue/damage.ts";
 import type { EarlierRow } from "../catalogue/types.ts";
+import type { TextPart } from "./candidate.ts";
 import type { ColumnFile } from "./columns.ts";
-import {
-  bytesOf,
-  chunksIn,
-  type Entry,
-  isPlaced,
-  newestFirst,
-  ROW,
-  type Row,
-  type TextPart,
-  toEntry,
-} from "./entry.ts";
+import { bytesOf, chunksIn, type Entry, isPlaced, newestFirst, ROW, type Row, toEntry } from "./entry.ts";
 import type { Shelf } from "./shelf.ts";
 
 /** Bytes of signatures that are cached: those of some 30,000 chunks. */

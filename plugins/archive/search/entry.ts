@@ -1,8 +1,7 @@
 /** One session as a search knows it. */
 import { createHash } from "node:crypto";
-import type { PartIndex, TranscriptPart } from "#internal";
 import { type EarlierRow, partsOf, type SessionRow } from "../catalogue/types.ts";
-import type { EarlierOf } from "./candidate.ts";
+import type { TextOf, TextPart } from "./candidate.ts";
 import type { Columns } from "./columns.ts";
 import type { Query } from "./query.ts";
 
@@ -25,14 +24,6 @@ export interface Entry {
   /** Part of it could not be read. */
   damaged: boolean;
 }
-
-/** A part of the session's own text, or of an earlier one, of which only the messages count that no later text has. */
-export interface TextOf {
-  part: TranscriptPart;
-  earlier?: EarlierOf;
-}
-
-export type TextPart = PartIndex & Pick<TextOf, "earlier">;
 
 /** Filters of a search, with the projects that they name. */
 export interface Scope {

@@ -2,11 +2,11 @@
 import { type Chunk, Slices } from "#internal";
 import { isDamage } from "../catalogue/damage.ts";
 import type { ChunkCache } from "./cache.ts";
-import { type Candidate, counts, mayCount } from "./candidate.ts";
+import { type Candidate, candidatesIn, counts } from "./candidate.ts";
 import { type ColumnFile, countIn } from "./columns.ts";
 import type { Entries } from "./entries.ts";
-import { type Entry, passes, type Scope } from "./entry.ts";
-import { type CompiledQuery, type FoundMatch, matchesIn, mayHoldAll, toMatch } from "./match.ts";
+import { chunksIn, type Entry, passes, type Scope } from "./entry.ts";
+import { type CompiledQuery, type FoundMatch, matchesIn, toMatch } from "./match.ts";
 
 /** What the index did: chunks known, chunks that passed their signature, chunks inflated for this request. */
 export interface SearchStats {
@@ -88,6 +88,12 @@ export class Lookup {
     return bits && countIn(bits, columns);
   }
 
+  /** Chunks of a session that may hold the query, at most; an estimate where no columns know the session. 0: its cached signatures rule it out. */
+  most(entry: Entry): number {
+    const isOut = entry.index?.every((part) => candidatesIn(part, this.#compiled).length === 0);
+    return isOut ? 0 : (this.passing(entry) ?? chunksIn(entry));
+  }
+
   /** Each session with its chunks that may hold the query. */
   async *mayHold(entries: readonly Entry[]): AsyncGenerator<MayHold> {
     for (let i = 0; i < entries.length; i += AT_ONCE) {
@@ -98,17 +104,20 @@ export class Lookup {
     }
   }
 
+  /** Adds what another thread did for this question. */
+  add({ chunks, candidates, inflated }: SearchStats): void {
+    this.stats.chunks += chunks;
+    this.stats.candidates += candidates;
+    this.stats.inflated += inflated;
+  }
+
   /** Chunks of a session that may hold the query, by their signatures. */
   async candidates(entry: Entry): Promise<Candidate[]> {
     this.#signal?.throwIfAborted();
     const candidates: Candidate[] = [];
-    for (const { part, chunks, sidecars, earlier } of await this.#entries.indexOf(entry)) {
-      this.stats.chunks += chunks.length;
-      for (const chunk of chunks) {
-        if (!mayCount(chunk, this.#compiled.query, earlier)) continue;
-        const [start, length] = chunk.sidecar;
-        if (mayHoldAll(sidecars, start, length, this.#compiled)) candidates.push({ part, chunk, earlier });
-      }
+    for (const part of await this.#entries.indexOf(entry)) {
+      this.stats.chunks += part.chunks.length;
+      candidates.push(...candidatesIn(part, this.#compiled));
     }
     this.stats.candidates += candidates.length;
     return candidates;

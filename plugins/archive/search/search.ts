@@ -2,10 +2,10 @@
 
 import type { Database } from "sessarc";
 import type { Transcripts } from "#internal";
-import { BoundedMap } from "#internal/adapter";
 import type { Changes } from "../catalogue/changes.ts";
 import type { Readers } from "../catalogue/readers.ts";
 import { ChunkCache } from "./cache.ts";
+import { CountCache, type Derived } from "./count-cache.ts";
 import { Entries } from "./entries.ts";
 import { type Entry, newestFirst, passes, type Scope } from "./entry.ts";
 import { foldTable } from "./fold.ts";
@@ -17,8 +17,6 @@ import {
   type CountOptions,
   countAll,
   countIn,
-  type KnownCounts,
-  sizeOf,
   type TotalAnswer,
   type TotalProgress,
   type Totals,
@@ -57,8 +55,8 @@ export interface SearchAnswer {
   damaged: number;
 }
 
-/** Questions whose counts are cached. */
-const KNOWN = 32;
+/** Inflated chunks from which on the counts are stored for the next start: about 50 ms of work. */
+const STORED_FROM = 100;
 /** Sessions from which on the first search is prepared. */
 const PREPARED_FROM = 5_000;
 /** Chunks checked after a full page, so that its total is right: about 20 ms. */
@@ -76,8 +74,7 @@ export class SearchIndex {
   readonly #onDamage: (id: string) => void;
   readonly #onError: (error: unknown) => void;
   readonly #shelf: Shelf;
-  /** What the last totals counted, by their words and filters of messages. */
-  readonly #known = new BoundedMap<string, KnownCounts>(KNOWN);
+  readonly #known: CountCache;
 
   /** `counter`: counts in workers, where there are any. `onDamage`: called with a session whose transcript could not be read. */
   constructor(
@@ -87,7 +84,7 @@ export class SearchIndex {
     changes: Changes,
     counter: Counter | undefined,
     onDamage: (id: string) => void,
-    shelf: ShelfOptions & { onError: (error: unknown) => void },
+    shelf: ShelfOptions & { counts?: Derived; onError: (error: unknown) => void },
   ) {
     this.#db = db;
     this.#readers = readers;
@@ -95,6 +92,7 @@ export class SearchIndex {
     this.#counter = counter;
     this.#onDamage = onDamage;
     this.#onError = shelf.onError;
+    this.#known = new CountCache(shelf.readOnly ? undefined : shelf.counts);
     this.#shelf = new Shelf(shelf);
     this.#entries = new Entries(db, transcripts, changes, this.#shelf);
     this.#cache = new ChunkCache(transcripts);
@@ -171,10 +169,11 @@ export class SearchIndex {
     const { query, onProgress, signal, until } = request;
     // Filters of sessions choose among sessions; the count in each does not depend on them.
     const question = JSON.stringify({ ...query, tool: [], notTool: [], project: [], notProject: [] });
-    const known: KnownCounts = this.#known.get(question) ?? new WeakMap();
-    this.#known.set(question, known);
+    const known = await this.#known.of(question);
     const means = { counter: this.#counter, transcripts: this.#transcripts };
-    return countAll(lookup, wanted, { ...means, query, known, onProgress, signal, until });
+    const totals = await countAll(lookup, wanted, { ...means, query, known, onProgress, signal, until });
+    if (lookup.stats.inflated >= STORED_FROM) await this.#known.store(question, entries).catch(this.#onError);
+    return totals;
   }
 
   /** Sessions with most matches: all are counted, and the best are read again for what a page shows. */
@@ -240,25 +239,27 @@ export class SearchIndex {
   async *#holding({ query, signal }: SearchRequest, lookup: Lookup, wanted: readonly Entry[]): AsyncGenerator<MayHold> {
     const counter = this.#counter;
     const transcripts = this.#transcripts;
-    let work: MayHold[] = [];
-    let size = 0;
-    const check = async function* () {
-      signal?.throwIfAborted();
-      const counted = await countIn(lookup, work, { query, counter, transcripts, signal });
-      for (const [i, one] of work.entries()) yield counted[i] === 0 ? { ...one, candidates: [] } : one;
-      work = [];
-      size = 0;
-    };
+    let next = 0;
     for await (const one of lookup.mayHold(wanted)) {
-      if (!counter || lookup.inVain < IN_VAIN) {
-        yield one;
-        continue;
-      }
-      work.push(one);
-      size += sizeOf(one);
-      if (size >= counter.lanes * counter.chunks) yield* check();
+      yield one;
+      next++;
+      if (counter && lookup.inVain >= IN_VAIN) break;
     }
-    yield* check();
+    while (counter && next < wanted.length) {
+      signal?.throwIfAborted();
+      const work: Entry[] = [];
+      for (let size = 0; next < wanted.length && size < counter.lanes * counter.chunks; next++) {
+        const entry = wanted[next] as Entry;
+        work.push(entry);
+        size += lookup.most(entry);
+      }
+      const counted = await countIn(lookup, work, { query, counter, transcripts, signal });
+      for (const [i, entry] of work.entries()) {
+        const one = counted[i];
+        if (one?.messages === 0) lookup.add(one);
+        yield { entry, candidates: one?.messages === 0 ? [] : await lookup.candidates(entry) };
+      }
+    }
   }
 
   #answer(

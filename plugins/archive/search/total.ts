@@ -1,9 +1,10 @@
 /** How much a query finds in all: every chunk that may hold it is checked, in workers where there are many. */
 import type { Kernel, PoolTask } from "sessarc";
 import type { Transcripts } from "#internal";
+import type { KnownCounts } from "./count-cache.ts";
 import type { Counted, CountJob, CountWork } from "./count-job.ts";
 import type { Entry } from "./entry.ts";
-import type { Lookup, MayHold, SearchStats } from "./lookup.ts";
+import type { Lookup, SearchStats } from "./lookup.ts";
 import type { Query } from "./query.ts";
 
 export interface TotalProgress {
@@ -32,9 +33,6 @@ export interface Count {
   sessions: number;
   messages: number;
 }
-
-/** Messages that match, by session: cached from one total of a query to the next. A session that changed is another entry. */
-export type KnownCounts = WeakMap<Entry, number>;
 
 /** Counts matching messages in workers, one number for each session of the work. */
 export interface Counter {
@@ -72,8 +70,8 @@ const COUNT: PoolTask<[CountJob], Counted[]> = {
 };
 const PROGRESS_MS = 100;
 const HERE = { lanes: 1, chunks: 96 };
-/** Bytes of a full chunk as it is stored, about. */
-const FULL_BYTES = 16_384;
+/** Jobs a worker is given at once: it need not wait for the others. */
+const JOBS_AT_ONCE = 4;
 
 /** Undefined where there are no workers, or where they cannot read the transcripts. */
 export function counterOf({ pool, config, storage }: Kernel): Counter | undefined {
@@ -85,27 +83,23 @@ export function counterOf({ pool, config, storage }: Kernel): Counter | undefine
   };
 }
 
-/** Work in full chunks: many small ones are little work. */
-export const sizeOf = ({ candidates }: MayHold): number =>
-  candidates.reduce((sum, { chunk }) => sum + Math.min(1, chunk.bytes / FULL_BYTES), 0);
-
 /** Counts matching messages of each session. `isLittle`: on this thread, which takes less than starting a worker. */
 export async function countIn(
   lookup: Lookup,
-  work: readonly MayHold[],
+  entries: readonly Entry[],
   { query, counter, transcripts, signal }: Pick<CountOptions, "query" | "counter" | "transcripts" | "signal">,
   isLittle = false,
-): Promise<number[]> {
+): Promise<Counted[]> {
   const { chunks } = counter ?? HERE;
   const jobs: CountWork[][] = [];
   let room = 0;
-  for (const one of work) {
+  for (const entry of entries) {
     if (room <= 0) {
       jobs.push([]);
       room = chunks;
     }
-    jobs.at(-1)?.push({ id: one.entry.id, candidates: one.candidates });
-    room -= sizeOf(one);
+    jobs.at(-1)?.push({ id: entry.id, parts: entry.parts });
+    room -= lookup.most(entry);
   }
   const count = async (job: readonly CountWork[]) => {
     if (counter && !isLittle) return counter.count(query, job);
@@ -113,9 +107,8 @@ export async function countIn(
     return countHere(transcripts, query, job, signal);
   };
   const counted = (await Promise.all(jobs.map(count))).flat();
-  for (const [i, { entry }] of work.entries()) if (counted[i]?.damaged) entry.damaged = true;
-  for (const { inflated } of counted) lookup.stats.inflated += inflated;
-  return counted.map(({ messages }) => messages);
+  for (const [i, entry] of entries.entries()) if (counted[i]?.damaged) entry.damaged = true;
+  return counted;
 }
 
 /** Counts to the end; throws when `signal` aborts. About 0.4 ms of a processor a chunk, those of known sessions excepted. */
@@ -123,60 +116,41 @@ export async function countAll(lookup: Lookup, wanted: readonly Entry[], options
   const { lanes, chunks } = options.counter ?? HERE;
   const { known, onProgress, signal, until = Number.POSITIVE_INFINITY } = options;
   const tally = new Tally(wanted.length, onProgress);
-  const count = async (work: readonly MayHold[], isLittle: boolean) => {
+  let work: Entry[] = [];
+  let size = 0;
+  let isFirst = true;
+  const count = async () => {
     signal?.throwIfAborted();
-    const counted = await countIn(lookup, work, options, isLittle);
-    for (const [i, { entry }] of work.entries()) {
-      const messages = counted[i] ?? 0;
+    const counted = await countIn(lookup, work, options, isFirst && size < chunks);
+    for (const [i, entry] of work.entries()) {
+      const one = counted[i];
+      if (one) lookup.add(one);
+      const messages = one?.messages ?? 0;
       // A session that could not be read is counted again next time.
-      if (!entry.damaged) known.set(entry, messages);
+      if (!entry.damaged) known.set(entry.key, messages);
       tally.add(entry, messages);
     }
-  };
-  let work: MayHold[] = [];
-  let size = 0;
-  /** Workers count while this thread reads the next signatures. */
-  let counting: Promise<void> | undefined;
-  const hand = async () => {
-    await counting;
-    counting = count(work, counting === undefined && size < chunks);
-    counting.catch(() => {});
     work = [];
     size = 0;
-  };
-  const asked = wanted.filter((entry) => !known.has(entry));
-  let next = 0;
-  /** Adds the sessions before this one: they are known. */
-  const addKnown = (end: Entry | undefined) => {
-    for (; next < wanted.length && wanted[next] !== end; next++) {
-      const entry = wanted[next];
-      if (entry) tally.add(entry, known.get(entry) ?? 0);
-    }
-    next++;
+    isFirst = false;
   };
   let stoppedAt: Entry | undefined;
-  try {
-    for await (const one of lookup.mayHold(asked)) {
-      signal?.throwIfAborted();
-      addKnown(one.entry);
-      if (one.candidates.length === 0) tally.add(one.entry, 0);
-      else {
-        work.push(one);
-        size += sizeOf(one);
-        if (size >= lanes * chunks) await hand();
-      }
-      if (performance.now() <= until) continue;
-      await hand();
-      await counting;
-      if (tally.found.length === 0 || one.entry === wanted.at(-1)) continue;
-      stoppedAt = one.entry;
-      break;
-    }
-    await hand();
-    if (!stoppedAt) addKnown(undefined);
-  } finally {
-    await counting;
+  for (const entry of wanted) {
+    const messages = known.get(entry.key);
+    const most = messages === undefined ? lookup.most(entry) : 0;
+    if (most > 0) {
+      work.push(entry);
+      size += most;
+      if (size >= lanes * chunks * JOBS_AT_ONCE) await count();
+    } else tally.add(entry, messages ?? 0);
+    if (lookup.slices.due) await lookup.slices.turn();
+    if (performance.now() <= until) continue;
+    await count();
+    if (tally.found.length === 0 || entry === wanted.at(-1)) continue;
+    stoppedAt = entry;
+    break;
   }
+  await count();
   return { total: tally.answer(lookup.stats), found: tally.found, stoppedAt };
 }
 
