@@ -28,7 +28,7 @@ const entries: Record<string, string> = {
   "catalogue-thread": "core/storage/thread-entry.ts",
   "plugins/archive/count-job": "plugins/archive/search/count-job.ts",
   "plugins/archive/job": "plugins/archive/import/job.ts",
-  "plugins/blame/indexer": "plugins/blame/indexer/index.ts",
+  "plugins/blame/indexer/indexer": "plugins/blame/indexer/indexer.ts",
   "plugins/git/export-job": "plugins/git/history/export-job.ts",
   "plugins/mcp-hub/config-job": "plugins/mcp-hub/configs/job.ts",
   "plugins/mcp-hub/large-job": "plugins/mcp-hub/upstream/large-job.ts",

@@ -17,7 +17,7 @@ export default definePlugin({
     defineIndexer({
       name: "writes",
       version: 1,
-      module: "sessarc/plugins/blame/indexer",
+      module: "sessarc/plugins/blame/indexer/indexer",
       tables: ["blame_file", "blame_session"],
     }),
   ],
