@@ -168,7 +168,7 @@ export function createReplay(kernel: Kernel, options: ReplayOptions = {}): Repla
       folder,
       root: place.root,
       repository: place.repository,
-      branch: session.git_branch,
+      branch: await sessions.branch(session),
       base_commit: base?.commit ?? null,
       base_at: base?.at ?? null,
       files: files + seen.added,

@@ -5,6 +5,7 @@ import { BoundedMap } from "#internal/adapter";
 import { insideRoot, rootOf } from "./plan/paths.ts";
 import { buildPlan } from "./plan/plan.ts";
 import type { Plan } from "./plan/types.ts";
+import { branchAt } from "./sandbox/branch.ts";
 
 type Archive = Services["archive"];
 type Row = Awaited<ReturnType<Archive["row"]>>;
@@ -28,6 +29,8 @@ export interface SessionReader {
   place(row: Row): Promise<SessionPlace>;
   /** Cached for the sessions asked last; rebuilt when one is imported again. */
   plan(row: Row): Promise<Plan>;
+  /** The branch that was checked out at the session's start; null where nothing names one. */
+  branch(row: Row): Promise<string | null>;
   /** The newest commit at or before the session's start. */
   base(row: Row): Promise<Base | null>;
   /** The commit the session led to: the newest at its end if it made one, else the first one after it. */
@@ -103,6 +106,15 @@ export function createSessionReader(kernel: Kernel): SessionReader {
       plans.set(row.id, { key, plan });
       plan.catch(() => plans.delete(row.id));
       return plan;
+    },
+    async branch(row) {
+      const { repository } = await place(row);
+      const identity = repository === null ? undefined : await git()?.identity(repository, { rootCommits: false });
+      const left =
+        identity?.kind === "repository" && row.started_at !== null
+          ? await branchAt(identity.gitDir, row.started_at)
+          : null;
+      return left ?? row.git_branch;
     },
     async base(row) {
       const { started_at: start } = row;

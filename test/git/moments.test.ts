@@ -99,7 +99,8 @@ describeGit("moments inside of a second", () => {
     const { at } = await session(repo, [
       bash(5_100, "git commit -qam two", made(second)),
       bash(5_300, "ls", "a.txt"),
-      bash(5_500, "git commit -m three", made(third)),
+      // As Gemini CLI logs it.
+      bash(5_500, "git commit -m three", `Output: ${made(third)}`),
     ]);
     const seen: [number, string, string][] = [];
     for (let seq = 0; seq <= 6; seq++) {

@@ -53,6 +53,8 @@ export interface LoggedSession {
   cwd: string;
   startedAt: string;
   parent?: string;
+  /** As the log names it: of some assistants the last one of the session. */
+  branch?: string;
   calls: readonly LoggedCall[];
 }
 
@@ -80,8 +82,14 @@ export async function writeSession(home: string, tool: string, key: string, sess
       ...(failed ? { is_error: true } : {}),
     });
   }
-  const { cwd, parent } = session;
-  const head = { cwd, startedAt: timeOf(0), endedAt: timeOf(session.calls.length + 1), ...(parent ? { parent } : {}) };
+  const { cwd, parent, branch } = session;
+  const head = {
+    cwd,
+    startedAt: timeOf(0),
+    endedAt: timeOf(session.calls.length + 1),
+    ...(parent ? { parent } : {}),
+    ...(branch ? { gitBranch: branch } : {}),
+  };
   const rows = [{ head }, ...events.map((event) => ({ event }))];
   await mkdir(join(home, ".logs", tool), { recursive: true });
   await writeFile(join(home, ".logs", tool, `${key}.jsonl`), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));

@@ -211,6 +211,28 @@ describe("a session with", () => {
   });
 });
 
+it("begins on the branch that was checked out at its start, also where the log names the one that it ended on", async () => {
+  const t = await replayKernel([echoOf("echo", TOOLS)]);
+  const root = await repository(t.home);
+  await runGit(root, ["branch", "-m", "trunk"]);
+  const calls = await record(root, ["git checkout -b feature && git checkout trunk", "git checkout feature"]);
+  const sessionId = await writeSession(t.home, "echo", "s", {
+    cwd: root,
+    startedAt: START,
+    calls,
+    branch: "feature",
+  });
+  await t.send("POST", "/api/import", { all: true });
+  await t.send("POST", "/api/replay/start", { sessionId, allowUnisolated: true });
+  for (const [i, { input }] of calls.entries()) {
+    const { command } = input as { command: string };
+    const body = { sessionId, seq: 1 + 2 * i, confirmCommand: command };
+    expect((await t.send<StepReport>("POST", "/api/replay/step", body)).body).toMatchObject({ exitCode: 0 });
+  }
+  const { path } = (await t.json<PlanReport>(`/api/sessions/${sessionId}/replay-plan`)).sandbox ?? {};
+  expect(path && (await runGit(path, ["branch", "--show-current"])).trim()).toBe("feature");
+});
+
 it("the repository is apart: no remote, no hook, an invented author, and nothing is written to the real one", async () => {
   const t = await replayKernel([echoOf("echo", TOOLS)]);
   const root = await repository(t.home);

@@ -24,8 +24,8 @@ const SESSIONS = 8;
 const CALLS = 64;
 /** Messages looked through for the files of a moment: those before it, or the first of a session. */
 const REACH = 600;
-/** `[main 1a2b3c4] subject`, `[main (root-commit) 1a2b3c4] …`, `[detached HEAD 1a2b3c4] …`: how git says that it committed. */
-const COMMITTED = /^\[[^\]\n]{1,250} ([0-9a-f]{7,64})\] /gm;
+/** `[main 1a2b3c4] subject`, `[main (root-commit) 1a2b3c4] …`, `[detached HEAD 1a2b3c4] …`: git's report of a commit. Gemini CLI and Qwen Code write `Output: ` before it. */
+const COMMITTED = /^(?:Output: )?\[[^\]\n]{1,250} ([0-9a-f]{7,64})\] /gm;
 
 /** Answers the witness of a moment of a session. The commits of the sessions asked last are kept. */
 export function createWitnesses(archive: () => Archive): (row: Row, moment: Moment) => Witness {
