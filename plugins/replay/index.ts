@@ -37,6 +37,7 @@ export default definePlugin((options: ReplayOptions | undefined) => ({
         "follow-up": { type: "string" },
         network: { type: "boolean" },
         env: { type: "string", multiple: true },
+        readable: { type: "string", multiple: true },
       },
       help: {
         plan: "The steps, and what of them can be replayed; nothing is made",
@@ -48,6 +49,7 @@ export default definePlugin((options: ReplayOptions | undefined) => ({
         "follow-up": "With --with: the command for the second and later prompts",
         network: "With --with: let the command reach the network",
         env: "With --with: a variable of your environment that the command gets (may repeat)",
+        readable: "With --with: a folder the command may read, such as its program's (may repeat)",
       },
       load: () => import("./commands/replay.ts"),
     },

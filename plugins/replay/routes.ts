@@ -95,6 +95,7 @@ const runWith = defineRoute({
     confirmCommand: v.optional(v.unknown()),
     network: v.optional(v.boolean()),
     env: v.optional(v.pipe(v.array(v.string()), v.maxLength(50, "are more than 50"))),
+    readable: v.optional(v.pipe(v.array(line), v.maxLength(50, "are more than 50"))),
     allowUnisolated: v.optional(v.boolean()),
     timeoutMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(3_600_000))),
   }),

@@ -25,6 +25,8 @@ export interface Running {
 export interface Driven extends Place {
   driver: Driver;
   version: string;
+  /** The folder with the tool's command. */
+  bin: string;
   start(ask: Ask, env?: Readonly<Record<string, string>>): Running;
   /** Runs to the end. */
   run(ask: Ask, env?: Readonly<Record<string, string>>): Promise<Ran>;
@@ -63,6 +65,7 @@ export async function drive(driver: Driver, { url, version, files = {} }: DriveO
     driver,
     env: environment,
     version: installed.version,
+    bin: installed.bin,
     command,
     start: (ask, env) => command(driver.args(ask, place), env),
     run: (ask, env) => command(driver.args(ask, place), env).ended,

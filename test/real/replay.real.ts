@@ -3,9 +3,11 @@
  * prompts of a session given to a real assistant with `sessarc replay --with`.
  */
 import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { defaultPlugins } from "../../plugins/index.ts";
-import type { EndState, PlanReport, SandboxInfo, StepReport } from "../../plugins/replay/index.ts";
+import type { EndState, PlanReport, RerunResult, SandboxInfo, StepReport } from "../../plugins/replay/index.ts";
+import { runCommand } from "../command.ts";
 import { createTestKernel } from "../kernel.ts";
 import { type Driven, drive } from "./drive.ts";
 import type { Call } from "./model/script.ts";
@@ -122,4 +124,40 @@ describe.each(drivers)("a session of $name with", (driver) => {
     expect(tree(started.body.path)).toBe(tree(tool.cwd));
     rows.push(`${driver.name} ${tool.version} | ${name} | ${steps.length} steps | ${started.body.isolation}`);
   });
+});
+
+it.each(drivers)("the prompts of a session are given to $name with `sessarc replay --with`", async (driver) => {
+  const { tool, model } = await start(driver);
+  model.play({ main: [{ text: "First." }] });
+  expect((await tool.run({ prompt: "Write a note" }, WHO)).code).toBe(0);
+  const env = { SESSARC_DATA_DIR: join(tool.home, "data"), ...driver.env(tool), HTTP_PROXY: tool.url };
+  const run = (...args: string[]) => runCommand(args, tool.home, env);
+  expect((await run("import", "--all")).code).toBe(0);
+  const { sessions } = JSON.parse((await run("sessions", "--json")).stdout) as { sessions: { id: string }[] };
+  const [{ id } = { id: "" }] = sessions;
+
+  // The settings of the home are not in the sandbox's: what an assistant needs is in its command and its variables.
+  model.play({ main: [{ calls: [callOf(tool, { write: "note.txt", text: "a note\n" })] }, { text: "Written." }] });
+  const words = [join(tool.bin, driver.command), ...driver.args({ prompt: "$SESSARC_PROMPT" }, tool)];
+  const command = words.map((word) => (word === "$SESSARC_PROMPT" ? '"$SESSARC_PROMPT"' : `'${word}'`)).join(" ");
+  const names = Object.keys(env).flatMap((name) => ["--env", name]);
+  const readable = ["--readable", join(tool.bin, "..", "..")];
+  const done = await run(
+    "replay",
+    id,
+    "--with",
+    command,
+    "--confirm",
+    command,
+    "--network",
+    ...names,
+    ...readable,
+    "--json",
+  );
+  expect(done.stderr).toBe("");
+  const result = JSON.parse(done.stdout) as RerunResult;
+  expect(result.turns[0]?.exitCode, JSON.stringify(result.turns)).toBe(0);
+  expect(result).toMatchObject({ changed: ["note.txt"], left: 0 });
+  expect(result.run.usage, "the logs in the sandbox's home").not.toBeNull();
+  rows.push(`${driver.name} ${tool.version} | --with | ${result.isolation} | ${JSON.stringify(result.run.usage)}`);
 });

@@ -224,3 +224,23 @@ it.skipIf(isolation.kind === "none")(
     expect(result.diff).toContain(`${root}/a.txt`);
   },
 );
+
+it.skipIf(isolation.kind === "none")(
+  "isolated, it reads the folders that the request names, and no others",
+  async () => {
+    const { t, sessionId, begin, ended } = await bench(["say hello"]);
+    const folder = await makeTempDir();
+    await mkdir(join(folder, "bin"));
+    await writeFile(join(folder, "bin", "my-tool"), "#!/bin/sh\necho found\n", { mode: 0o755 });
+    const command = "my-tool";
+    const asked = { command, confirmCommand: command, allowUnisolated: false, network: false };
+    await begin(asked);
+    expect((await ended()).turns[0]).toMatchObject({ exitCode: 127 });
+    await begin({ ...asked, readable: [folder] });
+    await expect.poll(async () => (await ended()).turns[0]).toMatchObject({ exitCode: 0, stdout: "found\n" });
+    for (const path of ["/", "relative", join(folder, "bin", "my-tool"), join(folder, "missing")]) {
+      const refused = await t.send("POST", "/api/replay/with", { sessionId, ...asked, readable: [path] });
+      expect([path, refused.status]).toEqual([path, 400]);
+    }
+  },
+);

@@ -12,7 +12,7 @@ export async function run(ctx: CommandContext): Promise<number> {
   const last = readNumber(ctx.flags.to);
   if (last !== undefined && ctx.flags["all-edits"] === true)
     throw new UsageError("--to and --all-edits exclude each other");
-  for (const name of ["follow-up", "network", "env"])
+  for (const name of ["follow-up", "network", "env", "readable"])
     if (ctx.flags[name] !== undefined && ctx.flags.with === undefined) throw new UsageError(`--${name} needs --with`);
   if (ctx.flags.with !== undefined && (last !== undefined || ctx.flags["all-edits"] === true))
     throw new UsageError("--with excludes --to and --all-edits");

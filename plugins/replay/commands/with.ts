@@ -1,4 +1,5 @@
 /** `sessarc replay <session> --with "<command>"`: the session's prompts given to another assistant, beside the recording. */
+import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type CommandContext, createStyle, formatTable, printable, UsageError } from "sessarc";
 import type { RerunPlan, RerunResult } from "../with/rerun.ts";
@@ -11,9 +12,11 @@ export async function runWith(ctx: CommandContext, sessionId: string, command: s
   const network = ctx.flags.network === true;
   if (!(await confirmed(ctx, exact, plan, network)))
     throw new UsageError("The command was not confirmed; nothing was run");
-  const env = [ctx.flags.env ?? []].flat().filter((name) => typeof name === "string");
+  const texts = (name: string) => [ctx.flags[name] ?? []].flat().filter((value) => typeof value === "string");
+  const env = texts("env");
+  const readable = texts("readable").map((folder) => resolve(folder));
   await post(ctx, "/replay/with", {
-    ...{ sessionId, command, confirmCommand: exact, network, env },
+    ...{ sessionId, command, confirmCommand: exact, network, env, readable },
     ...(followUp === undefined ? {} : { followUp }),
     allowUnisolated: ctx.flags["allow-unisolated"] === true,
   });
@@ -65,6 +68,10 @@ function show(ctx: CommandContext, result: RerunResult): void {
     ctx.out(style.bold(`#${seq} ${printable(how)}, ${(ms / 1000).toFixed(1)} s`));
     for (const line of `${stdout}${stderr}`.trimEnd().split("\n")) ctx.out(style.dim(printable(line)));
   }
+  if (result.turns.some(({ exitCode }) => exitCode === 127))
+    ctx.err(
+      "The program was not found in the sandbox. Allow its folder with --readable, and name the program by its path.",
+    );
   if (result.left > 0) ctx.err(`${result.left} prompts were not given: the run before them failed.`);
   ctx.out(result.diff.split("\n").map(printable).join("\n"));
   if (result.diffCut) ctx.err("The difference is longer; --json has the same part, the sandbox all of it.");

@@ -2,8 +2,8 @@
  * A session's prompts given to an assistant that the user names, in a sandbox at the session's starting commit. The sandbox is another one
  * than that of the recorded steps.
  */
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile, stat } from "node:fs/promises";
+import { isAbsolute, join, normalize } from "node:path";
 import { type Kernel, type Services, SessarcError, type SessionUsage } from "sessarc";
 import { writeFileAtomic } from "#internal";
 import { isGone } from "#internal/adapter";
@@ -35,6 +35,8 @@ export interface RerunRequest {
   network?: boolean | undefined;
   /** Names of variables of the service's environment that the command gets. */
   env?: readonly string[] | undefined;
+  /** Absolute paths of folders that the isolated command may read; `<folder>/bin` is in its PATH. */
+  readable?: readonly string[] | undefined;
   allowUnisolated?: boolean | undefined;
   /** ms for each prompt; default ten minutes. */
   timeoutMs?: number | undefined;
@@ -150,11 +152,26 @@ export async function checkRerun(
     throw new SessarcError("INVALID_INPUT", {
       reason: `The service's environment has no variable ${missing.slice(0, 100)}`,
     });
+  for (const folder of request.readable ?? [])
+    if (!(await isFolder(folder)))
+      throw new SessarcError("INVALID_INPUT", {
+        reason: `readable: ${folder.slice(0, 1_000)} is not an absolute path of a folder`,
+      });
   const found = await isolation();
   if (found.kind === "none" && request.allowUnisolated !== true)
     throw new SessarcError("REPLAY_NO_ISOLATION", { reason: found.reason });
   if (found.kind === "none" && network !== true) throw new SessarcError("REPLAY_NETWORK_OPEN", {});
   return found;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  if (!isAbsolute(path) || normalize(path) === "/") return false;
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
 }
 
 export interface Rerun {
@@ -180,6 +197,7 @@ export async function rerun(
   await sandbox.save(start.index);
   if (objects !== null) await pointAt(sandbox, found.kind === "bubblewrap" ? OBJECTS : objects);
   const turns: RerunTurn[] = [];
+  const readable = [...(options.readable ?? []), ...(request.readable ?? [])];
   for (const [i, { seq, text }] of prompts.entries()) {
     progress.turn(i + 1);
     const prompt = moved(text, { root: row.root, tree });
@@ -198,7 +216,7 @@ export async function rerun(
         env: { ...named, SESSARC_TURN: String(i + 1), ...(prompt.length < 100_000 ? { SESSARC_PROMPT: prompt } : {}) },
       },
       isolation: found,
-      options: isolationOptions(kernel, options),
+      options: isolationOptions(kernel, { ...options, readable }),
       limits: { ...DEFAULT_LIMITS, ...options.limits, timeMs: request.timeoutMs ?? TIME_MS },
       quota: budget,
       input: prompt,
