@@ -126,11 +126,33 @@ describe.each(drivers)("a session of $name with", (driver) => {
   });
 });
 
+/** With another address of its service Gemini takes the way to sign in from its settings alone. */
+const GEMINI_SETTINGS = `mkdir -p ~/.gemini; echo '{"security":{"auth":{"selectedType":"gemini-api-key"}}}' > ~/.gemini/settings.json; `;
+
+/** What is in a file of the home: the sandbox has a home of its own. */
+function settingsOf({ driver, url }: Driven): string[] {
+  if (driver !== codex) return [];
+  const bench = { name: "bench", base_url: `${url}/v1`, env_key: "BENCH_KEY", wire_api: "responses" };
+  const settings = {
+    model_provider: "bench",
+    ...Object.fromEntries(Object.entries(bench).map(([name, value]) => [`model_providers.bench.${name}`, value])),
+    "model_providers.bench.supports_websockets": false,
+    "model_providers.bench.request_max_retries": 0,
+    "model_providers.bench.stream_max_retries": 0,
+  };
+  return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${JSON.stringify(value)}`]);
+}
+
 it.each(drivers)("the prompts of a session are given to $name with `sessarc replay --with`", async (driver) => {
   const { tool, model } = await start(driver);
   model.play({ main: [{ text: "First." }] });
   expect((await tool.run({ prompt: "Write a note" }, WHO)).code).toBe(0);
-  const env = { SESSARC_DATA_DIR: join(tool.home, "data"), ...driver.env(tool), HTTP_PROXY: tool.url };
+  const env = {
+    SESSARC_DATA_DIR: join(tool.home, "data"),
+    ...driver.env(tool),
+    NO_PROXY: "127.0.0.1",
+    HTTPS_PROXY: tool.url,
+  };
   const run = (...args: string[]) => runCommand(args, tool.home, env);
   expect((await run("import", "--all")).code).toBe(0);
   const { sessions } = JSON.parse((await run("sessions", "--json")).stdout) as { sessions: { id: string }[] };
@@ -138,8 +160,13 @@ it.each(drivers)("the prompts of a session are given to $name with `sessarc repl
 
   // The settings of the home are not in the sandbox's: what an assistant needs is in its command and its variables.
   model.play({ main: [{ calls: [callOf(tool, { write: "note.txt", text: "a note\n" })] }, { text: "Written." }] });
-  const words = [join(tool.bin, driver.command), ...driver.args({ prompt: "$SESSARC_PROMPT" }, tool)];
-  const command = words.map((word) => (word === "$SESSARC_PROMPT" ? '"$SESSARC_PROMPT"' : `'${word}'`)).join(" ");
+  const words = [
+    join(tool.bin, driver.command),
+    ...driver.args({ prompt: "$SESSARC_PROMPT", extra: settingsOf(tool) }, tool),
+  ];
+  const command =
+    (driver === geminiCli ? GEMINI_SETTINGS : "") +
+    words.map((word) => (word === "$SESSARC_PROMPT" ? '"$SESSARC_PROMPT"' : `'${word}'`)).join(" ");
   const names = Object.keys(env).flatMap((name) => ["--env", name]);
   const readable = ["--readable", join(tool.bin, "..", "..")];
   const done = await run(
