@@ -79,6 +79,7 @@ export function defaultPlugins(): PluginEntry[] {
     ]),
     entry("insights", () => import("./insights/index.ts")),
     entry("budget", () => import("./budget/index.ts"), ["budget"]),
+    entry("notes", () => import("./notes/index.ts"), ["note", "tag", "bookmark", "searches"]),
     entry("statusline", () => import("./statusline/index.ts"), ["statusline"], {
       statusline: () => import("./statusline/quick.ts"),
     }),
@@ -134,6 +135,7 @@ export type {
 } from "./insights/index.ts";
 export type { FeedStatus, Live } from "./live/index.ts";
 export type {} from "./mcp-hub/index.ts";
+export type { ListedMark, Mark, SavedSearch } from "./notes/index.ts";
 export type { PlanReport, Preview, StepReport, StepView } from "./replay/index.ts";
 export type {
   Rescued,

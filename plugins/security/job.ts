@@ -172,6 +172,7 @@ function redactHead(head: DocumentHead, redact: (value: Json) => Json): Document
     path: one(head.path),
     branch: one(head.branch),
     models: one(head.models),
+    notes: one(head.notes),
   };
 }
 

@@ -119,7 +119,8 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
     const project = await archive().project(session.projectId);
     const job: RenderJob = {
       source: await sourceOf(row),
-      head: headOf(session, project),
+      // A link is for others: it holds the session alone.
+      head: headOf(session, project, expiresAt === undefined ? await kernel.find("notes")?.lines(id) : []),
       toolName: archive().adapter(session.tool)?.label ?? session.tool,
       rules: redacted ? await rules.exportRules() : null,
       formats,
@@ -205,7 +206,7 @@ export function createSessions(kernel: Kernel, rules: RuleSet, budgetMs: number)
 const TITLE_CHARS = 200;
 const PROMPT_CHARS = 400;
 
-export function headOf(session: DocumentSession, project: DocumentProject): DocumentHead {
+export function headOf(session: DocumentSession, project: DocumentProject, notes: string[] = []): DocumentHead {
   const { name, title, firstPrompt, id } = session;
   return {
     title:
@@ -221,6 +222,7 @@ export function headOf(session: DocumentSession, project: DocumentProject): Docu
     startedAt: session.startedAt,
     endedAt: session.endedAt,
     messages: session.messageCount,
+    notes,
   };
 }
 

@@ -1,8 +1,8 @@
 /** What both searches take: the query, and filters beside it. */
-import { SessarcError } from "sessarc";
+import { type Kernel, SessarcError } from "sessarc";
 import * as v from "valibot";
 import type { Project } from "../catalogue/types.ts";
-import { parseQuery, type Query, toKind, toTime } from "../search/query.ts";
+import { asksForMarks, parseQuery, type Query, toKind, toTime } from "../search/query.ts";
 
 export const filterQuery = {
   q: v.optional(v.pipe(v.string(), v.maxLength(2_000)), ""),
@@ -38,6 +38,15 @@ function addFilters(query: Query, input: Filters): void {
   if (input.before) query.before = Math.min(toTime(input.before, "before"), query.before ?? Number.POSITIVE_INFINITY);
   if (input.errors === "1" && query.error === false) query.kind.push([]);
   else if (input.errors === "1") query.error = true;
+}
+
+/** Sessions that have the tags and bookmarks of a query; null where it asks for none. */
+export async function chooseSessions(kernel: Kernel, query: Query): Promise<ReadonlySet<string> | null> {
+  if (!asksForMarks(query)) return null;
+  const { tag: tags, notTag: notTags, bookmarked } = query;
+  const notes = kernel.find("notes");
+  if (!notes) throw new SessarcError("INVALID_INPUT", { reason: "tag: and is:bookmarked need the plugin notes" });
+  return notes.choose({ tags, notTags, bookmarked });
 }
 
 /** Projects whose id, name or path the `project:` filters name; throws PROJECT_NOT_FOUND for what none has. */

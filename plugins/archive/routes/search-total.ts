@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { toEvents } from "#internal";
 import { isEmpty } from "../search/query.ts";
 import type { Count, TotalAnswer, TotalProgress } from "../search/total.ts";
-import { chooseProjects, filterQuery, toQuery } from "./search-filters.ts";
+import { chooseProjects, chooseSessions, filterQuery, toQuery } from "./search-filters.ts";
 
 export interface SearchTotal {
   query: string;
@@ -63,7 +63,7 @@ async function count(
     };
   }
   const projects = new Map((await archive.store.projects()).map((project) => [project.id, project]));
-  const scope = { query, projects: chooseProjects(query, projects) };
+  const scope = { query, projects: chooseProjects(query, projects), sessions: await chooseSessions(kernel, query) };
   const { tools, projects: byProject, ...rest } = await archive.index.total({ ...scope, signal, onProgress });
   return { query: input.q, ...rest, facets: { tools, projects: byProject }, tookMs: since(started) };
 }

@@ -6,7 +6,7 @@ import type { Match } from "../search/match.ts";
 import { isEmpty } from "../search/query.ts";
 import type { SearchPlace } from "../search/search.ts";
 import { plainMatches, redactedQuery, redactMatches, redactSession } from "./redacted.ts";
-import { chooseProjects, filterQuery, toQuery } from "./search-filters.ts";
+import { chooseProjects, chooseSessions, filterQuery, toQuery } from "./search-filters.ts";
 import { searchTotal } from "./search-total.ts";
 
 /** A search stops after this long and says that its total is a lower bound. */
@@ -33,7 +33,7 @@ const search = defineRoute({
   }),
   agent: {
     description:
-      "Search all archived coding-assistant sessions. Words are all required; quotes make phrases; filters: tool:, project:, kind:, model:, path:, after:, before:, is:error.",
+      "Search all archived coding-assistant sessions. Words are all required; quotes make phrases; filters: tool:, project:, kind:, model:, path:, after:, before:, is:error, tag:, is:bookmarked.",
   },
   handler: async ({ kernel, query: input, signal }) => {
     const started = performance.now();
@@ -66,6 +66,7 @@ const search = defineRoute({
     const answer = await archive.index.search({
       query,
       projects: chooseProjects(query, projects),
+      sessions: await chooseSessions(kernel, query),
       limit,
       cursor: parseCursor(input.cursor),
       sort: input.sort ?? "recent",

@@ -30,6 +30,8 @@ export interface Scope {
   query: Query;
   /** Ids of the projects that pass the query's project filters; null: all. */
   projects: ReadonlySet<string> | null;
+  /** Ids of the sessions that pass the filters of tags and bookmarks; default all. */
+  sessions?: ReadonlySet<string> | null | undefined;
 }
 
 const COLUMNS = [
@@ -54,7 +56,8 @@ export type ListPlace = Pick<Entry, "sortAt" | "id">;
 export const newestFirst = (a: ListPlace, b: ListPlace) => b.sortAt - a.sortAt || (a.id < b.id ? -1 : 1);
 
 /** Whether the session passes the filters that are about sessions. */
-export function passes(entry: Entry, { query, projects }: Scope): boolean {
+export function passes(entry: Entry, { query, projects, sessions }: Scope): boolean {
+  if (sessions && !sessions.has(entry.id)) return false;
   if (projects && !projects.has(entry.projectId)) return false;
   if (!query.tool.every((tools) => tools.some((tool) => entry.tool.includes(tool)))) return false;
   if (query.notTool.some((tool) => entry.tool.includes(tool))) return false;

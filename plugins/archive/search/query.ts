@@ -24,9 +24,13 @@ export interface Query {
   after: number | null;
   before: number | null;
   error: boolean | null;
+  /** Tags of the session or of one of its messages, which the plugin `notes` knows. */
+  tag: string[][];
+  notTag: string[];
+  bookmarked: boolean | null;
 }
 
-const FILTERS = ["tool", "project", "kind", "model", "path", "after", "before", "is"] as const;
+const FILTERS = ["tool", "project", "kind", "model", "path", "after", "before", "is", "tag"] as const;
 type Filter = (typeof FILTERS)[number];
 const TOKEN = /(-?)(?:([a-z]+):)?(?:"([^"]*)"?|(\S+))/g;
 
@@ -47,6 +51,9 @@ export function parseQuery(q: string): Query {
     after: null,
     before: null,
     error: null,
+    tag: [],
+    notTag: [],
+    bookmarked: null,
   };
   for (const match of q.matchAll(TOKEN)) {
     const [whole, minus, name, quoted, bare] = match;
@@ -64,9 +71,14 @@ export function isEmpty(query: Query): boolean {
   return (
     query.terms.length === 0 &&
     !hasMessageFilter(query) &&
-    query.tool.length + query.notTool.length + query.project.length + query.notProject.length === 0
+    query.tool.length + query.notTool.length + query.project.length + query.notProject.length === 0 &&
+    !asksForMarks(query)
   );
 }
+
+/** True when tags or bookmarks are asked for. */
+export const asksForMarks = ({ tag, notTag, bookmarked }: Query): boolean =>
+  tag.length + notTag.length > 0 || bookmarked !== null;
 
 /** True when single messages (and not only sessions) must be looked at. */
 export function hasMessageFilter(query: Query): boolean {
@@ -104,9 +116,15 @@ function addFilter(query: Query, name: Filter, value: string, negated: boolean):
     case "kind":
       (negated ? query.notKind : own(query.kind)).push(toKind(value));
       return;
+    case "tag":
+      if (negated) query.notTag.push(value.toLowerCase());
+      // Each must hold: tags are put together, as words are.
+      else query.tag.push([value.toLowerCase()]);
+      return;
     case "is":
-      if (value !== "error") throw invalid("is", `"${value}" is not known; is:error is`);
-      query.error = !negated;
+      if (value === "bookmarked") query.bookmarked = !negated;
+      else if (value === "error") query.error = !negated;
+      else throw invalid("is", `"${value}" is not known; is:error and is:bookmarked are`);
       return;
     default:
       if (negated) throw invalid(name, "a time cannot be negated");

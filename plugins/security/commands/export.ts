@@ -94,13 +94,22 @@ async function plain(ctx: CommandContext, id: string, format: Format): Promise<s
   }));
   const job = {
     source: { events },
-    head: headOf(answer.session, answer.project),
+    head: headOf(answer.session, answer.project, await notesOf(ctx, id)),
     rules: null,
     formats: [format],
     madeAt: new Date().toISOString(),
   };
   const result = await renderSession(job);
   return (result.ok && result.documents[format]) || "";
+}
+
+/** Bookmarks, tags and notes; none without the plugin that has them. */
+async function notesOf(ctx: CommandContext, id: string): Promise<string[]> {
+  const path = `/sessions/${encodeURIComponent(id)}/notes`;
+  return ctx.get<string[]>(path).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === "ROUTE_NOT_FOUND") return [];
+    throw error;
+  });
 }
 
 /** The file is there whole or not at all, and nobody else may read it. */

@@ -13,6 +13,8 @@ export interface DocumentHead {
   startedAt: string | null;
   endedAt: string | null;
   messages: number;
+  /** The user's own bookmarks, tags and notes, a line each. None in a link. */
+  notes: string[];
 }
 
 export interface SessionDocument {

@@ -30,6 +30,7 @@ export function toMarkdown(document: SessionDocument): DocumentWriter {
     ["Models", head.models.join(", ") || null],
     ["Time", head.startedAt ? `${shortTime(head.startedAt)} – ${shortTime(head.endedAt)} UTC` : null],
     ["Messages", String(head.messages)],
+    ...head.notes.map((note): [string, string] => ["Note", note]),
   ];
   for (const [name, value] of facts)
     if (value)

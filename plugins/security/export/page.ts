@@ -57,6 +57,7 @@ export function toPage(document: SessionDocument): DocumentWriter {
     ["Branch", head.branch],
     ["Models", head.models.join(", ") || null],
     ["Messages", String(head.messages)],
+    ...head.notes.map((note): [string, string] => ["Note", note]),
   ];
   for (const [name, value] of facts)
     if (value)

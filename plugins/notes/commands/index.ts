@@ -1,0 +1,44 @@
+/** Commands of notes: descriptions here, code behind `load`. */
+import type { Command } from "sessarc";
+
+const MESSAGE = { message: { type: "string", short: "m" } } as const;
+const MESSAGE_HELP = { message: "A message of the session, by its number, instead of the session" };
+
+const note: Command = {
+  name: "note",
+  summary: "Notes on sessions and messages: lists them, writes one, removes one",
+  usage:
+    "[list] [text…] [--tag t] [--bookmarked]\nset <session|last> <text…> [--message n]\nremove <session|last> [--message n]",
+  options: { ...MESSAGE, tag: { type: "string", short: "t" }, bookmarked: { type: "boolean", short: "b" } },
+  help: { ...MESSAGE_HELP, tag: "Only what has this tag", bookmarked: "Only bookmarks" },
+  load: async () => ({ run: (await import("./marks.ts")).runNote }),
+};
+
+const tag: Command = {
+  name: "tag",
+  summary: "Tags sessions and messages: tag:name finds them in every search; lists all tags",
+  usage: "[list]\n<session|last> <tag…> [--message n] [--remove]",
+  options: { ...MESSAGE, remove: { type: "boolean" } },
+  help: { ...MESSAGE_HELP, remove: "Take these tags away instead" },
+  load: async () => ({ run: (await import("./marks.ts")).runTag }),
+};
+
+const bookmark: Command = {
+  name: "bookmark",
+  summary: "Bookmarks a session or a message: is:bookmarked finds it in every search",
+  usage: "<session|last> [--message n] [--remove]",
+  options: { ...MESSAGE, remove: { type: "boolean" } },
+  help: { ...MESSAGE_HELP, remove: "Take the bookmark away instead" },
+  load: async () => ({ run: (await import("./marks.ts")).runBookmark }),
+};
+
+const searches: Command = {
+  name: "searches",
+  summary: "Saved searches: lists them, saves one, runs one, removes one",
+  usage: "[list]\nsave <name> <query…>\nrun <name> [--limit n]\nremove <name>",
+  options: { limit: { type: "string", short: "n" } },
+  help: { limit: "Sessions to show, 1 to 1000 (default 20)" },
+  load: () => import("./searches.ts"),
+};
+
+export const commands: readonly Command[] = [note, tag, bookmark, searches];
