@@ -14,6 +14,7 @@ export const primary: RailEntry[] = [
   { path: "/", label: "nav.home", icon: "house", keys: "g h" },
   { path: "/projects", label: "nav.projects", icon: "folder-git-2", keys: "g p" },
   { path: "/sessions", label: "nav.sessions", icon: "list", keys: "g e", sheet: true },
+  { path: "/notes", label: "nav.notes", icon: "bookmark", keys: "g n", sheet: true },
   { path: "/usage", label: "nav.usage", icon: "chart-column", keys: "g u" },
   { path: "/search", label: "nav.search", icon: "search", keys: "g s" },
 ];

@@ -19,6 +19,7 @@ export const routes: RouteRecordRaw[] = [
     props: true,
     meta: { wide: true },
   },
+  { path: "/notes", name: "notes", component: () => import("./pages/notes.vue") },
   { path: "/usage", name: "usage", component: () => import("./pages/usage.vue") },
   { path: "/search", name: "search", component: () => import("./pages/search.vue"), meta: { wide: true } },
   { path: "/import", name: "import", component: () => import("./pages/import.vue") },

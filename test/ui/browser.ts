@@ -20,6 +20,7 @@ import git from "../../plugins/git/index.ts";
 import insights from "../../plugins/insights/index.ts";
 import live, { type TurnTimes } from "../../plugins/live/index.ts";
 import hub from "../../plugins/mcp-hub/index.ts";
+import notes from "../../plugins/notes/index.ts";
 import opencode from "../../plugins/opencode/index.ts";
 import replay from "../../plugins/replay/index.ts";
 import rescue from "../../plugins/rescue/index.ts";
@@ -180,6 +181,7 @@ async function setUp(options: StageOptions, parent = tmpdir()): Promise<Standing
     replay(),
     budget(),
     rescue(),
+    notes(),
     feedback(),
     ...(options.plugins ?? []),
     dashboard({ dir: DASHBOARD }),

@@ -15,6 +15,8 @@ export const more = {
   "search.help.path": "Tool calls on this file",
   "search.help.model": "Messages of one model",
   "search.help.after": "From this day on; before: until it",
+  "search.help.tag": "Sessions and messages with a tag",
+  "search.help.bookmarked": "Bookmarks",
   "search.help.error": "Calls that failed",
   "search.sort": "Order",
   "search.newest": "Newest",

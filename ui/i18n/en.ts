@@ -180,5 +180,6 @@ export const en = {
     "No logs of a coding assistant were found on this machine. Logs kept elsewhere can be read from a folder of yours.",
   "first.sample": "To look around with sample data:",
   "first.folder": "Choose a folder",
+  "nav.notes": "Notes",
   "nav.usage": "Usage",
 };

@@ -16,6 +16,8 @@ export const more: Record<keyof typeof en, string> = {
   "search.help.path": "このファイルへのツール呼び出し",
   "search.help.model": "あるモデルのメッセージ",
   "search.help.after": "この日以降（before: はそれより前）",
+  "search.help.tag": "タグのあるセッションとメッセージ",
+  "search.help.bookmarked": "ブックマーク",
   "search.help.error": "失敗した呼び出し",
   "search.sort": "並び順",
   "search.newest": "新しい順",

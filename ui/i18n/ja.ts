@@ -181,6 +181,7 @@ const shell: Record<keyof typeof en, string> = {
     "このマシンにコーディングアシスタントのログは見つかりませんでした。別の場所のログはフォルダーを指定して読み込めます。",
   "first.sample": "サンプルデータで試す:",
   "first.folder": "フォルダーを選ぶ",
+  "nav.notes": "ノート",
   "nav.usage": "使用量",
 };
 

@@ -16,6 +16,8 @@ export const more: Record<keyof typeof en, string> = {
   "search.help.path": "涉及此文件的工具调用",
   "search.help.model": "某个模型的消息",
   "search.help.after": "从这一天起；before: 表示此前",
+  "search.help.tag": "带有某标签的会话和消息",
+  "search.help.bookmarked": "书签",
   "search.help.error": "失败的调用",
   "search.sort": "排序",
   "search.newest": "最新",

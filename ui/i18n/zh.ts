@@ -176,6 +176,7 @@ const shell: Record<keyof typeof en, string> = {
   "first.nothing": "在此设备上未找到编程助手的日志。可以从您指定的文件夹读取其他位置的日志。",
   "first.sample": "使用示例数据浏览：",
   "first.folder": "选择文件夹",
+  "nav.notes": "笔记",
   "nav.usage": "用量",
 };
 

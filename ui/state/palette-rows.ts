@@ -3,11 +3,13 @@ import type { Router } from "vue-router";
 import { api } from "../client.ts";
 import { TOOLS, toolLabel } from "../components/base/tools.ts";
 import { compactTime, oneLine, titleOf } from "../format.ts";
+import { d } from "../i18n/daily/index.ts";
 import { t } from "../i18n/index.ts";
 import { primary, secondary } from "../nav.ts";
 import { extensions } from "../plugin.ts";
 import type { Project, SearchAnswer } from "../wire.ts";
 import { pageCommands } from "./commands.ts";
+import type { SavedSearch } from "./notes.ts";
 import { overlay } from "./overlay.ts";
 import { copyLink } from "./page.ts";
 import { useService } from "./service.ts";
@@ -169,6 +171,19 @@ export function sessionRows(found: SearchAnswer | undefined, typed: string): Pal
       ],
     );
   });
+}
+
+export function searchRows(searches: readonly SavedSearch[]): PaletteRow[] {
+  return searches.map(({ name, query }) =>
+    linked({
+      id: `search:${name}`,
+      section: d("searches"),
+      label: name,
+      hint: query,
+      icon: "search",
+      href: `/search?q=${encodeURIComponent(query)}`,
+    }),
+  );
 }
 
 /** `/ words` in an open session. */

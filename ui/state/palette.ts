@@ -5,7 +5,16 @@ import { useRouter } from "vue-router";
 import { api } from "../client.ts";
 import { t } from "../i18n/index.ts";
 import type { Project, SearchAnswer } from "../wire.ts";
-import { actionRows, inSession, type PaletteRow, projectRows, sessionRows, toolRows } from "./palette-rows.ts";
+import type { SavedSearch } from "./notes.ts";
+import {
+  actionRows,
+  inSession,
+  type PaletteRow,
+  projectRows,
+  searchRows,
+  sessionRows,
+  toolRows,
+} from "./palette-rows.ts";
 import { rank } from "./rank.ts";
 
 export function usePalette() {
@@ -14,6 +23,7 @@ export function usePalette() {
   const at = ref(0);
   /** Undefined until they are known. */
   const projects = shallowRef<Project[]>();
+  const searches = shallowRef<SavedSearch[]>([]);
   const found = shallowRef<SearchAnswer>();
   /** The row whose actions are on show, with the previous input and selection. */
   const within = shallowRef<{ row: PaletteRow; text: string; at: number }>();
@@ -35,6 +45,7 @@ export function usePalette() {
       const ofPage = actions.filter((one) => one.section === t("palette.page"));
       return [
         ...sessions.slice(0, 6),
+        ...searchRows(searches.value),
         ...ofPage,
         ...rank(
           actions.filter((one) => !ofPage.includes(one)),
@@ -45,6 +56,7 @@ export function usePalette() {
     // What is here comes first, so that answers of the search never push a row away under the hand; they wait for the projects.
     return [
       ...rank(projectRows(projects.value ?? []), typed).slice(0, 4),
+      ...rank(searchRows(searches.value), typed).slice(0, 4),
       ...rank(actionRows(), typed).slice(0, 6),
       ...(projects.value ? sessions : []),
     ];
@@ -76,6 +88,13 @@ export function usePalette() {
   );
   onScopeDispose(() => stop.abort());
   onMounted(async () => {
+    void api("GET /searches").then(
+      (all) => {
+        searches.value = all;
+      },
+      // Without the plugin that saves them there are none.
+      () => {},
+    );
     projects.value = await api("GET /projects").catch(() => []);
   });
 

@@ -3,9 +3,11 @@ import { computed, ref } from "vue";
 import { useRouter } from "vue-router";
 import { api, urlOf } from "../client.ts";
 import type { MenuItem } from "../components/base/MenuButton.vue";
+import { d } from "../i18n/daily/index.ts";
 import { t } from "../i18n/index.ts";
 import { w } from "../i18n/session/index.ts";
 import { useCommands } from "../state/commands.ts";
+import { editing } from "../state/notes.ts";
 import { copyLink, copyText } from "../state/page.ts";
 import { useRefresh } from "../state/refresh.ts";
 import { saveFrom } from "../state/save.ts";
@@ -71,6 +73,14 @@ export function useSessionActions(
       label: w("logPath"),
       icon: "file-text",
       run: () => copyText(detail.value?.session.source.path ?? ""),
+    },
+    {
+      id: "note",
+      label: d("notes.edit"),
+      icon: "bookmark",
+      run: () => {
+        editing.value = { session: id };
+      },
     },
     { id: "sync", label: t("action.sync"), icon: "refresh-cw", run: sync },
     {

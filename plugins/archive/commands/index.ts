@@ -71,7 +71,7 @@ const usageCommand: Command = {
 
 const searchCommand: Command = {
   name: "search",
-  summary: 'Finds messages: words, "exact words", tool:, project:, kind:, after:, is:error',
+  summary: 'Finds messages: words, "exact words", tool:, project:, kind:, after:, is:error, tag:',
   usage: "<query…> [--redacted] [--limit n]",
   options: { ...REDACTED_OPTIONS, limit: { type: "string", short: "n" } },
   help: { ...REDACTED_HELP, limit: "Sessions to show, 1 to 1000 (default 20)" },
