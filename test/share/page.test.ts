@@ -36,6 +36,26 @@ async function pageOf(rows: readonly Row[]): Promise<string> {
 }
 
 describe("share: page", () => {
+  it("renders the Markdown that the transcript renders", async () => {
+    const text = [
+      "| a | b |\n|:--|---|\n| 1 | `2` |",
+      "~~gone~~ and [a file](src/a.ts) and ![a picture](https://example.org/p.png)",
+      "- [x] done\n- [ ] open\n  - nested\n\n    continued",
+      "1. one\n   ```\n   code\n   ```\n2. two",
+      "[x](javascript:alert(1)) <b>raw</b> https://example.org/a_b_c",
+    ].join("\n\n");
+    const page = await pageOf([{ role: "assistant", text }]);
+    expect(page).toContain("<th>a</th>");
+    expect(page).toContain("<td><code>2</code></td>");
+    expect(page).toContain("<s>gone</s> and a file and a picture");
+    expect(page).toContain('<li class="task">☑ done</li>');
+    expect(page).toMatch(/<li>\n<p>nested<\/p>\n<p>continued<\/p>\n<\/li>/);
+    expect(page).toMatch(/<li>\s*(?:<p>)?one(?:<\/p>)?\n<pre [^>]+>\ncode<\/pre>\n<\/li>/);
+    expect(page).toContain("x &lt;b&gt;raw&lt;/b&gt;");
+    expect(page).toContain('<a href="https://example.org/a_b_c" rel="noopener noreferrer nofollow">');
+    expect(page).not.toMatch(/style=|javascript:|<img|<b>raw/);
+  });
+
   it("says how much it leaves out of a long text, of a change in one line too", async () => {
     const page = await pageOf([
       { role: "call", name: "Write", input: { file_path: "/w/app/a.json", content: "ab ".repeat(7_000) }, id: "a" },
@@ -125,10 +145,12 @@ describe("share: page", () => {
     ]);
     expect(page).toContain("<dd>Claude Code</dd>");
     expect(page).toContain("<b>Edit</b> <code>src/upload.ts</code>");
-    expect(page).toContain(" one\n<del>-two &lt;b&gt;\n</del><ins>+TWO\n</ins> three\n</pre>");
+    expect(page).toContain(
+      "<span> one\n</span><del>-two &lt;b&gt;\n</del><ins>+TWO\n</ins><span> three\n</span></pre>",
+    );
     expect(page).toContain("<ins>+first\n</ins><ins>+second\n</ins></pre>");
     expect(page).toContain("<b>apply_patch</b> <code>src/a.ts</code>");
-    expect(page).toContain("@@ here\n<del>-old\n</del><ins>+new\n</ins></pre>");
+    expect(page).toContain("<span>@@ here\n</span><del>-old\n</del><ins>+new\n</ins></pre>");
     expect(page).not.toContain("Arguments");
   });
 

@@ -135,7 +135,7 @@ function writeEntry(out: DocumentWriter, { event, result }: Entry, root: string 
 const relative = (path: string, root: string | null) =>
   root && root.length > 1 && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
 
-const SIGNS = { "+": "ins", "-": "del" } as const;
+const SIGNS = { "+": "ins", "-": "del", " ": "span", "@": "span" } as const;
 
 function writeChanges(out: DocumentWriter, changes: readonly ChangedFile[], root: string | null): void {
   let left = CUT;
@@ -151,15 +151,15 @@ function writeChanges(out: DocumentWriter, changes: readonly ChangedFile[], root
     let unsaid = 0;
     for (const { sign, text } of lines) {
       if (left <= 0) break;
-      const tag = sign === "+" || sign === "-" ? SIGNS[sign] : undefined;
+      const tag = SIGNS[sign];
       const part = text.slice(0, left);
       unsaid = text.length - part.length;
       left -= part.length + 1;
       shown++;
       out
-        .raw(tag ? `<${tag}>${sign}` : sign === "@" ? "" : " ")
+        .raw(`<${tag}>${sign === "@" ? "" : sign}`)
         .text(show(part))
-        .raw(tag ? `\n</${tag}>` : "\n");
+        .raw(`\n</${tag}>`);
     }
     out.raw("</pre>\n");
     writeLeft(out, unsaid, "character");

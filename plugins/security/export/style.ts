@@ -15,6 +15,12 @@ h3{margin:1rem 0 .25rem;font-size:.875rem;line-height:1.25rem;font-weight:600}
 details h3{color:var(--ink-2);font-size:.75rem;margin:.5rem 0 0}
 p,ul,ol,blockquote{margin:.5rem 0}
 ul,ol{padding-left:1.5rem}
+li>ul,li>ol,li>p{margin:.125rem 0}
+li.task{list-style:none}
+.wide{overflow-x:auto}
+table{border-collapse:collapse}
+th,td{padding:.25rem .625rem;border:1px solid var(--line);text-align:start}
+hr{border:0;border-top:1px solid var(--line)}
 blockquote{padding-left:.75rem;border-left:2px solid var(--line);color:var(--ink-2)}
 header{padding-bottom:1rem;border-bottom:1px solid var(--line)}
 dl{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;margin:0;font-size:.8125rem;line-height:1.25rem}
@@ -43,7 +49,7 @@ code{background:var(--sunken);border-radius:3px;padding:0 .2em}
 summary code{background:none;color:var(--ink-2);padding:0}
 pre{margin:.5rem 0;padding:.5rem .75rem;max-height:30rem;overflow:auto;background:var(--sunken);border:1px solid var(--line);border-radius:6px;white-space:pre-wrap;overflow-wrap:anywhere}
 pre.diff{padding-inline:0}
-pre.diff ins,pre.diff del{display:block;padding-inline:.75rem;text-decoration:none}
+pre.diff ins,pre.diff del,pre.diff span{display:block;padding-inline:.75rem;text-decoration:none}
 pre.diff ins{background:var(--add)}
 pre.diff del{background:var(--del)}
 .bad{color:var(--bad)}
