@@ -5,6 +5,7 @@ import * as v from "valibot";
 import { nextSlice } from "#internal";
 import { marks, pages } from "#internal/adapter";
 import { dayName, zoneOf } from "../figures/buckets.ts";
+import { placedIn } from "../figures/paths.ts";
 import { type Asked, callsOf, hoursOf, kindsOf, tokensOf, workOf } from "../figures/questions.ts";
 import { type Range, rangeQuery, type Span, spanOf } from "../figures/range.ts";
 import { at, Tally } from "../figures/tally.ts";
@@ -165,12 +166,13 @@ async function touchedFiles(kernel: Kernel, ids: ReadonlySet<string>): Promise<P
   const files = new Map<string, { path: string; reads: number; edits: number }>();
   for (const page of pages([...ids], PAGE)) {
     await nextSlice();
-    const rows = await kernel.storage.db.all<{ files: string }>(
-      `select ${FILES_OF_FACTS} as files from session where instr(facts, ',"files":{') > 0 and id in (${marks(page)})`,
+    const rows = await kernel.storage.db.all<{ cwd: string | null; files: string }>(
+      `select cwd, ${FILES_OF_FACTS} as files from session where instr(facts, ',"files":{') > 0 and id in (${marks(page)})`,
       page,
     );
     for (const row of rows) {
-      eachFile(row.files, (path, reads, edits) => {
+      eachFile(row.files, (named, reads, edits) => {
+        const path = placedIn(named, row.cwd);
         let file = files.get(path);
         if (!file) {
           // A copy: a piece of the row's text would keep all of it.

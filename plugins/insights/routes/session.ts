@@ -1,6 +1,7 @@
 /** GET /sessions/:id/figures and /sessions/:id/context: what one session touched and cost, and how full its context was. */
 import { defineRoute, type SessionUsage, type TokenUsage } from "sessarc";
 import { plainUsage } from "#internal";
+import { placedIn } from "../figures/paths.ts";
 import { repliesOf } from "../figures/replies.ts";
 import type { Cost } from "../prices/pricing.ts";
 import { promptsRoute } from "./prompts.ts";
@@ -8,7 +9,7 @@ import { promptsRoute } from "./prompts.ts";
 export interface SessionFigures {
   /** Dearest first. */
   models: { model: string; usage: TokenUsage; cost: Cost }[];
-  /** Most touched first; paths as the calls named them. The archive keeps 2,000 of a session. */
+  /** Most touched first; absolute where the session's folder is known. The archive keeps 2,000 of a session. */
   files: { path: string; reads: number; edits: number }[];
 }
 
@@ -43,9 +44,9 @@ const figures = defineRoute({
       models: Object.entries(usage)
         .map(([model, tokens]) => ({ model, usage: tokens, cost: cost(priced[model] ?? {}) }))
         .sort((a, b) => b.cost.microdollars - a.cost.microdollars || b.usage.output - a.usage.output),
-      files: Object.entries(files)
-        .map(([path, [reads, edits]]) => ({ path, reads, edits }))
-        .sort((a, b) => b.edits + b.reads - (a.edits + a.reads) || b.edits - a.edits || (a.path < b.path ? -1 : 1)),
+      files: mergeFiles(files, row.cwd).sort(
+        (a, b) => b.edits + b.reads - (a.edits + a.reads) || b.edits - a.edits || (a.path < b.path ? -1 : 1),
+      ),
     };
   },
 });
@@ -88,6 +89,19 @@ function usualOf(models: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const model of models) counts.set(model, (counts.get(model) ?? 0) + 1);
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? "";
+}
+
+function mergeFiles(files: Record<string, [number, number]>, cwd: string | null): SessionFigures["files"] {
+  const merged = new Map<string, SessionFigures["files"][number]>();
+  for (const [named, [reads, edits]] of Object.entries(files)) {
+    const path = placedIn(named, cwd);
+    const known = merged.get(path);
+    if (known) {
+      known.reads += reads;
+      known.edits += edits;
+    } else merged.set(path, { path, reads, edits });
+  }
+  return [...merged.values()];
 }
 
 function thin<T extends { tokens: number }>(points: readonly T[]): T[] {
