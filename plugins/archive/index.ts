@@ -8,6 +8,7 @@ import type { SessionFigures } from "./catalogue/types.ts";
 import { commands } from "./commands/index.ts";
 import { checkIndexers } from "./import/indexed.ts";
 import type { ImportedSession } from "./import/types.ts";
+import { checkClosed } from "./places/closed.ts";
 import { checkRetention, createRetentionGuard, type RetentionGuard } from "./places/retention.ts";
 import { backupRoute } from "./routes/backup.ts";
 import { importRoutes } from "./routes/import.ts";
@@ -89,6 +90,7 @@ export default definePlugin({
     kernel.provide("retention", retention);
     kernel.hooks.hook("doctor:check", async (report) => {
       report.checks.push(...(await checkRetention(kernel)), await checkTranscripts(kernel, report.fix, report.signal));
+      report.checks.push(...(await checkClosed(kernel.env)));
       const indexers = await checkIndexers(kernel);
       if (indexers) report.checks.push(indexers);
     });

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import archive from "../../plugins/archive/index.ts";
 import claude from "../../plugins/claude-code/index.ts";
 import codex from "../../plugins/codex/index.ts";
+import { defaultPlugins } from "../../plugins/index.ts";
 import live from "../../plugins/live/index.ts";
 import { makeTempDir } from "../_setup.ts";
 import { createTestKernel, type TestKernel } from "../kernel.ts";
@@ -231,5 +232,26 @@ describe("`roots` of the configuration", () => {
     const t = await createTestKernel({ home, plugins: [archive(), claude()], config });
     expect((await t.send("POST", "/api/import", { all: true })).body).toMatchObject({ imported: 1 });
     expect(await list(t)).toEqual([{ path: join(other, "projects"), added: false, exists: true, sessions: 1 }]);
+  });
+});
+
+describe("assistants whose conversations cannot be read", () => {
+  it("are listed with the reason where their folders are found, and in the doctor's report", async () => {
+    const home = await makeTempDir();
+    const amp = join(home, "amp-data");
+    await mkdir(join(home, ".codeium/windsurf/cascade"), { recursive: true });
+    await mkdir(amp);
+    const t = await createTestKernel({ home, plugins: defaultPlugins(), env: { AMP_DATA_DIR: amp } });
+    const { closed } = await t.json<{ closed: object[] }>("/api/sources");
+    expect(closed).toEqual([
+      { tool: "windsurf", label: "Windsurf", path: join(home, ".codeium/windsurf/cascade"), reason: "encrypted" },
+      { tool: "amp", label: "Amp", path: amp, reason: "server" },
+    ]);
+    const { checks } = await t.json<{ checks: { name: string; status: string; detail: string }[] }>("/api/doctor");
+    expect(checks.find((check) => check.name === "windsurf")).toMatchObject({
+      status: "ok",
+      detail: expect.stringContaining("not imported: its conversations are encrypted"),
+    });
+    expect(checks.some((check) => check.name === "trae")).toBe(false);
   });
 });

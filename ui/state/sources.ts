@@ -12,6 +12,8 @@ export function useSources() {
   const changed = () => refresh({ key: ["sources"] }, { key: ["scan"] });
   return {
     tools: computed(() => query.data.value?.tools ?? []),
+    /** Assistants found here whose conversations cannot be read. */
+    closed: computed(() => query.data.value?.closed ?? []),
     data: query.data,
     error: query.error,
     refetch: () => query.refetch(),

@@ -1,6 +1,7 @@
 /** GET, POST and DELETE /sources. */
 import { defineRoute } from "sessarc";
 import * as v from "valibot";
+import { findClosed } from "../places/closed.ts";
 
 /** Longer than any file system takes. */
 const path = v.pipe(v.string(), v.nonEmpty("is empty"), v.maxLength(4_096, "is too long for a path"));
@@ -9,8 +10,12 @@ const tool = v.pipe(v.string(), v.nonEmpty("is empty"));
 const list = defineRoute({
   method: "GET",
   path: "/sources",
-  summary: "Where each tool's logs are read, folders that were added among them",
-  handler: async ({ kernel }) => ({ tools: await kernel.inject("archive/open").sources.list() }),
+  summary:
+    "Where each tool's logs are read, folders that were added among them, and assistants whose logs cannot be read",
+  handler: async ({ kernel }) => ({
+    tools: await kernel.inject("archive/open").sources.list(),
+    closed: await findClosed(kernel.env),
+  }),
 });
 
 const add = defineRoute({

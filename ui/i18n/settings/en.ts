@@ -1,5 +1,8 @@
 /** Words of the settings that change the service. */
 export const en = {
+  closed: "Found, but cannot be read",
+  "closed.encrypted": "Its conversations are encrypted.",
+  "closed.server": "Its conversations are kept on the maker's server.",
   undo: "Undo",
   service: "Service",
   serviceHint: "These take effect at once and persist. They override the configuration file.",

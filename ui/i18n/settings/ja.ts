@@ -1,6 +1,9 @@
 import type { SettingsWords } from "./en.ts";
 
 export const words: SettingsWords = {
+  closed: "見つかりましたが読み取れません",
+  "closed.encrypted": "会話が暗号化されています。",
+  "closed.server": "会話は提供元のサーバーに保存されています。",
   undo: "元に戻す",
   service: "サービス",
   serviceHint: "すぐに、次の起動後も有効です。設定ファイルより優先されます。",

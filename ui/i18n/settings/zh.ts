@@ -1,6 +1,9 @@
 import type { SettingsWords } from "./en.ts";
 
 export const words: SettingsWords = {
+  closed: "已找到，但无法读取",
+  "closed.encrypted": "其会话已加密。",
+  "closed.server": "其会话保存在厂商的服务器上。",
   undo: "撤销",
   service: "服务",
   serviceHint: "立即生效，下次启动后仍有效，优先于配置文件。",
