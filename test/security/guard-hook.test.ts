@@ -7,6 +7,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { parse as parseToml } from "@decimalturn/toml-patch";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { GuardStatus } from "../../plugins/security/index.ts";
 import { makeTempDir, serveTest } from "../_setup.ts";
@@ -50,8 +51,18 @@ const PATHS: Record<string, string> = {
   "gemini-cli": ".gemini/settings.json",
   copilot: ".copilot/hooks/sessarc.json",
   opencode: ".config/opencode/plugin/sessarc.js",
+  qwen: ".qwen/settings.json",
+  grok: ".grok/hooks/sessarc.json",
+  droid: ".factory/settings.json",
+  continue: ".continue/settings.json",
+  kimi: ".kimi-code/config.toml",
+  crush: ".config/crush/crush.json",
+  vibe: ".vibe/hooks.toml",
 };
-const COMMANDS = ["claude-code", "codex", "cursor", "gemini-cli", "copilot"] as const;
+const COMMANDS = [
+  ...["claude-code", "codex", "cursor", "gemini-cli", "copilot"],
+  ...["qwen", "grok", "droid", "continue", "kimi", "crush", "vibe"],
+];
 
 async function installed(tool: string, onFailure: string, options: { flags?: object; home?: string } = {}) {
   return install(await serveTest({ plugins: plugins(), ...options }), tool, onFailure);
@@ -73,6 +84,7 @@ async function install(served: Awaited<ReturnType<typeof serveTest>>, tool: stri
 /** The one command in a tool's settings. */
 function commandIn(text: string): string {
   const found: string[] = [];
+  if (!text.trimStart().startsWith("{")) return String(parseToml(text).hooks?.[0]?.command);
   JSON.parse(text, (key, value) => {
     if ((key === "command" || key === "bash") && typeof value === "string") found.push(value);
     return value;
@@ -87,9 +99,9 @@ const harmless = call(`echo ${"a".repeat(200_000)}`);
 
 describe("security: installed hooks", () => {
   it.skipIf(!hasCurl)("S9: each tool's command asks the service, silent when nothing is wrong", async () => {
-    const first = await installed(COMMANDS[0], "block");
+    const first = await installed("claude-code", "block");
     for (const tool of COMMANDS) {
-      const { text } = tool === COMMANDS[0] ? first : await install(first.served, tool, "block");
+      const { text } = tool === "claude-code" ? first : await install(first.served, tool, "block");
       const command = commandIn(text);
       expect(await shell(command, harmless)).toEqual({ code: 0, out: "", err: "" });
       const blocked = await shell(command, call(`echo ${token}`));

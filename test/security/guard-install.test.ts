@@ -15,7 +15,8 @@ interface Answer extends GuardStatus {
   diff: string;
 }
 
-const TOOLS = ["claude-code", "codex", "cursor", "gemini-cli", "copilot", "opencode"] as const;
+const LATER = ["qwen", "grok", "droid", "continue", "kimi", "crush", "vibe"] as const;
+const TOOLS = ["claude-code", "codex", "cursor", "gemini-cli", "copilot", "opencode", ...LATER] as const;
 const PATHS: Record<string, string> = {
   "claude-code": ".claude/settings.json",
   codex: ".codex/hooks.json",
@@ -23,6 +24,13 @@ const PATHS: Record<string, string> = {
   "gemini-cli": ".gemini/settings.json",
   copilot: ".copilot/hooks/sessarc.json",
   opencode: ".config/opencode/plugin/sessarc.js",
+  qwen: ".qwen/settings.json",
+  grok: ".grok/hooks/sessarc.json",
+  droid: ".factory/settings.json",
+  continue: ".continue/settings.json",
+  kimi: ".kimi-code/config.toml",
+  crush: ".config/crush/crush.json",
+  vibe: ".vibe/hooks.toml",
 };
 
 async function put(home: string, path: string, bytes: string | Buffer, mode = 0o644): Promise<string> {
@@ -74,6 +82,37 @@ describe("security: guard installation", () => {
     expect((await stat(body.settingsPath)).mode & 0o777).toBe(0o600);
     expect((await uninstall(t, tool)).body).toMatchObject({ removed: true, restored: true });
     expect(await readdir(t.home)).toEqual(["data"]);
+  });
+
+  it("lists a later assistant where its folder is, or the hook", async () => {
+    const t = await start();
+    const listed = async () => {
+      const { tools } = await t.json<{ tools: GuardStatus[] }>("/api/security/hook");
+      return tools.map(({ tool }) => tool).filter((tool) => LATER.some((one) => one === tool));
+    };
+    expect(await listed()).toEqual([]);
+    await mkdir(join(t.home, ".grok"));
+    expect(await listed()).toEqual(["grok"]);
+    await install(t, "kimi");
+    expect(await listed()).toEqual(["grok", "kimi"]);
+  });
+
+  it.each([
+    ["kimi", '# mine\nmodel = "k"\n\n[[hooks]]\nevent = "Stop"\ncommand = "bell"\n\n[providers.a]\nkey = "x" # y\n'],
+    ["vibe", '[[hooks]]\nname = "mine"\ntype = "post_tool"\ncommand = "x"\n'],
+    ["crush", '{\n  "$schema": "https://charm.land/crush.json",\n  "mcp": {}\n}\n'],
+    ["qwen", '{\n  // mine\n  "hooks": { "Stop": [] }\n}\n'],
+  ])("leaves other settings of %s as they were, with and without the backup", async (tool, before) => {
+    const t = await start();
+    const file = await put(t.home, PATHS[tool] ?? "", before);
+    await install(t, tool);
+    expect(await readFile(file, "utf8")).toContain("hook.sh");
+    expect((await uninstall(t, tool)).body).toMatchObject({ removed: true, restored: true });
+    expect(await readFile(file, "utf8")).toBe(before);
+    const { body } = await install(t, tool);
+    await rm(body.backupPath ?? "");
+    await uninstall(t, tool);
+    expect(await readFile(file, "utf8")).toBe(before);
   });
 
   it("D19: installing twice changes nothing, and the mode can be changed without touching the file", async () => {

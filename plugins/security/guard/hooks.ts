@@ -17,11 +17,31 @@ export interface HookTool {
   entry(request: HookRequest): Json;
   /** Required fields of the root. */
   root?: Readonly<Record<string, Json>>;
+  /** Listed where this folder exists; without it always. */
+  home?(env: AdapterEnv): string;
   /** For `file`: its whole text. */
   text?(request: HookRequest): string;
 }
 
 const folder = (env: AdapterEnv, variable: string, name: string) => env.env[variable] || join(env.home, name);
+
+/** Hooks as Claude Code has them: a matcher and a list of commands, `timeout` in seconds. */
+const likeClaude = (request: HookRequest): Json => ({
+  matcher: "*",
+  hooks: [{ type: "command", command: commandOf(request), timeout: 10 }],
+});
+
+type Base = Pick<HookTool, "tool" | "label" | "format" | "list" | "entry"> & {
+  home(env: AdapterEnv): string;
+  /** Below `home`. */
+  file: string;
+};
+
+const below = ({ file, ...tool }: Base): HookTool => ({
+  ...tool,
+  transport: "command",
+  settings: (env) => join(tool.home(env), file),
+});
 
 export const HOOK_TOOLS: readonly HookTool[] = [
   {
@@ -101,6 +121,81 @@ export const HOOK_TOOLS: readonly HookTool[] = [
     entry: () => null,
     text: pluginText,
   },
+  below({
+    tool: "qwen",
+    label: "Qwen Code",
+    format: "jsonc",
+    home: (env) => folder(env, "QWEN_HOME", ".qwen"),
+    file: "settings.json",
+    list: ["hooks", "PreToolUse"],
+    // Without a time limit, as its versions differ in the unit. The script has its own.
+    entry: (request) => ({
+      matcher: "*",
+      hooks: [{ name: "sessarc", type: "command", command: commandOf(request) }],
+    }),
+  }),
+  below({
+    tool: "grok",
+    label: "Grok Build",
+    format: "json",
+    home: (env) => folder(env, "GROK_HOME", ".grok"),
+    file: join("hooks", "sessarc.json"),
+    list: ["hooks", "PreToolUse"],
+    entry: likeClaude,
+  }),
+  below({
+    tool: "droid",
+    label: "Factory Droid",
+    format: "json",
+    home: ({ home }) => join(home, ".factory"),
+    file: "settings.json",
+    list: ["hooks", "PreToolUse"],
+    entry: likeClaude,
+  }),
+  below({
+    tool: "continue",
+    label: "Continue",
+    format: "json",
+    home: (env) => folder(env, "CONTINUE_GLOBAL_DIR", ".continue"),
+    file: "settings.json",
+    list: ["hooks", "PreToolUse"],
+    entry: likeClaude,
+  }),
+  below({
+    tool: "kimi",
+    label: "Kimi Code",
+    format: "toml",
+    home: (env) => folder(env, "KIMI_CODE_HOME", ".kimi-code"),
+    file: "config.toml",
+    list: ["hooks"],
+    // Another field makes Kimi refuse the whole file. Without a matcher it matches every tool.
+    entry: (request) => ({ event: "PreToolUse", command: commandOf(request), timeout: 10 }),
+  }),
+  below({
+    tool: "crush",
+    label: "Crush",
+    format: "json",
+    home: ({ home, env }) => join(env.XDG_CONFIG_HOME || join(home, ".config"), "crush"),
+    file: "crush.json",
+    list: ["hooks", "PreToolUse"],
+    entry: (request) => ({ command: commandOf(request), timeout: 10 }),
+  }),
+  below({
+    tool: "vibe",
+    label: "Mistral Vibe",
+    format: "toml",
+    home: (env) => folder(env, "VIBE_HOME", ".vibe"),
+    file: "hooks.toml",
+    list: ["hooks"],
+    entry: (request) => ({
+      name: "sessarc",
+      type: "pre_tool",
+      match: "*",
+      command: commandOf(request),
+      timeout: 10,
+      strict: request.onFailure === "block",
+    }),
+  }),
 ];
 
 /** The adapter's path takes precedence. */

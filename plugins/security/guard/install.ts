@@ -1,5 +1,6 @@
 /** Adds the guard's hook to an assistant's settings and removes it. */
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isSessarcError, type JsonRecord, type Kernel, SessarcError, type Statement } from "sessarc";
 import {
@@ -55,6 +56,7 @@ export interface Installer {
   /** Throws GUARD_TOOL_UNKNOWN, SETTINGS_UNUSABLE, SETTINGS_CHANGED and leaves the settings unchanged then. */
   install(tool: string, options: InstallOptions): Promise<InstallAnswer>;
   uninstall(tool: string): Promise<{ removed: boolean; restored: boolean; settingsPath: string }>;
+  /** The first six, and others that are on this machine or have the hook. */
   status(): Promise<GuardStatus[]>;
   modeOf(client: string): Promise<"enforce" | "observe">;
   /** The user's choice for calls that the guard cannot check; undefined if no hook is installed. */
@@ -255,7 +257,8 @@ export function createInstaller(kernel: Kernel, rules: RuleSet): Installer {
     uninstall: (tool) => alone(() => uninstallOnce(tool)),
     async status() {
       const all = await Promise.all(HOOK_TOOLS.map(({ tool }) => find(tool)));
-      return Promise.all(all.map(({ tool, path, row }) => statusOf(tool, path, row)));
+      const shown = all.filter(({ tool, row }) => row !== undefined || !tool.home || existsSync(tool.home(env)));
+      return Promise.all(shown.map(({ tool, path, row }) => statusOf(tool, path, row)));
     },
     async modeOf(client) {
       return (await ledger.all()).get(client)?.mode ?? "enforce";

@@ -7,6 +7,11 @@ export function blockFields(client: string, reason: string): Record<string, unkn
   switch (client) {
     case "claude-code":
     case "codex":
+    case "qwen":
+    case "grok":
+    case "droid":
+    case "continue":
+    case "kimi":
       return {
         hookSpecificOutput: {
           hookEventName: "PreToolUse",
@@ -65,7 +70,7 @@ export function answerHook(
 }
 
 function blockAnswer(client: string, reason: string): object {
-  if (client === "gemini-cli") return { decision: "deny", reason };
+  if (["gemini-cli", "crush", "vibe"].includes(client)) return { decision: "deny", reason };
   if (client === "claude-code") return { decision: "block", reason, ...blockFields(client, reason) };
   const own = blockFields(client, reason);
   return Object.keys(own).length > 0 ? own : { decision: "block", reason };
