@@ -56,7 +56,8 @@ export const migrations: readonly string[] = [
    create index session_project on session (project_id, sort_at desc);
    create index session_origin on session (origin_id);
    create index session_parent on session (parent_id);
-   create index session_sort on session (sort_at desc, id);
+   -- With what a list is filtered by a word: such a filter reads every session, and the index is a fifteenth of the table.
+   create index session_sort on session (sort_at desc, id, name, title, first_prompt);
    create table session_replies (
      n integer primary key,
      session_id text not null unique,

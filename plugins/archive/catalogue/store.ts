@@ -96,15 +96,14 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
       const { sql, params } = where(filter);
       const from = cursor === undefined ? undefined : behind(sort, readCursor(sort, cursor));
       const rest = from ? `${sql === "" ? "where" : `${sql} and`} ${from.sql}` : sql;
-      const [rows, total] = await Promise.all([
-        // One more row than the page holds shows whether there is another page.
-        db.all<ListedRow>(`select ${LISTED} from session ${rest} order by ${orderOf(sort)} limit ?`, [
-          ...params,
-          ...(from?.params ?? []),
-          filter.limit + 1,
-        ]),
-        self.count(filter),
+      // One more row than the page holds shows whether there is another page.
+      const rows = await db.all<ListedRow>(`select ${LISTED} from session ${rest} order by ${orderOf(sort)} limit ?`, [
+        ...params,
+        ...(from?.params ?? []),
+        filter.limit + 1,
       ]);
+      // A first page that is not full is the whole list.
+      const total = from || rows.length > filter.limit ? await self.count(filter) : rows.length;
       const last = rows.length > filter.limit ? rows[filter.limit - 1] : undefined;
       return {
         sessions: await toSessions(rows.slice(0, filter.limit)),

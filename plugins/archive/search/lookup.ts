@@ -48,6 +48,8 @@ export class Lookup {
   readonly #signal: AbortSignal | undefined;
   /** Chunks in which nothing matched. */
   inVain = 0;
+  /** Sessions whose signatures had to be read, and that they ruled out. */
+  readInVain = 0;
   /** By file of columns: chunks that may hold the query; undefined where the file cannot be read. */
   readonly #bits = new Map<ColumnFile, Uint8Array | undefined>();
 
@@ -115,10 +117,12 @@ export class Lookup {
   async candidates(entry: Entry): Promise<Candidate[]> {
     this.#signal?.throwIfAborted();
     const candidates: Candidate[] = [];
+    const isCached = entry.index !== undefined;
     for (const part of await this.#entries.indexOf(entry)) {
       this.stats.chunks += part.chunks.length;
       candidates.push(...candidatesIn(part, this.#compiled));
     }
+    if (!isCached && candidates.length === 0) this.readInVain++;
     this.stats.candidates += candidates.length;
     return candidates;
   }

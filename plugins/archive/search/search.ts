@@ -63,6 +63,8 @@ const PREPARED_FROM = 5_000;
 const COUNTED_BEHIND = 60;
 /** Chunks a page inflates in vain on this thread before workers rule out the others. */
 const IN_VAIN = 64;
+/** Sessions of which a page reads signatures in vain before workers read the others: only a large archive without columns has so many. */
+const READ_IN_VAIN = 2_000;
 
 export class SearchIndex {
   readonly #db: Database;
@@ -235,7 +237,7 @@ export class SearchIndex {
     return this.#answer(request, entries, lookup, { results, sessions, isComplete, next });
   }
 
-  /** Sessions with chunks that may hold the query. Where many were inflated in vain, workers rule out the others first. */
+  /** Sessions with chunks that may hold the query. Where many were inflated or read in vain, workers rule out the others first. */
   async *#holding({ query, signal }: SearchRequest, lookup: Lookup, wanted: readonly Entry[]): AsyncGenerator<MayHold> {
     const counter = this.#counter;
     const transcripts = this.#transcripts;
@@ -243,7 +245,7 @@ export class SearchIndex {
     for await (const one of lookup.mayHold(wanted)) {
       yield one;
       next++;
-      if (counter && lookup.inVain >= IN_VAIN) break;
+      if (counter && (lookup.inVain >= IN_VAIN || lookup.readInVain >= READ_IN_VAIN)) break;
     }
     while (counter && next < wanted.length) {
       signal?.throwIfAborted();

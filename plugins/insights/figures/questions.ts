@@ -210,10 +210,13 @@ export function hoursOf(db: Database, asked: Asked): Promise<{ hour: number; mes
   const { zone, range, choice } = asked.scope;
   const edges = edgesOf(zone, range);
   const { local, day } = clock(asked, "w.quarter");
-  const { sql, params } = and(chosen(choice), overlaps(edges), onDays(range, edges, day, "w.quarter"));
+  const days = onDays(range, edges, day, "w.quarter");
+  const select = `select ${hourOfWeek(local)} as hour, sum(w.messages) as messages`;
+  // Without a choice all sessions count: one pass over the quarter-hours.
+  if (!choice) return db.all(`${select} from usage_work w where ${days.sql} group by 1`, days.params);
+  const { sql, params } = and(chosen(choice), overlaps(edges), days);
   return db.all(
-    `select ${hourOfWeek(local)} as hour, sum(w.messages) as messages
-     from usage_session s cross join usage_work w where w.session = s.session and ${sql} group by 1`,
+    `${select} from usage_session s cross join usage_work w where w.session = s.session and ${sql} group by 1`,
     params,
   );
 }
