@@ -14,7 +14,7 @@ const guard: Command = {
     "dry-run": { type: "boolean", short: "n" },
   },
   help: {
-    tool: "claude-code (default), codex, cursor, gemini-cli, copilot, opencode, qwen, grok, droid, kimi, …",
+    tool: "claude-code (default), codex, cursor, gemini-cli, copilot, opencode, qwen, grok, droid, …",
     "on-failure": "What happens to a call when the service does not answer: allow (default) or block",
     observe: "Record what would be blocked and block nothing",
     "dry-run": "Show the change to the settings and make none",
