@@ -50,7 +50,7 @@ describe("share: page", () => {
     expect(page).toContain("<s>gone</s> and a file and a picture");
     expect(page).toContain('<li class="task">☑ done</li>');
     expect(page).toMatch(/<li>\n<p>nested<\/p>\n<p>continued<\/p>\n<\/li>/);
-    expect(page).toMatch(/<li>\s*(?:<p>)?one(?:<\/p>)?\n<pre [^>]+>\ncode<\/pre>\n<\/li>/);
+    expect(page).toMatch(/<li>\s*(?:<p>)?one(?:<\/p>)?\n?<pre [^>]+>\ncode<\/pre>\n<\/li>/);
     expect(page).toContain("x &lt;b&gt;raw&lt;/b&gt;");
     expect(page).toContain('<a href="https://example.org/a_b_c" rel="noopener noreferrer nofollow">');
     expect(page).not.toMatch(/style=|javascript:|<img|<b>raw/);
