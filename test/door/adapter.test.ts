@@ -1,4 +1,4 @@
-/** An adapter as plugins/README.md shows it, used as a stranger would: from the packed package, in a folder of its own. */
+/** An adapter as docs/guides/plugins.md shows it, used as a stranger would: from the packed package, in a folder of its own. */
 import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -16,7 +16,7 @@ async function makeHome(): Promise<{ home: string; log: string }> {
   await mkdir(join(home, ".echo/sessions"), { recursive: true });
   const log = join(home, ".echo/sessions/first.jsonl");
   await writeFile(log, row(1, 15));
-  await writeFile(join(home, "echo.ts"), await documented("plugins/README.md", "echo.ts"));
+  await writeFile(join(home, "echo.ts"), await documented("docs/guides/plugins.md", "echo.ts"));
   return { home, log };
 }
 

@@ -11,7 +11,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { documented } from "./_packed.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const READMES = ["README.md", "plugins/README.md", "core/README.md", "docs/guides/plugins.md"];
+const READMES = ["README.md", "core/README.md", "docs/guides/plugins.md"];
 /** Blocks that a test runs; a new one needs a test. */
 const RUN = [
   "sessarc.config.mjs",
@@ -28,9 +28,9 @@ const RUN = [
 // Below the project, where `sessarc` and `sessarc/test` are what the sources say.
 const folder = await mkdtemp(join(ROOT, "node_modules/.sessarc-documented-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
-const PAGES: Record<string, string> = { "embed.ts": "core/README.md", "greet.ts": "docs/guides/plugins.md" };
+const PAGES: Record<string, string> = { "embed.ts": "core/README.md" };
 for (const name of ["echo.ts", "echo.test.ts", "hello.ts", "embed.ts", "greet.ts", "reads.ts", "reads-indexer.ts"]) {
-  const readme = PAGES[name] ?? "plugins/README.md";
+  const readme = PAGES[name] ?? "docs/guides/plugins.md";
   await writeFile(join(folder, name), await documented(readme, name));
 }
 await mkdir(join(folder, "fixtures"));
@@ -111,7 +111,7 @@ describe("documented code", () => {
   });
 
   it("busy.js adds a page that lists projects by their sessions", async () => {
-    await writeFile(join(folder, "busy.js"), await documented("plugins/README.md", "busy.js"));
+    await writeFile(join(folder, "busy.js"), await documented("docs/guides/plugins.md", "busy.js"));
     const { default: busy } = (await import(join(folder, "busy.js"))) as { default: DashboardModule };
     const project = { name: "tidepool", sessionCount: 3 };
     const { nav, routes } = busy(fakeHost([project]));

@@ -1,6 +1,6 @@
 /**
  * The guard in the real tools: each makes a harmless call and one that would write a secret to a file, with the service in every
- * state it can be in. What ran is told by the files that are there. The table at the end is the one of the security plugin's README.
+ * state it can be in. The files that exist afterwards show what ran. The table at the end goes into test/bench/RESULTS.md.
  */
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
