@@ -59,7 +59,7 @@ const IDIOMS: Idiom[] = [
     pattern: /\bby (?:itself|themselves)\b/,
     instead: "automatically, independently, alone: the phrase means all three",
   },
-  { pattern: /\b(?:somebody|nobody|whoever)\b/i, instead: "the caller, the user, another process: name who" },
+  { pattern: /\b(?:[Ss]omebody|[Nn]obody|[Ww]hoever)\b/, instead: "the caller, the user, another process: name who" },
   { pattern: /\bmore rarely\b|\bsooner\b(?! or later)/, instead: "less often; earlier" },
 ];
 

@@ -1,4 +1,4 @@
-/** How a message is known again when its session is imported anew and its number is another. */
+/** Finds a message again after a re-import of its session changed its number. */
 import { createHash } from "node:crypto";
 import type { SessionEvent } from "sessarc";
 

@@ -16,7 +16,7 @@ export interface Added {
 
 /** A longer piece is a line of its own for all purposes. */
 const MOST = 160;
-/** Letters and digits from which on a piece is told from others. */
+/** Letters and digits that a piece needs to be distinctive. */
 const ENOUGH = 6;
 
 /** Linear in the arguments. */

@@ -50,7 +50,7 @@ type Parsed = Omit<BlamedFile, "names" | "touched">;
 
 const DEADLINE_MS = 20_000;
 
-/** `path`: as it stands in the tree of `commit` (a full hash). Renames are followed. */
+/** `path`: a path in the tree of `commit` (a full hash). Renames are followed. */
 export async function blame(exec: GitExec, repo: Repository, commit: string, path: string): Promise<BlamedFile> {
   const options = ["blame", "--porcelain", "--no-textconv", "-w"];
   const result = await exec.run([...at(repo), ...options, commit, "--", path], { timeoutMs: DEADLINE_MS });
