@@ -22,6 +22,7 @@ export const primary: RailEntry[] = [
 /** Behind the rule. */
 export const secondary: RailEntry[] = [
   { path: "/security", label: "nav.security", icon: "shield-check", keys: "g x" },
+  { path: "/rescue", label: "nav.rescue", icon: "archive", keys: "g b" },
   { path: "/shares", label: "nav.shares", icon: "share-2", keys: "g c" },
   { path: "/skills", label: "nav.skills", icon: "sparkles", keys: "g k" },
   { path: "/mcp-hub", label: "nav.hub", icon: "plug", keys: "g m" },

@@ -24,6 +24,7 @@ export const routes: RouteRecordRaw[] = [
   { path: "/search", name: "search", component: () => import("./pages/search.vue"), meta: { wide: true } },
   { path: "/import", name: "import", component: () => import("./pages/import.vue") },
   { path: "/security", name: "security", component: () => import("./pages/security.vue") },
+  { path: "/rescue", name: "rescue", component: () => import("./pages/rescue.vue") },
   { path: "/shares", name: "shares", component: () => import("./pages/shares.vue") },
   { path: "/help/:page(.*)?", name: "help", component: () => import("./pages/help.vue"), props: true },
   { path: "/feedback", name: "feedback", component: () => import("./pages/feedback.vue") },

@@ -33,9 +33,9 @@ const FOR_PROGRAMS = [
   /^GET \/sessions\/:id\/notes$/,
   // The status line of an assistant, put there by the command line.
   /^(GET|POST|DELETE) \/statusline(\/install)?$/,
-  /^(GET|POST|DELETE) \/rescue/,
   // The command line and the hub.
   /^GET \/git\/writers$/,
+  /^DELETE \/rescue\/logs$/,
   // The page asks by their addresses, Settings link to the first.
   /^GET \/(openapi\.json|status|projects\/git|live\/turns)$/,
 ];

@@ -63,6 +63,7 @@ const SCREENS: Record<string, (stage: Stage) => Promise<string> | string> = {
   "security, rules": () => "/security?tab=rules&q=github",
   "security, guard": () => "/security?tab=guard",
   shares: () => "/shares",
+  rescue: () => "/rescue?state=listed",
   feedback: () => "/feedback",
   "no such page": () => "/nowhere/at/all",
 };

@@ -12,6 +12,7 @@ import { pageCommands } from "./commands.ts";
 import type { SavedSearch } from "./notes.ts";
 import { overlay } from "./overlay.ts";
 import { copyLink } from "./page.ts";
+import { copyResume } from "./resume.ts";
 import { useService } from "./service.ts";
 import { nextTheme, settings } from "./settings.ts";
 import { toast } from "./toast.ts";
@@ -150,6 +151,7 @@ export function sessionRows(found: SearchAnswer | undefined, typed: string): Pal
       },
       () => [
         { id: `${id}:project`, label: project.name, icon: "folder-git-2", href: `/projects/${project.id}` },
+        { id: `${id}:resume`, label: t("action.resume"), icon: "terminal", run: () => copyResume(id) },
         {
           id: `${id}:rename`,
           label: t("action.rename"),

@@ -99,7 +99,7 @@ function table(ctx: CommandContext, rows: Listed["sessions"]): string {
 
 const stateText = ({ state, reason, at }: StateOf): string => {
   if (reason) return `hidden: ${REASONS[reason]}`;
-  return at ? `deleted on ${at.slice(0, 10)}` : state.replace("-", " ");
+  return at ? `will be deleted on ${at.slice(0, 10)}` : state.replace("-", " ");
 };
 
 const titleOf = ({ name, title, firstPrompt, id }: ListedSession): string =>

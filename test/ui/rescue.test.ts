@@ -1,0 +1,55 @@
+/** Rescue: a lost session is put back after its paths were shown, Undo takes it back, and a copy is made for another folder. */
+import { existsSync, readdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { describeUi, useStage, visit } from "./browser.ts";
+import { sound } from "./sound.ts";
+
+describeUi("dashboard: rescue", () => {
+  const get = useStage();
+
+  it("puts a lost session back, takes it back, and says how long logs are retained", async () => {
+    const stage = get();
+    const { page } = stage;
+    const { kernel } = stage.served;
+    await kernel.inject("rescue").store();
+    const projects = join(stage.home, ".claude/projects");
+    const found = readdirSync(projects, { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".jsonl"),
+    );
+    const path = join(projects, found.find((name) => !name.includes("subagents")) ?? "");
+    await rm(path);
+    await kernel.fetch("/api/sync?wait=1", { method: "POST" });
+    await visit(stage, "/");
+    await page.getByText(/1 are no longer listed by their assistants/).waitFor();
+    await page.getByRole("link", { name: "Open Rescue" }).click();
+    await page.getByRole("heading", { name: "Rescue" }).waitFor();
+    await page.getByRole("button", { name: /^Gone/ }).click();
+    await sound(stage, "rescue");
+    await page.getByRole("button", { name: /^Put back/ }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(path).waitFor();
+    await dialog.getByRole("button", { name: "Put back" }).click();
+    await page.getByText(/is back in Claude Code/).waitFor();
+    expect(existsSync(path)).toBe(true);
+    await page.getByText("No session has this state.").waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("button", { name: /^Put back/ }).waitFor();
+    expect(existsSync(path)).toBe(false);
+    await page
+      .getByRole("button", { name: /^Retain for 10 years/ })
+      .first()
+      .click();
+    await page
+      .getByRole("dialog")
+      .getByText(/cleanupPeriodDays becomes 3650/)
+      .waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Change" }).click();
+    await page
+      .getByText("3,650 days after the last message")
+      .or(page.getByText("3650 days after the last message"))
+      .waitFor();
+    expect(stage.problems()).toEqual([]);
+  });
+});
