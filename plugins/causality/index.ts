@@ -27,10 +27,7 @@ export default definePlugin({
   dependsOn: ["archive"],
   routes,
   setup(kernel) {
-    const answers = createAnswers(kernel);
-    kernel.provide("causality", answers);
-    // A command that reads the archive and ends needs none of it.
-    if (kernel.config.sync) answers.prefetch();
+    kernel.provide("causality", createAnswers(kernel));
   },
 });
 

@@ -1,13 +1,12 @@
 /** Sessions ordered by cost. Prices change, so no column can hold it: costs are cached per session and recomputed for changed sessions only. */
 
 import type { Database } from "sessarc";
-import { Slices } from "#internal";
 import { marks, pages } from "#internal/adapter";
 import type { Changes } from "./changes.ts";
 import { costsOf, type Prices, type Timed } from "./cost.ts";
 import { byCost, type PagePlace } from "./pages.ts";
 
-/** Sessions priced between two checks of the clock. */
+/** Sessions priced in one event-loop turn: a few ms. */
 const PAGE = 500;
 
 export class CostOrder {
@@ -50,7 +49,6 @@ export class CostOrder {
       : (await this.#db.all<{ id: string }>("select id from session")).map((row) => row.id);
     if (!changed) this.#costs.clear();
     for (const id of ids) this.#costs.delete(id);
-    const slices = new Slices();
     for (const page of pages(ids, PAGE)) {
       const rows = await this.#db.all<Timed>(
         `select id, usage, started_at, sort_at from session where id in (${marks(page)})`,
@@ -62,7 +60,6 @@ export class CostOrder {
         const isUnknown = !cost || (cost.microdollars === 0 && cost.unpriced.length > 0);
         this.#costs.set(id, isUnknown ? -1 : cost.microdollars);
       }
-      if (slices.due) await slices.turn();
     }
     this.#order = [...this.#costs].map(([id, value]) => ({ id, value })).sort(byCost);
     this.#generation = generation;

@@ -1,7 +1,7 @@
 /** SQL of the archive: one function per question, wire resources made from rows. */
 
 import type { Database, Statement } from "sessarc";
-import { Slices, type TranscriptPart } from "#internal";
+import type { TranscriptPart } from "#internal";
 import { BoundedMap } from "#internal/adapter";
 import type { Changes } from "./changes.ts";
 import { costsOf, type Prices } from "./cost.ts";
@@ -138,7 +138,6 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
 
     /** Sessions of a project that changed a file whose path ends with `name`, in order of time; 500 at most, the newest. */
     async changing(project: string, name: string): Promise<string[]> {
-      const slices = new Slices();
       const found: string[] = [];
       const said = JSON.stringify(name).slice(1);
       const rows = await db.all<{ id: string }>(
@@ -149,7 +148,6 @@ export function createStore(db: Database, prices: () => Prices | undefined, chan
         const row = await db.get<Pick<SessionRow, "facts">>("select facts from session where id = ?", [id]);
         const { files } = JSON.parse(row?.facts ?? '{"files":{}}') as Pick<SessionFacts, "files">;
         if (Object.entries(files).some(([path, [, edits]]) => edits > 0 && path.endsWith(name))) found.push(id);
-        if (slices.due) await slices.turn();
       }
       return found.reverse();
     },

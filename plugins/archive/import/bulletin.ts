@@ -1,5 +1,4 @@
 /** What the running import has told so far, for those who ask in the middle of it. */
-import { Slices } from "#internal";
 import { type ImportFrame, type ImportReport, NO_PROGRESS, type Progress } from "./report.ts";
 
 /** What became of a session. */
@@ -81,10 +80,8 @@ export class Bulletin {
     onFrame(this.#progress);
     this.#followers.add(onFrame);
     const rest = async () => {
-      const slices = new Slices();
       while (left > 0) {
         await room();
-        if (slices.due) await slices.turn();
         if (!this.#followers.has(onFrame)) return;
         tell([]);
       }

@@ -1,5 +1,5 @@
 /** What one worker reads in a row, and what goes along of a log that was read before. */
-import { Slices, sortInSlices, type TranscriptPart } from "#internal";
+import type { TranscriptPart } from "#internal";
 import { type EarlierRow, lengthOf, partsOf, type SessionRow } from "../catalogue/types.ts";
 import type { FoundLog } from "../places/scan.ts";
 import type { StoredSession } from "./types.ts";
@@ -14,25 +14,19 @@ const MAX_PARTS = 12;
 /** Parts up to this many times as large as all after them are folded into one with those. */
 const FOLD_RATIO = 4;
 
-/** Groups of sessions one worker reads in a row: one adapter each, a store's sessions together, the largest logs first. In slices. */
-export async function toJobs(changed: readonly FoundLog[]): Promise<FoundLog[][]> {
+/** Groups of sessions one worker reads in a row: one adapter each, a store's sessions together, the largest logs first. */
+export function toJobs(changed: readonly FoundLog[]): FoundLog[][] {
   const jobs: FoundLog[][] = [];
-  const slices = new Slices();
   const large = (one: FoundLog) => (one.ref.size ?? 0) >= JOB_BYTES;
-  const ordered = await sortInSlices(
-    changed,
+  const ordered = [...changed].sort(
     (a, b) =>
       Number(large(b)) - Number(large(a)) ||
       (large(a) ? (b.ref.size ?? 0) - (a.ref.size ?? 0) : (b.ref.mtime ?? 0) - (a.ref.mtime ?? 0)),
   );
   const counts = new Map<string, number>();
-  for (const one of changed) {
-    counts.set(groupOf(one), (counts.get(groupOf(one)) ?? 0) + 1);
-    if (slices.due) await slices.turn();
-  }
+  for (const one of changed) counts.set(groupOf(one), (counts.get(groupOf(one)) ?? 0) + 1);
   const open = new Map<string, { list: FoundLog[]; bytes: number }>();
   for (const one of ordered) {
-    if (slices.due) await slices.turn();
     const name = groupOf(one);
     const group = open.get(name) ?? { list: [], bytes: 0 };
     open.set(name, group);

@@ -1,7 +1,6 @@
 /** What the catalogue says of the logs a run looks at, and of no others. */
 
 import type { Database, SessionRef } from "sessarc";
-import { Slices } from "#internal";
 import { marks, pages } from "#internal/adapter";
 import { type EarlierRow, partsOf } from "../catalogue/types.ts";
 import { COUNTED } from "./rows.ts";
@@ -35,7 +34,6 @@ const TOGETHER = 100;
 export async function loadPast(db: Database, ids: readonly string[]): Promise<Past> {
   const known = new Map<string, KnownSession>();
   const deleted = new Map<string, number>();
-  const slices = new Slices();
   for (const page of pages(ids, TOGETHER)) {
     const all = marks(page);
     const rows = await db.all<KnownSession>(
@@ -54,7 +52,6 @@ export async function loadPast(db: Database, ids: readonly string[]): Promise<Pa
       page,
     );
     for (const row of gone) deleted.set(row.session_id, row.generation);
-    if (slices.due) await slices.turn();
   }
   return { known, deleted };
 }

@@ -1,7 +1,7 @@
 /** Files of sessions that an older version counted and whose log is gone: counted anew from what is archived. */
 
 import type { Adapter, Kernel } from "sessarc";
-import { Slices, type TranscriptPart } from "#internal";
+import type { TranscriptPart } from "#internal";
 import { isDamage } from "../catalogue/damage.ts";
 import { type EarlierRow, partsOf, type SessionFacts, type SessionRow } from "../catalogue/types.ts";
 import { addFacts } from "../counting/merge.ts";
@@ -50,13 +50,11 @@ export async function filesOf(
   const total = collectFacts(adapter).finish(undefined);
   const count = async (parts: TranscriptPart[], isCounted: (seq: number) => boolean) => {
     const facts = collectFacts(adapter);
-    const slices = new Slices();
     for await (const events of transcripts.events(session.id, parts)) {
       for (const event of events) {
         if (isCounted(event.seq)) facts.add(event);
         else facts.pass(event);
       }
-      if (slices.due) await slices.turn();
     }
     addFacts(total, facts.finish(undefined));
   };

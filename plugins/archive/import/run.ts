@@ -56,7 +56,7 @@ export async function runImport(options: RunOptions): Promise<ImportReport> {
     ms: 0,
     projects: [],
   };
-  const open = await withoutUnchanged(options, report);
+  const open = withoutUnchanged(options, report);
   const past = await loadPast(
     db,
     open.map((one) => one.id),
@@ -117,19 +117,14 @@ async function settleAll({ kernel, settler, onCommit }: RunOptions): Promise<voi
 }
 
 /** What a look said is stored as it is needs no second one, unless somebody named it. */
-async function withoutUnchanged({ found, named }: RunOptions, report: ImportReport): Promise<FoundLog[]> {
+function withoutUnchanged({ found, named }: RunOptions, report: ImportReport): FoundLog[] {
   const open: FoundLog[] = [];
-  const slices = new Slices();
-  for (const [i, one] of found.entries()) {
+  for (const one of found) {
     if (one.stored === "same" && !named.has(one.id)) report.unchanged++;
     else open.push(one);
-    if (i % LOOKED === 0 && slices.due) await slices.turn();
   }
   return open;
 }
-
-/** Logs passed over between two looks at the clock. */
-const LOOKED = 1_024;
 
 async function isDamaged({ storage: { transcripts } }: StageOptions["kernel"], known: KnownSession): Promise<boolean> {
   try {
@@ -189,7 +184,7 @@ class Run {
     this.#total = changed.length;
     this.#bytesTotal = changed.reduce((sum, one) => sum + (one.ref.size ?? 0), 0);
     this.#progress(null);
-    const jobs = (await toJobs(changed)).values();
+    const jobs = toJobs(changed).values();
     let storing: Promise<void> = Promise.resolve();
     // Each lane reads its next job while the results of the last are being stored; storing itself is one at a time.
     const lane = async () => {

@@ -1,7 +1,7 @@
 /** What tools are about to delete of their own logs, and how much of it is archived. */
 
 import type { Kernel } from "sessarc";
-import { isInside, Slices } from "#internal";
+import { isInside } from "#internal";
 import { type Scan, versionOf } from "./scan.ts";
 
 /** One tool's part of `retention` in GET /status. */
@@ -72,9 +72,7 @@ async function reportOf(kernel: Kernel, scan: Scan | undefined, now: number): Pr
     // A tool tidies its own places; what the user keeps elsewhere stays.
     const dirs = kernel.registry.folders.get(adapter.name)?.dirs ?? [];
     deleted ??= await kernel.inject("archive/open").store.tombstones();
-    const slices = new Slices();
     for (const { id, ref } of scan.found.values()) {
-      if (slices.due) await slices.turn();
       if (ref.tool !== adapter.name || (ref.mtime ?? now) > before) continue;
       if (dirs.some((dir) => isInside(dir, ref.path)) || deleted.has(id)) continue;
       report.dueWithin7Days++;

@@ -4,7 +4,6 @@
  */
 
 import { isSessarcError, type Kernel, SessarcError } from "sessarc";
-import { Slices } from "#internal";
 import { marks } from "#internal/adapter";
 import { formatCount } from "#internal/terminal";
 import { erasedWith } from "../import/write.ts";
@@ -35,7 +34,6 @@ export async function* removeSessions(
   const { db, transcripts } = storage;
   const { store, readers, changed } = inject("archive/open");
   const at = new Date().toISOString();
-  const slices = new Slices();
   let done = 0;
   for (;;) {
     stopWhen(closing);
@@ -54,7 +52,6 @@ export async function* removeSessions(
     await readers.retire(async () => {
       await Promise.all(parts.map(([id, generations]) => transcripts.remove(id, generations)));
     });
-    if (slices.due) await slices.turn();
   }
 }
 
@@ -65,7 +62,6 @@ export async function moveSessions(
   project: string | null,
 ): Promise<void> {
   const { changed } = inject("archive/open");
-  const slices = new Slices();
   let done = 0;
   for (let last = 0; ; ) {
     stopWhen(closing);
@@ -80,7 +76,6 @@ export async function moveSessions(
     changed(ids);
     done += ids.length;
     last = rows.at(-1)?.rowid ?? last;
-    if (slices.due) await slices.turn();
   }
 }
 

@@ -48,8 +48,6 @@ const BYTES_PER_MESSAGE = 2_000;
 const AHEAD = 16;
 /** Sessions told at once. */
 const BATCH = 256;
-/** Rows read between two looks at the clock. */
-const PAGE = 250;
 
 /** What the archive says of a session that stands in a scan. */
 interface StoredTitle {
@@ -162,23 +160,10 @@ async function storedTitles(db: Database, found: readonly FoundLog[]): Promise<M
 
 /** What a message took in this user's own logs of the same tool; a usual figure until some are imported. */
 async function bytesPerMessage(db: Database): Promise<(tool: string) => number> {
-  const sums = new Map<string, { bytes: number; messages: number }>();
-  const slices = new Slices();
-  for (let after = 0; ; ) {
-    const page = await db.all<{ rowid: number; tool: string; bytes: number; messages: number }>(
-      `select rowid, tool, source_bytes as bytes, message_count as messages from session
-       where rowid > ? order by rowid limit ${PAGE}`,
-      [after],
-    );
-    const last = page.at(-1);
-    if (!last) break;
-    for (const { tool, bytes, messages } of page) {
-      const sum = sums.get(tool) ?? { bytes: 0, messages: 0 };
-      sums.set(tool, { bytes: sum.bytes + bytes, messages: sum.messages + messages });
-    }
-    after = last.rowid;
-    if (slices.due) await slices.turn();
-  }
+  const rows = await db.all<{ tool: string; bytes: number; messages: number }>(
+    "select tool, sum(source_bytes) as bytes, sum(message_count) as messages from session group by tool",
+  );
+  const sums = new Map(rows.map((row) => [row.tool, row]));
   return (tool) => {
     const sum = sums.get(tool);
     return sum && sum.messages > 0 && sum.bytes > 0 ? sum.bytes / sum.messages : BYTES_PER_MESSAGE;
