@@ -1,12 +1,16 @@
 /** Blame and receipt: which prompt wrote a line, and what a change cost. */
 import { defineIndexer, definePlugin, type RoutesOf } from "sessarc";
-import { routes } from "./routes.ts";
+import { receiptRoutes } from "./receipt/routes.ts";
+import { routes as blameRoutes } from "./routes.ts";
 import { migrations } from "./schema.ts";
 
 export type { LineEvidence } from "./match/match.ts";
 export type { Origins, Writer } from "./origins.ts";
 export type { LineOrigins, WriterDetail } from "./reasons.ts";
-export { routes };
+export type { Receipt, ReceiptSession } from "./receipt/receipt.ts";
+export type { CommitRow, Commits } from "./receipt/routes.ts";
+
+export const routes = [...blameRoutes, ...receiptRoutes] as const;
 
 export default definePlugin({
   name: "blame",
@@ -32,6 +36,25 @@ export default definePlugin({
         porcelain: "As `git blame --porcelain`, with extra headers that start with sessarc-",
       },
       load: () => import("./commands/blame.ts"),
+    },
+    {
+      name: "receipt",
+      summary: "What a commit, a branch or a range of commits cost",
+      usage: "[commit|branch|base..head|last] [--format md]",
+      options: {
+        project: { type: "string" },
+        format: { type: "string" },
+        titles: { type: "boolean" },
+        prompts: { type: "boolean" },
+      },
+      values: { format: ["text", "md"] },
+      help: {
+        project: "Id, name or folder of a project; default the working directory",
+        format: "text, or md for a pull request: without titles and prompts",
+        titles: "With md: the titles of the sessions",
+        prompts: "With md: the prompts, without secrets",
+      },
+      load: () => import("./commands/receipt.ts"),
     },
   ],
 });

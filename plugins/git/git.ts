@@ -8,9 +8,10 @@ import { type ExportedTree, type ExportJob, exportTree } from "./history/export-
 import { type FileAt, readFileAt, readText } from "./history/file.ts";
 import { createHistory } from "./history/history.ts";
 import { type Commit, type CommitObject, findEntry, percentForm, readCommit, toText } from "./history/objects.ts";
+import { type CommitPatch, type PatchQuery, patchesOf, rangeOf, tipsOf } from "./history/patches.ts";
 import { Lru } from "./lru.ts";
 import type { Objects } from "./process/batch.ts";
-import { createExec, type GitExec } from "./process/exec.ts";
+import { at, createExec, type GitExec } from "./process/exec.ts";
 import { createBatchPool } from "./process/pool.ts";
 import { createExcludesReader } from "./process/user-config.ts";
 import { createIdentityReader, type IdentityReader } from "./repository/identity.ts";
@@ -98,6 +99,14 @@ export interface Git extends StatusReader {
   blameAt(path: string, commit: string | undefined, file: string | Uint8Array): Promise<BlameAt>;
   /** Full hash of the commit that a branch, tag, hash or expression as `HEAD~2` names. Throws COMMIT_NOT_FOUND. */
   resolve(path: string, rev: string): Promise<string>;
+  /** What commits added and removed, oldest first. Linear in the patches. */
+  patches(path: string, query: PatchQuery): Promise<CommitPatch[]>;
+  /** Hashes that a commit, a branch, `base..head` or `last` means, newest first, merges left out. Throws COMMIT_NOT_FOUND. */
+  range(path: string, spec: string): Promise<string[]>;
+  /** Hashes of a commit and of all it comes from, newest first. Linear in the history. */
+  reachable(path: string, hash: string): Promise<string[]>;
+  /** Hashes of HEAD and of the local branches. */
+  tips(path: string): Promise<{ head: string | undefined; branches: { name: string; hash: string }[] }>;
   /** Writes the files of a commit into an empty folder, straight from the object store, in a pool worker. */
   exportTree(path: string, commit: string, folder: string, limits: ExportJob["limits"]): Promise<ExportedTree>;
   /** Hashes of a commit's files, by path; at most 50,000. */
@@ -218,6 +227,19 @@ export function createGit(options: GitOptions = {}): Git {
         if (!info) throw new SessarcError("COMMIT_NOT_FOUND", { commit: rev });
         return info.hash;
       }),
+    patches: (path, query) => open(path, (repo) => patchesOf(exec, repo, query)),
+    range: (path, spec) =>
+      open(path, async (repo) => {
+        const hashes = await rangeOf(exec, repo, spec);
+        if (!hashes) throw new SessarcError("COMMIT_NOT_FOUND", { commit: spec });
+        return hashes;
+      }),
+    reachable: (path, hash) =>
+      open(path, async (repo) => {
+        const result = await exec.run([...at(repo), "rev-list", "--end-of-options", hash, "--"]);
+        return result.stdout.toString("latin1").split("\n").filter(Boolean);
+      }),
+    tips: (path) => open(path, (repo) => tipsOf(exec, repo)),
     async exportTree(path, name, folder, limits) {
       const [commit, repo] = await open(path, async (repo, objects) => [await resolveCommit(objects, name), repo]);
       const { gitDir, worktree } = repo;

@@ -11,6 +11,7 @@ export type { ChangeStatus } from "./history/changes.ts";
 export type { SeenFile, Witness } from "./history/choose.ts";
 export type { FileAt } from "./history/file.ts";
 export type { Commit } from "./history/objects.ts";
+export type { CommitPatch, FilePatch, PatchQuery } from "./history/patches.ts";
 export type { Identity, IdentityOptions } from "./repository/identity.ts";
 export type { GitInfo, GitStatus, StatusOptions } from "./repository/status.ts";
 export { routes };

@@ -21,6 +21,7 @@ import { createInsights, type Insights } from "./service.ts";
 export type { BlockReport, BlockRow, Burn, Reported } from "./figures/blocks.ts";
 export type { ModelUsage } from "./figures/models.ts";
 export type { UsageReport, UsageRow, UsageSums } from "./figures/report.ts";
+export type { Spending } from "./figures/spending.ts";
 export type { Trait } from "./figures/traits.ts";
 export type { Reading } from "./figures/windows.ts";
 export type { Cost, ModelPrice, Pricing, Rates } from "./prices/pricing.ts";

@@ -8,6 +8,7 @@ import { type TroubledCall, troubledCalls } from "./figures/calls.ts";
 import { writeReadings } from "./figures/limits.ts";
 import { type Asked, type Known, readKnown, tokensOf } from "./figures/questions.ts";
 import { toRange } from "./figures/range.ts";
+import { type Spending, spendingOf } from "./figures/spending.ts";
 import type { Choice, Scope } from "./figures/sql.ts";
 import type { StatelessQuery, StatelessReport } from "./figures/stateless.ts";
 import { Tally, totalOf } from "./figures/tally.ts";
@@ -49,6 +50,8 @@ export interface Insights {
   totals(query: TotalsQuery): Promise<{ tokens: number; cost: Cost }>;
   /** Windows that begin from the local day `from` on. */
   blocks(query: { minutes: number; from?: string | undefined; now: number }): Promise<BlockReport>;
+  /** What each session of a project cost, by quarter-hour. */
+  spending(project: string): Promise<Spending[]>;
   /** The report of GET /usage straight from the logs. */
   stateless(query: StatelessQuery): Promise<StatelessReport>;
 }
@@ -111,6 +114,12 @@ export function createInsights(kernel: Kernel, pricing: Pricing): Insights {
       const question = ["blocks", minutes, service.readings];
       return blocksAt(await service.answer(question, scope, (asked) => blocks(db, asked, minutes)), now);
     },
+    spending: (project) =>
+      service.answer(
+        ["spending"],
+        { zone: zoneOf(), range: toRange(undefined, undefined), choice: { projects: [project] } },
+        (asked) => spendingOf(db, asked.prices, project),
+      ),
     stateless: async (query) => (await import("./figures/stateless.ts")).readStateless(kernel, query),
   };
   return service;

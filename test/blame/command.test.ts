@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createTestKernel } from "sessarc/test";
 import { expect, it } from "vitest";
-import type { LineOrigins } from "../../plugins/blame/index.ts";
+import type { LineOrigins, Receipt } from "../../plugins/blame/index.ts";
 import { defaultPlugins } from "../../plugins/index.ts";
 import { runCommand } from "../command.ts";
 import { describeGit, makeRepo, T0, tempFolder } from "../git/_repo.ts";
@@ -43,6 +43,34 @@ function place() {
   repo.commit("Sum", T0 + 20);
   return { home, repo, say, call, row, file: join(repo.root, "a.ts") };
 }
+
+describeGit("sessarc receipt", () => {
+  it("prints what a commit cost: text, JSON, and Markdown with nothing private in it", async () => {
+    const { home, repo } = place();
+    await runCommand(["import", "--all"], home);
+    const run = (...args: string[]) => runCommand(["receipt", "--project", join(repo.root), ...args], home);
+    const { code, stdout } = await run();
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^last: \$0\.\d+, \d+ tokens, \d+ min\n1 commits, 1 sessions/),
+    ]);
+    expect(stdout).toContain(ID);
+    expect(stdout).toMatch(/1 +\$0\.\d+ +still there/);
+    const receipt = JSON.parse((await run("HEAD", "--json")).stdout) as Receipt;
+    expect(receipt.commits.map(({ subject }) => subject)).toEqual(["Sum"]);
+    expect(receipt.total.microdollars).toBe(receipt.projectMicrodollars);
+    expect(receipt.sessions[0]?.prompts.map(({ seq }) => seq)).toEqual([0]);
+    const plain = (await run("HEAD~1..HEAD", "--format", "md")).stdout;
+    expect(plain).toContain("| still there | 1 | $0.");
+    for (const secret of [KEY, "Add the sum", repo.root, "a.ts"]) expect(plain).not.toContain(secret);
+    const open = (await run("main", "--format", "md", "--titles", "--prompts")).stdout;
+    expect(open).toMatch(/- \$0\.\d+ claude-code: Add the sum, please\n {2}- \$0\.\d+: Add the sum, please/);
+    expect((await run("HEAD~1")).stdout).toContain("$0.00");
+    expect((await run("nowhere")).code).toBe(3);
+    expect((await run("--", "-x")).code).toBe(3);
+    expect((await runCommand(["receipt", "--project", join(home, "none")], home)).code).not.toBe(0);
+  });
+});
 
 describeGit("sessarc blame", () => {
   it("names session, prompt, call, model, price and the reads of a line, or nobody", async () => {

@@ -2,8 +2,9 @@
 import { join } from "node:path";
 import { createTestKernel } from "sessarc/test";
 import { expect, it } from "vitest";
-import type { Origins } from "../../plugins/blame/index.ts";
-import { defaultPlugins } from "../../plugins/index.ts";
+import type { Commits, Origins, Receipt } from "../../plugins/blame/index.ts";
+import { accountsOf } from "../../plugins/blame/receipt/accounts.ts";
+import { defaultPlugins, type UsageReport } from "../../plugins/index.ts";
 import { describeGit, tempFolder } from "../git/_repo.ts";
 import { makeWorld, type World } from "./_world.ts";
 
@@ -74,26 +75,58 @@ async function score(world: World, blame: (path: string) => Promise<Origins>, in
   }
 }
 
+/** All commits and all leftovers are what GET /usage reports, and the shares of a session are its cost. */
+async function addsUp(t: Awaited<ReturnType<typeof open>>["t"], project: string) {
+  const { commits, leftovers, nextCursor } = await t.json<Commits>(`/api/projects/${project}/commits?limit=1000`);
+  expect(nextCursor).toBeNull();
+  const sum = (list: readonly { microdollars: number }[]) => list.reduce((all, one) => all + one.microdollars, 0);
+  const { totals } = await t.json<UsageReport>(`/api/usage?project=${project}&by=month`);
+  expect(totals.cost.microdollars).toBeGreaterThan(0);
+  expect(sum(commits) + sum(leftovers)).toBe(totals.cost.microdollars);
+  expect(Math.abs(leftovers.find(({ reason }) => reason === "rounding")?.microdollars ?? 0)).toBeLessThan(100);
+  let receipts = 0;
+  for (const { hash, microdollars } of commits) {
+    const { total, sessions } = await t.json<Receipt>(`/api/projects/${project}/receipt?range=${hash}`);
+    expect(total.microdollars).toBe(microdollars);
+    expect(sum(sessions)).toBe(microdollars);
+    expect(sum(sessions.flatMap(({ prompts }) => prompts))).toBe(microdollars);
+    receipts += microdollars;
+  }
+  expect(receipts).toBe(sum(commits));
+  const { sessions } = await t.json<{ sessions: { id: string; cost: { microdollars: number } }[] }>(
+    "/api/sessions?limit=1000",
+  );
+  const accounts = await accountsOf(t.kernel, project, (await t.kernel.inject("archive").projectPath(project)) ?? "");
+  for (const { id, cost } of sessions)
+    expect(sum(accounts.shares.filter(({ session }) => session === id))).toBe(cost.microdollars);
+  return { commits, leftovers };
+}
+
 describeGit("who wrote a line", () => {
-  it(`is right in ${WORLDS} made-up projects`, async () => {
-    const total: Score = { named: 0, right: 0, stolen: 0, intact: 0, found: 0 };
-    const misses: string[] = [];
-    for (let seed = FIRST; seed < FIRST + WORLDS; seed++) {
-      const { t, world, project } = await open(seed);
-      const own: string[] = [];
-      await score(
-        world,
-        (path) => t.json<Origins>(`/api/git/blame?${new URLSearchParams({ project, path })}`),
-        total,
-        own,
-      );
-      misses.push(...own.map((one) => `${seed} ${one}`));
-      await t.close();
-    }
-    if (process.env.SESSARC_BLAME_SHOW) console.log(total, misses.slice(0, 60).join("\n"));
-    expect(total.intact).toBeGreaterThan(WORLDS * 40);
-    expect(total.stolen).toBe(0);
-    expect(total.right / total.named).toBeGreaterThanOrEqual(0.995);
-    expect(total.found / total.intact).toBeGreaterThanOrEqual(0.95);
-  });
+  it(
+    `is right in ${WORLDS} made-up projects`,
+    async () => {
+      const total: Score = { named: 0, right: 0, stolen: 0, intact: 0, found: 0 };
+      const misses: string[] = [];
+      for (let seed = FIRST; seed < FIRST + WORLDS; seed++) {
+        const { t, world, project } = await open(seed);
+        const own: string[] = [];
+        await score(
+          world,
+          (path) => t.json<Origins>(`/api/git/blame?${new URLSearchParams({ project, path })}`),
+          total,
+          own,
+        );
+        await addsUp(t, project);
+        misses.push(...own.map((one) => `${seed} ${one}`));
+        await t.close();
+      }
+      if (process.env.SESSARC_BLAME_SHOW) console.log(total, misses.slice(0, 60).join("\n"));
+      expect(total.intact).toBeGreaterThan(WORLDS * 40);
+      expect(total.stolen).toBe(0);
+      expect(total.right / total.named).toBeGreaterThanOrEqual(0.995);
+      expect(total.found / total.intact).toBeGreaterThanOrEqual(0.95);
+    },
+    WORLDS * 60_000,
+  );
 });

@@ -115,7 +115,7 @@ function parse(text: string): Parsed {
 }
 
 /** Git quotes names with control characters, quotes or bytes above 127, like C. */
-function unquoted(name: string): string {
+export function unquoted(name: string): string {
   if (!name.startsWith('"') || !name.endsWith('"')) return name;
   const escapes: Record<string, string> = { a: "\x07", b: "\b", t: "\t", n: "\n", v: "\v", f: "\f", r: "\r" };
   const bytes = Buffer.from(name.slice(1, -1), "utf8")

@@ -1,0 +1,179 @@
+/** `sessarc receipt <commit|branch|base..head|last>`. */
+import { realpath } from "node:fs/promises";
+import { resolve, sep } from "node:path";
+import { type CommandContext, formatTable, printable, UsageError } from "sessarc";
+import { formatCount, formatMoney } from "#internal/terminal";
+import type { FateRow, Receipt, ReceiptSession } from "../receipt/receipt.ts";
+
+export async function run(ctx: CommandContext): Promise<number> {
+  const [range = "last", ...more] = ctx.args;
+  if (more.length > 0) throw new UsageError("Name one range: sessarc receipt <commit|branch|base..head|last>");
+  const project = await projectOf(ctx, ctx.flags.project);
+  const receipt = await ctx.get<Receipt>(`/projects/${encodeURIComponent(project)}/receipt`, { range }, ctx.signal);
+  if (ctx.json) ctx.out(JSON.stringify(receipt));
+  else if (ctx.flags.format === "md") {
+    const shown = { titles: ctx.flags.titles === true, prompts: ctx.flags.prompts === true };
+    ctx.out(toMarkdown(receipt, shown, shown.prompts ? await promptTexts(ctx, receipt) : new Map()));
+  } else ctx.out(toText(receipt, ctx));
+  return receipt.commits.length > 0 ? 0 : 3;
+}
+
+/** The project of this id or name, else the one around this folder. */
+async function projectOf(ctx: CommandContext, wanted: unknown): Promise<string> {
+  const name = typeof wanted === "string" ? wanted : ".";
+  const projects = await ctx.get<{ id: string; name: string; path: string | null }[]>(
+    "/projects",
+    { git: "0" },
+    ctx.signal,
+  );
+  const named = projects.find(({ id, name: own }) => id === name || own.toLowerCase() === name.toLowerCase());
+  if (named) return named.id;
+  const folder = await realpath(name).catch(() => resolve(name));
+  const around = projects
+    .filter(({ path }) => path !== null && (folder === path || folder.startsWith(path + sep)))
+    .sort((a, b) => (b.path?.length ?? 0) - (a.path?.length ?? 0));
+  return around[0]?.id ?? name;
+}
+
+const FATES: Record<FateRow["fate"], string> = {
+  kept: "still there",
+  "rewritten-by-assistant": "rewritten by an assistant",
+  "rewritten-by-person": "rewritten by a person",
+  reverted: "reverted",
+  unmerged: "on a branch that is not merged",
+  uncommitted: "never committed",
+};
+const REASONS: Record<Receipt["leftovers"][number]["reason"], string> = {
+  uncommitted: "prompts whose lines were never committed",
+  unwritten: "prompts that led to no change",
+  rounding: "rounding",
+};
+
+const hours = (ms: number): string => {
+  const minutes = Math.round(ms / 60_000);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+};
+const oneLine = (text: string) => printable(text).replace(/\s+/g, " ").trim();
+
+function toText(receipt: Receipt, ctx: CommandContext): string {
+  const { total, commits, sessions, models, calls, wastedReads, leftovers, projectMicrodollars, unpriced } = receipt;
+  const options = { width: ctx.columns };
+  const rows = [
+    `${receipt.range}: ${formatMoney(total.microdollars)}, ${formatCount(total.tokens)} tokens, ${hours(total.activeMs)}`,
+    `${formatCount(commits.length)} commits, ${formatCount(sessions.length)} sessions`,
+  ];
+  if (unpriced.length > 0) rows.push(`Without a known price, not counted: ${unpriced.map(printable).join(", ")}`);
+  if (sessions.length > 0)
+    rows.push(
+      "",
+      formatTable<ReceiptSession>(
+        [
+          { title: "session", value: ({ id }) => printable(id), shrink: true },
+          { title: "prompts", align: "right", value: ({ prompts }) => formatCount(prompts.length) },
+          { title: "cost", align: "right", value: (it) => formatMoney(it.microdollars) },
+          { title: "of", align: "right", value: (it) => formatMoney(it.sessionMicrodollars) },
+          { title: "title", value: ({ title, id }) => oneLine(title ?? id), shrink: true },
+        ],
+        sessions,
+        options,
+      ),
+    );
+  const models_ = models.map(
+    ({ model, microdollars }) => `${printable(model ?? "unknown model")} ${formatMoney(microdollars)}`,
+  );
+  if (models_.length > 0) rows.push("", `Models: ${models_.join(", ")}`);
+  const fates = receipt.fates.filter(({ lines }) => lines > 0);
+  if (fates.length > 0)
+    rows.push(
+      "",
+      formatTable<FateRow>(
+        [
+          { title: "lines", align: "right", value: ({ lines }) => formatCount(lines) },
+          { title: "cost", align: "right", value: (it) => formatMoney(it.microdollars) },
+          { title: "what became of them", value: ({ fate }) => FATES[fate] },
+        ],
+        fates,
+        options,
+      ),
+    );
+  rows.push(
+    "",
+    `Calls: ${formatCount(calls.all)}, failed ${formatCount(calls.failed)}, tried again ${formatCount(calls.retried)}`,
+  );
+  if (wastedReads)
+    rows.push(
+      `Reads that led to nothing: ${formatCount(wastedReads.reads)}, about ${formatCount(wastedReads.tokens)} tokens`,
+    );
+  const left = leftovers.filter(({ microdollars }) => microdollars !== 0);
+  rows.push("", `The whole project: ${formatMoney(projectMicrodollars)}, of which no commit took`);
+  for (const { reason, microdollars } of left) rows.push(`  ${formatMoney(microdollars)}  ${REASONS[reason]}`);
+  return rows.join("\n");
+}
+
+/** For a pull request. Names of sessions, titles and prompts are private: they are left out unless they are asked for. */
+function toMarkdown(
+  receipt: Receipt,
+  shown: { titles: boolean; prompts: boolean },
+  texts: ReadonlyMap<string, string>,
+): string {
+  const { total, commits, sessions, calls, wastedReads } = receipt;
+  const rows = [
+    "### Receipt",
+    "",
+    `**${formatMoney(total.microdollars)}** for ${formatCount(commits.length)} ${commits.length === 1 ? "commit" : "commits"}: ${formatCount(sessions.length)} ${sessions.length === 1 ? "session" : "sessions"}, ${formatCount(total.tokens)} tokens, ${hours(total.activeMs)} of work.`,
+    "",
+    "| model | cost | tokens |",
+    "|---|--:|--:|",
+    ...receipt.models.map(
+      (one) => `| ${cell(one.model ?? "unknown")} | ${formatMoney(one.microdollars)} | ${formatCount(one.tokens)} |`,
+    ),
+    "",
+    "| lines by assistants | | cost |",
+    "|---|--:|--:|",
+    ...receipt.fates
+      .filter(({ lines }) => lines > 0)
+      .map(
+        (one) =>
+          `| ${FATES[one.fate]} | ${formatCount(one.lines)} | ${one.fate === "uncommitted" ? "" : formatMoney(one.microdollars)} |`,
+      ),
+    "",
+    `${formatCount(calls.all)} calls, ${formatCount(calls.failed)} failed, ${formatCount(calls.retried)} tried again.${wastedReads ? ` ${formatCount(wastedReads.reads)} reads led to nothing.` : ""}`,
+  ];
+  if (shown.titles || shown.prompts) {
+    rows.push("", "<details><summary>Sessions</summary>", "");
+    for (const { id, tool, title, microdollars, prompts } of sessions) {
+      rows.push(`- ${formatMoney(microdollars)} ${cell(tool)}${shown.titles && title ? `: ${cell(title)}` : ""}`);
+      if (!shown.prompts) continue;
+      for (const prompt of prompts) {
+        const text = texts.get(`${id} ${prompt.seq}`);
+        if (text !== undefined) rows.push(`  - ${formatMoney(prompt.microdollars)}: ${cell(text)}`);
+      }
+    }
+    rows.push("", "</details>");
+  }
+  rows.push("", "<sub>Made by sessarc from local session logs. Costs are estimates.</sub>");
+  return rows.join("\n");
+}
+
+/** Text that stays text in Markdown: no tag, no link, no mention. */
+const cell = (text: string): string =>
+  oneLine(text)
+    .slice(0, 160)
+    .replace(/[\\`*_{}[\]<>()#+!|~&]/g, (char) => `&#${char.charCodeAt(0)};`)
+    .replace(/@/g, "@\u2060");
+
+/** Prompts without secrets, by session and seq. */
+async function promptTexts(ctx: CommandContext, { sessions }: Receipt): Promise<Map<string, string>> {
+  const texts = new Map<string, string>();
+  for (const { id, prompts } of sessions)
+    for (const { seq } of prompts) {
+      if (seq < 0) continue;
+      const { messages } = await ctx.get<{ messages: { seq: number; text: string }[] }>(
+        `/sessions/${encodeURIComponent(id)}/messages`,
+        { after: seq > 0 ? String(seq - 1) : undefined, limit: "1", redacted: "1" },
+        ctx.signal,
+      );
+      if (messages[0]?.seq === seq) texts.set(`${id} ${seq}`, messages[0].text);
+    }
+  return texts;
+}

@@ -1,0 +1,111 @@
+/** A project's sessions and commits joined, computed once until one of them changes. */
+import type { Kernel, Services } from "sessarc";
+import { BoundedMap } from "#internal/adapter";
+import { readPrompts } from "../indexer/rows.ts";
+import { groupBy } from "./group.ts";
+import { type Landed, type LandedCommit, landingOf } from "./landing.ts";
+import { type Share, sharesOf, type Work } from "./shares.ts";
+
+export interface AccountedSession {
+  id: string;
+  tool: string;
+  title: string | null;
+  microdollars: number;
+  prompts: Work["prompts"];
+}
+
+export interface Accounts {
+  /** Oldest first; those that HEAD has not come last. */
+  commits: LandedCommit[];
+  landed: Landed[];
+  shares: Share[];
+  sessions: Map<string, AccountedSession>;
+  /** Lines that calls wrote and no commit took, by session and seq of the call. */
+  uncommitted: { session: string; seq: number; lines: number }[];
+  /** Of GET /usage of the project. */
+  total: number;
+  /** What rounding each session on its own makes of the difference to `total`. */
+  rounding: number;
+  unpriced: string[];
+  branches: { name: string; hash: string }[];
+}
+
+const KEEP = 4;
+const cached = new WeakMap<Kernel, BoundedMap<string, Promise<Accounts>>>();
+
+export async function accountsOf(kernel: Kernel, project: string, root: string): Promise<Accounts> {
+  const known = cached.get(kernel) ?? new BoundedMap<string, Promise<Accounts>>(KEEP);
+  cached.set(kernel, known);
+  const tips = await kernel.inject("git").tips(root);
+  const { stamp } = kernel.inject("pricing");
+  const key = JSON.stringify([project, kernel.inject("archive").generation, stamp, tips]);
+  const ready = known.get(key);
+  if (ready) return ready;
+  const made = compute(kernel, project, root, tips);
+  made.catch(() => known.delete(key));
+  known.set(key, made);
+  return made;
+}
+
+async function compute(
+  kernel: Kernel,
+  project: string,
+  root: string,
+  tips: Awaited<ReturnType<Services["git"]["tips"]>>,
+): Promise<Accounts> {
+  const insights = kernel.inject("insights");
+  const [landing, spending, { cost }, rows] = await Promise.all([
+    landingOf(kernel, project, root, tips),
+    insights.spending(project),
+    insights.totals({ projects: [project] }),
+    kernel.storage.db.all<{
+      id: string;
+      tool: string;
+      title: string | null;
+      started: string | null;
+      prompts: string | null;
+    }>(
+      `select s.id, s.tool, substr(coalesce(s.name, s.title, s.first_prompt), 1, 160) as title, s.started_at as started, b.prompts
+       from session s left join blame_session b on b.session = s.id where s.project_id = ?`,
+      [project],
+    ),
+  ]);
+  const spent = new Map(spending.map((one) => [one.session, one]));
+  const landedOf = groupBy(landing.landed, ({ write }) => write.author.id);
+  const writesOf = groupBy(landing.writes, ({ author }) => author.id);
+  const works: Work[] = [];
+  const sessions = new Map<string, AccountedSession>();
+  for (const { id, tool, title, started, prompts: text } of rows) {
+    const prompts = readPrompts(text ?? "[]");
+    const money = spent.get(id);
+    sessions.set(id, { id, tool, title, microdollars: money?.microdollars ?? 0, prompts });
+    works.push({
+      spending: money ?? { session: id, parent: null, quarters: [], microdollars: 0 },
+      started: Date.parse(started ?? ""),
+      prompts,
+      landed: landedOf.get(id) ?? [],
+      wrote: (writesOf.get(id) ?? []).map(({ seq }) => seq),
+    });
+  }
+  const shares = sharesOf(works);
+  const taken = new Map<string, number>();
+  for (const { write } of landing.landed) {
+    const call = `${write.author.id} ${write.seq}`;
+    taken.set(call, (taken.get(call) ?? 0) + 1);
+  }
+  return {
+    commits: landing.commits,
+    landed: landing.landed,
+    shares,
+    sessions,
+    uncommitted: landing.writes.flatMap(({ author, seq, lines, whole }) => {
+      const left = lines.filter((key) => key !== 0).length - (taken.get(`${author.id} ${seq}`) ?? 0);
+      // A call that wrote the whole file repeats lines that were there before.
+      return left > 0 && !whole ? [{ session: author.id, seq, lines: left }] : [];
+    }),
+    total: cost.microdollars,
+    rounding: cost.microdollars - shares.reduce((sum, { microdollars }) => sum + microdollars, 0),
+    unpriced: cost.unpriced,
+    branches: tips.branches,
+  };
+}

@@ -1,0 +1,212 @@
+/** Which lines of which calls got into which commits, and what became of them. */
+import type { Kernel, Services } from "sessarc";
+import { Slices } from "#internal";
+import { keyOf } from "../indexer/keys.ts";
+import { matchLines, type Window } from "../match/match.ts";
+import { absolute, type Write, writesOf } from "../writes.ts";
+
+type CommitPatch = Awaited<ReturnType<Services["git"]["patches"]>>[number];
+
+/** `kept`: at HEAD; `unmerged`: in a commit that HEAD has not. `rewritten` tells by whom in `by`. */
+export type Fate = "kept" | "rewritten" | "reverted" | "unmerged";
+
+/** A line of a call in the commit that took it. */
+export interface Landed {
+  write: Write;
+  commit: string;
+  fate: Fate;
+  /** Who wrote the line that came in its place. */
+  by?: "assistant" | "person";
+}
+
+export interface LandedCommit extends Omit<CommitPatch, "files"> {
+  /** HEAD has it. */
+  isMerged: boolean;
+  added: number;
+  removed: number;
+}
+
+export interface Landing {
+  commits: LandedCommit[];
+  landed: Landed[];
+  writes: Write[];
+}
+
+const DAY = 86_400_000;
+
+/** All commits since the first session of the project. Linear in their patches. */
+export async function landingOf(
+  kernel: Kernel,
+  project: string,
+  root: string,
+  tips: { head: string | undefined; branches: { hash: string }[] },
+): Promise<Landing> {
+  const { db } = kernel.storage;
+  const first = await db.get<{ at: string | null }>(
+    "select min(started_at) as at from session where project_id = ? and started_at is not null",
+    [project],
+  );
+  if (!first?.at || tips.head === undefined) return { commits: [], landed: [], writes: await writesOf(db, project) };
+  const writes = await writesOf(db, project);
+  const byName = new Map<string, Write[]>();
+  for (const write of writes) {
+    const name = write.path.slice(Math.max(write.path.lastIndexOf("/"), write.path.lastIndexOf("\\")) + 1);
+    const list = byName.get(name);
+    if (list) list.push(write);
+    else byName.set(name, [write]);
+  }
+  const git = kernel.inject("git");
+  const since = new Date(Date.parse(first.at) - DAY).toISOString();
+  // A file may get a writer's name by a rename later on: of all files the lines are wanted where any session wrote something.
+  const query = { since, wants: () => writes.length > 0 };
+  const others = tips.branches.map(({ hash }) => hash).filter((hash) => hash !== tips.head);
+  const merged = await git.patches(root, { ...query, commits: [tips.head] });
+  const open =
+    others.length > 0 ? await git.patches(root, { ...query, commits: [...new Set(others), `^${tips.head}`] }) : [];
+  const all = [...merged, ...open];
+  const isMerged = new Set(merged.map(({ hash }) => hash));
+  const landed = await landIn(all, isMerged, root, byName);
+  return {
+    commits: all.map(({ files, ...commit }) => ({
+      ...commit,
+      isMerged: isMerged.has(commit.hash),
+      added: files.reduce((sum, { added }) => sum + added, 0),
+      removed: files.reduce((sum, { removed }) => sum + removed, 0),
+    })),
+    landed,
+    writes,
+  };
+}
+
+async function landIn(
+  commits: readonly CommitPatch[],
+  isMerged: ReadonlySet<string>,
+  root: string,
+  byName: ReadonlyMap<string, Write[]>,
+): Promise<Landed[]> {
+  const slices = new Slices();
+  const lineages = lineagesOf(commits);
+  const landed: Landed[] = [];
+  const subjects = new Map(commits.map(({ hash, subject }) => [hash, subject]));
+  for (const { names, patches } of lineages) {
+    const writes = writesUnder(names, root, byName);
+    if (writes.length === 0) continue;
+    const touched = patches.map(({ commit }) => Date.parse(commit.authoredAt)).sort((a, b) => a - b);
+    const windows = new Map<string, Window>();
+    for (const { commit } of patches) {
+      const authored = Date.parse(commit.authoredAt);
+      const before = touched.findLast((ms) => ms < authored);
+      windows.set(commit.hash, {
+        after: before ?? Number.NEGATIVE_INFINITY,
+        authored,
+        committed: Date.parse(commit.at),
+      });
+    }
+    const lines = patches.flatMap(({ commit, file }) =>
+      file.addedLines.map((text) => ({ text: text.replace(/\r$/, ""), commit: commit.hash })),
+    );
+    const matched = await matchLines(lines, windows, writes);
+    landed.push(
+      ...followed(
+        patches,
+        lines,
+        matched.map((one) => (one ? writes[one.write] : undefined)),
+        isMerged,
+        subjects,
+      ),
+    );
+    if (slices.due) await slices.turn();
+  }
+  return landed;
+}
+
+type CommittedFile = { commit: CommitPatch; file: CommitPatch["files"][number] };
+
+/** Follows each line from the commit that took it to the one that removed it. */
+function followed(
+  patches: readonly CommittedFile[],
+  lines: readonly { text: string; commit: string }[],
+  writers: readonly (Write | undefined)[],
+  isMerged: ReadonlySet<string>,
+  subjects: ReadonlyMap<string, string>,
+): Landed[] {
+  const all: Landed[] = [];
+  /** Lines at HEAD so far, and lines that a revert took out, by their key. */
+  const present = new Map<number, Landed[]>();
+  const gone = new Map<number, Landed[]>();
+  const put = (map: Map<number, Landed[]>, key: number, one: Landed) => {
+    const list = map.get(key);
+    if (list) list.push(one);
+    else map.set(key, [one]);
+  };
+  let at = 0;
+  for (const { commit, file } of patches) {
+    const own = file.addedLines.length;
+    const written = writers.slice(at, at + own);
+    if (!isMerged.has(commit.hash)) {
+      for (const write of written) if (write) all.push({ write, commit: commit.hash, fate: "unmerged" });
+      at += own;
+      continue;
+    }
+    const isRevert = /^Revert\b/i.test(subjects.get(commit.hash) ?? "");
+    const by = written.some((one) => one !== undefined) ? "assistant" : "person";
+    for (const text of file.removedLines) {
+      const key = keyOf(text);
+      const one = present.get(key)?.pop();
+      if (!one) continue;
+      one.fate = isRevert ? "reverted" : "rewritten";
+      if (!isRevert) one.by = by;
+      put(gone, key, one);
+    }
+    for (let i = 0; i < own; i++) {
+      const write = written[i];
+      const key = keyOf(lines[at + i]?.text ?? "");
+      const back = write ? undefined : gone.get(key)?.pop();
+      const one: Landed | undefined = back ?? (write && { write, commit: commit.hash, fate: "kept" });
+      if (!one) continue;
+      one.fate = "kept";
+      delete one.by;
+      if (!back) all.push(one);
+      put(present, key, one);
+    }
+    at += own;
+  }
+  return all;
+}
+
+/** Files that are one, by renames. Patches in the order of the commits. */
+function lineagesOf(commits: readonly CommitPatch[]): { names: ReadonlySet<string>; patches: CommittedFile[] }[] {
+  const groups = new Map<string, { names: Set<string>; patches: CommittedFile[] }>();
+  for (const commit of commits)
+    for (const file of commit.files) {
+      const one = groups.get(file.previousPath) ?? groups.get(file.path) ?? { names: new Set<string>(), patches: [] };
+      const other = groups.get(file.path);
+      if (other && other !== one) {
+        for (const name of other.names) {
+          one.names.add(name);
+          groups.set(name, one);
+        }
+        one.patches.push(...other.patches);
+      }
+      for (const name of [file.path, file.previousPath]) {
+        one.names.add(name);
+        groups.set(name, one);
+      }
+      one.patches.push({ commit, file });
+    }
+  const place = new Map(commits.map((commit, i) => [commit, i]));
+  return [...new Set(groups.values())].map(({ names, patches }) => ({
+    names,
+    patches: patches.sort((a, b) => (place.get(a.commit) ?? 0) - (place.get(b.commit) ?? 0)),
+  }));
+}
+
+function writesUnder(names: ReadonlySet<string>, root: string, byName: ReadonlyMap<string, Write[]>): Write[] {
+  const found = new Set<Write>();
+  for (const path of names)
+    for (const write of byName.get(path.slice(path.lastIndexOf("/") + 1)) ?? []) {
+      const full = absolute(write.path, write.author.cwd, root);
+      if (full.startsWith(`${root}/`) ? full === `${root}/${path}` : full.endsWith(`/${path}`)) found.add(write);
+    }
+  return [...found].sort((a, b) => a.at - b.at || a.seq - b.seq);
+}

@@ -1,0 +1,138 @@
+/** GET /projects/:id/commits and /projects/:id/receipt. */
+import { defineRoute, type Kernel, SessarcError } from "sessarc";
+import * as v from "valibot";
+import { type Accounts, accountsOf } from "./accounts.ts";
+import { leftoversOf, type Receipt, type ReceiptSum, receiptOf } from "./receipt.ts";
+
+export interface CommitRow extends ReceiptSum {
+  hash: string;
+  author: string;
+  at: string;
+  subject: string;
+  /** HEAD has it. */
+  isMerged: boolean;
+  /** Lines it added and removed, of everyone. */
+  added: number;
+  removed: number;
+  /** Lines by assistants, and how many of them are at HEAD. */
+  lines: number;
+  kept: number;
+  reverted: number;
+  /** Ids of the sessions whose lines it took. */
+  sessions: string[];
+}
+
+export interface Commits {
+  /** Newest first. */
+  commits: CommitRow[];
+  total: number;
+  nextCursor: string | null;
+  /** Of all commits, without the filters. */
+  authors: string[];
+  branches: string[];
+  leftovers: Receipt["leftovers"];
+  projectMicrodollars: number;
+  unpriced: string[];
+}
+
+const name = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
+
+const commits = defineRoute({
+  method: "GET",
+  path: "/projects/:id/commits",
+  summary: "Commits since the first session, with what they cost and how much of it is still there",
+  query: v.object({
+    /** Commits of this local branch; default HEAD and all local branches. */
+    branch: v.optional(name),
+    author: v.optional(name),
+    limit: v.optional(
+      v.pipe(v.string(), v.regex(/^([1-9]\d{0,2}|1000)$/, "must be 1 to 1000"), v.transform(Number)),
+      "100",
+    ),
+    cursor: v.optional(
+      v.pipe(v.string(), v.regex(/^\d{1,7}$/, "must be a cursor of this list"), v.transform(Number)),
+      "0",
+    ),
+  }),
+  handler: async ({ kernel, params, query }): Promise<Commits> => {
+    const { root, accounts } = await open(kernel, params.id);
+    const { branch, author, limit, cursor } = query;
+    if (branch !== undefined && !accounts.branches.some((one) => one.name === branch))
+      throw new SessarcError("COMMIT_NOT_FOUND", { commit: branch });
+    const tip = accounts.branches.find((one) => one.name === branch)?.hash;
+    const on = tip === undefined ? undefined : new Set(await kernel.inject("git").reachable(root, tip));
+    const chosen = accounts.commits
+      .filter((one) => (author === undefined || one.author === author) && (!on || on.has(one.hash)))
+      .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
+    const rows = rowsOf(accounts, new Set(chosen.slice(cursor, cursor + limit).map(({ hash }) => hash)));
+    return {
+      commits: chosen.slice(cursor, cursor + limit).flatMap(({ hash }) => rows.get(hash) ?? []),
+      total: chosen.length,
+      nextCursor: cursor + limit < chosen.length ? String(cursor + limit) : null,
+      authors: [...new Set(accounts.commits.map((one) => one.author))].sort(),
+      branches: accounts.branches.map((one) => one.name),
+      leftovers: leftoversOf(accounts),
+      projectMicrodollars: accounts.total,
+      unpriced: accounts.unpriced,
+    };
+  },
+});
+
+const receipt = defineRoute({
+  method: "GET",
+  path: "/projects/:id/receipt",
+  summary: "What a commit, a branch or a range of commits cost, and what became of its lines",
+  query: v.object({
+    /** A commit, a branch, `base..head`, or `last`. */
+    range: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(400)), "last"),
+  }),
+  handler: async ({ kernel, params, query }): Promise<Receipt> => {
+    const { root, accounts } = await open(kernel, params.id);
+    const hashes = new Set(await kernel.inject("git").range(root, query.range));
+    return receiptOf(kernel, accounts, query.range, hashes);
+  },
+});
+
+export const receiptRoutes = [commits, receipt] as const;
+
+async function open(kernel: Kernel, wanted: string): Promise<{ root: string; accounts: Accounts }> {
+  const archive = kernel.inject("archive");
+  const [id] = await archive.projectIds(wanted);
+  if (id === undefined) throw new SessarcError("PROJECT_NOT_FOUND", { id: wanted });
+  const root = await archive.projectPath(id);
+  if (root === null) throw new SessarcError("NO_REPOSITORY", { project: wanted });
+  try {
+    return { root, accounts: await accountsOf(kernel, id, root) };
+  } catch (error) {
+    if (!(error instanceof SessarcError) || error.code !== "NO_REPOSITORY") throw error;
+    throw new SessarcError("NO_REPOSITORY", { project: wanted }, { cause: error });
+  }
+}
+
+function rowsOf({ commits: all, landed, shares }: Accounts, hashes: ReadonlySet<string>): Map<string, CommitRow> {
+  const rows = new Map<string, CommitRow>();
+  const sessions = new Map<string, Set<string>>();
+  for (const { hash, author, at, subject, isMerged, added, removed } of all)
+    if (hashes.has(hash)) {
+      const sums = { lines: 0, kept: 0, reverted: 0, microdollars: 0, tokens: 0, activeMs: 0 };
+      rows.set(hash, { ...{ hash, author, at, subject, isMerged, added, removed }, ...sums, sessions: [] });
+      sessions.set(hash, new Set());
+    }
+  for (const { commit, fate, write } of landed) {
+    const row = rows.get(commit);
+    if (!row) continue;
+    row.lines++;
+    if (fate === "kept") row.kept++;
+    if (fate === "reverted") row.reverted++;
+    sessions.get(commit)?.add(write.author.id);
+  }
+  for (const { commit, microdollars, tokens, activeMs } of shares) {
+    const row = rows.get(commit ?? "");
+    if (!row) continue;
+    row.microdollars += microdollars;
+    row.tokens += tokens;
+    row.activeMs += activeMs;
+  }
+  for (const [hash, row] of rows) row.sessions = [...(sessions.get(hash) ?? [])];
+  return rows;
+}

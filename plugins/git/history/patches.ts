@@ -1,0 +1,170 @@
+/** What commits added and removed, line by line, as `git log -p -w -M` reports. Merges are left out: their lines are in their parents. */
+import { at, type GitExec, toGitError } from "../process/exec.ts";
+import type { Repository } from "../repository/repository.ts";
+import { unquoted } from "./blame.ts";
+
+export interface FilePatch {
+  path: string;
+  /** Of a rename, else `path`. */
+  previousPath: string;
+  /** How many lines; their texts where they were asked for. */
+  added: number;
+  removed: number;
+  addedLines: string[];
+  removedLines: string[];
+}
+
+export interface CommitPatch {
+  hash: string;
+  author: string;
+  /** ISO 8601 UTC. */
+  authoredAt: string;
+  at: string;
+  subject: string;
+  files: FilePatch[];
+}
+
+export interface PatchQuery {
+  /** Arguments of `git rev-list`: full hashes, `^` before those to leave out. */
+  commits: readonly string[];
+  /** ISO 8601: commits before it are left out. */
+  since?: string | undefined;
+  /** Whether the texts of a file's lines are wanted. */
+  wants(path: string): boolean;
+}
+
+const DEADLINE_MS = 60_000;
+const MARK = "\x01";
+/** Lines of one file in one commit whose texts are passed on. */
+const LINES = 20_000;
+
+/** Oldest first. */
+export async function patchesOf(exec: GitExec, repo: Repository, query: PatchQuery): Promise<CommitPatch[]> {
+  const found: CommitPatch[] = [];
+  let file: FilePatch | undefined;
+  let wanted = false;
+  /** Lines of the running hunk that are still to come. */
+  let minus = 0;
+  let plus = 0;
+  const onLine = (line: string) => {
+    if (minus > 0 || plus > 0) {
+      if (line.startsWith("-")) {
+        minus--;
+        if (wanted && file && file.removedLines.length < LINES) file.removedLines.push(line.slice(1));
+        if (file) file.removed++;
+      } else if (line.startsWith("+")) {
+        plus--;
+        if (wanted && file && file.addedLines.length < LINES) file.addedLines.push(line.slice(1));
+        if (file) file.added++;
+      }
+      return;
+    }
+    if (line.startsWith(MARK)) {
+      const [, hash = "", authored = "0", committed = "0", author = "", subject = ""] = line.split(MARK);
+      found.push({ hash, author, authoredAt: iso(authored), at: iso(committed), subject, files: [] });
+      file = undefined;
+    } else if (line.startsWith("diff --git ")) {
+      file = { path: "", previousPath: "", added: 0, removed: 0, addedLines: [], removedLines: [] };
+      found.at(-1)?.files.push(file);
+    } else if (!file) return;
+    else if (line.startsWith("rename from ")) file.previousPath = unquoted(line.slice(12));
+    else if (line.startsWith("rename to ")) file.path = unquoted(line.slice(10));
+    else if (line.startsWith("--- ")) file.previousPath ||= named(line.slice(4));
+    else if (line.startsWith("+++ ")) {
+      file.path ||= named(line.slice(4)) || file.previousPath;
+      file.previousPath ||= file.path;
+      wanted = query.wants(file.path) || query.wants(file.previousPath);
+    } else {
+      const [, before, after] = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line) ?? [];
+      if (!line.startsWith("@@")) return;
+      minus = before === undefined ? 1 : Number(before);
+      plus = after === undefined ? 1 : Number(after);
+    }
+  };
+  const args = [
+    ...[...at(repo), "log", "--reverse", "--topo-order", "--no-merges", "-p", "-U0", "-M", "-w", "--no-color"],
+    ...["--no-ext-diff", "--no-textconv", "--diff-algorithm=histogram"],
+    `--format=${["", "%H", "%at", "%ct", "%an", "%s"].join("%x01")}`,
+    ...(query.since === undefined ? [] : [`--since=${query.since}`]),
+  ];
+  let rest: Buffer = Buffer.alloc(0);
+  const result = await exec.run([...args, "--end-of-options", ...query.commits, "--"], {
+    timeoutMs: DEADLINE_MS,
+    maxBytes: Number.POSITIVE_INFINITY,
+    onData(chunk) {
+      const all = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
+      const end = all.lastIndexOf(10);
+      rest = all.subarray(end + 1);
+      if (end >= 0) for (const line of all.toString("utf8", 0, end).split("\n")) onLine(line);
+      return true;
+    },
+  });
+  if (result.code !== 0) throw toGitError(result, "log");
+  return found;
+}
+
+const iso = (seconds: string) => new Date(Number(seconds) * 1000).toISOString();
+
+/** `a/src/x.ts`, quoted or not; empty for a file that is not there. */
+function named(text: string): string {
+  const path = unquoted(text.replace(/\t$/, ""));
+  return path === "/dev/null" ? "" : path.replace(/^[ab]\//, "");
+}
+
+/** Hashes that a commit, a branch, `base..head` or `last` means, newest first; undefined for a name nobody knows. */
+export async function rangeOf(exec: GitExec, repo: Repository, spec: string): Promise<string[] | undefined> {
+  const list = async (...args: string[]) => {
+    const result = await exec.run([...at(repo), "rev-list", "--no-merges", "--end-of-options", ...args, "--"]);
+    return result.code === 0 ? result.stdout.toString("latin1").split("\n").filter(Boolean) : undefined;
+  };
+  const hashOf = async (rev: string) => {
+    const result = await exec.run([
+      ...at(repo),
+      "rev-parse",
+      "--verify",
+      "--quiet",
+      "--end-of-options",
+      `${rev}^{commit}`,
+    ]);
+    return result.code === 0 ? result.stdout.toString("latin1").trim() : undefined;
+  };
+  if (!/^[^\s\p{C}-][^\s\p{C}]{0,399}$/u.test(spec)) return undefined;
+  if (spec === "last") return (await list("HEAD"))?.slice(0, 1);
+  const [, base, head] = /^(.+?)\.\.\.?(.*)$/.exec(spec) ?? [];
+  if (base !== undefined) {
+    const [from, to] = await Promise.all([hashOf(base), hashOf(head || "HEAD")]);
+    return from === undefined || to === undefined ? undefined : list(`${from}..${to}`);
+  }
+  const branch = await hashOf(`refs/heads/${spec}`);
+  if (branch === undefined) {
+    const commit = await hashOf(spec);
+    return commit === undefined ? undefined : [commit];
+  }
+  // What the branch has that the branch it leaves from has not.
+  for (const trunk of ["main", "master", "trunk"]) {
+    const tip = trunk === spec ? undefined : await hashOf(`refs/heads/${trunk}`);
+    if (tip === undefined) continue;
+    const own = await list(`${tip}..${branch}`);
+    if (own && own.length > 0) return own;
+  }
+  return list(branch);
+}
+
+/** Tips of HEAD and of all local branches. */
+export async function tipsOf(
+  exec: GitExec,
+  repo: Repository,
+): Promise<{ head: string | undefined; branches: { name: string; hash: string }[] }> {
+  const [head, refs] = await Promise.all([
+    exec.run([...at(repo), "rev-parse", "--verify", "--quiet", "HEAD^{commit}"]),
+    exec.run([...at(repo), "for-each-ref", "--format=%(objectname) %(refname:short)", "refs/heads"]),
+  ]);
+  return {
+    head: head.code === 0 ? head.stdout.toString("latin1").trim() : undefined,
+    branches: refs.stdout
+      .toString("utf8")
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => ({ hash: line.slice(0, line.indexOf(" ")), name: line.slice(line.indexOf(" ") + 1) })),
+  };
+}
